@@ -1,0 +1,1 @@
+"""The language: programs, types, expressions, schedules as data, errors with source spans."""

@@ -1,0 +1,237 @@
+"""Quasi-affine integer expressions: the currency between language, isl and MLIR.
+
+An `Affine` is ``sum(coefficient * atom) + constant`` where an atom is a variable's name or the
+floor of another `Affine` divided by a positive constant. It is kept canonical (sorted terms, no
+zero coefficients), so equality is structural.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from math import gcd
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class FloorDiv:
+    """``floor(numerator / denominator)``, denominator > 1."""
+
+    numerator: Affine
+    denominator: int
+
+    def __str__(self) -> str:
+        return f"({self.numerator}) // {self.denominator}"
+
+
+Atom = str | FloorDiv
+
+
+@dataclass(frozen=True, slots=True)
+class Affine:
+    """``sum(c * atom for atom, c in terms) + const`` over integers."""
+
+    terms: tuple[tuple[Atom, int], ...] = ()
+    const: int = 0
+
+    @staticmethod
+    def of(value: Affine | int | str) -> Affine:
+        """Lift an integer constant or a variable's name."""
+        match value:
+            case Affine():
+                return value
+            case int():
+                return Affine((), value)
+            case str():
+                return Affine(((value, 1),))
+
+    @staticmethod
+    def _make(terms: Mapping[Atom, int], const: int) -> Affine:
+        kept = [(atom, c) for atom, c in terms.items() if c]
+        kept.sort(key=lambda t: (not isinstance(t[0], str), str(t[0])))
+        return Affine(tuple(kept), const)
+
+    def __add__(self, other: Affine | int) -> Affine:
+        if isinstance(other, int):
+            return Affine(self.terms, self.const + other)
+        if not other.terms:
+            return Affine(self.terms, self.const + other.const)
+        terms = dict(self.terms)
+        for atom, c in other.terms:
+            terms[atom] = terms.get(atom, 0) + c
+        return Affine._make(terms, self.const + other.const)
+
+    __radd__ = __add__
+
+    def __neg__(self) -> Affine:
+        return self * -1
+
+    def __sub__(self, other: Affine | int) -> Affine:
+        return self + (-other)
+
+    def __rsub__(self, other: int) -> Affine:
+        return -self + other
+
+    def __mul__(self, factor: int) -> Affine:
+        if factor == 0:
+            return Affine()
+        return Affine(tuple((a, c * factor) for a, c in self.terms), self.const * factor)
+
+    __rmul__ = __mul__
+
+    def __floordiv__(self, divisor: int) -> Affine:
+        if divisor <= 0:
+            raise ValueError("division by a positive constant only")
+        if divisor == 1:
+            return self
+        whole = {a: c // divisor for a, c in self.terms if c % divisor == 0}
+        rest = tuple((a, c) for a, c in self.terms if c % divisor)
+        carry, const = divmod(self.const, divisor)
+        if not rest:
+            return Affine._make(whole, carry)
+        common = divisor
+        for _, c in rest:
+            common = gcd(common, c)
+        inner = Affine(tuple((a, c // common) for a, c in rest), const // common)
+        atom = FloorDiv(inner, divisor // common)
+        whole[atom] = whole.get(atom, 0) + 1
+        return Affine._make(whole, carry)
+
+    def __mod__(self, divisor: int) -> Affine:
+        return self - (self // divisor) * divisor
+
+    @property
+    def is_const(self) -> bool:
+        """No variable occurs."""
+        return not self.terms
+
+    @property
+    def is_linear(self) -> bool:
+        """No floor division occurs."""
+        return all(isinstance(atom, str) for atom, _ in self.terms)
+
+    def coefficient(self, name: str) -> int:
+        """The coefficient of a variable (outside of floor divisions)."""
+        return next((c for atom, c in self.terms if atom == name), 0)
+
+    def variables(self) -> frozenset[str]:
+        """Every variable that occurs, inside of floor divisions too."""
+        return frozenset(self._walk())
+
+    def _walk(self) -> Iterator[str]:
+        for atom, _ in self.terms:
+            if isinstance(atom, str):
+                yield atom
+            else:
+                yield from atom.numerator._walk()
+
+    def substitute(self, values: Mapping[str, Affine]) -> Affine:
+        """Replace variables by expressions; those not in ``values`` stay."""
+        result = Affine((), self.const)
+        for atom, c in self.terms:
+            match atom:
+                case str():
+                    result = result + values.get(atom, Affine.of(atom)) * c
+                case FloorDiv(numerator, denominator):
+                    result = result + (numerator.substitute(values) // denominator) * c
+        return result
+
+    def rename(self, names: Mapping[str, str]) -> Affine:
+        """Rename variables."""
+        return self.substitute({old: Affine.of(new) for old, new in names.items()})
+
+    def evaluate(self, env: Mapping[str, int]) -> int:
+        """The value for concrete variables; KeyError on an unbound one."""
+        total = self.const
+        for atom, c in self.terms:
+            match atom:
+                case str():
+                    total += c * env[atom]
+                case FloorDiv(numerator, denominator):
+                    total += c * (numerator.evaluate(env) // denominator)
+        return total
+
+    def render(self, atom_text: Callable[[Atom], str]) -> str:
+        """Text with each atom printed by ``atom_text`` (see ``__str__``)."""
+        parts: list[str] = []
+        for atom, c in self.terms:
+            text = atom_text(atom)
+            body = text if abs(c) == 1 else f"{abs(c)}*{text}"
+            if not parts:
+                parts.append(body if c > 0 else f"-{body}")
+            else:
+                parts.append(f"{'+' if c > 0 else '-'} {body}")
+        if self.const or not parts:
+            if not parts:
+                return str(self.const)
+            parts.append(f"{'+' if self.const > 0 else '-'} {abs(self.const)}")
+        return " ".join(parts)
+
+    def __str__(self) -> str:
+        return self.render(lambda atom: atom if isinstance(atom, str) else f"({atom})")
+
+
+@dataclass(frozen=True, slots=True)
+class Constraint:
+    """``expr >= 0`` or ``expr == 0``."""
+
+    expr: Affine
+    kind: Literal[">=", "=="] = ">="
+
+    def __str__(self) -> str:
+        return f"{self.expr} {self.kind} 0"
+
+    def holds(self, env: Mapping[str, int]) -> bool:
+        """Whether it is satisfied for concrete variables."""
+        value = self.expr.evaluate(env)
+        return value >= 0 if self.kind == ">=" else value == 0
+
+
+@dataclass(frozen=True, slots=True)
+class And:
+    """All parts hold; no parts is true."""
+
+    parts: tuple[Cond, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Or:
+    """Some part holds; no parts is false."""
+
+    parts: tuple[Cond, ...]
+
+
+Cond = Constraint | And | Or
+
+
+def negate(cond: Cond) -> Cond:
+    """The condition that holds exactly where ``cond`` does not."""
+    match cond:
+        case Constraint(expr, ">="):
+            return Constraint(-expr - 1)
+        case Constraint(expr, _):
+            return Or((Constraint(expr - 1), Constraint(-expr - 1)))
+        case And(parts):
+            return Or(tuple(negate(p) for p in parts))
+        case Or(parts):
+            return And(tuple(negate(p) for p in parts))
+
+
+def cond_holds(cond: Cond, env: Mapping[str, int]) -> bool:
+    """Evaluate a condition for concrete variables."""
+    match cond:
+        case Constraint():
+            return cond.holds(env)
+        case And(parts):
+            return all(cond_holds(p, env) for p in parts)
+        case Or(parts):
+            return any(cond_holds(p, env) for p in parts)
+
+
+def cond_variables(cond: Cond) -> frozenset[str]:
+    """Every variable that occurs in a condition."""
+    match cond:
+        case Constraint(expr, _):
+            return expr.variables()
+        case And(parts) | Or(parts):
+            return frozenset().union(*(cond_variables(p) for p in parts))

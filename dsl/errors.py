@@ -1,0 +1,100 @@
+"""Errors: a value first (code, span, notes), text second.
+
+Codes: W1xx the language, W2xx schedules and legality, W3xx the IR, W4xx export and tools,
+W5xx the command line and files.
+"""
+
+from __future__ import annotations
+
+import difflib
+import linecache
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A place in a source file: 1-based lines, 1-based columns, ``end_col`` exclusive."""
+
+    file: str
+    line: int
+    col: int
+    end_line: int
+    end_col: int
+
+    def __str__(self) -> str:
+        return f"{Path(self.file).name}:{self.line}:{self.col}"
+
+    def excerpt(self) -> str:
+        """The source line with a caret line under it; empty where the source is gone."""
+        text = linecache.getline(self.file, self.line).rstrip("\n")
+        if not text:
+            return ""
+        end = self.end_col if self.end_line == self.line else len(text) + 1
+        margin = f"{self.line:5d} | "
+        caret = " " * 5 + " | " + " " * (self.col - 1) + "^" * max(1, end - self.col)
+        return f"{margin}{text}\n{caret}"
+
+
+class WeftError(Exception):
+    """Base of every error that a user can cause: a code, a place, and what to do about it."""
+
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        *,
+        span: Span | None = None,
+        notes: Iterable[str] = (),
+        help: str | None = None,  # noqa: A002 - the word that users see
+    ) -> None:
+        super().__init__(code, message)
+        self.code = code
+        self.message = message
+        self.span = span
+        self.notes = tuple(notes)
+        self.help = help
+
+    def render(self) -> str:
+        """The full message: place, code, excerpt with caret, notes, help."""
+        place = f"{self.span}: " if self.span else ""
+        lines = [f"{place}error[{self.code}]: {self.message}"]
+        if self.span and (excerpt := self.span.excerpt()):
+            lines.append(excerpt)
+        lines += [f"  {note}" for note in self.notes]
+        if self.help:
+            lines.append(f"help: {self.help}")
+        return "\n".join(lines)
+
+    def __str__(self) -> str:
+        return self.render()
+
+
+class LanguageError(WeftError):
+    """W1xx: the kernel is not a program of the language."""
+
+
+class ScheduleError(WeftError):
+    """W2xx: a step names what is not there, or is not legal (see `polyhedral`)."""
+
+
+class IRError(WeftError):
+    """W3xx: the level 3 module is malformed or its annotations make no sense."""
+
+
+class ToolError(WeftError):
+    """W4xx: export, compilation or an external tool failed."""
+
+
+class InputError(WeftError):
+    """W5xx: a file, an option or a command line that does not fit."""
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str | None:
+    """A help line for a misspelt name, or the list of names when nothing is near."""
+    names = sorted(set(known))
+    near = difflib.get_close_matches(name, names, n=1)
+    if near:
+        return f"did you mean '{near[0]}'?"
+    return f"there is {', '.join(names)}" if names else None

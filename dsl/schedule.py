@@ -1,0 +1,273 @@
+"""A `Schedule`: an immutable tuple of steps, the only description of a design point.
+
+`ScheduleBuilder` is the pleasant way to write one; it records where each step was asked for.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import types
+import typing
+from collections.abc import Iterator
+from dataclasses import MISSING, dataclass, fields, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from dsl.errors import InputError, Span, did_you_mean
+from dsl.steps import (
+    STEPS,
+    BindOp,
+    BindStorage,
+    Distribute,
+    Flatten,
+    Fuse,
+    Interchange,
+    Interface,
+    Partition,
+    PartitionKind,
+    Pipeline,
+    Reassociate,
+    Reorder,
+    Reverse,
+    Shift,
+    Skew,
+    Split,
+    Step,
+    Tail,
+    Tile,
+    Unroll,
+)
+
+SCHEMA_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """Steps, applied in order. Iterable; equality ignores source spans."""
+
+    steps: tuple[Step, ...] = ()
+
+    def __iter__(self) -> Iterator[Step]:
+        return iter(self.steps)
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    def then(self, *steps: Step) -> Schedule:
+        """This schedule with more steps at its end."""
+        return Schedule((*self.steps, *steps))
+
+    def to_json(self, kernel: str = "") -> str:
+        """JSON text with ``schema_version``; `from_json` reads it back to an equal schedule."""
+        steps = [{"step": step.kind, **_arguments(step)} for step in self.steps]
+        head = {"schema_version": SCHEMA_VERSION, "kernel": kernel}
+        body = ",\n".join("    " + json.dumps(step) for step in steps)
+        listed = f"[\n{body}\n  ]" if steps else "[]"
+        return f'{json.dumps(head, indent=2)[:-2]},\n  "steps": {listed}\n}}\n'
+
+    @staticmethod
+    def from_json(text: str, source: str = "<schedule>") -> Schedule:
+        """Read `to_json`'s format. Every field is checked; a bad one is an `InputError`."""
+        try:
+            data = json.loads(text)
+        except (json.JSONDecodeError, RecursionError) as e:
+            raise InputError("W510", f"{source} is not JSON: {e}") from e
+        if not isinstance(data, dict) or not isinstance(data.get("steps"), list):
+            raise InputError("W511", f"{source} is not a schedule: no list 'steps'")
+        if data.get("schema_version") != SCHEMA_VERSION:
+            found = data.get("schema_version")
+            raise InputError("W511", f"{source} has schema_version {found}, not {SCHEMA_VERSION}")
+        steps = (_read_step(d, f"{source}: step {n}") for n, d in enumerate(data["steps"]))
+        return Schedule(tuple(steps))
+
+    @staticmethod
+    def load(path: Path) -> Schedule:
+        """Read a JSON file written by `to_json`."""
+        try:
+            text = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as e:
+            raise InputError("W512", f"cannot read the schedule {path}: {e}") from e
+        return Schedule.from_json(text, str(path))
+
+    def to_python(self, name: str = "schedule", kernel: str = "kernel") -> str:
+        """Python source that builds this schedule, ready to paste under the kernel."""
+        lines = [f"@{kernel}.schedule", f"def {name}(s):"]
+        lines += [f"    s.{step.kind}({_call_text(step)})" for step in self.steps] or ["    pass"]
+        return "\n".join(lines) + "\n"
+
+
+def _arguments(step: Step) -> dict[str, Any]:
+    """Field values but the span, those at their default left out."""
+    found = {}
+    for f in fields(step):
+        value = getattr(step, f.name)
+        if f.name != "span" and (f.default is MISSING or value != f.default):
+            found[f.name] = list(value) if isinstance(value, tuple) else value
+    return found
+
+
+def _call_text(step: Step) -> str:
+    parts = []
+    for f in fields(step):
+        value = getattr(step, f.name)
+        if f.name == "span":
+            continue
+        if f.default is MISSING:
+            parts.append(_literal(value))
+        elif value != f.default:
+            parts.append(f"{f.name}={_literal(value)}")
+    return ", ".join(parts)
+
+
+def _literal(value: object) -> str:
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(_literal, value))}]"
+    return json.dumps(value) if isinstance(value, str) else repr(value)
+
+
+def _read_step(data: object, where: str) -> Step:
+    if not isinstance(data, dict) or not isinstance(data.get("step"), str):
+        raise InputError("W511", f"{where}: not an object with a field 'step'")
+    cls = STEPS.get(data["step"])
+    if cls is None:
+        help_line = did_you_mean(data["step"], STEPS)
+        raise InputError("W511", f"{where}: no step is called '{data['step']}'", help=help_line)
+    known = {f.name: f for f in fields(cls) if f.name != "span"}
+    hints = typing.get_type_hints(cls)
+    for key in data:
+        if key != "step" and key not in known:
+            help_line = did_you_mean(key, known)
+            raise InputError("W511", f"{where}: {cls.kind} has no field '{key}'", help=help_line)
+    values: dict[str, Any] = {}
+    for name, f in known.items():
+        if name in data:
+            values[name] = _checked(data[name], hints[name], f"{where}: {cls.kind}.{name}")
+        elif f.default is MISSING:
+            raise InputError("W511", f"{where}: {cls.kind} needs the field '{name}'")
+    return cls(**values)
+
+
+def _checked(value: object, hint: Any, where: str) -> object:  # noqa: ANN401 - a type hint
+    """``value`` as the annotated type, or an error: no coercion, and a bool is no int."""
+    origin, args = typing.get_origin(hint), typing.get_args(hint)
+    if origin is tuple and isinstance(value, list):
+        return tuple(_checked(v, args[0], where) for v in value)
+    if origin is Literal and value in args and isinstance(value, str):
+        return value
+    if origin in (typing.Union, types.UnionType):
+        options = [a for a in args if a is not type(None)]
+        return None if value is None else _checked(value, options[0], where)
+    if isinstance(hint, type) and type(value) is hint:
+        return value
+    raise InputError("W511", f"{where}: {value!r} does not fit")
+
+
+def _caller(depth: int) -> Span | None:
+    """The source place of the call that is ``depth`` frames up."""
+    frame = sys._getframe(depth)
+    code = frame.f_code
+    for n, (line, end_line, col, end_col) in enumerate(code.co_positions()):
+        if n == frame.f_lasti // 2:
+            if line is None or end_line is None or col is None or end_col is None:
+                return None
+            return Span(code.co_filename, line, col + 1, end_line, end_col + 1)
+    return None
+
+
+class ScheduleBuilder:
+    """Collects steps: ``s.tile(["i", "j"], [32, 32]); s.pipeline("j_1")``. Methods chain."""
+
+    def __init__(self) -> None:
+        self._steps: list[Step] = []
+
+    def build(self) -> Schedule:
+        """The schedule so far."""
+        return Schedule(tuple(self._steps))
+
+    def _add(self, step: Step) -> ScheduleBuilder:
+        self._steps.append(replace(step, span=_caller(3)))
+        return self
+
+    def interchange(self, a: str, b: str) -> ScheduleBuilder:
+        """See `dsl.steps.Interchange`."""
+        return self._add(Interchange(a, b))
+
+    def reorder(self, loops: typing.Sequence[str]) -> ScheduleBuilder:
+        """See `dsl.steps.Reorder`."""
+        return self._add(Reorder(tuple(loops)))
+
+    def split(
+        self,
+        loop: str,
+        factor: int,
+        outer: str | None = None,
+        inner: str | None = None,
+        tail: Tail = "remainder",
+    ) -> ScheduleBuilder:
+        """See `dsl.steps.Split`."""
+        return self._add(Split(loop, factor, outer, inner, tail))
+
+    def tile(
+        self, loops: typing.Sequence[str], factors: typing.Sequence[int], tail: Tail = "remainder"
+    ) -> ScheduleBuilder:
+        """See `dsl.steps.Tile`."""
+        return self._add(Tile(tuple(loops), tuple(factors), tail))
+
+    def skew(self, outer: str, inner: str, factor: int) -> ScheduleBuilder:
+        """See `dsl.steps.Skew`."""
+        return self._add(Skew(outer, inner, factor))
+
+    def reverse(self, loop: str) -> ScheduleBuilder:
+        """See `dsl.steps.Reverse`."""
+        return self._add(Reverse(loop))
+
+    def shift(self, stmt: str, loop: str, amount: int) -> ScheduleBuilder:
+        """See `dsl.steps.Shift`."""
+        return self._add(Shift(stmt, loop, amount))
+
+    def fuse(self, stmts: typing.Sequence[str], depth: int) -> ScheduleBuilder:
+        """See `dsl.steps.Fuse`."""
+        return self._add(Fuse(tuple(stmts), depth))
+
+    def distribute(self, stmts: typing.Sequence[str], depth: int = 0) -> ScheduleBuilder:
+        """See `dsl.steps.Distribute`."""
+        return self._add(Distribute(tuple(stmts), depth))
+
+    def reassociate(self, stmt: str) -> ScheduleBuilder:
+        """See `dsl.steps.Reassociate`."""
+        return self._add(Reassociate(stmt))
+
+    def unroll(self, loop: str, factor: int = 0, tail: Tail = "remainder") -> ScheduleBuilder:
+        """See `dsl.steps.Unroll`."""
+        return self._add(Unroll(loop, factor, tail))
+
+    def pipeline(self, loop: str, ii: int = 1) -> ScheduleBuilder:
+        """See `dsl.steps.Pipeline`."""
+        return self._add(Pipeline(loop, ii))
+
+    def flatten(self, loop: str, enabled: bool = True) -> ScheduleBuilder:
+        """See `dsl.steps.Flatten`."""
+        return self._add(Flatten(loop, enabled))
+
+    def partition(
+        self, array: str, dim: int, scheme: PartitionKind = "cyclic", factor: int = 0
+    ) -> ScheduleBuilder:
+        """See `dsl.steps.Partition`."""
+        return self._add(Partition(array, dim, scheme, factor))
+
+    def bind_storage(
+        self, array: str, type: str, impl: str = "auto", latency: int = -1  # noqa: A002
+    ) -> ScheduleBuilder:
+        """See `dsl.steps.BindStorage`."""
+        return self._add(BindStorage(array, type, impl, latency))
+
+    def bind_op(
+        self, stmt: str, op: str, impl: str = "auto", latency: int = -1
+    ) -> ScheduleBuilder:
+        """See `dsl.steps.BindOp`."""
+        return self._add(BindOp(stmt, op, impl, latency))
+
+    def interface(self, argument: str, mode: str, bundle: str = "") -> ScheduleBuilder:
+        """See `dsl.steps.Interface`."""
+        return self._add(Interface(argument, mode, bundle))

@@ -1,0 +1,1 @@
+"""isl: scops, exact dependences, the dependence graph, transforms, legality, loop trees."""
