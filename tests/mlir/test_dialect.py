@@ -1,0 +1,117 @@
+"""The hls dialect: attributes survive writing, printing and parsing; ops check their operands."""
+
+import pytest
+
+from dsl.types import FixedType, IntType, Overflow, Quant, f32, fixed, ufixed
+from mlir_passes import dialect, hls
+from mlir_passes.provider import affine, func, ir, memref
+
+A = dialect.ArrayInfo(
+    "A",
+    fixed[8, 4, "rnd", "sat"],
+    (4, 5),
+    (dialect.Partition("cyclic", 2, 1), dialect.Partition("complete", 0, 0)),
+    dialect.Storage("ram_2p", "bram", -1),
+    dialect.Interface("m_axi", "gmem"),
+    True,
+    "in",
+)
+B = dialect.ArrayInfo("B", IntType(7, False), (3,), access="inout")
+C = dialect.ArrayInfo("c", f32, access="in")
+LOCAL = dialect.ArrayInfo("t", ufixed[9, 12], (2,))
+LOOP = dialect.LoopInfo("i", 2, 0, True, dialect.TripCount(0, 9, 5), ("A", "B"))
+STMT = dialect.StmtInfo("S1", "t[0] = 1", "k.py:3", (dialect.BindOp("fadd", "fabric", 3),))
+
+
+def example():
+    """A module with one of everything; must run inside of a context."""
+    with ir.Location.unknown():
+        module = ir.Module.create()
+        infos = (A, B, C)
+        types = [
+            ir.MemRefType.get(a.shape, dialect.mlir_type(a.dtype))
+            if a.shape
+            else dialect.mlir_type(a.dtype)
+            for a in infos
+        ]
+        with ir.InsertionPoint(module.body):
+            fn = func.FuncOp("k", (types, []))
+        fn.operation.attributes["hls.top"] = ir.UnitAttr.get()
+        fn.operation.attributes["arg_attrs"] = ir.ArrayAttr.get(
+            [ir.DictAttr.get(dialect.array_attributes(a)) for a in infos]
+        )
+        with ir.InsertionPoint(fn.add_entry_block()):
+            raw = ir.MemRefType.get(LOCAL.shape, dialect.mlir_type(LOCAL.dtype))
+            local = memref.AllocOp(raw, [], [])
+            for name, attribute in dialect.array_attributes(LOCAL).items():
+                local.operation.attributes[name] = attribute
+            loop = affine.AffineForOp(0, 2)
+            for name, attribute in dialect.loop_attributes(LOOP).items():
+                loop.operation.attributes[name] = attribute
+            with ir.InsertionPoint(loop.body):
+                value = hls.FixedFromFloat(
+                    dialect.mlir_type(LOCAL.dtype),
+                    fn.arguments[2],
+                    dialect.fixed_attribute(LOCAL.dtype),
+                )
+                index = ir.AffineMap.get_identity(1)
+                store = affine.AffineStoreOp(value, local, [loop.induction_variable], map=index)
+                for name, attribute in dialect.stmt_attributes(STMT).items():
+                    store.operation.attributes[name] = attribute
+                affine.AffineYieldOp([])
+            func.ReturnOp([])
+        return module
+
+
+def body_of(module):
+    return list(dialect.top_function(module).regions[0].blocks[0].operations)
+
+
+@pytest.mark.parametrize("reparse", [False, True])
+def test_every_attribute_is_read_back_as_it_was_written(reparse):
+    with dialect.context():
+        module = example()
+        module.operation.verify()
+        if reparse:
+            module = ir.Module.parse(str(module))
+        assert dialect.argument_infos(dialect.top_function(module)) == (A, B, C)
+        local, loop, _ = body_of(module)
+        assert dialect.local_info(local) == LOCAL
+        assert dialect.loop_info(loop) == LOOP
+        cast, store, _ = loop.regions[0].blocks[0].operations
+        assert dialect.stmt_info(store) == STMT
+        assert dialect.op_type(cast, "dst") == LOCAL.dtype
+
+
+def test_printed_form_is_the_documented_one():
+    with dialect.context():
+        text = str(example())
+    assert '#hls.partition<"cyclic", 2 : i64, 1 : i64>' in text
+    assert '#hls.fixed<8 : i64, 4 : i64, 1 : i64, "rnd", "sat">' in text
+    assert "#hls.int<7 : i64, 0 : i64>" in text
+    assert "hls.pipeline = #hls.pipeline<2 : i64>" in text
+
+
+def test_an_integer_is_a_fixed_point_number_without_fraction():
+    with dialect.context():
+        attribute = dialect.fixed_attribute(IntType(7, False))
+        assert dialect.fixed_type(attribute) == FixedType(7, 7, False, Quant.TRN, Overflow.WRAP)
+
+
+def test_an_op_of_the_wrong_width_is_refused():
+    with dialect.context():
+        module = example()
+        loop = body_of(module)[1]
+        cast = loop.regions[0].blocks[0].operations[0]
+        cast.operation.attributes["dst"] = dialect.fixed_attribute(fixed[8, 4])
+        with pytest.raises(ir.MLIRError, match="result is no raw of 'dst'"):
+            module.operation.verify()
+
+
+def test_a_parameter_of_the_wrong_kind_is_refused():
+    with dialect.context(), pytest.raises(ir.MLIRError):
+        ir.Attribute.parse('#hls.pipeline<"one">')
+
+
+def test_a_context_is_shared_by_the_modules_of_a_thread():
+    assert dialect.context() is dialect.context()
