@@ -1,0 +1,36 @@
+"""How large and how odd the random programs are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """Limits of a random program.
+
+    Attributes:
+        name: what it is called.
+        statements: at most so many, initialisations of locals not counted.
+        depth: at most so many loops in one another.
+        iterations: at most so many statement instances.
+        extent: usual largest trip count of one loop.
+        expression: largest depth of an expression.
+        span: largest extent of a dimension.
+    """
+
+    name: str
+    statements: int
+    depth: int
+    iterations: int
+    extent: int
+    expression: int
+    span: int
+
+
+FAST = Profile("fast", statements=3, depth=3, iterations=250, extent=6, expression=2, span=16)
+BALANCED = Profile(
+    "balanced", statements=5, depth=4, iterations=800, extent=9, expression=3, span=24
+)
+LONG = Profile("long", statements=7, depth=4, iterations=2000, extent=14, expression=4, span=40)
+PROFILES = {p.name: p for p in (FAST, BALANCED, LONG)}

@@ -1,0 +1,206 @@
+"""Random steps for a program under a schedule: many are legal, many are not, some are nonsense."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field
+
+from polyhedral.schedule import apply
+
+from dsl.errors import ScheduleError
+from dsl.program import Program
+from dsl.schedule import Schedule
+from dsl.steps import (
+    Distribute,
+    Flatten,
+    Fuse,
+    Interchange,
+    Partition,
+    Pipeline,
+    Reassociate,
+    Reorder,
+    Reverse,
+    Shift,
+    Skew,
+    Split,
+    Step,
+    Tile,
+    Unroll,
+)
+from polyhedral.scheduled import ScheduledScop
+
+WEIGHTS = {
+    "interchange": 12,
+    "reorder": 6,
+    "split": 12,
+    "tile": 12,
+    "skew": 10,
+    "reverse": 9,
+    "shift": 8,
+    "fuse": 12,
+    "distribute": 9,
+    "reassociate": 6,
+    "unroll": 8,
+    "pipeline": 7,
+    "partition": 5,
+    "flatten": 3,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A step that was refused, and the schedule that it was to follow."""
+
+    before: Schedule
+    step: Step
+    error: ScheduleError
+
+
+@dataclass(slots=True)
+class Walk:
+    """A random schedule, all of it accepted, and what was refused on the way."""
+
+    program: Program
+    schedule: Schedule
+    scheduled: ScheduledScop
+    refusals: list[Refusal] = field(default_factory=list)
+
+
+def random_walk(
+    rng: random.Random, program: Program, length: int, tries: int | None = None
+) -> Walk:
+    """Add random steps until ``length`` are accepted or ``tries`` have been made."""
+    schedule = Schedule()
+    walk = Walk(program, schedule, apply(program, schedule))
+    for _ in range(tries or 2 * length):
+        if len(walk.schedule) == length:
+            break
+        step = random_step(rng, walk.scheduled)
+        longer = walk.schedule.then(step)
+        try:
+            scheduled = apply(program, longer)
+        except ScheduleError as error:
+            walk.refusals.append(Refusal(walk.schedule, step, error))
+        else:
+            walk.schedule, walk.scheduled = longer, scheduled
+    return walk
+
+
+@dataclass(frozen=True, slots=True)
+class Nest:
+    """A statement (or a part of it) and how the loops around it can be addressed."""
+
+    stmt: str
+    loops: tuple[str, ...]
+
+
+def nests_of(state: ScheduledScop) -> list[Nest]:
+    """The nests of all pieces, in execution order."""
+    known = set(state.loop_names())
+    found = []
+    for piece in state.pieces:
+        refs = (d.name if d.name in known else f"{piece.name}.{d.name}" for d in piece.dims)
+        found.append(Nest(piece.name, tuple(refs)))
+    return found
+
+
+def random_step(rng: random.Random, state: ScheduledScop) -> Step:
+    """One step that names what is there; whether it is legal is another matter."""
+    nests = nests_of(state)
+    if not nests:
+        return _partition(rng, state.scop.program)
+    deep = [n for n in nests if n.loops]
+    while True:
+        kind = rng.choices(list(WEIGHTS), list(WEIGHTS.values()))[0]
+        step = _step(rng, kind, state, nests, rng.choice(deep) if deep else None)
+        if step is not None:
+            return step
+
+
+def _step(
+    rng: random.Random, kind: str, state: ScheduledScop, nests: list[Nest], nest: Nest | None
+) -> Step | None:
+    match kind:
+        case "partition":
+            return _partition(rng, state.scop.program)
+        case "reassociate":
+            return Reassociate(_reducing(rng, state))
+        case "fuse" | "distribute":
+            return _regroup(rng, kind, nests)
+    if nest is None:
+        return None
+    return _loop_step(rng, kind, nest)
+
+
+def _loop_step(rng: random.Random, kind: str, nest: Nest) -> Step | None:
+    loops = nest.loops
+    loop = rng.choice(loops)
+    several = len(loops) > 1
+    match kind:
+        case "interchange" if several:
+            return Interchange(*rng.sample(loops, 2))
+        case "reorder" if several:
+            count = rng.randint(2, len(loops))
+            return Reorder(tuple(rng.sample(loops, count)))
+        case "split":
+            return Split(loop, _factor(rng), tail=_tail(rng))
+        case "tile":
+            count = rng.randint(1, min(3, len(loops)))
+            first = rng.randint(0, len(loops) - count)
+            factors = tuple(_factor(rng) for _ in range(count))
+            return Tile(loops[first : first + count], factors, tail=_tail(rng))
+        case "skew" if several:
+            a, b = sorted(rng.sample(range(len(loops)), 2))
+            return Skew(loops[a], loops[b], rng.choice((1, 1, 1, 2, -1, -1, 3)))
+        case "reverse":
+            return Reverse(loop)
+        case "shift":
+            return Shift(nest.stmt, loop, rng.choice((1, 1, 2, 3, -1, -2)))
+        case "unroll":
+            return Unroll(loop, rng.choice((0, 2, 2, 3, 4)), tail=_tail(rng))
+        case "pipeline":
+            return Pipeline(loop, rng.choice((1, 1, 2, 4)))
+        case "flatten":
+            return Flatten(loop, rng.random() < 0.6)
+    return None
+
+
+def _factor(rng: random.Random) -> int:
+    return rng.choice((2, 2, 3, 3, 4, 4, 5, 7, 8, 16, 1))
+
+
+def _tail(rng: random.Random) -> str:
+    return rng.choice(("remainder", "guard"))
+
+
+def _partition(rng: random.Random, program: Program) -> Step | None:
+    arrays = [a for a in program.arrays if a.shape]
+    if not arrays:
+        return None
+    array = rng.choice(arrays)
+    scheme = rng.choice(("cyclic", "block", "complete"))
+    factor = 0 if scheme == "complete" else rng.choice((2, 3, 4))
+    return Partition(array.name, rng.randrange(len(array.shape)), scheme, factor)
+
+
+def _regroup(rng: random.Random, kind: str, nests: list[Nest]) -> Step | None:
+    """Fuse or distribute two or three statements, neighbours most of the time."""
+    names = list(dict.fromkeys(n.stmt for n in nests))
+    if len(names) < 2:
+        return None
+    count = min(len(names), rng.choice((2, 2, 2, 3)))
+    first = rng.randint(0, len(names) - count)
+    chosen = names[first : first + count] if rng.random() < 0.8 else rng.sample(names, count)
+    depth = min(len(n.loops) for n in nests if n.stmt in chosen)
+    if kind == "fuse":
+        return Fuse(tuple(chosen), rng.randint(1, depth)) if depth else None
+    return Distribute(tuple(chosen), rng.randint(0, max(0, depth - 1)))
+
+
+def _reducing(rng: random.Random, state: ScheduledScop) -> str:
+    """A statement that reads what it writes, where there is one."""
+    from dsl.expr import loads
+
+    stmts = state.scop.program.statements()
+    likely = [s.name for s in stmts if s.target in loads(s.value)]
+    return rng.choice(likely) if likely else rng.choice(stmts).name
