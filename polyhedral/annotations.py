@@ -1,0 +1,51 @@
+"""Do the annotations make sense together? Asked after each step, on the loops as they then are."""
+
+from __future__ import annotations
+
+from dsl.errors import ScheduleError
+from dsl.steps import Step
+from polyhedral.ranges import constant_interval
+from polyhedral.scheduled import Piece, ScheduledScop
+
+
+def check_annotations(state: ScheduledScop, step: Step) -> None:
+    """W212: a loop to be unrolled completely has a variable trip count; W213: nested pipelines."""
+    for piece in state.pieces:
+        pipelined: str | None = None
+        for level, dim in enumerate(piece.dims):
+            if pipelined is not None and dim.pipeline_ii is not None:
+                raise ScheduleError(
+                    "W213",
+                    f"'{dim.name}' is inside the pipelined loop '{pipelined}'",
+                    span=step.span,
+                    help="a pipelined loop unrolls all loops inside: pipeline only one of them",
+                )
+            if pipelined is not None or dim.unroll == 0:
+                _check_constant(piece, level, pipelined, step)
+            if dim.pipeline_ii is not None:
+                if dim.unroll == 0:
+                    raise ScheduleError(
+                        "W213",
+                        f"'{dim.name}' cannot be both pipelined and unrolled completely",
+                        span=step.span,
+                    )
+                pipelined = dim.name
+
+
+def _check_constant(piece: Piece, level: int, pipelined: str | None, step: Step) -> None:
+    if constant_interval(piece, level) is not None:
+        return
+    name = piece.dims[level].name
+    if pipelined is None:
+        raise ScheduleError(
+            "W212",
+            f"'{name}' has a variable trip count, so it cannot be unrolled completely",
+            span=step.span,
+            help="unroll it by a factor",
+        )
+    raise ScheduleError(
+        "W212",
+        f"'{name}', inside the pipelined loop '{pipelined}', has a variable trip count",
+        span=step.span,
+        help=f"a pipelined loop unrolls all loops inside: pipeline '{name}' instead",
+    )

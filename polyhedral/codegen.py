@@ -1,0 +1,254 @@
+"""From level 2 to loops: isl's AST build, then a `LoopTree`.
+
+Each top-level nest is built by itself, over as few time dimensions as tell its pieces apart; that
+keeps isl's work small. (Grosser, Verdoolaege, Cohen, Polyhedral AST generation is more than
+scanning polyhedra, 2015.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import islpy as isl
+
+from dsl.affine import Affine, Constraint
+from polyhedral.ast_expr import bounds, constraints, to_affine, upper_bounds
+from polyhedral.isl_text import dims
+from polyhedral.lifetimes import components
+from polyhedral.looptree import (
+    Instance,
+    LocalPlacement,
+    LoopTree,
+    TreeGuard,
+    TreeLoop,
+    TreeNode,
+)
+from polyhedral.scheduled import Dim, Piece, ScheduledScop
+from polyhedral.trips import trip_count
+
+
+def loop_tree(state: ScheduledScop) -> LoopTree:
+    """The loops, guards and statement instances that run the program under its schedule."""
+    nests: dict[int, list[Piece]] = {}
+    for piece in state.pieces:
+        nests.setdefault(piece.place[0], []).append(piece)
+    walker = _Walker()
+    body = tuple(node for pieces in nests.values() for node in walker.nest(pieces))
+    return LoopTree(
+        state.scop.program,
+        body,
+        state.partitions,
+        state.storage,
+        state.operators,
+        state.interfaces,
+        tuple(_placement(state, body, walker.levels, a.name) for a in state.scop.program.locals),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Nest:
+    """What the AST of one nest is built from: ``times[k]`` is the loop level of time dimension k,
+    or None where the dimension is a static place.
+    """
+
+    pieces: list[Piece]
+    times: list[int | None]
+    ast: isl.AstNode
+
+
+def _build(pieces: list[Piece]) -> _Nest:
+    deepest = max(len(p.dims) for p in pieces)
+    told = [
+        k > 0 and len({p.place[k] if k < len(p.place) else -1 for p in pieces}) > 1
+        for k in range(deepest + 1)
+    ]
+    times: list[int | None] = []
+    for k in range(deepest + 1):
+        times += [None] if told[k] else []
+        times += [k] if k < deepest else []
+    union: isl.UnionMap | None = None
+    for n, piece in enumerate(pieces):
+        names = dims(len(piece.dims), "t")
+        vector: list[str] = []
+        for k in range(deepest + 1):
+            vector += [str(piece.place[k]) if k < len(piece.place) else "0"] if told[k] else []
+            vector += [names[k] if k < len(names) else "0"] if k < deepest else []
+        space = f"p{n}[{', '.join(names)}]"
+        time = isl.Map(f"{{ {space} -> [{', '.join(vector)}] }}")
+        time = time.intersect_domain(piece.hull.set_tuple_name(f"p{n}"))
+        one = isl.UnionMap.from_map(time)
+        union = one if union is None else union.union(one)
+    build = isl.AstBuild.from_context(_context())
+    ids = isl.IdList.alloc(isl.DEFAULT_CONTEXT, len(times))
+    for k in range(len(times)):
+        ids = ids.add(isl.Id(f"c{k}"))
+    return _Nest(pieces, times, build.set_iterators(ids).node_from_schedule_map(union))
+
+
+def _context() -> isl.Set:
+    context = isl.DEFAULT_CONTEXT
+    # Guards must fit an affine.if (a conjunction), upper bounds a min.
+    context.set_ast_build_allow_or(0)
+    context.set_ast_build_atomic_upper_bound(1)
+    context.set_ast_build_detect_min_max(1)
+    return isl.Set("{ : }")
+
+
+@dataclass(slots=True)
+class _Walker:
+    """Turns isl's AST into tree nodes; ``levels`` records the schedule level of each loop."""
+
+    levels: dict[str, int] = field(default_factory=dict)
+    used: dict[str, int] = field(default_factory=dict)
+
+    def nest(self, pieces: list[Piece]) -> tuple[TreeNode, ...]:
+        """The nodes of one top-level nest."""
+        if all(not p.dims for p in pieces):
+            return tuple(Instance(p.statement.stmt, ()) for p in pieces)
+        nest = _build(pieces)
+        return self._visit(nest, nest.ast, {}, ())
+
+    def _visit(
+        self,
+        nest: _Nest,
+        node: isl.AstNode,
+        env: Mapping[str, Affine],
+        around: tuple[TreeLoop, ...],
+    ) -> tuple[TreeNode, ...]:
+        kind = node.get_type()
+        if kind == isl.ast_node_type.block:
+            children = node.block_get_children()
+            return tuple(
+                n
+                for k in range(children.n_ast_node())
+                for n in self._visit(nest, children.get_at(k), env, around)
+            )
+        if kind == isl.ast_node_type.if_:
+            return self._guard(nest, node, env, around)
+        if kind == isl.ast_node_type.for_:
+            return self._loop(nest, node, env, around)
+        return (self._instance(nest, node, env),)
+
+    def _guard(
+        self,
+        nest: _Nest,
+        node: isl.AstNode,
+        env: Mapping[str, Affine],
+        around: tuple[TreeLoop, ...],
+    ) -> tuple[TreeNode, ...]:
+        found: list[TreeNode] = []
+        cond = constraints(node.if_get_cond(), env)
+        found.append(TreeGuard(cond, self._visit(nest, node.if_get_then_node(), env, around)))
+        assert not node.if_has_else_node(), "isl adds no else without allow_or"
+        return tuple(found)
+
+    def _loop(
+        self,
+        nest: _Nest,
+        node: isl.AstNode,
+        env: Mapping[str, Affine],
+        around: tuple[TreeLoop, ...],
+    ) -> tuple[TreeNode, ...]:
+        iterator = node.for_get_iterator().get_id().get_name()
+        init = node.for_get_init()
+        if node.for_is_degenerate():
+            return self._visit(
+                nest, node.for_get_body(), {**env, iterator: to_affine(init, env)}, around
+            )
+        level = nest.times[int(iterator[1:])]
+        assert level is not None, "a static place has one value"
+        body_node = node.for_get_body()
+        dim = _dim_of(nest, body_node, level)
+        iv = self._fresh(dim.name)
+        self.levels[iv] = level
+        loop = TreeLoop(
+            iv,
+            dim.name,
+            bounds(init, env, isl.ast_expr_op_type.max),
+            upper_bounds(node.for_get_cond(), env),
+            node.for_get_inc().get_val().to_python(),
+            (),
+            dim.pipeline_ii,
+            dim.unroll,
+            dim.flatten,
+            None,
+            dim.span,
+        )
+        trip = None if loop.constant_trip is not None else trip_count(loop, around)
+        inner = {**env, iterator: Affine.of(iv)}
+        body = self._visit(nest, body_node, inner, (*around, loop))
+        return (_with(loop, body, trip),)
+
+    def _instance(self, nest: _Nest, node: isl.AstNode, env: Mapping[str, Affine]) -> TreeNode:
+        call = node.user_get_expr()
+        piece = nest.pieces[int(call.get_op_arg(0).get_id().get_name()[1:])]
+        values = {
+            dim.name: to_affine(call.get_op_arg(k + 1), env) for k, dim in enumerate(piece.dims)
+        }
+        bound = tuple((v, e.substitute(values)) for v, e in piece.bindings)
+        instance = Instance(piece.statement.stmt, bound)
+        guards = tuple(Constraint(g.expr.substitute(values), g.kind) for g in piece.guards)
+        return TreeGuard(guards, (instance,)) if guards else instance
+
+    def _fresh(self, name: str) -> str:
+        count = self.used.get(name, 0)
+        self.used[name] = count + 1
+        return name if count == 0 else f"{name}.{count + 1}"
+
+
+def _with(loop: TreeLoop, body: tuple[TreeNode, ...], trip: object) -> TreeLoop:
+    from dataclasses import replace
+
+    return replace(loop, body=body, trip=trip)
+
+
+def _dim_of(nest: _Nest, node: isl.AstNode, level: int) -> Dim:
+    """The loop of the pieces below an AST node, at a level that they share."""
+    while True:
+        kind = node.get_type()
+        if kind == isl.ast_node_type.user:
+            name = node.user_get_expr().get_op_arg(0).get_id().get_name()
+            return nest.pieces[int(name[1:])].dims[level]
+        if kind == isl.ast_node_type.for_:
+            node = node.for_get_body()
+        elif kind == isl.ast_node_type.if_:
+            node = node.if_get_then_node()
+        else:
+            node = node.block_get_children().get_at(0)
+
+
+def _placement(
+    state: ScheduledScop, body: tuple[TreeNode, ...], levels: Mapping[str, int], name: str
+) -> LocalPlacement:
+    """As deep as all accesses share loops, where each scope lives in one iteration of them."""
+    array = state.scop.program.array(name)
+    if array.scope_depth == 0:
+        return LocalPlacement(name, None)
+    groups = components(state, array)
+    if groups is None or len(groups) != 1:
+        return LocalPlacement(name, None)
+    shared = groups[0][1]
+    chains = list(_chains(body, name, ()))
+    common: str | None = None
+    for ivs in zip(*chains, strict=False):
+        if len(set(ivs)) > 1 or levels[ivs[0]] >= shared:
+            break
+        common = ivs[0]
+    return LocalPlacement(name, common)
+
+
+def _chains(nodes: tuple[TreeNode, ...], array: str, around: tuple[str, ...]):  # type: ignore[no-untyped-def]
+    """The loops around each instance that accesses the array."""
+    from dsl.expr import loads
+
+    for node in nodes:
+        match node:
+            case Instance(stmt):
+                touched = {stmt.target.array, *(a.array for a in loads(stmt.value))}
+                if array in touched:
+                    yield around
+            case TreeLoop():
+                yield from _chains(node.body, array, (*around, node.iv))
+            case TreeGuard():
+                yield from _chains(node.body, array, around)

@@ -1,0 +1,57 @@
+"""Text for isl: affine expressions, conditions and spaces over positional dimension names.
+
+User names never reach isl's parser: statements are ``s0, s1 …``, arrays ``a0 …`` and dimensions
+``d0, d1 …`` in isl, whatever they are called in the program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import assert_never
+
+from dsl.affine import Affine, And, Atom, Cond, Constraint, FloorDiv, Or
+
+
+def affine_text(expr: Affine, names: Mapping[str, str]) -> str:
+    """An affine expression in isl's syntax; ``names`` maps variables to isl dimensions."""
+
+    def atom_text(atom: Atom) -> str:
+        if isinstance(atom, FloorDiv):
+            return f"floor(({affine_text(atom.numerator, names)})/{atom.denominator})"
+        return names[atom]
+
+    return expr.render(atom_text)
+
+
+def constraint_text(constraint: Constraint, names: Mapping[str, str]) -> str:
+    """``expr >= 0`` or ``expr = 0``."""
+    relation = ">=" if constraint.kind == ">=" else "="
+    return f"{affine_text(constraint.expr, names)} {relation} 0"
+
+
+def cond_text(cond: Cond, names: Mapping[str, str]) -> str:
+    """A condition in isl's syntax, fully parenthesised."""
+    match cond:
+        case Constraint():
+            return constraint_text(cond, names)
+        case And(parts):
+            return "(" + " and ".join(cond_text(p, names) for p in parts) + ")" if parts else "true"
+        case Or(parts):
+            return "(" + " or ".join(cond_text(p, names) for p in parts) + ")" if parts else "false"
+        case _:
+            assert_never(cond)
+
+
+def dims(count: int, prefix: str = "d") -> list[str]:
+    """``d0, d1, …``."""
+    return [f"{prefix}{k}" for k in range(count)]
+
+
+def positional(variables: Sequence[str], prefix: str = "d") -> dict[str, str]:
+    """Variables to their isl names by position."""
+    return {v: f"{prefix}{k}" for k, v in enumerate(variables)}
+
+
+def conjunction(parts: Iterable[str]) -> str:
+    """The parts joined by ``and``; true when there are none."""
+    return " and ".join(parts) or "true"

@@ -1,0 +1,107 @@
+"""``apply(program, schedule)``: carry out the steps, each proven legal or refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from dsl.program import Program
+from dsl.schedule import Schedule
+from dsl.steps import (
+    BindOp,
+    BindStorage,
+    Distribute,
+    Flatten,
+    Fuse,
+    Interchange,
+    Interface,
+    Partition,
+    Pipeline,
+    Reassociate,
+    Reorder,
+    Reverse,
+    Shift,
+    Skew,
+    Split,
+    Step,
+    Tile,
+    Unroll,
+)
+from polyhedral.annotations import check_annotations
+from polyhedral.help import suggestion
+from polyhedral.legality import IllegalStep, order_of, violations
+from polyhedral.lifetimes import check_lifetimes
+from polyhedral.scheduled import ScheduledScop, build
+from polyhedral.transforms.binding import bind_op, bind_storage, interface
+from polyhedral.transforms.distribute import distribute
+from polyhedral.transforms.fuse import fuse
+from polyhedral.transforms.partition import partition
+from polyhedral.transforms.pipeline import flatten, pipeline
+from polyhedral.transforms.reassociate import reassociate
+from polyhedral.transforms.reorder import interchange, reorder
+from polyhedral.transforms.reverse import reverse
+from polyhedral.transforms.shift import shift
+from polyhedral.transforms.skew import skew
+from polyhedral.transforms.split import split
+from polyhedral.transforms.tile import tile
+from polyhedral.transforms.unroll import unroll
+
+_TRANSFORMS: dict[type[Step], Callable[[ScheduledScop, Any], ScheduledScop]] = {
+    Interchange: interchange,
+    Reorder: reorder,
+    Split: split,
+    Tile: tile,
+    Skew: skew,
+    Reverse: reverse,
+    Shift: shift,
+    Fuse: fuse,
+    Distribute: distribute,
+    Reassociate: reassociate,
+    Unroll: unroll,
+    Pipeline: pipeline,
+    Flatten: flatten,
+    Partition: partition,
+    BindStorage: bind_storage,
+    BindOp: bind_op,
+    Interface: interface,
+}
+# Those that can change which iteration runs first. Cutting a loop into blocks or into a main and
+# a remainder part keeps the order, as does anything that only annotates.
+_REORDERING = (Interchange, Reorder, Tile, Skew, Reverse, Shift, Fuse, Distribute)
+
+
+def apply(program: Program, schedule: Schedule) -> ScheduledScop:
+    """The program under the schedule.
+
+    Raises:
+        ScheduleError: W203 (as `polyhedral.legality.IllegalStep`, with a witness) when a step
+            would reverse a dependence, other W2xx when it names what is not there or cannot be
+            done; the step's span is the error's.
+        LanguageError: W16x when the program itself accesses an array out of bounds or reads a
+            local before it is written.
+    """
+    state = build(program)
+    for step in schedule:
+        state = apply_step(state, step)
+    return state
+
+
+def apply_step(state: ScheduledScop, step: Step) -> ScheduledScop:
+    """One step on one state; see `apply`."""
+    new = _TRANSFORMS[type(step)](state, step)
+    if isinstance(step, _REORDERING):
+        check_order(state, new, step)
+    check_annotations(new, step)
+    return new
+
+
+def check_order(before: ScheduledScop, after: ScheduledScop, step: Step) -> None:
+    """Raise `IllegalStep` if ``after`` runs dependent iterations in the wrong order."""
+    known = {id(p) for p in before.pieces}
+    changed = frozenset(p.name for p in after.pieces if id(p) not in known)
+    if not changed:
+        return
+    order = order_of(after.scop, after.reassociated)
+    for violation in violations(after, order, changed):
+        raise IllegalStep(violation, step, suggestion(before, step, violation))
+    check_lifetimes(after, step)

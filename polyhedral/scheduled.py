@@ -1,0 +1,237 @@
+"""`ScheduledScop`: level 2. A program under a schedule, as pieces of its statements.
+
+A `Piece` is a statement restricted to a part of its domain, with the loops it now runs in. Its
+dimensions *are* the new loops: the domain is kept over them, and each original loop variable is an
+affine expression of them (``i = 32*i_0 + i_1``), so no floor division ever enters isl. Where a
+piece stands is told by ``place``, the static positions between the loops (Kelly and Pugh's 2d+1
+form): two pieces share their loop at level k exactly when ``place[: k + 1]`` agree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import islpy as isl
+
+from dsl.affine import Affine, Constraint
+from dsl.errors import Span
+from dsl.program import Loop, Program
+from dsl.steps import BindOp, BindStorage, Interface, Partition
+from polyhedral.isl_text import affine_text, conjunction, constraint_text, dims, positional
+from polyhedral.scop import Scop, Statement, build_scop, origin_of
+
+LoopId = tuple[int | str, ...]
+Place = Sequence[int | tuple[int, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Dim:
+    """One loop around a piece. Pieces that share a loop hold equal `Dim`s.
+
+    ``uid`` is the loop's identity through the steps: the copies of a loop that a remainder nest
+    makes keep it, so that later steps apply to all of them.
+    """
+
+    name: str
+    uid: LoopId
+    pipeline_ii: int | None = None
+    unroll: int | None = None
+    flatten: bool | None = None
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """A part of a statement's iterations and the loops it runs in.
+
+    ``domain``: over ``dims``, exact. ``hull``: what the loops run over; larger than the domain
+    only where a step asked for guards, and then ``guards`` cut it down to the domain.
+    ``bindings``: original loop variable to an `Affine` of the names in ``dims``.
+    """
+
+    statement: Statement
+    dims: tuple[Dim, ...]
+    place: tuple[int, ...]
+    domain: isl.Set
+    bindings: tuple[tuple[str, Affine], ...]
+    hull: isl.Set
+    guards: tuple[Constraint, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The statement's name."""
+        return self.statement.name
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the loops, outermost first."""
+        return tuple(d.name for d in self.dims)
+
+    @cached_property
+    def times(self) -> isl.Map:
+        """Original iteration to the iteration of the new loops."""
+        names = positional(self.names, "t")
+        values = ", ".join(affine_text(e, names) for _, e in self.bindings)
+        back = (
+            f"{{ [{', '.join(dims(len(self.dims), 't'))}] -> s{self.statement.index}[{values}] }}"
+        )
+        return isl.Map(back).intersect_domain(self.domain).reverse()
+
+    def with_dim(self, level: int, dim: Dim) -> Piece:
+        """Annotate or rename the loop at one level."""
+        old = self.dims[level]
+        changed = (*self.dims[:level], dim, *self.dims[level + 1 :])
+        if old.name == dim.name:
+            return replace(self, dims=changed)
+        return self.transformed(changed, {old.name: Affine.of(dim.name)})
+
+    def level(self, uid: LoopId) -> int | None:
+        """Which of its loops has that identity."""
+        for k, dim in enumerate(self.dims):
+            if dim.uid == uid:
+                return k
+        return None
+
+    def transformed(
+        self,
+        new_dims: Sequence[Dim],
+        values: Mapping[str, Affine],
+        where: Iterable[Constraint] = (),
+    ) -> Piece:
+        """Change the loops: ``values`` gives each old loop as an expression of the new ones.
+
+        Args:
+            new_dims: the new loops, outermost first.
+            values: old loop name to an `Affine` of new names; loops left out keep their name.
+            where: constraints on the new loops that make the change one to one.
+        """
+        names = positional([d.name for d in new_dims], "t")
+        old = ", ".join(
+            affine_text(values.get(d.name, Affine.of(d.name)), names) for d in self.dims
+        )
+        back = isl.MultiAff(f"{{ [{', '.join(dims(len(new_dims), 't'))}] -> [{old}] }}")
+        extra = _set_over(names, where)
+        domain = self.domain.preimage_multi_aff(back)
+        hull = domain if self.hull is self.domain else self.hull.preimage_multi_aff(back)
+        if extra is not None:
+            domain, hull = domain.intersect(extra), hull.intersect(extra)
+        return replace(
+            self,
+            dims=tuple(new_dims),
+            domain=domain,
+            hull=hull,
+            bindings=tuple((v, e.substitute(values)) for v, e in self.bindings),
+            guards=tuple(Constraint(g.expr.substitute(values), g.kind) for g in self.guards),
+        )
+
+
+def _set_over(names: Mapping[str, str], where: Iterable[Constraint]) -> isl.Set | None:
+    parts = [constraint_text(c, names) for c in where]
+    if not parts:
+        return None
+    return isl.Set(f"{{ [{', '.join(names.values())}] : {conjunction(parts)} }}")
+
+
+@dataclass(frozen=True, eq=False)
+class ScheduledScop:
+    """The pieces in execution order (by ``place``) and what was asked of arrays and operators.
+
+    ``reassociated`` names the statements whose reduction may be done in any order.
+    """
+
+    scop: Scop
+    pieces: tuple[Piece, ...]
+    reassociated: frozenset[str] = frozenset()
+    partitions: tuple[Partition, ...] = ()
+    storage: tuple[BindStorage, ...] = ()
+    operators: tuple[BindOp, ...] = ()
+    interfaces: tuple[Interface, ...] = ()
+
+    def with_pieces(self, pieces: Iterable[Piece]) -> ScheduledScop:
+        """The same program with other pieces, their places renumbered from 0 at each level."""
+        return self.with_places((p, p.place) for p in pieces)
+
+    def with_places(self, placed: Iterable[tuple[Piece, Place]]) -> ScheduledScop:
+        """Put pieces at given places: entries may be tuples, which order like finer positions."""
+        return replace(self, pieces=_renumbered(list(placed)))
+
+    def of_statement(self, name: str) -> tuple[Piece, ...]:
+        """The pieces of one statement."""
+        return tuple(p for p in self.pieces if p.name == name)
+
+    def loop_names(self) -> tuple[str, ...]:
+        """How every loop can be addressed: its name, or ``S.name`` where that is ambiguous."""
+        owners: dict[str, set[LoopId]] = {}
+        for piece in self.pieces:
+            for dim in piece.dims:
+                owners.setdefault(dim.name, set()).add(dim.uid)
+        found: dict[str, None] = {}
+        for piece in self.pieces:
+            for dim in piece.dims:
+                alone = len(owners[dim.name]) == 1
+                found[dim.name if alone else f"{piece.name}.{dim.name}"] = None
+        return tuple(found)
+
+
+def _renumbered(placed: list[tuple[Piece, Place]]) -> tuple[Piece, ...]:
+    """Sort by place and number the positions at each level 0, 1, 2 …"""
+    rows = [(p, [_key(at) for at in place], list[int]()) for p, place in placed]
+    deepest = max((len(keys) for _, keys, _ in rows), default=0)
+    for level in range(deepest):
+        used: dict[tuple[int, ...], set[tuple[int, ...]]] = {}
+        for _, keys, done in rows:
+            if level < len(keys):
+                used.setdefault(tuple(done), set()).add(keys[level])
+        rank = {at: {k: n for n, k in enumerate(sorted(found))} for at, found in used.items()}
+        for _, keys, done in rows:
+            if level < len(keys):
+                done.append(rank[tuple(done)][keys[level]])
+    rows.sort(key=lambda row: row[2])
+    return tuple(
+        p if p.place == tuple(done) else replace(p, place=tuple(done)) for p, _, done in rows
+    )
+
+
+def _key(at: int | tuple[int, ...]) -> tuple[int, ...]:
+    return at if isinstance(at, tuple) else (at,)
+
+
+def original(scop: Scop) -> ScheduledScop:
+    """The program as written: one piece a statement, loops normalised to count upwards by 1."""
+    pieces = []
+    for s in scop.statements:
+        names = s.variables
+        values: dict[str, Affine] = {}
+        for loop in s.loops:
+            values[loop.var] = _normalised(loop, values)
+        times = positional(names, "t")
+        back = ", ".join(affine_text(values[v], times) for v in names)
+        to_domain = isl.MultiAff(f"{{ [{', '.join(times.values())}] -> s{s.index}[{back}] }}")
+        domain = s.domain.preimage_multi_aff(to_domain)
+        if domain.is_empty():
+            continue
+        dims_ = tuple(
+            Dim(loop.var, (uid,), span=loop.span)
+            for loop, uid in zip(s.loops, s.loop_ids, strict=True)
+        )
+        bindings = tuple((v, values[v]) for v in names)
+        pieces.append(Piece(s, dims_, s.place, domain, bindings, domain))
+    return ScheduledScop(scop, ()).with_pieces(pieces)
+
+
+def _normalised(loop: Loop, outer: Mapping[str, Affine]) -> Affine:
+    """The loop's variable in terms of a counter that goes up by 1, also named like it."""
+    counter = Affine.of(loop.var)
+    if loop.step == 1:
+        return counter
+    if loop.step < 0 and len(loop.uppers) > 1:
+        return -counter
+    origin, step = origin_of(loop)
+    return origin.substitute(outer) + counter * step
+
+
+def build(program: Program) -> ScheduledScop:
+    """The unscheduled program at level 2."""
+    return original(build_scop(program))

@@ -1,0 +1,82 @@
+"""``distribute(stmts, depth)``: loop fission.
+
+Before::
+
+    for i in range(N):
+      S0(i)
+      S1(i)
+
+After ``distribute(["S1"])``::
+
+    for i in range(N):
+      S0(i)
+    for i in range(N):
+      S1(i)
+
+The two loops are now addressed as ``S0.i`` and ``S1.i``. The outermost ``depth`` loops stay shared.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from dsl.errors import ScheduleError
+from dsl.steps import Distribute
+from polyhedral.lookup import find_statement
+from polyhedral.scheduled import Dim, Piece, Place, ScheduledScop
+
+
+def distribute(state: ScheduledScop, step: Distribute) -> ScheduledScop:
+    """Separate the statements from the others in their nest; see the module."""
+    if not step.stmts:
+        raise ScheduleError("W210", "distribute needs a statement", span=step.span)
+    listed = [p for name in step.stmts for p in find_statement(state, name, step)]
+    nests = {p.place[: step.depth + 1] for p in listed if len(p.dims) > step.depth >= 0}
+    if not nests:
+        raise ScheduleError(
+            "W210",
+            f"{', '.join(step.stmts)}: no loop below depth {step.depth}",
+            span=step.span,
+        )
+    group: dict[int, tuple[int, str]] = {}
+    for nest in nests:
+        group |= _groups([p for p in state.pieces if p.place[: step.depth + 1] == nest], step)
+    if len(set(group.values())) < 2:
+        raise ScheduleError(
+            "W210",
+            f"{', '.join(step.stmts)} shares no loop below depth {step.depth} with others",
+            span=step.span,
+        )
+    placed: list[tuple[Piece, Place]] = []
+    for piece in state.pieces:
+        if id(piece) not in group:
+            placed.append((piece, piece.place))
+            continue
+        number, label = group[id(piece)]
+        at = (piece.place[step.depth], number)
+        place = (*piece.place[: step.depth], at, *piece.place[step.depth + 1 :])
+        placed.append((_relabelled(piece, step.depth, label) if number else piece, place))
+    return state.with_places(placed)
+
+
+def _groups(nest: list[Piece], step: Distribute) -> dict[int, tuple[int, str]]:
+    """Per piece (by id): which new nest, in order, and a name that tells the nests apart."""
+    order = [p.name for p in nest]
+    first = min(n for n, name in enumerate(order) if name in step.stmts)
+    sides: dict[int, int] = {}
+    for n, piece in enumerate(nest):
+        if piece.name in step.stmts:
+            sides[id(piece)] = 1
+        else:
+            sides[id(piece)] = 0 if n < first else 2
+    used = sorted(set(sides.values()))
+    leaders = {side: next(p.name for p in nest if sides[id(p)] == side) for side in used}
+    return {key: (used.index(side), leaders[side]) for key, side in sides.items()}
+
+
+def _relabelled(piece: Piece, depth: int, label: str) -> Piece:
+    """Loops of their own need identities of their own."""
+    dims: list[Dim] = [
+        d if k < depth else replace(d, uid=(*d.uid, label)) for k, d in enumerate(piece.dims)
+    ]
+    return replace(piece, dims=tuple(dims))

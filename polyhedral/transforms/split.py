@@ -1,0 +1,183 @@
+"""``split(loop, factor)``: strip-mining.
+
+Before::
+
+    for i in range(100):
+      S(i)
+
+After ``split("i", 32)``, a remainder nest for the last 4 iterations::
+
+    for i_0 in range(3):
+      for i_1 in range(32):
+        S(32*i_0 + i_1)
+    for i_1 in range(4):
+      S(96 + i_1)
+
+With ``tail="guard"`` the loops stay whole and the body is guarded::
+
+    for i_0 in range(4):
+      for i_1 in range(32):
+        if 32*i_0 + i_1 < 100:
+          S(32*i_0 + i_1)
+
+A loop whose bounds depend on outer loops is never cut: its inner loop gets ``min``/``max`` bounds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import islpy as isl
+
+from dsl.affine import Affine, Constraint
+from dsl.errors import ScheduleError
+from dsl.steps import Split, Step, Tail
+from polyhedral.lookup import check_new_name, dim_of, find_loop, with_loop
+from polyhedral.ranges import Interval, common_interval, loop_copies, lowest
+from polyhedral.scheduled import Dim, LoopId, Piece, Place, ScheduledScop
+
+
+def split(state: ScheduledScop, step: Split) -> ScheduledScop:
+    """Split one loop; see the module."""
+    uid = find_loop(state, step.loop, step)
+    old = dim_of(with_loop(state, uid))
+    outer, inner = step.outer or f"{old.name}_0", step.inner or f"{old.name}_1"
+    if outer == inner:
+        raise ScheduleError("W208", f"both loops would be called '{outer}'", span=step.span)
+    for name in (outer, inner):
+        if name != old.name:
+            check_new_name(state, uid, name, step)
+    state, _, _ = split_loop(state, uid, step.factor, (outer, inner), step.tail, step)
+    return state
+
+
+@dataclass(frozen=True, slots=True)
+class _Cut:
+    """How the iterations of one copy of the loop are cut."""
+
+    old: Dim
+    new: tuple[Dim, Dim]
+    factor: int
+    base: int  # the iteration where the first block begins
+
+    @property
+    def value(self) -> dict[str, Affine]:
+        outer, inner = (Affine.of(d.name) for d in self.new)
+        return {self.old.name: outer * self.factor + inner + self.base}
+
+    @property
+    def inside(self) -> tuple[Constraint, Constraint]:
+        inner = Affine.of(self.new[1].name)
+        return Constraint(inner), Constraint(-inner + (self.factor - 1))
+
+
+def split_loop(
+    state: ScheduledScop,
+    uid: LoopId,
+    factor: int,
+    names: tuple[str, str],
+    tail: Tail,
+    step: Step,
+) -> tuple[ScheduledScop, LoopId, LoopId]:
+    """Split the loop by identity; returns the state and the identities of block and point loop."""
+    old = dim_of(with_loop(state, uid))
+    if factor < 1:
+        raise ScheduleError("W207", f"the factor is {factor}, not at least 1", span=step.span)
+    if old.pipeline_ii is not None or old.unroll is not None:
+        raise ScheduleError(
+            "W214",
+            f"'{old.name}' is annotated already",
+            span=step.span,
+            help="change the loops first, then pipeline and unroll what results",
+        )
+    outer_id, inner_id = (*uid, "0"), (*uid, "1")
+    new = (Dim(names[0], outer_id, span=old.span), Dim(names[1], inner_id, span=old.span))
+    changed: dict[int, list[tuple[Piece, Place]]] = {}
+    for members in loop_copies(state, uid):
+        interval = common_interval(members)
+        for piece, level in members:
+            if interval is None:
+                parts = [_whole(piece, level, _Cut(old, new, factor, lowest(members)), tail, step)]
+            else:
+                cut = _Cut(old, new, factor, interval.first)
+                parts = _parts(piece, level, cut, interval, tail, step)
+            changed[id(piece)] = parts
+    placed: list[tuple[Piece, Place]] = []
+    for piece in state.pieces:
+        placed += changed.get(id(piece), [(piece, piece.place)])
+    return state.with_places(placed), outer_id, inner_id
+
+
+def _new_dims(piece: Piece, level: int, cut: _Cut) -> tuple[Dim, ...]:
+    return (*piece.dims[:level], *cut.new, *piece.dims[level + 1 :])
+
+
+def _place(piece: Piece, level: int, part: int) -> Place:
+    """One loop more: a static position 0 between block and point loop."""
+    at = (piece.place[level], part)
+    return (*piece.place[:level], at, 0, *piece.place[level + 1 :])
+
+
+def _whole(piece: Piece, level: int, cut: _Cut, tail: Tail, step: Step) -> tuple[Piece, Place]:
+    if tail == "guard":
+        raise ScheduleError(
+            "W207",
+            f"'{cut.old.name}' has no constant bounds, so its tail cannot be guarded",
+            span=step.span,
+            help='leave tail="remainder": the bounds of the inner loop follow the domain',
+        )
+    new = piece.transformed(_new_dims(piece, level, cut), cut.value, cut.inside)
+    return new, _place(piece, level, 0)
+
+
+def _parts(
+    piece: Piece, level: int, cut: _Cut, interval: Interval, tail: Tail, step: Step
+) -> list[tuple[Piece, Place]]:
+    dims = _new_dims(piece, level, cut)
+    blocks, rest = divmod(interval.extent, cut.factor)
+    if rest == 0:
+        return [(piece.transformed(dims, cut.value, cut.inside), _place(piece, level, 0))]
+    if tail == "guard":
+        return [(_guarded(piece, level, cut, interval, step), _place(piece, level, 0))]
+    outer = Affine.of(cut.new[0].name)
+    found: list[tuple[Piece, Place]] = []
+    sides: tuple[tuple[Literal[0, 1], Constraint], ...] = (
+        (0, Constraint(-outer + (blocks - 1))),
+        (1, Constraint(outer - blocks)),
+    )
+    for part, side in sides:
+        new = piece.transformed(dims, cut.value, (*cut.inside, side))
+        if not new.domain.is_empty():
+            found.append((new, _place(piece, level, part)))
+    return found
+
+
+def _guarded(piece: Piece, level: int, cut: _Cut, interval: Interval, step: Step) -> Piece:
+    """The loops run over whole blocks; the body is guarded by the loop's last iteration."""
+    others = piece.hull.project_out(isl.dim_type.set, level, 1)
+    if not _bounded(others, level, interval).is_subset(piece.hull):
+        raise ScheduleError(
+            "W207",
+            f"bounds of inner loops depend on '{cut.old.name}', so its tail cannot be guarded",
+            span=step.span,
+            help='leave tail="remainder": the last block becomes a nest of its own',
+        )
+    blocks = -(-interval.extent // cut.factor)
+    whole = Interval(interval.first, interval.first + blocks * cut.factor - 1)
+    widened = _bounded(others, level, whole)
+    dims = _new_dims(piece, level, cut)
+    hull = replace(piece, hull=widened).transformed(dims, cut.value, cut.inside).hull
+    guard = Constraint(-cut.value[cut.old.name] + interval.last)
+    new = piece.transformed(dims, cut.value, cut.inside)
+    return replace(new, hull=hull, guards=(*new.guards, guard))
+
+
+def _bounded(others: isl.Set, level: int, interval: Interval) -> isl.Set:
+    """The other loops' iterations times an interval of the loop at ``level``."""
+    kind = isl.dim_type.set
+    return (
+        others.insert_dims(kind, level, 1)
+        .lower_bound_val(kind, level, isl.Val(interval.first))
+        .upper_bound_val(kind, level, isl.Val(interval.last))
+    )

@@ -1,0 +1,71 @@
+"""``unroll(loop, factor)``: ask for copies of a loop's body; factor 0 is completely.
+
+Where the factor does not divide the trip count, the last iterations become a remainder nest of
+their own, completely unrolled::
+
+    for i in range(10): S(i)        # unroll("i", 4)
+
+    for i in range(8): S(i)         # unrolled by 4
+    for i in range(8, 10): S(i)     # unrolled completely
+
+With ``tail="guard"`` the loop stays whole and the tool adds exit checks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from dsl.affine import Affine, Constraint
+from dsl.errors import ScheduleError
+from dsl.steps import Unroll
+from polyhedral.lookup import find_loop
+from polyhedral.ranges import Interval, common_interval, loop_copies
+from polyhedral.scheduled import Piece, Place, ScheduledScop
+
+
+def unroll(state: ScheduledScop, step: Unroll) -> ScheduledScop:
+    """Annotate the loop in all its copies; see the module."""
+    if step.factor < 0:
+        raise ScheduleError("W207", f"the factor is {step.factor}, below 0", span=step.span)
+    uid = find_loop(state, step.loop, step)
+    changed: dict[int, list[tuple[Piece, Place]]] = {}
+    for members in loop_copies(state, uid):
+        interval = common_interval(members)
+        for piece, level in members:
+            changed[id(piece)] = _unrolled(piece, level, interval, step)
+    placed: list[tuple[Piece, Place]] = []
+    for piece in state.pieces:
+        placed += changed.get(id(piece), [(piece, piece.place)])
+    return state.with_places(placed)
+
+
+def _unrolled(
+    piece: Piece, level: int, interval: Interval | None, step: Unroll
+) -> list[tuple[Piece, Place]]:
+    if step.factor == 1:
+        return [(_marked(piece, level, None), piece.place)]
+    if interval is None or step.factor == 0:
+        return [(_marked(piece, level, step.factor), piece.place)]
+    if step.factor >= interval.extent:
+        return [(_marked(piece, level, 0), piece.place)]
+    rest = interval.extent % step.factor
+    if rest == 0 or step.tail == "guard":
+        return [(_marked(piece, level, step.factor), piece.place)]
+    counter = Affine.of(piece.dims[level].name)
+    last = interval.last - rest
+    sides = (
+        (step.factor, Constraint(-counter + last)),
+        (0, Constraint(counter - (last + 1))),
+    )
+    found: list[tuple[Piece, Place]] = []
+    for part, (factor, side) in enumerate(sides):
+        new = _marked(piece, level, factor).transformed(piece.dims, {}, [side])
+        new = _marked(new, level, factor)
+        at = (piece.place[level], part)
+        if not new.domain.is_empty():
+            found.append((new, (*piece.place[:level], at, *piece.place[level + 1 :])))
+    return found
+
+
+def _marked(piece: Piece, level: int, factor: int | None) -> Piece:
+    return piece.with_dim(level, replace(piece.dims[level], unroll=factor))
