@@ -154,9 +154,9 @@ def mlir_type(dtype: DType) -> Any:
 
 
 def fixed_attribute(dtype: IntType | FixedType) -> Any:
-    """``#hls.fixed`` of a type; an integer is a fixed-point number without fraction."""
+    """``#hls.fixed`` of a type; an integer has no fraction, cuts towards zero and wraps."""
     if isinstance(dtype, IntType):
-        dtype = FixedType(dtype.width, dtype.width, dtype.signed)
+        dtype = FixedType(dtype.width, dtype.width, dtype.signed, Quant.TRN_ZERO)
     return hls.Fixed.get(
         _int(dtype.width),
         _int(dtype.integer),
@@ -166,7 +166,8 @@ def fixed_attribute(dtype: IntType | FixedType) -> Any:
     )
 
 
-def _type_attribute(dtype: IntType | FixedType) -> Any:
+def type_attribute(dtype: IntType | FixedType) -> Any:
+    """``hls.type`` of an integer or fixed-point type."""
     if isinstance(dtype, IntType):
         return hls.Int.get(_int(dtype.width), _int(dtype.signed))
     return fixed_attribute(dtype)
@@ -176,7 +177,7 @@ def array_attributes(info: ArrayInfo) -> dict[str, Any]:
     """The attribute dictionary of an argument or a local."""
     found: dict[str, Any] = {"hls.name": _string(info.name)}
     if isinstance(info.dtype, IntType | FixedType):
-        found["hls.type"] = _type_attribute(info.dtype)
+        found["hls.type"] = type_attribute(info.dtype)
     if info.partitions:
         parts = [
             hls.Partition.get(_string(p.kind), _int(p.factor), _int(p.dim)) for p in info.partitions

@@ -92,10 +92,12 @@ def test_printed_form_is_the_documented_one():
     assert "hls.pipeline = #hls.pipeline<2 : i64>" in text
 
 
-def test_an_integer_is_a_fixed_point_number_without_fraction():
+def test_an_integer_is_a_fixed_point_number_that_cuts_towards_zero():
     with dialect.context():
         attribute = dialect.fixed_attribute(IntType(7, False))
-        assert dialect.fixed_type(attribute) == FixedType(7, 7, False, Quant.TRN, Overflow.WRAP)
+        assert dialect.fixed_type(attribute) == FixedType(
+            7, 7, False, Quant.TRN_ZERO, Overflow.WRAP
+        )
 
 
 def test_an_op_of_the_wrong_width_is_refused():
