@@ -171,7 +171,7 @@ class _Builder:
 
     def _loop_info(self, loop: TreeLoop) -> LoopInfo:
         trip = loop.trip
-        counts = trip and TripCount(trip.minimum, trip.maximum, round(trip.average))
+        counts = TripCount(trip.minimum, trip.maximum, round(trip.average)) if trip else None
         independent = tuple(array for array, iv in self.tree.independent if iv == loop.iv)
         return LoopInfo(loop.name, loop.pipeline_ii, loop.unroll, loop.flatten, counts, independent)
 

@@ -31,7 +31,7 @@ from dsl.numeric import Exact, bounds, frac_of, signed_of, width_of
 from dsl.result_types import common_type
 from dsl.types import DType, FixedType, FloatType, IntType, boolean
 from mlir_passes.affine_maps import to_map
-from mlir_passes.build_types import Types, plain
+from mlir_passes.build_types import Types, exact, plain
 from mlir_passes.provider import ir
 
 _FLOAT_BINARY = {
@@ -117,11 +117,11 @@ class ExprBuilder:
             case Unary(op, x, dtype):
                 if isinstance(dtype, FloatType):
                     return self._op(_FLOAT_UNARY[op], [self.as_type(x, dtype)], dtype)
-                return self._exact_unary(op, x, plain(dtype))
+                return self._exact_unary(op, x, exact(dtype))
             case Binary(op, a, b, dtype):
                 if isinstance(dtype, FloatType):
                     return self._float_binary(op, a, b, dtype)
-                return self._exact_binary(op, a, b, plain(dtype))
+                return self._exact_binary(op, a, b, exact(dtype))
             case Compare(op, a, b):
                 return self._compare(op, a, b)
             case Select(c, a, b, dtype):
@@ -214,7 +214,7 @@ class ExprBuilder:
 
     def _absolute(self, x: Expr, dtype: Exact) -> Any:
         value = self.value(x)
-        source = plain(x.dtype)
+        source = exact(x.dtype)
         if not signed_of(source):
             return value
         zero = self._raw_constant(0, source)
@@ -255,11 +255,10 @@ class ExprBuilder:
         """An integer type for both operands and the quotient: one bit more where a divisor may be
         −1, since the smallest number over −1 does not fit (and processors trap on it).
         """
-        common = common_type(a.dtype, b.dtype)
-        assert not isinstance(common, FloatType)
-        spare = signed_of(plain(b.dtype)) and not isinstance(b, Const)
+        common = exact(common_type(a.dtype, b.dtype))
+        spare = exact(b.dtype).signed and not isinstance(b, Const)
         spare = spare or (isinstance(b, Const) and b.value == -1)
-        return IntType(max(width_of(common) + spare, width_of(dtype)), signed_of(common))
+        return IntType(max(common.width + spare, width_of(dtype)), common.signed)
 
     def _floor_divide(self, a: Expr, b: Expr, dtype: Exact) -> Any:
         work = self._division_type(a, b, dtype)
@@ -275,7 +274,7 @@ class ExprBuilder:
         rest = self._op("arith.remsi", [x, y], work)
         zero = self._constant(0, work)
         wrong = self._int_test(CompareOp.LT, rest, zero, work)
-        if not (isinstance(b, Const) and b.value > 0) and signed_of(plain(b.dtype)):
+        if not (isinstance(b, Const) and b.value > 0) and exact(b.dtype).signed:
             differs = self._op(
                 "arith.xori", [wrong, self._int_test(CompareOp.LT, y, zero, work)], boolean
             )
@@ -294,7 +293,7 @@ class ExprBuilder:
             if b.value >= width and not keeps_sign:
                 return self._constant(0, dtype)
             return self._op(name, [x, self._constant(min(b.value, last), dtype)], dtype)
-        amount_type = plain(b.dtype)
+        amount_type = exact(b.dtype)
         if bounds(amount_type)[1] < width:
             return self._op(name, [x, self._convert(self.value(b), amount_type, dtype)], dtype)
         work = IntType(max(width_of(amount_type), width.bit_length()), False)
@@ -319,7 +318,7 @@ class ExprBuilder:
 
     def _widened(self, expr: Expr, dtype: Exact) -> Any:
         """The raw of an operand, its fraction kept, in the width of ``dtype``."""
-        source = plain(expr.dtype)
+        source = exact(expr.dtype)
         if not isinstance(dtype, FixedType):
             return self.as_type(expr, dtype)
         width, frac = width_of(dtype), frac_of(source)

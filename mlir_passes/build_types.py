@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, overload
+from typing import Any
 
-from dsl.numeric import Exact
 from dsl.types import DType, FixedType, FloatType, IndexType, IntType
 from mlir_passes.dialect import fixed_attribute, mlir_type, type_attribute
 from mlir_passes.provider import ir
 
 
-@overload
-def plain(dtype: Exact) -> IntType | FixedType: ...
-@overload
-def plain(dtype: DType) -> IntType | FixedType | FloatType: ...
 def plain(dtype: DType) -> IntType | FixedType | FloatType:
     """The type that a value has as data: an index counts as ``i32``."""
     return IntType(32) if isinstance(dtype, IndexType) else dtype
+
+
+def exact(dtype: DType) -> IntType | FixedType:
+    """`plain` of a type that is known to be no float."""
+    found = plain(dtype)
+    if isinstance(found, FloatType):
+        raise TypeError(f"{found} is no integer or fixed-point type")
+    return found
 
 
 @dataclass(slots=True)
@@ -48,9 +51,7 @@ class Types:
         """``#hls.fixed`` of an integer or fixed-point type."""
         found = self._fixed.get(dtype)
         if found is None:
-            data = plain(dtype)
-            assert not isinstance(data, FloatType)
-            found = self._fixed[dtype] = fixed_attribute(data)
+            found = self._fixed[dtype] = fixed_attribute(exact(dtype))
         return found
 
     def number(self, value: float, dtype: DType) -> Any:
