@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from dsl.expr import loads
 from dsl.program import Program, Storage
 from polyhedral.looptree import LoopTree
 from tests.support.enumeration import (
@@ -103,14 +104,26 @@ class Oracle:
         name = event.stmt.name
         return name if name in free and touch.slot in self._accumulated[name] else ""
 
-    def is_dependence(self, first: Key, second: Key, array: str) -> bool:
+    def is_dependence(
+        self, first: Key, second: Key, array: str, relaxed: Iterable[str] = ()
+    ) -> bool:
         """Whether both instances exist, in this order, and depend on each other via the array."""
         place = {e.key: n for n, e in enumerate(self.events)}
         if first not in place or second not in place or place[first] >= place[second]:
             return False
-        one = [t for t in self.touches[place[first]] if t.element[0] == array]
-        two = [t for t in self.touches[place[second]] if t.element[0] == array]
-        return any(a.element == b.element and (a.is_write or b.is_write) for a in one for b in two)
+        free = frozenset(relaxed)
+        marks = [
+            [(t, self._class(self.events[n], t, free)) for t in self.touches[n]]
+            for n in (place[first], place[second])
+        ]
+        return any(
+            a.element == b.element
+            and a.element[0] == array
+            and (a.is_write or b.is_write)
+            and not (mine and mine == other)
+            for a, mine in marks[0]
+            for b, other in marks[1]
+        )
 
     def sources(
         self, order: Sequence[tuple[Event, Mapping[str, tuple[int, ...]]]]
@@ -192,8 +205,6 @@ def _copy(iv: str | None, env: Mapping[str, int]) -> tuple[int, ...]:
 
 def _accumulating_slots(program: Program, name: str) -> frozenset[int]:
     """Slots of the write and of the loads of the very same element, for a reduction."""
-    from dsl.expr import loads
-
     stmt = next(s for s in program.statements() if s.name == name)
     same = [n for n, access in enumerate(loads(stmt.value), 1) if access == stmt.target]
     return frozenset((0, *same))
