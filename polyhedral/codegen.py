@@ -7,12 +7,13 @@ scanning polyhedra, 2015.)
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 
 import islpy as isl
 
 from dsl.affine import Affine, Constraint
+from dsl.expr import loads
 from polyhedral.ast_expr import bounds, constraints, to_affine, upper_bounds
 from polyhedral.isl_text import dims
 from polyhedral.lifetimes import components
@@ -178,7 +179,7 @@ class _Walker:
         trip = None if loop.constant_trip is not None else trip_count(loop, around)
         inner = {**env, iterator: Affine.of(iv)}
         body = self._visit(nest, body_node, inner, (*around, loop))
-        return (_with(loop, body, trip),)
+        return (replace(loop, body=body, trip=trip),)
 
     def _instance(self, nest: _Nest, node: isl.AstNode, env: Mapping[str, Affine]) -> TreeNode:
         call = node.user_get_expr()
@@ -195,12 +196,6 @@ class _Walker:
         count = self.used.get(name, 0)
         self.used[name] = count + 1
         return name if count == 0 else f"{name}.{count + 1}"
-
-
-def _with(loop: TreeLoop, body: tuple[TreeNode, ...], trip: object) -> TreeLoop:
-    from dataclasses import replace
-
-    return replace(loop, body=body, trip=trip)
 
 
 def _dim_of(nest: _Nest, node: isl.AstNode, level: int) -> Dim:
@@ -238,15 +233,14 @@ def _placement(
     return LocalPlacement(name, common)
 
 
-def _chains(nodes: tuple[TreeNode, ...], array: str, around: tuple[str, ...]):  # type: ignore[no-untyped-def]
+def _chains(
+    nodes: tuple[TreeNode, ...], array: str, around: tuple[str, ...]
+) -> Iterator[tuple[str, ...]]:
     """The loops around each instance that accesses the array."""
-    from dsl.expr import loads
-
     for node in nodes:
         match node:
             case Instance(stmt):
-                touched = {stmt.target.array, *(a.array for a in loads(stmt.value))}
-                if array in touched:
+                if array == stmt.target.array or any(a.array == array for a in loads(stmt.value)):
                     yield around
             case TreeLoop():
                 yield from _chains(node.body, array, (*around, node.iv))

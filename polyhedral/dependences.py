@@ -128,7 +128,7 @@ def dependences(scop: Scop, reassociated: frozenset[str] = frozenset()) -> tuple
         readers = [s for s in scop.statements if any(a.array == array.name for a in s.reads)]
         relations = _accesses(scop, array.name, writers, readers, reassociated)
         involved = [s for s in scop.statements if s in writers or s in readers]
-        schedule = _union(scop.original_schedules(involved))
+        schedule = union_of(scop.original_schedules(involved))
         for kind, pairs in _analyse(relations, schedule):
             found += _by_statements(scop, kind, array.name, pairs, reassociated)
     return tuple(found)
@@ -143,9 +143,9 @@ def _accesses(
 ) -> _Relations:
     loose = [s for s in writers if s.name in reassociated]
     return _Relations(
-        _union(scop.access_map(s, a) for s in readers for a in s.reads if a.array == array),
-        _union(scop.access_map(s, s.stmt.target) for s in writers if s not in loose),
-        _union(scop.access_map(s, s.stmt.target) for s in loose),
+        union_of(scop.access_map(s, a) for s in readers for a in s.reads if a.array == array),
+        union_of(scop.access_map(s, s.stmt.target) for s in writers if s not in loose),
+        union_of(scop.access_map(s, s.stmt.target) for s in loose),
     )
 
 
@@ -188,7 +188,8 @@ def _by_statements(
             yield Dependence(kind, array, source, sink, m.coalesce(), reduction)
 
 
-def _union(maps: Iterable[isl.Map]) -> isl.UnionMap:
+def union_of(maps: Iterable[isl.Map]) -> isl.UnionMap:
+    """The maps as one union map."""
     result: isl.UnionMap | None = None
     for m in maps:
         result = isl.UnionMap.from_map(m) if result is None else result.add_map(m)

@@ -65,10 +65,10 @@ class Witness:
     distance: tuple[int, ...]
 
     def __str__(self) -> str:
-        (a, at), (b, bt) = self.source, self.sink
         vector = f", distance ({', '.join(map(str, self.distance))})" if self.distance else ""
-        first, second = (f"{s}[{', '.join(map(str, t))}]" for s, t in (self.source, self.sink))
-        return f"{a} -> {b} through {self.array}{vector}: {first} must run before {second}"
+        first, second = (f"{s}[{', '.join(map(str, at))}]" for s, at in (self.source, self.sink))
+        arrow = f"{self.source[0]} -> {self.sink[0]} through {self.array}"
+        return f"{arrow}{vector}: {first} must run before {second}"
 
 
 @dataclass(frozen=True, eq=False)

@@ -28,10 +28,11 @@ from dsl.steps import (
     Unroll,
 )
 from polyhedral.annotations import check_annotations
+from polyhedral.check import check_program
 from polyhedral.help import suggestion
 from polyhedral.legality import IllegalStep, order_of, violations
 from polyhedral.lifetimes import check_lifetimes
-from polyhedral.scheduled import ScheduledScop, build
+from polyhedral.scheduled import ScheduledScop, original
 from polyhedral.transforms.binding import bind_op, bind_storage, interface
 from polyhedral.transforms.distribute import distribute
 from polyhedral.transforms.fuse import fuse
@@ -80,7 +81,7 @@ def apply(program: Program, schedule: Schedule) -> ScheduledScop:
         LanguageError: W16x when the program itself accesses an array out of bounds or reads a
             local before it is written.
     """
-    state = build(program)
+    state = original(check_program(program))
     for step in schedule:
         state = apply_step(state, step)
     return state

@@ -54,7 +54,7 @@ def distribute(state: ScheduledScop, step: Distribute) -> ScheduledScop:
             continue
         number, label = group[id(piece)]
         at = (piece.place[step.depth], number)
-        place = (*piece.place[: step.depth], at, *piece.place[step.depth + 1 :])
+        place: Place = (*piece.place[: step.depth], at, *piece.place[step.depth + 1 :])
         placed.append((_relabelled(piece, step.depth, label) if number else piece, place))
     return state.with_places(placed)
 

@@ -77,7 +77,7 @@ def _join(state: ScheduledScop, base: Piece, other: Piece, step: Fuse) -> Schedu
                 help=f'distribute(["{other.name}"], depth={shared}) first',
             )
         behind = (1, piece.place[step.depth])
-        place = (*base.place[: step.depth], behind, *piece.place[step.depth + 1 :])
+        place: Place = (*base.place[: step.depth], behind, *piece.place[step.depth + 1 :])
         placed.append((_adopted(piece, base, step), place))
     return state.with_places(placed)
 

@@ -85,7 +85,7 @@ def reorder_loops(state: ScheduledScop, uids: Sequence[LoopId], step: Step) -> S
             placed.append((piece, piece.place))
             continue
         outer, inner = band
-        place = (
+        place: Place = (
             *piece.place[:outer],
             piece.place[outer : inner + 1],
             *[0] * (inner - outer),

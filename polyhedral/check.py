@@ -1,0 +1,138 @@
+"""Exact checks of a program: every access in bounds, every local written before it is read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import islpy as isl
+
+from dsl.affine import Affine, FloorDiv
+from dsl.errors import LanguageError
+from dsl.expr import Access
+from dsl.program import Array, Program
+from polyhedral.dependences import union_of
+from polyhedral.isl_text import affine_text, positional
+from polyhedral.scop import Scop, Statement, build_scop
+
+Interval = tuple[int, int]
+
+
+def check_program(program: Program) -> Scop:
+    """The scop of a program that is free of both faults.
+
+    Raises:
+        LanguageError: W160 an access out of bounds, W161 a local read before it is written; each
+            with an example iteration.
+    """
+    scop = build_scop(program)
+    for statement in scop.statements:
+        ranges = _ranges(statement)
+        if ranges is None:
+            continue
+        for access in (*statement.reads, statement.stmt.target):
+            _check_bounds(statement, access, program.array(access.array), ranges)
+    for array in program.locals:
+        _check_written(scop, array)
+    return scop
+
+
+def _ranges(s: Statement) -> dict[str, Interval] | None:
+    """Intervals that contain the loop variables, conditions left out; None if a loop is empty."""
+    env: dict[str, Interval] = {}
+    for loop in s.loops:
+        low = max(_interval(e, env)[0] for e in loop.lowers)
+        high = min(_interval(e, env)[1] for e in loop.uppers) - 1
+        if low > high:
+            return None
+        env[loop.var] = (low, high)
+    return env
+
+
+def _interval(expr: Affine, env: dict[str, Interval]) -> Interval:
+    low = high = expr.const
+    for atom, c in expr.terms:
+        if isinstance(atom, FloorDiv):
+            inner = _interval(atom.numerator, env)
+            ends = (inner[0] // atom.denominator, inner[1] // atom.denominator)
+        else:
+            ends = env[atom]
+        low += c * ends[0 if c > 0 else 1]
+        high += c * ends[1 if c > 0 else 0]
+    return low, high
+
+
+def _check_bounds(s: Statement, access: Access, array: Array, ranges: dict[str, Interval]) -> None:
+    for dim, (expr, extent) in enumerate(zip(access.indices, array.shape, strict=True)):
+        low, high = _interval(expr, ranges)
+        if low >= 0 and high < extent:
+            continue  # interval arithmetic suffices; isl decides the rest exactly
+        text = affine_text(expr, positional(s.variables))
+        outside = isl.Set(f"{{ {s.space} : {text} < 0 or {text} >= {extent} }}")
+        bad = s.domain.intersect(outside)
+        if not bad.is_empty():
+            raise _out_of_bounds(s, access, array, dim, bad)
+
+
+def _out_of_bounds(
+    s: Statement, access: Access, array: Array, dim: int, bad: isl.Set
+) -> LanguageError:
+    example = _example(s, bad)
+    value = access.indices[dim].evaluate(dict(example))
+    where = ", ".join(f"{v} = {x}" for v, x in example)
+    at = f" for {where}" if where else ""
+    return LanguageError(
+        "W160",
+        f"{access} is out of bounds: subscript {dim} is {value}{at}",
+        span=access.span or s.stmt.span,
+        notes=[
+            f"{array.name} is {array.type}: subscript {dim} must be 0 to {array.shape[dim] - 1}"
+        ],
+        help="change the loop bounds, or guard the statement with an affine if",
+    )
+
+
+def _example(s: Statement, points: isl.Set) -> list[tuple[str, int]]:
+    point = points.lexmin().sample_point()
+    return [
+        (v, point.get_coordinate_val(isl.dim_type.set, k).to_python())
+        for k, v in enumerate(s.variables)
+    ]
+
+
+def _check_written(scop: Scop, array: Array) -> None:
+    """The reads of a local that no write reaches."""
+    readers = [s for s in scop.statements if any(a.array == array.name for a in s.reads)]
+    writers = [s for s in scop.statements if s.stmt.target.array == array.name]
+    if not readers:
+        return
+    reads = union_of(scop.access_map(s, a) for s in readers for a in _of(s, array.name))
+    writes = union_of(scop.access_map(s, s.stmt.target) for s in writers)
+    involved = [s for s in scop.statements if s in readers or s in writers]
+    schedule = union_of(scop.original_schedules(involved))
+    info = isl.UnionAccessInfo.from_sink(reads).set_must_source(writes)
+    unwritten = info.set_schedule_map(schedule).compute_flow().get_must_no_source()
+    for s in readers:
+        for access in _of(s, array.name):
+            bad = unwritten.intersect(isl.UnionMap.from_map(scop.access_map(s, access)))
+            if not bad.is_empty():
+                raise _uninitialised(s, access, array, isl.Set.from_union_set(bad.domain()))
+
+
+def _of(s: Statement, array: str) -> Iterator[Access]:
+    return (a for a in s.reads if a.array == array)
+
+
+def _uninitialised(s: Statement, access: Access, array: Array, bad: isl.Set) -> LanguageError:
+    example = _example(s, bad)
+    env = dict(example)
+    element = ", ".join(str(e.evaluate(env)) for e in access.indices)
+    where = ", ".join(f"{v} = {x}" for v, x in example)
+    name = f"{array.name}[{element}]" if element else array.name
+    at = f" for {where}" if where else ""
+    return LanguageError(
+        "W161",
+        f"{name} is read before it is written{at}",
+        span=access.span or s.stmt.span,
+        notes=[f"'{array.name}' is a local, undefined until written"],
+        help="give it a value where it is declared",
+    )
