@@ -1,0 +1,94 @@
+"""Level 3 run on the CPU by LLVM: to verify a design, and to try a kernel."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from mlir_passes.dialect import ArrayInfo, argument_infos, top_function
+from mlir_passes.jit_memory import load_raw, store_raw
+from mlir_passes.lower_cpu import lower_to_cpu
+from mlir_passes.provider import execution_engine, ir, passmanager
+
+# A name of ours: a kernel called exp or malloc must not take the place of the library's.
+_ENTRY = "weft_kernel"
+_TO_LLVM = (
+    "builtin.module(lower-affine,arith-expand{include-bf16=true},convert-scf-to-cf,"
+    "expand-strided-metadata,lower-affine,convert-to-llvm,reconcile-unrealized-casts)"
+)
+_OPT_LEVEL = 2  # no fast-math flags anywhere: floats are evaluated as written
+
+
+@dataclass(frozen=True, slots=True)
+class JitKernel:
+    """A compiled kernel. Call it with raw arrays by argument name, see `jit`."""
+
+    arguments: tuple[ArrayInfo, ...]
+    engine: Any
+
+    def __call__(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
+        """Run the kernel.
+
+        Args:
+            inputs: an array of the exact shape for each array argument, a number for each scalar,
+                as raw data (see `dsl.inputs`). They are not changed.
+
+        Returns:
+            The final contents of every array argument.
+
+        Raises:
+            KeyError: an argument is missing.
+            ValueError: an array has not the declared shape.
+        """
+        memory = [store_raw(inputs[a.name], a) for a in self.arguments]
+        held = [
+            _descriptor(data, info.shape) if info.shape else data.ctypes.data
+            for data, info in zip(memory, self.arguments, strict=True)
+        ]
+        pointers = (ctypes.c_void_p * max(1, len(held)))()
+        keep = []  # a packed argument is a pointer to the value; a memref's is a pointer itself
+        for n, item in enumerate(held):
+            if isinstance(item, int):
+                pointers[n] = item
+                continue
+            cell = ctypes.c_void_p(ctypes.addressof(item))
+            keep.append(cell)
+            pointers[n] = ctypes.addressof(cell)
+        self.engine.lookup(_ENTRY)(pointers)
+        return {
+            info.name: load_raw(data, info)
+            for data, info in zip(memory, self.arguments, strict=True)
+            if info.shape
+        }
+
+
+def _descriptor(data: Any, shape: tuple[int, ...]) -> Any:
+    """A memref descriptor: two pointers, offset, sizes, strides."""
+    strides = [1] * len(shape)
+    for n in range(len(shape) - 1, 0, -1):
+        strides[n - 1] = strides[n] * shape[n]
+    address = data.ctypes.data
+    words = (address, address, 0, *shape, *strides)
+    return (ctypes.c_int64 * len(words))(*words)
+
+
+def jit(module: Any) -> JitKernel:
+    """Compile a verified level 3 module for this machine. The module is not changed.
+
+    Integer division by zero and accesses out of bounds are not checked: run `dsl.interp` first.
+    """
+    with module.context, ir.Location.unknown():
+        clone = ir.Module.create()
+        top = top_function(module)
+        arguments = argument_infos(top)
+        function = top.operation.clone(ip=ir.InsertionPoint(clone.body)).operation
+        function.attributes["sym_name"] = ir.StringAttr.get(_ENTRY)
+        lower_to_cpu(clone)
+        function.attributes["llvm.emit_c_interface"] = ir.UnitAttr.get()
+        clone.operation.verify()
+        passmanager.PassManager.parse(_TO_LLVM).run(clone.operation)
+        engine = execution_engine.ExecutionEngine(clone, opt_level=_OPT_LEVEL)
+        engine.initialize()
+    return JitKernel(arguments, engine)

@@ -1,0 +1,200 @@
+"""Level 3 made ready for LLVM on a CPU: `hls` ops, wide divisions and small floats spelled out.
+
+It changes a module that only the JIT sees. What it writes for an op becomes a function, made once
+for each combination of types, that LLVM inlines where it pays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from dsl.types import FixedType, FloatType
+from mlir_passes import lower_fixed
+from mlir_passes.bits import Bits, build
+from mlir_passes.dialect import float_type, mlir_type, op_type, top_function
+from mlir_passes.float_bits import narrow
+from mlir_passes.provider import ir
+
+_DIVISIONS = {
+    "arith.divsi": True,
+    "arith.remsi": True,
+    "arith.floordivsi": True,
+    "arith.divui": False,
+    "arith.remui": False,
+}
+_FLOAT_OPS = frozenset(
+    f"{dialect}.{name}"
+    for dialect, names in (
+        ("arith", "addf subf mulf divf negf cmpf"),
+        ("math", "absf sqrt exp log tanh"),
+    )
+    for name in names.split()
+)
+_SINGLE = FloatType("f32")
+
+
+def lower_to_cpu(module: Any) -> None:
+    """Rewrite a module in place, in its context: afterwards only upstream dialects are in it."""
+    top = top_function(module)
+    _hoist_locals(top)
+    lowering = _Lowering(module)
+    for op in _all_ops(top):
+        _strip(op)
+        lowering.rewrite(op)
+    if "arg_attrs" in top.operation.attributes:
+        del top.operation.attributes["arg_attrs"]
+    _strip(top.operation)
+
+
+def _all_ops(function: Any) -> list[Any]:
+    found: list[Any] = []
+
+    def visit(op: Any) -> Any:
+        found.append(op)
+        return ir.WalkResult.ADVANCE
+
+    for block in function.regions[0]:
+        for op in block.operations:
+            op.operation.walk(visit, ir.WalkOrder.PRE_ORDER)
+    return found
+
+
+def _strip(op: Any) -> None:
+    """Take the annotations off: LLVM's own lowering knows nothing of them."""
+    attributes = op.attributes
+    for name in [name for name in attributes if name.startswith("hls.")]:
+        del attributes[name]
+
+
+def _hoist_locals(function: Any) -> None:
+    """Allocate every local once, at the entry, and free it at the end: each iteration's copy is
+    undefined when it starts, so the last one's contents do as well.
+    """
+    entry = function.regions[0].blocks[0]
+    first, last = entry.operations[0], entry.operations[len(entry.operations) - 1]
+    for op in _all_ops(function):
+        if op.name not in ("memref.alloc", "memref.alloca"):
+            continue
+        if op != first.operation:
+            op.move_before(first.operation)
+        if op.name == "memref.alloc":
+            with ir.InsertionPoint(last), op.location:
+                ir.Operation.create("memref.dealloc", operands=[op.results[0]])
+
+
+@dataclass(slots=True)
+class _Lowering:
+    """Rewrites one op after the other; ``helpers`` are the functions written so far."""
+
+    module: Any
+    helpers: dict[str, Any] = field(default_factory=dict)
+
+    def rewrite(self, op: Any) -> None:
+        """Replace an op that LLVM cannot take, or cannot be trusted with, by others."""
+        with ir.InsertionPoint(op), op.location:
+            result = self._replacement(op)
+        if result is not None:
+            op.results[0].replace_all_uses_with(result)
+            op.erase()
+
+    def _replacement(self, op: Any) -> Any:
+        match op.name:
+            case "hls.fixed_cast":
+                src, dst = op_type(op, "src"), op_type(op, "dst")
+                return self._call(op, lambda x: lower_fixed.cast(Bits.of(x), src, dst).value)
+            case "hls.fixed_from_float":
+                source, dst = float_type(op.operands[0].type), op_type(op, "dst")
+                return self._call(op, lambda x: lower_fixed.from_float(x, source, dst).value)
+            case "hls.fixed_to_float":
+                src, target = op_type(op, "src"), float_type(op.results[0].type)
+                return self._call(op, lambda x: lower_fixed.to_float(Bits.of(x), src, target))
+            case "hls.fixed_div":
+                lhs, rhs = op_type(op, "lhs_type"), op_type(op, "rhs_type")
+                dst = op_type(op, "dst")
+                return self._call(
+                    op,
+                    lambda a, b: lower_fixed.divide(Bits.of(a), lhs, Bits.of(b), rhs, dst).value,
+                )
+            case name if name in _DIVISIONS:
+                return _wide_division(op)
+            case "arith.sitofp" | "arith.uitofp":
+                return self._int_to_float(op)
+            case "arith.truncf" | "arith.extf":
+                return self._resize_float(op)
+            case name if name in _FLOAT_OPS:
+                return _in_single_precision(op)
+            case _:
+                return None
+
+    def _call(self, op: Any, body: Callable[..., Any]) -> Any:
+        """A call of the function that does what ``body`` builds from the operands."""
+        inputs = [x.type for x in op.operands]
+        key = f"{op.name}{op.attributes}{inputs}{op.results[0].type}"
+        if key not in self.helpers:
+            self.helpers[key] = self._function(inputs, op.results[0].type, body)
+        callee = ir.FlatSymbolRefAttr.get(self.helpers[key])
+        return build("func.call", list(op.operands), op.results[0].type, callee=callee)
+
+    def _function(self, inputs: list[Any], output: Any, body: Callable[..., Any]) -> str:
+        name = f"helper_{len(self.helpers)}"
+        attributes = {
+            "sym_name": ir.StringAttr.get(name),
+            "sym_visibility": ir.StringAttr.get("private"),
+            "function_type": ir.TypeAttr.get(ir.FunctionType.get(inputs, [output])),
+        }
+        with ir.InsertionPoint(self.module.body):
+            function = ir.Operation.create("func.func", attributes=attributes, regions=1)
+            entry = function.regions[0].blocks.append(*inputs)
+        with ir.InsertionPoint(entry):
+            result = body(*entry.arguments)
+            ir.Operation.create("func.return", operands=[result])
+        return name
+
+    def _int_to_float(self, op: Any) -> Any:
+        """Through the exact conversion where LLVM would call a library or round twice."""
+        width = op.operands[0].type.width
+        target = float_type(op.results[0].type)
+        if width <= 64 and target.width > 16:
+            return None
+        src = FixedType(width, width, op.name == "arith.sitofp")
+        return self._call(op, lambda x: lower_fixed.to_float(Bits.of(x), src, target))
+
+    def _resize_float(self, op: Any) -> Any:
+        source, target = float_type(op.operands[0].type), float_type(op.results[0].type)
+        if source.name == "f64" and target.width == 16:
+
+            def rounded(x: Any) -> Any:
+                return build("arith.bitcast", [narrow(x, source, target).value], mlir_type(target))
+
+            return self._call(op, rounded)
+        if source.name == "bf16" and target.name == "f64":
+            single = build("arith.extf", [op.operands[0]], mlir_type(_SINGLE))
+            return build("arith.extf", [single], mlir_type(target))
+        return None
+
+
+def _wide_division(op: Any) -> Any:
+    """The same division in a width that needs no library."""
+    narrow_width = op.results[0].type.width
+    width = lower_fixed.processor_width(narrow_width)
+    if width == narrow_width:
+        return None
+    signed = _DIVISIONS[op.name]
+    wide = [Bits.of(x).resize(width, signed) for x in op.operands]
+    result = build(op.name, [x.value for x in wide], wide[0].value.type)
+    return Bits(result, width).resize(narrow_width).value
+
+
+def _in_single_precision(op: Any) -> Any:
+    """An operator on bf16 computed in f32 and rounded: exact for + − × ÷ and sqrt, since f32 has
+    more than twice the bits.
+    """
+    if not isinstance(op.operands[0].type, ir.BF16Type):
+        return None
+    single, attributes = mlir_type(_SINGLE), {a: op.attributes[a] for a in op.attributes}
+    operands = [build("arith.extf", [x], single) for x in op.operands]
+    is_test = op.name == "arith.cmpf"
+    result = build(op.name, operands, op.results[0].type if is_test else single, **attributes)
+    return result if is_test else build("arith.truncf", [result], op.results[0].type)
