@@ -15,6 +15,7 @@ import islpy as isl
 from dsl.affine import Affine, Constraint
 from dsl.expr import loads
 from polyhedral.ast_expr import bounds, constraints, to_affine, upper_bounds
+from polyhedral.independent import LoopOrigin, independent
 from polyhedral.isl_text import dims
 from polyhedral.lifetimes import components
 from polyhedral.looptree import (
@@ -25,7 +26,7 @@ from polyhedral.looptree import (
     TreeLoop,
     TreeNode,
 )
-from polyhedral.scheduled import Dim, Piece, ScheduledScop
+from polyhedral.scheduled import Piece, ScheduledScop
 from polyhedral.trips import trip_count
 
 
@@ -43,7 +44,8 @@ def loop_tree(state: ScheduledScop) -> LoopTree:
         state.storage,
         state.operators,
         state.interfaces,
-        tuple(_placement(state, body, walker.levels, a.name) for a in state.scop.program.locals),
+        tuple(_placement(state, body, walker.origins, a.name) for a in state.scop.program.locals),
+        independent(state, body, walker.origins),
     )
 
 
@@ -98,9 +100,9 @@ def _context() -> isl.Set:
 
 @dataclass(slots=True)
 class _Walker:
-    """Turns isl's AST into tree nodes; ``levels`` records the schedule level of each loop."""
+    """Turns isl's AST into tree nodes; ``origins`` records where each loop comes from."""
 
-    levels: dict[str, int] = field(default_factory=dict)
+    origins: dict[str, LoopOrigin] = field(default_factory=dict)
     used: dict[str, int] = field(default_factory=dict)
 
     def nest(self, pieces: list[Piece]) -> tuple[TreeNode, ...]:
@@ -160,9 +162,10 @@ class _Walker:
         level = nest.times[int(iterator[1:])]
         assert level is not None, "a static place has one value"
         body_node = node.for_get_body()
-        dim = _dim_of(nest, body_node, level)
+        pieces = tuple(dict.fromkeys(_pieces_below(nest, body_node)))
+        dim = pieces[0].dims[level]
         iv = self._fresh(dim.name)
-        self.levels[iv] = level
+        self.origins[iv] = LoopOrigin(level, pieces)
         loop = TreeLoop(
             iv,
             dim.name,
@@ -198,23 +201,24 @@ class _Walker:
         return name if count == 0 else f"{name}.{count + 1}"
 
 
-def _dim_of(nest: _Nest, node: isl.AstNode, level: int) -> Dim:
-    """The loop of the pieces below an AST node, at a level that they share."""
-    while True:
-        kind = node.get_type()
-        if kind == isl.ast_node_type.user:
-            name = node.user_get_expr().get_op_arg(0).get_id().get_name()
-            return nest.pieces[int(name[1:])].dims[level]
-        if kind == isl.ast_node_type.for_:
-            node = node.for_get_body()
-        elif kind == isl.ast_node_type.if_:
-            node = node.if_get_then_node()
-        else:
-            node = node.block_get_children().get_at(0)
+def _pieces_below(nest: _Nest, node: isl.AstNode) -> Iterator[Piece]:
+    """The pieces whose instances are below an AST node."""
+    kind = node.get_type()
+    if kind == isl.ast_node_type.user:
+        name = node.user_get_expr().get_op_arg(0).get_id().get_name()
+        yield nest.pieces[int(name[1:])]
+    elif kind == isl.ast_node_type.for_:
+        yield from _pieces_below(nest, node.for_get_body())
+    elif kind == isl.ast_node_type.if_:
+        yield from _pieces_below(nest, node.if_get_then_node())
+    else:
+        children = node.block_get_children()
+        for k in range(children.n_ast_node()):
+            yield from _pieces_below(nest, children.get_at(k))
 
 
 def _placement(
-    state: ScheduledScop, body: tuple[TreeNode, ...], levels: Mapping[str, int], name: str
+    state: ScheduledScop, body: tuple[TreeNode, ...], origins: Mapping[str, LoopOrigin], name: str
 ) -> LocalPlacement:
     """As deep as all accesses share loops, where each scope lives in one iteration of them."""
     array = state.scop.program.array(name)
@@ -227,7 +231,7 @@ def _placement(
     chains = list(_chains(body, name, ()))
     common: str | None = None
     for ivs in zip(*chains, strict=False):
-        if len(set(ivs)) > 1 or levels[ivs[0]] >= shared:
+        if len(set(ivs)) > 1 or origins[ivs[0]].level >= shared:
             break
         common = ivs[0]
     return LocalPlacement(name, common)

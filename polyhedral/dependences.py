@@ -166,7 +166,7 @@ def _analyse(
     if relations.may_writes.is_empty():
         output = before.get_must_dependence()
     else:
-        output = run(all_writes, relations.may_writes).get_may_dependence()
+        output = before.get_may_dependence().intersect(all_writes.apply_range(all_writes.reverse()))
     yield DepKind.OUTPUT, output
     yield DepKind.ANTI, before.get_may_dependence().subtract(output)
 

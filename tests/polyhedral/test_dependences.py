@@ -1,0 +1,127 @@
+"""Dependences, the graph of them, and the exact checks of a program."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import weft
+from weft import f32
+
+from dsl.errors import LanguageError
+from polyhedral.check import check_program
+from polyhedral.dependences import dependences
+from polyhedral.depgraph import dependence_graph, to_dot, to_json
+from polyhedral.scop import build_scop
+
+Row = tuple[str, str, str, str, tuple[int | None, ...]]
+
+
+def table(kernel: weft.Kernel, *reassociated: str) -> set[Row]:
+    scop = build_scop(kernel.program)
+    return {
+        (d.kind.value, d.array, d.source.name, d.sink.name, d.distance)
+        for d in dependences(scop, frozenset(reassociated))
+    }
+
+
+@weft.kernel
+def stencil(A: f32[10], B: f32[10]):
+    for t in range(5):
+        for i in range(1, 9):
+            B[i] = A[i - 1] + A[i] + A[i + 1]
+        for i in range(1, 9):
+            A[i] = B[i]
+
+
+def test_exact_kinds_of_a_stencil() -> None:
+    assert table(stencil) == {
+        ("flow", "A", "S1", "S0", (1,)),
+        ("anti", "A", "S0", "S1", (0,)),
+        ("output", "A", "S1", "S1", (1, 0)),
+        ("flow", "B", "S0", "S1", (0,)),
+        ("anti", "B", "S1", "S0", (1,)),
+        ("output", "B", "S0", "S0", (1, 0)),
+    }
+
+
+def test_flow_is_from_the_last_write_only() -> None:
+    @weft.kernel
+    def twice(A: f32[4], B: f32[4]):
+        for i in range(4):
+            A[i] = 1.0
+            A[i] = 2.0
+            B[i] = A[i]
+
+    flows = {row[2:4] for row in table(twice) if row[0] == "flow"}
+    assert flows == {("S1", "S2")}
+
+
+def test_varying_distances_are_not_constants() -> None:
+    @weft.kernel
+    def mirror(A: f32[9]):
+        for i in range(9):
+            A[i] = A[8 - i]
+
+    assert ("flow", "A", "S0", "S0", (None,)) in table(mirror)
+
+
+def test_a_reassociated_reduction_orders_its_surroundings() -> None:
+    @weft.kernel
+    def total(x: f32[6], s: f32[1]):
+        s[0] = 0.0
+        for i in range(6):
+            s[0] += x[i]
+
+    plain, loose = table(total), table(total, "S1")
+    assert ("flow", "s", "S1", "S1", (1,)) in plain
+    assert {row[2:4] for row in loose} == {("S0", "S1")}
+
+
+def test_graph_and_its_formats() -> None:
+    graph = dependence_graph(build_scop(stencil.program))
+    data = json.loads(to_json(graph))
+    assert data["schema_version"] == 1
+    edge = next(e for e in data["edges"] if e["kind"] == "flow" and e["array"] == "A")
+    assert (edge["source"], edge["target"]) == ("statement:S1", "statement:S0")
+    assert (edge["loops"], edge["distance"], edge["direction"]) == (["t"], [1], ["<"])
+    assert '"statement:S1" -> "statement:S0" [label="flow A (1)"];' in to_dot(graph)
+
+
+def test_out_of_bounds_is_found_exactly() -> None:
+    @weft.kernel
+    def past(A: f32[10], B: f32[10]):
+        for i in range(10):
+            if i >= 3:
+                B[i] = A[i + 1]
+
+    with pytest.raises(LanguageError) as caught:
+        check_program(past.program)
+    text = caught.value.render()
+    assert "error[W160]: A[i + 1] is out of bounds: subscript 0 is 10 for i = 9" in text
+    assert "A is f32[10]: subscript 0 must be 0 to 9" in text
+
+
+def test_guards_and_triangles_keep_accesses_in_bounds() -> None:
+    @weft.kernel
+    def inside(A: f32[10], B: f32[10]):
+        for i in range(10):
+            for j in range(10):
+                if i + j < 10:
+                    B[i] = A[i + j]
+
+    check_program(inside.program)
+
+
+def test_reading_before_writing_is_found_exactly() -> None:
+    @weft.kernel
+    def undefined(A: f32[8]):
+        t: f32[8]
+        for i in range(1, 8):
+            t[i] = A[i]
+        for i in range(8):
+            A[i] = t[i]
+
+    with pytest.raises(LanguageError) as caught:
+        check_program(undefined.program)
+    assert "error[W161]: t[0] is read before it is written for i = 0" in caught.value.render()
