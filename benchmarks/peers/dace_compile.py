@@ -24,7 +24,8 @@ from dace.transformation.interstate import FPGATransformSDFG
 f32 = dace.float32
 
 N = 1024  # gemm
-NI, NJ, NK, NL, NM = 800, 900, 1000, 1100, 1200  # 2mm and 3mm, PolyBench's large sizes
+NI, NJ, NK, NL, NM = 800, 900, 1000, 1100, 1200  # 3mm, PolyBench's large size
+K2, L2 = 1100, 1200  # 2mm, whose other extents are NI and NJ
 T, S = 500, 1300  # jacobi-2d, PolyBench's large size
 
 
@@ -39,20 +40,20 @@ def gemm(alpha: f32, beta: f32, A: f32[N, N], B: f32[N, N], C: f32[N, N]):
 def k2mm(
     alpha: f32,
     beta: f32,
-    tmp: f32[NI, NJ],
-    A: f32[NI, NK],
-    B: f32[NK, NJ],
-    C: f32[NJ, NL],
-    D: f32[NI, NL],
+    A: f32[NI, K2],
+    B: f32[K2, NJ],
+    C: f32[NJ, L2],
+    D: f32[NI, L2],
 ):
     """D = alpha A B C + beta D."""
+    tmp = dace.define_local([NI, NJ], f32)
     for i, j in dace.map[0:NI, 0:NJ]:
         tmp[i, j] = 0.0
-    for i, j, k in dace.map[0:NI, 0:NJ, 0:NK]:
+    for i, j, k in dace.map[0:NI, 0:NJ, 0:K2]:
         tmp[i, j] += alpha * A[i, k] * B[k, j]
-    for i, j in dace.map[0:NI, 0:NL]:
+    for i, j in dace.map[0:NI, 0:L2]:
         D[i, j] *= beta
-    for i, j, k in dace.map[0:NI, 0:NL, 0:NJ]:
+    for i, j, k in dace.map[0:NI, 0:L2, 0:NJ]:
         D[i, j] += tmp[i, k] * C[k, j]
 
 
@@ -61,11 +62,11 @@ def k3mm(
     B: f32[NK, NJ],
     C: f32[NJ, NM],
     D: f32[NM, NL],
-    E: f32[NI, NJ],
-    F: f32[NJ, NL],
     G: f32[NI, NL],
 ):
     """G = (A B) (C D)."""
+    E = dace.define_local([NI, NJ], f32)
+    F = dace.define_local([NJ, NL], f32)
     for i, j in dace.map[0:NI, 0:NJ]:
         E[i, j] = 0.0
     for i, j, k in dace.map[0:NI, 0:NJ, 0:NK]:
