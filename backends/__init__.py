@@ -1,0 +1,1 @@
+"""What takes a design further: verification, Vitis HLS projects, devices, external tools."""

@@ -1,0 +1,295 @@
+"""Do interpreter, JIT and compiled HLS C++ compute the same? On random inputs, level by level.
+
+The interpreter (`dsl.interp`) is the reference. Integers, fixed point and floats must agree to the
+bit; what a schedule was allowed to reassociate, and exp, log and tanh, within a stated tolerance
+(see `backends.tolerance`). Both the JIT's code and the compiled C++ run in processes of their own,
+so that a crash or an endless loop is a result like any other.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+from dsl.inputs import random_inputs, storage_dtype
+
+from backends.compare import Difference, difference, limited_scale
+from backends.cxx import SANITIZE, need_cxx
+from backends.harness import Outcome, Unit, build, run_jobs
+from backends.isolate import in_child
+from backends.process import Limits
+from backends.rawdata import pack, unpack
+from backends.tolerance import magnitudes, tolerances
+from dsl import interp
+from dsl.program import Array, Program
+from dsl.schedule import Schedule
+from dsl.types import FloatType
+
+if TYPE_CHECKING:
+    from mlir_passes.pipeline import Design
+
+RawArray = npt.NDArray[Any]
+Status = Literal["ok", "mismatch", "crash", "error", "skipped"]
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """One level against the interpreter, over all trials.
+
+    ``max_ulp`` is the largest distance seen, in units in the last place; ``detail`` says what was
+    wrong first.
+    """
+
+    status: Status
+    max_ulp: float = 0.0
+    detail: str = ""
+
+    @property
+    def ok(self) -> bool:
+        """It agrees, or was not asked for."""
+        return self.status in ("ok", "skipped")
+
+
+SKIPPED = Level("skipped")
+
+
+@dataclass(frozen=True, slots=True)
+class VerifyResult:
+    """One design: what each level did.
+
+    ``tolerance`` is 0 where all arrays must agree to the bit, else the allowed distance in units in
+    the last place of those in ``inexact``.
+    """
+
+    kernel: str
+    seed: int
+    trials: int
+    jit: Level
+    cxx: Level
+    tolerance: int = 0
+    inexact: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+    @property
+    def ok(self) -> bool:
+        """Every level that was asked for agrees."""
+        return self.jit.ok and self.cxx.ok
+
+    @property
+    def max_ulp(self) -> float:
+        """The largest distance at any level."""
+        return max(self.jit.max_ulp, self.cxx.max_ulp)
+
+
+@dataclass(slots=True)
+class _Case:
+    """A design at work: inputs and reference outputs of each trial."""
+
+    design: Design
+    tolerances: dict[str, int]
+    inputs: list[dict[str, Any]]
+    want: list[dict[str, RawArray]]
+    scales: list[dict[str, RawArray]]
+    seconds: float = 0.0
+    jit: Level = SKIPPED
+    cxx: Level = SKIPPED
+    storage: dict[str, np.dtype[Any]] = field(default_factory=dict)
+
+    @property
+    def program(self) -> Program:
+        return self.design.program
+
+    @property
+    def outputs(self) -> tuple[Array, ...]:
+        return tuple(a for a in self.program.arguments if a.shape)
+
+
+def verify(
+    program: Program,
+    schedule: Schedule,
+    seed: int = 0,
+    trials: int = 1,
+    *,
+    jit: bool = True,
+    cxx: bool = True,
+    sanitize: bool = False,
+    seconds: int = 60,
+) -> VerifyResult:
+    """Check one design (see `verify_many`).
+
+    Raises:
+        ScheduleError: The schedule is not legal.
+        ToolError: W401, W410: g++ or the ap_types headers are missing.
+    """
+    from mlir_passes.pipeline import compile_design
+
+    design = compile_design(program, schedule)
+    options = {"jit": jit, "cxx": cxx, "sanitize": sanitize}
+    return verify_many([design], seed, trials, seconds=seconds, **options)[0]
+
+
+def verify_many(
+    designs: Sequence[Design],
+    seed: int = 0,
+    trials: int = 1,
+    *,
+    jit: bool = True,
+    cxx: bool = True,
+    sanitize: bool = False,
+    chunk: int = 32,
+    seconds: int = 60,
+) -> list[VerifyResult]:
+    """Check designs, compiling the C++ of many of them at once.
+
+    Args:
+        designs: What `compile_design` returns.
+        seed: Trial t uses the inputs `random_inputs(program, seed + t)`.
+        trials: Sets of inputs for each.
+        jit: Check the JIT.
+        cxx: Check the emitted C++, compiled by g++.
+        sanitize: Compile with address and undefined-behaviour sanitizers (slower).
+        chunk: Kernels in one translation unit.
+        seconds: Limit of each run.
+
+    Raises:
+        ToolError: W401, W410: g++ or the ap_types headers are missing.
+    """
+    cases = [_prepare(design, seed, trials) for design in designs]
+    if jit:
+        for case in cases:
+            _check_jit(case, seconds)
+    if cxx:
+        _check_cxx(cases, chunk, seconds, sanitize)
+    return [
+        VerifyResult(
+            case.program.name,
+            seed,
+            trials,
+            case.jit,
+            case.cxx,
+            max(case.tolerances.values(), default=0),
+            tuple(case.tolerances),
+            case.seconds,
+        )
+        for case in cases
+    ]
+
+
+def _prepare(design: Design, seed: int, trials: int) -> _Case:
+    start = time.perf_counter()
+    program = design.program
+    allowed = tolerances(program, design.schedule)
+    inputs = [random_inputs(program, seed + t) for t in range(trials)]
+    want = [interp.run(program, values) for values in inputs]
+    scales = [_scales(program, v, w) if allowed else {} for v, w in zip(inputs, want, strict=True)]
+    case = _Case(design, allowed, inputs, want, scales)
+    case.storage = {a.name: np.dtype(storage_dtype(a.dtype)) for a in program.arguments}
+    case.seconds = time.perf_counter() - start
+    return case
+
+
+def _scales(
+    program: Program, inputs: Mapping[str, Any], want: Mapping[str, RawArray]
+) -> dict[str, RawArray]:
+    floats = [a for a in program.arguments if isinstance(a.dtype, FloatType)]
+    positive = {**inputs, **{a.name: np.abs(inputs[a.name]) for a in floats}}
+    with np.errstate(all="ignore"):
+        sums = interp.run(magnitudes(program), positive)
+    found = {a.name: limited_scale(sums[a.name], want[a.name]) for a in floats if a.shape}
+    return {name: scale for name, scale in found.items() if scale is not None}
+
+
+def _judge(case: _Case, outcomes: Sequence[Outcome]) -> Level:
+    """The level's outputs of every trial against the interpreter's."""
+    largest = 0.0
+    for trial, outcome in enumerate(outcomes):
+        if outcome.data is None:
+            return Level("crash", largest, outcome.detail)
+        got = unpack(case.outputs, outcome.data, case.storage)
+        found = [_compared(case, trial, array, got[array.name]) for array in case.outputs]
+        largest = max([largest, *(d.max_ulp for d in found)])
+        for d in found:
+            if d.wrong:
+                note = f"{d.wrong} wrong, first {d.first} (trial {trial})"
+                return Level("mismatch", largest, note)
+    return Level("ok", largest)
+
+
+def _compared(case: _Case, trial: int, array: Array, got: RawArray) -> Difference:
+    return difference(
+        array,
+        case.want[trial][array.name],
+        got,
+        case.tolerances.get(array.name, 0),
+        case.scales[trial].get(array.name),
+    )
+
+
+def _check_jit(case: _Case, seconds: int) -> None:
+    from mlir_passes.jit import jit
+
+    start = time.perf_counter()
+    kernel = jit(case.design.module)
+    outcomes = []
+    for values in case.inputs:
+
+        def work(values: dict[str, Any] = values) -> bytes:
+            return pack(case.outputs, kernel(values))
+
+        ended = in_child(work, seconds)
+        if ended.status == "error":
+            case.jit = Level("error", detail=ended.detail)
+            return
+        outcomes.append(Outcome(ended.data if ended.status == "ok" else None, ended.detail))
+    case.jit = _judge(case, outcomes)
+    case.seconds += time.perf_counter() - start
+
+
+def _check_cxx(cases: Sequence[_Case], chunk: int, seconds: int, sanitize: bool) -> None:
+    units = [Unit(c.program, c.program.name, c.design.hls_cpp) for c in cases]
+    for with_ap in (False, True):
+        group = [n for n, unit in enumerate(units) if unit.needs_ap_types is with_ap]
+        for start in range(0, len(group), chunk):
+            part = group[start : start + chunk]
+            with tempfile.TemporaryDirectory(prefix="weft-verify-") as folder:
+                _check_chunk(
+                    [cases[n] for n in part], [units[n] for n in part], Path(folder), seconds,
+                    sanitize,
+                )  # fmt: skip
+
+
+def _check_chunk(
+    cases: Sequence[_Case], units: Sequence[Unit], folder: Path, seconds: int, sanitize: bool
+) -> None:
+    """Compile and run; when the compiler refuses, halves of the chunk find whom it refuses."""
+    start = time.perf_counter()
+    flags, memory = (SANITIZE, 0) if sanitize else ((), 4 << 30)
+    limits = Limits(seconds=600)
+    folder = Path(tempfile.mkdtemp(dir=folder))
+    built = build(need_cxx(), units, folder, "kernels", flags=flags, limits=limits)
+    if built.executable is None:
+        if len(cases) == 1:
+            said = [line for line in built.compilation.log.splitlines() if "error" in line]
+            reason = (said or list(built.compilation.tail(1)) or [built.compilation.outcome])[0]
+            cases[0].cxx = Level("error", detail=f"g++: {reason}")
+            return
+        middle = len(cases) // 2
+        for part in (slice(0, middle), slice(middle, None)):
+            _check_chunk(cases[part], units[part], folder, seconds, sanitize)
+        return
+    data = [[pack(c.program.arguments, values) for values in c.inputs] for c in cases]
+    jobs = folder / "jobs"
+    jobs.mkdir()
+    for case, outcomes in zip(
+        cases, run_jobs(built.executable, data, jobs, seconds, memory=memory), strict=True
+    ):
+        case.cxx = _judge(case, outcomes)
+    each = (time.perf_counter() - start) / len(cases)
+    for case in cases:
+        case.seconds += each

@@ -1,0 +1,109 @@
+"""A design as a complete Vitis HLS project: what is in each of its files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from backends.devices import Device
+from backends.harness import Unit
+from backends.vitis.config import hls_config
+from backends.vitis.files import ProjectFiles, checked_name
+from backends.vitis.makefile import makefile
+from backends.vitis.manifest import NAME as MANIFEST
+from backends.vitis.manifest import manifest
+from backends.vitis.readme import readme
+from backends.vitis.signature import header, parameters
+from backends.vitis.tcl import run_hls_tcl
+from backends.vitis.testbench import golden, testbench
+from backends.vitis.write import write_project
+
+if TYPE_CHECKING:
+    from mlir_passes.pipeline import Design
+
+HERE = Path(__file__).parent
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """A project in memory: the names that tools need, and the bytes of every file."""
+
+    names: ProjectFiles
+    files: Mapping[str, bytes]
+
+
+def project(design: Design, device: Device, clock: float, seed: int = 0) -> Project:
+    """Make all files of a design's project. The same arguments give the same bytes.
+
+    Args:
+        design: What `compile_design` returns.
+        device: What to make it for.
+        clock: Target period in ns.
+        seed: Of the testbench's random inputs.
+
+    Raises:
+        ToolError: W403 to W406: the device, the name, the clock or the C++ does not fit.
+    """
+    program, schedule, text = design.program, design.schedule, design.hls_cpp
+    top = checked_name(program.name)
+    data = golden(program, schedule, parameters(text, top), seed)
+    contents: dict[str, bytes] = {}
+    for g in data:
+        contents[g.initial[0]] = g.initial[1]
+        if g.final is not None:
+            contents[g.final[0]] = g.final[1]
+    unit = Unit(program, top, text)
+    names = ProjectFiles(
+        top,
+        device,
+        clock,
+        data=tuple(contents),
+        headers=(f"{top}.h", "weft_tb.h"),
+        ap_types=unit.needs_ap_types,
+    )
+    texts = {
+        names.source: f'#include "{top}.h"\n\n{text}',
+        f"{top}.h": header(text, top),
+        names.testbench: testbench(top, data),
+        "weft_tb.h": (HERE / "weft_tb.h").read_text(encoding="utf-8"),
+        "run_hls.tcl": run_hls_tcl(names),
+        "hls_config.cfg": hls_config(names),
+        "Makefile": makefile(names),
+        "schedule.json": schedule.to_json(top),
+        "schedule.py": schedule.to_python(kernel=top),
+        "README.md": readme(names, program, schedule, seed, data),
+        ".gitignore": "build/\nhls/\nwork/\n.Xil/\n*.log\n",
+    }
+    contents |= {path: value.encode() for path, value in texts.items()}
+    facts = {
+        "weft_version": metadata.version("weft"),
+        "kernel": top,
+        "device": device.name,
+        "part": device.part,
+        "clock_ns": clock,
+        "seed": seed,
+    }
+    contents[MANIFEST] = manifest(facts, contents)
+    return Project(names, contents)
+
+
+def export(
+    design: Design,
+    folder: Path,
+    device: Device,
+    clock: float,
+    *,
+    seed: int = 0,
+    force: bool = False,
+) -> Project:
+    """Write a design's project to a folder (see `project` and `backends.vitis.write`).
+
+    Raises:
+        ToolError: as `project`, and W430, W431: the folder has other contents, or is not writable.
+    """
+    made = project(design, device, clock, seed)
+    write_project(folder, made.files, force)
+    return made

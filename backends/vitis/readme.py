@@ -1,0 +1,85 @@
+"""The project's README: what it is, how to run it, what each file is."""
+
+from __future__ import annotations
+
+from backends.vitis.files import ProjectFiles
+from backends.vitis.testbench import Golden
+from dsl.program import Program
+from dsl.schedule import Schedule
+
+_TEXT = """\
+# @TOP@: a Vitis HLS project
+
+Exported by Weft for the device `@PART@` at a clock period of @PERIOD@ ns.
+
+| argument | type | direction |
+|---|---|---|
+@ARGUMENTS@
+
+## Run it
+
+```sh
+make csim               # g++ alone: compile the kernel with its testbench, and run them
+make csynth             # Vitis HLS, classic flow; then: make cosim, make export, make impl
+make unified-csynth     # Vitis HLS, unified flow (v++, vitis-run); then: make unified-cosim, ...
+vitis_hls -f run_hls.tcl csim csynth cosim
+```
+
+The scripts are written for Vitis HLS 2022.1 to 2025.2. @AP@
+
+## Files
+
+| file | what it is |
+|---|---|
+| `@TOP@.cpp`, `@TOP@.h` | the kernel |
+| `tb_@TOP@.cpp`, `weft_tb.h` | the testbench: reads `data/`, runs the kernel once, compares |
+| `data/` | inputs (seed @SEED@) and the reference interpreter's results; `weft_tb.h` says how |
+| `run_hls.tcl`, `hls_config.cfg` | the two flows of Vitis HLS |
+| `schedule.json`, `schedule.py` | the schedule that made this design out of the kernel |
+| `weft.json` | what was exported, with the sum of each file |
+
+@EXACT@
+
+## The schedule
+
+@SCHEDULE@
+"""
+
+_NEEDS_AP = (
+    "The kernel uses `ap_int` or `ap_fixed`: with g++ alone, their headers come from "
+    "the Python package `hls4ml` (`make csim AP_TYPES=/path/to/folder` names others)."
+)
+_PLAIN = "The kernel uses plain C++ types: g++ alone is enough for `make csim`."
+
+
+def readme(
+    files: ProjectFiles, program: Program, schedule: Schedule, seed: int, data: tuple[Golden, ...]
+) -> str:
+    """The text. Names in it are plain words (see `checked_name`)."""
+    rows = []
+    for array, g in zip(program.arguments, data, strict=True):
+        direction = "in and out" if g.final else "in"
+        rows.append(f"| `{g.parameter.declaration}` | `{array.type}` | {direction} |")
+    loose = [g.parameter.name for g in data if g.tolerance]
+    exact = "The testbench asks for the very same bits."
+    if loose:
+        exact = (
+            f"The testbench asks for the very same bits, but in {', '.join(loose)}: there the "
+            "order of a reduction was set free, or exp, log or tanh occur, and it allows a "
+            "distance that it names."
+        )
+    steps = schedule.to_python(kernel=files.top).rstrip()
+    values = {
+        "TOP": files.top,
+        "PART": files.device.part,
+        "PERIOD": files.period,
+        "ARGUMENTS": "\n".join(rows),
+        "AP": _NEEDS_AP if files.ap_types else _PLAIN,
+        "SEED": str(seed),
+        "EXACT": exact,
+        "SCHEDULE": f"```python\n{steps}\n```" if schedule.steps else "None: as the kernel stands.",
+    }
+    text = _TEXT
+    for key, value in values.items():
+        text = text.replace(f"@{key}@", value)
+    return text

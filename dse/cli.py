@@ -1,0 +1,109 @@
+"""``weft``: finds the command, runs it, and turns whatever comes out into an exit code.
+
+Exit codes: 0 done; 1 an error in the user's program or input, or a mismatch found; 2 wrong usage;
+3 nothing feasible; 70 a fault of Weft itself; 130 interrupted; 141 nobody reads the output.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+
+import click
+
+from dse import console
+from dsl.errors import InputError, WeftError, did_you_mean
+
+# Name: the line in the list of commands. The command is `command` in dse/commands/<name>.py.
+COMMANDS = {
+    "compile": "Lower a kernel with a schedule and print it at a level: HLS C++, MLIR, ...",
+    "verify": "Check that interpreter, JIT and compiled HLS C++ agree on random inputs.",
+    "export": "Write a complete Vitis HLS project with a self-checking testbench.",
+    "doctor": "Say which tools and libraries are here, and what each is needed for.",
+}
+
+ERROR, USAGE, INTERNAL, INTERRUPTED, BROKEN_PIPE = 1, 2, 70, 130, 141
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are imported when they are run, not when they are listed."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names, in the order of the table."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import the command of that name; None if there is none."""
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"dse.commands.{cmd_name.replace('-', '_')}")
+        command: click.Command = module.command
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """As click does, but with a suggestion for a misspelt command."""
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            hint = did_you_mean(args[0], COMMANDS)
+            ctx.fail(f"no command is called '{args[0]}'; {hint}")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The table, without importing any command."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+def _print_version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
+    if value and not ctx.resilient_parsing:
+        from importlib import metadata
+
+        click.echo(f"weft {metadata.version('weft')}")
+        ctx.exit()
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option(
+    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_print_version,
+    help="Show the version and exit.",
+)  # fmt: skip
+def weft() -> None:
+    """Weft: HLS kernels in Python, exact loop transforms, verified HLS C++.
+
+    A kernel is named FILE.py:NAME. Results go to standard output, progress to standard error.
+    """
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command line and return its exit code. Nothing that a user does is a traceback."""
+    try:
+        code = weft.main(args=list(arguments), prog_name="weft", standalone_mode=False)
+        sys.stdout.flush()
+    except WeftError as error:
+        console.show_error(error)
+        return USAGE if isinstance(error, InputError) and error.code == "W501" else ERROR
+    except click.UsageError as error:
+        error.show()
+        return USAGE
+    except click.ClickException as error:
+        error.show()
+        return ERROR
+    except (click.Abort, KeyboardInterrupt):
+        console.say("interrupted")
+        return INTERRUPTED
+    except BrokenPipeError:
+        # Whoever read our output has gone. Python's own flush at exit must not fail as well.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BROKEN_PIPE
+    except Exception as error:  # noqa: BLE001 - the outermost frame: the last place to be polite
+        console.show_internal_error(error)
+        return INTERNAL
+    return code if isinstance(code, int) else 0
+
+
+def main() -> None:
+    """The console script."""
+    sys.exit(run(sys.argv[1:]))

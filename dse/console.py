@@ -1,0 +1,48 @@
+"""Messages to a person, on standard error: errors, progress, colours where they are wanted."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from typing import TextIO
+
+from dsl.errors import WeftError
+
+REPORT_TO = "the issue tracker of the Weft project"
+
+
+def colours(stream: TextIO) -> bool:
+    """Whether escape sequences are welcome: a terminal, and neither NO_COLOR nor TERM=dumb."""
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def say(message: str) -> None:
+    """One line (or a few) on standard error."""
+    print(message, file=sys.stderr, flush=True)  # noqa: T201 - this is the place that prints
+
+
+def painted(text: str) -> str:
+    """A rendered error with its ``error[W203]:``, carets and ``help:`` in colour."""
+    text = re.sub(r"error\[W\d+\]:", "\x1b[1;31m\\g<0>\x1b[0m", text, count=1)
+    text = re.sub(r"(?m)^( +\| +)(\^+)$", "\\1\x1b[1;31m\\2\x1b[0m", text, count=1)
+    return re.sub(r"(?m)^help:", "\x1b[1;36mhelp:\x1b[0m", text)
+
+
+def show_error(error: WeftError) -> None:
+    """An error of the user's, as `WeftError.render` writes it."""
+    text = error.render()
+    say(painted(text) if colours(sys.stderr) else text)
+
+
+def show_internal_error(error: BaseException) -> None:
+    """A fault of ours: what happened, that it is not the user's, and where to send it."""
+    import traceback
+
+    trace = "".join(traceback.format_exception(error))
+    say(
+        f"{trace}\n"
+        f"internal error: {type(error).__name__}: {error}\n"
+        "This is a fault in Weft, not in your program. Please send the lines above, the command\n"
+        f"and, if you can, the kernel to {REPORT_TO}."
+    )
