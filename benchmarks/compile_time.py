@@ -4,7 +4,8 @@ Rows `ratio_to_dace`: the median time of Weft over that of DaCe, in process and 
 two measured in turns on the same kernels, types and sizes. Weft's time begins with the text of
 the kernel's file and includes parsing, dependences, the legality of a schedule that tiles, unrolls,
 pipelines and partitions, MLIR, and emission; DaCe's begins with the function and has no tiling (see
-peers/dace_compile.py). Rows `process_s`: whole processes, from start to exit.
+peers/dace_compile.py). Row `legality_ms`: carrying out and proving one step that changes an order.
+Rows `process_s`: whole processes, from start to exit.
 """
 
 from __future__ import annotations
@@ -18,11 +19,17 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from benchmarks._peer import ROOT, Peer, PeerError, PeerProcess
 from benchmarks._row import Goal, Options, Row, main, median, say
+from dsl.steps import Distribute, Fuse, Interchange, Reorder, Reverse, Shift, Skew, Tile
+from polyhedral.check import check_program
+from polyhedral.schedule import apply_step
+from polyhedral.scheduled import original
 
 NAME = "compile_time"
+ORDER_CHANGING = (Distribute, Fuse, Interchange, Reorder, Reverse, Shift, Skew, Tile)
 POLYBENCH = ROOT / "examples" / "polybench"
 
 DACE = Peer(
@@ -52,19 +59,38 @@ CASES = (
 )
 
 
-def compile_with_weft(case: Case) -> str:
-    """HLS C++ of `case`, from the text of its file on: nothing is kept from an earlier call."""
-    import weft
-
+def load(case: Case) -> Any:
+    """The kernel of `case`, from the text of its file: nothing is kept from an earlier call."""
     spec = importlib.util.spec_from_file_location(f"bench_{case.kernel}", case.file)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    kernel = getattr(module, case.kernel)
+    return getattr(module, case.kernel)
+
+
+def compile_with_weft(case: Case) -> str:
+    """HLS C++ of `case`, from the text of its file on."""
+    import weft
+
+    kernel = load(case)
     design = weft.compile(kernel, kernel.schedules[case.schedule], size=case.size)
     text: str = design.hls_cpp
     return text
+
+
+def seconds_of_steps(case: Case) -> list[float]:
+    """Wall time of each step of the schedule that changes an order: carry it out and prove it."""
+    kernel = load(case)
+    samples = []
+    state = original(check_program(kernel.program))
+    for step in kernel.schedules[case.schedule]:
+        start = time.perf_counter()
+        state = apply_step(state, step)
+        took = time.perf_counter() - start
+        if isinstance(step, ORDER_CHANGING):
+            samples.append(took)
+    return samples
 
 
 def seconds(work: Callable[[], object]) -> float:
@@ -126,6 +152,14 @@ def process_row(case: str, arguments: list[str], bound: float, n: int) -> Row:
     )
 
 
+def legality_row(case: Case, n: int) -> Row:
+    """Median time of a step, over the steps of the schedule and `n` fresh starts."""
+    samples = [took for _ in range(n) for took in seconds_of_steps(case)]
+    value = 1e3 * median(samples)
+    how = "wall clock of a step, transformation and proof; a program's first finds dependences"
+    return Row(NAME, case.name, "legality_ms", value, "ms", Goal("<=", 3), how, len(samples))
+
+
 def start_dace() -> PeerProcess | None:
     """DaCe, running; None and a message where it cannot be installed."""
     if not (DACE.environment / ".requirements").exists():
@@ -151,6 +185,7 @@ def measure(options: Options) -> Iterator[Row]:
         with process:
             for case in CASES:
                 yield from ratio_rows(process, case, repeats)
+    yield legality_row(CASES[2], repeats)
     gemm = CASES[0]
     target = f"{gemm.file.relative_to(ROOT)}:{gemm.kernel}"
     compile_gemm = ["compile", target, "--schedule", gemm.schedule, "--emit", "hls-cpp"]
