@@ -1,0 +1,181 @@
+"""Calls in expressions: casts, the functions of the language, and a few of Python on constants."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence, Sized
+from fractions import Fraction
+
+from dsl import typing, values
+from dsl.affine import Affine
+from dsl.errors import LanguageError, did_you_mean
+from dsl.expr import BinaryOp, Const, Expr, UnaryOp
+from dsl.frontend.capture import describe, dtype_of, is_number
+from dsl.frontend.context import Context
+from dsl.frontend.evaluate import evaluate, value
+from dsl.frontend.unsupported import CALLS
+from dsl.intrinsics import INTRINSICS, Intrinsic, intrinsic_of
+from dsl.kernel import Kernel
+from dsl.numeric import convert
+from dsl.program import Array
+from dsl.types import ArrayType, DType, FixedType
+from dsl.values import Value
+
+_UNARY = {
+    "abs": UnaryOp.ABS,
+    "sqrt": UnaryOp.SQRT,
+    "exp": UnaryOp.EXP,
+    "log": UnaryOp.LOG,
+    "tanh": UnaryOp.TANH,
+}
+_CONVERT: dict[str, Callable[..., Value]] = {"int": int, "float": float, "bool": bool}
+_EXTREMA = {"min": BinaryOp.MIN, "max": BinaryOp.MAX}
+
+
+def call(ctx: Context, node: ast.Call) -> object:
+    """The value of a call."""
+    function = _callee(ctx, node.func)
+    dtype = dtype_of(function)
+    if dtype is not None:
+        return _cast(ctx, dtype, node)
+    if isinstance(function, Kernel):
+        raise ctx.error(
+            "W153",
+            f"the kernel '{function.name}' is called inside of an expression",
+            node,
+            "a kernel returns nothing: call it in a statement of its own, and read the array "
+            "that it writes",
+        )
+    owner = getattr(function, "__self__", None)
+    if isinstance(owner, Kernel) and getattr(function, "__name__", "") == "at":
+        return _specialised(ctx, owner, node)
+    intrinsic = intrinsic_of(function)
+    if intrinsic is not None:
+        return apply(intrinsic, arguments(ctx, intrinsic, node), ctx, node)
+    if function in (len, int, float, bool):
+        return _constant_call(ctx, function, node)
+    raise _unknown_call(ctx, function, node)
+
+
+def _callee(ctx: Context, node: ast.expr) -> object:
+    """What is called; a misspelt function is compared with those of the language."""
+    try:
+        return evaluate(ctx, node)
+    except LanguageError as e:
+        if e.code == "W130" and isinstance(node, ast.Name) and e.help is None:
+            e.help = did_you_mean(node.id, INTRINSICS)
+        raise
+
+
+def arguments(ctx: Context, intrinsic: Intrinsic, node: ast.Call) -> tuple[Value, ...]:
+    """The evaluated arguments of a function of the language, their number checked."""
+    name = intrinsic.name
+    if name in ("grid", "stmt"):
+        code, place = (
+            ("W109", "the header of a 'for' loop") if name == "grid" else ("W110", "'with'")
+        )
+        message = f"weft.{name} stands in {place} only"
+        raise ctx.error(code, message, node, f"write {intrinsic.signature}")
+    no_keywords(ctx, node, f"{name}()")
+    count = len(node.args)
+    if name in _EXTREMA:
+        if count < 2:
+            message = f"{name}() takes two or more values, not {count}"
+            raise ctx.error("W150", message, node, f"write {name}(a, b)")
+    elif count != (3 if name == "select" else 1):
+        expected = "3 arguments" if name == "select" else "1 argument"
+        message = f"{name}() takes {expected}, not {count}"
+        raise ctx.error("W150", message, node, f"write {intrinsic.signature}")
+    return tuple(value(ctx, a) for a in node.args)
+
+
+def apply(intrinsic: Intrinsic, args: Sequence[Value], ctx: Context, node: ast.Call) -> Value:
+    """A function of the language on its arguments."""
+    span = ctx.span(node)
+    if intrinsic.name in _EXTREMA:
+        return values.extremum(_EXTREMA[intrinsic.name], tuple(args), span)
+    if intrinsic.name == "select":
+        cond, then, orelse = args
+        return values.select(cond, then, orelse, span)
+    return values.unary(_UNARY[intrinsic.name], args[0], span)
+
+
+def no_keywords(ctx: Context, node: ast.Call, what: str) -> None:
+    """Refuse keyword arguments and ``*``."""
+    if node.keywords:
+        keyword = node.keywords[0].value
+        raise ctx.error("W150", f"{what} takes no keyword arguments", keyword)
+
+
+def _cast(ctx: Context, dtype: DType, node: ast.Call) -> Expr:
+    no_keywords(ctx, node, f"{dtype}()")
+    if len(node.args) != 1:
+        message = f"a cast takes 1 value, not {len(node.args)}"
+        raise ctx.error("W150", message, node, f"write {dtype}(x)")
+    found = evaluate(ctx, node.args[0])
+    if isinstance(found, Fraction):
+        return _exact_constant(ctx, dtype, found, node)
+    return values.cast(dtype, value(ctx, node.args[0]), ctx.span(node))
+
+
+def _exact_constant(ctx: Context, dtype: DType, number: Fraction, node: ast.Call) -> Expr:
+    """A constant with more digits than a float has."""
+    frac = number.denominator.bit_length() - 1
+    if not isinstance(dtype, FixedType) or number.denominator != 1 << frac:
+        return typing.cast(dtype, float(number), ctx.span(node))
+    raw = convert(number.numerator, frac, dtype)
+    return Const(Fraction(raw) / Fraction(2) ** dtype.frac, dtype)
+
+
+def _specialised(ctx: Context, kernel: Kernel, node: ast.Call) -> Kernel:
+    """``other.at("mini")`` or ``other.at(N=20)``."""
+    sizes = [evaluate(ctx, a) for a in node.args]
+    overrides = {k.arg: evaluate(ctx, k.value) for k in node.keywords if k.arg is not None}
+    places = [*node.args, *(k.value for k in node.keywords)]
+    for found, place in zip([*sizes, *overrides.values()], places, strict=False):
+        if isinstance(found, (Affine, Expr, Array)):
+            raise ctx.error("W138", "a kernel is specialised to constants only", place)
+    if len(sizes) > 1 or not all(isinstance(s, str) for s in sizes):
+        raise ctx.error("W138", "at() takes the name of a size, then names with values", node)
+    try:
+        return kernel.at(*sizes, **overrides)  # type: ignore[arg-type]
+    except LanguageError as e:
+        e.span = ctx.span(node)
+        raise
+
+
+def _constant_call(ctx: Context, function: object, node: ast.Call) -> Value:
+    """``len(A)``, and Python's ``int``, ``float`` and ``bool`` on constants."""
+    name = getattr(function, "__name__", "")
+    if len(node.args) != 1 or node.keywords:
+        raise ctx.error("W150", f"{name}() takes 1 argument", node)
+    found = evaluate(ctx, node.args[0])
+    if function is len:
+        if isinstance(found, Array):
+            return found.shape[0]
+        if isinstance(found, Sized):
+            return len(found)
+    elif is_number(found):
+        try:
+            return _CONVERT[name](found)
+        except (OverflowError, ValueError) as e:
+            message = f"the constant {ctx.source.text(node)} has no value: {e}"
+            raise ctx.error("W114", message, node) from None
+    raise _unknown_call(ctx, function, node)
+
+
+def _unknown_call(ctx: Context, function: object, node: ast.Call) -> LanguageError:
+    name = getattr(function, "__name__", "")
+    if isinstance(function, ArrayType):
+        instead = f"an array is declared, not called: tmp: {function}"
+    else:
+        instead = CALLS.get(name) or (
+            f"the functions of a kernel are {', '.join(sorted(INTRINSICS.keys() - {'grid', 'stmt'}))}, "
+            "casts such as f32(x), and other kernels"
+        )
+    text = ctx.source.text(node.func)
+    what = describe(function)
+    message = f"{text}(...) is not supported in a kernel"
+    if what not in (text, f"the Python function {text}"):
+        message += f": {text} is {what}"
+    return ctx.error("W111", message, node, instead)

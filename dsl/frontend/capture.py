@@ -1,0 +1,118 @@
+"""What a kernel may know from outside: the names that its function captured.
+
+Names resolve as in Python (the enclosing functions, the module, the builtins), after the sizes
+that `Kernel.at` overrides. They are looked up, never evaluated.
+"""
+
+from __future__ import annotations
+
+import builtins
+import numbers
+import types
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dsl.types import ArrayType, ConstType, DType, FixedType, FloatType, IndexType, IntType
+
+Number = bool | int | float | Fraction
+"""A constant that is known when the kernel is compiled."""
+
+DTYPES = (IntType, FixedType, FloatType, IndexType)
+TYPES = (*DTYPES, ArrayType, ConstType)
+
+
+class Missing:
+    """The type of `MISSING`."""
+
+
+MISSING = Missing()
+"""What a lookup gives where there is no such name: ``None`` is a value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """The namespaces around a kernel, innermost first."""
+
+    overrides: Mapping[str, object]
+    enclosing: Mapping[str, object]
+    module: Mapping[str, object]
+
+    def lookup(self, name: str) -> object:
+        """The captured object of that name (numbers as Python's own), or `MISSING`."""
+        for space in (self.overrides, self.enclosing, self.module):
+            if name in space:
+                return plain(space[name])
+        return getattr(builtins, name, MISSING)
+
+    def names(self) -> Iterator[str]:
+        """Names worth suggesting for a misspelt one: what could be used as a value or a call."""
+        for space in (self.overrides, self.enclosing, self.module):
+            yield from (n for n in space if not n.startswith("__"))
+
+
+def environment(
+    function: types.FunctionType, local: Mapping[str, object], overrides: Mapping[str, object]
+) -> Environment:
+    """The names around ``function``; ``local`` are the caller's where it was decorated.
+
+    Annotations are not part of a closure, so a size that is a local of the function around the
+    kernel is known from ``local`` only.
+    """
+    cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+    closed: dict[str, object] = {}
+    for name, cell in cells.items():
+        try:
+            closed[name] = cell.cell_contents
+        except ValueError:  # not assigned yet
+            continue
+    return Environment(overrides, {**closed, **local}, function.__globals__)
+
+
+def plain(value: object) -> object:
+    """Numbers of other libraries (NumPy's scalars) as Python's own; all else unchanged."""
+    if isinstance(value, (bool, Fraction)):
+        return value
+    if isinstance(value, numbers.Integral):
+        return int(value)
+    if isinstance(value, numbers.Real):
+        return float(value)
+    return value
+
+
+def is_number(value: object) -> bool:
+    """Whether it is a constant of the language (see `Number`)."""
+    return isinstance(value, (bool, int, float, Fraction))
+
+
+def is_dtype(value: object) -> bool:
+    """Whether it is a data type of the language."""
+    return isinstance(value, DTYPES)
+
+
+def describe(value: object) -> str:
+    """What a captured object is, in a few words, for messages."""
+    match value:
+        case bool() | int() | float() | Fraction():
+            return f"the number {value}" if len(str(value)) < 40 else "a number"
+        case types.ModuleType():
+            return f"the module {value.__name__}"
+        case str():
+            return "a string"
+        case ArrayType() | ConstType():
+            return f"the type {value}"
+        case None:
+            return "None"
+        case types.FunctionType() | types.BuiltinFunctionType():
+            return f"the Python function {value.__name__}"
+        case type():
+            return f"the class {value.__name__}"
+    if is_dtype(value):
+        return f"the type {value}"
+    kind = type(value)
+    return f"a {kind.__name__}" if kind.__module__ in ("builtins", "numpy") else f"{kind.__name__}"
+
+
+def dtype_of(value: object) -> DType | None:
+    """The data type that ``value`` is, else None."""
+    return value if isinstance(value, DTYPES) else None

@@ -1,0 +1,56 @@
+"""The codes of the language's errors, each with what it stands for.
+
+W120 to W128 are raised by `dsl.typing`; W160 and W161 need exact sets and are raised by
+`polyhedral`.
+"""
+
+from __future__ import annotations
+
+CODES: dict[str, str] = {
+    "W101": "the source of the function cannot be had",
+    "W102": "not a plain function: defaults, *args, a result type, async, a generator",
+    "W103": "an argument without a type, or with something that is no type",
+    "W104": "a statement that is not in the language",
+    "W105": "an expression that is not in the language",
+    "W106": "control flow that depends on data",
+    "W107": "an assignment to something else than one element or scalar",
+    "W108": "too large: nesting, a constant, the number of statements",
+    "W109": "a loop header other than range(...) or weft.grid(...)",
+    "W110": "'with' other than weft.stmt around one assignment",
+    "W111": "a call of a function that is not in the language",
+    "W112": "a function of the language used outside of a kernel",
+    "W113": "a captured object that is no number, table, type or kernel",
+    "W114": "a constant expression without a value",
+    "W120": "an operator that is not defined for these types",
+    "W121": "a division of integers by '/'",
+    "W122": "a literal without an exact fixed-point type",
+    "W123": "a literal that does not fit a type",
+    "W124": "a value that does not convert by itself, or a literal without a type",
+    "W125": "a truth value is needed",
+    "W126": "a function of floats applied to another type",
+    "W127": "a constant operation without a value",
+    "W128": "a type with too many bits",
+    "W129": "a local whose type is not said",
+    "W130": "an unknown name",
+    "W131": "a local used outside of its scope, or before it is assigned",
+    "W132": "a loop variable used outside of its loop",
+    "W133": "a loop variable with the name of another loop around, or of an array",
+    "W134": "a name that is declared twice",
+    "W135": "a write to an input or to a loop variable",
+    "W136": "a name that C++ or the language cannot have",
+    "W137": "two statements of one name",
+    "W138": "a size or a captured name that the kernel does not have",
+    "W140": "a subscript that is not affine",
+    "W141": "a loop bound that is not affine",
+    "W142": "a wrong number of subscripts, or an array without any",
+    "W143": "a loop whose range is not one interval with a fixed step",
+    "W144": "an array extent that is no positive constant",
+    "W145": "a negative subscript",
+    "W146": "a condition on loop variables that is not affine",
+    "W150": "a call with the wrong number of arguments",
+    "W151": "an argument of the wrong type or shape",
+    "W152": "a kernel that calls itself",
+    "W153": "a kernel call that is not a statement",
+    "W154": "a read-only array passed to a kernel that writes it",
+    "W155": "an error in running a kernel on arrays: missing, unknown or misshapen ones",
+}

@@ -1,0 +1,90 @@
+"""The kernel that is being read: its source, what it captured, its names and statements so far."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from dsl.errors import LanguageError, Span
+from dsl.frontend.capture import Environment
+from dsl.frontend.scope import Names
+from dsl.frontend.source import FunctionSource
+
+if TYPE_CHECKING:
+    from dsl.kernel import Kernel
+
+MAX_STATEMENTS = 20_000
+"""Statements of one program, inlined ones included."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is asked of the front end: one kernel, at definite sizes.
+
+    ``building`` are the kernels whose programs are being made, the outermost first: a call of one
+    of them is a recursion.
+    """
+
+    source: FunctionSource
+    environment: Environment
+    overrides: Mapping[str, object]
+    module: Mapping[str, object]
+    building: tuple[Kernel, ...]
+
+
+@dataclass(slots=True)
+class Context:
+    """The state of reading one kernel. ``bound`` are the names that its function assigns."""
+
+    request: Request
+    names: Names
+    bound: frozenset[str]
+    statements: dict[str, Span | None] = field(default_factory=dict)
+
+    @property
+    def source(self) -> FunctionSource:
+        """Where the kernel stands."""
+        return self.request.source
+
+    def span(self, node: ast.expr | ast.stmt) -> Span:
+        """The place of a node."""
+        return self.source.span(node)
+
+    def error(
+        self,
+        code: str,
+        message: str,
+        node: ast.expr | ast.stmt,
+        help: str | None = None,
+    ) -> LanguageError:
+        """An error at a node."""
+        return LanguageError(code, message, span=self.span(node), help=help)
+
+    def name_statement(self, given: str | None, span: Span | None) -> str:
+        """The name of the next statement in program order; ``given`` is the user's, if any.
+
+        Raises:
+            LanguageError: W137 where it is taken, W108 where there are too many statements.
+        """
+        position = len(self.statements)
+        if position >= MAX_STATEMENTS:
+            raise LanguageError(
+                "W108",
+                f"the program has more than {MAX_STATEMENTS} statements",
+                span=span,
+                help="write loops, or compile the called kernels on their own",
+            )
+        name = given or f"S{position}"
+        if name in self.statements:
+            earlier = self.statements[name]
+            place = f" in line {earlier.line}" if earlier else ""
+            raise LanguageError(
+                "W137",
+                f"the name '{name}' is taken by the statement{place}",
+                span=span,
+                help="statements without a name are called S0, S1, … by their place in the program",
+            )
+        self.statements[name] = span
+        return name

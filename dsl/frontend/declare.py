@@ -1,0 +1,184 @@
+"""Declarations: the kernel's arguments, and its locals with and without a type."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from dsl import values
+from dsl.affine import Affine
+from dsl.errors import LanguageError
+from dsl.expr import Access
+from dsl.frontend.capture import describe, dtype_of
+from dsl.frontend.context import Context
+from dsl.frontend.evaluate import evaluate, value
+from dsl.frontend.source import NAME, FunctionSource, arguments_of
+from dsl.program import Array, Loop, Node, Stmt, Storage
+from dsl.types import ArrayType, ConstType, DType, IndexType, IntType
+from dsl.values import Value
+
+Placed = ast.expr | ast.stmt | ast.arg
+
+_TYPE_HELP = "types are e.g. f32, i8, u129, fixed[16, 8], f32[N, M] and weft.const[f32[8]]"
+
+
+def check_name(source: FunctionSource, name: str, what: str, node: Placed) -> None:
+    """Refuse a name that no C++ compiler takes (W136)."""
+    if not NAME.fullmatch(name):
+        raise LanguageError(
+            "W136",
+            f"{what} is called '{name}', and HLS tools read ASCII names only",
+            span=source.span(node),
+            help="use letters, digits and underscores",
+        )
+
+
+def check_signature(source: FunctionSource) -> None:
+    """Refuse what a kernel's ``def`` line cannot have (W102)."""
+    node = source.node
+    args = node.args
+    problem: tuple[str, ast.expr | ast.arg, str] | None = None
+    if args.vararg or args.kwarg:
+        star = args.vararg or args.kwarg
+        assert star is not None
+        problem = ("'*' arguments are", star, "list the arguments one by one")
+    elif args.kwonlyargs:
+        problem = ("keyword-only arguments are", args.kwonlyargs[0], "remove the '*'")
+    elif args.defaults:
+        problem = ("default values are", args.defaults[0], "capture the constant by its name")
+    elif node.returns is not None and not _is_none(node.returns):
+        problem = ("a result is", node.returns, "write the result to an array argument")
+    if problem is not None:
+        what, where, instead = problem
+        raise LanguageError(
+            "W102",
+            f"{what} not supported in a kernel",
+            span=source.span(where),
+            help=instead,
+        )
+
+
+def _is_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
+
+
+def arguments(ctx: Context) -> Iterator[Array]:
+    """The arguments in calling order.
+
+    Raises:
+        LanguageError: W103 an argument without a type, W136 a name that it cannot have.
+    """
+    source = ctx.source
+    for arg in arguments_of(source.node.args):
+        check_name(source, arg.arg, "this argument", arg)
+        if arg.annotation is None:
+            raise LanguageError(
+                "W103",
+                f"the argument '{arg.arg}' has no type",
+                span=source.span(arg),
+                help=f"write {arg.arg}: f32 for a scalar, {arg.arg}: f32[N, M] for an array",
+            )
+        declared = _declared_type(ctx, arg.annotation)
+        const = isinstance(declared, ConstType)
+        inner = declared.inner if isinstance(declared, ConstType) else declared
+        dtype, shape = _parts(inner)
+        if isinstance(dtype, IndexType):
+            message = f"the argument '{arg.arg}' is an index, which loop variables only are"
+            raise ctx.error("W103", message, arg.annotation, "pass a number as i32")
+        yield Array(arg.arg, dtype, shape, Storage.ARGUMENT, const, 0, source.span(arg))
+
+
+def _parts(declared: ArrayType | DType) -> tuple[DType, tuple[int, ...]]:
+    if isinstance(declared, ArrayType):
+        return declared.dtype, declared.shape
+    return declared, ()
+
+
+def _declared_type(ctx: Context, node: ast.expr) -> ArrayType | ConstType | DType:
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        node = _unquoted(ctx, node, node.value)
+    found = evaluate(ctx, node)
+    if isinstance(found, (ArrayType, ConstType)):
+        return found
+    dtype = dtype_of(found)
+    if dtype is not None:
+        return dtype
+    message = f"{ctx.source.text(node)} is {describe(found)}, not a type of the language"
+    near = ((float, "write f32 or f64"), (int, "write i32, or any other width"), (bool, "write u1"))
+    instead = next((text for python, text in near if found is python), _TYPE_HELP)
+    raise ctx.error("W103", message, node, instead)
+
+
+def _unquoted(ctx: Context, node: ast.expr, text: str) -> ast.expr:
+    """A type written as a string: ``A: "f32[N]"``; places inside it are those of the string."""
+    try:
+        inner = ast.parse(text, mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise ctx.error("W103", f"{text!r} is not a type", node, _TYPE_HELP) from None
+    for part in ast.walk(inner):
+        if isinstance(part, ast.expr):
+            ast.copy_location(part, node)
+    return inner
+
+
+# ------------------------------------------------------------------------------------ locals
+
+
+def declare_annotated(ctx: Context, node: ast.AnnAssign, name: str | None) -> tuple[Node, ...]:
+    """``acc: f32``, ``acc: f32 = 0.0``, ``tmp: f32[N, M]`` or ``tmp: f32[N, M] = 0.0``."""
+    target = node.target
+    if not isinstance(target, ast.Name):
+        message = "a type is given to a plain name only"
+        raise ctx.error("W107", message, target, "assign to the element without a type")
+    check_name(ctx.source, target.id, "this local", target)
+    declared = _declared_type(ctx, node.annotation)
+    if isinstance(declared, ConstType):
+        message = "a local is not weft.const"
+        raise ctx.error("W103", message, node.annotation, f"write {declared.inner}")
+    dtype, shape = _parts(declared)
+    if isinstance(dtype, IndexType):
+        message = "a local is not an index, which loop variables only are"
+        raise ctx.error("W103", message, node.annotation, "write i32")
+    found = None if node.value is None else value(ctx, node.value)
+    span = ctx.span(target)
+    array = ctx.names.declare(Array(target.id, dtype, shape, Storage.LOCAL, False, 0, span))
+    if found is None or node.value is None:
+        return ()
+    expr = values.assigned(found, dtype, ctx.span(node.value))
+    loops = tuple(_loop_names(ctx, array))
+    access = Access(array.name, tuple(map(Affine.of, loops)), span)
+    whole = ctx.span(node)
+    nest: Node = Stmt(ctx.name_statement(name, whole), access, expr, whole, ctx.source.text(node))
+    for var, extent in reversed(list(zip(loops, shape, strict=True))):
+        nest = Loop(var, (Affine(),), (Affine.of(extent),), 1, (nest,), whole)
+    return (nest,)
+
+
+def _loop_names(ctx: Context, array: Array) -> Iterator[str]:
+    """Names for the loops that initialise an array: ``tmp_i``, ``tmp_j``, …"""
+    around = ctx.names.loops()
+    for dim in range(len(array.shape)):
+        letter = "ijklmnopq"[dim] if dim < 9 else f"d{dim}"
+        name, number = f"{array.name}_{letter}", 1
+        while name in around or ctx.names.is_taken(name):
+            number += 1
+            name = f"{array.name}_{letter}{number}"
+        yield name
+
+
+def declare_assigned(ctx: Context, target: ast.Name, found: Value) -> tuple[Access, DType]:
+    """The first assignment ``x = value``: it declares a scalar of the value's type."""
+    check_name(ctx.source, target.id, "this local", target)
+    operand = values.operand(found)
+    if isinstance(operand, (bool, int, float)):
+        example = "f32" if isinstance(operand, float) else "i32"
+        raise ctx.error(
+            "W129",
+            f"the type of '{target.id}' is not clear from a constant",
+            target,
+            f"say it: {target.id}: {example} = {operand}",
+        )
+    dtype = IntType(32) if isinstance(operand.dtype, IndexType) else operand.dtype
+    span = ctx.span(target)
+    array = ctx.names.declare(Array(target.id, dtype, (), Storage.LOCAL, False, 0, span))
+    return Access(array.name, (), span), dtype

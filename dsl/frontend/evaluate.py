@@ -1,0 +1,256 @@
+"""Expressions: evaluated as far as they are known, the rest made into typed `Expr` trees.
+
+What comes out is a number, an `Affine` of loop variables, an `Expr`, an `Array` (a whole one), or
+any other captured object: a type, a module, a table, a function.
+"""
+
+from __future__ import annotations
+
+import ast
+import types
+from fractions import Fraction
+from typing import Any
+
+from dsl import typing, values
+from dsl.affine import Affine
+from dsl.errors import did_you_mean
+from dsl.expr import Access, BinaryOp, CompareOp, Expr, Load, UnaryOp
+from dsl.frontend import fold
+from dsl.frontend.capture import MISSING, describe, is_dtype, is_number, plain
+from dsl.frontend.context import Context
+from dsl.frontend.scope import LoopName
+from dsl.frontend.unsupported import EXPRESSIONS
+from dsl.program import Array
+from dsl.values import Value
+
+BINARY_OPS: dict[type[ast.operator], BinaryOp] = {
+    ast.Add: BinaryOp.ADD,
+    ast.Sub: BinaryOp.SUB,
+    ast.Mult: BinaryOp.MUL,
+    ast.Div: BinaryOp.DIV,
+    ast.FloorDiv: BinaryOp.FLOORDIV,
+    ast.Mod: BinaryOp.MOD,
+    ast.BitAnd: BinaryOp.AND,
+    ast.BitOr: BinaryOp.OR,
+    ast.BitXor: BinaryOp.XOR,
+    ast.LShift: BinaryOp.SHL,
+    ast.RShift: BinaryOp.SHR,
+}
+UNARY_OPS: dict[type[ast.unaryop], UnaryOp] = {
+    ast.USub: UnaryOp.NEG,
+    ast.Invert: UnaryOp.INVERT,
+    ast.Not: UnaryOp.NOT,
+}
+COMPARE_OPS: dict[type[ast.cmpop], CompareOp] = {
+    ast.Eq: CompareOp.EQ,
+    ast.NotEq: CompareOp.NE,
+    ast.Lt: CompareOp.LT,
+    ast.LtE: CompareOp.LE,
+    ast.Gt: CompareOp.GT,
+    ast.GtE: CompareOp.GE,
+}
+
+
+def evaluate(ctx: Context, node: ast.expr) -> object:
+    """What an expression stands for.
+
+    Raises:
+        LanguageError: it is not of the language, a name is unknown, the types do not fit.
+    """
+    match node:
+        case ast.Constant():
+            return _constant(ctx, node)
+        case ast.Name():
+            return _name(ctx, node)
+        case ast.BinOp():
+            a, b = value(ctx, node.left), value(ctx, node.right)
+            return binary(ctx, node.op, a, b, node)
+        case ast.UnaryOp():
+            return _unary(ctx, node)
+        case ast.Compare():
+            return _compare(ctx, node)
+        case ast.BoolOp():
+            return _logical(ctx, node)
+        case ast.IfExp():
+            return _select(ctx, node)
+        case ast.Attribute():
+            return _attribute(ctx, node)
+        case ast.Subscript():
+            from dsl.frontend.subscript import subscript
+
+            return subscript(ctx, node)
+        case ast.Call():
+            from dsl.frontend.calls import call
+
+            return call(ctx, node)
+        case _:
+            what, instead = EXPRESSIONS.get(type(node), ("this expression", "see the language"))
+            raise ctx.error("W105", f"{what} is not supported in a kernel", node, instead)
+
+
+def value(ctx: Context, node: ast.expr) -> Value:
+    """An expression that must be a number, an affine expression or data."""
+    found = evaluate(ctx, node)
+    match found:
+        case bool() | int() | float() | Affine():
+            return found
+        case Fraction():
+            return float(found)
+        case Array():
+            raise ctx.error(
+                "W142",
+                f"'{found.name}' is an array of type {found.type}, not one element",
+                node,
+                f"give it {len(found.shape)} subscripts: {example_access(found)}",
+            )
+    if isinstance(found, Expr):
+        return found
+    what = describe(found)
+    instead = "captured names are numbers, tables of numbers that are indexed, types and kernels"
+    if is_dtype(found):
+        instead = f"call the type to convert a value: {found}(x)"
+    elif isinstance(found, (tuple, list)) or hasattr(found, "__array__"):
+        instead = "index it with constants, or pass it as an argument: weft.const[f32[8]]"
+    raise ctx.error("W113", f"{ctx.source.text(node)} is {what}, not a value", node, instead)
+
+
+def example_access(array: Array) -> str:
+    """How an element of the array is written."""
+    return f"{array.name}[{', '.join('ijklmnopq'[: len(array.shape)])}]"
+
+
+def binary(ctx: Context, op: ast.operator, a: Value, b: Value, node: ast.expr | ast.stmt) -> Value:
+    """``a op b`` of two values that stand at ``node``."""
+    if is_number(a) and is_number(b):
+        return _folded(ctx, fold.binary, op, a, b, node)
+    if isinstance(op, ast.Pow):
+        if not isinstance(b, int):
+            raise ctx.error(
+                "W127",
+                "the exponent is not an integer constant",
+                node,
+                "write sqrt(x) for x ** 0.5, and exp(y * log(x)) for x ** y",
+            )
+        return typing.power(values.operand(a), b, ctx.span(node))
+    known = BINARY_OPS.get(type(op))
+    if known is None:
+        instead = "write the loops over the elements"
+        raise ctx.error("W105", "'@' is not supported in a kernel", node, instead)
+    return values.binary(known, a, b, ctx.span(node))
+
+
+def _folded(ctx: Context, function: Any, op: ast.AST, *args: Any) -> Value:
+    *operands, node = args
+    try:
+        result = function(op, *operands)
+    except fold.FoldError as e:
+        message = f"the constant {ctx.source.text(node)} has no value: {e}"
+        raise ctx.error("W114", message, node) from None
+    return float(result) if isinstance(result, Fraction) else result
+
+
+def _constant(ctx: Context, node: ast.Constant) -> object:
+    match node.value:
+        case bool() | float() | str():
+            return node.value
+        case int():
+            if node.value.bit_length() > fold.MAX_BITS:
+                raise ctx.error("W108", f"this number has more than {fold.MAX_BITS} bits", node)
+            return node.value
+        case _:
+            kind = "None" if node.value is None else f"a {type(node.value).__name__}"
+            instead = "a kernel computes with integers, fixed point and floats"
+            raise ctx.error("W105", f"{kind} is not supported in a kernel", node, instead)
+
+
+def _name(ctx: Context, node: ast.Name) -> object:
+    match ctx.names.find(node.id):
+        case LoopName(var=var):
+            return Affine.of(var)
+        case Array(shape=()) as scalar:
+            return Load(Access(scalar.name, (), ctx.span(node)), scalar.dtype)
+        case Array() as array:
+            return array
+    environment = ctx.request.environment
+    if node.id not in ctx.bound:
+        captured = environment.lookup(node.id)
+        if captured is not MISSING:
+            return captured
+    raise ctx.names.missing(
+        node.id, ctx.span(node), environment.names(), bound=node.id in ctx.bound
+    )
+
+
+def _attribute(ctx: Context, node: ast.Attribute) -> object:
+    base = evaluate(ctx, node.value)
+    text = ctx.source.text(node)
+    if isinstance(base, Array):
+        known = {"shape": base.shape, "ndim": len(base.shape), "dtype": base.dtype}
+        if node.attr in known:
+            return known[node.attr]
+        message = f"an array of a kernel has no attribute '{node.attr}'"
+        raise ctx.error("W105", message, node, did_you_mean(node.attr, known))
+    if isinstance(base, (Affine, Expr)) or is_number(base):
+        message = f"a value of a kernel has no attribute '{node.attr}'"
+        raise ctx.error("W105", message, node, "convert with a type, e.g. weft.f32(x)")
+    try:
+        return plain(getattr(base, node.attr))
+    except AttributeError:
+        known_names = dir(base) if isinstance(base, types.ModuleType) else vars(type(base))
+        near = did_you_mean(node.attr, (n for n in known_names if not n.startswith("_")))
+        if near is None or not near.startswith("did you mean"):
+            near = None
+        message = f"{text}: {describe(base)} has no '{node.attr}'"
+        raise ctx.error("W130", message, node, near) from None
+
+
+def _unary(ctx: Context, node: ast.UnaryOp) -> Value:
+    a = value(ctx, node.operand)
+    if is_number(a):
+        return _folded(ctx, fold.unary, node.op, a, node)
+    op = UNARY_OPS.get(type(node.op))
+    return a if op is None else values.unary(op, a, ctx.span(node))
+
+
+def _compare(ctx: Context, node: ast.Compare) -> Value:
+    """A comparison or a chain of them as data."""
+    operands = [value(ctx, n) for n in (node.left, *node.comparators)]
+    result: Value = True
+    for op, a, b in zip(node.ops, operands, operands[1:], strict=False):
+        known = COMPARE_OPS.get(type(op))
+        if known is None:
+            raise unknown_comparison(ctx, op, node)
+        part = values.compare(known, a, b, ctx.span(node))
+        result = _both(ctx, "and", result, part, node)
+    return result
+
+
+def unknown_comparison(ctx: Context, op: ast.cmpop, node: ast.expr) -> Exception:
+    """The error for ``in`` and ``is``."""
+    what = "'in'" if isinstance(op, (ast.In, ast.NotIn)) else "'is'"
+    return ctx.error("W105", f"{what} is not supported in a kernel", node, "compare with == or <")
+
+
+def _logical(ctx: Context, node: ast.BoolOp) -> Value:
+    op = "and" if isinstance(node.op, ast.And) else "or"
+    result = value(ctx, node.values[0])
+    for part in node.values[1:]:
+        result = _both(ctx, op, result, value(ctx, part), node)
+    return result
+
+
+def _both(ctx: Context, op: Any, a: Value, b: Value, node: ast.expr) -> Value:
+    """``a and b`` or ``a or b``; a side that is known decides or drops out."""
+    neutral = op == "and"
+    for known, other in ((a, b), (b, a)):
+        if is_number(known):
+            return other if bool(known) is neutral else not neutral
+    return typing.logical(op, values.operand(a), values.operand(b), ctx.span(node))
+
+
+def _select(ctx: Context, node: ast.IfExp) -> object:
+    cond = value(ctx, node.test)
+    if is_number(cond):
+        return evaluate(ctx, node.body if cond else node.orelse)
+    then, orelse = value(ctx, node.body), value(ctx, node.orelse)
+    return values.select(cond, then, orelse, ctx.span(node))

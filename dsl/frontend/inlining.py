@@ -1,0 +1,202 @@
+"""Calls of other kernels: checked against the callee's arguments, then inlined."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection
+
+from dsl import typing, values
+from dsl.affine import Affine
+from dsl.errors import LanguageError, did_you_mean
+from dsl.expr import Access, Const, Expr, Load
+from dsl.frontend.context import Context
+from dsl.frontend.evaluate import evaluate, value
+from dsl.inline import Names, inlined, inlined_locals
+from dsl.kernel import Kernel
+from dsl.program import Array, Loop, Node, Program, Stmt, Storage
+from dsl.values import Value
+
+MAX_CALL_DEPTH = 32
+
+
+def call_kernel(ctx: Context, node: ast.Call) -> tuple[Node, ...] | None:
+    """The statements of a kernel call, or None where something else is called.
+
+    Raises:
+        LanguageError: W150 to W154, or what is wrong in the callee, with a note on the call.
+    """
+    callee = evaluate(ctx, node.func)
+    if not isinstance(callee, Kernel):
+        return None
+    program = _program(ctx, callee, node)
+    return _Call(ctx, program, node).nodes()
+
+
+def _program(ctx: Context, callee: Kernel, node: ast.Call) -> Program:
+    building = ctx.request.building
+    if any(callee.is_same(k) for k in building):
+        path = " -> ".join(k.name for k in (*building, callee))
+        message = f"the kernel '{callee.name}' calls itself: {path}"
+        raise ctx.error("W152", message, node, "hardware has no stack: write a loop")
+    if len(building) >= MAX_CALL_DEPTH:
+        message = f"kernel calls are nested more than {MAX_CALL_DEPTH} deep"
+        raise ctx.error("W108", message, node)
+    special = callee.inherit(ctx.request.overrides, ctx.request.module)
+    try:
+        return special.build_in(building)
+    except LanguageError as e:
+        e.notes = (*e.notes, f"called at {ctx.span(node)}: {ctx.source.text(node)}")
+        raise
+
+
+class _Call:
+    """One call: the names that the callee's arrays, loops and statements get here."""
+
+    def __init__(self, ctx: Context, callee: Program, node: ast.Call) -> None:
+        self._ctx = ctx
+        self._callee = callee
+        self._node = node
+        self._arrays: dict[str, str] = {}
+        self._scalars: dict[str, Expr] = {}
+        self._copies: list[Stmt] = []
+        self._callee_loops = frozenset(n.var for n, _ in callee.walk() if isinstance(n, Loop))
+
+    def nodes(self) -> tuple[Node, ...]:
+        """The nodes to put in the place of the call."""
+        ctx, callee = self._ctx, self._callee
+        for argument, node in self._actuals():
+            if argument.shape:
+                self._bind_array(argument, node)
+            else:
+                self._bind_scalar(argument, node)
+        for array in callee.locals:
+            self._arrays[array.name] = ctx.names.unique(f"{callee.name}_{array.name}")
+        for array in inlined_locals(callee, self._arrays, ctx.names.depth):
+            ctx.names.add_unnamed(array)
+        names = Names(self._arrays, self._scalars, self._loop_name, self._stmt_name)
+        return (*self._copies, *inlined(callee, names, ctx.names.loops()))
+
+    def _actuals(self) -> list[tuple[Array, ast.expr]]:
+        """Each argument of the callee with what is passed for it."""
+        ctx, callee, node = self._ctx, self._callee, self._node
+        formal = {a.name: a for a in callee.arguments}
+        signature = (
+            f"its arguments are {', '.join(f'{a.name}: {a.type}' for a in callee.arguments)}"
+        )
+        passed: dict[str, ast.expr] = dict(zip(formal, node.args, strict=False))
+        for keyword in node.keywords:
+            if keyword.arg is None or keyword.arg not in formal or keyword.arg in passed:
+                name = keyword.arg or "**"
+                known = formal.keys() - passed.keys()
+                problem = "is given twice" if name in passed else "is not one of its arguments"
+                message = f"'{name}' {problem} in the call of '{callee.name}'"
+                raise ctx.error("W150", message, keyword.value, did_you_mean(name, known))
+            passed[keyword.arg] = keyword.value
+        count = len(node.args) + len(node.keywords)
+        if count != len(formal):
+            wanted = "1 argument" if len(formal) == 1 else f"{len(formal)} arguments"
+            message = f"'{callee.name}' takes {wanted}, not {count}"
+            raise ctx.error("W150", message, node, signature)
+        return [(array, passed[name]) for name, array in formal.items()]
+
+    def _bind_array(self, formal: Array, node: ast.expr) -> None:
+        ctx, callee = self._ctx, self._callee
+        actual = evaluate(ctx, node)
+        text = ctx.source.text(node)
+        if not isinstance(actual, Array):
+            kind = "a value" if not isinstance(actual, (Affine, Expr)) else "one element"
+            if isinstance(actual, Load) and not actual.access.indices:
+                kind = "a scalar"
+            raise ctx.error(
+                "W151",
+                f"'{formal.name}' of '{callee.name}' is an array {formal.type}, and "
+                f"{text} is {kind}",
+                node,
+                "pass a whole array by its name",
+            )
+        if actual.type != formal.type:
+            raise ctx.error(
+                "W151",
+                f"'{formal.name}' of '{callee.name}' is {formal.type}, and {text} is {actual.type}",
+                node,
+                self._resize_help(formal, actual),
+            )
+        if actual.const and any(s.target.array == formal.name for s in callee.statements()):
+            raise ctx.error(
+                "W154",
+                f"'{callee.name}' writes '{formal.name}', and {text} is declared weft.const",
+                node,
+                "pass an array that may be written",
+            )
+        self._arrays[formal.name] = actual.name
+
+    def _resize_help(self, formal: Array, actual: Array) -> str:
+        if formal.dtype != actual.dtype:
+            return f"copy it into a local {formal.type} that converts the elements"
+        if len(formal.shape) != len(actual.shape):
+            return "pass an array of the same rank"
+        return (
+            f"call '{self._callee.name}' at that size, as in {self._callee.name}.at(N=8)(...), "
+            "if its sizes are captured names"
+        )
+
+    def _bind_scalar(self, formal: Array, node: ast.expr) -> None:
+        """A constant or a scalar argument of the same type is read directly; else it is copied."""
+        ctx = self._ctx
+        if isinstance(evaluate(ctx, node), Array):
+            message = (
+                f"'{formal.name}' of '{self._callee.name}' is a scalar {formal.dtype}, and "
+                f"{ctx.source.text(node)} is an array"
+            )
+            raise ctx.error("W151", message, node, "pass one of its elements")
+        found: Value = value(ctx, node)
+        expr = values.assigned(found, formal.dtype, ctx.span(node))
+        direct = isinstance(expr, Load) and expr.access.array in ctx.names.arguments
+        if isinstance(expr, Const):
+            self._scalars[formal.name] = _constant(expr, formal)
+        elif direct and expr.dtype == formal.dtype and not expr.access.indices:  # type: ignore[union-attr]
+            self._scalars[formal.name] = expr
+        else:
+            self._copy(formal, expr, node)
+
+    def _copy(self, formal: Array, expr: Expr, node: ast.expr) -> None:
+        ctx, span = self._ctx, self._ctx.span(node)
+        name = ctx.names.unique(f"{self._callee.name}_{formal.name}")
+        depth = ctx.names.depth
+        ctx.names.add_unnamed(Array(name, formal.dtype, (), Storage.LOCAL, False, depth, span))
+        target = Access(name, (), span)
+        source = f"{name} = {ctx.source.text(node)}"
+        self._copies.append(Stmt(ctx.name_statement(None, span), target, expr, span, source))
+        self._arrays[formal.name] = name
+
+    def _loop_name(self, var: str, around: Collection[str]) -> str:
+        """Its own name unless that is a loop's around or an array's here."""
+        ctx = self._ctx
+        if var not in around and not ctx.names.is_array(var):
+            return var
+        base = f"{self._callee.name}_{var}"
+        name, number = base, 1
+        while name in around or ctx.names.is_taken(name) or name in self._callee_loops:
+            number += 1
+            name = f"{base}_{number}"
+        return name
+
+    def _stmt_name(self, stmt: Stmt, position: int) -> str:
+        """Numbered anew, or the name that the callee's author gave, made unique."""
+        ctx = self._ctx
+        given: str | None = None
+        if stmt.name != f"S{position}":
+            base = f"{self._callee.name}_{stmt.name}"
+            given, number = stmt.name, 0
+            while given in ctx.statements:
+                number += 1
+                given = base if number == 1 else f"{base}_{number}"
+        return ctx.name_statement(given, stmt.span)
+
+
+def _constant(expr: Const, formal: Array) -> Expr:
+    """A constant argument as the value that the callee's scalar would hold."""
+    number = expr.value
+    if isinstance(number, (int, float)):
+        return typing.cast(formal.dtype, number)
+    return typing.cast(formal.dtype, expr)

@@ -1,0 +1,247 @@
+"""Loop headers: ``range`` with affine bounds (``max`` and ``min`` included), and `weft.grid`."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from dsl import values
+from dsl.affine import Affine
+from dsl.frontend.context import Context
+from dsl.frontend.evaluate import evaluate, value
+from dsl.frontend.subscript import MAX_EXTENT, not_affine
+from dsl.frontend.unsupported import EXPRESSIONS
+from dsl.intrinsics import grid, intrinsic_of
+
+Kind = Literal["", "min", "max"]
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """One loop: ``for var in [max(lowers), min(uppers))`` by ``step`` (see `dsl.program.Loop`)."""
+
+    target: ast.Name
+    lowers: tuple[Affine, ...]
+    uppers: tuple[Affine, ...]
+    step: int
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """An affine expression, or the minimum or maximum of several."""
+
+    kind: Kind
+    parts: tuple[Affine, ...]
+
+    def map(self, change: Callable[[Affine], Affine], *, flip: bool = False) -> Bound:
+        """Each part changed by a monotone function (``flip``: a decreasing one)."""
+        kind = _FLIPPED[self.kind] if flip else self.kind
+        return Bound(kind, tuple(change(p) for p in self.parts))
+
+
+_FLIPPED: dict[Kind, Kind] = {"": "", "min": "max", "max": "min"}
+_RANGE_HELP = "write 'for i in range(start, stop, step):' or 'for i, j in weft.grid(n, m):'"
+
+
+def headers(ctx: Context, node: ast.For) -> tuple[Header, ...]:
+    """The loops that a ``for`` stands for, outermost first.
+
+    Raises:
+        LanguageError: W109 for other iterables and targets, W141 and W143 for the bounds.
+    """
+    if node.orelse:
+        raise ctx.error(
+            "W104", "'else' of a loop is not supported in a kernel", node.orelse[0], "put it after"
+        )
+    called = evaluate(ctx, node.iter.func) if isinstance(node.iter, ast.Call) else None
+    if called is not range and intrinsic_of(called) is not grid:
+        text = ctx.source.text(node.iter)
+        message = f"a loop runs over range(...) or weft.grid(...), not over {text}"
+        raise ctx.error("W109", message, node.iter, _RANGE_HELP)
+    assert isinstance(node.iter, ast.Call)
+    if node.iter.keywords:
+        raise ctx.error("W109", "a range takes no keyword arguments", node.iter, _RANGE_HELP)
+    if called is range:
+        if not isinstance(node.target, ast.Name):
+            message = "range(...) gives one loop variable"
+            raise ctx.error("W109", message, node.target, "use weft.grid(n, m) for several")
+        return (_range(ctx, node.target, node.iter),)
+    return _grid(ctx, node.target, node.iter)
+
+
+def _grid(ctx: Context, target: ast.expr, node: ast.Call) -> tuple[Header, ...]:
+    targets = target.elts if isinstance(target, ast.Tuple) else [target]
+    if len(targets) != len(node.args) or not node.args:
+        message = f"{_count(len(targets), 'loop variable')} for {_count(len(node.args), 'extent')}"
+        raise ctx.error("W109", message, target, "write for i, j in weft.grid(n, m):")
+    found = []
+    for name, extent in zip(targets, node.args, strict=True):
+        if not isinstance(name, ast.Name):
+            message = "a loop variable is a plain name"
+            raise ctx.error("W109", message, name, _RANGE_HELP)
+        if isinstance(extent, ast.Call) and evaluate(ctx, extent.func) is range:
+            found.append(_range(ctx, name, extent))
+        else:
+            upper = _bound(ctx, extent)
+            found.append(_interval(ctx, name, [extent], Bound("", (Affine(),)), upper, 1))
+    return tuple(found)
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def _range(ctx: Context, target: ast.Name, node: ast.Call) -> Header:
+    args = node.args
+    if not 1 <= len(args) <= 3:
+        message = f"range takes 1 to 3 arguments, not {len(args)}"
+        raise ctx.error("W109", message, node, _RANGE_HELP)
+    step = _step(ctx, args[2]) if len(args) == 3 else 1
+    if len(args) == 1:
+        return _interval(ctx, target, args, Bound("", (Affine(),)), _bound(ctx, args[0]), step)
+    start, stop = _bound(ctx, args[0]), _bound(ctx, args[1])
+    if step > 0:
+        return _interval(ctx, target, args, start, stop, step)
+    # Counting down from start to above stop is the interval [stop + 1, start + 1) backwards.
+    low, high = stop.map(lambda p: p + 1), start.map(lambda p: p + 1)
+    return _interval(ctx, target, [args[1], args[0]], low, high, step)
+
+
+def _step(ctx: Context, node: ast.expr) -> int:
+    step = value(ctx, node)
+    if isinstance(step, bool) or not isinstance(step, int) or step == 0:
+        text = ctx.source.text(node)
+        message = f"the step {text} is not an integer constant other than 0"
+        raise ctx.error("W143", message, node, "write the number, or a captured size")
+    return step
+
+
+def _interval(
+    ctx: Context, target: ast.Name, nodes: list[ast.expr], low: Bound, high: Bound, step: int
+) -> Header:
+    """``[low, high)``; ``nodes`` are where the bounds are written (one: the lower is 0)."""
+    if low.kind == "min":
+        raise ctx.error(
+            "W143",
+            "a range that begins at a minimum is not one interval",
+            nodes[0],
+            "begin at one of them and guard the body with 'if'",
+        )
+    if high.kind == "max":
+        raise ctx.error(
+            "W143",
+            "a range that ends at a maximum is not one interval",
+            nodes[-1],
+            "end at one that is never less, and guard the body with 'if'",
+        )
+    first = low if step > 0 else high
+    if abs(step) != 1 and len(first.parts) > 1:
+        node = nodes[0] if step > 0 else nodes[-1]
+        raise ctx.error(
+            "W143",
+            f"a range with step {step} begins at a single value, not at a {first.kind}",
+            node,
+            "use step 1 and guard the body with 'if'",
+        )
+    for part in (*low.parts, *high.parts):
+        if abs(part.const) > MAX_EXTENT:
+            message = f"the bound {part} does not fit into 32 bits, as loop variables do"
+            raise ctx.error("W108", message, nodes[-1])
+    return Header(target, low.parts, high.parts, step)
+
+
+# ------------------------------------------------------------------------------------ bounds
+
+
+def _bound(ctx: Context, node: ast.expr) -> Bound:
+    """A bound: affine, or ``min`` and ``max`` of affine expressions, shifted and scaled."""
+    match node:
+        case ast.Starred():
+            what, instead = EXPRESSIONS[ast.Starred]
+            raise ctx.error("W105", f"{what} is not supported in a kernel", node, instead)
+        case ast.Call() if (kind := _extremum(ctx, node)) is not None:
+            return _joined(ctx, kind, node)
+        case ast.BinOp(left=left, right=right) if _has_extremum(ctx, node):
+            return _combined(ctx, node, _bound(ctx, left), _bound(ctx, right))
+        case ast.UnaryOp(op=ast.USub(), operand=operand) if _has_extremum(ctx, node):
+            return _bound(ctx, operand).map(lambda p: -p, flip=True)
+        case _:
+            affine = values.as_affine(value(ctx, node))
+            if affine is None:
+                raise not_affine(ctx, "W141", "the bound of this loop", node)
+            return Bound("", (affine,))
+
+
+def _extremum(ctx: Context, node: ast.Call) -> Kind | None:
+    intrinsic = intrinsic_of(evaluate(ctx, node.func))
+    if intrinsic is None or intrinsic.name not in ("min", "max") or node.keywords:
+        return None
+    return "min" if intrinsic.name == "min" else "max"
+
+
+def _has_extremum(ctx: Context, node: ast.expr) -> bool:
+    """Whether a minimum or maximum is among the operands, and the operators can carry it."""
+    match node:
+        case ast.BinOp(op=ast.Add() | ast.Sub() | ast.Mult() | ast.FloorDiv()):
+            return _has_extremum(ctx, node.left) or _has_extremum(ctx, node.right)
+        case ast.UnaryOp(op=ast.USub()):
+            return _has_extremum(ctx, node.operand)
+        case ast.Call():
+            return _extremum(ctx, node) is not None
+        case _:
+            return False
+
+
+def _joined(ctx: Context, kind: Kind, node: ast.Call) -> Bound:
+    """``max(a, b, …)`` or ``min(a, b, …)``, those inside of one kind joined, constants folded."""
+    if len(node.args) < 2:
+        message = f"{kind}() takes two or more values, not {len(node.args)}"
+        raise ctx.error("W150", message, node, f"write {kind}(a, b)")
+    parts: list[Affine] = []
+    constants: list[int] = []
+    for arg in node.args:
+        bound = _bound(ctx, arg)
+        if bound.kind not in ("", kind):
+            message = "a minimum and a maximum in one bound are not one interval"
+            raise ctx.error("W143", message, node, "guard the body with 'if' instead")
+        for part in bound.parts:
+            if part.is_const:
+                constants.append(part.const)
+            elif part not in parts:
+                parts.append(part)
+    if constants:
+        best = max(constants) if kind == "max" else min(constants)
+        parts.append(Affine.of(best))
+    return Bound(kind if len(parts) > 1 else "", tuple(parts))
+
+
+def _combined(ctx: Context, node: ast.BinOp, left: Bound, right: Bound) -> Bound:
+    """``left op right`` where one of them may be a minimum or maximum."""
+    if right.kind == "":
+        other = right.parts[0]
+        match node.op:
+            case ast.Add():
+                return left.map(lambda p: p + other)
+            case ast.Sub():
+                return left.map(lambda p: p - other)
+            case ast.Mult() if other.is_const:
+                return left.map(lambda p: p * other.const, flip=other.const < 0)
+            case ast.FloorDiv() if other.is_const and other.const > 0:
+                return left.map(lambda p: p // other.const)
+    elif left.kind == "":
+        other = left.parts[0]
+        match node.op:
+            case ast.Add():
+                return right.map(lambda p: p + other)
+            case ast.Sub():
+                return right.map(lambda p: other - p, flip=True)
+            case ast.Mult() if other.is_const:
+                return right.map(lambda p: p * other.const, flip=other.const < 0)
+    raise ctx.error(
+        "W141",
+        f"the bound of this loop is not affine: {ctx.source.text(node)}",
+        node,
+        "add constants to min(...) and max(...), or put the expression inside of them",
+    )

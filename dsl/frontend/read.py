@@ -1,0 +1,44 @@
+"""Reading one kernel: its signature, its body, and the `Program` that they make."""
+
+from __future__ import annotations
+
+import ast
+
+from dsl.frontend.context import Context, Request
+from dsl.frontend.declare import arguments, check_name, check_signature
+from dsl.frontend.scope import Names
+from dsl.frontend.source import FunctionSource, array_names, stored_names
+from dsl.frontend.statements import body
+from dsl.program import Program
+from dsl.scopes import ordered_locals
+
+
+def read_kernel(request: Request) -> Program:
+    """The program of a kernel at the sizes that the request says.
+
+    Raises:
+        LanguageError: what is wrong with it (see `dsl.frontend.codes`), at its place.
+    """
+    source = request.source
+    check_signature(source)
+    bound = stored_names(source.node)
+    outside = Context(request, Names((), ()), frozenset())
+    declared = tuple(arguments(outside))
+    names = Names(declared, bound, array_names(source.node))
+    ctx = Context(request, names, bound)
+    nodes = body(ctx, source.node.body)
+    name = source.node.name
+    check_name(source, name, "this kernel", source.node)
+    program = Program(name, (*declared, *names.locals), nodes, source.header())
+    return ordered_locals(program)
+
+
+def captured_names(source: FunctionSource) -> frozenset[str]:
+    """Every name that a kernel's function reads from outside, annotations included."""
+    bound = stored_names(source.node)
+    read = set()
+    for part in (source.node.args, *source.node.body):
+        for node in ast.walk(part):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+                read.add(node.id)
+    return frozenset(read - bound)

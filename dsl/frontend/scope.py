@@ -1,0 +1,232 @@
+"""Names inside of a kernel: arguments, loop variables, and locals with the scope they live in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from dsl.errors import LanguageError, Span, did_you_mean
+from dsl.program import Array
+
+
+@dataclass(frozen=True, slots=True)
+class LoopName:
+    """A loop variable in scope."""
+
+    var: str
+    span: Span | None
+
+
+@dataclass(slots=True)
+class Scope:
+    """The function's body or a loop's: the names declared directly in it."""
+
+    loop: LoopName | None
+    arrays: dict[str, Array] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A name that was in scope earlier: the loop that it ended with, and where it was declared."""
+
+    loop: str
+    span: Span | None
+    is_loop: bool
+
+
+class Names:
+    """The scopes around the statement that is being read, and every local declared so far.
+
+    ``reserved`` are all names that the function binds anywhere: a local that must be renamed (the
+    second of two in sibling loops) keeps clear of them. ``arrays`` are those of them that are no
+    loop variables.
+    """
+
+    def __init__(
+        self,
+        arguments: Iterable[Array],
+        reserved: Iterable[str],
+        arrays: Iterable[str] = (),
+    ) -> None:
+        self._scopes = [Scope(None, {a.name: a for a in arguments})]
+        self._ended: dict[str, Ended] = {}
+        self._taken = set(self._scopes[0].arrays)
+        self._reserved = frozenset(reserved)
+        self._array_names = frozenset(arrays)
+        self._loop_spans: dict[str, Span | None] = {}
+        self.arguments = frozenset(self._scopes[0].arrays)
+        self.locals: list[Array] = []
+
+    @property
+    def depth(self) -> int:
+        """The number of loops around."""
+        return len(self._scopes) - 1
+
+    def loops(self) -> tuple[str, ...]:
+        """The loop variables in scope, outermost first."""
+        return tuple(s.loop.var for s in self._scopes if s.loop is not None)
+
+    def find(self, name: str) -> Array | LoopName | None:
+        """What a name of the source means here, else None."""
+        for scope in reversed(self._scopes):
+            if name in scope.arrays:
+                return scope.arrays[name]
+            if scope.loop is not None and scope.loop.var == name:
+                return scope.loop
+        return None
+
+    def visible(self) -> set[str]:
+        """Every name in scope."""
+        found = {name for scope in self._scopes for name in scope.arrays}
+        return found | set(self.loops())
+
+    def enter(self, loop: LoopName) -> None:
+        """Open a loop.
+
+        Raises:
+            LanguageError: W133 where the name is taken by a loop around or by an array.
+        """
+        match self.find(loop.var):
+            case LoopName(span=span):
+                raise LanguageError(
+                    "W133",
+                    f"the loop variable '{loop.var}' is that of a loop around{_at(span)}",
+                    span=loop.span,
+                    help="give the inner loop another name",
+                )
+            case Array(span=span):
+                raise LanguageError(
+                    "W133",
+                    f"the loop variable '{loop.var}' has the name of an array or scalar{_at(span)}",
+                    span=loop.span,
+                    help="give the loop another name",
+                )
+        if loop.var in self._taken:
+            raise LanguageError(
+                "W133",
+                f"the loop variable '{loop.var}' has the name of an array or scalar",
+                span=loop.span,
+                help="give the loop another name",
+            )
+        self._loop_spans.setdefault(loop.var, loop.span)
+        self._scopes.append(Scope(loop))
+
+    def leave(self) -> None:
+        """Close the innermost loop and end what it declared."""
+        scope = self._scopes.pop()
+        assert scope.loop is not None
+        loop = scope.loop
+        for name, array in scope.arrays.items():
+            self._ended[name] = Ended(loop.var, array.span, is_loop=False)
+        self._ended[loop.var] = Ended(loop.var, loop.span, is_loop=True)
+
+    def declare(self, array: Array) -> Array:
+        """Declare a local in the innermost scope; it comes back with its unique name.
+
+        Raises:
+            LanguageError: W134 where the name is in scope already.
+        """
+        earlier = self.find(array.name)
+        if earlier is None and array.name in self._loop_spans:
+            earlier = LoopName(array.name, self._loop_spans[array.name])
+        if earlier is not None:
+            raise self._taken_error(array, earlier)
+        unique = Array(
+            self.unique(array.name, own=True),
+            array.dtype,
+            array.shape,
+            array.storage,
+            array.const,
+            self.depth,
+            array.span,
+        )
+        self._scopes[-1].arrays[array.name] = unique
+        self.locals.append(unique)
+        return unique
+
+    def add_unnamed(self, array: Array) -> None:
+        """Note a local that came from an inlined kernel: no name of the source refers to it."""
+        self._taken.add(array.name)
+        self.locals.append(array)
+
+    def unique(self, name: str, *, own: bool = False) -> str:
+        """``name``, or the first of ``name_2``, ``name_3``, … that is free; it is taken then.
+
+        Args:
+            name: The name that is wanted.
+            own: It is a name of this function's source, so that may have reserved it itself.
+        """
+        result, number = name, 1
+        while result in self._taken or (result in self._reserved and not (own and result == name)):
+            number += 1
+            result = f"{name}_{number}"
+        self._taken.add(result)
+        return result
+
+    def is_taken(self, name: str) -> bool:
+        """Whether an array has this name, or this function binds it."""
+        return name in self._taken or name in self._reserved
+
+    def is_array(self, name: str) -> bool:
+        """Whether an array or scalar has this name, here or further down in the function."""
+        return name in self._taken or name in self._array_names
+
+    def _taken_error(self, array: Array, earlier: Array | LoopName) -> LanguageError:
+        name = array.name
+        if isinstance(earlier, LoopName):
+            what = f"the variable of the loop{_at(earlier.span)}"
+        elif name in self.arguments:
+            what = "an argument of the kernel"
+        else:
+            what = f"already declared{_at(earlier.span)}"
+        return LanguageError(
+            "W134",
+            f"'{name}' is {what}",
+            span=array.span,
+            help="give the local another name, or assign without a type to keep its declaration",
+        )
+
+    def missing(self, name: str, span: Span, known: Iterable[str], *, bound: bool) -> LanguageError:
+        """Why a name means nothing here.
+
+        Args:
+            name: The name.
+            span: Where it is used.
+            known: Names outside of the function, for a suggestion.
+            bound: The function itself assigns it somewhere.
+        """
+        ended = self._ended.get(name)
+        if ended is not None and ended.is_loop:
+            return LanguageError(
+                "W132",
+                f"the loop variable '{name}' is used outside of its loop{_at(ended.span)}",
+                span=span,
+                help="a loop variable has no value after its loop; write the last one as a number",
+            )
+        if ended is not None:
+            return LanguageError(
+                "W131",
+                f"'{name}' is local to the body of the loop '{ended.loop}': it is declared"
+                f"{_at(ended.span)} and ends with each iteration",
+                span=span,
+                help=f"declare it before the loop, with its type: {name}: f32 = 0.0",
+            )
+        if bound:
+            return LanguageError(
+                "W131",
+                f"'{name}' is used before it is assigned",
+                span=span,
+                help=f"declare it first, with its type: {name}: f32 = 0.0",
+            )
+        near = did_you_mean(name, [*self.visible(), *known])
+        is_near = near is not None and near.startswith("did you mean")
+        return LanguageError(
+            "W130",
+            f"unknown name '{name}'",
+            span=span,
+            help=near if is_near else did_you_mean(name, self.visible()),
+        )
+
+
+def _at(span: Span | None) -> str:
+    return f" in line {span.line}" if span else ""

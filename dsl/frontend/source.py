@@ -1,0 +1,160 @@
+"""The text and the syntax tree of a kernel's function, and spans into its real file."""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import re
+import types
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from dsl.errors import LanguageError, Span
+
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+"""What may be called anything in C++ as well."""
+
+MAX_DEPTH = 200
+"""Levels of nesting in a kernel's syntax: later stages walk its expressions recursively."""
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionSource:
+    """A function's definition as it stands in its file."""
+
+    file: str
+    lines: tuple[str, ...]
+    node: ast.FunctionDef
+
+    def span(self, node: ast.expr | ast.stmt | ast.arg) -> Span:
+        """The place of a node."""
+        return self.between(node, node)
+
+    def between(
+        self, first: ast.expr | ast.stmt | ast.arg, last: ast.expr | ast.stmt | ast.arg
+    ) -> Span:
+        """From the start of one node to the end of another."""
+        end_line = last.end_lineno or last.lineno
+        return Span(
+            self.file,
+            first.lineno,
+            self._column(first.lineno, first.col_offset),
+            end_line,
+            self._column(end_line, last.end_col_offset or last.col_offset),
+        )
+
+    def header(self) -> Span:
+        """The ``def`` line: from ``def`` to the end of the function's name."""
+        line, text = self.node.lineno, self._line(self.node.lineno)
+        start = self._column(line, self.node.col_offset)
+        name_at = text.find(self.node.name, start - 1 + len("def"))
+        end = name_at + len(self.node.name) + 1 if name_at >= 0 else len(text) + 1
+        return Span(self.file, line, start, line, end)
+
+    def text(self, node: ast.expr | ast.stmt) -> str:
+        """The node in one line: as it was written if that is one line, else reformatted."""
+        if node.end_lineno == node.lineno:
+            raw = self._line(node.lineno).encode()
+            return raw[node.col_offset : node.end_col_offset].decode().strip()
+        return " ".join(ast.unparse(node).split())
+
+    def _line(self, number: int) -> str:
+        return self.lines[number - 1].rstrip("\r\n") if number <= len(self.lines) else ""
+
+    def _column(self, line: int, offset: int) -> int:
+        """1-based column in characters; the syntax tree counts bytes of UTF-8."""
+        text = self._line(line)
+        if text.isascii():
+            return offset + 1
+        return len(text.encode()[:offset].decode(errors="replace")) + 1
+
+
+def function_source(function: types.FunctionType) -> FunctionSource:
+    """Find the definition of ``function`` in its file.
+
+    Raises:
+        LanguageError: W101 where there is no source, W108 where it is nested too deeply.
+    """
+    code = function.__code__
+    file = code.co_filename
+    linecache.checkcache(file)
+    lines = linecache.getlines(file, function.__globals__)
+    if not lines:
+        raise LanguageError(
+            "W101",
+            f"the source of kernel '{function.__name__}' cannot be had (it comes from {file})",
+            help="put the kernel in a file: it is read from its source, not executed",
+        )
+    place = Span(file, code.co_firstlineno, 1, code.co_firstlineno, 1)
+    try:
+        module = ast.parse("".join(lines))
+    except (RecursionError, MemoryError):
+        raise LanguageError(
+            "W108", f"{file} has code that is nested too deeply to be read", span=place
+        ) from None
+    except (SyntaxError, ValueError) as e:
+        raise LanguageError(
+            "W101",
+            f"the source of kernel '{function.__name__}' cannot be had: {file} no longer parses",
+            notes=(str(e),),
+            help="load the file again: it changed since the kernel was defined",
+        ) from e
+    node = _definition(module, function.__name__, code)
+    if node is None:
+        raise LanguageError(
+            "W101",
+            f"the source of kernel '{function.__name__}' cannot be had: no such function at "
+            f"line {code.co_firstlineno} of {file}",
+            help="write it as a plain 'def'; if the file changed since it was loaded, load it "
+            "again",
+        )
+    source = FunctionSource(file, tuple(lines), node)
+    _check_depth(source)
+    return source
+
+
+def _definition(module: ast.Module, name: str, code: types.CodeType) -> ast.FunctionDef | None:
+    """The ``def`` whose first line (its first decorator's, if any) is where the code begins."""
+    for node in ast.walk(module):
+        if isinstance(node, ast.FunctionDef) and node.name == code.co_name:
+            first = min((d.lineno for d in node.decorator_list), default=node.lineno)
+            if code.co_firstlineno in (first, node.lineno):
+                return node
+    return None
+
+
+def _check_depth(source: FunctionSource) -> None:
+    """Refuse what would exhaust the stack of a recursive walk, without one."""
+    stack: list[tuple[ast.AST, int]] = [(source.node, 0)]
+    while stack:
+        node, depth = stack.pop()
+        if depth > MAX_DEPTH and isinstance(node, (ast.expr, ast.stmt)):
+            raise LanguageError(
+                "W108",
+                f"this is nested more than {MAX_DEPTH} levels deep",
+                span=source.span(node),
+                help="compute it in several statements through local scalars",
+            )
+        stack.extend((child, depth + 1) for child in ast.iter_child_nodes(node))
+
+
+def stored_names(node: ast.FunctionDef) -> frozenset[str]:
+    """Every name that the function itself binds: arguments, loop variables, locals."""
+    arguments = (a.arg for a in arguments_of(node.args))
+    bound = (
+        n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+    )
+    return frozenset((*arguments, *bound))
+
+
+def arguments_of(args: ast.arguments) -> Iterator[ast.arg]:
+    """The positional arguments in order."""
+    yield from args.posonlyargs
+    yield from args.args
+
+
+def array_names(node: ast.FunctionDef) -> frozenset[str]:
+    """The names among them that are arrays or scalars, not loop variables."""
+    targets = (n.target for n in ast.walk(node) if isinstance(n, ast.For))
+    loops = {n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name)}
+    return stored_names(node) - loops

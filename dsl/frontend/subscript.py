@@ -1,0 +1,228 @@
+"""Subscripts: elements of arrays, entries of captured tables, and types such as ``f32[N, M]``."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from dsl import values
+from dsl.affine import Affine
+from dsl.errors import LanguageError, did_you_mean
+from dsl.expr import Access, Expr, Load, loads
+from dsl.frontend.capture import describe, dtype_of, is_number, plain
+from dsl.frontend.context import Context
+from dsl.frontend.evaluate import evaluate, example_access, value
+from dsl.frontend.unsupported import EXPRESSIONS
+from dsl.program import Array
+from dsl.types import ArrayType, ConstType, DType, Overflow, Quant, const, fixed
+
+MAX_EXTENT = 2**31 - 1
+"""Loop variables count as ``i32``."""
+
+AFFINE_HELP = "write sums of loop variables times constants, with // and % by positive constants"
+
+
+def subscript(ctx: Context, node: ast.Subscript) -> object:
+    """``A[i, j]`` (also as ``A[i][j]``), ``TABLE[2]`` or ``f32[N]``."""
+    found = access_of(ctx, node)
+    if isinstance(found, tuple):
+        array, access = found
+        return Load(access, array.dtype)
+    return found
+
+
+def access_of(ctx: Context, node: ast.Subscript) -> tuple[Array, Access] | object:
+    """The array and the element that are meant; for anything else, its value."""
+    parts: list[ast.expr] = []
+    base: ast.expr = node
+    while isinstance(base, ast.Subscript):
+        parts.insert(0, base.slice)
+        base = base.value
+    found = evaluate(ctx, base)
+    if isinstance(found, Array):
+        subscripts = [i for p in parts for i in (p.elts if isinstance(p, ast.Tuple) else [p])]
+        return found, _access(ctx, found, subscripts, node)
+    for part in parts:
+        found = _item(ctx, found, part, node)
+    return found
+
+
+def _access(
+    ctx: Context, array: Array, subscripts: Sequence[ast.expr], node: ast.Subscript
+) -> Access:
+    if len(subscripts) != len(array.shape):
+        count, rank = len(subscripts), len(array.shape)
+        raise ctx.error(
+            "W142",
+            f"'{array.name}' has {_dimensions(rank)}, but is given {_subscripts(count)}",
+            node,
+            f"its type is {array.type}: write {example_access(array)}",
+        )
+    indices = tuple(_index(ctx, array, dim, n) for dim, n in enumerate(subscripts))
+    return Access(array.name, indices, ctx.span(node))
+
+
+def _dimensions(count: int) -> str:
+    return "1 dimension" if count == 1 else f"{count} dimensions"
+
+
+def _subscripts(count: int) -> str:
+    return "1 subscript" if count == 1 else f"{count} subscripts"
+
+
+def _index(ctx: Context, array: Array, dim: int, node: ast.expr) -> Affine:
+    if isinstance(node, ast.Slice):
+        what, instead = EXPRESSIONS[ast.Slice]
+        raise ctx.error("W105", f"{what} is not supported in a kernel", node, instead)
+    index = value(ctx, node)
+    affine = values.as_affine(index)
+    if affine is None:
+        raise not_affine(ctx, "W140", f"the subscript of '{array.name}'", node)
+    if affine.is_const and affine.const < 0:
+        last = array.shape[dim] + affine.const
+        raise ctx.error(
+            "W145",
+            f"the subscript {affine.const} is negative, and does not count from the end",
+            node,
+            f"write {last}" if last >= 0 else None,
+        )
+    return affine
+
+
+def not_affine(ctx: Context, code: str, what: str, node: ast.expr) -> LanguageError:
+    """The error for an expression that should be affine; it points to the part that is not."""
+    part = _culprit(ctx, node)
+    text = ctx.source.text(part)
+    found = value(ctx, part)
+    if isinstance(found, Expr) and (read := loads(found)):
+        reason = f"{text} depends on data"
+        if isinstance(part, ast.Subscript | ast.Name):
+            reason = f"it reads {read[0]}"
+        instead = "which element is used must be known from the loop variables alone"
+        return ctx.error(code, f"{what} is not affine: {reason}", part, instead)
+    if is_number(found):
+        return ctx.error(code, f"{what} is {text}, not an integer", part, AFFINE_HELP)
+    match part:
+        case ast.BinOp(op=ast.Mult() | ast.Pow()):
+            reason = f"{text} multiplies loop variables"
+        case ast.BinOp(op=ast.FloorDiv() | ast.Mod()):
+            reason = f"{text} does not divide by a positive constant"
+        case ast.BinOp(op=ast.Div()):
+            reason = f"{text} is not an integer; // is the division that rounds down"
+        case _:
+            reason = f"{text} is none of + - * // %"
+    return ctx.error(code, f"{what} is not affine: {reason}", part, AFFINE_HELP)
+
+
+def _culprit(ctx: Context, node: ast.expr) -> ast.expr:
+    """The innermost part that is not affine although its own parts are."""
+    match node:
+        case ast.BinOp():
+            parts = [node.left, node.right]
+        case ast.UnaryOp():
+            parts = [node.operand]
+        case _:
+            return node
+    for part in parts:
+        if values.as_affine(value(ctx, part)) is None:
+            return _culprit(ctx, part)
+    return node
+
+
+# -------------------------------------------------------------------------- tables and types
+
+
+def _item(ctx: Context, base: object, part: ast.expr, node: ast.Subscript) -> object:
+    """One entry of a captured table, or a type made with brackets."""
+    dtype = dtype_of(base)
+    if dtype is not None:
+        return _array_type(ctx, dtype, part)
+    if isinstance(base, type(fixed)):
+        return _fixed_type(ctx, base, part)
+    if isinstance(base, type(const)):
+        inner = evaluate(ctx, part)
+        if not isinstance(inner, ArrayType) and dtype_of(inner) is None:
+            message = f"weft.const takes a type, not {describe(inner)}"
+            raise ctx.error("W103", message, part, "write weft.const[f32[8]]")
+        return ConstType(inner)  # type: ignore[arg-type]
+    if isinstance(base, (Sequence, Mapping)) or hasattr(base, "__array__"):
+        return _entry(ctx, base, part, node)
+    text = ctx.source.text(node.value)
+    raise ctx.error(
+        "W113",
+        f"{text} is {'a scalar' if isinstance(base, Expr) else describe(base)}, and has no "
+        "elements",
+        node,
+        "arrays are arguments or locals: tmp: f32[8]",
+    )
+
+
+def _array_type(ctx: Context, dtype: DType, part: ast.expr) -> ArrayType:
+    extents = part.elts if isinstance(part, ast.Tuple) else [part]
+    return ArrayType(dtype, tuple(_extent(ctx, n) for n in extents))
+
+
+def _extent(ctx: Context, node: ast.expr) -> int:
+    instead = "sizes are positive integers that are known when the kernel is compiled"
+    if isinstance(node, ast.Slice):
+        raise ctx.error("W144", "an extent is not a slice", node, instead)
+    found = evaluate(ctx, node)
+    text = ctx.source.text(node)
+    if isinstance(found, (Affine, Expr, Array)):
+        raise ctx.error("W144", f"the extent {text} is not a constant", node, instead)
+    if isinstance(found, bool) or not isinstance(found, int):
+        message = f"the extent {text} is {describe(found)}, not an integer"
+        raise ctx.error("W144", message, node, instead)
+    if not 1 <= found <= MAX_EXTENT:
+        shown = text if text == str(found) else f"{text} = {found}"
+        raise ctx.error("W144", f"the extent {shown} is out of range", node, instead)
+    return found
+
+
+def _fixed_type(ctx: Context, factory: Any, part: ast.expr) -> object:
+    nodes = part.elts if isinstance(part, ast.Tuple) else [part]
+    params = [evaluate(ctx, n) for n in nodes]
+    instead = 'write fixed[16, 8] (16 bits, 8 left of the point) or fixed[16, 8, "rnd", "sat"]'
+    modes = ((2, Quant, "rounding"), (3, Overflow, "overflow"))
+    for position, kind, what in modes:
+        known = [mode.value for mode in kind]
+        if position < len(params) and params[position] not in known:
+            message = f"there is no {what} mode {params[position]!r}"
+            near = did_you_mean(str(params[position]), known)
+            raise ctx.error("W103", message, nodes[position], near)
+    if not 2 <= len(params) <= 4 or not all(type(p) is int for p in params[:2]):
+        raise ctx.error("W103", "this is no fixed-point type", part, instead)
+    try:
+        return factory[tuple(params)]
+    except ValueError as e:
+        raise ctx.error("W103", str(e), part, instead) from None
+
+
+def _entry(ctx: Context, base: Any, part: ast.expr, node: ast.Subscript) -> object:
+    text = ctx.source.text(node.value)
+    key = _key(ctx, part)
+    if isinstance(key, (Affine, Expr)):
+        raise ctx.error(
+            "W113",
+            f"{text} is a captured table, and {ctx.source.text(part)} is not a constant",
+            part,
+            "pass the table as an argument of type weft.const[...], e.g. weft.const[f32[8]]",
+        )
+    try:
+        return plain(base[key])
+    except (LookupError, TypeError, ValueError) as e:
+        message = f"{text}[{ctx.source.text(part)}] has no value: {e}"
+        raise ctx.error("W114", message, node) from None
+
+
+def _key(ctx: Context, part: ast.expr) -> object:
+    """A constant key: a number, a string, or a tuple of them."""
+    if isinstance(part, ast.Slice):
+        what, instead = EXPRESSIONS[ast.Slice]
+        raise ctx.error("W105", f"{what} is not supported in a kernel", part, instead)
+    if not isinstance(part, ast.Tuple):
+        return evaluate(ctx, part)
+    keys = [evaluate(ctx, n) for n in part.elts]
+    moving = next((k for k in keys if isinstance(k, (Affine, Expr))), None)
+    return tuple(keys) if moving is None else moving

@@ -1,0 +1,69 @@
+"""What of Python is not in the language: for each construct what to write instead."""
+
+from __future__ import annotations
+
+import ast
+
+Advice = tuple[str, str]
+"""What it is, and what to write instead."""
+
+_LOOPS = "write nested 'for' loops over range(...) or weft.grid(...)"
+
+STATEMENTS: dict[type[ast.stmt], Advice] = {
+    ast.While: ("a 'while' loop", "give the loop a fixed number of iterations: for i in range(n)"),
+    ast.Return: ("'return'", "write the result to an array argument; it is changed in place"),
+    ast.Break: ("'break'", "guard the statements: values with 'a if c else b', loops with 'if'"),
+    ast.Continue: ("'continue'", "put the rest of the loop's body into an 'if'"),
+    ast.FunctionDef: ("a nested function", "define another @weft.kernel outside and call it"),
+    ast.AsyncFunctionDef: ("a nested function", "define another @weft.kernel outside and call it"),
+    ast.ClassDef: ("a class", "keep arrays and scalars only in a kernel"),
+    ast.Try: ("'try'", "hardware raises nothing: compute a flag and select with 'a if c else b'"),
+    ast.Raise: ("'raise'", "hardware raises nothing: write a flag to an array argument"),
+    ast.Assert: ("'assert'", "check the inputs before the kernel is called"),
+    ast.Delete: ("'del'", "a local ends with the loop body in which it is declared"),
+    ast.Import: ("'import'", "import outside of the kernel"),
+    ast.ImportFrom: ("'import'", "import outside of the kernel"),
+    ast.Global: ("'global'", "a captured name is read only: pass what changes as an argument"),
+    ast.Nonlocal: ("'nonlocal'", "a captured name is read only: pass what changes as an argument"),
+    ast.AsyncFor: ("'async for'", "write a plain 'for'"),
+    ast.AsyncWith: ("'async with'", "only 'with weft.stmt(\"name\"):' is known"),
+    ast.Match: ("'match'", "select values with 'a if c else b'"),
+}
+
+EXPRESSIONS: dict[type[ast.expr], Advice] = {
+    ast.Lambda: ("a lambda", "write the expression where it is used"),
+    ast.ListComp: ("a list comprehension", _LOOPS),
+    ast.SetComp: ("a set comprehension", _LOOPS),
+    ast.DictComp: ("a dict comprehension", _LOOPS),
+    ast.GeneratorExp: ("a generator expression", _LOOPS),
+    ast.Dict: ("a dict", "keep tables outside of the kernel, or pass them as weft.const arrays"),
+    ast.Set: ("a set", "compare with == and 'or'"),
+    ast.List: ("a list", "declare a local array: tmp: f32[8], and assign its elements"),
+    ast.Tuple: ("a tuple", "write one value; arrays hold several"),
+    ast.Await: ("'await'", "a kernel is no coroutine"),
+    ast.Yield: ("'yield'", "write the results to an array argument"),
+    ast.YieldFrom: ("'yield'", "write the results to an array argument"),
+    ast.JoinedStr: ("a string", "a kernel computes numbers only"),
+    ast.Starred: ("'*'", "write the arguments one by one"),
+    ast.NamedExpr: ("':='", "assign in a statement of its own"),
+    ast.Slice: ("a slice", "write a loop over the elements"),
+}
+
+CALLS: dict[str, str] = {
+    "sum": "accumulate in a loop: acc: f32 = 0.0, then acc += A[i]",
+    "print": "a kernel has no output but its array arguments",
+    "pow": "write x ** 2",
+    "round": "cast to the type that rounds as you want, e.g. weft.fixed[16, 8, 'rnd'](x)",
+    "int": "cast to a type of the language, e.g. weft.i32(x)",
+    "float": "cast to a type of the language, e.g. weft.f32(x)",
+    "bool": "compare with 0",
+    "divmod": "write a // b and a % b",
+    "any": "accumulate with | in a loop",
+    "all": "accumulate with & in a loop",
+    "range": "range(...) stands in the header of a 'for' loop only",
+    "zeros": "declare a local array: tmp: f32[8] = 0.0",
+    "empty": "declare a local array: tmp: f32[8]",
+    "dot": "write the loops over the elements",
+    "matmul": "write the loops over the elements",
+}
+"""Functions that people try, by their names, and what to write instead."""
