@@ -16,7 +16,7 @@ from dsl.affine import Affine, Constraint
 from dsl.expr import loads
 from polyhedral.ast_expr import bounds, constraints, to_affine, upper_bounds
 from polyhedral.independent import LoopOrigin, independent
-from polyhedral.isl_text import dims
+from polyhedral.isl_text import dims, map_of
 from polyhedral.lifetimes import components
 from polyhedral.looptree import (
     Instance,
@@ -78,7 +78,7 @@ def _build(pieces: list[Piece]) -> _Nest:
             vector += [str(piece.place[k]) if k < len(piece.place) else "0"] if told[k] else []
             vector += [names[k] if k < len(names) else "0"] if k < deepest else []
         space = f"p{n}[{', '.join(names)}]"
-        time = isl.Map(f"{{ {space} -> [{', '.join(vector)}] }}")
+        time = map_of(f"{{ {space} -> [{', '.join(vector)}] }}")
         time = time.intersect_domain(piece.hull.set_tuple_name(f"p{n}"))
         one = isl.UnionMap.from_map(time)
         union = one if union is None else union.union(one)

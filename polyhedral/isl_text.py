@@ -7,7 +7,10 @@ User names never reach isl's parser: statements are ``s0, s1 …``, arrays ``a0 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import assert_never
+
+import islpy as isl
 
 from dsl.affine import Affine, And, Atom, Cond, Constraint, FloorDiv, Or
 
@@ -55,3 +58,25 @@ def positional(variables: Sequence[str], prefix: str = "d") -> dict[str, str]:
 def conjunction(parts: Iterable[str]) -> str:
     """The parts joined by ``and``; true when there are none."""
     return " and ".join(parts) or "true"
+
+
+# Parsing is a good part of isl's time here and the same few texts come back all the time, within
+# one schedule and from one schedule to the next. isl's objects are immutable.
+
+
+@lru_cache(maxsize=4096)
+def set_of(text: str) -> isl.Set:
+    """The set that the text says."""
+    return isl.Set(text)
+
+
+@lru_cache(maxsize=4096)
+def map_of(text: str) -> isl.Map:
+    """The map that the text says."""
+    return isl.Map(text)
+
+
+@lru_cache(maxsize=4096)
+def multi_aff_of(text: str) -> isl.MultiAff:
+    """The function that the text says."""
+    return isl.MultiAff(text)

@@ -19,7 +19,16 @@ from dsl.affine import Affine, Constraint
 from dsl.errors import Span
 from dsl.program import Loop, Program
 from dsl.steps import BindOp, BindStorage, Interface, Partition
-from polyhedral.isl_text import affine_text, conjunction, constraint_text, dims, positional
+from polyhedral.isl_text import (
+    affine_text,
+    conjunction,
+    constraint_text,
+    dims,
+    map_of,
+    multi_aff_of,
+    positional,
+    set_of,
+)
 from polyhedral.scop import Scop, Statement, build_scop, origin_of
 
 LoopId = tuple[int | str, ...]
@@ -77,7 +86,7 @@ class Piece:
         back = (
             f"{{ [{', '.join(dims(len(self.dims), 't'))}] -> s{self.statement.index}[{values}] }}"
         )
-        return isl.Map(back).intersect_domain(self.domain).reverse()
+        return map_of(back).intersect_domain(self.domain).reverse()
 
     def with_dim(self, level: int, dim: Dim) -> Piece:
         """Annotate or rename the loop at one level."""
@@ -111,7 +120,7 @@ class Piece:
         old = ", ".join(
             affine_text(values.get(d.name, Affine.of(d.name)), names) for d in self.dims
         )
-        back = isl.MultiAff(f"{{ [{', '.join(dims(len(new_dims), 't'))}] -> [{old}] }}")
+        back = multi_aff_of(f"{{ [{', '.join(dims(len(new_dims), 't'))}] -> [{old}] }}")
         extra = _set_over(names, where)
         domain = self.domain.preimage_multi_aff(back)
         hull = domain if self.hull is self.domain else self.hull.preimage_multi_aff(back)
@@ -131,7 +140,7 @@ def _set_over(names: Mapping[str, str], where: Iterable[Constraint]) -> isl.Set 
     parts = [constraint_text(c, names) for c in where]
     if not parts:
         return None
-    return isl.Set(f"{{ [{', '.join(names.values())}] : {conjunction(parts)} }}")
+    return set_of(f"{{ [{', '.join(names.values())}] : {conjunction(parts)} }}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,7 +217,7 @@ def original(scop: Scop) -> ScheduledScop:
             values[loop.var] = _normalised(loop, values)
         times = positional(names, "t")
         back = ", ".join(affine_text(values[v], times) for v in names)
-        to_domain = isl.MultiAff(f"{{ [{', '.join(times.values())}] -> s{s.index}[{back}] }}")
+        to_domain = multi_aff_of(f"{{ [{', '.join(times.values())}] -> s{s.index}[{back}] }}")
         domain = s.domain.preimage_multi_aff(to_domain)
         if domain.is_empty():
             continue

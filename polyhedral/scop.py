@@ -16,7 +16,15 @@ import islpy as isl
 from dsl.affine import Affine, Cond, negate
 from dsl.expr import Access, loads
 from dsl.program import If, Loop, Node, Program, Stmt
-from polyhedral.isl_text import affine_text, cond_text, conjunction, dims, positional
+from polyhedral.isl_text import (
+    affine_text,
+    cond_text,
+    conjunction,
+    dims,
+    map_of,
+    positional,
+    set_of,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +63,7 @@ class Statement:
         names = positional(self.variables)
         parts = [text for loop in self.loops for text in _loop_text(loop, names)]
         parts += [cond_text(cond, names) for cond in self.conds]
-        return isl.Set(f"{{ {self.space} : {conjunction(parts)} }}")
+        return set_of(f"{{ {self.space} : {conjunction(parts)} }}")
 
     @property
     def reads(self) -> tuple[Access, ...]:
@@ -102,7 +110,7 @@ class Scop:
         scope = self.program.array(access.array).scope_depth
         subscripts = dims(scope) + [affine_text(e, names) for e in access.indices]
         target = f"a{self.array_index[access.array]}[{', '.join(subscripts)}]"
-        return isl.Map(f"{{ {s.space} -> {target} }}").intersect_domain(s.domain)
+        return map_of(f"{{ {s.space} -> {target} }}").intersect_domain(s.domain)
 
     def original_schedules(self, statements: Sequence[Statement]) -> Iterator[isl.Map]:
         """Iteration to time ``[place0, loop0, place1, …]`` of the given statements: their order in
@@ -126,7 +134,7 @@ class Scop:
                     sign = "" if s.loops[k].step > 0 else "-"
                     time.append(f"{sign}{names[s.variables[k]]}")
             time += ["0"] * (length - len(time))
-            yield isl.Map(f"{{ {s.space} -> [{', '.join(time)}] }}").intersect_domain(s.domain)
+            yield map_of(f"{{ {s.space} -> [{', '.join(time)}] }}").intersect_domain(s.domain)
 
 
 def build_scop(program: Program) -> Scop:
