@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import os
 import select
 import signal
@@ -63,6 +64,7 @@ def in_child(work: Callable[[], bytes], seconds: float) -> Isolated:
 def _be_the_child(work: Callable[[], bytes], write_end: int) -> None:
     """Never returns: neither ``atexit`` nor buffered output of the parent may run twice."""
     code = 1
+    faulthandler.disable()  # the parent tells of a crash
     try:
         try:
             answer, code = work(), 0
