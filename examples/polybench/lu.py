@@ -1,0 +1,49 @@
+"""lu: A := L + U - I with A = L*U, L with a unit diagonal, no pivoting (PolyBench/C 4.2.1)."""
+
+import numpy as np
+
+import weft
+from weft import f32
+
+SIZES = {
+    "mini": {"N": 40},
+    "small": {"N": 120},
+    "medium": {"N": 400},
+    "large": {"N": 2000},
+}
+N = SIZES["medium"]["N"]
+
+
+@weft.kernel(sizes=SIZES)
+def lu(A: f32[N, N]):
+    for i in range(N):
+        for j in range(i):
+            for k in range(j):
+                A[i, j] -= A[i, k] * A[k, j]
+            A[i, j] /= A[j, j]
+        for j in range(i, N):
+            for k in range(i):
+                A[i, j] -= A[i, k] * A[k, j]
+
+
+@lu.schedule
+def pipelined(s):
+    # Right of the diagonal the elements of a row are independent: k goes outside, and one of
+    # them starts in each cycle. Left of it the sum over k is all there is to do.
+    s.interchange("S2.j", "S2.k")
+    s.pipeline("S2.j")
+    s.pipeline("S0.k", ii=8)
+
+
+def inputs(kernel, seed):
+    # Diagonally dominant: the elimination neither divides by little nor amplifies errors.
+    rng = np.random.default_rng(seed)
+    shape = kernel.program.array("A").shape
+    return {"A": (rng.uniform(-1, 1, shape) + np.diag([shape[0]] * shape[0])).astype(np.float32)}
+
+
+def reference(A):
+    n = len(A)
+    for k in range(n):
+        A[k + 1 :, k] /= A[k, k]
+        A[k + 1 :, k + 1 :] -= np.outer(A[k + 1 :, k], A[k, k + 1 :])

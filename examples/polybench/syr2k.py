@@ -1,0 +1,41 @@
+"""syr2k: C := alpha*A*B^T + alpha*B*A^T + beta*C, lower triangle (PolyBench/C 4.2.1)."""
+
+import numpy as np
+
+import weft
+from weft import f32
+
+SIZES = {
+    "mini": {"M": 20, "N": 30},
+    "small": {"M": 60, "N": 80},
+    "medium": {"M": 200, "N": 240},
+    "large": {"M": 1000, "N": 1200},
+}
+M, N = SIZES["medium"].values()
+
+
+@weft.kernel(sizes=SIZES)
+def syr2k(alpha: f32, beta: f32, A: f32[N, M], B: f32[N, M], C: f32[N, N]):
+    for i in range(N):
+        for j in range(i + 1):
+            C[i, j] *= beta
+        for k in range(M):
+            for j in range(i + 1):
+                C[i, j] += A[j, k] * alpha * B[i, k] + B[j, k] * alpha * A[i, k]
+
+
+@syr2k.schedule
+def columns(s):
+    # 10 columns of A and B at a time: each pass over a row of C adds 10 terms to its elements.
+    s.pipeline("S0.j")
+    s.split("k", 10)
+    s.interchange("k_1", "S1.j")
+    s.pipeline("S1.j")
+    s.unroll("k_1")
+    s.partition("A", 1, "cyclic", 10)
+    s.partition("B", 1, "cyclic", 10)
+
+
+def reference(alpha, beta, A, B, C):
+    lower = np.tri(len(C), dtype=bool)
+    C[lower] = (beta * C + alpha * (A @ B.T + B @ A.T))[lower]

@@ -1,0 +1,66 @@
+"""The example files, found on disk: a new file is tested without registration."""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+FILES = tuple(sorted((ROOT / "examples").rglob("*.py")))
+
+
+@dataclass(frozen=True)
+class Example:
+    """One file: the kernel called like the file, its reference and its sizes."""
+
+    path: Path
+    module: ModuleType
+    kernel: Any
+
+    @property
+    def sizes(self) -> dict[str, dict[str, int]]:
+        return self.module.SIZES
+
+    def inputs(self, size: str, seed: int) -> dict[str, Any]:
+        """Arguments by name: the file's own ``inputs``, or random ones."""
+        from dsl.inputs import random_inputs
+
+        kernel = self.kernel.at(size)
+        own = getattr(self.module, "inputs", None)
+        return own(kernel, seed) if own else random_inputs(kernel.program, seed)
+
+    def expected(self, size: str, inputs: dict[str, Any]) -> dict[str, Any]:
+        """The arguments after the file's ``reference``, floats computed in double precision."""
+        arguments = {name: _precise(value) for name, value in inputs.items()}
+        wanted = inspect.signature(self.module.reference).parameters
+        extra = {n: v for n, v in self.sizes[size].items() if n in wanted and n not in arguments}
+        self.module.reference(**arguments, **extra)
+        return arguments
+
+
+def _precise(value: Any) -> Any:
+    array = np.array(value)
+    return array.astype(np.float64) if array.dtype.kind == "f" else array
+
+
+@cache
+def load(path: Path) -> Example:
+    """Import an example file, each once."""
+    spec = importlib.util.spec_from_file_location(f"example_{path.parent.name}_{path.stem}", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return Example(path, module, getattr(module, path.stem))
+
+
+def label(path: Path) -> str:
+    """How a test names a file."""
+    return path.relative_to(ROOT / "examples").with_suffix("").as_posix()

@@ -1,0 +1,75 @@
+"""Every example: its interpreter equals its NumPy reference, its schedules are legal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dsl.interp import run
+from dsl.types import FloatType
+from polyhedral.schedule import apply
+from tests.examples.discovery import FILES, label, load
+
+SIZES = ("mini", "small", "medium", "large")
+each_file = pytest.mark.parametrize("path", FILES, ids=label)
+
+
+def scheduled() -> list[object]:
+    """Every file with each of its schedules and each of its sizes."""
+    found = []
+    for path in FILES:
+        example = load(path)
+        for name in example.kernel.schedules:
+            for size in example.sizes:
+                found.append(pytest.param(path, name, size, id=f"{label(path)}-{name}-{size}"))
+    return found
+
+
+def test_examples_are_found() -> None:
+    assert len(FILES) >= 29
+
+
+@each_file
+def test_a_file_has_the_form_of_an_example(path: Path) -> None:
+    example = load(path)
+    assert example.module.__doc__
+    assert example.kernel.program.name == path.stem
+    assert tuple(example.sizes)[:4] == SIZES
+    assert example.kernel.schedules, "at least one schedule worth using"
+
+
+@each_file
+def test_the_size_of_the_file_itself_is_medium(path: Path) -> None:
+    example = load(path)
+    assert example.kernel.program == example.kernel.at("medium").program
+    assert example.kernel.program != example.kernel.at("mini").program
+
+
+@each_file
+@pytest.mark.parametrize("seed", [0, 1])
+def test_interpreter_equals_reference(path: Path, seed: int) -> None:
+    example = load(path)
+    program = example.kernel.at("mini").program
+    inputs = example.inputs("mini", seed)
+    expected = example.expected("mini", inputs)
+    outputs = run(program, inputs)
+    changed = False
+    for array in program.arguments:
+        if not array.shape:
+            continue
+        got, want = outputs[array.name], expected[array.name]
+        changed = changed or not np.array_equal(got, inputs[array.name])
+        if isinstance(array.dtype, FloatType):
+            scale = float(np.abs(want).max())
+            np.testing.assert_allclose(got, want, rtol=2e-5, atol=4e-6 * scale, err_msg=array.name)
+        else:
+            np.testing.assert_array_equal(got, want, err_msg=array.name)
+    assert changed, "the kernel changed none of its arguments"
+
+
+@pytest.mark.parametrize(("path", "schedule", "size"), scheduled())
+def test_schedule_is_legal_at_every_size(path: Path, schedule: str, size: str) -> None:
+    example = load(path)
+    apply(example.kernel.at(size).program, example.kernel.schedules[schedule])
