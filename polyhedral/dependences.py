@@ -162,13 +162,10 @@ def _analyse(
     if not relations.reads.is_empty():
         yield DepKind.FLOW, run(relations.reads, relations.may_writes).get_may_dependence()
     # A read is a source as well: the next write hides it just as it hides a write.
-    before = run(all_writes, relations.reads.union(relations.may_writes))
-    if relations.may_writes.is_empty():
-        output = before.get_must_dependence()
-    else:
-        output = before.get_may_dependence().intersect(all_writes.apply_range(all_writes.reverse()))
+    before = run(all_writes, relations.reads.union(relations.may_writes)).get_may_dependence()
+    output = before.intersect(all_writes.apply_range(all_writes.reverse()))
     yield DepKind.OUTPUT, output
-    yield DepKind.ANTI, before.get_may_dependence().subtract(output)
+    yield DepKind.ANTI, before.subtract(output)
 
 
 def _by_statements(

@@ -79,7 +79,7 @@ def test_split_beyond_the_extent_is_one_block() -> None:
 def test_split_of_a_triangular_loop_follows_its_bounds() -> None:
     text = nest(triangular.program, steps().split("j", 4))
     assert text == (
-        "i: 0 .. 8\n  j_0: 0 .. (i) // 4 + 1\n    j_1: 0 .. min(4, i - 4*j_0 + 1)\n"
+        "i: 0 .. 8\n  j_0: 0 .. ((i) // 4) + 1\n    j_1: 0 .. min(4, i - 4*j_0 + 1)\n"
         "      S0(i, 4*j_0 + j_1)"
     )
 
