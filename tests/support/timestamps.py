@@ -209,30 +209,26 @@ def _share(rows: Rows, step: Fuse) -> bool:
 def _distribute_faults(
     before: ScheduledScop, rows: Rows, new: Rows, step: Distribute
 ) -> Iterator[str]:
-    """Above the cut nothing changes; below, the groups run one after the other."""
+    """Above the cut nothing changes; below, the groups run one after the other: what stood before
+    the first of the statements, the statements, the rest.
+    """
     depth = step.depth
-    order = [p.name for p in before.pieces]
-    listed = {row.time[: 2 * depth + 1] for key, row in rows.items() if key[0] in step.stmts}
-
-    def group(key: Key, row: Row) -> int:
-        if row.time[: 2 * depth + 1] not in listed or len(row.loops) <= depth:
-            return 0
-        if key[0] in step.stmts:
-            return 1
-        nest = [p.name for p in before.pieces if p.place[: depth + 1] == _plain(row, depth)]
-        first = min(n for n, name in enumerate(nest) if name in step.stmts)
-        return 0 if nest.index(key[0]) < first else 2
-
-    assert order
-    expected = {
-        key: (*row.time[: 2 * depth + 1], (group(key, row),), *row.time[2 * depth + 1 :])
-        for key, row in rows.items()
-    }
+    nests: dict[tuple[int, ...], list[Piece]] = {}
+    for piece in before.pieces:
+        nests.setdefault(piece.place[: depth + 1], []).append(piece)
+    group: dict[tuple[str, tuple[int, ...]], int] = {}
+    for nest in nests.values():
+        listed = [n for n, p in enumerate(nest) if p.name in step.stmts and len(p.dims) > depth]
+        for n, piece in enumerate(nest):
+            mine = piece.name in step.stmts
+            after = bool(listed) and n > listed[0]
+            group[piece.name, piece.place] = (1 if mine else 2 if after else 0) if listed else 0
+    cut = 2 * depth + 1
+    expected = {}
+    for key, row in rows.items():
+        place = tuple(p for position in row.place for p in position)
+        expected[key] = (*row.time[:cut], (group[key[0], place],), *row.time[cut:])
     for a, b in zip(order_of(expected), order_of(times_of(new)), strict=True):
         if a != b:
             yield f"{a} should run where {b} does"
             return
-
-
-def _plain(row: Row, depth: int) -> tuple[int, ...]:
-    return tuple(p[0] for p in row.place[: depth + 1])
