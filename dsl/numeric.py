@@ -149,8 +149,8 @@ def to_float(raw: int, frac: int, target: FloatType) -> float:
     lsb = max(top, smallest + 1) - precision
     digits = quantize(magnitude, frac + lsb, Quant.RND_CONV)
     if digits.bit_length() + lsb > largest + 1:
-        return math.copysign(math.inf, raw)
-    return math.copysign(math.ldexp(digits, lsb), raw)
+        return -math.inf if raw < 0 else math.inf
+    return math.copysign(math.ldexp(digits, lsb), -1 if raw < 0 else 1)
 
 
 def round_float(value: float, target: FloatType) -> float:

@@ -85,6 +85,10 @@ class Bits:
         """Quotient truncated towards zero."""
         return self._op("arith.divsi", other)
 
+    def remainder_signed(self, other: Bits) -> Bits:
+        """What `divide_signed` leaves; it has the sign of the dividend."""
+        return self._op("arith.remsi", other)
+
     def _test(self, predicate: int, other: Bits | int) -> Bits:
         rhs = Bits.constant(other, self.width) if isinstance(other, int) else other
         attribute = ir.IntegerAttr.get(integer(64), predicate)

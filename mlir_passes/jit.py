@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import ctypes
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
+from dsl.errors import IRError
 from mlir_passes.dialect import ArrayInfo, argument_infos, top_function
 from mlir_passes.jit_memory import load_raw, store_raw
 from mlir_passes.lower_cpu import lower_to_cpu
@@ -64,6 +67,25 @@ class JitKernel:
         }
 
 
+@cache
+def _load_compiler_runtime() -> None:
+    """Let compiled code find the functions that compilers call for divisions of 65 to 128 bits.
+
+    Raises:
+        IRError: W301, the library is missing.
+    """
+    if sys.platform != "linux":
+        return  # part of the system's own library there
+    try:
+        ctypes.CDLL("libgcc_s.so.1", mode=ctypes.RTLD_GLOBAL)
+    except OSError as e:
+        raise IRError(
+            "W301",
+            f"the compiler's runtime library cannot be loaded: {e}",
+            help="install it; the package is called libgcc or libgcc-s1",
+        ) from e
+
+
 def _descriptor(data: Any, shape: tuple[int, ...]) -> Any:
     """A memref descriptor: two pointers, offset, sizes, strides."""
     strides = [1] * len(shape)
@@ -79,6 +101,7 @@ def jit(module: Any) -> JitKernel:
 
     Integer division by zero and accesses out of bounds are not checked: run `dsl.interp` first.
     """
+    _load_compiler_runtime()
     with module.context, ir.Location.unknown():
         clone = ir.Module.create()
         top = top_function(module)

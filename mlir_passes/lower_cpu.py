@@ -1,4 +1,4 @@
-"""Level 3 made ready for LLVM on a CPU: `hls` ops, wide divisions and small floats spelled out.
+"""Level 3 made ready for LLVM on a CPU: what it lacks or gets wrong is spelled out.
 
 It changes a module that only the JIT sees. What it writes for an op becomes a function, made once
 for each combination of types, that LLVM inlines where it pays.
@@ -17,13 +17,6 @@ from mlir_passes.dialect import float_type, mlir_type, op_type, top_function
 from mlir_passes.float_bits import narrow
 from mlir_passes.provider import ir
 
-_DIVISIONS = {
-    "arith.divsi": True,
-    "arith.remsi": True,
-    "arith.floordivsi": True,
-    "arith.divui": False,
-    "arith.remui": False,
-}
 _FLOAT_OPS = frozenset(
     f"{dialect}.{name}"
     for dialect, names in (
@@ -89,7 +82,7 @@ class _Lowering:
     """Rewrites one op after the other; ``helpers`` are the functions written so far."""
 
     module: Any
-    helpers: dict[str, Any] = field(default_factory=dict)
+    helpers: dict[tuple[Any, ...], str] = field(default_factory=dict)
 
     def rewrite(self, op: Any) -> None:
         """Replace an op that LLVM cannot take, or cannot be trusted with, by others."""
@@ -117,8 +110,8 @@ class _Lowering:
                     op,
                     lambda a, b: lower_fixed.divide(Bits.of(a), lhs, Bits.of(b), rhs, dst).value,
                 )
-            case name if name in _DIVISIONS:
-                return _wide_division(op)
+            case "arith.floordivsi":
+                return _floor_division(op)
             case "arith.sitofp" | "arith.uitofp":
                 return self._int_to_float(op)
             case "arith.truncf" | "arith.extf":
@@ -131,7 +124,8 @@ class _Lowering:
     def _call(self, op: Any, body: Callable[..., Any]) -> Any:
         """A call of the function that does what ``body`` builds from the operands."""
         inputs = [x.type for x in op.operands]
-        key = f"{op.name}{op.attributes}{inputs}{op.results[0].type}"
+        attributes = tuple((name, op.attributes[name]) for name in op.attributes)
+        key = (op.name, attributes, tuple(inputs), op.results[0].type)
         if key not in self.helpers:
             self.helpers[key] = self._function(inputs, op.results[0].type, body)
         callee = ir.FlatSymbolRefAttr.get(self.helpers[key])
@@ -175,16 +169,15 @@ class _Lowering:
         return None
 
 
-def _wide_division(op: Any) -> Any:
-    """The same division in a width that needs no library."""
-    narrow_width = op.results[0].type.width
-    width = lower_fixed.processor_width(narrow_width)
-    if width == narrow_width:
-        return None
-    signed = _DIVISIONS[op.name]
-    wide = [Bits.of(x).resize(width, signed) for x in op.operands]
-    result = build(op.name, [x.value for x in wide], wide[0].value.type)
-    return Bits(result, width).resize(narrow_width).value
+def _floor_division(op: Any) -> Any:
+    """The quotient, one less where the operands' signs differ and there is a rest. (The pass
+    ``arith-expand`` takes −1 for 2**64 − 1 in types of more than 64 bits.)
+    """
+    a, b = (Bits.of(x) for x in op.operands)
+    quotient = a.divide_signed(b)
+    rest = a.remainder_signed(b)
+    lower = rest.differs(0) & rest.less_signed(0).differs(b.less_signed(0))
+    return lower.choose(quotient - 1, quotient).value
 
 
 def _in_single_precision(op: Any) -> Any:

@@ -100,14 +100,7 @@ def to_float(x: Bits, src: FixedType, target: FloatType) -> Any:
 def divide(a: Bits, lhs: FixedType, b: Bits, rhs: FixedType, dst: FixedType) -> Bits:
     """``hls.fixed_div``: the quotient truncated towards zero to the fraction of ``dst``."""
     up = dst.frac + rhs.frac - lhs.frac
-    width = processor_width(max(a.width + max(up, 0), b.width + max(-up, 0)) + 2)
+    width = max(a.width + max(up, 0), b.width + max(-up, 0)) + 2
     numerator = a.resize(width, lhs.signed) << max(up, 0)
     denominator = b.resize(width, rhs.signed) << max(-up, 0)
     return numerator.divide_signed(denominator).resize(dst.width, signed=True)
-
-
-def processor_width(width: int) -> int:
-    """A width for a division of that many bits: up to 64 bits are an instruction, beyond 128 LLVM
-    writes a loop, and in between it calls a function of a library that need not be loaded.
-    """
-    return 129 if 64 < width < 129 else width
