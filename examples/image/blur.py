@@ -30,7 +30,7 @@ def blur(image: f32[H, W, 3], out: f32[H, W, 3]):
 def fused(s):
     # The second pass runs two rows behind the first, in the same loop: one pass over the image.
     # Its three reads of one column of `rows` are what limits the interval.
-    s.shift("S1", "S1.y", 2)
+    s.shift("S1", "y", 2)
     s.fuse(["S0", "S1"], 3)
     s.pipeline("x", ii=2)
     s.unroll("c")

@@ -36,8 +36,8 @@ def edge_detect(image: f32[H, W, 3], out: f32[H, W, 3]):
 def fused(s):
     # The second pass runs a row and a column behind the first, in the same loop. The 8 pixels
     # around a point come from one memory for each channel: a new point every fourth cycle.
-    s.shift("S1", "S1.y", 1)
-    s.shift("S1", "S1.x", 1)
+    s.shift("S1", "y", 1)
+    s.shift("S1", "x", 1)
     s.fuse(["S0", "S1"], 3)
     s.pipeline("x", ii=4)
     s.unroll("c")

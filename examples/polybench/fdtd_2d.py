@@ -43,8 +43,8 @@ def unrolled(s):
 def fused(s):
     # One pass over the fields for each time step: the magnetic field runs a row and a column
     # behind the electric field that it needs.
-    s.shift("S3", "S3.i", 1)
-    s.shift("S3", "S3.j", 1)
+    s.shift("S3", "i", 1)
+    s.shift("S3", "j", 1)
     s.fuse(["S1", "S2", "S3"], 3)
     s.pipeline("S0.j")
     s.pipeline("S1.j", ii=2)

@@ -62,11 +62,16 @@ def tiled(s):
         s.pipeline(j)
         s.unroll(f"{i}_1")
         s.unroll(f"{k}_1")
-    for array, dim, banks in (
-        *(("A", 0, 4), ("A", 1, 10), ("B", 0, 10), ("C", 0, 2), ("C", 1, 20), ("D", 0, 20)),
-        *(("E", 0, 4), ("E", 1, 10), ("F", 0, 10), ("G", 0, 4)),
-    ):
-        s.partition(array, dim, "cyclic", banks)
+    s.partition("A", 0, "cyclic", 4)
+    s.partition("A", 1, "cyclic", 10)
+    s.partition("B", 0, "cyclic", 10)
+    s.partition("C", 0, "cyclic", 2)
+    s.partition("C", 1, "cyclic", 20)
+    s.partition("D", 0, "cyclic", 20)
+    s.partition("E", 0, "cyclic", 4)
+    s.partition("E", 1, "cyclic", 10)
+    s.partition("F", 0, "cyclic", 10)
+    s.partition("G", 0, "cyclic", 4)
 
 
 def reference(A, B, C, D, G):

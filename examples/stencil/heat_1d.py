@@ -27,10 +27,10 @@ def heat_1d(A: f32[N]):
 def tiled(s):
     # The copy runs one element behind the sweep that still reads what it overwrites. Skewed by
     # the two elements that a time step then reaches ahead, the nest may be cut into tiles.
-    s.shift("S1", "S1.i", 1)
+    s.shift("S1", "i", 1)
     s.fuse(["S0", "S1"], 2)
     s.skew("t", "i", 2)
-    s.tile(["t", "i"], [8, 32])
+    s.tile(["t", "i"], [10, 32])
     s.pipeline("i_1", ii=2)
 
 

@@ -1,9 +1,9 @@
 """The guide is true: its Python runs, what it says is printed is printed, its commands work.
 
-The blocks of a page run in order in one namespace, each from a file of its own (a kernel needs its
-source): `file.py` where the block says ```` ```python title="file.py" ````. A `text` block right
-behind a Python or shell block is what that prints. Shell blocks run their `weft` commands where
-those files are; other commands in them install things, and are not run.
+The blocks of a page run in order in one namespace, each from a file (a kernel needs its source):
+`file.py` where the block says ```` ```python title="file.py" ````; blocks of one title continue its
+file. A `text` block right behind a Python or shell block is what that prints. Shell blocks run
+their `weft` commands where those files are; other commands in them install things, and are not run.
 """
 
 from __future__ import annotations
@@ -55,13 +55,14 @@ def blocks(page: Path) -> list[Block]:
 
 
 def run_python(block: Block, folder: Path, namespace: dict[str, object]) -> str:
-    """Run a block from a file in ``folder``; what it prints."""
+    """Run a block as the next lines of its file in ``folder``; what it prints."""
     path = folder / (block.title or f"line_{block.line}.py")
-    path.write_text(block.code, encoding="utf-8")
+    before = path.read_text(encoding="utf-8") if path.exists() else ""
+    path.write_text(before + block.code, encoding="utf-8")
     linecache.checkcache(str(path))
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
-        exec(compile(block.code, str(path), "exec"), namespace)
+        exec(compile("\n" * before.count("\n") + block.code, str(path), "exec"), namespace)
     return out.getvalue()
 
 
