@@ -1,0 +1,1 @@
+"""Values of the data types in NumPy arrays, and arithmetic on them."""

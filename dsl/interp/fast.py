@@ -1,0 +1,156 @@
+"""The fast path: parallel loops as whole NumPy slices, the rest one iteration after the other.
+
+Iterations of a parallel loop advance together, statement by statement. What is left with no
+parallel loop around or inside runs as the closures of the plain path.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import assert_never
+
+import numpy as np
+
+from dsl.affine import Affine
+from dsl.interp import scan, vector
+from dsl.interp.memory import Memory, Store, local
+from dsl.interp.plan import IfPlan, LoopPlan, Plan, StmtPlan, at_once
+from dsl.interp.scalar import Env
+from dsl.interp.scalar_nest import Action, compile_plan
+from dsl.interp.space import Ints, Space, Table, evaluate, holds
+
+ELEMENTS_AT_ONCE = 1 << 16
+"""A parallel loop runs in pieces of about so many elements, so that they stay in the cache."""
+
+
+class FastRun:
+    """One run of a program; ``memory`` holds its arrays and is changed in place.
+
+    ``depth`` is that of the deepest loop.
+    """
+
+    def __init__(self, memory: Memory, depth: int, chunk: int = ELEMENTS_AT_ONCE) -> None:
+        self.memory = memory
+        self.depth = depth
+        self.chunk = chunk
+        self._actions: dict[int, Action] = {}
+
+    def run(self, plans: tuple[Plan, ...]) -> None:
+        """Run a whole program."""
+        self._sequence(plans, Space((), {}))
+
+    def _sequence(self, plans: tuple[Plan, ...], space: Space) -> None:
+        if 0 in space.shape:
+            return
+        for plan in plans:
+            if not space.shape and not at_once(plan):
+                self._one_by_one(plan, space)
+                continue
+            match plan:
+                case StmtPlan():
+                    vector.store(plan, space, self.memory)
+                case IfPlan():
+                    self._branch(plan, space)
+                case LoopPlan():
+                    self._loop(plan, space)
+                case _:
+                    assert_never(plan)
+
+    def _one_by_one(self, plan: Plan, space: Space) -> None:
+        action = self._actions.get(id(plan))
+        if action is None:
+            action = self._actions[id(plan)] = compile_plan(plan, self.memory)
+        env: Env = [0] * self.depth
+        for slot, name in enumerate(plan.names):
+            value = space.values[name]
+            assert isinstance(value, int), "there is no axis in this space"
+            env[slot] = value
+        action(env)
+
+    def _branch(self, plan: IfPlan, space: Space) -> None:
+        mask = holds(plan.cond, space)
+        if isinstance(mask, bool):
+            self._sequence(plan.then if mask else plan.orelse, space)
+            return
+        self._sequence(plan.then, space.keep(mask))
+        if plan.orelse:
+            self._sequence(plan.orelse, space.keep(~mask))
+
+    def _loop(self, plan: LoopPlan, space: Space) -> None:
+        loop, stride = plan.loop, abs(plan.loop.step)
+        low = _extreme([evaluate(bound, space) for bound in loop.lowers], max, np.maximum)
+        high = _extreme([evaluate(bound, space) for bound in loop.uppers], min, np.minimum)
+        first = low if loop.step > 0 else high - 1
+        counts = (high - low + stride - 1) // stride
+        if not isinstance(first, int) or not isinstance(counts, int):
+            self._ragged(plan, space, np.asarray(first), np.maximum(counts, 0))
+        elif plan.parallel:
+            self._together(plan, space, first, counts)
+        elif plan.total is not None and scan.pays(space, counts):
+            scan.add_up(plan, space, self.memory, first, counts)
+        else:
+            inner = space.fork()
+            for value in range(first, first + counts * loop.step, loop.step):
+                inner.values[loop.var] = value
+                self._body(plan, inner)
+
+    def _together(self, plan: LoopPlan, space: Space, start: int, count: int) -> None:
+        loop = plan.loop
+        around = max(1, int(np.prod(space.shape)))
+        piece = max(1, self.chunk // (plan.weight * around))
+        for begin in range(0, count, piece):
+            size = min(piece, count - begin)
+            part = space.along(loop.var, start + begin * loop.step, loop.step, size)
+            self._body(plan, part)
+
+    def _ragged(self, plan: LoopPlan, space: Space, first: Ints, counts: Ints) -> None:
+        """Bounds that differ between the iterations of the space."""
+        loop = plan.loop
+        if plan.parallel:
+            self._body(plan, space.spread(loop.var, first, loop.step, counts))
+            return
+        points = space.keep(np.ones(space.shape, dtype=np.bool_))
+        starts = np.broadcast_to(first, space.shape).ravel()
+        left = np.broadcast_to(counts, space.shape).ravel()
+        for trip in range(int(left.max(initial=0))):
+            running = left > trip
+            inner = points.keep(running)
+            inner.values[loop.var] = Table(0, starts[running] + trip * loop.step)
+            self._body(plan, inner)
+
+    def _body(self, plan: LoopPlan, space: Space) -> None:
+        if 0 in space.shape:
+            return
+        if not plan.fresh:
+            self._sequence(plan.body, space)
+            return
+        if not space.shape:
+            for array in plan.fresh:
+                self.memory[array.name].forget()
+            self._sequence(plan.body, space)
+            return
+        self._with_copies(plan, space)
+
+    def _with_copies(self, plan: LoopPlan, space: Space) -> None:
+        """Run the body with a copy of its locals for each iteration of the space."""
+        inner = space.fork()
+        kept: dict[str, Store] = {}
+        for array in plan.fresh:
+            names = [f"%{array.name}.{axis}" for axis in range(len(space.shape))]
+            for axis, name in enumerate(names):
+                inner.count(name, axis)
+            kept[array.name] = self.memory[array.name]
+            self.memory[array.name] = local(array, space.shape, tuple(map(Affine.of, names)))
+        self._sequence(plan.body, inner)
+        self.memory.update(kept)
+
+
+def _extreme(
+    values: list[int | Ints], choose: Callable[[list[int]], int], each: np.ufunc
+) -> int | Ints:
+    """The largest or smallest of several bounds, in each iteration."""
+    numbers = [value for value in values if isinstance(value, int)]
+    if len(numbers) == len(values):
+        return choose(numbers)
+    arrays = np.broadcast_arrays(*values)
+    return each.reduce(arrays)  # type: ignore[no-any-return]
