@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from dsl.affine import Affine, Constraint, FloorDiv
 from mlir_passes.provider import ir
@@ -81,13 +81,19 @@ def from_map(affine_map: Any, names: Sequence[str]) -> tuple[Affine, ...]:
     return tuple(_from_expr(e, names[:split], names[split:]) for e in affine_map.results)
 
 
-def from_set(integer_set: Any, names: Sequence[str]) -> tuple[Constraint, ...]:
-    """The constraints of an ``IntegerSet`` over the names of its operands."""
-    split = integer_set.n_dims
-    return tuple(
-        Constraint(_from_expr(c.expr, names[:split], names[split:]), "==" if c.is_eq else ">=")
-        for c in integer_set.constraints
-    )
+def from_set(attribute: Any, names: Sequence[str]) -> tuple[Constraint, ...]:
+    """The constraints of an ``IntegerSetAttr`` over the names of its operands.
+
+    The bindings do not give out the set of the attribute, so that its text, ``affine_set<(d0)[s0] :
+    (d0 - 1 >= 0, s0 == 0)>``, is read as a map of the same expressions.
+    """
+    head, _, body = str(attribute).removeprefix("affine_set<").partition(" : (")
+    parts = body.removesuffix(")>").split(", ")
+    kinds: list[Literal[">=", "=="]] = ["==" if p.endswith("== 0") else ">=" for p in parts]
+    exprs = ", ".join(p[: -len(" >= 0")] for p in parts)
+    affine_map = ir.Attribute.parse(f"affine_map<{head} -> ({exprs})>").value
+    pairs = zip(from_map(affine_map, names), kinds, strict=True)
+    return tuple(Constraint(expr, kind) for expr, kind in pairs)
 
 
 def _from_expr(expr: Any, dims: Sequence[str], symbols: Sequence[str]) -> Affine:

@@ -1,0 +1,66 @@
+"""Bounds of ``affine.for`` and conditions of ``affine.if`` as `Affine` values, and what they say."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from dsl.affine import Affine, Constraint
+from mlir_passes.affine_maps import from_map, from_set
+
+
+@dataclass(slots=True)
+class Names:
+    """A name for each SSA value that occurs in a bound, a condition or a subscript."""
+
+    by_value: dict[Any, str] = field(default_factory=dict)
+
+    def of(self, value: Any) -> str:
+        """The value's name; made up where it is new."""
+        return self.by_value.setdefault(value, f"v{len(self.by_value)}")
+
+    def values(self) -> dict[str, Any]:
+        """The value of each name."""
+        return {name: value for value, name in self.by_value.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """``for iv = max(lowers); iv < min(uppers); iv += step``."""
+
+    lowers: tuple[Affine, ...]
+    uppers: tuple[Affine, ...]
+    step: int
+
+    @property
+    def are_constant(self) -> bool:
+        """No variable occurs."""
+        return all(e.is_const for e in (*self.lowers, *self.uppers))
+
+    @property
+    def trip_count(self) -> int | None:
+        """The number of iterations where it does not depend on any variable, else None."""
+        extents = [u - low for u in self.uppers for low in self.lowers]
+        if not all(e.is_const for e in extents):
+            return None
+        return max(0, -(-min(e.const for e in extents) // self.step))
+
+
+def bounds_of(loop: Any, names: Names) -> Bounds:
+    """The bounds of an ``affine.for`` over the names of its operands."""
+    op = loop.operation
+    attributes = op.attributes
+    split = attributes["operandSegmentSizes"][0]
+    operands = [names.of(x) for x in op.operands]
+    return Bounds(
+        from_map(attributes["lowerBoundMap"].value, operands[:split]),
+        from_map(attributes["upperBoundMap"].value, operands[split:]),
+        int(attributes["step"].value),
+    )
+
+
+def condition_of(op: Any, names: Names) -> tuple[Constraint, ...]:
+    """The constraints of an ``affine.if`` over the names of its operands."""
+    operation = op.operation
+    operands = [names.of(x) for x in operation.operands]
+    return from_set(operation.attributes["condition"], operands)
