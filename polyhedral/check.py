@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import islpy as isl
 
 from dsl.affine import Affine, FloorDiv
 from dsl.errors import LanguageError
 from dsl.expr import Access
 from dsl.program import Array, Program
-from polyhedral.dependences import union_of
+from polyhedral.dependences import unwritten_reads
 from polyhedral.isl_text import affine_text, positional
 from polyhedral.scop import Scop, Statement, build_scop
 
@@ -102,24 +100,18 @@ def _example(s: Statement, points: isl.Set) -> list[tuple[str, int]]:
 def _check_written(scop: Scop, array: Array) -> None:
     """The reads of a local that no write reaches."""
     readers = [s for s in scop.statements if any(a.array == array.name for a in s.reads)]
-    writers = [s for s in scop.statements if s.stmt.target.array == array.name]
     if not readers:
         return
-    reads = union_of(scop.access_map(s, a) for s in readers for a in _of(s, array.name))
-    writes = union_of(scop.access_map(s, s.stmt.target) for s in writers)
-    involved = [s for s in scop.statements if s in readers or s in writers]
-    schedule = union_of(scop.original_schedules(involved))
-    info = isl.UnionAccessInfo.from_sink(reads).set_must_source(writes)
-    unwritten = info.set_schedule_map(schedule).compute_flow().get_must_no_source()
+    unwritten = unwritten_reads(scop, array.name)
+    if unwritten.is_empty():
+        return
     for s in readers:
-        for access in _of(s, array.name):
+        for access in s.reads:
+            if access.array != array.name:
+                continue
             bad = unwritten.intersect(isl.UnionMap.from_map(scop.access_map(s, access)))
             if not bad.is_empty():
                 raise _uninitialised(s, access, array, isl.Set.from_union_set(bad.domain()))
-
-
-def _of(s: Statement, array: str) -> Iterator[Access]:
-    return (a for a in s.reads if a.array == array)
 
 
 def _uninitialised(s: Statement, access: Access, array: Array, bad: isl.Set) -> LanguageError:

@@ -140,10 +140,14 @@ class _Walker:
         env: Mapping[str, Affine],
         around: tuple[TreeLoop, ...],
     ) -> tuple[TreeNode, ...]:
-        found: list[TreeNode] = []
         cond = constraints(node.if_get_cond(), env)
-        found.append(TreeGuard(cond, self._visit(nest, node.if_get_then_node(), env, around)))
-        assert not node.if_has_else_node(), "isl adds no else without allow_or"
+        then = self._visit(nest, node.if_get_then_node(), env, around)
+        found: list[TreeNode] = [TreeGuard(cond, then)]
+        if node.if_has_else_node():
+            # An IntegerSet is a conjunction: the negation becomes guards that exclude each other.
+            for part in _negations(cond):
+                orelse = self._visit(nest, node.if_get_else_node(), env, around)
+                found.append(TreeGuard(part, orelse))
         return tuple(found)
 
     def _loop(
@@ -199,6 +203,16 @@ class _Walker:
         count = self.used.get(name, 0)
         self.used[name] = count + 1
         return name if count == 0 else f"{name}.{count + 1}"
+
+
+def _negations(cond: tuple[Constraint, ...]) -> Iterator[tuple[Constraint, ...]]:
+    """Conjunctions that exclude each other and together hold where ``cond`` does not."""
+    for k, last in enumerate(cond):
+        if last.kind == "==":
+            yield (*cond[:k], Constraint(last.expr - 1))
+            yield (*cond[:k], Constraint(-last.expr - 1))
+        else:
+            yield (*cond[:k], Constraint(-last.expr - 1))
 
 
 def _pieces_below(nest: _Nest, node: isl.AstNode) -> Iterator[Piece]:

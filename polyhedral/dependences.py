@@ -1,10 +1,9 @@
-"""Exact dependences by isl's array dataflow analysis.
+"""Exact, direct dependences: what the graph shows and lifetimes ask for.
 
-Flow: the last write before each read. Anti: the reads since the last write,
-before the next write (where the reading statement writes the element itself, its write counts).
-Output: a write and the next write. Every other dependence follows from these by transitivity, so a
-schedule that keeps them keeps them all. (Feautrier, Dataflow analysis of array and scalar
-references, 1991; Verdoolaege, isl.)
+Flow: the last write before each read. Output: the last write before each write. Anti: each read
+and the next write after it, where the reading statement does not write the element itself.
+(Feautrier, Dataflow analysis of array and scalar references, 1991.) The last and the next are
+found as the lexicographic maximum and minimum of the times of all candidates.
 """
 
 from __future__ import annotations
@@ -16,8 +15,7 @@ from functools import cached_property
 
 import islpy as isl
 
-from dsl.expr import Access, Binary, BinaryOp, Load, loads
-from polyhedral.scop import Scop, Statement
+from polyhedral.scop import Scop, Statement, common_loops, reduction_access, union_of
 
 
 class DepKind(Enum):
@@ -67,109 +65,77 @@ def _bound(value: isl.Val) -> int | None:
     return value.to_python() if value.is_int() else None
 
 
-def common_loops(a: Statement, b: Statement) -> int:
-    """How many loops two statements share in the program."""
-    n = 0
-    while n < min(len(a.loops), len(b.loops)) and a.loop_ids[n] == b.loop_ids[n]:
-        n += 1
-    return n
-
-
-_ASSOCIATIVE = (
-    BinaryOp.ADD,
-    BinaryOp.MUL,
-    BinaryOp.MIN,
-    BinaryOp.MAX,
-    BinaryOp.AND,
-    BinaryOp.OR,
-    BinaryOp.XOR,
-)
-
-
-def reduction_access(s: Statement) -> Access | None:
-    """The access that ``s`` accumulates into, if it is a reduction.
-
-    A reduction is ``X[f] = X[f] op e`` (or ``e op X[f]``) with an associative and commutative
-    ``op`` and no other access of X in ``e``.
-    """
-    target, value = s.stmt.target, s.stmt.value
-    if not isinstance(value, Binary) or value.op not in (*_ASSOCIATIVE, BinaryOp.SUB):
-        return None
-    sides = [(value.lhs, value.rhs)]
-    if value.op is not BinaryOp.SUB:  # x - e accumulates, e - x does not
-        sides.append((value.rhs, value.lhs))
-    for acc, other in sides:
-        if isinstance(acc, Load) and acc.access == target:
-            clean = all(a.array != target.array for a in loads(other))
-            return target if clean else None
-    return None
-
-
-@dataclass(frozen=True, slots=True)
-class _Relations:
-    """Accesses of one array as union maps."""
-
-    reads: isl.UnionMap
-    writes: isl.UnionMap
-    may_writes: isl.UnionMap
-
-
-def dependences(scop: Scop, reassociated: frozenset[str] = frozenset()) -> tuple[Dependence, ...]:
-    """All flow, anti and output dependences.
-
-    The writes of a reassociated reduction do not hide each other: everything before or after the
-    reduction depends on each of its iterations, and the pairs among them are dropped.
-    """
+def dependences(scop: Scop) -> tuple[Dependence, ...]:
+    """All direct flow, anti and output dependences, in a fixed order."""
     found: list[Dependence] = []
     for array in scop.program.arrays:
-        writers = [s for s in scop.statements if s.stmt.target.array == array.name]
-        if not writers:
-            continue
-        readers = [s for s in scop.statements if any(a.array == array.name for a in s.reads)]
-        relations = _accesses(scop, array.name, writers, readers, reassociated)
-        involved = [s for s in scop.statements if s in writers or s in readers]
-        schedule = union_of(scop.original_schedules(involved))
-        for kind, pairs in _analyse(relations, schedule):
-            found += _by_statements(scop, kind, array.name, pairs, reassociated)
+        found += array_dependences(scop, array.name)
     return tuple(found)
 
 
-def _accesses(
-    scop: Scop,
-    array: str,
-    writers: list[Statement],
-    readers: list[Statement],
-    reassociated: frozenset[str],
-) -> _Relations:
-    loose = [s for s in writers if s.name in reassociated]
-    return _Relations(
+def array_dependences(scop: Scop, array: str) -> Iterable[Dependence]:
+    """Those through one array."""
+    touching = _touching(scop, array)
+    if touching is None:
+        return
+    times, reads, writes = touching
+    yield from _by_statements(scop, DepKind.FLOW, array, _last(writes, reads, times))
+    yield from _by_statements(scop, DepKind.OUTPUT, array, _last(writes, writes, times))
+    # A statement that reads and writes the element is ordered by its write already.
+    only_read = reads.subtract(writes)
+    yield from _by_statements(scop, DepKind.ANTI, array, _next(only_read, writes, times))
+
+
+def unwritten_reads(scop: Scop, array: str) -> isl.UnionMap:
+    """The reads (iteration to element) of an array that no earlier write reaches."""
+    touching = _touching(scop, array)
+    if touching is None:
+        return union_of(
+            scop.access_map(s, a) for s in scop.statements for a in s.reads if a.array == array
+        )
+    times, reads, writes = touching
+    reached = _earlier(writes, reads, times).range().unwrap()
+    return reads.subtract(reached)
+
+
+def _touching(scop: Scop, array: str) -> tuple[isl.UnionMap, isl.UnionMap, isl.UnionMap] | None:
+    """Times of the statements that access an array, its reads and its writes; None if unwritten."""
+    writers = [s for s in scop.statements if s.stmt.target.array == array]
+    readers = [s for s in scop.statements if any(a.array == array for a in s.reads)]
+    if not writers:
+        return None
+    involved = [s for s in scop.statements if s in writers or s in readers]
+    return (
+        union_of(scop.original_schedules(involved)),
         union_of(scop.access_map(s, a) for s in readers for a in s.reads if a.array == array),
-        union_of(scop.access_map(s, s.stmt.target) for s in writers if s not in loose),
-        union_of(scop.access_map(s, s.stmt.target) for s in loose),
+        union_of(scop.access_map(s, s.stmt.target) for s in writers),
     )
 
 
-def _analyse(
-    relations: _Relations, schedule: isl.UnionMap
-) -> Iterable[tuple[DepKind, isl.UnionMap]]:
-    """The three kinds of one array. May-writes are sources that hide nothing."""
+def _earlier(writes: isl.UnionMap, accesses: isl.UnionMap, times: isl.UnionMap) -> isl.UnionMap:
+    """Each write with the later accesses ``[iteration -> element]`` of what it wrote."""
+    same = writes.apply_range(accesses.range_map().reverse())
+    return same.intersect(times.lex_lt_union_map(accesses.domain_map().apply_range(times)))
 
-    def run(sink: isl.UnionMap, may: isl.UnionMap) -> isl.UnionFlow:
-        info = isl.UnionAccessInfo.from_sink(sink).set_must_source(relations.writes)
-        return info.set_may_source(may).set_schedule_map(schedule).compute_flow()
 
-    all_writes = relations.writes.union(relations.may_writes)
-    if not relations.reads.is_empty():
-        yield DepKind.FLOW, run(relations.reads, relations.may_writes).get_may_dependence()
-    # A read is a source as well: the next write hides it just as it hides a write.
-    before = run(all_writes, relations.reads.union(relations.may_writes)).get_may_dependence()
-    output = before.intersect(all_writes.apply_range(all_writes.reverse()))
-    yield DepKind.OUTPUT, output
-    yield DepKind.ANTI, before.subtract(output)
+def _last(writes: isl.UnionMap, accesses: isl.UnionMap, times: isl.UnionMap) -> isl.UnionMap:
+    """The last write before each access, as pairs of iterations."""
+    candidates = _earlier(writes, accesses, times).reverse()
+    last = candidates.apply_range(times).lexmax().apply_range(times.reverse())
+    return last.reverse().apply_range(accesses.domain_map())
+
+
+def _next(accesses: isl.UnionMap, writes: isl.UnionMap, times: isl.UnionMap) -> isl.UnionMap:
+    """The next write after each access, as pairs of iterations."""
+    same = accesses.range_map().apply_range(writes.reverse())
+    own_times = accesses.domain_map().apply_range(times)
+    later = same.intersect(own_times.lex_lt_union_map(times))
+    first = later.apply_range(times).lexmin().apply_range(times.reverse())
+    return first.apply_domain(accesses.domain_map())
 
 
 def _by_statements(
-    scop: Scop, kind: DepKind, array: str, pairs: isl.UnionMap, reassociated: frozenset[str]
+    scop: Scop, kind: DepKind, array: str, pairs: isl.UnionMap
 ) -> Iterable[Dependence]:
     maps: list[isl.Map] = []
     pairs.foreach_map(maps.append)
@@ -179,15 +145,6 @@ def _by_statements(
         sink = scop.statements[int(m.get_tuple_name(isl.dim_type.out)[1:])]
         split.append((source.index, sink.index, source, sink, m))
     for _, _, source, sink, m in sorted(split, key=lambda t: t[:2]):
-        reduction = source is sink and reduction_access(sink) is not None
-        reduction = reduction and sink.stmt.target.array == array
-        if not (reduction and sink.name in reassociated):
-            yield Dependence(kind, array, source, sink, m.coalesce(), reduction)
-
-
-def union_of(maps: Iterable[isl.Map]) -> isl.UnionMap:
-    """The maps as one union map."""
-    result: isl.UnionMap | None = None
-    for m in maps:
-        result = isl.UnionMap.from_map(m) if result is None else result.add_map(m)
-    return isl.UnionMap("{ }") if result is None else result
+        target = reduction_access(sink) if source is sink else None
+        reduction = target is not None and target.array == array
+        yield Dependence(kind, array, source, sink, m.coalesce(), reduction)

@@ -8,8 +8,8 @@ from typing import Any, Literal, TypeAlias
 import networkx as nx
 
 from dsl.program import Storage
-from polyhedral.dependences import Dependence, common_loops, dependences
-from polyhedral.scop import Scop
+from polyhedral.dependences import Dependence, dependences
+from polyhedral.scop import Scop, common_loops
 
 SCHEMA_VERSION = 1
 DepGraph: TypeAlias = nx.MultiDiGraph

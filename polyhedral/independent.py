@@ -12,9 +12,10 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from polyhedral.legality import order_of, shared_levels
+from polyhedral.legality import shared_levels
 from polyhedral.looptree import TreeLoop, TreeNode
 from polyhedral.scheduled import Piece, ScheduledScop
+from polyhedral.scop import Scop, Statement
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,23 +75,29 @@ def _candidates(state: ScheduledScop, pieces: tuple[Piece, ...]) -> list[str]:
 
 def _carried(state: ScheduledScop, origin: LoopOrigin, first: int, array: str) -> bool:
     """Whether a dependence through the array is carried by the levels ``first`` to the loop's."""
-    for dep in order_of(state.scop, state.reassociated).dependences:
-        if dep.array != array:
-            continue
-        for p in origin.pieces:
-            for q in origin.pieces:
-                if (p.statement, q.statement) != (dep.source, dep.sink):
-                    continue
+    for p in origin.pieces:
+        for q in origin.pieces:
+            for pairs in _conflicts(state.scop, p.statement, q.statement, array):
                 shared = shared_levels(p, q)
-                pairs = dep.pairs.apply_domain(p.times).apply_range(q.times)
+                timed = pairs.apply_domain(p.times).apply_range(q.times)
                 deltas = (
-                    pairs.project_out(isl.dim_type.in_, shared, len(p.dims) - shared)
+                    timed.project_out(isl.dim_type.in_, shared, len(p.dims) - shared)
                     .project_out(isl.dim_type.out, shared, len(q.dims) - shared)
                     .deltas()
                 )
                 if not deltas.intersect(_moves(shared, first, origin.level)).is_empty():
                     return True
     return False
+
+
+def _conflicts(scop: Scop, s: Statement, t: Statement, array: str) -> Iterator[isl.Map]:
+    """Pairs of iterations where ``s`` writes an element that ``t`` reads or writes."""
+    if s.stmt.target.array != array:
+        return
+    for access in (*t.reads, t.stmt.target):
+        if access.array == array:
+            writes = scop.access_map(s, s.stmt.target)
+            yield writes.apply_range(scop.access_map(t, access).reverse())
 
 
 def _moves(n: int, first: int, last: int) -> isl.Set:

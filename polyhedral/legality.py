@@ -16,38 +16,11 @@ import islpy as isl
 
 from dsl.errors import ScheduleError
 from dsl.steps import Step
-from polyhedral.dependences import Dependence, DepKind, common_loops, dependences
+from polyhedral.dependences import DepKind
+from polyhedral.help import suggestion
+from polyhedral.memory_order import memory_order
 from polyhedral.scheduled import Piece, ScheduledScop
-from polyhedral.scop import Scop, Statement
-
-
-@dataclass(frozen=True, eq=False)
-class Order:
-    """The dependences of a program, grouped by their statements, computed when first needed."""
-
-    scop: Scop
-    reassociated: frozenset[str]
-
-    @cached_property
-    def dependences(self) -> tuple[Dependence, ...]:
-        """All of them."""
-        return dependences(self.scop, self.reassociated)
-
-    @cached_property
-    def between(self) -> dict[tuple[int, int], tuple[Dependence, ...]]:
-        """Those between two statements (by index); relations that another covers left out."""
-        groups: dict[tuple[int, int], list[Dependence]] = defaultdict(list)
-        for dep in self.dependences:
-            group = groups[dep.source.index, dep.sink.index]
-            if not any(dep.pairs.plain_is_equal(other.pairs) for other in group):
-                group.append(dep)
-        return {key: tuple(group) for key, group in groups.items()}
-
-
-@lru_cache(maxsize=256)
-def order_of(scop: Scop, reassociated: frozenset[str]) -> Order:
-    """The (cached) dependences of a program."""
-    return Order(scop, reassociated)
+from polyhedral.scop import Scop, Statement, common_loops, reduction_access
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,44 +46,72 @@ class Witness:
 
 @dataclass(frozen=True, eq=False)
 class Violation:
-    """A dependence that pieces would break. The witness is only sampled when asked for."""
+    """Iterations of two pieces that would run in the wrong order. The witness is only sampled when
+    asked for. ``pairs``: original iterations, source to sink.
+    """
 
-    dependence: Dependence
+    scop: Scop
     source: Piece
     sink: Piece
-    pairs: isl.Map  # of iterations of the new loops, source to sink
+    pairs: isl.Map
 
     @cached_property
     def witness(self) -> Witness:
-        """A concrete pair, the lexicographically first of the violating ones."""
-        times = self.pairs.wrap().lexmin().sample_point()
-        values = [
-            times.get_coordinate_val(isl.dim_type.set, k).to_python()
-            for k in range(len(self.source.dims) + len(self.sink.dims))
-        ]
-        n = len(self.source.dims)
-        source = _original(self.source, values[:n])
-        sink = _original(self.sink, values[n:])
-        shared = common_loops(self.dependence.source, self.dependence.sink)
-        distance = tuple(b - a for a, b in zip(source[:shared], sink[:shared], strict=True))
-        dep = self.dependence
-        return Witness(
-            dep.kind, dep.array, (self.source.name, source), (self.sink.name, sink), distance
+        """A concrete pair: of the lexicographically first source, the nearest sink."""
+        point = self.pairs.wrap().lexmin().sample_point()
+        source, sink = self.source.statement, self.sink.statement
+        values = tuple(
+            point.get_coordinate_val(isl.dim_type.set, k).to_python()
+            for k in range(len(source.loops) + len(sink.loops))
         )
+        first, second = values[: len(source.loops)], values[len(source.loops) :]
+        shared = common_loops(source, sink)
+        distance = tuple(b - a for a, b in zip(first[:shared], second[:shared], strict=True))
+        kind, array = _conflict(self.scop, (source, first), (sink, second))
+        return Witness(kind, array, (source.name, first), (sink.name, second), distance)
+
+    @property
+    def is_reduction(self) -> bool:
+        """Whether only the order of one reduction is at stake."""
+        statement = self.source.statement
+        target = reduction_access(statement) if statement is self.sink.statement else None
+        return target is not None and target.array == self.witness.array
 
 
-def _original(piece: Piece, times: list[int]) -> tuple[int, ...]:
-    env = dict(zip(piece.names, times, strict=True))
-    return tuple(e.evaluate(env) for _, e in piece.bindings)
+def _conflict(
+    scop: Scop, source: tuple[Statement, tuple[int, ...]], sink: tuple[Statement, tuple[int, ...]]
+) -> tuple[DepKind, str]:
+    """Through which array, and how, two concrete iterations depend on each other."""
+    first, second = (list(_touched(scop, s, at)) for s, at in (source, sink))
+    kinds = {(True, False): DepKind.FLOW, (False, True): DepKind.ANTI, (True, True): DepKind.OUTPUT}
+    found = [
+        (kinds[a_writes, b_writes], array)
+        for array, element, a_writes in first
+        for other, same, b_writes in second
+        if (array, element) == (other, same) and (a_writes or b_writes)
+    ]
+    order = list(DepKind)
+    return min(found, key=lambda conflict: order.index(conflict[0]))
+
+
+def _touched(
+    scop: Scop, s: Statement, at: tuple[int, ...]
+) -> Iterator[tuple[str, tuple[int, ...], bool]]:
+    """Array, element (behind its scope) and whether it is written, per access of an iteration."""
+    env = dict(zip(s.variables, at, strict=True))
+    for access, writes in [(a, False) for a in s.reads] + [(s.stmt.target, True)]:
+        scope = at[: scop.program.array(access.array).scope_depth]
+        yield access.array, (*scope, *(e.evaluate(env) for e in access.indices)), writes
 
 
 class IllegalStep(ScheduleError):
     """W203: a step reverses a dependence. Cheap to make; the text is built when it is read."""
 
-    def __init__(self, violation: Violation, step: Step, help_line: str | None) -> None:
-        super().__init__("W203", "", span=step.span, help=help_line)
+    def __init__(self, violation: Violation, step: Step, before: ScheduledScop) -> None:
+        super().__init__("W203", "", span=step.span)
         self.violation = violation
         self.step = step
+        self.before = before
 
     @property
     def witness(self) -> Witness:
@@ -119,10 +120,11 @@ class IllegalStep(ScheduleError):
 
     def render(self) -> str:
         """The full message, with a concrete pair of iterations."""
-        kind = self.violation.dependence.kind.value
+        kind = self.witness.kind.value
         article = "an" if kind[0] in "ao" else "a"
         self.message = f"{describe(self.step)} reverses {article} {kind} dependence"
         self.notes = (str(self.witness), *_statement_notes(self.violation))
+        self.help = suggestion(self.before, self.step, self.violation)
         return super().render()
 
 
@@ -146,34 +148,26 @@ def describe(step: Step) -> str:
     return f"{step.kind}({', '.join(parts)})"
 
 
-def violations(
-    state: ScheduledScop, order: Order, changed: frozenset[str] | None = None
-) -> Iterator[Violation]:
-    """Every (dependence, pair of pieces) that the state would run in the wrong order.
+def violations(state: ScheduledScop, changed: frozenset[str] | None = None) -> Iterator[Violation]:
+    """Every pair of pieces that the state would run in the wrong order.
 
     Args:
         state: the pieces in their new places.
-        order: the program's dependences.
-        changed: only look at dependences that touch these statements; None looks at all.
+        changed: only look at pairs that touch these statements; None looks at all.
     """
     pieces: dict[int, list[Piece]] = defaultdict(list)
     for piece in state.pieces:
         pieces[piece.statement.index].append(piece)
-    for (source, sink), deps in order.between.items():
-        if changed is not None and not _touches(state.scop.statements, source, sink, changed):
+    statements = state.scop.statements
+    for (source, sink), pairs in memory_order(state.scop).between(state.reassociated):
+        names = {statements[source].name, statements[sink].name}
+        if changed is not None and not names & changed:
             continue
         for p in pieces[source]:
             for q in pieces[sink]:
-                for dep in deps:
-                    bad = _reversed_pairs(dep, p, q)
-                    if bad is not None:
-                        yield Violation(dep, p, q, bad)
-
-
-def _touches(
-    statements: tuple[Statement, ...], source: int, sink: int, changed: frozenset[str]
-) -> bool:
-    return statements[source].name in changed or statements[sink].name in changed
+                bad = _reversed_pairs(pairs, p, q)
+                if bad is not None:
+                    yield Violation(state.scop, p, q, bad)
 
 
 def shared_levels(p: Piece, q: Piece) -> int:
@@ -185,26 +179,28 @@ def shared_levels(p: Piece, q: Piece) -> int:
     return n
 
 
-def _reversed_pairs(dep: Dependence, p: Piece, q: Piece) -> isl.Map | None:
-    """The pairs (iteration of p, iteration of q) that run in the wrong order, None if none."""
+def _reversed_pairs(ordered: isl.Map, p: Piece, q: Piece) -> isl.Map | None:
+    """Of the pairs, those (iteration of p, iteration of q) that run in the wrong order, or None."""
     shared = shared_levels(p, q)
     # With all shared loops equal, the static place decides.
     tie_ok = p is not q and p.place[shared] < q.place[shared]
     if shared == 0 and tie_ok:
         return None
-    pairs = dep.pairs.apply_domain(p.times).apply_range(q.times)
+    pairs = ordered.apply_domain(p.times).apply_range(q.times)
     if shared == 0:
-        return None if pairs.is_empty() else pairs
-    deltas = (
-        pairs.project_out(isl.dim_type.in_, shared, len(p.dims) - shared)
-        .project_out(isl.dim_type.out, shared, len(q.dims) - shared)
-        .deltas()
-    )
-    bad = deltas.intersect(_not_positive(shared, strict=not tie_ok))
+        bad = pairs
+    else:
+        deltas = (
+            pairs.project_out(isl.dim_type.in_, shared, len(p.dims) - shared)
+            .project_out(isl.dim_type.out, shared, len(q.dims) - shared)
+            .deltas()
+        )
+        if deltas.intersect(_not_positive(shared, not tie_ok)).is_empty():
+            return None
+        bad = pairs.intersect(_lex_order(len(p.dims), len(q.dims), shared, not tie_ok))
     if bad.is_empty():
         return None
-    order = _lex_order(len(p.dims), len(q.dims), shared, not tie_ok)
-    return pairs.intersect(order)
+    return bad.apply_domain(p.times.reverse()).apply_range(q.times.reverse())
 
 
 @lru_cache(maxsize=64)

@@ -13,9 +13,9 @@ from dsl.errors import ScheduleError
 from dsl.expr import Access
 from dsl.program import Array
 from dsl.steps import Step
-from polyhedral.dependences import DepKind
+from polyhedral.dependences import DepKind, array_dependences
 from polyhedral.isl_text import affine_text, dims, positional
-from polyhedral.legality import order_of, shared_levels
+from polyhedral.legality import shared_levels
 from polyhedral.scheduled import Piece, ScheduledScop
 from polyhedral.scop import Statement
 
@@ -105,10 +105,9 @@ def _overlap(state: ScheduledScop, array: Array) -> bool:
     length = max(len(p.dims) for p in pieces)
     for piece in pieces:
         times = times.union(_time_of(piece, length))
-    order = order_of(state.scop, state.reassociated)
     flow = isl.UnionMap("{ }")
-    for dep in order.dependences:
-        if dep.array == array.name and dep.kind is DepKind.FLOW:
+    for dep in array_dependences(state.scop, array.name):
+        if dep.kind is DepKind.FLOW:
             flow = flow.union(isl.UnionMap.from_map(dep.pairs))
     others = _writes_of_other_scopes(state, array)
     before = isl.Map.lex_lt(isl.Space.set_alloc(isl.DEFAULT_CONTEXT, 0, 2 * length + 1))

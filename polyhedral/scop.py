@@ -6,7 +6,7 @@ the k-th loop around it), its access relations, and its place in the program's o
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import count
@@ -14,7 +14,7 @@ from itertools import count
 import islpy as isl
 
 from dsl.affine import Affine, Cond, negate
-from dsl.expr import Access, loads
+from dsl.expr import Access, Binary, BinaryOp, Load, loads
 from dsl.program import If, Loop, Node, Program, Stmt
 from polyhedral.isl_text import (
     affine_text,
@@ -188,3 +188,49 @@ def origin_of(loop: Loop) -> tuple[Affine, int]:
     Only for loops whose starting bound is single, as every loop with ``abs(step) != 1`` is.
     """
     return (loop.lowers[0] if loop.step > 0 else loop.uppers[0] - 1), loop.step
+
+
+def common_loops(a: Statement, b: Statement) -> int:
+    """How many loops two statements share in the program."""
+    n = 0
+    while n < min(len(a.loops), len(b.loops)) and a.loop_ids[n] == b.loop_ids[n]:
+        n += 1
+    return n
+
+
+_ASSOCIATIVE = (
+    BinaryOp.ADD,
+    BinaryOp.MUL,
+    BinaryOp.MIN,
+    BinaryOp.MAX,
+    BinaryOp.AND,
+    BinaryOp.OR,
+    BinaryOp.XOR,
+)
+
+
+def reduction_access(s: Statement) -> Access | None:
+    """The access that ``s`` accumulates into, if it is a reduction.
+
+    A reduction is ``X[f] = X[f] op e`` (or ``e op X[f]``) with an associative and commutative
+    ``op`` and no other access of X in ``e``.
+    """
+    target, value = s.stmt.target, s.stmt.value
+    if not isinstance(value, Binary) or value.op not in (*_ASSOCIATIVE, BinaryOp.SUB):
+        return None
+    sides = [(value.lhs, value.rhs)]
+    if value.op is not BinaryOp.SUB:  # x - e accumulates, e - x does not
+        sides.append((value.rhs, value.lhs))
+    for acc, other in sides:
+        if isinstance(acc, Load) and acc.access == target:
+            clean = all(a.array != target.array for a in loads(other))
+            return target if clean else None
+    return None
+
+
+def union_of(maps: Iterable[isl.Map]) -> isl.UnionMap:
+    """The maps as one union map."""
+    result: isl.UnionMap | None = None
+    for m in maps:
+        result = isl.UnionMap.from_map(m) if result is None else result.add_map(m)
+    return isl.UnionMap("{ }") if result is None else result

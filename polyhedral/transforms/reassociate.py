@@ -10,9 +10,9 @@ from dataclasses import replace
 
 from dsl.errors import ScheduleError
 from dsl.steps import Reassociate
-from polyhedral.dependences import reduction_access
 from polyhedral.lookup import find_statement
 from polyhedral.scheduled import ScheduledScop
+from polyhedral.scop import reduction_access
 
 
 def reassociate(state: ScheduledScop, step: Reassociate) -> ScheduledScop:

@@ -1,0 +1,114 @@
+"""Which iterations must stay in order because they touch the same memory.
+
+For every pair of statements: all pairs of iterations, in program order, that access one element of
+which at least one writes it. This is more than the direct dependences of `polyhedral.dependences`
+(it is closed under transitivity), says the same about legality, and is cheaper to compute: no
+parametric integer programming, only intersections.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+import islpy as isl
+
+from dsl.expr import Access
+from polyhedral.isl_text import dims, map_of
+from polyhedral.scop import Scop, Statement, common_loops, reduction_access
+
+Key = tuple[int, int]
+
+
+@dataclass(frozen=True, eq=False)
+class MemoryOrder:
+    """``pairs[source, sink]`` by statement index, without those that only order a reduction;
+    these are in ``reductions[statement]``.
+    """
+
+    scop: Scop
+    pairs: dict[Key, isl.Map]
+    reductions: dict[int, isl.Map]
+
+    @cached_property
+    def names(self) -> dict[str, int]:
+        """Statement name to index."""
+        return {s.name: s.index for s in self.scop.statements}
+
+    def between(self, reassociated: frozenset[str]) -> Iterator[tuple[Key, isl.Map]]:
+        """All ordered pairs; the reductions of ``reassociated`` statements are free."""
+        yield from self.pairs.items()
+        free = {self.names[name] for name in reassociated}
+        for index, pairs in self.reductions.items():
+            if index not in free:
+                yield (index, index), pairs
+
+
+@lru_cache(maxsize=64)
+def memory_order(scop: Scop) -> MemoryOrder:
+    """Compute (once a scop) the order that memory asks for."""
+    pairs: dict[Key, isl.Map] = {}
+    reductions: dict[int, isl.Map] = {}
+    for array in scop.program.arrays:
+        users: dict[int, list[tuple[Access, bool]]] = defaultdict(list)
+        for s in scop.statements:
+            users[s.index] += [(a, False) for a in s.reads if a.array == array.name]
+            if s.stmt.target.array == array.name:
+                users[s.index].append((s.stmt.target, True))
+        if not any(is_write for accesses in users.values() for _, is_write in accesses):
+            continue
+        for i, first in users.items():
+            for j, second in users.items():
+                source, sink = scop.statements[i], scop.statements[j]
+                found = _ordered(scop, (source, first), (sink, second))
+                if found is None:
+                    continue
+                target = reduction_access(source) if i == j else None
+                if target is not None and target.array == array.name:
+                    reductions[i] = found
+                else:
+                    known = pairs.get((i, j))
+                    pairs[i, j] = found if known is None else known.union(found)
+    return MemoryOrder(scop, {key: p.coalesce() for key, p in pairs.items()}, reductions)
+
+
+def _ordered(
+    scop: Scop,
+    source: tuple[Statement, list[tuple[Access, bool]]],
+    sink: tuple[Statement, list[tuple[Access, bool]]],
+) -> isl.Map | None:
+    """Pairs of iterations on one array, the source's first in the program; None if none."""
+    before = program_order(source[0], sink[0])
+    if before is None:
+        return None
+    union: isl.Map | None = None
+    for a, a_writes in source[1]:
+        for b, b_writes in sink[1]:
+            if not (a_writes or b_writes):
+                continue
+            same = scop.access_map(source[0], a).apply_range(scop.access_map(sink[0], b).reverse())
+            ordered = same.intersect(before)
+            if not ordered.is_empty():
+                union = ordered if union is None else union.union(ordered)
+    return None if union is None else union.coalesce()
+
+
+def program_order(source: Statement, sink: Statement) -> isl.Map | None:
+    """All pairs of iterations where the source's runs first; None where none can."""
+    shared = common_loops(source, sink)
+    x, y = dims(len(source.loops), "x"), dims(len(sink.loops), "y")
+    cases: list[str] = []
+    for k in range(shared):
+        equal = [f"{x[m]} = {y[m]}" for m in range(k)]
+        relation = "<" if source.loops[k].step > 0 else ">"
+        cases.append(" and ".join([*equal, f"{x[k]} {relation} {y[k]}"]))
+    if source is not sink and source.place[shared] < sink.place[shared]:
+        cases.append(" and ".join(f"{x[m]} = {y[m]}" for m in range(shared)) or "true")
+    if not cases:
+        return None
+    text = " or ".join(f"({case})" for case in cases)
+    return map_of(
+        f"{{ s{source.index}[{', '.join(x)}] -> s{sink.index}[{', '.join(y)}] : {text} }}"
+    )
