@@ -121,7 +121,8 @@ def _node(node: Node) -> Node:
 def _absolute(expr: Expr) -> Expr:
     match expr:
         case Const() if isinstance(expr.dtype, FloatType):
-            return replace(expr, value=abs(expr.value))
+            value = expr.value
+            return Const(value if value >= 0 else -value, expr.dtype)
         case Unary(UnaryOp.NEG, operand, dtype) if isinstance(dtype, FloatType):
             return _absolute(operand)
         case Unary():

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
-from dsl.inputs import random_inputs, storage_dtype
 
 from backends.compare import Difference, difference, limited_scale
 from backends.cxx import SANITIZE, need_cxx
@@ -27,6 +26,7 @@ from backends.process import Limits
 from backends.rawdata import pack, unpack
 from backends.tolerance import magnitudes, tolerances
 from dsl import interp
+from dsl.inputs import random_inputs, storage_dtype
 from dsl.program import Array, Program
 from dsl.schedule import Schedule
 from dsl.types import FloatType

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import sys
+import time
+from collections.abc import Callable, Iterator
 from typing import TextIO
 
 from dsl.errors import WeftError
@@ -46,3 +49,39 @@ def show_internal_error(error: BaseException) -> None:
         "This is a fault in Weft, not in your program. Please send the lines above, the command\n"
         f"and, if you can, the kernel to {REPORT_TO}."
     )
+
+
+@contextlib.contextmanager
+def progress(what: str) -> Iterator[Callable[[int, int, str], None]]:
+    """Progress of a long task: a bar on a terminal, else a line now and then.
+
+    Yields:
+        A function to call with the number done, the number in all (0: not known) and a word.
+    """
+    if sys.stderr.isatty():
+        with _bar(what) as update:
+            yield update
+        return
+    last = time.monotonic()
+
+    def line(done: int, total: int, word: str) -> None:
+        nonlocal last
+        if time.monotonic() - last >= 5:
+            last = time.monotonic()
+            say(f"{what}: {done} of {total}, {word}")
+
+    yield line
+
+
+@contextlib.contextmanager
+def _bar(what: str) -> Iterator[Callable[[int, int, str], None]]:
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=None)
+
+        def update(done: int, total: int, word: str) -> None:
+            bar.update(task, completed=done, total=total or None, description=f"{what}: {word}")
+
+        yield update

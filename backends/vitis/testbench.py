@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from dsl.inputs import random_inputs
 
 from backends.compare import limited_scale, ulp
 from backends.rawdata import to_bytes
 from backends.tolerance import magnitudes, tolerances
 from backends.vitis.signature import Parameter
 from dsl import interp
+from dsl.inputs import random_inputs
 from dsl.program import Array, Program
 from dsl.schedule import Schedule
 from dsl.types import FixedType, FloatType, IntType

@@ -90,7 +90,7 @@ def test_an_error_of_the_compiler_is_a_result(tmp_path: Path) -> None:
     source.write_text("int main() { return x; }")
     done = need_cxx().compile([source], tmp_path / "out")
     assert not done.ok
-    assert "'x' was not declared" in done.log.replace("‘", "'").replace("’", "'")
+    assert "was not declared" in done.log
 
 
 def test_contraction_to_fused_multiply_adds_is_off(tmp_path: Path) -> None:

@@ -85,8 +85,9 @@ def test_place_and_route() -> None:
 
 
 def test_place_and_route_as_text_says_the_same() -> None:
-    xml, text = parse_impl_xml(SAMPLES / "export_impl.xml"), parse_impl_rpt(
-        SAMPLES / "export_impl.rpt"
+    xml, text = (
+        parse_impl_xml(SAMPLES / "export_impl.xml"),
+        parse_impl_rpt(SAMPLES / "export_impl.rpt"),
     )
     assert (text.clock, text.achieved, text.timing_met, text.used) == (
         xml.clock, xml.achieved, xml.timing_met, xml.used,
@@ -113,9 +114,7 @@ def test_something_else_is_refused(parse, text: str, tmp_path: Path) -> None:
     with pytest.raises(ToolError) as caught:
         parse(path)
     assert caught.value.code == "W423"
-    assert caught.value.render().startswith(
-        f"error[W423]: {path} is not a report of Vitis HLS: "
-    )
+    assert caught.value.render().startswith(f"error[W423]: {path} is not a report of Vitis HLS: ")
 
 
 @pytest.mark.parametrize("parse", PARSERS)

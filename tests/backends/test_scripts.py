@@ -188,7 +188,7 @@ def test_a_word_of_tcl_means_itself(tmp_path: Path) -> None:
     words = [*HOSTILE, "\t\r\n", "€", "#x", "*", "~", "a]b", "\u2028", "\\n", "\\u0041", "$"]
     script = tmp_path / "words.tcl"
     lines = [f"quoted_out {tcl_word(word)}" for word in words]
-    show = 'proc quoted_out {w} { puts [binary encode hex [encoding convertto utf-8 $w]] }\n'
+    show = "proc quoted_out {w} { puts [binary encode hex [encoding convertto utf-8 $w]] }\n"
     script.write_text(show + "\n".join(lines), encoding="utf-8")
     done = tclsh(script)
     assert done.returncode == 0, done.stderr

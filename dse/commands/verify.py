@@ -1,0 +1,109 @@
+"""``weft verify``: do interpreter, JIT and compiled HLS C++ agree?"""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+
+from dse import console
+from dse.kernels import Target, target, target_options
+from dse.output import format_option, rendered
+from dsl.errors import InputError
+
+
+@click.command()
+@click.argument("kernel", required=False, metavar="FILE.py:KERNEL")
+@target_options
+@click.option("--all", "folder", type=click.Path(path_type=Path), metavar="DIR",
+              help="Verify every kernel of the files in DIR, with no schedule and with each of its "
+              "own; size: mini, where there is one.")  # fmt: skip
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True,
+              help="Of the random inputs.")  # fmt: skip
+@click.option("--trials", type=click.IntRange(1, 10_000), default=1, show_default=True,
+              help="Sets of random inputs.")  # fmt: skip
+@click.option("--no-cxx", is_flag=True, help="Leave out the C++ level (needs no g++).")
+@click.option("--sanitize", is_flag=True,
+              help="Compile the C++ with address and undefined-behaviour sanitizers.")  # fmt: skip
+@click.option("--jobs", type=click.IntRange(min=1), help="With --all: processes at once.")
+@click.option("--timeout", type=click.FloatRange(min=1), default=900, show_default=True,
+              metavar="S", help="With --all: seconds for each kernel.")  # fmt: skip
+@format_option
+def command(
+    kernel: str | None,
+    schedule: str | None,
+    size: str | None,
+    folder: Path | None,
+    seed: int,
+    trials: int,
+    no_cxx: bool,
+    sanitize: bool,
+    jobs: int | None,
+    timeout: float,
+    form: str,
+) -> int:
+    """Check that interpreter, JIT and compiled HLS C++ agree on random inputs.
+
+    Integers, fixed point and floats must agree to the last bit; reassociated reductions and exp,
+    log, tanh within a stated tolerance. Exits with 1 when something differs.
+    """
+    from dse.verify_files import COLUMNS, Options
+
+    options = Options(seed, trials, not no_cxx, sanitize)
+    if (kernel is None) == (folder is None):
+        raise click.UsageError("name one kernel, or --all DIR")
+    if folder is not None:
+        if schedule is not None:
+            raise click.UsageError("--schedule goes with one kernel, not with --all")
+        rows = _all(folder, size, options, jobs or os.cpu_count() or 1, timeout)
+        columns: tuple[str, ...] = COLUMNS
+    else:
+        assert kernel is not None
+        rows = [_one(kernel, target(kernel, schedule, size), options)]
+        columns = COLUMNS if form == "csv" else tuple(c for c in COLUMNS if c != "detail")
+    click.echo(rendered("verify", columns, rows, form), nl=False)
+    bad = [row for row in rows if row["status"] != "ok"]
+    if form == "table":
+        for row in bad:
+            console.say(f"{row['kernel']} {row['schedule']}: {row['detail']}")
+    return int(bool(bad))
+
+
+def _one(spec: str, what: Target, options: Any) -> dict[str, Any]:
+    from backends.verify import verify
+    from dse.verify_files import Pair, row_of
+
+    result = verify(
+        what.program,
+        what.schedule,
+        options.seed,
+        options.trials,
+        cxx=options.cxx,
+        sanitize=options.sanitize,
+    )
+    file = spec.rpartition(":")[0] or spec
+    return row_of(Pair(file, what.kernel.name, what.schedule_name, what.size), result)
+
+
+def _all(
+    folder: Path, size: str | None, options: Any, jobs: int, timeout: float
+) -> list[dict[str, Any]]:
+    from dse.verify_files import python_files, verify_all
+
+    files = python_files(folder)
+    rows: list[dict[str, Any]] = []
+    start = time.monotonic()
+    with console.progress("verify") as progress:
+        for total, finished in verify_all(files, size, options, jobs, timeout):
+            rows += finished
+            last = finished[-1]
+            progress(len(rows), total, f"{last['kernel']} {last['status']}")
+    if not rows:
+        raise InputError("W507", f"no file in {folder} defines a kernel")
+    rows.sort(key=lambda row: (row["file"], row["kernel"]))
+    bad = sum(row["status"] != "ok" for row in rows)
+    console.say(f"verify: {len(rows) - bad} of {len(rows)} agree, {time.monotonic() - start:.0f} s")
+    return rows

@@ -1,0 +1,183 @@
+"""Verifying every kernel of many files: what to do for one file, and its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dse.kernels import DEFAULT_SIZE, UNSCHEDULED, chosen, kernels_of, sized
+from dsl.errors import InputError, WeftError
+
+if TYPE_CHECKING:
+    from backends.verify import VerifyResult
+    from mlir_passes.pipeline import Design
+
+COLUMNS = (
+    *("kernel", "schedule", "size", "status", "interp", "jit", "cxx"),
+    *("max_ulp", "tolerance_ulp", "seconds", "detail"),
+)
+PRELOAD = ("backends.verify", "mlir_passes.pipeline", "mlir_passes.jit", "dse.verify_files")
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How to verify (see `backends.verify.verify_many`)."""
+
+    seed: int = 0
+    trials: int = 1
+    cxx: bool = True
+    sanitize: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """One row to be: a kernel of a file under one of its schedules, at a size."""
+
+    file: str
+    kernel: str
+    schedule: str
+    size: str
+
+
+@dataclass(frozen=True, slots=True)
+class FileTask:
+    """Some pairs of one file, to be done in one process."""
+
+    pairs: tuple[Pair, ...]
+    options: Options
+
+
+def python_files(folder: Path) -> list[Path]:
+    """The Python files in a folder and below, in order, hidden ones and caches left out.
+
+    Raises:
+        InputError: W502: there is no such folder.
+    """
+    if folder.is_file():
+        return [folder]
+    if not folder.is_dir():
+        raise InputError("W502", f"there is no folder {folder}")
+    found = (p for p in sorted(folder.rglob("*.py")) if p.name != "__init__.py")
+    hidden = (".", "__")
+    return [p for p in found if not any(
+        part.startswith(hidden) for part in p.relative_to(folder).parts)]  # fmt: skip
+
+
+def pairs_of(file: Path, size: str | None) -> list[Pair]:
+    """Every kernel of a file with no schedule and with each of its own.
+
+    Args:
+        file: The file; it is executed.
+        size: The size for all; None for ``mini`` where a kernel has it, else its default.
+
+    Raises:
+        WeftError: It cannot be loaded.
+    """
+    found = []
+    for name, kernel in kernels_of(str(file)).items():
+        mine = size or ("mini" if "mini" in kernel.sizes else DEFAULT_SIZE)
+        for schedule in (UNSCHEDULED, *kernel.schedules):
+            found.append(Pair(str(file), name, schedule, mine))
+    return found
+
+
+def verify_pairs(task: FileTask) -> list[dict[str, Any]]:
+    """The rows of some pairs of one file; their C++ is compiled together."""
+    from backends.verify import verify_many
+    from mlir_passes.pipeline import compile_design
+
+    rows: dict[Pair, dict[str, Any]] = {}
+    designs: dict[Pair, Design] = {}
+    for pair in task.pairs:
+        try:
+            kernel = kernels_of(f"{pair.file}:{pair.kernel}")[pair.kernel]
+            schedule, _ = chosen(kernel, pair.schedule)
+            designs[pair] = compile_design(sized(kernel, pair.size).program, schedule)
+        except WeftError as error:
+            rows[pair] = failed_row(pair, error.render())
+    options = task.options
+    results = verify_many(
+        list(designs.values()),
+        options.seed,
+        options.trials,
+        cxx=options.cxx,
+        sanitize=options.sanitize,
+    )
+    rows |= {pair: row_of(pair, r) for pair, r in zip(designs, results, strict=True)}
+    return [rows[pair] for pair in task.pairs]
+
+
+def row_of(pair: Pair, result: VerifyResult) -> dict[str, Any]:
+    """One result as a row."""
+    details = [f"{n}: {level.detail}" for n, level in (("jit", result.jit), ("cxx", result.cxx))
+               if level.detail and not level.ok]  # fmt: skip
+    return {
+        "file": pair.file,
+        "kernel": pair.kernel,
+        "schedule": pair.schedule,
+        "size": pair.size,
+        "status": "ok" if result.ok else "failed",
+        "interp": "ok",
+        "jit": result.jit.status,
+        "cxx": result.cxx.status,
+        "max_ulp": result.max_ulp,
+        "tolerance_ulp": result.tolerance,
+        "inexact": list(result.inexact),
+        "seed": result.seed,
+        "trials": result.trials,
+        "seconds": round(result.seconds, 3),
+        "detail": "; ".join(details),
+    }
+
+
+def failed_row(pair: Pair, detail: str) -> dict[str, Any]:
+    """A row of what did not get as far as being compared."""
+    return {
+        "file": pair.file,
+        "kernel": pair.kernel,
+        "schedule": pair.schedule,
+        "size": pair.size,
+        "status": "failed",
+        **dict.fromkeys(("interp", "jit", "cxx", "max_ulp", "tolerance_ulp", "seconds")),
+        "detail": detail,
+    }
+
+
+def verify_all(
+    files: Sequence[Path], size: str | None, options: Options, jobs: int, seconds: float
+) -> Iterator[tuple[int, list[dict[str, Any]]]]:
+    """Verify all files in parallel; yields the number of pairs in all and some finished rows.
+
+    Args:
+        files: Python files with kernels.
+        size: See `pairs_of`.
+        options: How.
+        jobs: Processes at once.
+        seconds: Limit for each file.
+    """
+    from dse.workers import run_tasks
+
+    pairs: list[Pair] = []
+    for file in files:
+        try:
+            pairs += pairs_of(file, size)
+        except WeftError as error:
+            broken = Pair(str(file), "", "", "")
+            yield 0, [failed_row(broken, error.render())]
+    by_file: dict[tuple[str, str], list[Pair]] = {}
+    for pair in pairs:
+        by_file.setdefault((pair.file, pair.kernel), []).append(pair)
+    tasks = [FileTask(tuple(group), options) for group in by_file.values()]
+    while tasks:
+        again: list[FileTask] = []
+        for ended in run_tasks(verify_pairs, tasks, jobs, seconds, PRELOAD):
+            if ended.result is not None:
+                yield len(pairs), ended.result
+            elif len(ended.task.pairs) > 1:
+                # One of them brought the process down: find out which.
+                again += [FileTask((pair,), options) for pair in ended.task.pairs]
+            else:
+                yield len(pairs), [failed_row(ended.task.pairs[0], ended.failure)]
+        tasks = again
