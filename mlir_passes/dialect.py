@@ -10,6 +10,7 @@ import threading
 from dataclasses import dataclass
 from typing import Any, Literal, assert_never, cast
 
+from dsl.errors import Span
 from dsl.steps import PartitionKind
 from dsl.types import DType, FixedType, FloatType, IndexType, IntType, Overflow, Quant
 from mlir_passes import hls
@@ -357,3 +358,16 @@ def stmt_info(op: Any) -> StmtInfo:
 def op_type(op: Any, name: Literal["src", "dst", "lhs_type", "rhs_type"]) -> FixedType:
     """A fixed-point type that an op of the dialect names in its attributes."""
     return fixed_type(op.operation.attributes[name])
+
+
+def place(location: Any) -> Span | None:
+    """The place in the user's file that an MLIR location is, if it is one."""
+    if not isinstance(location, ir.FileLineColLoc):
+        return None
+    line, col = location.start_line, location.start_col
+    return Span(location.filename, line, col, line, col + 1)
+
+
+def span_of(op: Any) -> Span | None:
+    """The place in the user's file that an op (or a module) comes from."""
+    return place(op.operation.location)
