@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
 _WHERE = {
     "dsl.kernel": ("kernel", "Kernel"),
-    "dsl.builder": ("Program",),
     "dsl.intrinsics": ("grid", "stmt", "select", "sqrt", "exp", "log", "tanh"),
     "dsl.schedule": ("Schedule", "ScheduleBuilder"),
     "dsl.errors": (
@@ -25,8 +24,9 @@ _WHERE = {
     "dsl.loader": ("load",),
 }
 _NAMES = {name: (module, name) for module, names in _WHERE.items() for name in names}
-# Words that Python has taken.
+# Words that Python, or another module of ours, has taken.
 _NAMES |= {
+    "Program": ("dsl.builder", "ProgramBuilder"),
     "min": ("dsl.intrinsics", "minimum"),
     "max": ("dsl.intrinsics", "maximum"),
     "abs": ("dsl.intrinsics", "absolute"),

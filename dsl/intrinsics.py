@@ -27,7 +27,7 @@ class Intrinsic:
         Raises:
             LanguageError: W112 where no argument is a term.
         """
-        from dsl.builder import Term, apply  # the builder needs this module
+        from dsl.terms import Term, apply  # which needs this module
 
         if any(isinstance(a, Term) for a in args):
             return apply(self, args)

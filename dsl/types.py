@@ -36,12 +36,18 @@ class Overflow(Enum):
 
 
 class _Subscriptable:
-    """``dtype[200, 240]`` is an array type of that element type."""
+    """``dtype[200, 240]`` is an array type of that element type; ``dtype(x)`` converts a term."""
 
     __slots__ = ()
 
     def __getitem__(self, shape: int | tuple[int, ...]) -> ArrayType:
         return ArrayType(self, shape if isinstance(shape, tuple) else (shape,))  # type: ignore[arg-type]
+
+    def __call__(self, value: object) -> object:
+        """A term of a `weft.Program` converted to this type; in a kernel it is read, not called."""
+        from dsl.terms import cast_term
+
+        return cast_term(self, value)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, slots=True)
