@@ -1,7 +1,7 @@
 """``weft``: finds the command, runs it, and turns whatever comes out into an exit code.
 
 Exit codes: 0 done; 1 an error in the user's program or input, or a mismatch found; 2 wrong usage;
-3 nothing feasible; 70 a fault of Weft itself; 130 interrupted; 141 nobody reads the output.
+3 nothing feasible; 70 a fault of Weft itself; 130 interrupted.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ COMMANDS = {
     "doctor": "Say which tools and libraries are here, and what each is needed for.",
 }
 
-ERROR, USAGE, INTERNAL, INTERRUPTED, BROKEN_PIPE = 1, 2, 70, 130, 141
+ERROR, USAGE, INTERNAL, INTERRUPTED = 1, 2, 70, 130
 
 
 class LazyGroup(click.Group):
@@ -97,7 +97,7 @@ def run(arguments: Sequence[str]) -> int:
     except BrokenPipeError:
         # Whoever read our output has gone. Python's own flush at exit must not fail as well.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return BROKEN_PIPE
+        return ERROR
     except Exception as error:  # noqa: BLE001 - the outermost frame: the last place to be polite
         console.show_internal_error(error)
         return INTERNAL

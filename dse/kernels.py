@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from dsl.errors import InputError
+from dsl.errors import InputError, LanguageError
 from dsl.kernel import Kernel, schedule_of
 from dsl.loader import load, load_kernels, split_spec
 from dsl.program import Program
@@ -104,7 +104,13 @@ def sized(kernel: Kernel, size: str | None) -> Kernel:
                 "W506", f"'{part}' is not of the form NAME=NUMBER", help="e.g. --size NI=20,NJ=30"
             )
         values[match[1]] = int(match[2])
-    return kernel.at(**values)
+    try:
+        return kernel.at(**values)
+    except LanguageError as error:
+        if error.code != "W138":
+            raise
+        # Its place would be this file: the name comes from the command line.
+        raise InputError("W506", error.message, help=error.help) from error
 
 
 def kernels_of(spec: str) -> dict[str, Kernel]:

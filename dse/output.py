@@ -49,11 +49,14 @@ def table(columns: Sequence[str], rows: Sequence[Row]) -> str:
     cells = [[_plain(row.get(c)) for c in columns] for row in rows]
     heads = [c.replace("_", " ") for c in columns]
     widths = [max([len(h), *(len(r[n]) for r in cells)]) for n, h in enumerate(heads)]
-    right = [bool(rows) and all(isinstance(r.get(c), int | float | None) for r in rows)
-             for c in columns]  # fmt: skip
+    right = [bool(rows) and all(_is_number(r.get(c)) for r in rows) for c in columns]
     lines = [_line(heads, widths, right), "  ".join("-" * w for w in widths)]
     lines += [_line(row, widths, right) for row in cells]
     return "\n".join(lines) + "\n"
+
+
+def _is_number(value: object) -> bool:
+    return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
 
 
 def _line(cells: Sequence[str], widths: Sequence[int], right: Sequence[bool]) -> str:

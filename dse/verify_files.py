@@ -75,11 +75,11 @@ def pairs_of(file: Path, size: str | None) -> list[Pair]:
     Raises:
         WeftError: It cannot be loaded.
     """
-    found = []
+    found: list[Pair] = []
     for name, kernel in kernels_of(str(file)).items():
         mine = size or ("mini" if "mini" in kernel.sizes else DEFAULT_SIZE)
-        for schedule in (UNSCHEDULED, *kernel.schedules):
-            found.append(Pair(str(file), name, schedule, mine))
+        schedules = (UNSCHEDULED, *kernel.schedules)
+        found += [Pair(str(file), name, schedule, mine) for schedule in schedules]
     return found
 
 

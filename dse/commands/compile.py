@@ -1,0 +1,180 @@
+"""``weft compile``: a kernel with a schedule, printed at the level that is asked for."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+
+from dse import console
+from dse.kernels import UNSCHEDULED, Target, kernels_of, target, target_options
+from dse.output import format_option, rendered
+from dsl.errors import InputError
+
+
+def _program(what: Target) -> str:
+    from dsl.pretty import pretty
+
+    return pretty(what.program)
+
+
+def _depgraph(what: Target) -> str:
+    from polyhedral.depgraph import to_json
+
+    return to_json(_graph(what))
+
+
+def _dot(what: Target) -> str:
+    from polyhedral.depgraph import to_dot
+
+    return to_dot(_graph(what))
+
+
+def _graph(what: Target) -> Any:
+    from polyhedral.check import check_program
+    from polyhedral.depgraph import dependence_graph
+
+    return dependence_graph(check_program(what.program))
+
+
+def _polyhedral(what: Target) -> str:
+    from polyhedral.describe import describe
+    from polyhedral.schedule import apply
+
+    return describe(apply(what.program, what.schedule))
+
+
+def _schedule_json(what: Target) -> str:
+    return what.schedule.to_json(what.kernel.name)
+
+
+def _schedule_py(what: Target) -> str:
+    return what.schedule.to_python(kernel=what.kernel.name)
+
+
+# Those that need no MLIR. The others are fields of `mlir_passes.pipeline.Design`.
+_EARLY: dict[str, Callable[[Target], str]] = {
+    "program": _program,
+    "depgraph": _depgraph,
+    "depgraph-dot": _dot,
+    "polyhedral": _polyhedral,
+    "schedule-json": _schedule_json,
+    "schedule-py": _schedule_py,
+}
+LEVELS = ("program", "depgraph", "depgraph-dot", "polyhedral", "affine", "hls-cpp",
+          "schedule-json", "schedule-py")  # fmt: skip
+
+
+@click.command()
+@click.argument("kernel", metavar="FILE.py:KERNEL")
+@target_options
+@click.option("--emit", type=click.Choice(LEVELS), default="hls-cpp", show_default=True,
+              help="The level to print.")  # fmt: skip
+@click.option("--print-after", "after", multiple=True, metavar="PASS",
+              help="Also print the IR after a pass, on standard error; 'all' for all. "
+              "Repeatable.")  # fmt: skip
+@click.option("--timings", is_flag=True, help="Say on standard error how long each part took.")
+@click.option("-o", "output", type=click.Path(path_type=Path), metavar="FILE",
+              help="Write there instead of standard output.")  # fmt: skip
+@click.option("--list", "listed", is_flag=True,
+              help="List the kernels of FILE.py with their schedules and sizes.")  # fmt: skip
+@format_option
+def command(
+    kernel: str,
+    schedule: str | None,
+    size: str | None,
+    emit: str,
+    after: tuple[str, ...],
+    timings: bool,
+    output: Path | None,
+    listed: bool,
+    form: str,
+) -> int:
+    """Lower a kernel with a schedule and print it at a level.
+
+    --format is for --list only.
+    """
+    if listed:
+        click.echo(_listing(kernel, form), nl=False)
+        return 0
+    times: dict[str, float] = {}
+    with _timed(times, "load"):
+        what = target(kernel, schedule, size)
+    if emit in _EARLY:
+        if after:
+            raise click.UsageError(f"--print-after needs --emit affine or hls-cpp, not {emit}")
+        with _timed(times, emit):
+            text = _EARLY[emit](what)
+    else:
+        text = _late(what, emit, after, times)
+    if output is None:
+        click.echo(text, nl=not text.endswith("\n"))
+    else:
+        write_file(output, text)
+    if timings:
+        rows = [{"part": part, "ms": 1000 * seconds} for part, seconds in times.items()]
+        console.say(rendered("timings", ("part", "ms"), rows, "table").rstrip("\n"))
+    return 0
+
+
+@contextmanager
+def _timed(times: dict[str, float], part: str) -> Iterator[None]:
+    start = time.perf_counter()
+    yield
+    times[part] = times.get(part, 0.0) + time.perf_counter() - start
+
+
+def _late(what: Target, emit: str, after: tuple[str, ...], times: dict[str, float]) -> str:
+    with _timed(times, "import"):
+        from mlir_passes.pipeline import compile_design
+    with _timed(times, "read kernel"):
+        program = what.program
+    design = compile_design(program, what.schedule, print_after=after)
+    times |= design.timings
+    for name, text in design.printed:
+        console.say(f"// after {name}\n{text}")
+    with _timed(times, f"print {emit}"):
+        return str(design.module) if emit == "affine" else design.hls_cpp
+
+
+def _listing(spec: str, form: str) -> str:
+    rows = [
+        {
+            "kernel": name,
+            "schedules": [UNSCHEDULED, *kernel.schedules],
+            "sizes": list(kernel.sizes),
+        }
+        for name, kernel in kernels_of(spec).items()
+    ]
+    return rendered("list", ("kernel", "schedules", "sizes"), rows, form)
+
+
+def write_file(path: Path, text: str) -> None:
+    """Write a result; the file is there as a whole or not at all.
+
+    Raises:
+        InputError: W508: it cannot be written.
+    """
+    try:
+        if path.exists() and not path.is_file():  # a pipe, /dev/stdout, ...
+            path.write_text(text, encoding="utf-8")
+            return
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                file.write(text)
+            umask = os.umask(0)
+            os.umask(umask)
+            Path(name).chmod(path.stat().st_mode if path.exists() else 0o666 & ~umask)
+            Path(name).replace(path.resolve())
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise InputError("W508", f"cannot write {path}: {error.strerror}") from error
