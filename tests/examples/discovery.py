@@ -26,13 +26,23 @@ class Example:
 
     @property
     def sizes(self) -> dict[str, dict[str, int]]:
-        return self.module.SIZES
+        """The named sizes; a kernel that a program built has one size, without a name."""
+        return getattr(self.module, "SIZES", {"": {}})
+
+    @property
+    def smallest(self) -> str:
+        """The size that the interpreter is tested at."""
+        return next(iter(self.sizes))
+
+    def at(self, size: str) -> Any:
+        """The kernel at one of the sizes."""
+        return self.kernel.at(size) if size else self.kernel
 
     def inputs(self, size: str, seed: int) -> dict[str, Any]:
         """Arguments by name: the file's own ``inputs``, or random ones."""
         from dsl.inputs import random_inputs
 
-        kernel = self.kernel.at(size)
+        kernel = self.at(size)
         own = getattr(self.module, "inputs", None)
         return own(kernel, seed) if own else random_inputs(kernel.program, seed)
 
