@@ -1,28 +1,31 @@
-"""Every example: its interpreter equals its NumPy reference, its schedules are legal."""
+"""Every example: its interpreter equals its NumPy reference, its schedules are legal and keep the result."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from dsl.interp import run
 from dsl.types import FloatType
+from polyhedral.codegen import loop_tree
 from polyhedral.schedule import apply
 from tests.examples.discovery import FILES, label, load
+from tests.support.tree_interp import run_tree
 
 SIZES = {"mini", "small", "medium", "large"}
 each_file = pytest.mark.parametrize("path", FILES, ids=label)
 
 
-def scheduled() -> list[object]:
-    """Every file with each of its schedules and each of its sizes."""
+def scheduled(every_size: bool) -> list[Any]:
+    """Every schedule of every file, at each of its sizes or at the smallest."""
     found = []
     for path in FILES:
         example = load(path)
         for name in example.kernel.schedules:
-            for size in example.sizes:
+            for size in example.sizes if every_size else [example.smallest]:
                 found.append(pytest.param(path, name, size, id=f"{label(path)}-{name}-{size}"))
     return found
 
@@ -71,7 +74,18 @@ def test_interpreter_equals_reference(path: Path, seed: int) -> None:
     assert changed, "the kernel changed none of its arguments"
 
 
-@pytest.mark.parametrize(("path", "schedule", "size"), scheduled())
+@pytest.mark.parametrize(("path", "schedule", "size"), scheduled(every_size=True))
 def test_schedule_is_legal_at_every_size(path: Path, schedule: str, size: str) -> None:
     example = load(path)
     apply(example.at(size).program, example.kernel.schedules[schedule])
+
+
+@pytest.mark.parametrize(("path", "schedule", "size"), scheduled(every_size=False))
+def test_schedule_keeps_the_result(path: Path, schedule: str, size: str) -> None:
+    example = load(path)
+    kernel = example.at(size)
+    inputs = example.inputs(size, seed=3)
+    expected = run(kernel.program, inputs)
+    outputs = run_tree(loop_tree(apply(kernel.program, kernel.schedules[schedule])), inputs)
+    for name, want in expected.items():
+        np.testing.assert_array_equal(outputs[name], want, err_msg=name)
