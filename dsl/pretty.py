@@ -7,15 +7,21 @@ from collections.abc import Iterator, Sequence
 
 from dsl.affine import Affine
 from dsl.expr import Binary, BinaryOp, Load, loads
-from dsl.pretty_expr import access_text, affine_text, cond_text, stored_text, update_text
+from dsl.pretty_expr import (
+    MARK,
+    access_text,
+    affine_text,
+    cond_text,
+    stored_text,
+    type_text,
+    update_text,
+)
 from dsl.program import Array, If, Loop, Node, Program, Stmt
 from dsl.scopes import Path, local_scopes
 
 LINE = 100
 INDENT = "    "
-_TYPE = re.compile(
-    r"(?<=: )(?:[iu][1-9]\d*|b?f\d+|u?fixed)\b|\b(?:[iu][1-9]\d*|b?f\d+|u?fixed)(?=[(\[])"
-)
+_TYPE = re.compile(MARK + r"(\w+)")
 _NO_UPDATE = (BinaryOp.MIN, BinaryOp.MAX)
 
 
@@ -32,13 +38,15 @@ def pretty(program: Program) -> str:
         imports.insert(0, "import math")
     if "Fraction(" in text:
         imports.insert(0, "from fractions import Fraction")
-    types = sorted(set(_TYPE.findall(text)))
+    names = {a.name for a in program.arrays} | _loop_names(program) | {program.name}
+    types = sorted(set(_TYPE.findall(text)) - names)
     if types:
         imports.append(f"from weft import {', '.join(types)}")
+    text = _TYPE.sub(lambda m: f"weft.{m[1]}" if m[1] in names else m[1], text)
     return "\n".join(imports) + "\n\n\n" + text
 
 
-def statement_text(stmt: Stmt, target: Array) -> str:
+def _statement_text(stmt: Stmt, target: Array) -> str:
     """One assignment, such as ``C[i, j] += alpha * A[i, k]``; ``target`` is what it writes."""
     goal, value = access_text(stmt.target), stmt.value
     if isinstance(value, Binary) and value.op not in _NO_UPDATE:
@@ -46,6 +54,15 @@ def statement_text(stmt: Stmt, target: Array) -> str:
         if update is not None:
             return f"{goal} {value.op.value}= {update}"
     return f"{goal} = {stored_text(value, target.dtype)}"
+
+
+def statement_text(stmt: Stmt, target: Array) -> str:
+    """One assignment, such as ``C[i, j] += alpha * A[i, k]``; ``target`` is what it writes."""
+    return _statement_text(stmt, target).replace(MARK, "")
+
+
+def _loop_names(program: Program) -> set[str]:
+    return {node.var for node, _ in program.walk() if isinstance(node, Loop)}
 
 
 def _signature(program: Program) -> list[str]:
@@ -62,7 +79,7 @@ def _signature(program: Program) -> list[str]:
 
 
 def _argument_type(array: Array) -> str:
-    return f"weft.const[{array.type}]" if array.const else str(array.type)
+    return f"weft.const[{type_text(array.type)}]" if array.const else type_text(array.type)
 
 
 class _Printer:
@@ -85,7 +102,7 @@ class _Printer:
         """The body of the function or of a loop: what it declares, then its nodes."""
         declared = self._locals.get(path, [])
         merged = _merged(declared, nodes)
-        lines = [f"{indent}{a.name}: {a.type}" for a in declared if a.name not in merged]
+        lines = [f"{indent}{a.name}: {type_text(a.type)}" for a in declared if a.name not in merged]
         return [*lines, *self._nodes(nodes, path, indent, merged)] or [f"{indent}pass"]
 
     def _nodes(
@@ -105,9 +122,10 @@ class _Printer:
 
     def _statement(self, stmt: Stmt, indent: str, *, declares: bool) -> list[str]:
         target = self._program.array(stmt.target.array)
-        line = statement_text(stmt, target)
+        line = _statement_text(stmt, target)
         if declares:
-            line = f"{target.name}: {target.type} = {stored_text(stmt.value, target.dtype)}"
+            declared = f"{target.name}: {type_text(target.type)}"
+            line = f"{declared} = {stored_text(stmt.value, target.dtype)}"
         named = stmt.name != f"S{self._statements}"
         self._statements += 1
         if named:
@@ -180,7 +198,9 @@ def statements_in(node: Node) -> Iterator[Stmt]:
 
 
 def _is_plain(loop: Loop) -> bool:
-    return loop.lowers == (Affine(),) and loop.step == 1 and len(loop.uppers) == 1
+    """Whether it counts from 0 to a constant, by 1."""
+    bounds = (loop.lowers, loop.step, len(loop.uppers))
+    return bounds == ((Affine(),), 1, 1) and loop.uppers[0].is_const
 
 
 def _range(loop: Loop) -> str:

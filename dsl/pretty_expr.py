@@ -29,7 +29,7 @@ from dsl.expr import (
     UnaryOp,
 )
 from dsl.numeric import round_float
-from dsl.types import DType, FloatType, boolean
+from dsl.types import ArrayType, DType, FloatType, boolean
 from dsl.values import Value
 
 # How tightly an operator binds, as in Python.
@@ -51,9 +51,17 @@ _LEVEL = {
 }
 _LOGICAL = {BinaryOp.AND: ("and", AND), BinaryOp.OR: ("or", OR)}
 
+MARK = "\N{OBJECT REPLACEMENT CHARACTER}"
+"""Stands before the name of a type: what that is called depends on the program's other names."""
+
 Maker = Callable[[], Value]
 Text = tuple[str, int]
 """Text and how tightly its outermost operator binds."""
+
+
+def type_text(dtype: DType | ArrayType) -> str:
+    """A type, marked."""
+    return f"{MARK}{dtype}"
 
 
 def within(text: Text, level: int) -> str:
@@ -82,6 +90,8 @@ def _parts(affine: Affine) -> tuple[list[tuple[int, Text]], int]:
 
 def _sum(parts: list[tuple[int, Text]], const: int) -> Text:
     text: Text | None = None
+    if const > 0 and all(c < 0 for c, _ in parts):  # `8 - i`
+        text, const = (str(const), ATOM), 0
     # A positive term first: `j - i`, not `-i + j`.
     for c, part in sorted(parts, key=lambda p: p[0] < 0):
         body = part if abs(c) == 1 else (f"{abs(c)} * {within(part, SIGN)}", PRODUCT)
@@ -156,8 +166,9 @@ def _sides(left: list[tuple[int, Text]], op: str, right: list[tuple[int, Text]],
     """``left + const op right``, a lone constant on the right hand side."""
     if left:
         return f"{_sum(left, 0)[0]} {op} {_sum(right, -const)[0]}"
-    turned = {">=": "<=", "==": "=="}[op]
-    return f"{_sum(right, 0)[0]} {turned} {const}"
+    if op == "==":  # not turned: -i + 1 == 0 and i - 1 == 0 are different conditions
+        return f"{const} == {_sum(right, 0)[0]}"
+    return f"{_sum(right, 0)[0]} <= {const}"
 
 
 def _different(parts: tuple[Cond, ...]) -> str | None:
@@ -195,13 +206,13 @@ def expr_text(expr: Expr, level: int = TERNARY) -> str:
 def _expr(expr: Expr) -> Text:
     match expr:
         case Const():
-            return f"{expr.dtype}({_number(expr)})", ATOM
+            return f"{type_text(expr.dtype)}({_number(expr)})", ATOM
         case Load(access):
             return access_text(access), ATOM
         case Index(affine):
             return _affine(affine)
         case Cast(operand, dtype):
-            return f"{dtype}({expr_text(operand)})", ATOM
+            return f"{type_text(dtype)}({expr_text(operand)})", ATOM
         case Unary():
             return _unary(expr)
         case Binary():

@@ -166,6 +166,12 @@ def _constant_call(ctx: Context, function: object, node: ast.Call) -> Value:
 
 def _unknown_call(ctx: Context, function: object, node: ast.Call) -> LanguageError:
     name = getattr(function, "__name__", "")
+    if isinstance(function, (Affine, Expr)):
+        what = "a loop variable" if isinstance(function, Affine) else "a value"
+        message = f"{ctx.source.text(node.func)} is {what}, and is called"
+        return ctx.error(
+            "W111", message, node, "write weft.i8(x) if the type of that name is meant"
+        )
     if isinstance(function, ArrayType):
         instead = f"an array is declared, not called: tmp: {function}"
     else:

@@ -76,6 +76,7 @@ def _grid(ctx: Context, target: ast.expr, node: ast.Call) -> tuple[Header, ...]:
     if len(targets) != len(node.args) or not node.args:
         message = f"{_count(len(targets), 'loop variable')} for {_count(len(node.args), 'extent')}"
         raise ctx.error("W109", message, target, "write for i, j in weft.grid(n, m):")
+    _check_grid(ctx, targets, node)
     found = []
     for name, extent in zip(targets, node.args, strict=True):
         if not isinstance(name, ast.Name):
@@ -87,6 +88,17 @@ def _grid(ctx: Context, target: ast.expr, node: ast.Call) -> tuple[Header, ...]:
             upper = _bound(ctx, extent)
             found.append(_interval(ctx, name, [extent], Bound("", (Affine(),)), upper, 1))
     return tuple(found)
+
+
+def _check_grid(ctx: Context, targets: list[ast.expr], node: ast.Call) -> None:
+    """The extents are evaluated before any of the loops begins, as in Python."""
+    own = {n.id for n in targets if isinstance(n, ast.Name)} - ctx.names.visible()
+    for extent in node.args:
+        for part in ast.walk(extent):
+            if isinstance(part, ast.Name) and part.id in own:
+                message = f"this extent uses '{part.id}', a variable of the same weft.grid"
+                instead = f"write nested loops: for {part.id} in range(...): and in it the other"
+                raise ctx.error("W132", message, part, instead)
 
 
 def _count(number: int, what: str) -> str:
@@ -200,20 +212,17 @@ def _joined(ctx: Context, kind: Kind, node: ast.Call) -> Bound:
         message = f"{kind}() takes two or more values, not {len(node.args)}"
         raise ctx.error("W150", message, node, f"write {kind}(a, b)")
     parts: list[Affine] = []
-    constants: list[int] = []
     for arg in node.args:
         bound = _bound(ctx, arg)
         if bound.kind not in ("", kind):
             message = "a minimum and a maximum in one bound are not one interval"
             raise ctx.error("W143", message, node, "guard the body with 'if' instead")
-        for part in bound.parts:
-            if part.is_const:
-                constants.append(part.const)
-            elif part not in parts:
-                parts.append(part)
-    if constants:
-        best = max(constants) if kind == "max" else min(constants)
-        parts.append(Affine.of(best))
+        parts += bound.parts
+    constants = [p.const for p in parts if p.is_const]
+    if constants:  # the best of them takes the place of the first
+        best = Affine.of(max(constants) if kind == "max" else min(constants))
+        parts = [best if p.is_const else p for p in parts]
+    parts = list(dict.fromkeys(parts))
     return Bound(kind if len(parts) > 1 else "", tuple(parts))
 
 

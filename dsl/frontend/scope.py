@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from dsl.errors import LanguageError, Span, did_you_mean
 from dsl.program import Array
+from dsl.types import int_type_named
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +196,14 @@ class Names:
             known: Names outside of the function, for a suggestion.
             bound: The function itself assigns it somewhere.
         """
+        dtype = int_type_named(name)
+        if dtype is not None and bound and name not in self._array_names:
+            return LanguageError(
+                "W132",
+                f"'{name}' is a loop variable of this kernel, and hides the type of that name",
+                span=span,
+                help=f"write weft.{name} for the type",
+            )
         ended = self._ended.get(name)
         if ended is not None and ended.is_loop:
             return LanguageError(
