@@ -29,9 +29,10 @@ def lu(A: f32[N, N]):
 @lu.schedule
 def pipelined(s):
     # Right of the diagonal the elements of a row are independent: k goes outside, and one of
-    # them starts in each cycle. Left of it the sum over k is all there is to do.
+    # them starts every other cycle, with three accesses to a memory of two ports. Left of it
+    # the sum over k is all there is to do.
     s.interchange("S2.j", "S2.k")
-    s.pipeline("S2.j")
+    s.pipeline("S2.j", ii=2)
     s.pipeline("S0.k", ii=8)
 
 

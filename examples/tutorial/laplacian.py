@@ -40,9 +40,9 @@ def pipelined(s):
 
 @laplacian.schedule
 def unrolled(s):
-    # 4 points of a row at a time; a bank serves 5 reads of its column and some of its neighbours'.
+    # 4 points of a row at a time: each of 4 memories serves 2 reads of the row and 4 of others.
     s.split("j", 4)
-    s.pipeline("j_0", ii=4)
+    s.pipeline("j_0", ii=3)
     s.unroll("j_1")
     s.partition("u", 1, "cyclic", 4)
     s.partition("out", 1, "cyclic", 4)
