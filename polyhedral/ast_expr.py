@@ -1,8 +1,13 @@
-"""isl's AST expressions as `Affine`, bounds and guards."""
+"""isl's AST expressions as `Affine`: values, bounds and guards.
+
+Mostly they are affine, with ``max`` in lower and ``min`` in upper bounds. On odd domains isl also
+builds conditional values; these are taken apart into cases that exclude each other.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from itertools import product
 
 import islpy as isl
 
@@ -10,36 +15,24 @@ from dsl.affine import Affine, Constraint
 from dsl.errors import IRError
 
 Env = Mapping[str, Affine]
+Conjunction = tuple[Constraint, ...]
+Case = tuple[Conjunction, Affine]
 _OP = isl.ast_expr_op_type
+_TYPE = isl.ast_expr_type
+_CUT = (_OP.fdiv_q, _OP.pdiv_q, _OP.div)
+_REMAINDER = (_OP.pdiv_r, _OP.zdiv_r)
 
 
-def to_affine(expr: isl.AstExpr, env: Env) -> Affine:
-    """An AST expression of additions, constant multiples, floor divisions and remainders."""
-    kind = expr.get_type()
-    if kind == isl.ast_expr_type.int:
-        return Affine.of(expr.get_val().to_python())
-    if kind == isl.ast_expr_type.id:
-        return env[expr.get_id().get_name()]
-    op, args = expr.get_op_type(), _arguments(expr)
-    values = [to_affine(a, env) for a in args]
-    if op == _OP.add:
-        return values[0] + values[1]
-    if op == _OP.sub:
-        return values[0] - values[1]
-    if op == _OP.minus:
-        return -values[0]
-    if op == _OP.mul:
-        a, b = values
-        return b * a.const if a.is_const else a * _constant(b, expr)
-    if op in (_OP.fdiv_q, _OP.pdiv_q, _OP.div):
-        return values[0] // _constant(values[1], expr)
-    if op in (_OP.pdiv_r, _OP.zdiv_r):
-        return values[0] % _constant(values[1], expr)
-    raise _unsupported(expr)
+class NotABoundError(Exception):
+    """The expression is not a single minimum or maximum of affine ones: take it in cases."""
 
 
 def _arguments(expr: isl.AstExpr) -> list[isl.AstExpr]:
     return [expr.get_op_arg(k) for k in range(expr.get_op_n_arg())]
+
+
+def _unsupported(expr: isl.AstExpr) -> IRError:
+    return IRError("W310", f"isl built an expression that is not affine: {expr.to_C_str()}")
 
 
 def _constant(value: Affine, expr: isl.AstExpr) -> int:
@@ -48,45 +41,157 @@ def _constant(value: Affine, expr: isl.AstExpr) -> int:
     return value.const
 
 
-def _unsupported(expr: isl.AstExpr) -> IRError:
-    return IRError("W310", f"isl built an expression that is not affine: {expr.to_C_str()}")
+def _combined(op: isl.ast_expr_op_type, values: Iterable[Affine], expr: isl.AstExpr) -> Affine:
+    """An arithmetic operator on affine operands."""
+    first, *rest = values
+    if op == _OP.minus:
+        return -first
+    second = rest[0]
+    if op == _OP.add:
+        return first + second
+    if op == _OP.sub:
+        return first - second
+    if op == _OP.mul:
+        return second * first.const if first.is_const else first * _constant(second, expr)
+    if op in _CUT:
+        return first // _constant(second, expr)
+    if op in _REMAINDER:
+        return first % _constant(second, expr)
+    raise _unsupported(expr)
+
+
+def cases(expr: isl.AstExpr, env: Env) -> list[Case]:
+    """The value as (condition, affine value) pairs; exactly one condition holds at a time."""
+    kind = expr.get_type()
+    if kind == _TYPE.int:
+        return [((), Affine.of(expr.get_val().to_python()))]
+    if kind == _TYPE.id:
+        return [((), env[expr.get_id().get_name()])]
+    op, args = expr.get_op_type(), _arguments(expr)
+    if op in (_OP.cond, _OP.select):
+        met = alternatives(args[0], env)
+        return [
+            ((*when, *inner), value)
+            for conditions, branch in ((met, args[1]), (complement(met), args[2]))
+            for when in conditions
+            for inner, value in cases(branch, env)
+        ]
+    found: list[Case] = []
+    for parts in product(*(cases(a, env) for a in args)):
+        when = tuple(c for conditions, _ in parts for c in conditions)
+        values = [value for _, value in parts]
+        if op in (_OP.min, _OP.max):
+            found += [((*when, *chosen), v) for chosen, v in _extremum(values, op == _OP.max)]
+        else:
+            found.append((when, _combined(op, values, expr)))
+    return found
+
+
+def _extremum(values: list[Affine], greatest: bool) -> list[Case]:
+    """Which operand is the least or greatest; the first of equal ones."""
+    found: list[Case] = []
+    for k, chosen in enumerate(values):
+        ahead = [
+            Constraint((chosen - other if greatest else other - chosen) - (1 if n < k else 0))
+            for n, other in enumerate(values)
+            if n != k
+        ]
+        found.append((tuple(ahead), chosen))
+    return found
 
 
 def bounds(expr: isl.AstExpr, env: Env, op: isl.ast_expr_op_type) -> tuple[Affine, ...]:
-    """The operands of (nested) ``min`` or ``max``, each once; a single expression is one."""
-    if expr.get_type() == isl.ast_expr_type.op and expr.get_op_type() == op:
-        parts = [b for a in _arguments(expr) for b in bounds(a, env, op)]
-        return tuple(dict.fromkeys(parts))
-    return (to_affine(expr, env),)
+    """The operands of which the value is the minimum or maximum (``op``), each once.
+
+    Raises:
+        NotABoundError: it is not of that form.
+    """
+    return tuple(dict.fromkeys(_operands(expr, env, op)))
 
 
-def upper_bounds(cond: isl.AstExpr, env: Env) -> tuple[Affine, ...]:
-    """The exclusive upper bounds of a loop's condition ``iterator < e`` or ``iterator <= e``."""
+def _operands(expr: isl.AstExpr, env: Env, op: isl.ast_expr_op_type) -> list[Affine]:
+    if expr.get_type() != _TYPE.op:
+        return [cases(expr, env)[0][1]]
+    own, args = expr.get_op_type(), _arguments(expr)
+    if own == op:
+        return [b for a in args for b in _operands(a, env, op)]
+    if own in (_OP.min, _OP.max, _OP.cond, _OP.select):
+        raise NotABoundError
+    other = _OP.min if op == _OP.max else _OP.max
+    if own == _OP.minus:
+        return [-b for b in _operands(args[0], env, other)]
+    left = _operands(args[0], env, op)
+    right = _operands(args[1], env, other if own == _OP.sub else op)
+    if len(left) * len(right) > 1 and not _monotone(own, left, right):
+        raise NotABoundError
+    return [_combined(own, pair, expr) for pair in product(left, right)]
+
+
+def _monotone(op: isl.ast_expr_op_type, left: list[Affine], right: list[Affine]) -> bool:
+    """Whether the operator keeps the order of its operands (sub: see the caller)."""
+    if op in (_OP.add, _OP.sub):
+        return True
+    factors = right if op in _CUT or len(left) > 1 else left
+    return op in (_OP.mul, *_CUT) and len(factors) == 1 and factors[0].const > 0
+
+
+def upper(cond: isl.AstExpr) -> tuple[isl.AstExpr, int]:
+    """The bound of a loop's condition and what makes it exclusive (0 for ``<``, 1 for ``<=``)."""
     op = cond.get_op_type()
-    parts = bounds(cond.get_op_arg(1), env, _OP.min)
-    if op == _OP.le:
-        return tuple(p + 1 for p in parts)
-    if op == _OP.lt:
-        return parts
-    raise _unsupported(cond)
+    if op not in (_OP.le, _OP.lt):
+        raise _unsupported(cond)
+    return cond.get_op_arg(1), 1 if op == _OP.le else 0
 
 
-def constraints(cond: isl.AstExpr, env: Env) -> tuple[Constraint, ...]:
-    """The conjuncts of a guard."""
-    op = cond.get_op_type()
+def alternatives(cond: isl.AstExpr, env: Env) -> list[Conjunction]:
+    """A condition as conjunctions that exclude each other; none is false, an empty one true."""
+    if cond.get_type() == _TYPE.int:
+        return [()] if cond.get_val().to_python() else []
+    op, args = cond.get_op_type(), _arguments(cond)
     if op in (_OP.and_, _OP.and_then):
-        return tuple(c for a in _arguments(cond) for c in constraints(a, env))
+        parts = product(*(alternatives(a, env) for a in args))
+        return [tuple(c for conjunction in choice for c in conjunction) for choice in parts]
+    if op in (_OP.or_, _OP.or_else):
+        first, second = (alternatives(a, env) for a in args)
+        rest = [(*a, *b) for a in complement(first) for b in second]
+        return [*first, *rest]
     if op not in (_OP.eq, _OP.ge, _OP.gt, _OP.le, _OP.lt):
         raise _unsupported(cond)
-    left, right = _arguments(cond)
-    if op == _OP.eq:
-        return (Constraint(to_affine(left, env) - to_affine(right, env), "=="),)
+    left, right = args
     if op in (_OP.le, _OP.lt):
         left, right = right, left
+    if op == _OP.eq:
+        return [
+            (*a, *b, Constraint(x - y, "=="))
+            for a, x in cases(left, env)
+            for b, y in cases(right, env)
+        ]
     slack = 0 if op in (_OP.ge, _OP.le) else -1
-    # left >= right: a min on the left and a max on the right are conjunctions.
-    return tuple(
-        Constraint(a - b + slack)
-        for a in bounds(left, env, _OP.min)
-        for b in bounds(right, env, _OP.max)
-    )
+    try:
+        # left >= right: a minimum on the left and a maximum on the right are conjunctions.
+        pairs = product(bounds(left, env, _OP.min), bounds(right, env, _OP.max))
+        return [tuple(Constraint(x - y + slack) for x, y in pairs)]
+    except NotABoundError:
+        return [
+            (*a, *b, Constraint(x - y + slack))
+            for a, x in cases(left, env)
+            for b, y in cases(right, env)
+        ]
+
+
+def complement(conditions: list[Conjunction]) -> list[Conjunction]:
+    """Where none of the conjunctions holds, as conjunctions that exclude each other."""
+    rest: list[Conjunction] = [()]
+    for conjunction in conditions:
+        rest = [(*outer, *part) for outer in rest for part in negations(conjunction)]
+    return rest
+
+
+def negations(conjunction: Conjunction) -> list[Conjunction]:
+    """Where the conjunction does not hold, as conjunctions that exclude each other."""
+    found: list[Conjunction] = []
+    for k, last in enumerate(conjunction):
+        if last.kind == "==":
+            found.append((*conjunction[:k], Constraint(last.expr - 1)))
+        found.append((*conjunction[:k], Constraint(-last.expr - 1)))
+    return found

@@ -9,12 +9,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import product
 
 import islpy as isl
 
 from dsl.affine import Affine, Constraint
 from dsl.expr import loads
-from polyhedral.ast_expr import bounds, constraints, to_affine, upper_bounds
+from polyhedral.ast_expr import (
+    Conjunction,
+    Env,
+    NotABoundError,
+    alternatives,
+    bounds,
+    cases,
+    complement,
+    upper,
+)
 from polyhedral.independent import LoopOrigin, independent
 from polyhedral.isl_text import dims, map_of
 from polyhedral.lifetimes import components
@@ -116,7 +126,7 @@ class _Walker:
         self,
         nest: _Nest,
         node: isl.AstNode,
-        env: Mapping[str, Affine],
+        env: Env,
         around: tuple[TreeLoop, ...],
     ) -> tuple[TreeNode, ...]:
         kind = node.get_type()
@@ -131,38 +141,55 @@ class _Walker:
             return self._guard(nest, node, env, around)
         if kind == isl.ast_node_type.for_:
             return self._loop(nest, node, env, around)
-        return (self._instance(nest, node, env),)
+        return self._instance(nest, node, env)
 
     def _guard(
-        self,
-        nest: _Nest,
-        node: isl.AstNode,
-        env: Mapping[str, Affine],
-        around: tuple[TreeLoop, ...],
+        self, nest: _Nest, node: isl.AstNode, env: Env, around: tuple[TreeLoop, ...]
     ) -> tuple[TreeNode, ...]:
-        cond = constraints(node.if_get_cond(), env)
-        then = self._visit(nest, node.if_get_then_node(), env, around)
-        found: list[TreeNode] = [TreeGuard(cond, then)]
+        # An IntegerSet is a conjunction: anything else becomes guards that exclude each other.
+        met = alternatives(node.if_get_cond(), env)
+        found: list[TreeNode] = []
+        for part in met:
+            found += _guarded(part, self._visit(nest, node.if_get_then_node(), env, around))
         if node.if_has_else_node():
-            # An IntegerSet is a conjunction: the negation becomes guards that exclude each other.
-            for part in _negations(cond):
-                orelse = self._visit(nest, node.if_get_else_node(), env, around)
-                found.append(TreeGuard(part, orelse))
+            for part in complement(met):
+                found += _guarded(part, self._visit(nest, node.if_get_else_node(), env, around))
         return tuple(found)
 
     def _loop(
+        self, nest: _Nest, node: isl.AstNode, env: Env, around: tuple[TreeLoop, ...]
+    ) -> tuple[TreeNode, ...]:
+        init = node.for_get_init()
+        found: list[TreeNode] = []
+        if node.for_is_degenerate():
+            iterator = node.for_get_iterator().get_id().get_name()
+            for when, value in cases(init, env):
+                inner = {**env, iterator: value}
+                found += _guarded(when, self._visit(nest, node.for_get_body(), inner, around))
+            return tuple(found)
+        last, extra = upper(node.for_get_cond())
+        try:
+            lowers = bounds(init, env, isl.ast_expr_op_type.max)
+            uppers = bounds(last, env, isl.ast_expr_op_type.min)
+            return self._counted(nest, node, env, around, (lowers, _plus(uppers, extra)))
+        except NotABoundError:
+            for when, low in cases(init, env):
+                for also, high in cases(last, env):
+                    limits = ((low,), (high + extra,))
+                    loop = self._counted(nest, node, env, around, limits)
+                    found += _guarded((*when, *also), loop)
+            return tuple(found)
+
+    def _counted(
         self,
         nest: _Nest,
         node: isl.AstNode,
-        env: Mapping[str, Affine],
+        env: Env,
         around: tuple[TreeLoop, ...],
+        limits: tuple[tuple[Affine, ...], tuple[Affine, ...]],
     ) -> tuple[TreeNode, ...]:
+        """A loop with the given lower and (exclusive) upper bounds."""
         iterator = node.for_get_iterator().get_id().get_name()
-        init = node.for_get_init()
-        if node.for_is_degenerate():
-            return self._visit(
-                nest, node.for_get_body(), {**env, iterator: to_affine(init, env)}, around
-            )
         level = nest.times[int(iterator[1:])]
         assert level is not None, "a static place has one value"
         body_node = node.for_get_body()
@@ -170,34 +197,26 @@ class _Walker:
         dim = pieces[0].dims[level]
         iv = self._fresh(dim.name)
         self.origins[iv] = LoopOrigin(level, pieces)
+        step = node.for_get_inc().get_val().to_python()
         loop = TreeLoop(
-            iv,
-            dim.name,
-            bounds(init, env, isl.ast_expr_op_type.max),
-            upper_bounds(node.for_get_cond(), env),
-            node.for_get_inc().get_val().to_python(),
-            (),
-            dim.pipeline_ii,
-            dim.unroll,
-            dim.flatten,
-            None,
-            dim.span,
+            iv, dim.name, *limits, step, (), dim.pipeline_ii, dim.unroll, dim.flatten, span=dim.span
         )
         trip = None if loop.constant_trip is not None else trip_count(loop, around)
-        inner = {**env, iterator: Affine.of(iv)}
-        body = self._visit(nest, body_node, inner, (*around, loop))
+        body = self._visit(nest, body_node, {**env, iterator: Affine.of(iv)}, (*around, loop))
         return (replace(loop, body=body, trip=trip),)
 
-    def _instance(self, nest: _Nest, node: isl.AstNode, env: Mapping[str, Affine]) -> TreeNode:
+    def _instance(self, nest: _Nest, node: isl.AstNode, env: Env) -> tuple[TreeNode, ...]:
         call = node.user_get_expr()
         piece = nest.pieces[int(call.get_op_arg(0).get_id().get_name()[1:])]
-        values = {
-            dim.name: to_affine(call.get_op_arg(k + 1), env) for k, dim in enumerate(piece.dims)
-        }
-        bound = tuple((v, e.substitute(values)) for v, e in piece.bindings)
-        instance = Instance(piece.statement.stmt, bound)
-        guards = tuple(Constraint(g.expr.substitute(values), g.kind) for g in piece.guards)
-        return TreeGuard(guards, (instance,)) if guards else instance
+        found: list[TreeNode] = []
+        arguments = (cases(call.get_op_arg(k + 1), env) for k in range(len(piece.dims)))
+        for choice in product(*arguments):
+            when = tuple(c for conditions, _ in choice for c in conditions)
+            values = {d.name: v for d, (_, v) in zip(piece.dims, choice, strict=True)}
+            bound = tuple((v, e.substitute(values)) for v, e in piece.bindings)
+            guards = (Constraint(g.expr.substitute(values), g.kind) for g in piece.guards)
+            found += _guarded((*when, *guards), (Instance(piece.statement.stmt, bound),))
+        return tuple(found)
 
     def _fresh(self, name: str) -> str:
         count = self.used.get(name, 0)
@@ -205,14 +224,12 @@ class _Walker:
         return name if count == 0 else f"{name}.{count + 1}"
 
 
-def _negations(cond: tuple[Constraint, ...]) -> Iterator[tuple[Constraint, ...]]:
-    """Conjunctions that exclude each other and together hold where ``cond`` does not."""
-    for k, last in enumerate(cond):
-        if last.kind == "==":
-            yield (*cond[:k], Constraint(last.expr - 1))
-            yield (*cond[:k], Constraint(-last.expr - 1))
-        else:
-            yield (*cond[:k], Constraint(-last.expr - 1))
+def _plus(values: tuple[Affine, ...], extra: int) -> tuple[Affine, ...]:
+    return tuple(v + extra for v in values)
+
+
+def _guarded(cond: Conjunction, body: tuple[TreeNode, ...]) -> tuple[TreeNode, ...]:
+    return (TreeGuard(cond, body),) if cond else body
 
 
 def _pieces_below(nest: _Nest, node: isl.AstNode) -> Iterator[Piece]:

@@ -2,8 +2,9 @@
 
 Flow: the last write before each read. Output: the last write before each write. Anti: each read
 and the next write after it, where the reading statement does not write the element itself.
-(Feautrier, Dataflow analysis of array and scalar references, 1991.) The last and the next are
-found as the lexicographic maximum and minimum of the times of all candidates.
+(Feautrier, Dataflow analysis of array and scalar references, 1991.) The last and the next are the
+candidates with no write between: isl's own dataflow analysis, built on parametric integer
+programming, loses pairs or fails on some domains with strides.
 """
 
 from __future__ import annotations
@@ -119,19 +120,24 @@ def _earlier(writes: isl.UnionMap, accesses: isl.UnionMap, times: isl.UnionMap) 
 
 
 def _last(writes: isl.UnionMap, accesses: isl.UnionMap, times: isl.UnionMap) -> isl.UnionMap:
-    """The last write before each access, as pairs of iterations."""
-    candidates = _earlier(writes, accesses, times).reverse()
-    last = candidates.apply_range(times).lexmax().apply_range(times.reverse())
-    return last.reverse().apply_range(accesses.domain_map())
+    """The last write before each access, as pairs of iterations: no write comes between."""
+    earlier = _earlier(writes, accesses, times)
+    hidden = _rewrites(writes, times).apply_range(earlier)
+    return earlier.subtract(hidden).apply_range(accesses.domain_map())
 
 
 def _next(accesses: isl.UnionMap, writes: isl.UnionMap, times: isl.UnionMap) -> isl.UnionMap:
-    """The next write after each access, as pairs of iterations."""
+    """The next write after each access, as pairs of iterations: no write comes between."""
     same = accesses.range_map().apply_range(writes.reverse())
     own_times = accesses.domain_map().apply_range(times)
     later = same.intersect(own_times.lex_lt_union_map(times))
-    first = later.apply_range(times).lexmin().apply_range(times.reverse())
-    return first.apply_domain(accesses.domain_map())
+    hidden = later.apply_range(_rewrites(writes, times))
+    return later.subtract(hidden).apply_domain(accesses.domain_map())
+
+
+def _rewrites(writes: isl.UnionMap, times: isl.UnionMap) -> isl.UnionMap:
+    """Each write with all later writes of the same element."""
+    return writes.apply_range(writes.reverse()).intersect(times.lex_lt_union_map(times))
 
 
 def _by_statements(

@@ -55,11 +55,10 @@ def components(state: ScheduledScop, array: Array) -> list[tuple[list[Piece], in
 def _components(pieces: list[Piece], depth: int) -> list[tuple[list[Piece], int]] | None:
     if not pieces:
         return []
-    shared = (
-        min(shared_levels(pieces[0], p) for p in pieces) if len(pieces) > 1 else len(pieces[0].dims)
-    )
-    if _scope_is_fixed(pieces, shared, depth):
-        return [(pieces, shared)]
+    shared = min((shared_levels(pieces[0], p) for p in pieces[1:]), default=len(pieces[0].dims))
+    for level in range(shared, -1, -1):
+        if _scope_is_fixed(pieces, level, depth):
+            return [(pieces, level)]
     groups: dict[int, list[Piece]] = {}
     for piece in pieces:
         if len(piece.place) <= shared:
@@ -77,10 +76,18 @@ def _components(pieces: list[Piece], depth: int) -> list[tuple[list[Piece], int]
 
 
 def _scope_is_fixed(pieces: list[Piece], shared: int, depth: int) -> bool:
-    """Whether one iteration of the shared loops belongs to one scope, the same for all."""
+    """Whether iterations of the outermost ``shared`` loops and scopes belong together one to one."""
     scopes = {tuple(e for _, e in p.bindings[:depth]) for p in pieces}
     names = set(pieces[0].names[:shared])
-    return len(scopes) == 1 and all(e.variables() <= names for e in next(iter(scopes)))
+    if len(scopes) > 1 or not all(e.variables() <= names for e in next(iter(scopes))):
+        return False
+    iterations: isl.Map | None = None
+    for p in pieces:
+        own = p.times.project_out(isl.dim_type.out, shared, len(p.dims) - shared)
+        own = own.reset_tuple_id(isl.dim_type.in_)
+        own = own.project_out(isl.dim_type.in_, depth, len(p.bindings) - depth)
+        iterations = own if iterations is None else iterations.union(own)
+    return iterations is None or bool(iterations.is_single_valued())
 
 
 def _scopes(pieces: list[Piece], depth: int) -> isl.Set:
