@@ -41,7 +41,7 @@ def _used(exprs: Iterable[Affine], values: Mapping[str, Any]) -> list[str]:
 def _to_expr(affine: Affine, dims: Mapping[str, Any]) -> Any:
     """Terms in their order, remainders recognised: ``x - 4 * (x // 4)`` is ``x mod 4``."""
     total = None
-    rest, remainders = _split_remainders(affine)
+    rest, remainders = split_remainders(affine)
     for scale, numerator, divisor in remainders:
         total = _plus(total, ir.AffineExpr.get_mod(_to_expr(numerator, dims), divisor), scale)
     for atom, c in rest.terms:
@@ -61,7 +61,7 @@ def _plus(total: Any, term: Any, factor: int) -> Any:
     return scaled if total is None else total + scaled
 
 
-def _split_remainders(affine: Affine) -> tuple[Affine, list[tuple[int, Affine, int]]]:
+def split_remainders(affine: Affine) -> tuple[Affine, list[tuple[int, Affine, int]]]:
     """The expression as a rest plus ``scale * (numerator mod divisor)`` where that is shorter."""
     remainders = []
     for atom, c in affine.terms:

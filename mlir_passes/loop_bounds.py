@@ -14,10 +14,19 @@ class Names:
     """A name for each SSA value that occurs in a bound, a condition or a subscript."""
 
     by_value: dict[Any, str] = field(default_factory=dict)
+    count: int = 0
 
     def of(self, value: Any) -> str:
         """The value's name; made up where it is new."""
-        return self.by_value.setdefault(value, f"v{len(self.by_value)}")
+        found = self.by_value.get(value)
+        if found is None:
+            found = self.by_value[value] = f"v{self.count}"
+            self.count += 1
+        return found
+
+    def forget(self, value: Any) -> None:
+        """Drop a value that is about to be erased: its address may be another's soon."""
+        self.by_value.pop(value, None)
 
     def values(self) -> dict[str, Any]:
         """The value of each name."""

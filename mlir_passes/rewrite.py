@@ -1,0 +1,79 @@
+"""Rebuilding ops with other maps or operands: the bindings cannot change an op's operands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from dsl.affine import Affine, Constraint
+from mlir_passes.affine_maps import from_map, to_map, to_set
+from mlir_passes.loop_bounds import Bounds, Names
+from mlir_passes.provider import ir
+
+
+def rebuilt(op: Any, operands: Sequence[Any], changed: Mapping[str, Any | None]) -> Any:
+    """The op with other operands and some attributes set or (None) dropped; the old one is gone.
+
+    Its regions move to the new op, and its uses see that one's results.
+    """
+    attributes = {name: op.attributes[name] for name in op.attributes}
+    for name, attribute in changed.items():
+        if attribute is None:
+            attributes.pop(name, None)
+        else:
+            attributes[name] = attribute
+    with ir.InsertionPoint(op), op.location:
+        new = ir.Operation.create(
+            op.name,
+            results=[r.type for r in op.results],
+            operands=list(operands),
+            attributes=attributes,
+            regions=len(op.regions),
+        )
+    for old_region, new_region in zip(op.regions, new.regions, strict=True):
+        for block in list(old_region.blocks):
+            block.append_to(new_region)
+    for old_result, new_result in zip(op.results, new.results, strict=True):
+        old_result.replace_all_uses_with(new_result)
+    op.erase()
+    return new.operation
+
+
+def with_bounds(loop: Any, bounds: Bounds, names: Names) -> Any:
+    """An ``affine.for`` with other bounds; a trip count that they make plain is dropped."""
+    values = names.values()
+    lower, lower_operands = to_map(bounds.lowers, values)
+    upper, upper_operands = to_map(bounds.uppers, values)
+    sizes = [len(lower_operands), len(upper_operands), 0]
+    changed = {
+        "lowerBoundMap": ir.AffineMapAttr.get(lower),
+        "upperBoundMap": ir.AffineMapAttr.get(upper),
+        "operandSegmentSizes": ir.DenseI32ArrayAttr.get(sizes),
+    }
+    if bounds.are_constant:
+        changed["hls.trip_count"] = None
+    return rebuilt(loop, [*lower_operands, *upper_operands], changed)
+
+
+def with_condition(op: Any, constraints: Sequence[Constraint], names: Names) -> Any:
+    """An ``affine.if`` with another condition."""
+    condition, operands = to_set(constraints, names.values())
+    return rebuilt(op, operands, {"condition": ir.IntegerSetAttr.get(condition)})
+
+
+def with_subscripts(op: Any, names: Names, variable: str, value: Affine) -> Any:
+    """An ``affine.load``, ``store`` or ``apply`` whose map has a variable replaced."""
+    count = op.attributes["map"].value.n_inputs
+    split = len(op.operands) - count
+    operands = list(op.operands)
+    exprs = from_map(op.attributes["map"].value, [names.of(x) for x in operands[split:]])
+    affine_map, indices = to_map([e.substitute({variable: value}) for e in exprs], names.values())
+    for result in op.results:
+        names.forget(result)
+    return rebuilt(op, [*operands[:split], *indices], {"map": ir.AffineMapAttr.get(affine_map)})
+
+
+def inline_before(block: Any, op: Any) -> None:
+    """Move a block's ops, but its terminator, in front of an op."""
+    for inner in list(block.operations)[:-1]:
+        inner.operation.move_before(op)
