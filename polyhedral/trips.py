@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
-from dsl.affine import Affine
+import islpy as isl
+
+from polyhedral.isl_text import affine_text, conjunction, positional
 from polyhedral.looptree import TreeLoop, TripCount
 
 # Beyond this many executions of the loop the average is taken over evenly spaced ones.
-_EXECUTIONS = 4096
+_EXECUTIONS = 128
 
 
 def trip_count(loop: TreeLoop, around: tuple[TreeLoop, ...]) -> TripCount:
     """Over all executions of the loop, guards left out of account.
 
-    Exact where the loops that matter run at most 4096 times together, else from that many evenly
-    spaced executions.
+    Least and greatest are exact. So is the average where the bounds are affine in one outer loop,
+    or where the outer loops that matter run at most 128 times together; else it is taken from
+    about that many evenly spaced executions.
     """
     needed = _needed(loop, around)
-    counts = [_trips(loop, env) for env in _executions(needed, {})]
-    if not counts:
+    extremes = _extremes(loop, needed)
+    if extremes is None:
         return TripCount(0, 0, 0.0)
-    return TripCount(min(counts), max(counts), sum(counts) / len(counts))
+    low, high = extremes
+    counts = [_trips(loop, env) for env in _executions(needed, {})]
+    average = sum(counts) / len(counts) if counts else 0.0
+    return TripCount(low, high, min(max(average, low), high))
 
 
 def _needed(loop: TreeLoop, around: tuple[TreeLoop, ...]) -> list[TreeLoop]:
@@ -39,11 +45,33 @@ def _variables(loop: TreeLoop) -> set[str]:
     return {v for bound in (*loop.lowers, *loop.uppers) for v in bound.variables()}
 
 
-def _range(loop: TreeLoop, env: Mapping[str, int]) -> range:
-    def values(bounds: tuple[Affine, ...]) -> list[int]:
-        return [b.evaluate(env) for b in bounds]
+def _extremes(loop: TreeLoop, needed: Sequence[TreeLoop]) -> tuple[int, int] | None:
+    """Exact least and greatest trip count by isl; None if the loop is never reached."""
+    names = positional([outer.iv for outer in needed])
+    where: list[str] = []
+    for outer in needed:
+        var = names[outer.iv]
+        where += [f"{var} >= {affine_text(b, names)}" for b in outer.lowers]
+        where += [f"{var} < {affine_text(b, names)}" for b in outer.uppers]
+        if outer.step > 1:
+            origin = affine_text(outer.lowers[0], names)
+            where.append(f"({var} - ({origin})) mod {outer.step} = 0")
+    extents = [
+        f"floor(({affine_text(u - low + (loop.step - 1), names)})/{loop.step})"
+        for u in loop.uppers
+        for low in loop.lowers
+    ]
+    space, condition = ", ".join(names.values()), conjunction(where)
+    trips = extents[0] if len(extents) == 1 else f"min({', '.join(extents)})"
+    value = isl.PwAff(f"{{ [{space}] -> [max(0, {trips})] : {condition} }}")
+    if value.domain().is_empty():
+        return None
+    return value.min_val().to_python(), value.max_val().to_python()
 
-    return range(max(values(loop.lowers)), min(values(loop.uppers)), loop.step)
+
+def _range(loop: TreeLoop, env: Mapping[str, int]) -> range:
+    low = max(b.evaluate(env) for b in loop.lowers)
+    return range(low, min(b.evaluate(env) for b in loop.uppers), loop.step)
 
 
 def _trips(loop: TreeLoop, env: Mapping[str, int]) -> int:
@@ -51,14 +79,15 @@ def _trips(loop: TreeLoop, env: Mapping[str, int]) -> int:
 
 
 def _executions(loops: list[TreeLoop], env: dict[str, int]) -> Iterator[dict[str, int]]:
+    """Values of the outer loops: all, or evenly spaced ones with the first and the last."""
     if not loops:
         yield env
         return
     every = _range(loops[0], env)
     budget = max(2, round(_EXECUTIONS ** (1 / len(loops))))
-    stride = max(1, -(-len(every) // budget))
-    chosen = every[::stride]
-    if every and chosen[-1] != every[-1]:
-        chosen = (*chosen, every[-1])  # type: ignore[assignment]
+    chosen: Sequence[int] = every
+    if len(every) > budget:
+        # Symmetric about the middle, so that an affine trip count has its exact average.
+        chosen = [every[round(k * (len(every) - 1) / (budget - 1))] for k in range(budget)]
     for value in chosen:
         yield from _executions(loops[1:], {**env, loops[0].iv: value})
