@@ -47,9 +47,7 @@ def tiled(s):
         s.unroll(f"{init}.i_1")
     for product in ("S1", "S3"):
         i, j, k = (f"{product}.{loop}" for loop in "ijk")
-        s.interchange(j, k)
-        s.tile([i, k], [4, 10])
-        s.reorder([f"{i}_0", f"{k}_0", j, f"{i}_1", f"{k}_1"])
+        s.tile([i, k], [4, 10])  # i_0, k_0, j, i_1, k_1: j stays between blocks and points
         s.pipeline(j)
         s.unroll(f"{i}_1")
         s.unroll(f"{k}_1")
