@@ -44,9 +44,16 @@ def __getattr__(name: str) -> Any:
 
         value = int_type_named(name)
         if value is None:
-            raise AttributeError(f"module 'weft' has no attribute '{name}'")
+            raise AttributeError(f"module 'weft' has no attribute '{name}'{_suggestion(name)}")
     globals()[name] = value
     return value
+
+
+def _suggestion(name: str) -> str:
+    from dsl.errors import did_you_mean
+
+    near = did_you_mean(name, __all__)
+    return f"; {near}" if near and near.startswith("did you mean") else ""
 
 
 def __dir__() -> list[str]:

@@ -148,6 +148,8 @@ class _FixedFactory:
         self._signed = signed
 
     def __getitem__(self, params: tuple[int | str, ...]) -> FixedType:
+        if type(params) is not tuple or not 2 <= len(params) <= 4:
+            raise TypeError('write fixed[width, integer] or fixed[width, integer, "rnd", "sat"]')
         width, integer, *modes = params
         quant = Quant(modes[0]) if modes else Quant.TRN
         overflow = Overflow(modes[1]) if len(modes) > 1 else Overflow.WRAP

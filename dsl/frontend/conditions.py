@@ -10,7 +10,7 @@ from dsl.errors import LanguageError
 from dsl.expr import CompareOp, Expr, loads
 from dsl.frontend.capture import is_number
 from dsl.frontend.context import Context
-from dsl.frontend.evaluate import COMPARE_OPS, unknown_comparison, value
+from dsl.frontend.evaluate import comparisons, value
 from dsl.values import Value
 
 
@@ -54,23 +54,21 @@ def _joined(ctx: Context, node: ast.BoolOp, statement: ast.If) -> bool | Cond:
 
 
 def _compared(ctx: Context, node: ast.Compare, statement: ast.If) -> bool | Cond:
+    ops = comparisons(ctx, node)
     nodes = [node.left, *node.comparators]
     operands = [value(ctx, n) for n in nodes]
     parts: list[Cond] = []
-    for n, op in enumerate(node.ops):
-        known = COMPARE_OPS.get(type(op))
-        if known is None:
-            raise unknown_comparison(ctx, op, node)
+    for n, op in enumerate(ops):
         a, b = operands[n], operands[n + 1]
         if is_number(a) and is_number(b):
-            if not values.compare(known, a, b):
+            if not values.compare(op, a, b):
                 return False
             continue
         left, right = values.as_affine(a), values.as_affine(b)
         if left is None or right is None:
             culprit = n if left is None else n + 1
             raise _refused(ctx, operands[culprit], nodes[culprit], statement)
-        parts.append(values.condition(known, left, right))
+        parts.append(values.condition(op, left, right))
     if not parts:
         return True
     return parts[0] if len(parts) == 1 else And(tuple(parts))

@@ -12,6 +12,9 @@ from dsl.frontend.capture import Environment
 from dsl.frontend.scope import Names
 from dsl.frontend.source import FunctionSource
 
+Placed = ast.expr | ast.stmt | ast.keyword
+"""What has a place in the file."""
+
 if TYPE_CHECKING:
     from dsl.kernel import Kernel
 
@@ -48,7 +51,7 @@ class Context:
         """Where the kernel stands."""
         return self.request.source
 
-    def span(self, node: ast.expr | ast.stmt) -> Span:
+    def span(self, node: Placed) -> Span:
         """The place of a node."""
         return self.source.span(node)
 
@@ -56,7 +59,7 @@ class Context:
         self,
         code: str,
         message: str,
-        node: ast.expr | ast.stmt,
+        node: Placed,
         help: str | None = None,
     ) -> LanguageError:
         """An error at a node."""

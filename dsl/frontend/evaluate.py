@@ -21,6 +21,7 @@ from dsl.frontend.context import Context
 from dsl.frontend.scope import LoopName
 from dsl.frontend.unsupported import EXPRESSIONS
 from dsl.program import Array
+from dsl.result_types import require_truth
 from dsl.values import Value
 
 BINARY_OPS: dict[type[ast.operator], BinaryOp] = {
@@ -101,7 +102,7 @@ def value(ctx: Context, node: ast.expr) -> Value:
                 "W142",
                 f"'{found.name}' is an array of type {found.type}, not one element",
                 node,
-                f"give it {len(found.shape)} subscripts: {example_access(found)}",
+                f"write one of its elements: {example_access(found)}",
             )
     if isinstance(found, Expr):
         return found
@@ -214,29 +215,39 @@ def _unary(ctx: Context, node: ast.UnaryOp) -> Value:
 
 def _compare(ctx: Context, node: ast.Compare) -> Value:
     """A comparison or a chain of them as data."""
+    ops = comparisons(ctx, node)
     operands = [value(ctx, n) for n in (node.left, *node.comparators)]
     result: Value = True
-    for op, a, b in zip(node.ops, operands, operands[1:], strict=False):
-        known = COMPARE_OPS.get(type(op))
-        if known is None:
-            raise unknown_comparison(ctx, op, node)
-        part = values.compare(known, a, b, ctx.span(node))
+    for op, a, b in zip(ops, operands, operands[1:], strict=False):
+        part = values.compare(op, a, b, ctx.span(node))
         result = _both(ctx, "and", result, part, node)
     return result
 
 
-def unknown_comparison(ctx: Context, op: ast.cmpop, node: ast.expr) -> Exception:
-    """The error for ``in`` and ``is``."""
-    what = "'in'" if isinstance(op, (ast.In, ast.NotIn)) else "'is'"
-    return ctx.error("W105", f"{what} is not supported in a kernel", node, "compare with == or <")
+def comparisons(ctx: Context, node: ast.Compare) -> list[CompareOp]:
+    """The operators of a comparison; ``in`` and ``is`` are refused."""
+    for op in node.ops:
+        if type(op) not in COMPARE_OPS:
+            what = "'in'" if isinstance(op, (ast.In, ast.NotIn)) else "'is'"
+            message = f"{what} is not supported in a kernel"
+            raise ctx.error("W105", message, node, "compare with == and <, joined by 'and', 'or'")
+    return [COMPARE_OPS[type(op)] for op in node.ops]
 
 
 def _logical(ctx: Context, node: ast.BoolOp) -> Value:
     op = "and" if isinstance(node.op, ast.And) else "or"
-    result = value(ctx, node.values[0])
+    result = truth(ctx, node.values[0], f"'{op}'")
     for part in node.values[1:]:
-        result = _both(ctx, op, result, value(ctx, part), node)
+        result = _both(ctx, op, result, truth(ctx, part, f"'{op}'"), node)
     return result
+
+
+def truth(ctx: Context, node: ast.expr, what: str) -> Value:
+    """A value that ``what`` takes as a truth value: a number, or data of type ``u1``."""
+    found = value(ctx, node)
+    if not is_number(found):
+        require_truth(values.operand(found).dtype, ctx.span(node), what)  # type: ignore[union-attr]
+    return found
 
 
 def _both(ctx: Context, op: Any, a: Value, b: Value, node: ast.expr) -> Value:
@@ -249,7 +260,7 @@ def _both(ctx: Context, op: Any, a: Value, b: Value, node: ast.expr) -> Value:
 
 
 def _select(ctx: Context, node: ast.IfExp) -> object:
-    cond = value(ctx, node.test)
+    cond = truth(ctx, node.test, "the condition of a select")
     if is_number(cond):
         return evaluate(ctx, node.body if cond else node.orelse)
     then, orelse = value(ctx, node.body), value(ctx, node.orelse)

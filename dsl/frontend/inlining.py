@@ -88,9 +88,10 @@ class _Call:
             if keyword.arg is None or keyword.arg not in formal or keyword.arg in passed:
                 name = keyword.arg or "**"
                 known = formal.keys() - passed.keys()
-                problem = "is given twice" if name in passed else "is not one of its arguments"
-                message = f"'{name}' {problem} in the call of '{callee.name}'"
-                raise ctx.error("W150", message, keyword.value, did_you_mean(name, known))
+                message = f"'{callee.name}' has no argument '{name}'"
+                if name in passed:
+                    message = f"'{name}' of '{callee.name}' is given twice"
+                raise ctx.error("W150", message, keyword, did_you_mean(name, known))
             passed[keyword.arg] = keyword.value
         count = len(node.args) + len(node.keywords)
         if count != len(formal):

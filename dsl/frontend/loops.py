@@ -160,7 +160,7 @@ def _interval(
     for part in (*low.parts, *high.parts):
         if abs(part.const) > MAX_EXTENT:
             message = f"the bound {part} does not fit into 32 bits, as loop variables do"
-            raise ctx.error("W108", message, nodes[-1])
+            raise ctx.error("W108", message, nodes[-1], "split the loop into two")
     return Header(target, low.parts, high.parts, step)
 
 

@@ -26,12 +26,15 @@ class FunctionSource:
     lines: tuple[str, ...]
     node: ast.FunctionDef
 
-    def span(self, node: ast.expr | ast.stmt | ast.arg) -> Span:
-        """The place of a node."""
+    def span(self, node: ast.expr | ast.stmt | ast.arg | ast.keyword) -> Span:
+        """The place of a node; of an argument its name alone."""
+        if isinstance(node, ast.arg):
+            start = self._column(node.lineno, node.col_offset)
+            return Span(self.file, node.lineno, start, node.lineno, start + len(node.arg))
         return self.between(node, node)
 
     def between(
-        self, first: ast.expr | ast.stmt | ast.arg, last: ast.expr | ast.stmt | ast.arg
+        self, first: ast.expr | ast.stmt | ast.keyword, last: ast.expr | ast.stmt | ast.keyword
     ) -> Span:
         """From the start of one node to the end of another."""
         end_line = last.end_lineno or last.lineno

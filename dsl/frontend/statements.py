@@ -60,11 +60,12 @@ def _for(ctx: Context, node: ast.For) -> tuple[Node, ...]:
         check_name(ctx.source, header.target.id, "this loop variable", header.target)
         ctx.names.enter(LoopName(header.target.id, ctx.span(header.target)))
     inside = body(ctx, node.body)
+    span = ctx.source.between(node, node.iter)
     for header in reversed(loops):
         ctx.names.leave()
-        span = ctx.source.between(node, node.iter)
-        var = header.target.id
-        inside = (Loop(var, header.lowers, header.uppers, header.step, inside, span),)
+        if inside:  # a loop without statements does nothing, and is left out
+            var = header.target.id
+            inside = (Loop(var, header.lowers, header.uppers, header.step, inside, span),)
     return inside
 
 
@@ -73,6 +74,8 @@ def _if(ctx: Context, node: ast.If) -> tuple[Node, ...]:
     if isinstance(cond, bool):
         return body(ctx, node.body if cond else node.orelse)
     then, orelse = body(ctx, node.body), body(ctx, node.orelse)
+    if not then and not orelse:
+        return ()
     return (If(cond, then, orelse, ctx.source.between(node, node.test)),)
 
 
@@ -176,7 +179,7 @@ def writable(ctx: Context, node: ast.expr) -> tuple[Access, DType]:
             raise ctx.error("W107", message, node, instead)
         case ast.Tuple() | ast.List():
             message = "an assignment to several targets is not supported in a kernel"
-            raise ctx.error("W107", message, node, "write one assignment for each")
+            raise ctx.error("W107", message, node, "assign one after the other, through a local")
         case _:
             message = "this cannot be assigned to in a kernel"
             raise ctx.error("W107", message, node, "assign to A[i, j] or to a scalar")

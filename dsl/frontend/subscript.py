@@ -99,7 +99,12 @@ def not_affine(ctx: Context, code: str, what: str, node: ast.expr) -> LanguageEr
         reason = f"{text} depends on data"
         if isinstance(part, ast.Subscript | ast.Name):
             reason = f"it reads {read[0]}"
-        instead = "which element is used must be known from the loop variables alone"
+        instead = "which element is used follows from the loop variables alone"
+        if code == "W141":
+            instead = (
+                "a loop runs a fixed number of times: capture the size as a constant, and select "
+                "values with 'a if c else b' where data decide"
+            )
         return ctx.error(code, f"{what} is not affine: {reason}", part, instead)
     if is_number(found):
         return ctx.error(code, f"{what} is {text}, not an integer", part, AFFINE_HELP)
