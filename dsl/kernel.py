@@ -246,7 +246,7 @@ class FunctionKernel(Kernel):
                     "W138",
                     f"the kernel '{self.name}' captures no '{name}'",
                     span=caller_span(),
-                    help=did_you_mean(name, known),
+                    help=did_you_mean(name, self._replaceable(known)),
                 )
             if not is_number(plain(value)) and not isinstance(value, TYPES):
                 raise LanguageError(
@@ -256,6 +256,13 @@ class FunctionKernel(Kernel):
                     help="captured names are replaced by numbers or types",
                 )
         return self._specialised({**self.overrides, **values})
+
+    def _replaceable(self, names: frozenset[str]) -> list[str]:
+        """Those of the captured names that are numbers: what is worth suggesting."""
+        from dsl.frontend.capture import is_number
+
+        environment = self._environment()
+        return [name for name in names if is_number(environment.lookup(name))]
 
     def _specialised(self, overrides: Mapping[str, object]) -> Self:
         if overrides == self.overrides:

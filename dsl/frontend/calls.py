@@ -103,8 +103,7 @@ def apply(intrinsic: Intrinsic, args: Sequence[Value], ctx: Context, node: ast.C
 def no_keywords(ctx: Context, node: ast.Call, what: str) -> None:
     """Refuse keyword arguments and ``*``."""
     if node.keywords:
-        keyword = node.keywords[0].value
-        raise ctx.error("W150", f"{what} takes no keyword arguments", keyword)
+        raise ctx.error("W150", f"{what} takes no keyword arguments", node.keywords[0])
 
 
 def _cast(ctx: Context, dtype: DType, node: ast.Call) -> Expr:
@@ -167,11 +166,10 @@ def _constant_call(ctx: Context, function: object, node: ast.Call) -> Value:
 def _unknown_call(ctx: Context, function: object, node: ast.Call) -> LanguageError:
     name = getattr(function, "__name__", "")
     if isinstance(function, (Affine, Expr)):
+        name = ctx.source.text(node.func)
         what = "a loop variable" if isinstance(function, Affine) else "a value"
-        message = f"{ctx.source.text(node.func)} is {what}, and is called"
-        return ctx.error(
-            "W111", message, node, "write weft.i8(x) if the type of that name is meant"
-        )
+        message = f"{name} is {what}, and is called"
+        return ctx.error("W111", message, node, f"write weft.{name}(x) for the type")
     if isinstance(function, ArrayType):
         instead = f"an array is declared, not called: tmp: {function}"
     else:

@@ -37,6 +37,12 @@ BINARY_OPS: dict[type[ast.operator], BinaryOp] = {
     ast.LShift: BinaryOp.SHL,
     ast.RShift: BinaryOp.SHR,
 }
+_CONSTANTS: dict[type[object], str] = {
+    type(None): "None",
+    type(...): "'...'",
+    bytes: "a string",
+    complex: "a complex number",
+}
 UNARY_OPS: dict[type[ast.unaryop], UnaryOp] = {
     ast.USub: UnaryOp.NEG,
     ast.Invert: UnaryOp.INVERT,
@@ -159,7 +165,7 @@ def _constant(ctx: Context, node: ast.Constant) -> object:
                 raise ctx.error("W108", f"this number has more than {fold.MAX_BITS} bits", node)
             return node.value
         case _:
-            kind = "None" if node.value is None else f"a {type(node.value).__name__}"
+            kind = _CONSTANTS.get(type(node.value), "this constant")
             instead = "a kernel computes with integers, fixed point and floats"
             raise ctx.error("W105", f"{kind} is not supported in a kernel", node, instead)
 
@@ -206,7 +212,8 @@ def _attribute(ctx: Context, node: ast.Attribute) -> object:
 
 
 def _unary(ctx: Context, node: ast.UnaryOp) -> Value:
-    a = value(ctx, node.operand)
+    is_not = isinstance(node.op, ast.Not)
+    a = truth(ctx, node.operand, "'not'") if is_not else value(ctx, node.operand)
     if is_number(a):
         return _folded(ctx, fold.unary, node.op, a, node)
     op = UNARY_OPS.get(type(node.op))

@@ -34,17 +34,18 @@ def subscript(ctx: Context, node: ast.Subscript) -> object:
 
 def access_of(ctx: Context, node: ast.Subscript) -> tuple[Array, Access] | object:
     """The array and the element that are meant; for anything else, its value."""
-    parts: list[ast.expr] = []
+    chain: list[ast.Subscript] = []
     base: ast.expr = node
     while isinstance(base, ast.Subscript):
-        parts.insert(0, base.slice)
+        chain.insert(0, base)
         base = base.value
     found = evaluate(ctx, base)
     if isinstance(found, Array):
+        parts = [n.slice for n in chain]
         subscripts = [i for p in parts for i in (p.elts if isinstance(p, ast.Tuple) else [p])]
         return found, _access(ctx, found, subscripts, node)
-    for part in parts:
-        found = _item(ctx, found, part, node)
+    for link in chain:
+        found = _item(ctx, found, link)
     return found
 
 
@@ -107,7 +108,10 @@ def not_affine(ctx: Context, code: str, what: str, node: ast.expr) -> LanguageEr
             )
         return ctx.error(code, f"{what} is not affine: {reason}", part, instead)
     if is_number(found):
-        return ctx.error(code, f"{what} is {text}, not an integer", part, AFFINE_HELP)
+        instead = AFFINE_HELP
+        if isinstance(part, ast.BinOp) and isinstance(part.op, ast.Div):
+            instead = "write // for the integer quotient"
+        return ctx.error(code, f"{what} is {text}, not an integer", part, instead)
     match part:
         case ast.BinOp(op=ast.Mult() | ast.Pow()):
             reason = f"{text} multiplies loop variables"
@@ -138,8 +142,9 @@ def _culprit(ctx: Context, node: ast.expr) -> ast.expr:
 # -------------------------------------------------------------------------- tables and types
 
 
-def _item(ctx: Context, base: object, part: ast.expr, node: ast.Subscript) -> object:
+def _item(ctx: Context, base: object, node: ast.Subscript) -> object:
     """One entry of a captured table, or a type made with brackets."""
+    part = node.slice
     dtype = dtype_of(base)
     if dtype is not None:
         return _array_type(ctx, dtype, part)
@@ -152,7 +157,7 @@ def _item(ctx: Context, base: object, part: ast.expr, node: ast.Subscript) -> ob
             raise ctx.error("W103", message, part, "write weft.const[f32[8]]")
         return ConstType(inner)  # type: ignore[arg-type]
     if isinstance(base, (Sequence, Mapping)) or hasattr(base, "__array__"):
-        return _entry(ctx, base, part, node)
+        return _entry(ctx, base, node)
     text = ctx.source.text(node.value)
     raise ctx.error(
         "W113",
@@ -204,8 +209,8 @@ def _fixed_type(ctx: Context, factory: Any, part: ast.expr) -> object:
         raise ctx.error("W103", str(e), part, instead) from None
 
 
-def _entry(ctx: Context, base: Any, part: ast.expr, node: ast.Subscript) -> object:
-    text = ctx.source.text(node.value)
+def _entry(ctx: Context, base: Any, node: ast.Subscript) -> object:
+    part, text = node.slice, ctx.source.text(node.value)
     key = _key(ctx, part)
     if isinstance(key, (Affine, Expr)):
         raise ctx.error(
@@ -217,7 +222,8 @@ def _entry(ctx: Context, base: Any, part: ast.expr, node: ast.Subscript) -> obje
     try:
         return plain(base[key])
     except (LookupError, TypeError, ValueError) as e:
-        message = f"{text}[{ctx.source.text(part)}] has no value: {e}"
+        reason = "no such key" if isinstance(e, KeyError) else str(e)
+        message = f"{ctx.source.text(node)} has no value: {reason}"
         raise ctx.error("W114", message, node) from None
 
 
