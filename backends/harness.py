@@ -9,17 +9,19 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 from pathlib import Path
 
 from backends.ap_types import need_ap_types
 from backends.cxx import Cxx
 from backends.process import Limits, Run, run_limited
+from backends.rawdata import element_bytes
 from dsl.program import Program
 
 HERE = Path(__file__).parent
-INCLUDES = (HERE, HERE / "vitis")
 
 _INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*([<\"].*[>\"])[^\n]*\n?", re.MULTILINE)
+_WIDEST = re.compile(r"^[ \t]*#[ \t]*define[ \t]+AP_INT_MAX_W[ \t]+(\d+)[^\n]*\n?", re.MULTILINE)
 _AP_HEADERS = ("ap_int.h", "ap_fixed.h", "hls_math.h", "ap_axi_sdata.h")
 
 
@@ -45,17 +47,30 @@ class Unit:
 def program_text(units: Sequence[Unit]) -> str:
     """One translation unit with all kernels and a ``main``."""
     includes = dict.fromkeys(name for unit in units for name in unit.includes)
-    lines = [f"#include {name}" for name in includes]
+    widest = max((int(w) for unit in units for w in _WIDEST.findall(unit.text)), default=0)
+    lines = [f"#define AP_INT_MAX_W {widest}"] if widest else []
+    lines += [f"#include {name}" for name in includes]
     lines += ['#include "harness.h"', ""]
     for n, unit in enumerate(units):
-        lines += [f"namespace kernel_{n} {{", _INCLUDE.sub("", unit.text), "}", ""]
-    lines += ["int main(int argc, char **argv) {", "  using weft_harness::kernel;"]
-    lines += ["  weft_harness::job *const kernels[] = {"]
+        text = _WIDEST.sub("", _INCLUDE.sub("", unit.text))
+        lines += [f"namespace kernel_{n} {{", text, "}", ""]
+    lines += ["int main(int argc, char **argv) {"]
     for n, unit in enumerate(units):
-        extents = ", ".join(str(a.shape[0] if a.shape else 0) for a in unit.program.arguments)
-        lines += [f"      kernel<{extents}>(kernel_{n}::{unit.function}),"]
+        arguments = unit.program.arguments
+        counts = [prod(a.shape) if a.shape else 0 for a in arguments]
+        sizes = [element_bytes(a.dtype) for a in arguments]
+        lines.append(f"  static const std::size_t counts_{n}[] = {{{_listed(counts)}}};")
+        lines.append(f"  static const std::size_t bytes_{n}[] = {{{_listed(sizes)}}};")
+    lines += ["  const weft_harness::job kernels[] = {"]
+    for n, unit in enumerate(units):
+        function = f"kernel_{n}::{unit.function}"
+        lines.append(f"      weft_harness::kernel({function}, counts_{n}, bytes_{n}),")
     lines += ["  };", f"  return weft_harness::run_jobs(argc, argv, kernels, {len(units)});", "}"]
     return "\n".join(lines) + "\n"
+
+
+def _listed(numbers: Sequence[int]) -> str:
+    return ", ".join(map(str, [*numbers, 0]))  # no array of C++ is empty
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +105,7 @@ def build(
     Raises:
         ToolError: W410: the kernels need the ap_types headers and they are not here.
     """
-    folders = [*INCLUDES, *includes]
+    folders = [HERE, *includes]
     if any(unit.needs_ap_types for unit in units):
         folders.append(need_ap_types(units[0].program.name).folder)
     source, executable = folder / f"{name}.cpp", folder / name

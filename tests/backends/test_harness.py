@@ -99,6 +99,21 @@ def test_includes_are_outside_of_the_namespaces() -> None:
     assert text.index("#include <cmath>") < text.index("namespace")
 
 
+def test_the_widest_integer_of_all_is_defined_first() -> None:
+    wide = [unit(f"#define AP_INT_MAX_W {w}\n#include <ap_int.h>\nvoid k() {{}}\n")
+            for w in (2048, 4096)]  # fmt: skip
+    text = program_text(wide)
+    assert text.startswith("#define AP_INT_MAX_W 4096\n#include <ap_int.h>\n")
+    assert text.count("AP_INT_MAX_W") == 1
+
+
+def test_another_type_than_the_data_s_is_found(tmp_path: Path) -> None:
+    other = unit("void k(float A[4]) {}\n", array("A", f64, 4))
+    [[outcome]] = run(tmp_path, [other], [[bytes(32)]])
+    assert outcome.data is None
+    assert "argument 0 has another type than its data" in outcome.detail
+
+
 def test_a_refusal_of_the_compiler_is_a_result(tmp_path: Path) -> None:
     bad = unit("void k(double A[4]) { A[0] = nothing; }\n", array("A", f64, 4))
     built = build(need_cxx(), [bad], tmp_path, "p")
