@@ -130,6 +130,7 @@ def verify(
     from mlir_passes.pipeline import compile_design
 
     design = compile_design(program, schedule)
+    _ = design.module  # an illegal schedule is found before anything is run
     options = {"jit": jit, "cxx": cxx, "sanitize": sanitize}
     return verify_many([design], seed, trials, seconds=seconds, **options)[0]
 

@@ -94,7 +94,9 @@ def verify_pairs(task: FileTask) -> list[dict[str, Any]]:
         try:
             kernel = kernels_of(f"{pair.file}:{pair.kernel}")[pair.kernel]
             schedule, _ = chosen(kernel, pair.schedule)
-            designs[pair] = compile_design(sized(kernel, pair.size).program, schedule)
+            design = compile_design(sized(kernel, pair.size).program, schedule)
+            _ = design.module  # now: an error here is that of this pair
+            designs[pair] = design
         except WeftError as error:
             rows[pair] = failed_row(pair, error.render())
     options = task.options

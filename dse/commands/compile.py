@@ -135,12 +135,14 @@ def _late(what: Target, emit: str, after: tuple[str, ...], times: dict[str, floa
         from mlir_passes.pipeline import compile_design
     with _timed(times, "read kernel"):
         program = what.program
-    design = compile_design(program, what.schedule, print_after=after)
-    times |= design.timings
-    for name, text in design.printed:
-        console.say(f"// after {name}\n{text}")
-    with _timed(times, f"print {emit}"):
-        return str(design.module) if emit == "affine" else design.hls_cpp
+    design = compile_design(program, what.schedule, print_after=after, listener=_show)
+    text = design.affine if emit == "affine" else design.hls_cpp
+    times |= design.seconds
+    return text
+
+
+def _show(name: str, text: str) -> None:
+    console.say(f"// after {name}\n{text}")
 
 
 def _listing(spec: str, form: str) -> str:
