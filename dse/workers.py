@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import signal
 import time
+import traceback
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
@@ -16,7 +17,10 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class Ended(Generic[Task, Result]):
-    """A task and what it returned; where it did not, None and how it ended."""
+    """A task and what it returned; where it did not, None and how it ended.
+
+    ``failure`` is empty, or the name of a signal, a word on time, or the trace of an exception.
+    """
 
     task: Task
     result: Result | None
@@ -78,13 +82,17 @@ def run_tasks(
 
 def _call(function: Callable[[Any], Any], task: object, pipe: Connection) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends us
-    pipe.send(function(task))
+    try:
+        answer = (function(task), "")
+    except Exception:  # noqa: BLE001 - the parent is told, with the trace
+        answer = (None, traceback.format_exc())
+    pipe.send(answer)
     pipe.close()
 
 
 def _finished(running: _Running[Task]) -> Ended[Task, Any]:
     try:
-        result = running.pipe.recv()
+        result, failure = running.pipe.recv()
     except EOFError:
         running.process.join()
         code = running.process.exitcode
@@ -93,7 +101,7 @@ def _finished(running: _Running[Task]) -> Ended[Task, Any]:
     finally:
         running.pipe.close()
     running.process.join()
-    return Ended(running.task, result)
+    return Ended(running.task, result, failure)
 
 
 def _stop(running: _Running[Task]) -> None:

@@ -125,6 +125,16 @@ template <class A> bool write(std::FILE *file, A &array) {
   return true;
 }
 
+// The bytes as one number: what two values differ in that print alike.
+inline std::string hex(const unsigned char *bytes, std::size_t size) {
+  std::string text = "0x";
+  for (std::size_t n = size; n-- > 0;) {
+    text += "0123456789abcdef"[bytes[n] >> 4];
+    text += "0123456789abcdef"[bytes[n] & 15];
+  }
+  return text;
+}
+
 // "[3][0][7]", the place of element n of an array of type A.
 template <class A> struct place {
   static std::string of(std::size_t) { return ""; }
@@ -189,7 +199,8 @@ public:
         continue;
       }
       if (++wrong <= 10) {
-        std::printf("%s%s is %.17g, expected %.17g\n", label, place<A>::of(n).c_str(), g, w);
+        std::printf("%s%s is %.17g (%s), expected %.17g (%s)\n", label, place<A>::of(n).c_str(), g,
+                    hex(got_bytes, size).c_str(), w, hex(want_bytes, size).c_str());
       }
     }
     std::fclose(file);

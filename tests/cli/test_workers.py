@@ -1,0 +1,76 @@
+"""Tasks in processes of their own."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+
+from dse.workers import Ended, run_tasks
+
+
+def work(task: str) -> str:
+    match task:
+        case "crash":
+            os.kill(os.getpid(), signal.SIGSEGV)
+        case "exit":
+            os._exit(3)
+        case "hang":
+            time.sleep(60)
+        case "slow":
+            time.sleep(0.5)
+    return task.upper()
+
+
+def outcomes(tasks: list[str], jobs: int, seconds: float = 60) -> dict[str, Ended]:
+    return {e.task: e for e in run_tasks(work, tasks, jobs, seconds)}
+
+
+def test_results_come_back() -> None:
+    assert {t: e.result for t, e in outcomes(list("abcde"), 2).items()} == {
+        t: t.upper() for t in "abcde"
+    }
+    assert outcomes([], 2) == {}
+
+
+def test_a_crash_is_a_result() -> None:
+    ended = outcomes(["a", "crash", "exit", "b"], 2)
+    assert ended["crash"] == Ended("crash", None, "SIGSEGV")
+    assert ended["exit"] == Ended("exit", None, "exit status 3")
+    assert (ended["a"].result, ended["b"].result) == ("A", "B")
+
+
+def test_a_task_that_hangs_is_ended() -> None:
+    start = time.monotonic()
+    ended = outcomes(["hang", "a"], 1, seconds=3)
+    assert ended["hang"].failure == "no answer in 3 s"
+    assert ended["a"].result == "A"
+    assert time.monotonic() - start < 30
+
+
+def test_they_run_at_once() -> None:
+    outcomes(["a"], 1)  # starts the server of forks
+    start = time.monotonic()
+    outcomes(["slow", "slow ", "slow  "], 3)
+    results = list(run_tasks(work, ["slow"] * 4, 4, 60))
+    assert len(results) == 4
+    assert time.monotonic() - start < 5
+
+
+def test_leaving_early_ends_the_others() -> None:
+    running = run_tasks(work, ["a", "hang"], 2, 60)
+    assert next(running).result == "A"
+    start = time.monotonic()
+    running.close()
+    assert time.monotonic() - start < 20
+
+
+def test_an_exception_is_not_hidden() -> None:
+    [ended] = run_tasks(fails, ["broken"], 1, 60)
+    assert ended.result is None
+    assert ended.failure.startswith("Traceback")
+    assert ended.failure.endswith("RuntimeError: broken\n")
+
+
+def fails(task: str) -> str:
+    raise RuntimeError(task)
