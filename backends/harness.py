@@ -22,26 +22,24 @@ HERE = Path(__file__).parent
 
 _INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*([<\"].*[>\"])[^\n]*\n?", re.MULTILINE)
 _WIDEST = re.compile(r"^[ \t]*#[ \t]*define[ \t]+AP_INT_MAX_W[ \t]+(\d+)[^\n]*\n?", re.MULTILINE)
-_AP_HEADERS = ("ap_int.h", "ap_fixed.h", "hls_math.h", "ap_axi_sdata.h")
 
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """The C++ text of one kernel, with the program it came from and the function's name."""
+    """The C++ text of one kernel, with the program it came from and the function's name.
+
+    ``ap_types``: it needs ap_int.h or ap_fixed.h.
+    """
 
     program: Program
     function: str
     text: str
+    ap_types: bool = False
 
     @property
     def includes(self) -> tuple[str, ...]:
         """What it includes, with brackets or quotes."""
         return tuple(_INCLUDE.findall(self.text))
-
-    @property
-    def needs_ap_types(self) -> bool:
-        """It includes one of Xilinx's headers."""
-        return any(name.strip('<>"') in _AP_HEADERS for name in self.includes)
 
 
 def program_text(units: Sequence[Unit]) -> str:
@@ -52,7 +50,8 @@ def program_text(units: Sequence[Unit]) -> str:
     lines += [f"#include {name}" for name in includes]
     lines += ['#include "harness.h"', ""]
     for n, unit in enumerate(units):
-        text = _WIDEST.sub("", _INCLUDE.sub("", unit.text))
+        # Functions with C linkage are one and the same in all namespaces.
+        text = _WIDEST.sub("", _INCLUDE.sub("", unit.text)).replace('extern "C" ', "")
         lines += [f"namespace kernel_{n} {{", text, "}", ""]
     lines += ["int main(int argc, char **argv) {"]
     for n, unit in enumerate(units):
@@ -106,7 +105,7 @@ def build(
         ToolError: W410: the kernels need the ap_types headers and they are not here.
     """
     folders = [HERE, *includes]
-    if any(unit.needs_ap_types for unit in units):
+    if any(unit.ap_types for unit in units):
         folders.append(need_ap_types(units[0].program.name).folder)
     source, executable = folder / f"{name}.cpp", folder / name
     source.write_text(program_text(units), encoding="utf-8")

@@ -253,9 +253,12 @@ def _check_jit(case: _Case, seconds: int) -> None:
 
 
 def _check_cxx(cases: Sequence[_Case], chunk: int, seconds: int, sanitize: bool) -> None:
-    units = [Unit(c.program, c.program.name, c.design.hls_cpp) for c in cases]
+    sources = [c.design.hls for c in cases]
+    units = [
+        Unit(c.program, s.name, s.text, s.uses_ap) for c, s in zip(cases, sources, strict=True)
+    ]
     for with_ap in (False, True):
-        group = [n for n, unit in enumerate(units) if unit.needs_ap_types is with_ap]
+        group = [n for n, unit in enumerate(units) if unit.ap_types is with_ap]
         for start in range(0, len(group), chunk):
             part = group[start : start + chunk]
             with tempfile.TemporaryDirectory(prefix="weft-verify-") as folder:
@@ -269,11 +272,16 @@ def _check_chunk(
     cases: Sequence[_Case], units: Sequence[Unit], folder: Path, seconds: int, sanitize: bool
 ) -> None:
     """Compile and run; when the compiler refuses, halves of the chunk find whom it refuses."""
+    from mlir_passes.emit_hls import include_directory
+
     start = time.perf_counter()
     flags, memory = (SANITIZE, 0) if sanitize else ((), 4 << 30)
     limits = Limits(seconds=600)
     folder = Path(tempfile.mkdtemp(dir=folder))
-    built = build(need_cxx(), units, folder, "kernels", flags=flags, limits=limits)
+    support = [include_directory()]
+    built = build(
+        need_cxx(), units, folder, "kernels", includes=support, flags=flags, limits=limits
+    )
     if built.executable is None:
         if len(cases) == 1:
             said = [line for line in built.compilation.log.splitlines() if "error" in line]

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dsl.program import Program
 from dsl.schedule import Schedule
@@ -19,6 +19,9 @@ from mlir_passes.passes.simplify_guards import SimplifyGuards
 from mlir_passes.verify import verify_module
 from polyhedral.looptree import LoopTree
 from polyhedral.scheduled import ScheduledScop
+
+if TYPE_CHECKING:
+    from mlir_passes.emit_hls import HlsSource
 
 # Only what makes the loops plainer. Arithmetic stays as it is written: store-to-load forwarding,
 # hoisting or merging common subexpressions would break up the statements that a reader of the C++
@@ -81,12 +84,17 @@ class Design:
         return str(self.module)
 
     @cached_property
-    def hls_cpp(self) -> str:
-        """HLS C++ of the kernel."""
+    def hls(self) -> HlsSource:
+        """HLS C++ of the kernel, its header, and what a testbench must know of both."""
         from mlir_passes.emit_hls import emit
 
         with self._timed("emit"):
             return emit(self.module)
+
+    @property
+    def hls_cpp(self) -> str:
+        """The text of the HLS C++."""
+        return self.hls.text
 
     @contextmanager
     def _timed(self, stage: str) -> Iterator[None]:

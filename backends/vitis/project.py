@@ -9,17 +9,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from backends.devices import Device
-from backends.harness import Unit
 from backends.vitis.config import hls_config
 from backends.vitis.files import ProjectFiles, checked_name
 from backends.vitis.makefile import makefile
 from backends.vitis.manifest import NAME as MANIFEST
 from backends.vitis.manifest import manifest
 from backends.vitis.readme import readme
-from backends.vitis.signature import header, parameters
 from backends.vitis.tcl import run_hls_tcl
 from backends.vitis.testbench import golden, testbench
 from backends.vitis.write import write_project
+from mlir_passes.emit_hls import include_directory
 
 if TYPE_CHECKING:
     from mlir_passes.pipeline import Design
@@ -47,28 +46,29 @@ def project(design: Design, device: Device, clock: float, seed: int = 0) -> Proj
     Raises:
         ToolError: W403 to W406: the device, the name, the clock or the C++ does not fit.
     """
-    program, schedule, text = design.program, design.schedule, design.hls_cpp
-    top = checked_name(program.name)
-    data = golden(program, schedule, parameters(text, top), seed)
+    program, schedule, source = design.program, design.schedule, design.hls
+    top = checked_name(source.name)
+    data = golden(program, schedule, source.arguments, seed)
     contents: dict[str, bytes] = {}
     for g in data:
         contents[g.initial[0]] = g.initial[1]
         if g.final is not None:
             contents[g.final[0]] = g.final[1]
-    unit = Unit(program, top, text)
+    support = {name: (include_directory() / name).read_text("utf-8") for name in source.support}
     names = ProjectFiles(
         top,
         device,
         clock,
         data=tuple(contents),
-        headers=(f"{top}.h", "weft_tb.h"),
-        ap_types=unit.needs_ap_types,
+        headers=(f"{top}.h", "weft_tb.h", *support),
+        ap_types=source.uses_ap,
     )
     texts = {
-        names.source: f'#include "{top}.h"\n\n{text}',
-        f"{top}.h": header(text, top),
+        names.source: source.text,
+        f"{top}.h": source.header,
         names.testbench: testbench(top, data),
-        "weft_tb.h": (HERE / "weft_tb.h").read_text(encoding="utf-8"),
+        "weft_tb.h": (HERE / "weft_tb.h").read_text("utf-8"),
+        **support,
         "run_hls.tcl": run_hls_tcl(names),
         "hls_config.cfg": hls_config(names),
         "Makefile": makefile(names),

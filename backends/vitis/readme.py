@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from backends.vitis.files import ProjectFiles
-from backends.vitis.testbench import Golden
+from backends.vitis.testbench import Golden, declaration
 from dsl.program import Program
 from dsl.schedule import Schedule
 
@@ -59,8 +59,8 @@ def readme(
     rows = []
     for array, g in zip(program.arguments, data, strict=True):
         direction = "in and out" if g.final else "in"
-        rows.append(f"| `{g.parameter.declaration}` | `{array.type}` | {direction} |")
-    loose = [g.parameter.name for g in data if g.tolerance]
+        rows.append(f"| `{declaration(g.argument)}` | `{array.type}` | {direction} |")
+    loose = [g.argument.cpp for g in data if g.tolerance]
     exact = "The testbench asks for the very same bits."
     if loose:
         exact = (

@@ -11,12 +11,12 @@ import numpy as np
 from backends.compare import limited_scale, ulp
 from backends.rawdata import to_bytes
 from backends.tolerance import magnitudes, tolerances
-from backends.vitis.signature import Parameter
 from dsl import interp
 from dsl.inputs import random_inputs
 from dsl.program import Array, Program
 from dsl.schedule import Schedule
 from dsl.types import FixedType, FloatType, IntType
+from mlir_passes.emit_hls import Argument
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Golden:
     final one, with the absolute distance from it that is allowed (0: the same bits).
     """
 
-    parameter: Parameter
+    argument: Argument
     initial: tuple[str, bytes]
     final: tuple[str, bytes] | None
     tolerance: float = 0.0
@@ -37,14 +37,14 @@ def written_arrays(program: Program) -> frozenset[str]:
 
 
 def golden(
-    program: Program, schedule: Schedule, parameters: tuple[Parameter, ...], seed: int
+    program: Program, schedule: Schedule, arguments: tuple[Argument, ...], seed: int
 ) -> tuple[Golden, ...]:
     """Inputs, results and tolerances of every argument, in order.
 
     Args:
         program: The kernel.
         schedule: What a schedule may reassociate has a tolerance.
-        parameters: The C++ parameters of the arguments.
+        arguments: What the emitted C++ calls the program's arguments, in order.
         seed: Of the random inputs.
     """
     inputs = random_inputs(program, seed)
@@ -58,15 +58,15 @@ def golden(
             scales = dict(interp.run(magnitudes(program), positive))
     written = written_arrays(program)
     found = []
-    for n, (array, parameter) in enumerate(zip(program.arguments, parameters, strict=True)):
-        stem = f"data/{n:02d}_{parameter.name}"
+    for n, (array, argument) in enumerate(zip(program.arguments, arguments, strict=True)):
+        stem = f"data/{n:02d}_{argument.cpp}"
         initial = (f"{stem}.in.bin", to_bytes(array, inputs[array.name]))
         if array.name not in written:
-            found.append(Golden(parameter, initial, None))
+            found.append(Golden(argument, initial, None))
             continue
         final = (f"{stem}.out.bin", to_bytes(array, results[array.name]))
         bound = _absolute(array, allowed.get(array.name, 0), scales, results)
-        found.append(Golden(parameter, initial, final, bound))
+        found.append(Golden(argument, initial, final, bound))
     return tuple(found)
 
 
@@ -116,12 +116,12 @@ int main(int argc, char **argv) {
 
 def testbench(top: str, data: tuple[Golden, ...]) -> str:
     """The testbench's text."""
-    declarations = [f"static {g.parameter.variable};" for g in data]
-    loads = [f'  data.load("{_base(g.initial[0])}", {g.parameter.name});' for g in data]
+    declarations = [f"static {declaration(g.argument)};" for g in data]
+    loads = [f'  data.load("{_base(g.initial[0])}", {g.argument.cpp});' for g in data]
     checks = []
     for g in data:
         if g.final is not None:
-            name = g.parameter.name
+            name = g.argument.cpp
             if g.tolerance:
                 checks.append(
                     "  // A reduction in another order, or exp, log, tanh: not bit exact."
@@ -133,13 +133,19 @@ def testbench(top: str, data: tuple[Golden, ...]) -> str:
         "DECLARATIONS": "\n".join(declarations) + ("\n" if declarations else ""),
         "FIRST": _base(data[0].initial[0]) if data else "",
         "LOADS": "\n".join(loads),
-        "ARGUMENTS": ", ".join(g.parameter.name for g in data),
+        "ARGUMENTS": ", ".join(g.argument.cpp for g in data),
         "CHECKS": "\n".join(checks),
     }
     text = _TEXT
     for key, value in values.items():
         text = text.replace(f"@{key}@", value)
     return text
+
+
+def declaration(argument: Argument) -> str:
+    """``float A[200][240]``."""
+    extents = "".join(f"[{n}]" for n in argument.shape)
+    return f"{argument.type} {argument.cpp}{extents}"
 
 
 def _base(path: str) -> str:
