@@ -1,0 +1,412 @@
+"""From SSA values to C++ expressions: one function for each kind of op."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from dsl.errors import IRError
+from dsl.types import FixedType, FloatType, IntType, Quant
+from mlir_passes import emit_logic as logic
+from mlir_passes.emit_cpp import Cpp, call, infix, name, prefix, ternary
+from mlir_passes.emit_exact import INT, Exact, ExactOps, ap_type, constant, fits_int, of_type
+from mlir_passes.emit_nodes import Value
+from mlir_passes.emit_types import Needs
+
+
+@dataclass(frozen=True, slots=True)
+class Real:
+    """A float expression; ``bare`` is the operand where it is a conversion to its type."""
+
+    cpp: Cpp
+    type: str
+    bare: Cpp | None = None
+
+
+Number = Exact | Real
+
+_REAL_INFIX = {"arith.addf": "+", "arith.subf": "-", "arith.mulf": "*", "arith.divf": "/"}
+# Predicates of arith.cmpf that are one operator of C++ (false for NaN, but for une).
+_REAL_TESTS = {1: "==", 2: ">", 3: ">=", 4: "<", 5: "<=", 13: "!="}
+# Unordered ones: the negation of the opposite ordered one.
+_REAL_NEGATED = {9: "<=", 10: "<", 11: ">=", 12: ">"}
+_INT_TESTS = ("==", "!=", "<", "<=", ">", ">=", "<", "<=", ">", ">=")
+# math.<function> and float operators that are functions in weft_math.h, in namespace hls.
+_REAL_FUNCTIONS = {
+    "arith.remf": "hls::fmod",
+    "arith.maximumf": "weft::maximum",
+    "arith.minimumf": "weft::minimum",
+    "arith.maxnumf": "hls::fmax",
+    "arith.minnumf": "hls::fmin",
+    "math.absf": "hls::fabs",
+    "math.powf": "hls::pow",
+    "math.roundeven": "hls::rint",
+}
+_FUNCTIONS = frozenset(
+    """
+    acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp2 expm1 floor
+    fma log log10 log1p log2 round rsqrt sin sinh sqrt tan tanh trunc
+    """.split()
+)
+
+
+@dataclass(slots=True)
+class Values:
+    """The expressions of values; ``named`` are those that have a variable of their own."""
+
+    needs: Needs = field(default_factory=Needs)
+    named: dict[Value, Number] = field(default_factory=dict)
+    before: Callable[[Value, Number], Number] | None = None
+    ops: ExactOps = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.ops = ExactOps(self.needs)
+
+    def number(self, value: Value) -> Number:
+        """The expression of a value; what it needs is inlined unless it is named."""
+        found = self.named.get(value)
+        if found is not None:
+            return found
+        handler = _HANDLERS.get(value.op)
+        if handler is not None:
+            result = handler(self, value)
+        elif value.op in _REAL_INFIX:
+            a, b = self._reals(value)
+            result = Real(infix(_REAL_INFIX[value.op], a, b), value.real)
+        elif value.op in _INT_HANDLERS:
+            a, b = (self.exact(v) for v in value.operands)
+            result = _INT_HANDLERS[value.op](self.ops, a, b)
+        else:
+            result = self._function(value)
+        if value.binds and self.before is not None:
+            result = self.before(value, result)
+        return result
+
+    def exact(self, value: Value) -> Exact:
+        """The expression of an integer or a raw."""
+        result = self.number(value)
+        assert isinstance(result, Exact)
+        return result
+
+    def real(self, value: Value) -> Cpp:
+        """The expression of a float."""
+        result = self.number(value)
+        assert isinstance(result, Real)
+        return result.cpp
+
+    def _reals(self, value: Value) -> tuple[Cpp, ...]:
+        return tuple(self.real(v) for v in value.operands)
+
+    def meant(self, value: Value, signed: bool) -> Exact:
+        """An integer operand as a signed or unsigned number."""
+        return self.ops.meant(self.exact(value), value.width, signed)
+
+    # --------------------------------------------------------------------------------- leaves
+
+    def _constant(self, value: Value) -> Number:
+        if value.real:
+            return Real(self.needs.real(value.data, value.real), value.real)
+        raw, meaning = value.data
+        if isinstance(meaning, FixedType):
+            return constant(raw, meaning.frac, meaning)
+        return constant(raw)
+
+    def _memory(self, value: Value) -> Number:
+        """A load, or a scalar argument."""
+        assert value.memory is not None
+        cpp = value.place or name(value.memory.name)
+        dtype = value.memory.info.dtype
+        if value.real:
+            return Real(cpp, value.real)
+        assert isinstance(dtype, IntType | FixedType)
+        return of_type(cpp, dtype)
+
+    def _variable(self, value: Value) -> Number:
+        if value.real:
+            return Real(name(value.data), value.real)
+        return of_type(name(value.data), variable_type(value))
+
+    def _index(self, value: Value) -> Number:
+        cpp, low, high = value.data
+        low = -(2**31) if low is None else low
+        high = 2**31 - 1 if high is None else high
+        if fits_int(low, high):
+            return Exact(cpp, INT, low, high)
+        wide = IntType(64)
+        return Exact(call(self.needs.type(wide), cpp), wide, low, high)
+
+    # --------------------------------------------------------------------------------- floats
+
+    def _negf(self, value: Value) -> Number:
+        return Real(prefix("-", self.real(value.operands[0])), value.real)
+
+    def _convert_real(self, value: Value) -> Number:
+        """``extf``, ``truncf``: one rounding."""
+        bare = self.real(value.operands[0])
+        return Real(call(self._type(value.real), bare), value.real, bare)
+
+    def _type(self, real: str) -> str:
+        return self.needs.type(_FLOAT_TYPES[real])
+
+    def type_of(self, number: Real) -> str:
+        """The C++ type of a float expression."""
+        return self._type(number.type)
+
+    def _function(self, value: Value) -> Number:
+        dialect, _, base = value.op.partition(".")
+        known = dialect == "math" and base in _FUNCTIONS
+        function = _REAL_FUNCTIONS.get(value.op, f"hls::{base}" if known else "")
+        if not value.real or not function:
+            raise IRError("W320", f"{value.op} has no form in C++")
+        self.needs.headers.add("weft_math.h")
+        if value.real in ("f16", "bf16"):
+            self.needs.headers.add("weft_float.h")
+        return Real(call(function, *self._reals(value)), value.real)
+
+    def _compare_real(self, value: Value) -> Number:
+        a, b = self._reals(value)
+        predicate = value.data
+        if predicate in _REAL_TESTS:
+            return logic.truth(infix(_REAL_TESTS[predicate], a, b))
+        if predicate in _REAL_NEGATED:
+            return logic.truth(prefix("!", infix(_REAL_NEGATED[predicate], a, b)))
+        if predicate in (0, 15):
+            return constant(int(predicate == 15))
+        ordered = infix("&&", infix("==", a, a), infix("==", b, b))
+        if predicate in (7, 14):
+            return logic.truth(ordered if predicate == 7 else prefix("!", ordered))
+        differs = infix("||", infix("<", a, b), infix(">", a, b))
+        return logic.truth(differs if predicate == 6 else prefix("!", differs))
+
+    # ------------------------------------------------------------------------------- choices
+
+    def _select(self, value: Value) -> Number:
+        condition = self.truth(value.operands[0])
+        if value.real:
+            a, b = (self.real(v) for v in value.operands[1:])
+            return Real(ternary(condition, a, b), value.real)
+        x, y = (self.exact(v) for v in value.operands[1:])
+        return logic.select(self.ops, condition, x, y)
+
+    def truth(self, value: Value) -> Cpp:
+        """An ``i1`` as a condition."""
+        x = self.meant(value, signed=False)
+        if x.const is not None:
+            return name("true" if x.const else "false")
+        return self.ops.code(x)[0]
+
+    def _extreme(self, value: Value) -> Number:
+        largest = value.op == "max"
+        if value.real:
+            self.needs.headers.add("<algorithm>")
+            a, b = self._reals(value)
+            return Real(call("std::max" if largest else "std::min", a, b), value.real)
+        x, y = (self.meant(v, value.data) for v in value.operands)
+        return logic.extreme(self.ops, largest, x, y)
+
+    def _integer_extreme(self, value: Value) -> Number:
+        base = value.op.partition(".")[2]  # maxsi, minui
+        x, y = (self.meant(v, base[3] == "s") for v in value.operands)
+        return logic.extreme(self.ops, base.startswith("max"), x, y)
+
+    def _abs(self, value: Value) -> Number:
+        return self.ops.absolute(self.exact(value.operands[0]), value.operands[0].width)
+
+    # -------------------------------------------------------------------------- integer ops
+
+    def _compare_int(self, value: Value) -> Number:
+        operands, predicate = value.operands, value.data
+        if predicate < 2:
+            x, y = (self.exact(v) for v in operands)
+            width = operands[0].width
+            signed = x.low < 0 or y.low < 0
+            x, y = self.ops.meant(x, width, signed), self.ops.meant(y, width, signed)
+        else:
+            x, y = (self.meant(v, predicate < 6) for v in operands)
+        return logic.compare(self.ops, _INT_TESTS[predicate], x, y)
+
+    def _extend(self, value: Value) -> Number:
+        return self.meant(value.operands[0], signed=not value.op.endswith("extui"))
+
+    def _same(self, value: Value) -> Number:
+        """``trunci`` and casts between integers and indices: the low bits stay."""
+        x = self.exact(value.operands[0])
+        _, static = self.ops.code(x)
+        if ap_type(static).width > 2 * max(value.width, 32):
+            return self.ops.meant(x, value.width, signed=True)
+        return x
+
+    def _bits(self, value: Value) -> Number:
+        """``andi``, ``ori``, ``xori``; on truth values the logical operators."""
+        op = {"arith.andi": "&", "arith.ori": "|", "arith.xori": "^"}[value.op]
+        x, y = (self.exact(v) for v in value.operands)
+        width = value.width
+        if width == 1:
+            return self._logical(op, value)
+        if op == "^":
+            for one, other in ((x, y), (y, x)):
+                if other.const is not None and (other.const + 1) % (1 << width) == 0:
+                    return logic.complement(self.ops, one, width)
+        return logic.bitwise(self.ops, op, x, y)
+
+    def _logical(self, op: str, value: Value) -> Number:
+        a, b = value.operands
+        x, y = self.meant(a, signed=False), self.meant(b, signed=False)
+        if op == "^":
+            for one, other in ((a, y), (b, x)):
+                if other.const == 1:
+                    return logic.truth(prefix("!", self.truth(one)))
+        cpp = {"&": "&&", "|": "||", "^": "!="}[op]
+        return logic.truth(infix(cpp, self.truth(a), self.truth(b)))
+
+    def _shift(self, value: Value) -> Number:
+        x, amount = self.exact(value.operands[0]), self.meant(value.operands[1], signed=False)
+        if value.op == "arith.shli":
+            return logic.shift_left(self.ops, x, amount, value.width)
+        x = self.meant(value.operands[0], signed=value.op == "arith.shrsi")
+        return logic.shift_right(self.ops, x, amount)
+
+    def _divide(self, value: Value) -> Number:
+        base = value.op.partition(".")[2]
+        a, b = (self.meant(v, not base.endswith("ui")) for v in value.operands)
+        if base.startswith("floordiv"):
+            return logic.floor_divide(self.ops, a, b)
+        if base.startswith("ceildiv"):
+            return logic.ceil_divide(self.ops, a, b)
+        op = "/" if base.startswith("div") else "%"
+        return logic.truncated(self.ops, op, self.ops.raw(a), self.ops.raw(b))
+
+    def _floor_mod(self, value: Value) -> Number:
+        a, b = (self.meant(v, True) for v in value.operands)
+        return logic.floor_modulo(self.ops, a, b)
+
+    # ---------------------------------------------------------- fixed point and conversions
+
+    def _fixed_cast(self, value: Value) -> Number:
+        src, dst = value.data
+        return self.ops.fixed_cast(self.exact(value.operands[0]), src, dst)
+
+    def _fixed_div(self, value: Value) -> Number:
+        a, b = (self.exact(v) for v in value.operands)
+        return logic.fixed_divide(self.ops, a, b, *value.data)
+
+    def _to_float(self, value: Value) -> Number:
+        """``sitofp``, ``uitofp``, ``hls.fixed_to_float``: the nearest float."""
+        operand = value.operands[0]
+        if value.op == "hls.fixed_to_float":
+            (src,) = value.data
+            x = self.ops.with_scale(self.ops.meant(self.exact(operand), src.width, src.signed), src.frac)
+        else:
+            x = self.ops.raw(self.meant(operand, value.op == "arith.sitofp"))
+        return self._nearest(x, value.real)
+
+    def _nearest(self, x: Exact, real: str) -> Real:
+        cpp, static = self.ops.code(x)
+        bits = max(x.high.bit_length(), (~x.low).bit_length())
+        if isinstance(static, IntType) and static.width > 64:  # the headers cut it to 64 bits
+            cpp = call(self.needs.type(FixedType(static.width, static.width, static.signed)), cpp)
+        if real in ("f32", "f64"):
+            return Real(call(self._type(real), cpp), real)
+        if bits > 53:  # rounding to double first would round twice
+            self.needs.headers.add("weft_float.h")
+            inner = call("weft::round_to_odd", cpp)
+        else:
+            inner = call("float" if bits <= 24 else "double", cpp)
+        return Real(call(self._type(real), inner), real)
+
+    def _from_float(self, value: Value) -> Number:
+        """``hls.fixed_from_float``, ``fptosi``, ``fptoui``."""
+        operand = value.operands[0]
+        if value.op == "hls.fixed_from_float":
+            (dst,) = value.data
+        else:
+            signed = value.op == "arith.fptosi"
+            dst = FixedType(value.width, value.width, signed, Quant.TRN_ZERO)
+        bare = self.real(operand)
+        if operand.real in ("f16", "bf16"):
+            bare = call("float", bare)
+        # Not ap_int(float): the headers make 1 of -0.25.
+        return replace(of_type(call(self.needs.type(dst), bare), dst), bare=bare)
+
+    def _bitcast(self, value: Value) -> Number:
+        (operand,) = value.operands
+        if value.real == operand.real:
+            return self.number(operand)
+        real = value.real or operand.real
+        if real not in _C_BITS:
+            raise IRError("W320", f"{value.op} of {real} has no form in C++")
+        self.needs.headers.add("weft_math.h")
+        if value.real:
+            bits = call(_C_BITS[real], self.ops.code(self.meant(operand, signed=False))[0])
+            return Real(call(f"weft::bit_cast<{self._type(real)}>", bits), real)
+        dtype = IntType(value.width, signed=False)
+        bits = call(f"weft::bit_cast<{_C_BITS[real]}>", self.real(operand))
+        return of_type(call(self.needs.type(dtype), bits), dtype)
+
+
+def variable_type(value: Value) -> IntType:
+    """The type of a variable that holds an integer from one iteration to the next."""
+    return IntType(value.width or 64, signed=value.width != 1)
+
+
+_FLOAT_TYPES: dict[str, FloatType] = {
+    "f16": FloatType("f16"),
+    "bf16": FloatType("bf16"),
+    "f32": FloatType("f32"),
+    "f64": FloatType("f64"),
+}
+_C_BITS = {"f32": "unsigned", "f64": "unsigned long long"}
+_INT_HANDLERS: dict[str, Callable[[ExactOps, Exact, Exact], Exact]] = {
+    "arith.addi": ExactOps.add,
+    "arith.subi": ExactOps.subtract,
+    "arith.muli": ExactOps.multiply,
+}
+_HANDLERS: dict[str, Callable[[Values, Value], Number]] = {
+    "argument": Values._memory,
+    "load": Values._memory,
+    "variable": Values._variable,
+    "index": Values._index,
+    "min": Values._extreme,
+    "max": Values._extreme,
+    "abs": Values._abs,
+    "floor_mod": Values._floor_mod,
+    "arith.constant": Values._constant,
+    "arith.negf": Values._negf,
+    "arith.extf": Values._convert_real,
+    "arith.truncf": Values._convert_real,
+    "arith.cmpf": Values._compare_real,
+    "arith.cmpi": Values._compare_int,
+    "arith.select": Values._select,
+    "arith.maxsi": Values._integer_extreme,
+    "arith.maxui": Values._integer_extreme,
+    "arith.minsi": Values._integer_extreme,
+    "arith.minui": Values._integer_extreme,
+    "arith.extsi": Values._extend,
+    "arith.extui": Values._extend,
+    "arith.trunci": Values._same,
+    "arith.index_cast": Values._same,
+    "arith.index_castui": Values._same,
+    "arith.andi": Values._bits,
+    "arith.ori": Values._bits,
+    "arith.xori": Values._bits,
+    "arith.shli": Values._shift,
+    "arith.shrsi": Values._shift,
+    "arith.shrui": Values._shift,
+    "arith.divsi": Values._divide,
+    "arith.divui": Values._divide,
+    "arith.remsi": Values._divide,
+    "arith.remui": Values._divide,
+    "arith.floordivsi": Values._divide,
+    "arith.ceildivsi": Values._divide,
+    "arith.ceildivui": Values._divide,
+    "arith.sitofp": Values._to_float,
+    "arith.uitofp": Values._to_float,
+    "arith.fptosi": Values._from_float,
+    "arith.fptoui": Values._from_float,
+    "arith.bitcast": Values._bitcast,
+    "math.absi": Values._abs,
+    "hls.fixed_cast": Values._fixed_cast,
+    "hls.fixed_div": Values._fixed_div,
+    "hls.fixed_to_float": Values._to_float,
+    "hls.fixed_from_float": Values._from_float,
+}

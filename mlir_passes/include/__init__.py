@@ -1,0 +1,1 @@
+"""The C++ headers that emitted kernels include where they need them."""
