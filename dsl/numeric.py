@@ -171,7 +171,7 @@ def exact_binary(op: BinaryOp, a: int, ta: Exact, b: int, tb: Exact, result: Exa
         case BinaryOp.MUL:
             return a * b
         case BinaryOp.DIV:
-            return _divide(a, b, frac_of(tb))
+            return _divide(a, ta, b, tb)
         case BinaryOp.FLOORDIV | BinaryOp.MOD:
             if b == 0:
                 raise Fault(FaultKind.DIVISION_BY_ZERO)
@@ -203,11 +203,24 @@ def _aligned(op: BinaryOp, a: int, b: int) -> int:
             return b if b > a else a
 
 
-def _divide(a: int, b: int, frac_b: int) -> int:
+def division_width(a: Exact, b: Exact) -> int:
+    """Bits in which ``ap_fixed`` divides two signed raws.
+
+    They are too few for one quotient, that of the smallest dividend by the raw -1, which wraps.
+    """
+    mixed = signed_of(a) != signed_of(b)
+    dividend = width_of(a) + max(frac_of(b), 0) + (mixed and signed_of(b))
+    return max(dividend, width_of(b) + (mixed and signed_of(a)))
+
+
+def _divide(a: int, ta: Exact, b: int, tb: Exact) -> int:
     if b == 0:
         raise Fault(FaultKind.DIVISION_BY_ZERO)
-    quotient = abs(a << max(frac_b, 0)) // abs(b)
-    return quotient if (a < 0) == (b < 0) else -quotient
+    quotient = abs(a << max(frac_of(tb), 0)) // abs(b)
+    if (a < 0) == (b < 0):
+        signed = signed_of(ta) or signed_of(tb)
+        return wrap(quotient, division_width(ta, tb), True) if signed else quotient
+    return -quotient
 
 
 def _shift(op: BinaryOp, a: int, amount: int, result: Exact) -> int:

@@ -204,7 +204,8 @@ def _divide(a: Raws, ta: Exact, b: Raws, tb: Exact) -> Raws:
     if width_of(ta) + up > 62 or width_of(tb) > 62:
         a, b = a.astype(object), b.astype(object)
     quotient = abs(a << up) // abs(b)
-    return np.where((a < 0) == (b < 0), quotient, -quotient)
+    same = wrap(quotient, numeric.division_width(ta, tb), True) if signed_of(ta) else quotient
+    return np.where((a < 0) == (b < 0), same, -quotient)
 
 
 def _shift(op: BinaryOp, a: Raws, amount: Raws, result: Exact, low: bool) -> Raws:
