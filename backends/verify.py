@@ -26,6 +26,7 @@ from backends.process import Limits
 from backends.rawdata import pack, unpack
 from backends.tolerance import magnitudes, tolerances
 from dsl import interp
+from dsl.errors import IRError
 from dsl.inputs import random_inputs, storage_dtype
 from dsl.program import Array, Program
 from dsl.schedule import Schedule
@@ -236,7 +237,11 @@ def _check_jit(case: _Case, seconds: int) -> None:
     from mlir_passes.jit import jit
 
     start = time.perf_counter()
-    kernel = jit(case.design.module)
+    try:
+        kernel = jit(case.design.module)
+    except IRError as error:
+        case.jit = Level("error", detail=error.message)
+        return
     outcomes = []
     for values in case.inputs:
 
@@ -253,17 +258,22 @@ def _check_jit(case: _Case, seconds: int) -> None:
 
 
 def _check_cxx(cases: Sequence[_Case], chunk: int, seconds: int, sanitize: bool) -> None:
-    sources = [c.design.hls for c in cases]
-    units = [
-        Unit(c.program, s.name, s.text, s.uses_ap) for c, s in zip(cases, sources, strict=True)
-    ]
+    emitted, units = [], []
+    for case in cases:
+        try:
+            source = case.design.hls
+        except IRError as error:
+            case.cxx = Level("error", detail=error.message)
+            continue
+        emitted.append(case)
+        units.append(Unit(case.program, source.name, source.text, source.uses_ap))
     for with_ap in (False, True):
         group = [n for n, unit in enumerate(units) if unit.ap_types is with_ap]
         for start in range(0, len(group), chunk):
             part = group[start : start + chunk]
             with tempfile.TemporaryDirectory(prefix="weft-verify-") as folder:
                 _check_chunk(
-                    [cases[n] for n in part], [units[n] for n in part], Path(folder), seconds,
+                    [emitted[n] for n in part], [units[n] for n in part], Path(folder), seconds,
                     sanitize,
                 )  # fmt: skip
 

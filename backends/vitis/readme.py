@@ -58,7 +58,7 @@ def readme(
     """The text. Names in it are plain words (see `checked_name`)."""
     rows = []
     for array, g in zip(program.arguments, data, strict=True):
-        direction = "in and out" if g.final else "in"
+        direction = {"in": "in", "out": "out", "inout": "in and out"}[g.argument.access]
         rows.append(f"| `{declaration(g.argument)}` | `{array.type}` | {direction} |")
     loose = [g.argument.cpp for g in data if g.tolerance]
     exact = "The testbench asks for the very same bits."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
@@ -12,6 +12,7 @@ from backends.ap_types import find_ap_types
 from backends.verify import verify, verify_many
 from dsl.program import Program
 from dsl.schedule import Schedule, ScheduleBuilder
+from mlir_passes.emit_hls import HlsSource
 from mlir_passes.pipeline import compile_design
 from weft import f16, f32, f64, fixed, i7, i16, u3
 
@@ -69,17 +70,17 @@ class Tampered:
     program: Program
     schedule: Schedule
     module: Any
-    hls_cpp: str
+    hls: HlsSource
 
 
 def tampered(kernel: Any = axpy, other: Any = None, **replaced: str) -> Tampered:
     design = compile_design(kernel.program)
-    text = design.hls_cpp
+    text = design.hls.text
     for old, new in replaced.items():
         assert OLD[old] in text
         text = text.replace(OLD[old], new)
     module = compile_design((other or kernel).program).module
-    return Tampered(kernel.program, Schedule(), module, text)
+    return Tampered(kernel.program, Schedule(), module, replace(design.hls, text=text))
 
 
 OLD = {"product": "a * x[i]", "statement": "y[i] += a * x[i];"}
@@ -134,7 +135,7 @@ def test_a_wrong_jit_is_found() -> None:
         for i in range(N):
             y[i] += a * x[N - 1 - i]
 
-    [found] = verify_many([tampered(other=other)])  # type: ignore[list-item]
+    [found] = verify_many([tampered(other=other)])
     assert not found.ok
     assert found.jit.status == "mismatch"
     assert "wrong, first y[0] is " in found.jit.detail
@@ -153,7 +154,7 @@ def test_a_wrong_jit_is_found() -> None:
     ],
 )
 def test_wrong_cxx_is_found(product: str, status: str) -> None:
-    [found] = verify_many([tampered(product=product)], jit=False)  # type: ignore[list-item]
+    [found] = verify_many([tampered(product=product)], jit=False)
     assert found.cxx.status == status, found
     assert found.jit.status == "skipped"
     assert found.ok is (status == "ok")
@@ -162,16 +163,13 @@ def test_wrong_cxx_is_found(product: str, status: str) -> None:
 
 def test_an_endless_loop_is_a_result() -> None:
     design = tampered(statement="volatile int go = 1; while (go) {}")
-    [found] = verify_many([design], jit=False, seconds=1)  # type: ignore[list-item]
+    [found] = verify_many([design], jit=False, seconds=1)
     assert (found.cxx.status, found.cxx.detail) == ("crash", "no answer in 1 s")
 
 
 def test_a_sanitizer_finds_what_stays_unseen_otherwise() -> None:
     design = tampered(statement="y[i] += a * x[i]; { int n = 2000000000; volatile int m = n + n; }")
-    plain, checked = (
-        verify_many([design], jit=False, sanitize=on)[0]  # type: ignore[list-item]
-        for on in (False, True)
-    )
+    plain, checked = (verify_many([design], jit=False, sanitize=on)[0] for on in (False, True))
     assert plain.ok
     assert checked.cxx.status == "crash"
     assert "signed integer overflow" in checked.cxx.detail
@@ -186,7 +184,7 @@ def test_many_at_once_each_get_their_own_result() -> None:
         tampered(product="a"),
         compile_design(dot.program, reassociated()),
     ]
-    found = verify_many(designs, trials=2, jit=False)  # type: ignore[arg-type]
+    found = verify_many(designs, trials=2, jit=False)
     assert [r.kernel for r in found] == ["filtered", "axpy", "axpy", "axpy", "dot"]
     assert [r.cxx.status for r in found] == ["ok", "error", "ok", "mismatch", "ok"]
 
