@@ -24,10 +24,12 @@ from mlir_passes.dialect import (
     TripCount,
     array_attributes,
     context,
+    fitted,
     loop_attributes,
     stmt_attributes,
 )
 from mlir_passes.dialect import Storage as MemoryInfo
+from mlir_passes.loop_bounds import Bounds
 from mlir_passes.provider import ir
 from polyhedral.looptree import Instance, LoopTree, TreeGuard, TreeLoop, TreeNode
 
@@ -173,7 +175,9 @@ class _Builder:
         trip = loop.trip
         counts = TripCount(trip.minimum, trip.maximum, round(trip.average)) if trip else None
         independent = tuple(array for array, iv in self.tree.independent if iv == loop.iv)
-        return LoopInfo(loop.name, loop.pipeline_ii, loop.unroll, loop.flatten, counts, independent)
+        ii, unroll, flatten = loop.pipeline_ii, loop.unroll, loop.flatten
+        info = LoopInfo(loop.name, ii, unroll, flatten, counts, independent)
+        return fitted(info, Bounds(loop.lowers, loop.uppers, loop.step).trip_count)
 
     def _guard(self, constraints: tuple[Constraint, ...], body: tuple[TreeNode, ...]) -> None:
         if not constraints:

@@ -7,7 +7,7 @@ docs/level3.md says what each attribute means. Nobody else touches raw attribute
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, assert_never, cast
 
 from dsl.errors import Span
@@ -91,6 +91,17 @@ class LoopInfo:
     flatten: bool | None = None
     trip_count: TripCount | None = None
     independent: tuple[str, ...] = ()
+
+
+def fitted(info: LoopInfo, trip_count: int | None) -> LoopInfo:
+    """What is asked of a copy of a loop that may have fewer iterations than its factor.
+
+    Unrolled by as much as it has iterations it is unrolled completely, and nothing is left to
+    pipeline.
+    """
+    if info.unroll is None or info.unroll == 0 or trip_count is None or info.unroll < trip_count:
+        return info
+    return replace(info, unroll=0, ii=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +210,7 @@ def array_attributes(info: ArrayInfo) -> dict[str, Any]:
 
 def loop_attributes(info: LoopInfo) -> dict[str, Any]:
     """The attributes of an ``affine.for``."""
-    found: dict[str, Any] = {"hls.name": _string(info.name)}
+    found: dict[str, Any] = {"hls.name": _string(info.name)} if info.name else {}
     if info.ii is not None:
         found["hls.pipeline"] = hls.Pipeline.get(_int(info.ii))
     if info.unroll is not None:

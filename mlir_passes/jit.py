@@ -11,7 +11,7 @@ from typing import Any
 
 from dsl.errors import IRError
 from mlir_passes.dialect import ArrayInfo, argument_infos, top_function
-from mlir_passes.jit_memory import load_raw, store_raw
+from mlir_passes.jit_memory import empty_raw, load_raw, store_raw
 from mlir_passes.lower_cpu import lower_to_cpu
 from mlir_passes.provider import execution_engine, ir, passmanager
 
@@ -29,6 +29,7 @@ class JitKernel:
     """A compiled kernel. Call it with raw arrays by argument name, see `jit`."""
 
     arguments: tuple[ArrayInfo, ...]
+    locals: tuple[ArrayInfo, ...]
     engine: Any
 
     def __call__(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
@@ -46,19 +47,12 @@ class JitKernel:
             ValueError: an array has not the declared shape.
         """
         memory = [store_raw(inputs[a.name], a) for a in self.arguments]
-        held = [
-            _descriptor(data, info.shape) if info.shape else data.ctypes.data
-            for data, info in zip(memory, self.arguments, strict=True)
+        infos = (*self.arguments, *self.locals)
+        words = [
+            _descriptor(data, info.shape) if info.shape else data
+            for data, info in zip([*memory, *map(empty_raw, self.locals)], infos, strict=True)
         ]
-        pointers = (ctypes.c_void_p * max(1, len(held)))()
-        keep = []  # a packed argument is a pointer to the value; a memref's is a pointer itself
-        for n, item in enumerate(held):
-            if isinstance(item, int):
-                pointers[n] = item
-                continue
-            cell = ctypes.c_void_p(ctypes.addressof(item))
-            keep.append(cell)
-            pointers[n] = ctypes.addressof(cell)
+        pointers, _cells = _packed(words)
         self.engine.lookup(_ENTRY)(pointers)
         return {
             info.name: load_raw(data, info)
@@ -86,14 +80,38 @@ def _load_compiler_runtime() -> None:
         ) from e
 
 
-def _descriptor(data: Any, shape: tuple[int, ...]) -> Any:
-    """A memref descriptor: two pointers, offset, sizes, strides."""
+@dataclass(frozen=True, slots=True)
+class _Descriptor:
+    """A memref descriptor, and the memory that it points to."""
+
+    words: Any
+    data: Any
+
+
+def _packed(values: list[Any]) -> tuple[Any, Any]:
+    """Pointers to the arguments: to a scalar's memory, or to a pointer to a descriptor.
+
+    The second result holds the latter, which must live as long.
+    """
+    pointers = (ctypes.c_void_p * max(1, len(values)))()
+    cells = (ctypes.c_void_p * max(1, len(values)))()
+    for n, value in enumerate(values):
+        if isinstance(value, _Descriptor):
+            cells[n] = ctypes.addressof(value.words)
+            pointers[n] = ctypes.addressof(cells) + n * ctypes.sizeof(ctypes.c_void_p)
+        else:
+            pointers[n] = value.ctypes.data
+    return pointers, cells
+
+
+def _descriptor(data: Any, shape: tuple[int, ...]) -> _Descriptor:
+    """Two pointers, offset, sizes, strides."""
     strides = [1] * len(shape)
     for n in range(len(shape) - 1, 0, -1):
         strides[n - 1] = strides[n] * shape[n]
     address = data.ctypes.data
     words = (address, address, 0, *shape, *strides)
-    return (ctypes.c_int64 * len(words))(*words)
+    return _Descriptor((ctypes.c_int64 * len(words))(*words), data)
 
 
 def jit(module: Any) -> JitKernel:
@@ -108,10 +126,10 @@ def jit(module: Any) -> JitKernel:
         arguments = argument_infos(top)
         function = top.operation.clone(ip=ir.InsertionPoint(clone.body)).operation
         function.attributes["sym_name"] = ir.StringAttr.get(_ENTRY)
-        lower_to_cpu(clone)
+        outside = lower_to_cpu(clone)
         function.attributes["llvm.emit_c_interface"] = ir.UnitAttr.get()
         clone.operation.verify()
         passmanager.PassManager.parse(_TO_LLVM).run(clone.operation)
         engine = execution_engine.ExecutionEngine(clone, opt_level=_OPT_LEVEL)
         engine.initialize()
-    return JitKernel(arguments, engine)
+    return JitKernel(arguments, outside, engine)

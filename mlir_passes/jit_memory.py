@@ -6,6 +6,7 @@ LLVM keeps an ``iN`` zero-extended in the next power of two of bytes up to 8, an
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -46,6 +47,12 @@ def store_raw(value: Any, info: ArrayInfo) -> Any:
         return np.frombuffer(data, dtype=np.uint8).copy()
     bits = array.reshape(-1).astype(np.int64).view(np.uint64)
     return (bits & np.uint64((1 << width) - 1)).astype(f"u{size}")
+
+
+def empty_raw(info: ArrayInfo) -> Any:
+    """Memory of a local array; what is in it is undefined to the kernel."""
+    width = info.dtype.width if isinstance(info.dtype, FloatType) else exact(info.dtype).width
+    return np.zeros(math.prod(info.shape) * element_bytes(width), dtype=np.uint8)
 
 
 def load_raw(data: Any, info: ArrayInfo) -> Any:

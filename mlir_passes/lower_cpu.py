@@ -13,7 +13,7 @@ from typing import Any
 from dsl.types import FixedType, FloatType
 from mlir_passes import lower_fixed
 from mlir_passes.bits import Bits, build
-from mlir_passes.dialect import float_type, mlir_type, op_type, top_function
+from mlir_passes.dialect import ArrayInfo, float_type, local_info, mlir_type, op_type, top_function
 from mlir_passes.float_bits import narrow
 from mlir_passes.provider import ir
 
@@ -28,17 +28,22 @@ _FLOAT_OPS = frozenset(
 _SINGLE = FloatType("f32")
 
 
-def lower_to_cpu(module: Any) -> None:
-    """Rewrite a module in place, in its context: afterwards only upstream dialects are in it."""
+def lower_to_cpu(module: Any) -> tuple[ArrayInfo, ...]:
+    """Rewrite a module in place, in its context: afterwards only upstream dialects are in it.
+
+    Returns:
+        The local arrays: the function takes memory for them after its arguments.
+    """
     top = top_function(module)
-    _hoist_locals(top)
+    if "arg_attrs" in top.operation.attributes:
+        del top.operation.attributes["arg_attrs"]
+    outside = _locals_outside(top)
     lowering = _Lowering(module)
     for op in _all_ops(top):
         _strip(op)
         lowering.rewrite(op)
-    if "arg_attrs" in top.operation.attributes:
-        del top.operation.attributes["arg_attrs"]
     _strip(top.operation)
+    return outside
 
 
 def _all_ops(function: Any) -> list[Any]:
@@ -61,20 +66,26 @@ def _strip(op: Any) -> None:
         del attributes[name]
 
 
-def _hoist_locals(function: Any) -> None:
-    """Allocate every local once, at the entry, and free it at the end: each iteration's copy is
-    undefined when it starts, so the last one's contents do as well.
+def _locals_outside(function: Any) -> tuple[ArrayInfo, ...]:
+    """Let the caller provide the local arrays, as further arguments; the scalars become variables
+    of the whole function.
+
+    One copy does for all iterations, since each finds its locals undefined. (LLVM's own allocation
+    would take the size of wide integers from the wrong data layout.)
     """
     entry = function.regions[0].blocks[0]
-    first, last = entry.operations[0], entry.operations[len(entry.operations) - 1]
+    outside = []
     for op in _all_ops(function):
-        if op.name not in ("memref.alloc", "memref.alloca"):
-            continue
-        if op != first.operation:
-            op.move_before(first.operation)
-        if op.name == "memref.alloc":
-            with ir.InsertionPoint(last), op.location:
-                ir.Operation.create("memref.dealloc", operands=[op.results[0]])
+        if op.name == "memref.alloca":
+            op.move_before(entry.operations[0].operation)
+        elif op.name == "memref.alloc":
+            outside.append(local_info(op))
+            argument = entry.add_argument(op.results[0].type, op.location)
+            op.results[0].replace_all_uses_with(argument)
+            op.erase()
+    type_ = ir.FunctionType.get([x.type for x in entry.arguments], [])
+    function.operation.attributes["function_type"] = ir.TypeAttr.get(type_)
+    return tuple(outside)
 
 
 @dataclass(slots=True)

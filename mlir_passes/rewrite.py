@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from dsl.affine import Affine, Constraint
 from mlir_passes.affine_maps import from_map, to_map, to_set
+from mlir_passes.dialect import fitted, loop_attributes, loop_info
 from mlir_passes.loop_bounds import Bounds, Names
 from mlir_passes.provider import ir
 
@@ -40,18 +42,23 @@ def rebuilt(op: Any, operands: Sequence[Any], changed: Mapping[str, Any | None])
 
 
 def with_bounds(loop: Any, bounds: Bounds, names: Names) -> Any:
-    """An ``affine.for`` with other bounds; a trip count that they make plain is dropped."""
+    """An ``affine.for`` with other bounds; annotations that they make pointless are dropped."""
     values = names.values()
     lower, lower_operands = to_map(bounds.lowers, values)
     upper, upper_operands = to_map(bounds.uppers, values)
     sizes = [len(lower_operands), len(upper_operands), 0]
-    changed = {
+    changed: dict[str, Any | None] = {
         "lowerBoundMap": ir.AffineMapAttr.get(lower),
         "upperBoundMap": ir.AffineMapAttr.get(upper),
         "operandSegmentSizes": ir.DenseI32ArrayAttr.get(sizes),
     }
-    if bounds.are_constant:
-        changed["hls.trip_count"] = None
+    info = loop_info(loop)
+    new = fitted(
+        replace(info, trip_count=None if bounds.are_constant else info.trip_count),
+        bounds.trip_count,
+    )
+    written = loop_attributes(new)
+    changed |= {name: written.get(name) for name in loop_attributes(info)}
     return rebuilt(loop, [*lower_operands, *upper_operands], changed)
 
 
