@@ -13,6 +13,8 @@ from polyhedral.scheduled import ScheduledScop
 from tests.support.oracle import Oracle
 from tests.support.timestamps import TwiceError, meaning_faults, rows_of, times_of
 
+OVERLAP = "W211"
+
 
 class Verdict(Enum):
     """What came out for one step."""
@@ -48,6 +50,8 @@ def judge(oracle: Oracle, before: ScheduledScop, step: Step) -> StepResult:
     except IllegalStep as error:
         return _judge_refusal(oracle, before, step, error)
     except ScheduleError as error:
+        if error.code == OVERLAP:
+            return _judge_overlap(oracle, before, step, error)
         return StepResult(Verdict.NOT_DONE, error=error, detail=error.code)
     return _judge_acceptance(oracle, before, after, step)
 
@@ -84,3 +88,17 @@ def _judge_refusal(
     if times[witness.source] < times[witness.sink]:
         return StepResult(Verdict.FALSE_WITNESS, error=error, detail=f"in order: {detail}")
     return StepResult(Verdict.REFUSED, error=error, detail=detail)
+
+
+def _judge_overlap(
+    oracle: Oracle, before: ScheduledScop, step: Step, error: ScheduleError
+) -> StepResult:
+    """Do lifetimes of a local's copies really overlap, if they share one storage?"""
+    after = _TRANSFORMS[type(step)](before, step)
+    times = times_of(rows_of(after))
+    local = {a.name: () for a in oracle.program.locals}
+    order = sorted(oracle.events, key=lambda event: times[event.key])
+    shared = oracle.sources([(event, local) for event in order])
+    if shared == oracle.expected_sources():
+        return StepResult(Verdict.FALSELY_REFUSED, error=error, detail=error.code)
+    return StepResult(Verdict.REFUSED, error=error, detail=error.code)

@@ -147,6 +147,11 @@ class Oracle:
                 last[name, copies[name], indices] = event.key
         return found
 
+    def expected_sources(self) -> dict[tuple[Key, int], Key | None]:
+        """`sources` in program order, where each scope has a copy of its own."""
+        depth = {a.name: a.scope_depth for a in self.program.locals}
+        return self.sources([(e, {n: e.point[:d] for n, d in depth.items()}) for e in self.events])
+
     def tree_faults(self, tree: LoopTree, relaxed: Iterable[str] = ()) -> list[str]:
         """What is wrong with the order in which a loop tree runs the program; empty when right.
 
@@ -176,8 +181,7 @@ class Oracle:
         names = [a.name for a in self.program.arrays if a.storage is Storage.LOCAL]
         if not names:
             return []
-        depth = {a.name: a.scope_depth for a in self.program.arrays}
-        expected = self.sources([(e, {n: e.point[: depth[n]] for n in names}) for e in self.events])
+        expected = self.expected_sources()
         physical = []
         placed = {p.array: p.iv for p in tree.placements}
         for event, env in tree_steps(tree):

@@ -5,8 +5,6 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass, field
 
-from polyhedral.schedule import apply
-
 from dsl.errors import ScheduleError
 from dsl.program import Program
 from dsl.schedule import Schedule
@@ -27,6 +25,7 @@ from dsl.steps import (
     Tile,
     Unroll,
 )
+from polyhedral.schedule import apply
 from polyhedral.scheduled import ScheduledScop
 
 WEIGHTS = {
