@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, assert_never
 
+from dsl.numeric import division_width
 from dsl.types import FixedType, FloatType, Overflow, Quant
 from mlir_passes.bits import Bits, build
 from mlir_passes.dialect import mlir_type
@@ -98,9 +99,15 @@ def to_float(x: Bits, src: FixedType, target: FloatType) -> Any:
 
 
 def divide(a: Bits, lhs: FixedType, b: Bits, rhs: FixedType, dst: FixedType) -> Bits:
-    """``hls.fixed_div``: the quotient truncated towards zero to the fraction of ``dst``."""
+    """``hls.fixed_div``: the quotient truncated towards zero to the fraction of ``dst``.
+
+    A signed quotient has the bits that ``ap_fixed`` divides in (see `division_width`).
+    """
     up = dst.frac + rhs.frac - lhs.frac
     width = max(a.width + max(up, 0), b.width + max(-up, 0)) + 2
     numerator = a.resize(width, lhs.signed) << max(up, 0)
     denominator = b.resize(width, rhs.signed) << max(-up, 0)
-    return numerator.divide_signed(denominator).resize(dst.width, signed=True)
+    quotient = numerator.divide_signed(denominator)
+    if lhs.signed or rhs.signed:
+        quotient = quotient.resize(min(division_width(lhs, rhs), width))
+    return quotient.resize(dst.width, signed=True)
