@@ -23,6 +23,9 @@ from polyhedral.scheduled import ScheduledScop
 if TYPE_CHECKING:
     from mlir_passes.emit_hls import HlsSource
 
+if TYPE_CHECKING:
+    from mlir_passes.emit_hls import HlsSource
+
 # Only what makes the loops plainer. Arithmetic stays as it is written: store-to-load forwarding,
 # hoisting or merging common subexpressions would break up the statements that a reader of the C++
 # knows from the kernel (and perfect nests with them), and the HLS tool does them itself.
