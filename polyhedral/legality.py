@@ -79,13 +79,14 @@ class Violation:
 
 
 def _first_point(points: isl.Set) -> isl.Point:
-    """The lexicographic minimum, for a telling example; any point where isl cannot find it
-    (its parametric integer programming fails on some sets with strides).
+    """The lexicographic minimum, for a telling example. On some sets with strides isl's parametric
+    integer programming fails or finds none: then any point.
     """
     try:
-        return points.lexmin().sample_point()
+        first = points.lexmin()
     except isl.Error:
         return points.sample_point()
+    return (points if first.is_empty() else first).sample_point()
 
 
 def _conflict(

@@ -61,12 +61,13 @@ def _extremes(loop: TreeLoop, needed: Sequence[TreeLoop]) -> tuple[int, int] | N
         for u in loop.uppers
         for low in loop.lowers
     ]
-    space, condition = ", ".join(names.values()), conjunction(where)
     trips = extents[0] if len(extents) == 1 else f"min({', '.join(extents)})"
-    value = isl.PwAff(f"{{ [{space}] -> [max(0, {trips})] : {condition} }}")
-    if value.domain().is_empty():
+    space = ", ".join([*names.values(), "n"])
+    counts = isl.Set(f"{{ [{space}] : {conjunction(where)} and n = max(0, {trips}) }}")
+    if counts.is_empty():
         return None
-    return value.min_val().to_python(), value.max_val().to_python()
+    last = len(names)
+    return counts.dim_min_val(last).to_python(), counts.dim_max_val(last).to_python()
 
 
 def _range(loop: TreeLoop, env: Mapping[str, int]) -> range:
