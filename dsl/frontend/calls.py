@@ -54,6 +54,8 @@ def call(ctx: Context, node: ast.Call) -> object:
         return apply(intrinsic, arguments(ctx, intrinsic, node), ctx, node)
     if function in (len, int, float, bool):
         return _constant_call(ctx, function, node)
+    if function is Fraction:
+        return _fraction(ctx, node)
     raise _unknown_call(ctx, function, node)
 
 
@@ -161,6 +163,15 @@ def _constant_call(ctx: Context, function: object, node: ast.Call) -> Value:
             message = f"the constant {ctx.source.text(node)} has no value: {e}"
             raise ctx.error("W114", message, node) from None
     raise _unknown_call(ctx, function, node)
+
+
+def _fraction(ctx: Context, node: ast.Call) -> Fraction:
+    """``Fraction(a, b)``: a constant with more digits than a float has."""
+    match [evaluate(ctx, a) for a in node.args]:
+        case [int(numerator), int(denominator)] if denominator and not node.keywords:
+            return Fraction(numerator, denominator)
+    message = f"the constant {ctx.source.text(node)} has no value"
+    raise ctx.error("W114", message, node, "write Fraction(numerator, denominator)")
 
 
 def _unknown_call(ctx: Context, function: object, node: ast.Call) -> LanguageError:

@@ -1,0 +1,94 @@
+"""Kernels that no person writes: each is an error or works, none takes the process down."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.frontend.conftest import Load
+
+HEAD = "@weft.kernel\ndef k(A: f32[N]):\n"
+
+
+@pytest.mark.parametrize("terms", [150, 190])
+def test_long_sums_work(kernel: Load, terms: int) -> None:
+    text = HEAD + f"    A[0] = {' + '.join(['A[1]'] * terms)}\n"
+    assert len(kernel(text).program.statements()) == 1
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        " + ".join(["A[1]"] * 1500),
+        "-" * 80 + "A[1]" + " + A[1]" * 150,
+        "A[" + "1 + " * 400 + "0]",
+        "A[0] if A[0] > 0 else " * 250 + "A[1]",
+        "(" * 90 + "A[0]" + " * 2)" * 90 + " + A[1]" * 150,
+    ],
+)
+def test_deep_expressions_are_refused(error: Callable[[str], str], expression: str) -> None:
+    text = error(HEAD + f"    A[0] = {expression}\n")
+    assert "error[W108]: this is nested more than 200 levels deep" in text
+    assert text.endswith("help: compute it in several statements through local scalars")
+
+
+def test_a_deep_chain_of_elif_is_refused(error: Callable[[str], str]) -> None:
+    chain = "".join(f"        elif i == {n}:\n            A[0] = {n}\n" for n in range(300))
+    head = HEAD + "    for i in range(N):\n        if i < 0:\n            A[0] = 1\n"
+    assert "error[W108]: this is nested more than 200 levels deep" in error(head + chain)
+
+
+@pytest.mark.parametrize(
+    ("expression", "message"),
+    [
+        ("2 ** 100000", "error[W114]: the constant 2 ** 100000 has no value"),
+        ("1 << 10 ** 9", "error[W114]: the constant 1 << 10 ** 9 has no value"),
+        ("10 ** 10 ** 10", "error[W114]: the constant 10 ** 10 ** 10 has no value"),
+        ("2.0 ** 10000", "error[W114]: the constant 2.0 ** 10000 has no value: the result is too"),
+        ("(-8) ** 0.5", "error[W114]: the constant (-8) ** 0.5 has no value: the result is not a"),
+        ("1 / 0", "error[W114]: the constant 1 / 0 has no value: division by zero"),
+        ("1 << -1", "error[W114]: the constant 1 << -1 has no value: negative shift count"),
+        ("0x" + "f" * 3000, "error[W108]: this number has more than 8192 bits"),
+        ("1.5 << 2", "error[W114]: the constant 1.5 << 2 has no value: unsupported operand"),
+        ("~2.5", "error[W114]: the constant ~2.5 has no value: bad operand type"),
+    ],
+)
+def test_constants_without_a_value(
+    error: Callable[[str], str], expression: str, message: str
+) -> None:
+    assert message in error(HEAD + f"    A[0] = {expression}\n")
+
+
+def doubling(levels: int, body: str) -> str:
+    """Kernels each of which calls the one before twice."""
+    text = f"@weft.kernel\ndef k0(A: f32[N]):\n{body}"
+    for n in range(1, levels):
+        name = "k" if n == levels - 1 else f"k{n}"
+        text += f"@weft.kernel\ndef {name}(A: f32[N]):\n    k{n - 1}(A)\n    k{n - 1}(A)\n"
+    return text
+
+
+def test_calls_that_double_are_bounded(error: Callable[[str], str]) -> None:
+    text = error(doubling(24, "    A[0] += 1\n"))
+    assert "error[W108]: the program has more than 20000 statements" in text
+    assert "called at k.py:" in text
+
+
+def test_empty_calls_that_double_are_nothing(kernel: Load) -> None:
+    body = "    t: f32[4]\n    for i in range(N):\n        pass\n"
+    program = kernel(doubling(24, body)).program
+    assert (program.body, program.locals) == ((), ())
+
+
+def test_deep_calls_are_bounded(error: Callable[[str], str]) -> None:
+    text = "@weft.kernel\ndef k0(A: f32[N]):\n    A[0] = 1\n"
+    for n in range(1, 60):
+        name = "k" if n == 59 else f"k{n}"
+        text += f"@weft.kernel\ndef {name}(A: f32[N]):\n    k{n - 1}(A)\n"
+    assert "error[W108]: kernel calls are nested more than 32 deep" in error(text)
+
+
+def test_many_statements_are_read(kernel: Load) -> None:
+    text = HEAD + "".join(f"    A[{n % 4}] = {n}\n" for n in range(3000))
+    assert len(kernel(text).program.statements()) == 3000
