@@ -114,8 +114,14 @@ class Plan:
 
     def moved(self, access: Access) -> Access:
         """The access with its subscripts counted from 0."""
-        pairs = zip(access.indices, self.low, strict=True)
-        return Access(access.array, tuple(index - low for index, low in pairs))
+        moved = (i - low for i, low in zip(access.indices, self.low, strict=True))
+        spans = zip(moved, self.low, self.high, strict=True)
+        # What never runs need not be in bounds, but no constant may be plainly wrong.
+        indices = (
+            i if not i.is_const or 0 <= i.const <= high - low else Affine.of(0)
+            for i, low, high in spans
+        )
+        return Access(access.array, tuple(indices))
 
     def finish(self, slack: tuple[int, ...]) -> Array:
         """The array, with so many elements more than are used in each dimension."""

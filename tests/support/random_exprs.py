@@ -83,7 +83,8 @@ class ExprMaker:
     def _index(self) -> Expr:
         rng = self._rng
         v, other = (Affine.of(rng.choice(self._names)) for _ in range(2))
-        return Index(rng.choice((v, v, v + 1, v - other, v * 3 + other, v // 2, v % 3 + other)))
+        affine = rng.choice((v, v, v + 1, v - other, v * 3 + other, v // 2, v % 3 + other))
+        return integer(affine.const) if affine.is_const else Index(affine)
 
     def _select(self, family: Family, depth: int) -> Expr:
         then, orelse = self.value(family, depth - 1), self.value(family, depth - 1)
@@ -95,9 +96,9 @@ class ExprMaker:
         roll = rng.random()
         if depth and roll < 0.15:
             op = rng.choice((BinaryOp.AND, BinaryOp.OR, BinaryOp.XOR))
-            return t.binary(op, self.condition(depth - 1), self.condition(depth - 1))
+            return binary(op, self.condition(depth - 1), self.condition(depth - 1))
         if depth and roll < 0.25:
-            return t.unary(UnaryOp.NOT, self.condition(depth - 1))
+            return unary(UnaryOp.NOT, self.condition(depth - 1))
         family = rng.choice(list(Family))
         lhs, depth = self.value(family, max(0, depth - 1)), max(0, depth - 1)
         rhs = self.value(family, depth) if rng.random() < 0.8 else self._any(depth)
@@ -129,18 +130,18 @@ class ExprMaker:
                 return self._arith(rng.choice((BinaryOp.ADD, BinaryOp.SUB, BinaryOp.MUL)), a, b)
             case "bits":
                 b = self.value(Family.INT, depth - 1)
-                return t.binary(rng.choice((BinaryOp.AND, BinaryOp.OR, BinaryOp.XOR)), a, b)
+                return binary(rng.choice((BinaryOp.AND, BinaryOp.OR, BinaryOp.XOR)), a, b)
             case "divide":
                 op = rng.choice((BinaryOp.FLOORDIV, BinaryOp.MOD))
-                return t.binary(op, a, self._divisor(depth))
+                return binary(op, a, self._divisor(depth))
             case "shift":
                 op = rng.choice((BinaryOp.SHL, BinaryOp.SHR))
-                return t.binary(op, narrowed(a), self._amount(depth))
+                return binary(op, narrowed(a), self._amount(depth))
             case "minmax":
                 b = self.value(Family.INT, depth - 1)
-                return t.binary(rng.choice((BinaryOp.MIN, BinaryOp.MAX)), a, b)
+                return binary(rng.choice((BinaryOp.MIN, BinaryOp.MAX)), a, b)
             case "unary":
-                return t.unary(rng.choice((UnaryOp.NEG, UnaryOp.INVERT, UnaryOp.ABS)), a)
+                return unary(rng.choice((UnaryOp.NEG, UnaryOp.INVERT, UnaryOp.ABS)), a)
             case _:
                 return self.condition(depth - 1)
 
@@ -150,7 +151,7 @@ class ExprMaker:
         if rng.random() < 0.6:
             return integer(rng.choice((2, 3, 4, 5, 7, 8, 10, -1, -2, -3, 1)))
         x = t.cast(IntType(rng.choice((2, 5, 8, 16, 32))), self.value(Family.INT, depth - 1))
-        return t.binary(BinaryOp.OR, x, integer(1))
+        return binary(BinaryOp.OR, x, integer(1))
 
     def _amount(self, depth: int) -> Expr:
         """A shift amount of a few bits."""
@@ -160,7 +161,7 @@ class ExprMaker:
         return t.cast(IntType(rng.choice((1, 2, 3)), False), self.value(Family.INT, depth - 1))
 
     def _arith(self, op: BinaryOp, a: Expr, b: Expr) -> Expr:
-        return t.binary(op, narrowed(a), narrowed(b))
+        return binary(op, narrowed(a), narrowed(b))
 
     def _fixed(self, depth: int) -> Expr:
         rng = self._rng
@@ -174,12 +175,12 @@ class ExprMaker:
                 return self._arith(rng.choice((BinaryOp.ADD, BinaryOp.SUB, BinaryOp.MUL)), a, b)
             case "divide":
                 fixed = a if isinstance(a.dtype, FixedType) else b
-                return t.binary(BinaryOp.DIV, narrowed(fixed), self._fixed_divisor())
+                return binary(BinaryOp.DIV, narrowed(fixed), self._fixed_divisor())
             case "minmax":
-                return t.binary(rng.choice((BinaryOp.MIN, BinaryOp.MAX)), a, b)
+                return binary(rng.choice((BinaryOp.MIN, BinaryOp.MAX)), a, b)
             case _:
                 fixed = a if isinstance(a.dtype, FixedType) else b
-                return t.unary(rng.choice((UnaryOp.NEG, UnaryOp.ABS)), fixed)
+                return unary(rng.choice((UnaryOp.NEG, UnaryOp.ABS)), fixed)
 
     def _fixed_divisor(self) -> Expr:
         rng = self._rng
@@ -198,20 +199,20 @@ class ExprMaker:
         kind = rng.choices(("arith", "divide", "minmax", "unary", "sqrt"), (60, 10, 12, 12, 6))[0]
         match kind:
             case "arith":
-                return t.binary(rng.choice((BinaryOp.ADD, BinaryOp.SUB, BinaryOp.MUL)), a, b)
+                return binary(rng.choice((BinaryOp.ADD, BinaryOp.SUB, BinaryOp.MUL)), a, b)
             case "divide":
-                divisor = t.unary(UnaryOp.ABS, self.value(Family.FLOAT, depth - 1))
+                divisor = unary(UnaryOp.ABS, self.value(Family.FLOAT, depth - 1))
                 if rng.random() < 0.5:
-                    return t.binary(BinaryOp.DIV, a, t.binary(BinaryOp.ADD, divisor, real(1.0)))
-                return t.binary(BinaryOp.DIV, a, real(rng.choice((2.0, 3.0, -0.75, 10.0))))
+                    return binary(BinaryOp.DIV, a, binary(BinaryOp.ADD, divisor, real(1.0)))
+                return binary(BinaryOp.DIV, a, real(rng.choice((2.0, 3.0, -0.75, 10.0))))
             case "minmax":
-                return t.binary(rng.choice((BinaryOp.MIN, BinaryOp.MAX)), a, b)
+                return binary(rng.choice((BinaryOp.MIN, BinaryOp.MAX)), a, b)
             case "sqrt":
                 x = a if isinstance(a.dtype, FloatType) else b
-                return t.unary(UnaryOp.SQRT, t.unary(UnaryOp.ABS, x))
+                return unary(UnaryOp.SQRT, unary(UnaryOp.ABS, x))
             case _:
                 x = a if isinstance(a.dtype, FloatType) else b
-                return t.unary(rng.choice((UnaryOp.NEG, UnaryOp.ABS)), x)
+                return unary(rng.choice((UnaryOp.NEG, UnaryOp.ABS)), x)
 
     def transcendental(self, depth: int) -> Expr:
         """A function that libraries round differently in the last place."""
@@ -219,10 +220,29 @@ class ExprMaker:
         x = t.cast(FloatType(rng.choice(("f32", "f64"))), self.value(Family.FLOAT, depth - 1))
         match rng.choice((UnaryOp.EXP, UnaryOp.LOG, UnaryOp.TANH)):
             case UnaryOp.LOG:
-                positive = t.binary(BinaryOp.ADD, t.unary(UnaryOp.ABS, x), Const(0.5, x.dtype))
-                return t.unary(UnaryOp.LOG, positive)
+                positive = binary(BinaryOp.ADD, unary(UnaryOp.ABS, x), Const(0.5, x.dtype))
+                return unary(UnaryOp.LOG, positive)
             case op:
-                return t.unary(op, clamped(x, 8.0))
+                return unary(op, clamped(x, 8.0))
+
+
+def data(x: Expr) -> Expr:
+    """``x``, a loop variable converted: arithmetic on it alone would be an affine expression."""
+    return t.cast(IntType(32), x) if isinstance(x, Index) else x
+
+
+def binary(op: BinaryOp, a: Expr, b: Expr) -> Expr:
+    """``a op b``."""
+    if isinstance(a, Index) and isinstance(b, Index | Const):
+        return t.binary(op, data(a), b)
+    if isinstance(a, Const) and isinstance(b, Index):
+        return t.binary(op, a, data(b))
+    return t.binary(op, a, b)
+
+
+def unary(op: UnaryOp, x: Expr) -> Expr:
+    """``op x``."""
+    return t.unary(op, data(x))
 
 
 def integer(value: int) -> Const:
@@ -263,8 +283,8 @@ def narrowed(x: Expr) -> Expr:
 
 def clamped(x: Expr, bound: float) -> Expr:
     """A float cut to ``[-bound, bound]``; NaN becomes a bound: min and max keep their first."""
-    low = t.binary(BinaryOp.MAX, Const(-bound, x.dtype), x)
-    return t.binary(BinaryOp.MIN, Const(bound, x.dtype), low)
+    low = binary(BinaryOp.MAX, Const(-bound, x.dtype), x)
+    return binary(BinaryOp.MIN, Const(bound, x.dtype), low)
 
 
 def convertible(x: Expr, dtype: DType) -> Expr:

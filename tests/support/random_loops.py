@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 
 from dsl.affine import Affine, And, Cond, Constraint, Or, negate
@@ -90,6 +90,7 @@ class _Maker:
         rng = self._rng
         var = self._name(scope)
         lowers, uppers, reach = self._bounds(scope)
+        lowers, uppers = _folded(lowers, max), _folded(uppers, min)
         step = rng.choices((1, 2, 3, -1, -2, -3), (70, 7, 3, 12, 5, 3))[0]
         if abs(step) > 1 and len(lowers if step > 0 else uppers) > 1:
             step //= abs(step)
@@ -158,6 +159,13 @@ class _Maker:
             case _:
                 uppers = (Affine.of(high) - o + max(1, c),)
                 return (Affine.of(0),), uppers, (0, max(0, high - low + 2))
+
+
+def _folded(bounds: tuple[Affine, ...], pick: Callable[..., int]) -> tuple[Affine, ...]:
+    """The bounds with at most one constant among them."""
+    constants = [b.const for b in bounds if b.is_const]
+    rest = [b for b in dict.fromkeys(bounds) if not b.is_const]
+    return (*rest, Affine.of(pick(constants))) if constants else tuple(rest)
 
 
 def _parts(rng: random.Random, total: int, most: int) -> list[int]:

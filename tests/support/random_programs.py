@@ -6,15 +6,15 @@ import random
 from collections.abc import Callable
 from dataclasses import replace
 
-from dsl import typing as t
 from dsl.affine import Affine
 from dsl.expr import Access, BinaryOp, Expr, Load, loads, map_leaves
 from dsl.program import If, Loop, Node, Program, Stmt, Storage
+from dsl.scopes import ordered_locals
 from dsl.types import DType
 from tests.support.enumeration import Element, Toucher, program_events
 from tests.support.profiles import BALANCED, Profile
 from tests.support.random_arrays import Place, Plan, random_dtype
-from tests.support.random_exprs import ExprMaker, Family, family_of, random_const, storable
+from tests.support.random_exprs import ExprMaker, Family, binary, family_of, random_const, storable
 from tests.support.random_loops import random_skeleton
 
 ODD_NAMES = ("register", "template", "signed", "typename", "NULL", "EOF", "main", "std", "hls")
@@ -87,7 +87,7 @@ class _Assembler:
         if family is Family.INT:
             ops += [BinaryOp.AND, BinaryOp.OR, BinaryOp.XOR]
         op = rng.choice(ops)
-        return t.binary(op, old, value) if rng.random() < 0.8 else t.binary(op, value, old)
+        return binary(op, old, value) if rng.random() < 0.8 else binary(op, value, old)
 
     def _stencil(
         self, plan: Plan, place: Place, target: Access, maker: ExprMaker, depth: int
@@ -106,12 +106,12 @@ class _Assembler:
             if not all(spans):
                 continue
             load = Load(source.use(place, indices), source.dtype)
-            value = load if value is None else t.binary(BinaryOp.ADD, value, load)
+            value = load if value is None else binary(BinaryOp.ADD, value, load)
         if value is None:
             return maker.value(family_of(plan.dtype), depth)
         if rng.random() < 0.4:
             op = rng.choice((BinaryOp.ADD, BinaryOp.MUL, BinaryOp.MAX))
-            value = t.binary(op, value, maker.value(family_of(value.dtype), max(0, depth - 1)))
+            value = binary(op, value, maker.value(family_of(value.dtype), max(0, depth - 1)))
         return value
 
     def _transcendental(self, place: Place) -> Stmt:
@@ -260,7 +260,7 @@ class _Assembler:
             return tuple(result)
 
         body = (*first(()), *rebuilt(self._skeleton, ()))
-        return Program(name, tuple(arrays), body)
+        return ordered_locals(Program(name, tuple(arrays), body))
 
 
 def _slack(plan: Plan) -> tuple[int, ...]:
