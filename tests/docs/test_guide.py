@@ -1,4 +1,4 @@
-"""The guide is true: its Python runs, what it says is printed is printed, its commands work.
+"""The guide and the README are true: what they show runs, and prints what they say.
 
 The blocks of a page run in order in one namespace, each from a file (a kernel needs its source):
 `file.py` where the block says ```` ```python title="file.py" ````; blocks of one title continue its
@@ -21,7 +21,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-PAGES = tuple(sorted((ROOT / "docs" / "guide").glob("*.md")))
+PAGES = (*sorted((ROOT / "docs" / "guide").glob("*.md")), ROOT / "README.md")
 WEFT = Path(sys.executable).parent / "weft"
 _FENCE = re.compile(r'^```(\w+)?(?: title="([^"]+)")?[ ]*\n(.*?)^```[ ]*$', re.M | re.S)
 
