@@ -109,10 +109,10 @@ def limit(raws: Raws, dtype: FixedType) -> Raws:
         low |= 1
     if not fits(dtype):
         raws = raws.astype(object)
-    inside = (raws >= low) & (raws <= high)
     if dtype.overflow is Overflow.SAT_ZERO:
-        return np.where(inside, raws, 0)
-    return np.where(inside, raws, np.where(raws < low, low, high))
+        return np.where((raws >= low) & (raws <= high), raws, 0)
+    limited: Raws = np.minimum(np.maximum(raws, low), high)
+    return limited
 
 
 def convert(raws: Raws, source: Exact, target: Exact) -> Raws:

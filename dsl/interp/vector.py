@@ -101,7 +101,7 @@ def float_value(expr: Expr, space: Space, memory: Memory) -> NDArray[Any]:
     assert isinstance(dtype, FloatType)
     match expr:
         case Const(value=value):
-            return np.asarray(value, dtype=floats.HOLDS[dtype.name])
+            return np.full((1,) * len(space.shape), value, dtype=floats.HOLDS[dtype.name])
         case Load():
             return load(expr, space, memory)
         case Unary(op=op, operand=x):
