@@ -1,0 +1,135 @@
+"""Float operators in the JIT: one rounding each, like NumPy's; functions within ulps of it."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from dsl.expr import BinaryOp, CompareOp, UnaryOp
+from dsl.interp import run as interpret
+from dsl.types import IntType, bf16, f16, f32, f64
+from dsl.typing import binary, cast, compare, unary
+from mlir_passes.build import build_module
+from mlir_passes.jit import jit
+from tests.mlir.elementwise import elementwise, raw
+from tests.mlir.trees import identity_tree
+
+FLOATS = [f16, bf16, f32, f64]
+ARITHMETIC = [
+    BinaryOp.ADD,
+    BinaryOp.SUB,
+    BinaryOp.MUL,
+    BinaryOp.DIV,
+    BinaryOp.MIN,
+    BinaryOp.MAX,
+]
+SPECIAL = [0.0, -0.0, 1.0, -1.5, np.inf, -np.inf, np.nan, 3.0, 1e-3, 2.0**-14, 6.0e4]
+
+
+def samples(dtype, count: int) -> list[float]:
+    rng = np.random.default_rng(11)
+    kind = {"f16": np.uint16, "bf16": np.uint32, "f32": np.uint32, "f64": np.uint64}[dtype.name]
+    bits = rng.integers(0, np.iinfo(kind).max, count, dtype=kind, endpoint=True)
+    if dtype.name == "bf16":
+        bits &= np.uint32(0xFFFF0000)
+    view = {2: np.float16, 4: np.float32, 8: np.float64}[bits.dtype.itemsize]
+    plain = [round_bf16(x) if dtype == bf16 else x for x in rng.uniform(-8, 8, count)]
+    special = [round_bf16(x) if dtype == bf16 else x for x in SPECIAL]
+    return [*special, *map(float, bits.view(view)), *plain]
+
+
+def round_bf16(x: float) -> float:
+    bits = np.float32(x).view(np.uint32)
+    return float((bits & np.uint32(0xFFFF0000)).view(np.float32))
+
+
+def both(program, values):
+    """What the JIT and the interpreter give."""
+    inputs = {a.name: raw(values.get(a.name, [0] * a.shape[0]), a.dtype) for a in program.arguments}
+    return jit(build_module(identity_tree(program)))(inputs), interpret(program, inputs)
+
+
+def same_bits(x, y) -> bool:
+    """Equal to the last bit, signs of zeros included; a NaN is a NaN."""
+    kind = {2: np.uint16, 4: np.uint32, 8: np.uint64}[x.dtype.itemsize]
+    return x.dtype == y.dtype and bool(
+        ((x.view(kind) == y.view(kind)) | (np.isnan(x) & np.isnan(y))).all()
+    )
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+def test_arithmetic_is_the_interpreters_to_the_last_bit(dtype):
+    values = samples(dtype, 30)
+    pairs = list(itertools.product(values, values))
+    program = elementwise(
+        {"x": dtype, "y": dtype},
+        lambda x, y: {op.name: binary(op, x, y) for op in ARITHMETIC},
+        len(pairs),
+    )
+    found, expected = both(program, {"x": [a for a, _ in pairs], "y": [b for _, b in pairs]})
+    for op in ARITHMETIC:
+        assert same_bits(found[op.name], expected[op.name]), op
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+def test_comparisons_with_nan_are_false_but_for_inequality(dtype):
+    values = samples(dtype, 20)
+    pairs = list(itertools.product(values, values))
+    program = elementwise(
+        {"x": dtype, "y": dtype},
+        lambda x, y: {op.name: compare(op, x, y) for op in CompareOp},
+        len(pairs),
+    )
+    found, expected = both(program, {"x": [a for a, _ in pairs], "y": [b for _, b in pairs]})
+    for op in CompareOp:
+        assert (found[op.name] == expected[op.name]).all(), op
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+def test_signs_and_roots_are_exact(dtype):
+    ops = [UnaryOp.NEG, UnaryOp.ABS, UnaryOp.SQRT]
+    values = samples(dtype, 500)
+    program = elementwise(
+        {"x": dtype}, lambda x: {op.name: unary(op, x) for op in ops}, len(values)
+    )
+    found, expected = both(program, {"x": values})
+    for op in ops:
+        assert same_bits(found[op.name], expected[op.name]), op
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+def test_functions_are_within_ulps(dtype):
+    ops = [UnaryOp.EXP, UnaryOp.LOG, UnaryOp.TANH]
+    values = [abs(x) if abs(x) < 8 else 1.0 for x in samples(dtype, 500) if np.isfinite(x)]
+    program = elementwise(
+        {"x": dtype}, lambda x: {op.name: unary(op, x) for op in ops}, len(values)
+    )
+    found, expected = both(program, {"x": values})
+    digits = {"f16": 11, "bf16": 8, "f32": 24, "f64": 53}[dtype.name]
+    for op in ops:
+        x, y = found[op.name].astype(float), expected[op.name].astype(float)
+        finite = np.isfinite(y)
+        assert (np.isfinite(x) == finite).all(), op
+        error = np.abs(x[finite] - y[finite])
+        assert (error <= 4 * 2.0**-digits * np.maximum(np.abs(y[finite]), 2.0**-14)).all(), op
+
+
+def test_products_are_not_contracted_into_sums():
+    program = elementwise(
+        {"x": f32, "y": f32, "z": f32},
+        lambda x, y, z: {"r": binary(BinaryOp.ADD, binary(BinaryOp.MUL, x, y), z)},
+        1,
+    )
+    x = 1 + 2**-12
+    found, _ = both(program, {"x": [x], "y": [x], "z": [-1 - 2**-11]})
+    assert found["r"][0] == 0.0  # fused it would be 2**-24
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+def test_integers_meet_floats(dtype):
+    values = [*range(-300, 300), 2**31 - 1, -(2**31)]
+    program = elementwise(
+        {"x": IntType(32)}, lambda x: {"r": binary(BinaryOp.MUL, cast(dtype, x), 0.5)}, len(values)
+    )
+    found, expected = both(program, {"x": values})
+    assert same_bits(found["r"], expected["r"])
