@@ -52,10 +52,11 @@ def csim(folder: Path, names: ProjectFiles, seconds: float = 600) -> Csim:
             sources, program, includes=includes, limits=Limits(seconds=seconds)
         )
         if not compilation.ok:
+            said = [line for line in compilation.log.splitlines() if "error" in line]
             raise ToolError(
                 "W411",
                 f"g++ does not compile the project {folder}: {compilation.outcome}",
-                notes=[line for line in compilation.log.splitlines() if "error" in line][:5],
+                notes=list(dict.fromkeys(said))[:5],
             )
         testbench = run_limited([program, "data"], Limits(seconds=seconds), cwd=folder)
     return Csim(compilation, testbench)

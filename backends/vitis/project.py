@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import metadata
@@ -54,7 +55,7 @@ def project(design: Design, device: Device, clock: float, seed: int = 0) -> Proj
         contents[g.initial[0]] = g.initial[1]
         if g.final is not None:
             contents[g.final[0]] = g.final[1]
-    support = {name: (include_directory() / name).read_text("utf-8") for name in source.support}
+    support = _support(source.support)
     names = ProjectFiles(
         top,
         device,
@@ -88,6 +89,18 @@ def project(design: Design, device: Device, clock: float, seed: int = 0) -> Proj
     }
     contents[MANIFEST] = manifest(facts, contents)
     return Project(names, contents)
+
+
+def _support(names: tuple[str, ...]) -> dict[str, str]:
+    """The texts of headers of ours, and of those of ours that they include."""
+    found: dict[str, str] = {}
+    waiting = list(names)
+    while waiting:
+        name = waiting.pop()
+        if name not in found and (include_directory() / name).is_file():
+            found[name] = (include_directory() / name).read_text("utf-8")
+            waiting += re.findall(r'^#include "(.*)"', found[name], re.MULTILINE)
+    return dict(sorted(found.items()))
 
 
 def export(

@@ -59,11 +59,11 @@ def command(
         if schedule is not None:
             raise click.UsageError("--schedule goes with one kernel, not with --all")
         rows = _all(folder, size, options, jobs or os.cpu_count() or 1, timeout)
-        columns: tuple[str, ...] = COLUMNS
     else:
         assert kernel is not None
         rows = [_one(kernel, target(kernel, schedule, size), options)]
-        columns = COLUMNS if form == "csv" else tuple(c for c in COLUMNS if c != "detail")
+    # In a table the details, which may be long, come after it.
+    columns = tuple(c for c in COLUMNS if c != "detail") if form == "table" else COLUMNS
     click.echo(rendered("verify", columns, rows, form), nl=False)
     bad = [row for row in rows if row["status"] != "ok"]
     if form == "table":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -165,9 +166,12 @@ def test_an_illegal_schedule_is_refused_with_its_reason(weft: Weft, tmp_path: Pa
     )
     done = weft("compile", f"{path}:scan", "--schedule", "back")
     assert (done.code, done.out) == (1, "")
-    assert done.err.startswith("k.py:13:5: error[W203]: ")
-    assert "   13 |     s.reverse('i')\n" in done.err
-    assert "help:" in done.err
+    assert done.err.startswith(
+        "k.py:13:5: error[W203]: reverse(i) reverses a flow dependence\n"
+        "   13 |     s.reverse('i')\n"
+        "      |     ^^^^^^^^^^^^^^\n"
+        "  S0 -> S0 through x, distance (1): S0[1] must run before S0[2]\n"
+    )
 
 
 def test_nothing_heavy_is_loaded_for_early_levels(kernels: Path) -> None:
@@ -180,3 +184,43 @@ def test_nothing_heavy_is_loaded_for_early_levels(kernels: Path) -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
     )
     assert done.stdout.splitlines()[-1] == ""
+
+
+def test_hls_cpp_is_the_default(weft: Weft, kernels: Path) -> None:
+    done = weft("compile", f"{kernels}:axpy", "--schedule", "fast")
+    assert done.code == 0, done.err
+    assert 'extern "C" void axpy(float a, const float x[16], float y[16])' in done.out
+    assert "#pragma HLS pipeline" in done.out
+
+
+def test_affine_and_timings(weft: Weft, kernels: Path) -> None:
+    done = weft("compile", f"{kernels}:axpy", "--emit", "affine", "--timings")
+    assert done.code == 0, done.err
+    assert "affine.for" in done.out
+    parts = {line.split()[0] for line in done.err.splitlines()[2:]}
+    assert {"load", "import", "schedule", "codegen", "build"} <= parts
+
+
+def test_print_after(weft: Weft, kernels: Path) -> None:
+    words = [f"{kernels}:axpy", "--print-after", "build", "--print-after", "simplify-bounds"]
+    done = weft("compile", *words)
+    assert done.code == 0, done.err
+    assert "// after build\n" in done.err
+    assert "// after simplify-bounds\n" in done.err
+    assert done.err.count("func.func") == 2
+    assert "func.func" not in done.out
+    wrong = weft("compile", f"{kernels}:axpy", "--print-after", "simplify-bound")
+    assert wrong.code == 1
+    assert "error[W520]: no pass is called 'simplify-bound'" in wrong.err
+
+
+def test_a_whole_process_is_fast() -> None:
+    """The goal, 0.7 s, is measured by benchmarks/compile_time; this allows for a loaded machine."""
+    gemm = Path(__file__).resolve().parents[2] / "examples" / "polybench" / "gemm.py"
+    seconds = []
+    for _ in range(3):
+        start = time.perf_counter()
+        command = [WEFT, "compile", f"{gemm}:gemm", "--schedule", "tiled"]
+        subprocess.run(command, capture_output=True, check=True, timeout=60)
+        seconds.append(time.perf_counter() - start)
+    assert min(seconds) < 2.0

@@ -1,0 +1,134 @@
+"""``weft verify`` and ``weft export``: rows, exit codes, what goes wrong."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Weft
+
+ILLEGAL = """
+@copy.schedule
+def wrong(s):
+    s.split("nothing", 2)
+"""
+
+
+def test_one_kernel(weft: Weft, kernels: Path) -> None:
+    done = weft("verify", f"{kernels}:axpy", "--schedule", "fast", "--format", "json")
+    assert done.code == 0
+    data = json.loads(done.out)
+    assert (data["schema_version"], data["command"]) == (1, "verify")
+    [row] = data["rows"]
+    assert row["kernel"] == "axpy"
+    assert row["schedule"] == "fast"
+    assert row["size"] == "default"
+    assert (row["status"], row["interp"], row["jit"], row["cxx"]) == ("ok",) * 4
+    assert (row["max_ulp"], row["tolerance_ulp"]) == (0, 0)
+    assert row["seconds"] > 0
+
+
+def test_sizes_seeds_and_levels(weft: Weft, kernels: Path) -> None:
+    words = ["--size", "mini", "--seed", "5", "--trials", "3", "--no-cxx", "--format", "json"]
+    [row] = json.loads(weft("verify", f"{kernels}:axpy", *words).out)["rows"]
+    assert (row["size"], row["seed"], row["trials"], row["cxx"]) == ("mini", 5, 3, "skipped")
+
+
+def test_all_kernels_of_a_folder(weft: Weft, kernels: Path) -> None:
+    (kernels.parent / "deeper").mkdir()
+    (kernels.parent / "deeper" / "none.py").write_text("x = 1\n")
+    done = weft("verify", "--all", kernels.parent, "--format", "csv", "--jobs", "2")
+    assert done.code == 0, done.err
+    rows = list(csv.DictReader(io.StringIO(done.out)))
+    assert [(r["kernel"], r["schedule"], r["size"], r["status"]) for r in rows] == [
+        ("axpy", "-", "mini", "ok"),
+        ("axpy", "fast", "mini", "ok"),
+        ("copy", "-", "default", "ok"),
+    ]
+    assert "verify: 3 of 3 agree" in done.err
+
+
+def test_a_row_that_fails_makes_the_exit_code_1(weft: Weft, kernels: Path) -> None:
+    kernels.write_text(kernels.read_text() + ILLEGAL)
+    (kernels.parent / "broken.py").write_text("raise ValueError('no')\n")
+    done = weft("verify", "--all", kernels.parent, "--format", "json", "--no-cxx")
+    assert done.code == 1
+    rows = json.loads(done.out)["rows"]
+    bad = {row["kernel"]: row for row in rows if row["status"] != "ok"}
+    assert len(rows) == 5
+    assert set(bad) == {"", "copy"}
+    assert "error[W504]" in bad[""]["detail"]
+    assert "nothing" in bad["copy"]["detail"]
+
+
+def test_a_folder_without_kernels(weft: Weft, tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("x = 1\n")
+    done = weft("verify", "--all", tmp_path)
+    assert (done.code, done.err) == (1, f"error[W507]: no file in {tmp_path} defines a kernel\n")
+    gone = weft("verify", "--all", tmp_path / "none")
+    assert gone.err == f"error[W502]: there is no folder {tmp_path}/none\n"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [[], ["x.py:k", "--all", "."], ["--all", ".", "--schedule", "s"], ["x", "--trials", "0"]],
+)
+def test_wrong_usage(weft: Weft, words: list[str]) -> None:
+    assert weft("verify", *words).code == 2
+
+
+def test_export(weft: Weft, kernels: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "out" / "p"
+    words = ["--out", folder, "--schedule", "fast", "--size", "small", "--device", "xcu280"]
+    done = weft("export", f"{kernels}:axpy", *words, "--clock", "3.33", "--csim")
+    assert done.code == 0, done.err
+    assert [line.split()[:2] for line in done.out.splitlines()[2:]] == [
+        ["export", "ok"], ["csim", "ok"],
+    ]  # fmt: skip
+    config = (folder / "hls_config.cfg").read_text()
+    assert "part=xcu280-fsvh2892-2L-e\n" in config
+    assert "clock=3.33ns\n" in config
+    assert "x[9]" in (folder / "axpy.cpp").read_text()
+
+
+def test_export_to_a_folder_in_use(weft: Weft, kernels: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    (folder / "notes.txt").write_text("x")
+    done = weft("export", f"{kernels}:axpy", "--out", folder)
+    assert done.code == 1
+    assert done.err.startswith(f"error[W430]: {folder} has other contents")
+    assert weft("export", f"{kernels}:axpy", "--out", folder, "--force").code == 0
+    assert (folder / "notes.txt").read_text() == "x"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--device", "xcu999"], "error[W403]: no device is called 'xcu999'"),
+        (["--device", "ecp5-85k"], "error[W403]: Vitis HLS does not know the device"),
+        (["--clock", "0"], "error[W405]: a clock period of 0 ns"),
+        (["--schedule", "slow"], "error[W505]: the kernel 'axpy' has no schedule 'slow'"),
+    ],
+)
+def test_what_cannot_be_exported(
+    weft: Weft, kernels: Path, tmp_path: Path, words: list[str], said: str
+) -> None:
+    done = weft("export", f"{kernels}:axpy", "--out", tmp_path / "p", *words)
+    assert done.code == 1
+    assert done.err.startswith(said)
+    assert not (tmp_path / "p").exists()
+
+
+def test_run_without_vitis(
+    weft: Weft, kernels: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", "/nonexistent")
+    done = weft("export", f"{kernels}:axpy", "--out", tmp_path / "p", "--run", "csynth")
+    assert done.code == 1
+    assert "error[W420]: Vitis HLS is not on PATH, so --run csynth cannot run" in done.err
+    assert (tmp_path / "p" / "weft.json").exists()
