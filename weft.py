@@ -9,11 +9,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from backends.verify import VerifyResult
+    from backends.vitis.project import Project
     from dsl.kernel import Kernel
     from dsl.schedule import Schedule
+    from mlir_passes.pipeline import Design
 
 _WHERE = {
-    "dsl.kernel": ("kernel", "Kernel"),
+    "dsl.function_kernel": ("kernel",),
+    "dsl.kernel": ("Kernel",),
     "dsl.intrinsics": ("grid", "stmt", "select", "sqrt", "exp", "log", "tanh"),
     "dsl.schedule": ("Schedule", "ScheduleBuilder"),
     "dsl.errors": (
@@ -31,7 +37,9 @@ _NAMES |= {
     "max": ("dsl.intrinsics", "maximum"),
     "abs": ("dsl.intrinsics", "absolute"),
 }
-__all__ = sorted([*_NAMES, "compile"])
+_FUNCTIONS = ("compile", "export", "verify")
+# Not what would hide Python's own: `from weft import *` is for kernels.
+__all__ = sorted({*_NAMES, *_FUNCTIONS} - {"abs", "compile", "max", "min"})
 
 
 def __getattr__(name: str) -> Any:
@@ -52,15 +60,17 @@ def __getattr__(name: str) -> Any:
 def _suggestion(name: str) -> str:
     from dsl.errors import did_you_mean
 
-    near = did_you_mean(name, __all__)
+    near = did_you_mean(name, __dir__())
     return f"; {near}" if near and near.startswith("did you mean") else ""
 
 
 def __dir__() -> list[str]:
-    return __all__
+    return sorted({*_NAMES, *_FUNCTIONS})
 
 
-def compile(kernel: Kernel, schedule: Schedule | str | None = None, size: str | None = None) -> Any:
+def compile(
+    kernel: Kernel, schedule: Schedule | str | None = None, size: str | None = None
+) -> Design:
     """Compile a kernel under a schedule.
 
     Args:
@@ -69,7 +79,7 @@ def compile(kernel: Kernel, schedule: Schedule | str | None = None, size: str | 
         size: One of the kernel's named sizes; None for the sizes that it captured.
 
     Returns:
-        An `mlir_passes.pipeline.Design`: the module, and what is emitted of it (``.hls_cpp``).
+        The design: its levels, and the HLS C++ as ``.hls_cpp``.
 
     Raises:
         WeftError: the kernel is no program, the schedule is not legal, …
@@ -77,5 +87,66 @@ def compile(kernel: Kernel, schedule: Schedule | str | None = None, size: str | 
     from dsl.kernel import schedule_of
     from mlir_passes.pipeline import compile_design
 
-    sized = kernel.at(size) if size is not None else kernel
+    sized = kernel if size is None else kernel.at(size)
     return compile_design(sized.program, schedule_of(sized, schedule))
+
+
+def verify(
+    kernel: Kernel,
+    schedule: Schedule | str | None = None,
+    size: str | None = None,
+    *,
+    seed: int = 0,
+    trials: int = 1,
+) -> VerifyResult:
+    """Check that interpreter, JIT and compiled HLS C++ agree on random inputs.
+
+    Args:
+        kernel: A kernel.
+        schedule: As for `compile`.
+        size: As for `compile`; small sizes are quicker and find as much.
+        seed: Of the inputs.
+        trials: Sets of inputs.
+
+    Raises:
+        WeftError: as `compile`, and W401, W410 where g++ or the ap_types headers are missing.
+    """
+    from backends.verify import verify as check
+
+    design = compile(kernel, schedule, size)
+    return check(design.program, design.schedule, seed, trials)
+
+
+def export(
+    kernel: Kernel,
+    folder: str | Path,
+    schedule: Schedule | str | None = None,
+    size: str | None = None,
+    *,
+    device: str = "xczu9eg",
+    clock: float = 10.0,
+    seed: int = 0,
+    force: bool = False,
+) -> Project:
+    """Write a complete Vitis HLS project with a self-checking testbench.
+
+    Args:
+        kernel: A kernel.
+        folder: Where to; it is made.
+        schedule: As for `compile`.
+        size: As for `compile`.
+        device: A part or a family of `backends.devices`.
+        clock: The target period in ns.
+        seed: Of the testbench's random inputs.
+        force: Write into a folder that has other contents.
+
+    Raises:
+        WeftError: as `compile`, and W403 to W406, W430, W431 for the device and the folder.
+    """
+    from pathlib import Path
+
+    from backends.devices import device as device_named
+    from backends.vitis.project import export as write
+
+    design = compile(kernel, schedule, size)
+    return write(design, Path(folder), device_named(device), clock, seed=seed, force=force)

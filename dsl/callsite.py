@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from itertools import islice
 from pathlib import Path
 from types import CodeType
 
@@ -25,9 +26,8 @@ def caller_span() -> Span | None:
 
 
 def _span(code: CodeType, offset: int) -> Span | None:
-    for n, (line, end_line, col, end_col) in enumerate(code.co_positions()):
-        if n == offset // 2:
-            if line is None or end_line is None or col is None or end_col is None:
-                return None
-            return Span(code.co_filename, line, col + 1, end_line, end_col + 1)
-    return None
+    positions = next(islice(code.co_positions(), offset // 2, None), (None,) * 4)
+    line, end_line, col, end_col = positions
+    if line is None or end_line is None or col is None or end_col is None:
+        return None
+    return Span(code.co_filename, line, col + 1, end_line, end_col + 1)

@@ -33,7 +33,8 @@ class Span:
             return ""
         end = self.end_col if self.end_line == self.line else len(text) + 1
         margin = f"{self.line:5d} | "
-        caret = " " * 5 + " | " + " " * (self.col - 1) + "^" * max(1, end - self.col)
+        indent = "".join("\t" if c == "\t" else " " for c in text[: self.col - 1])
+        caret = " " * 5 + " | " + indent + "^" * max(1, end - self.col)
         return f"{margin}{text}\n{caret}"
 
 
@@ -47,7 +48,7 @@ class WeftError(Exception):
         *,
         span: Span | None = None,
         notes: Iterable[str] = (),
-        help: str | None = None,  # noqa: A002 - the word that users see
+        help: str | None = None,
     ) -> None:
         super().__init__(code, message)
         self.code = code

@@ -29,11 +29,13 @@ def load(spec: str) -> Kernel:
     if name is None:
         kernels = load_kernels(file)
         if len(kernels) != 1:
-            found = f"defines {len(kernels)} kernels" if kernels else "defines no kernel"
+            if not kernels:
+                instead = "a kernel is a function under @weft.kernel"
+                raise InputError("W503", f"{file} defines no kernel", help=instead)
             raise InputError(
-                "W501" if kernels else "W503",
-                f"{file} {found}: which one is meant is not said",
-                help=f"write {file}:NAME" + (f" with {_listed(kernels)}" if kernels else ""),
+                "W501",
+                f"{file} defines {len(kernels)} kernels, and which one is meant is not said",
+                help=f"write {file}:NAME; {_listed(kernels)}",
             )
         return next(iter(kernels.values()))
     module = _execute(file)
@@ -42,7 +44,9 @@ def load(spec: str) -> Kernel:
     if isinstance(value, Kernel):
         return value
     if value is not None:
-        problem = f"'{name}' in {file} is a {type(value).__name__}, not a kernel"
+        kind = type(value).__name__
+        article = "an" if kind[0] in "aeio" else "a"
+        problem = f"'{name}' in {file} is {article} {kind}, not a kernel"
         instead = "put @weft.kernel above its 'def'" if callable(value) else _listed(found_kernels)
         raise InputError("W503", problem, help=instead)
     raise InputError(

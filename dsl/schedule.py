@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import json
-import sys
 import types
 import typing
 from collections.abc import Iterator
@@ -14,7 +13,8 @@ from dataclasses import MISSING, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from dsl.errors import InputError, Span, did_you_mean
+from dsl.callsite import caller_span
+from dsl.errors import InputError, did_you_mean
 from dsl.steps import (
     STEPS,
     BindOp,
@@ -148,7 +148,7 @@ def _read_step(data: object, where: str) -> Step:
     return cls(**values)
 
 
-def _checked(value: object, hint: Any, where: str) -> object:  # noqa: ANN401 - a type hint
+def _checked(value: object, hint: Any, where: str) -> object:
     """``value`` as the annotated type, or an error: no coercion, and a bool is no int."""
     origin, args = typing.get_origin(hint), typing.get_args(hint)
     if origin is tuple and isinstance(value, list):
@@ -163,18 +163,6 @@ def _checked(value: object, hint: Any, where: str) -> object:  # noqa: ANN401 - 
     raise InputError("W511", f"{where}: {value!r} does not fit")
 
 
-def _caller(depth: int) -> Span | None:
-    """The source place of the call that is ``depth`` frames up."""
-    frame = sys._getframe(depth)
-    code = frame.f_code
-    for n, (line, end_line, col, end_col) in enumerate(code.co_positions()):
-        if n == frame.f_lasti // 2:
-            if line is None or end_line is None or col is None or end_col is None:
-                return None
-            return Span(code.co_filename, line, col + 1, end_line, end_col + 1)
-    return None
-
-
 class ScheduleBuilder:
     """Collects steps: ``s.tile(["i", "j"], [32, 32]); s.pipeline("j_1")``. Methods chain."""
 
@@ -186,7 +174,7 @@ class ScheduleBuilder:
         return Schedule(tuple(self._steps))
 
     def _add(self, step: Step) -> ScheduleBuilder:
-        self._steps.append(replace(step, span=_caller(3)))
+        self._steps.append(replace(step, span=caller_span()))
         return self
 
     def interchange(self, a: str, b: str) -> ScheduleBuilder:
@@ -257,14 +245,12 @@ class ScheduleBuilder:
         return self._add(Partition(array, dim, scheme, factor))
 
     def bind_storage(
-        self, array: str, type: str, impl: str = "auto", latency: int = -1  # noqa: A002
+        self, array: str, type: str, impl: str = "auto", latency: int = -1
     ) -> ScheduleBuilder:
         """See `dsl.steps.BindStorage`."""
         return self._add(BindStorage(array, type, impl, latency))
 
-    def bind_op(
-        self, stmt: str, op: str, impl: str = "auto", latency: int = -1
-    ) -> ScheduleBuilder:
+    def bind_op(self, stmt: str, op: str, impl: str = "auto", latency: int = -1) -> ScheduleBuilder:
         """See `dsl.steps.BindOp`."""
         return self._add(BindOp(stmt, op, impl, latency))
 

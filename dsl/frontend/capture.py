@@ -13,6 +13,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
+from dsl.intrinsics import Intrinsic
+from dsl.kernel import Kernel
 from dsl.types import ArrayType, ConstType, DType, FixedType, FloatType, IndexType, IntType
 
 Number = bool | int | float | Fraction
@@ -93,8 +95,10 @@ def is_dtype(value: object) -> bool:
 def describe(value: object) -> str:
     """What a captured object is, in a few words, for messages."""
     match value:
+        case int() if value.bit_length() > 100:
+            return "a number"
         case bool() | int() | float() | Fraction():
-            return f"the number {value}" if len(str(value)) < 40 else "a number"
+            return f"the number {value}"
         case types.ModuleType():
             return f"the module {value.__name__}"
         case str():
@@ -103,6 +107,10 @@ def describe(value: object) -> str:
             return f"the type {value}"
         case None:
             return "None"
+        case Kernel():
+            return f"the kernel '{value.name}'"
+        case Intrinsic():
+            return f"the function weft.{value.name}"
         case types.FunctionType() | types.BuiltinFunctionType():
             return f"the Python function {value.__name__}"
         case type():

@@ -82,10 +82,10 @@ class Context:
         name = given or f"S{position}"
         if name in self.statements:
             earlier = self.statements[name]
-            place = f" in line {earlier.line}" if earlier else ""
+            place = f" (line {earlier.line})" if earlier else ""
             raise LanguageError(
                 "W137",
-                f"the name '{name}' is taken by the statement{place}",
+                f"the name '{name}' is taken by another statement{place}",
                 span=span,
                 help="statements without a name are called S0, S1, … by their place in the program",
             )

@@ -91,7 +91,7 @@ class Names:
             case LoopName(span=span):
                 raise LanguageError(
                     "W133",
-                    f"the loop variable '{loop.var}' is that of a loop around{_at(span)}",
+                    f"the loop variable '{loop.var}' is already that of a loop around it{_at(span)}",
                     span=loop.span,
                     help="give the inner loop another name",
                 )
@@ -215,8 +215,8 @@ class Names:
         if ended is not None:
             return LanguageError(
                 "W131",
-                f"'{name}' is local to the body of the loop '{ended.loop}': it is declared"
-                f"{_at(ended.span)} and ends with each iteration",
+                f"'{name}' is local to the body of the loop '{ended.loop}': it is declared "
+                f"there{_at(ended.span)} and ends with each iteration",
                 span=span,
                 help=f"declare it before the loop, with its type: {name}: f32 = 0.0",
             )
@@ -238,4 +238,4 @@ class Names:
 
 
 def _at(span: Span | None) -> str:
-    return f" in line {span.line}" if span else ""
+    return f" (line {span.line})" if span else ""

@@ -72,16 +72,14 @@ class FunctionSource:
         return len(text.encode()[:offset].decode(errors="replace")) + 1
 
 
-def function_source(function: types.FunctionType) -> FunctionSource:
-    """Find the definition of ``function`` in its file.
+def function_source(function: types.FunctionType, lines: list[str]) -> FunctionSource:
+    """Find the definition of ``function`` in the lines of its file.
 
     Raises:
         LanguageError: W101 where there is no source, W108 where it is nested too deeply.
     """
     code = function.__code__
     file = code.co_filename
-    linecache.checkcache(file)
-    lines = linecache.getlines(file, function.__globals__)
     if not lines:
         raise LanguageError(
             "W101",
@@ -114,6 +112,13 @@ def function_source(function: types.FunctionType) -> FunctionSource:
     source = FunctionSource(file, tuple(lines), node)
     _check_depth(source)
     return source
+
+
+def file_lines(function: types.FunctionType) -> list[str]:
+    """The lines of the file that a function stands in, empty where there is none."""
+    file = function.__code__.co_filename
+    linecache.checkcache(file)
+    return linecache.getlines(file, function.__globals__)
 
 
 def _definition(module: ast.Module, name: str, code: types.CodeType) -> ast.FunctionDef | None:

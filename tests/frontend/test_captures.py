@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import runpy
 import types
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 
@@ -15,7 +16,7 @@ import weft
 from dsl.affine import Affine
 from dsl.errors import LanguageError
 from dsl.expr import Const
-from dsl.kernel import FunctionKernel
+from dsl.function_kernel import FunctionKernel
 from dsl.program import Loop
 from dsl.types import FixedType, f16, f32
 from tests.frontend.conftest import Load
@@ -168,17 +169,44 @@ def test_without_source(tmp_path: Path) -> None:
         "help: put the kernel in a file: it is read from its source, not executed"
     )
     file = tmp_path / "k.py"
-    file.write_text(code, encoding="utf-8")
+    for text, reason in [
+        ("import weft\n\n\n\n# gone\n", "no such function at line 2 of"),
+        ("def (\n", "k.py no longer parses\n  invalid syntax"),
+    ]:
+        file.write_text(text, encoding="utf-8")
+        exec(compile(code, str(file), "exec"), space)
+        with pytest.raises(LanguageError) as caught:
+            _ = space["k"].program
+        rendered = caught.value.render()
+        assert "error[W101]: the source of kernel 'k' cannot be had: " in rendered
+        assert reason in rendered
+
+
+def test_a_file_that_changes_after_it_was_loaded(tmp_path: Path) -> None:
+    file = tmp_path / "k.py"
+    text = "import weft\n@weft.kernel\ndef k(A: weft.f32[4]):\n    A[0] = 1\n"
+    file.write_text(text, encoding="utf-8")
     k = runpy.run_path(str(file))["k"]
-    file.write_text("import weft\n\n\n\n# gone\n", encoding="utf-8")
+    file.unlink()
+    assert k.program.statements()[0].source == "A[0] = 1"
+
+
+def test_names_of_another_function_are_not_captured() -> None:
+    def decorate(function: Callable[..., object], N: int) -> FunctionKernel:
+        return weft.kernel(function)
+
+    def k(A: f32[N]):
+        A[0] = N
+
+    assert decorate(k, 9).program.arguments[0].type == f32[4]
+
+
+def test_sizes_that_are_none() -> None:
     with pytest.raises(LanguageError) as caught:
-        _ = k.program
-    assert "error[W101]: the source of kernel 'k' cannot be had: no such function" in str(
-        caught.value
-    )
-    file.write_text("def (\n", encoding="utf-8")
-    with pytest.raises(LanguageError, match=r"no longer parses"):
-        _ = k.program
+        weft.kernel(sizes={"mini": 3})
+    text = caught.value.render()
+    assert "error[W138]: sizes= is not a dict of sizes\n" in text
+    assert text.endswith('help: write sizes={"mini": {"N": 8}, "large": {"N": 1024}}')
 
 
 def make(kind: str) -> object:

@@ -94,7 +94,7 @@ def test_a_changed_file_is_read_again(tmp_path: Path) -> None:
         ),
         (
             "{f}/kernels.py:number",
-            "error[W503]: 'number' in {f}/kernels.py is a int, not a kernel\n"
+            "error[W503]: 'number' in {f}/kernels.py is an int, not a kernel\n"
             "help: its kernels are add, scale",
         ),
         (
@@ -104,10 +104,10 @@ def test_a_changed_file_is_read_again(tmp_path: Path) -> None:
         ),
         (
             "{f}/kernels.py",
-            "error[W501]: {f}/kernels.py defines 2 kernels: which one is meant is not said\n"
-            "help: write {f}/kernels.py:NAME with its kernels are add, scale",
+            "error[W501]: {f}/kernels.py defines 2 kernels, and which one is meant is not said\n"
+            "help: write {f}/kernels.py:NAME; its kernels are add, scale",
         ),
-        ("{f}/sizes.py", "error[W503]: {f}/sizes.py defines no kernel: which one is meant"),
+        ("{f}/sizes.py", "error[W503]: {f}/sizes.py defines no kernel\nhelp: a kernel is"),
         (
             "{f}/kernel.py:scale",
             "error[W502]: there is no file {f}/kernel.py\nhelp: did you mean 'kernels.py'?",
