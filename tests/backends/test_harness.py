@@ -18,7 +18,7 @@ needs_ap = pytest.mark.skipif(find_ap_types() is None, reason="needs the group c
 
 
 def unit(text: str, *arrays: Array) -> Unit:
-    return Unit(Program("k", arrays, ()), "k", text)
+    return Unit(Program("k", arrays, ()), "k", text, "<ap_int.h>" in text)
 
 
 def array(name: str, dtype: DType, *shape: int) -> Array:
@@ -88,9 +88,16 @@ def test_arbitrary_precision(tmp_path: Path) -> None:
 
 
 def test_kernels_without_ap_types_do_not_see_their_headers() -> None:
-    assert WIDE.needs_ap_types
-    assert not SCALE.needs_ap_types
-    assert "ap_int.h" not in program_text([SCALE, ADD])
+    assert "ap_" not in program_text([SCALE, ADD])
+
+
+def test_functions_of_one_name_with_c_linkage(tmp_path: Path) -> None:
+    plus, minus = (
+        unit(f'extern "C" void k(double A[1]) {{ A[0] {op}= 1; }}\n', array("A", f64, 1))
+        for op in "+-"
+    )
+    outcomes = run(tmp_path, [plus, minus], [[bytes(8)], [bytes(8)]])
+    assert [o[0].data for o in outcomes] == [np.float64(x).tobytes() for x in (1.0, -1.0)]
 
 
 def test_includes_are_outside_of_the_namespaces() -> None:
