@@ -117,3 +117,17 @@ def test_a_parameter_of_the_wrong_kind_is_refused():
 
 def test_a_context_is_shared_by_the_modules_of_a_thread():
     assert dialect.context() is dialect.context()
+
+
+def test_old_modules_outlive_their_context(monkeypatch):
+    monkeypatch.setattr(dialect, "_MODULES_PER_CONTEXT", 1)
+    modules = []
+    for _ in range(5):
+        with dialect.context():
+            modules.append(example())
+    assert len({id(m.context) for m in modules}) == 5
+    for module in modules:
+        with module.context:
+            module.operation.verify()
+            assert dialect.loop_info(body_of(module)[1]) == LOOP
+            assert dialect.argument_infos(dialect.top_function(module)) == (A, B, C)

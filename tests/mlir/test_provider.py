@@ -1,0 +1,47 @@
+"""What is missing is named."""
+
+import ctypes
+
+import pytest
+
+from dsl.errors import IRError
+from mlir_passes import jit, provider
+
+
+@pytest.fixture
+def _no_bindings(monkeypatch):
+    monkeypatch.setattr(provider, "_PACKAGES", ("no_such_package", "json"))
+    provider.package.cache_clear()
+    yield
+    provider.package.cache_clear()
+
+
+@pytest.mark.usefixtures("_no_bindings")
+def test_a_missing_provider_is_named():
+    with pytest.raises(IRError) as caught:
+        provider.package()
+    assert caught.value.render() == (
+        "error[W300]: no MLIR Python bindings are installed\n"
+        "  looked for the packages mlir (of the LLVM project) and torch_mlir\n"
+        "help: pip install torch-mlir==20261001"
+    )
+
+
+def test_other_names_are_no_submodules():
+    with pytest.raises(AttributeError, match="has no attribute 'tosa'"):
+        _ = provider.tosa
+
+
+def test_a_missing_compiler_runtime_is_named(monkeypatch):
+    def missing(name, mode):
+        raise OSError(f"{name}: cannot open shared object file")
+
+    monkeypatch.setattr(ctypes, "CDLL", missing)
+    monkeypatch.setattr("sys.platform", "linux")
+    with pytest.raises(IRError) as caught:
+        jit._load_compiler_runtime.__wrapped__()
+    assert caught.value.render() == (
+        "error[W301]: the compiler's runtime library cannot be loaded: "
+        "libgcc_s.so.1: cannot open shared object file\n"
+        "help: install it; the package is called libgcc or libgcc-s1"
+    )
