@@ -242,17 +242,18 @@ def _check_jit(case: _Case, seconds: int) -> None:
     except IRError as error:
         case.jit = Level("error", detail=error.message)
         return
-    outcomes = []
-    for values in case.inputs:
 
-        def work(values: dict[str, Any] = values) -> bytes:
-            return pack(case.outputs, kernel(values))
+    def work() -> bytes:
+        return b"".join(pack(case.outputs, kernel(values)) for values in case.inputs)
 
-        ended = in_child(work, seconds)
-        if ended.status == "error":
-            case.jit = Level("error", detail=ended.detail)
-            return
-        outcomes.append(Outcome(ended.data if ended.status == "ok" else None, ended.detail))
+    ended = in_child(work, seconds)
+    if ended.status != "ok":
+        status: Status = "error" if ended.status == "error" else "crash"
+        case.jit = Level(status, detail=ended.detail)
+        return
+    size = len(ended.data) // len(case.inputs)
+    parts = (ended.data[n * size : (n + 1) * size] for n in range(len(case.inputs)))
+    outcomes = [Outcome(part) for part in parts]
     case.jit = _judge(case, outcomes)
     case.seconds += time.perf_counter() - start
 
