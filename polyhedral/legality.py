@@ -149,14 +149,12 @@ def _statement_notes(violation: Violation) -> Iterator[str]:
 
 
 def describe(step: Step) -> str:
-    """``interchange(i, j)``: the step as short text."""
-    parts: list[str] = []
-    for f in fields(step):
-        value = getattr(step, f.name)
-        if f.name == "span" or value == f.default:
-            continue
-        parts.append(", ".join(map(str, value)) if isinstance(value, tuple) else str(value))
-    return f"{step.kind}({', '.join(parts)})"
+    """``tile([i, j], [32, 32])``: the step as short text."""
+    values = [getattr(step, f.name) for f in fields(step) if f.name != "span"]
+    defaults = [f.default for f in fields(step) if f.name != "span"]
+    given = [v for v, default in zip(values, defaults, strict=True) if v != default]
+    texts = [f"[{', '.join(map(str, v))}]" if isinstance(v, tuple) else str(v) for v in given]
+    return f"{step.kind}({', '.join(texts)})"
 
 
 def violations(state: ScheduledScop, changed: frozenset[str] | None = None) -> Iterator[Violation]:
