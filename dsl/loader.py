@@ -147,7 +147,7 @@ def _failed(file: Path, error: BaseException) -> InputError:
         span = _line_span(error.filename or str(file), error.lineno)
     else:
         for frame in traceback.extract_tb(error.__traceback__):
-            if frame.lineno is not None and Path(frame.filename) == file:
+            if frame.lineno is not None and Path(frame.filename).resolve() == file.resolve():
                 span = _line_span(frame.filename, frame.lineno)
     return InputError("W504", f"{file} cannot be loaded: {text}", span=span)
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from dsl.callsite import caller_span
-from dsl.errors import InputError, did_you_mean
+from dsl.errors import InputError, ScheduleError, did_you_mean
 from dsl.steps import (
     STEPS,
     BindOp,
@@ -163,6 +163,18 @@ def _checked(value: object, hint: Any, where: str) -> object:
     raise InputError("W511", f"{where}: {value!r} does not fit")
 
 
+class NoSuchStepError(ScheduleError, AttributeError):
+    """W200: the builder has no step of that name."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            "W200",
+            f"no step is called '{name}'",
+            span=caller_span(),
+            help=did_you_mean(name, STEPS),
+        )
+
+
 class ScheduleBuilder:
     """Collects steps: ``s.tile(["i", "j"], [32, 32]); s.pipeline("j_1")``. Methods chain."""
 
@@ -172,6 +184,15 @@ class ScheduleBuilder:
     def build(self) -> Schedule:
         """The schedule so far."""
         return Schedule(tuple(self._steps))
+
+    def __getattr__(self, name: str) -> typing.NoReturn:
+        """A step that there is not: an error with the user's place, not an AttributeError's text.
+
+        It is an AttributeError as well, so that ``hasattr`` and ``copy`` work as ever.
+        """
+        if name.startswith("_"):
+            raise AttributeError(name)
+        raise NoSuchStepError(name)
 
     def _add(self, step: Step) -> ScheduleBuilder:
         self._steps.append(replace(step, span=caller_span()))

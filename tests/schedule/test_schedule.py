@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dsl.errors import InputError
+from dsl.errors import InputError, ScheduleError
 from dsl.schedule import Schedule, ScheduleBuilder
 from dsl.steps import STEPS
 
@@ -58,6 +58,18 @@ def test_steps_remember_where_they_were_asked_for() -> None:
         assert step.span.file == __file__
     # The span of a chained call covers the chain up to it.
     assert "s.split(" in s.build().steps[1].span.excerpt()  # type: ignore[union-attr]
+
+
+def test_a_misspelt_step_is_found_where_it_stands() -> None:
+    s = ScheduleBuilder()
+    with pytest.raises(ScheduleError) as caught:
+        s.splt("i", 4)
+    text = caught.value.render()
+    assert "error[W200]: no step is called 'splt'" in text
+    assert 's.splt("i", 4)' in text
+    assert "help: did you mean 'split'?" in text
+    assert not hasattr(s, "_anything")
+    assert not hasattr(s, "splt")
 
 
 def test_load_reads_files(tmp_path: Path) -> None:
