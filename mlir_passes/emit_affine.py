@@ -23,6 +23,8 @@ class Part:
     by: int
 
 
+_EFFORT = 400  # expressions looked into in one scope, before only constant bounds count
+
 Atom = str | Part
 
 
@@ -79,6 +81,7 @@ class Ranges:
 
     bounds: dict[str, Bounds] = field(default_factory=dict)
     helpers: set[str] = field(default_factory=set)
+    known: dict[Lin, int | None] = field(default_factory=dict)  # what `least` found out
 
     def enter(self, var: str, lowers: tuple[Lin, ...], uppers: tuple[Lin, ...]) -> None:
         """A variable that runs from the largest of ``lowers`` to the smallest of ``uppers``."""
@@ -91,10 +94,12 @@ class Ranges:
             min(highs, default=None),
             len(self.bounds),
         )
+        self.known.clear()
 
     def leave(self, var: str) -> None:
         """The variable goes out of scope."""
         del self.bounds[var]
+        self.known.clear()
 
     def assume(self, constraints: Sequence[tuple[Lin, bool]]) -> dict[str, Bounds]:
         """Constraints hold from now on (``e >= 0``, or ``e == 0`` where True); what to restore."""
@@ -104,6 +109,11 @@ class Ranges:
             if is_equality:
                 self._assume_positive(e * -1)
         return before
+
+    def forget(self, before: dict[str, Bounds]) -> None:
+        """Leave the scope of what was assumed."""
+        self.bounds = before
+        self.known.clear()
 
     def _assume_positive(self, e: Lin) -> None:
         variables = [(a, c) for a, c in e.terms if isinstance(a, str) and a in self.bounds]
@@ -130,9 +140,17 @@ class Ranges:
         """A lower bound of the expression over the iterations, None if none is known."""
         if not e.terms:
             return e.const
+        shape = Lin(e.terms)
+        if shape not in self.known:
+            self.known[shape] = self._least(shape)
+        found = self.known[shape]
+        return None if found is None else found + e.const
+
+    def _least(self, e: Lin) -> int | None:
+        """By constant bounds, or better by those of the innermost variable, put in its place."""
         best = self._box_least(e)
         inner = self._innermost(e)
-        if inner is None:
+        if inner is None or len(self.known) > _EFFORT:
             return best
         var, c = inner
         bounds = self.bounds[var]
@@ -315,13 +333,19 @@ def read_map(affine_map: Any, operands: Sequence[Lin], ranges: Ranges) -> tuple[
 
 
 def read_set(
-    integer_set: Any, operands: Sequence[Lin], ranges: Ranges
+    attribute: Any, operands: Sequence[Lin], ranges: Ranges
 ) -> tuple[tuple[Lin, bool], ...]:
-    """The constraints of an ``IntegerSet``; True for an equality."""
-    n = integer_set.n_dims
-    return tuple(
-        (_read(c.expr, operands, n, ranges), bool(c.is_eq)) for c in integer_set.constraints
-    )
+    """The constraints of an ``IntegerSetAttr``; True for an equality.
+
+    The bindings give its text only: its expressions are read as those of a map.
+    """
+    head, _, body = str(attribute).removeprefix("affine_set<").partition(" : (")
+    parts = body.removesuffix(")>").split(", ")
+    exprs = ", ".join(p[: -len(" >= 0")] for p in parts)  # as long as " == 0"
+    text = f"affine_map<{head} -> ({exprs})>"
+    affine_map = ir.Attribute.parse(text, attribute.context).value
+    lins = read_map(affine_map, operands, ranges)
+    return tuple((e, p.endswith("== 0")) for e, p in zip(lins, parts, strict=True))
 
 
 def _read(expr: Any, operands: Sequence[Lin], n_dims: int, ranges: Ranges) -> Lin:

@@ -198,6 +198,16 @@ class ExactOps:
         dtype = IntType(x.type.width, x.type.signed)
         return Exact(call(self.needs.type(dtype), member(x.cpp, "range()")), dtype, x.low, x.high)
 
+    def whole(self, x: Exact) -> Exact:
+        """`raw` with a static type that has the operators of integers: an ``ap_int`` or ``int``."""
+        x = self.raw(x)
+        _, static = self.code(x)
+        if not isinstance(static, FixedType):
+            return x
+        if static.integer < 1:
+            x = self._with_bits(x, static, static.width + 1 - static.integer)
+        return self.cast(x, IntType(max(static.integer, 1), static.signed))
+
     def with_scale(self, x: Exact, scale: int) -> Exact:
         """The same raw integer, read as a number of another fraction."""
         if x.scale == scale:

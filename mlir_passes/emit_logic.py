@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Callable
 from dataclasses import replace
 
 from dsl.expr import BinaryOp
@@ -22,6 +24,14 @@ from mlir_passes.emit_exact import (
 )
 
 Code = tuple[Cpp, CType]
+_TESTS: dict[str, Callable[[int, int], bool]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
 
 
 def truth(text: Cpp) -> Exact:
@@ -32,6 +42,8 @@ def truth(text: Cpp) -> Exact:
 def compare(ops: ExactOps, op: str, a: Exact, b: Exact) -> Exact:
     """``a op b`` by value, for the C++ comparison ``op``."""
     a, b = ops.aligned(a, b)
+    if a.const is not None and b.const is not None:
+        return constant(int(_TESTS[op](a.const, b.const)))
     (x, _), (y, _) = same_signedness(ops, a, b)
     return truth(infix(op, x, y))
 
@@ -132,7 +144,7 @@ def type_name(ops: ExactOps, dtype: CType) -> str:
 
 def truncated(ops: ExactOps, op: str, a: Exact, b: Exact) -> Exact:
     """``a / b`` or ``a % b`` as C++ has it: towards zero, the sign of the dividend."""
-    (x, tx), (y, ty) = same_signedness(ops, ops.raw(a), ops.raw(b))
+    (x, tx), (y, ty) = same_signedness(ops, ops.whole(a), ops.whole(b))
     most = max(abs(a.low), abs(a.high))
     low, high = (-most if a.low < 0 or b.low < 0 else 0), most
     if op == "%":
@@ -158,7 +170,7 @@ def _division_type(op: str, a: CType, b: CType) -> IntType:
 
 def floor_divide(ops: ExactOps, a: Exact, b: Exact) -> Exact:
     """``floor(a / b)``."""
-    a, b = ops.raw(a), ops.raw(b)
+    a, b = ops.whole(a), ops.whole(b)
     if (a.low >= 0 and b.low >= 0) or (a.high <= 0 and b.high <= 0):
         return truncated(ops, "/", a, b)
     if b.const is not None and b.const > 0 and b.const & (b.const - 1) == 0:
@@ -171,7 +183,7 @@ def floor_divide(ops: ExactOps, a: Exact, b: Exact) -> Exact:
 
 def ceil_divide(ops: ExactOps, a: Exact, b: Exact) -> Exact:
     """``ceil(a / b)``."""
-    return _by_helper(ops, "weft::ceil_div", ops.raw(a), ops.raw(b))
+    return _by_helper(ops, "weft::ceil_div", ops.whole(a), ops.whole(b))
 
 
 def _by_helper(ops: ExactOps, helper: str, a: Exact, b: Exact) -> Exact:
@@ -185,7 +197,7 @@ def _by_helper(ops: ExactOps, helper: str, a: Exact, b: Exact) -> Exact:
 
 def floor_modulo(ops: ExactOps, a: Exact, b: Exact) -> Exact:
     """``a - b * floor(a / b)``: the sign of the divisor."""
-    a, b = ops.raw(a), ops.raw(b)
+    a, b = ops.whole(a), ops.whole(b)
     low, high = min(b.low + 1, 0), max(b.high - 1, 0)
     if a.low >= 0 and b.low >= 0:
         return truncated(ops, "%", a, b)
@@ -240,7 +252,7 @@ def as_fraction(ops: ExactOps, x: Exact, dtype: FixedType) -> Cpp:
 
 def bitwise(ops: ExactOps, op: str, a: Exact, b: Exact) -> Exact:
     """``a & b``, ``a | b``, ``a ^ b`` of two's complement numbers."""
-    a, b = ops.raw(a), ops.raw(b)
+    a, b = ops.whole(a), ops.whole(b)
     bits = max(v.bit_length() for x in (a, b) for v in (x.low, x.high, ~x.low, ~x.high) if v >= 0)
     if op == "&" and (a.low >= 0 or b.low >= 0):
         low, high = 0, min(x.high for x in (a, b) if x.low >= 0)
@@ -256,7 +268,7 @@ def bitwise(ops: ExactOps, op: str, a: Exact, b: Exact) -> Exact:
 
 def complement(ops: ExactOps, x: Exact, width: int) -> Exact:
     """``~x`` of a residue of ``width`` bits."""
-    x = ops.raw(x)
+    x = ops.whole(x)
     _, dtype = ops.code(x)
     static = ap_type(dtype)
     if not static.signed and static.width < width:
@@ -273,7 +285,7 @@ def complement(ops: ExactOps, x: Exact, width: int) -> Exact:
 
 def shift_left(ops: ExactOps, x: Exact, amount: Exact, width: int) -> Exact:
     """``x << amount``, of which the low ``width`` bits count."""
-    x = ops.raw(x)
+    x = ops.whole(x)
     cpp, dtype = ops.code(x)
     if amount.const is not None and is_c(dtype) and x.low >= 0:
         high = x.high << amount.const
@@ -290,7 +302,7 @@ def shift_left(ops: ExactOps, x: Exact, amount: Exact, width: int) -> Exact:
 
 def shift_right(ops: ExactOps, x: Exact, amount: Exact) -> Exact:
     """``floor(x / 2**amount)``."""
-    x = ops.raw(x)
+    x = ops.whole(x)
     cpp, dtype = ops.code(x)
     if not isinstance(dtype, IntType) and (amount.const is None or dtype == BOOL):
         x = ops.cast(x, IntType(32))
@@ -302,4 +314,4 @@ def shift_right(ops: ExactOps, x: Exact, amount: Exact) -> Exact:
 
 
 def _amount(ops: ExactOps, amount: Exact) -> Cpp:
-    return ops.code(ops.raw(amount))[0]
+    return ops.code(ops.whole(amount))[0]

@@ -387,8 +387,8 @@ class _Reader:
         return tuple(carried)
 
     def _if(self, op: Any, block: Block) -> None:
-        condition_set = op.attributes["condition"].value
-        constraints = read_set(condition_set, self._lins(op.operands, op), self.ranges)
+        lins = self._lins(op.operands, op)
+        constraints = read_set(op.attributes["condition"], lins, self.ranges)
         tests = [self.ranges.condition(e, is_eq) for e, is_eq in constraints]
         regions = list(op.regions)
         has_else = len(regions) > 1 and len(regions[1].blocks) > 0
@@ -401,7 +401,7 @@ class _Reader:
             condition = infix("&&", condition, test)
         before = self.ranges.assume(constraints)
         then = self._inner(regions[0])
-        self.ranges.bounds = before
+        self.ranges.forget(before)
         orelse = self._inner(regions[1]) if has_else else None
         if orelse is not None and not orelse.nodes and not orelse.yields:
             orelse = None

@@ -12,7 +12,17 @@ from dataclasses import dataclass, field, replace
 
 from dsl.types import FixedType, IndexType, IntType
 from mlir_passes.dialect import StmtInfo
-from mlir_passes.emit_cpp import INDENT, Cpp, comment, name, statement, without_parentheses
+from mlir_passes.emit_cpp import (
+    INDENT,
+    Cpp,
+    assignment,
+    comment,
+    if_header,
+    loop_header,
+    name,
+    statement,
+    without_parentheses,
+)
 from mlir_passes.emit_exact import Bool, CType, Exact, of_type
 from mlir_passes.emit_logic import type_name
 from mlir_passes.emit_names import Names, spelled
@@ -187,10 +197,10 @@ class Printer:
             # ap_int += ap_fixed cuts the right side first.
             whole = number.bare is None and not isinstance(number.type, FixedType)
             may_compound = whole or isinstance(dtype, FixedType)
-        head = f"{place} ="
+        op = "="
         if may_compound and cpp.op in _COMPOUND and cpp.parts[0].text == place.text:
-            head, cpp = f"{place} {cpp.op}=", without_parentheses(cpp.parts[1])
-        self.lines.append(statement(head, cpp, self.indent))
+            op, cpp = f"{cpp.op}=", without_parentheses(cpp.parts[1])
+        self.lines.append(assignment(place, op, cpp, self.indent))
         self._comment(store.info, start)
 
     def _comment(self, info: StmtInfo, start: int) -> None:
@@ -220,8 +230,9 @@ class Printer:
             self._start(carried, carried.start)
         self.lines.append(" " * (self.indent - INDENT) + f"{self._label(loop.info.name)}:")
         step = f"++{loop.var}" if loop.step == 1 else f"{loop.var} += {loop.step}"
-        head = f"{loop.type} {loop.var} = {loop.lower}; {loop.var} < {loop.upper}; {step}"
-        self._line(f"for ({head}) {{")
+        declaration, test = f"{loop.type} {loop.var}", f"{loop.var} <"
+        header = loop_header(declaration, loop.lower, test, loop.upper, step, self.indent)
+        self.lines.append(header)
         self.lines += loop_pragmas(loop, self.variables)
         self._body(loop.body, loop.carried)
         self._line("}")
@@ -244,7 +255,7 @@ class Printer:
     def _if(self, node: If) -> None:
         for carried in node.carried:
             self._line(f"{self._carried_type(carried.variable)} {carried.variable.data};")
-        self._line(f"if ({node.condition}) {{")
+        self.lines.append(if_header(node.condition, self.indent))
         self._body(node.then, node.carried)
         if node.orelse is not None:
             self._line("} else {")

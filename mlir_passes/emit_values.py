@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from dsl.errors import IRError
+from dsl.numeric import wrap
 from dsl.types import FixedType, FloatType, IntType, Quant
 from mlir_passes import emit_logic as logic
 from mlir_passes.emit_cpp import Cpp, call, infix, name, prefix, ternary
@@ -107,6 +108,8 @@ class Values:
         if value.real:
             return Real(self.needs.real(value.data, value.real), value.real)
         raw, meaning = value.data
+        if meaning is not None:
+            raw = wrap(raw, meaning.width, meaning.signed)
         if isinstance(meaning, FixedType):
             return constant(raw, meaning.frac, meaning)
         return constant(raw)
@@ -181,6 +184,9 @@ class Values:
     # ------------------------------------------------------------------------------- choices
 
     def _select(self, value: Value) -> Number:
+        decided = self.meant(value.operands[0], signed=False).const
+        if decided is not None:
+            return self.number(value.operands[1 if decided else 2])
         condition = self.truth(value.operands[0])
         if value.real:
             a, b = (self.real(v) for v in value.operands[1:])
@@ -274,7 +280,7 @@ class Values:
         if base.startswith("ceildiv"):
             return logic.ceil_divide(self.ops, a, b)
         op = "/" if base.startswith("div") else "%"
-        return logic.truncated(self.ops, op, self.ops.raw(a), self.ops.raw(b))
+        return logic.truncated(self.ops, op, a, b)
 
     def _floor_mod(self, value: Value) -> Number:
         a, b = (self.meant(v, True) for v in value.operands)

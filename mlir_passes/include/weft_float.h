@@ -78,6 +78,8 @@ private:
     if (x != x)
       return sign | INF | 1u << (MANTISSA - 1);
     const double magnitude = std::fabs(x);
+    if (magnitude == 0.0)
+      return sign;
     if (std::isinf(x))
       return sign | INF;
     int exponent = 0;
