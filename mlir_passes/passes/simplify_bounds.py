@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 from dsl.affine import Affine
 from mlir_passes.dialect import top_function
-from mlir_passes.extremes import Scope, minimum
+from mlir_passes.extremes import Point, Scope, minimum, sampled
 from mlir_passes.loop_bounds import Bounds, Names, bounds_of
 from mlir_passes.rewrite import with_bounds
 
@@ -28,40 +28,54 @@ class SimplifyBounds:
     def apply(self, module: Any) -> None:
         """Change the module in place."""
         with module.context:
-            _walk(top_function(module).regions[0].blocks[0], Scope(), Names())
+            _walk(top_function(module).regions[0].blocks[0], _Place(Scope(), [{}]), Names())
 
 
-def _walk(block: Any, scope: Scope, names: Names) -> None:
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """The loops around, and some of their iterations."""
+
+    scope: Scope
+    points: Sequence[Point]
+
+    def inside(self, name: str, bounds: Bounds) -> _Place:
+        return _Place(self.scope.inside(name, bounds), sampled(self.points, name, bounds))
+
+    def never_negative(self, expr: Affine) -> bool:
+        if not expr.variables() <= {name for name, _ in self.scope.loops}:
+            return False
+        if any(expr.evaluate(point) < 0 for point in self.points):
+            return False
+        least = minimum(expr, self.scope)
+        return least is not None and least >= 0
+
+
+def _walk(block: Any, place: _Place, names: Names) -> None:
     for view in list(block.operations):
-        op, inner = view.operation, scope
+        op, inner = view.operation, place
         if op.name == "affine.for":
-            bounds = _simplified(bounds_of(op, names), scope)
-            if bounds != bounds_of(op, names):
+            old = bounds_of(op, names)
+            bounds = _simplified(old, place)
+            if bounds != old:
                 op = with_bounds(op, bounds, names)
-            variable = names.of(op.regions[0].blocks[0].arguments[0])
-            inner = scope.inside(variable, bounds)
+            inner = place.inside(names.of(op.regions[0].blocks[0].arguments[0]), bounds)
         for region in op.regions:
             for inside in region.blocks:
                 _walk(inside, inner, names)
 
 
-def _simplified(bounds: Bounds, scope: Scope) -> Bounds:
+def _simplified(bounds: Bounds, place: _Place) -> Bounds:
     if len(bounds.lowers) == len(bounds.uppers) == 1:
         return bounds
     return replace(
         bounds,
-        lowers=_kept(bounds.lowers, lambda a, b: _never_negative(a - b, scope)),
-        uppers=_kept(bounds.uppers, lambda a, b: _never_negative(b - a, scope)),
+        lowers=_kept(bounds.lowers, lambda a, b: place.never_negative(a - b)),
+        uppers=_kept(bounds.uppers, lambda a, b: place.never_negative(b - a)),
     )
 
 
-def _never_negative(expr: Affine, scope: Scope) -> bool:
-    least = minimum(expr, scope)
-    return least is not None and least >= 0
-
-
 def _kept(exprs: Sequence[Affine], counts: Callable[[Affine, Affine], bool]) -> tuple[Affine, ...]:
-    """Those that no other one stands for; of equal ones the first."""
+    """Those that no other one stands for; of equal ones the last."""
     kept: list[Affine] = []
     for n, expr in enumerate(exprs):
         others = (*kept, *exprs[n + 1 :])
