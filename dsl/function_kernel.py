@@ -74,10 +74,8 @@ class FunctionKernel(Kernel):
         return self._captured(set())
 
     def _captured(self, seen: set[int]) -> frozenset[str]:
-        from dsl.frontend import captured_names
-
         seen.add(id(self.function))
-        found = captured_names(self.source)
+        found = self.source.captured
         environment = self._environment()
         for name in found:
             callee = environment.lookup(name)

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import ast
-
 from dsl.frontend.context import Context, Request
 from dsl.frontend.declare import arguments, check_name, check_signature
 from dsl.frontend.scope import Names
-from dsl.frontend.source import FunctionSource, array_names, stored_names
 from dsl.frontend.statements import body
 from dsl.program import Program
 from dsl.scopes import ordered_locals
@@ -21,24 +18,12 @@ def read_kernel(request: Request) -> Program:
     """
     source = request.source
     check_signature(source)
-    bound = stored_names(source.node)
     outside = Context(request, Names((), ()), frozenset())
     declared = tuple(arguments(outside))
-    names = Names(declared, bound, array_names(source.node))
-    ctx = Context(request, names, bound)
+    names = Names(declared, source.bound, source.arrays)
+    ctx = Context(request, names, source.bound)
     nodes = body(ctx, source.node.body)
     name = source.node.name
     check_name(source, name, "this kernel", source.node)
     program = Program(name, (*declared, *names.locals), nodes, source.header())
     return ordered_locals(program)
-
-
-def captured_names(source: FunctionSource) -> frozenset[str]:
-    """Every name that a kernel's function reads from outside, annotations included."""
-    bound = stored_names(source.node)
-    read = set()
-    for part in (source.node.args, *source.node.body):
-        for node in ast.walk(part):
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-                read.add(node.id)
-    return frozenset(read - bound)

@@ -6,7 +6,7 @@ import ast
 import linecache
 import re
 import types
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from dsl.errors import LanguageError, Span
@@ -20,11 +20,18 @@ MAX_DEPTH = 200
 
 @dataclass(frozen=True, slots=True)
 class FunctionSource:
-    """A function's definition as it stands in its file."""
+    """A function's definition as it stands in its file.
+
+    ``bound`` are the names that the function itself binds: arguments, loop variables, locals;
+    ``arrays`` those of them that are no loop variables; ``captured`` what it reads from outside.
+    """
 
     file: str
-    lines: tuple[str, ...]
+    lines: Sequence[str]
     node: ast.FunctionDef
+    bound: frozenset[str] = frozenset()
+    arrays: frozenset[str] = frozenset()
+    captured: frozenset[str] = frozenset()
 
     def span(self, node: ast.expr | ast.stmt | ast.arg | ast.keyword) -> Span:
         """The place of a node; of an argument its name alone."""
@@ -100,7 +107,7 @@ def function_source(function: types.FunctionType, lines: list[str]) -> FunctionS
             notes=(str(e),),
             help="load the file again: it changed since the kernel was defined",
         ) from e
-    node = _definition(module, function.__name__, code)
+    node = _definition(module, code)
     if node is None:
         raise LanguageError(
             "W101",
@@ -109,9 +116,7 @@ def function_source(function: types.FunctionType, lines: list[str]) -> FunctionS
             help="write it as a plain 'def'; if the file changed since it was loaded, load it "
             "again",
         )
-    source = FunctionSource(file, tuple(lines), node)
-    _check_depth(source)
-    return source
+    return _surveyed(FunctionSource(file, lines, node))
 
 
 def file_lines(function: types.FunctionType) -> list[str]:
@@ -121,48 +126,54 @@ def file_lines(function: types.FunctionType) -> list[str]:
     return linecache.getlines(file, function.__globals__)
 
 
-def _definition(module: ast.Module, name: str, code: types.CodeType) -> ast.FunctionDef | None:
+def _definition(module: ast.Module, code: types.CodeType) -> ast.FunctionDef | None:
     """The ``def`` whose first line (its first decorator's, if any) is where the code begins."""
-    for node in ast.walk(module):
-        if isinstance(node, ast.FunctionDef) and node.name == code.co_name:
-            first = min((d.lineno for d in node.decorator_list), default=node.lineno)
-            if code.co_firstlineno in (first, node.lineno):
-                return node
+    line = code.co_firstlineno
+    around: list[ast.AST] = [module]
+    while around:
+        node = around.pop()
+        first = getattr(node, "lineno", 0)
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            first = min((d.lineno for d in node.decorator_list), default=first)
+        if first <= line <= (getattr(node, "end_lineno", None) or line):
+            match node:
+                case ast.FunctionDef(name=code.co_name, lineno=start) if line in (first, start):
+                    return node
+            around += [n for n in ast.iter_child_nodes(node) if not isinstance(n, ast.expr)]
     return None
 
 
-def _check_depth(source: FunctionSource) -> None:
-    """Refuse what would exhaust the stack of a recursive walk, without one."""
-    stack: list[tuple[ast.AST, int]] = [(source.node, 0)]
+def _surveyed(source: FunctionSource) -> FunctionSource:
+    """Collect the names; refuse what would exhaust the stack of a recursive walk, without one."""
+    node = source.node
+    bound = {a.arg for a in arguments_of(node.args)}
+    read: set[str] = set()
+    loops: set[str] = set()
+    stack: list[tuple[ast.AST, int]] = [(n, 1) for n in (node.args, *node.body)]
     while stack:
-        node, depth = stack.pop()
-        if depth > MAX_DEPTH and isinstance(node, (ast.expr, ast.stmt)):
+        part, depth = stack.pop()
+        if depth > MAX_DEPTH and isinstance(part, ast.expr | ast.stmt):
             raise LanguageError(
                 "W108",
                 f"this is nested more than {MAX_DEPTH} levels deep",
-                span=source.span(node),
+                span=source.span(part),
                 help="compute it in several statements through local scalars",
             )
-        stack.extend((child, depth + 1) for child in ast.iter_child_nodes(node))
-
-
-def stored_names(node: ast.FunctionDef) -> frozenset[str]:
-    """Every name that the function itself binds: arguments, loop variables, locals."""
-    arguments = (a.arg for a in arguments_of(node.args))
-    bound = (
-        n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
-    )
-    return frozenset((*arguments, *bound))
+        match part:
+            case ast.Name(id=name, ctx=ast.Load()):
+                read.add(name)
+            case ast.Name(id=name):
+                bound.add(name)
+            case _:
+                if isinstance(part, ast.For):
+                    loops |= {n.id for n in ast.walk(part.target) if isinstance(n, ast.Name)}
+                depth += 1
+                stack += [(child, depth) for child in ast.iter_child_nodes(part)]
+    names = (bound, bound - loops, read - bound)
+    return FunctionSource(source.file, source.lines, node, *map(frozenset, names))
 
 
 def arguments_of(args: ast.arguments) -> Iterator[ast.arg]:
     """The positional arguments in order."""
     yield from args.posonlyargs
     yield from args.args
-
-
-def array_names(node: ast.FunctionDef) -> frozenset[str]:
-    """The names among them that are arrays or scalars, not loop variables."""
-    targets = (n.target for n in ast.walk(node) if isinstance(n, ast.For))
-    loops = {n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name)}
-    return stored_names(node) - loops

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from dsl.affine import Affine, And, Constraint, Or
@@ -328,6 +330,14 @@ def test_columns_count_characters_not_bytes(kernel: LoadKernel) -> None:
     assert stmt.span is not None
     assert (stmt.span.col, stmt.span.end_col) == (10, 18)
     assert stmt.source == "A[0] = 2"
+
+
+def test_carets_under_a_line_with_tabs(error: Callable[[str], str]) -> None:
+    text = "@weft.kernel\ndef k(A: f32[8]):\n\tfor i in range(8):\n\t\tA[i] = B\n"
+    assert error(text).splitlines()[1:3] == [
+        "   12 | \t\tA[i] = B",
+        "      | \t\t       ^",
+    ]
 
 
 def test_empty_loops_are_left_out(kernel: LoadKernel) -> None:

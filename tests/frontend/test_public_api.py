@@ -44,6 +44,20 @@ def test_a_misspelt_name() -> None:
     assert str(caught.value) == "module 'weft' has no attribute 'kernle'; did you mean 'kernel'?"
 
 
+GEMM = "examples/polybench/gemm.py:gemm"
+
+
+def test_compile_verify_and_export(tmp_path: Path) -> None:
+    gemm = weft.load(str(ROOT / GEMM))
+    design = weft.compile(gemm, "tiled", "mini")
+    assert "void gemm(" in design.hls_cpp
+    assert design.hls_cpp == weft.compile(gemm.at("mini"), gemm.schedules["tiled"]).hls_cpp
+    result = weft.verify(gemm, "tiled", "mini")
+    assert (result.jit.status, result.cxx.status) == ("ok", "ok")
+    project = weft.export(gemm, tmp_path / "gemm", "tiled", "mini")
+    assert (tmp_path / "gemm" / "gemm.cpp").read_bytes() == project.files["gemm.cpp"]
+
+
 def test_importing_loads_nothing_yet() -> None:
     code = (
         "import sys, weft; before = set(sys.modules); weft.f32[4], weft.grid, weft.kernel; "
