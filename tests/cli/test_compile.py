@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Weft
+from tests.cli.conftest import Weft, cpu_seconds
 
 WEFT = Path(sys.executable).parent / "weft"
 
@@ -215,12 +214,6 @@ def test_print_after(weft: Weft, kernels: Path) -> None:
 
 
 def test_a_whole_process_is_fast() -> None:
-    """The goal, 0.7 s, is measured by benchmarks/compile_time; this allows for a loaded machine."""
+    # The goal is 0.7 s of wall time on a quiet machine: benchmarks/compile_time measures that.
     gemm = Path(__file__).resolve().parents[2] / "examples" / "polybench" / "gemm.py"
-    seconds = []
-    for _ in range(3):
-        start = time.perf_counter()
-        command = [WEFT, "compile", f"{gemm}:gemm", "--schedule", "tiled"]
-        subprocess.run(command, capture_output=True, check=True, timeout=60)
-        seconds.append(time.perf_counter() - start)
-    assert min(seconds) < 2.0
+    assert cpu_seconds([WEFT, "compile", f"{gemm}:gemm", "--schedule", "tiled"]) < 1.2

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import click
@@ -14,7 +13,7 @@ import pytest
 from dse import cli, console
 from dse.output import rendered
 from dsl.errors import InputError, Span, WeftError
-from tests.cli.conftest import Weft
+from tests.cli.conftest import Weft, cpu_seconds
 
 WEFT = Path(sys.executable).parent / "weft"
 COLUMNS = ("name", "size", "ok")
@@ -42,13 +41,8 @@ def test_version(weft: Weft) -> None:
 
 
 def test_help_is_fast() -> None:
-    seconds = []
-    for _ in range(5):
-        start = time.perf_counter()
-        subprocess.run([WEFT, "--help"], capture_output=True, check=True, timeout=60)
-        seconds.append(time.perf_counter() - start)
-    # The goal is 0.15 s, measured by benchmarks/compile_time; a loaded machine gets more here.
-    assert min(seconds) < 0.3
+    # The goal is 0.15 s of wall time on a quiet machine: benchmarks/compile_time measures that.
+    assert cpu_seconds([WEFT, "--help"], 5) < 0.2
 
 
 def test_wrong_usage(weft: Weft) -> None:
