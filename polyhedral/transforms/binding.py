@@ -32,6 +32,9 @@ INTERFACE_MODES = (
 )  # fmt: skip
 
 
+_MEMORY_MODES = ("ap_memory", "bram")
+
+
 def bind_storage(state: ScheduledScop, step: BindStorage) -> ScheduledScop:
     """Choose the memory of an array; the latest choice counts."""
     find_array(state, step.array, step)
@@ -39,7 +42,7 @@ def bind_storage(state: ScheduledScop, step: BindStorage) -> ScheduledScop:
     _check_word("memory implementation", step.impl, MEMORY_IMPLS, step)
     _check_latency(step.latency, step)
     kept = tuple(s for s in state.storage if s.array != step.array)
-    return replace(state, storage=(*kept, step))
+    return _fitting(replace(state, storage=(*kept, step)), step.array, step)
 
 
 def bind_op(state: ScheduledScop, step: BindOp) -> ScheduledScop:
@@ -63,7 +66,20 @@ def interface(state: ScheduledScop, step: Interface) -> ScheduledScop:
     if step.bundle and not (step.bundle.isascii() and step.bundle.isidentifier()):
         raise ScheduleError("W215", f"'{step.bundle}' is no bundle name", span=step.span)
     kept = tuple(s for s in state.interfaces if s.argument != step.argument)
-    return replace(state, interfaces=(*kept, step))
+    return _fitting(replace(state, interfaces=(*kept, step)), step.argument, step)
+
+
+def _fitting(state: ScheduledScop, array: str, step: Step) -> ScheduledScop:
+    """W215 if an argument has both a memory and an interface that has none behind it."""
+    modes = [s.mode for s in state.interfaces if s.argument == array]
+    if modes and modes[0] not in _MEMORY_MODES and any(s.array == array for s in state.storage):
+        raise ScheduleError(
+            "W215",
+            f"'{array}' has the interface {modes[0]}, which has no memory to choose",
+            span=step.span,
+            help=f"choose a memory for {' or '.join(_MEMORY_MODES)}, or copy it to a local array",
+        )
+    return state
 
 
 def _check_word(what: str, word: str, known: Collection[str], step: Step) -> None:

@@ -151,6 +151,7 @@ def test_violation_text_is_built_only_when_read() -> None:
         (steps().pipeline("t").pipeline("i"), "W213", "inside the pipelined loop 't'"),
         (steps().pipeline("i").split("i", 2), "W214", "annotated already"),
         (steps().bind_storage("A", "ram_3p"), "W215", "no memory type is called 'ram_3p'"),
+        (steps().bind_storage("A", "ram_2p").interface("A", "m_axi"), "W215", "has no memory"),
         (steps().interface("A", "m_axi", "x;y"), "W215", "'x;y' is no bundle name"),
         (steps().interchange("i", "i"), "W204", "are the same loop"),
     ],
