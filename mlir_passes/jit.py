@@ -19,7 +19,9 @@ from mlir_passes.provider import execution_engine, ir, passmanager
 _ENTRY = "weft_kernel"
 _TO_LLVM = (
     "builtin.module(lower-affine,arith-expand{include-bf16=true},convert-scf-to-cf,"
-    "expand-strided-metadata,lower-affine,convert-to-llvm,reconcile-unrealized-casts)"
+    "expand-strided-metadata,lower-affine,convert-math-to-llvm,convert-arith-to-llvm,"
+    "finalize-memref-to-llvm,convert-func-to-llvm{use-bare-ptr-memref-call-conv=true},"
+    "convert-cf-to-llvm,reconcile-unrealized-casts)"
 )
 _OPT_LEVEL = 2  # no fast-math flags anywhere: floats are evaluated as written
 
@@ -31,6 +33,7 @@ class JitKernel:
     arguments: tuple[ArrayInfo, ...]
     locals: tuple[ArrayInfo, ...]
     engine: Any
+    entry: Any
 
     def __call__(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
         """Run the kernel.
@@ -47,13 +50,15 @@ class JitKernel:
             ValueError: an array has not the declared shape.
         """
         memory = [store_raw(inputs[a.name], a) for a in self.arguments]
-        infos = (*self.arguments, *self.locals)
-        words = [
-            _descriptor(data, info.shape) if info.shape else data
-            for data, info in zip([*memory, *map(empty_raw, self.locals)], infos, strict=True)
-        ]
-        pointers, _cells = _packed(words)
-        self.engine.lookup(_ENTRY)(pointers)
+        scratch = [empty_raw(a) for a in self.locals]
+        words = [data.ctypes.data for data in (*memory, *scratch)]
+        # The entry takes pointers to the arguments: to a scalar, or to the pointer to an array.
+        cells = (ctypes.c_void_p * len(words))(*words)
+        pointers = (ctypes.c_void_p * len(words))()
+        for n, info in enumerate((*self.arguments, *self.locals)):
+            cell = ctypes.addressof(cells) + n * ctypes.sizeof(ctypes.c_void_p)
+            pointers[n] = cell if info.shape else words[n]
+        self.entry(pointers)
         return {
             info.name: load_raw(data, info)
             for data, info in zip(memory, self.arguments, strict=True)
@@ -80,40 +85,6 @@ def _load_compiler_runtime() -> None:
         ) from e
 
 
-@dataclass(frozen=True, slots=True)
-class _Descriptor:
-    """A memref descriptor, and the memory that it points to."""
-
-    words: Any
-    data: Any
-
-
-def _packed(values: list[Any]) -> tuple[Any, Any]:
-    """Pointers to the arguments: to a scalar's memory, or to a pointer to a descriptor.
-
-    The second result holds the latter, which must live as long.
-    """
-    pointers = (ctypes.c_void_p * max(1, len(values)))()
-    cells = (ctypes.c_void_p * max(1, len(values)))()
-    for n, value in enumerate(values):
-        if isinstance(value, _Descriptor):
-            cells[n] = ctypes.addressof(value.words)
-            pointers[n] = ctypes.addressof(cells) + n * ctypes.sizeof(ctypes.c_void_p)
-        else:
-            pointers[n] = value.ctypes.data
-    return pointers, cells
-
-
-def _descriptor(data: Any, shape: tuple[int, ...]) -> _Descriptor:
-    """Two pointers, offset, sizes, strides."""
-    strides = [1] * len(shape)
-    for n in range(len(shape) - 1, 0, -1):
-        strides[n - 1] = strides[n] * shape[n]
-    address = data.ctypes.data
-    words = (address, address, 0, *shape, *strides)
-    return _Descriptor((ctypes.c_int64 * len(words))(*words), data)
-
-
 def jit(module: Any) -> JitKernel:
     """Compile a verified level 3 module for this machine. The module is not changed.
 
@@ -127,9 +98,21 @@ def jit(module: Any) -> JitKernel:
         function = top.operation.clone(ip=ir.InsertionPoint(clone.body)).operation
         function.attributes["sym_name"] = ir.StringAttr.get(_ENTRY)
         outside = lower_to_cpu(clone)
-        function.attributes["llvm.emit_c_interface"] = ir.UnitAttr.get()
+        function.attributes["arg_attrs"] = _no_aliases(clone)
         clone.operation.verify()
         passmanager.PassManager.parse(_TO_LLVM).run(clone.operation)
         engine = execution_engine.ExecutionEngine(clone, opt_level=_OPT_LEVEL)
         engine.initialize()
-    return JitKernel(arguments, outside, engine)
+    address = engine.raw_lookup(_ENTRY)
+    if not address:
+        raise RuntimeError("LLVM cannot resolve what the kernel calls; its reason is on stderr")
+    entry = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(address)
+    return JitKernel(arguments, outside, engine, entry)
+
+
+def _no_aliases(module: Any) -> Any:
+    """Argument attributes which say that no two arrays overlap, as on the FPGA."""
+    marked = ir.DictAttr.get({"llvm.noalias": ir.UnitAttr.get()})
+    types = top_function(module).type.inputs
+    plain = ir.DictAttr.get({})
+    return ir.ArrayAttr.get([marked if isinstance(t, ir.MemRefType) else plain for t in types])
