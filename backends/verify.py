@@ -10,32 +10,29 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
-from backends.compare import Difference, difference, limited_scale
+from backends.compare import Difference, difference
 from backends.cxx import SANITIZE, need_cxx
 from backends.harness import Outcome, Unit, build, run_jobs
 from backends.isolate import in_child
 from backends.process import Limits
 from backends.rawdata import pack, unpack
-from backends.tolerance import magnitudes, tolerances
-from dsl import interp
+from backends.reference import RawArray, Reference, reference
 from dsl.errors import IRError
-from dsl.inputs import random_inputs, storage_dtype
+from dsl.inputs import storage_dtype
+from dsl.interp import ExecutionError
 from dsl.program import Array, Program
 from dsl.schedule import Schedule
-from dsl.types import FloatType
 
 if TYPE_CHECKING:
     from mlir_passes.pipeline import Design
 
-RawArray = npt.NDArray[Any]
 Status = Literal["ok", "mismatch", "crash", "error", "skipped"]
 
 
@@ -62,7 +59,8 @@ SKIPPED = Level("skipped")
 
 @dataclass(frozen=True, slots=True)
 class VerifyResult:
-    """One design: what each level did.
+    """One design: what each level did. ``interp`` fails where the program divides by zero on the
+    random inputs or the like; then the other levels are skipped.
 
     ``tolerance`` is 0 where all arrays must agree to the bit, else the allowed distance in units in
     the last place of those in ``inexact``.
@@ -71,6 +69,7 @@ class VerifyResult:
     kernel: str
     seed: int
     trials: int
+    interp: Level
     jit: Level
     cxx: Level
     tolerance: int = 0
@@ -79,8 +78,8 @@ class VerifyResult:
 
     @property
     def ok(self) -> bool:
-        """Every level that was asked for agrees."""
-        return self.jit.ok and self.cxx.ok
+        """The reference could be run, and every level that was asked for agrees with it."""
+        return self.interp.ok and self.jit.ok and self.cxx.ok
 
     @property
     def max_ulp(self) -> float:
@@ -90,14 +89,12 @@ class VerifyResult:
 
 @dataclass(slots=True)
 class _Case:
-    """A design at work: inputs and reference outputs of each trial."""
+    """A design at work, with the reference of each trial."""
 
     design: Design
-    tolerances: dict[str, int]
-    inputs: list[dict[str, Any]]
-    want: list[dict[str, RawArray]]
-    scales: list[dict[str, RawArray]]
+    trials: list[Reference] = field(default_factory=list)
     seconds: float = 0.0
+    interp: Level = SKIPPED
     jit: Level = SKIPPED
     cxx: Level = SKIPPED
     storage: dict[str, np.dtype[Any]] = field(default_factory=dict)
@@ -163,48 +160,42 @@ def verify_many(
         ToolError: W401, W410: g++ or the ap_types headers are missing.
     """
     cases = [_prepare(design, seed, trials) for design in designs]
+    running = [case for case in cases if case.interp.ok]
     if jit:
-        for case in cases:
+        for case in running:
             _check_jit(case, seconds)
     if cxx:
-        _check_cxx(cases, chunk, seconds, sanitize)
-    return [
-        VerifyResult(
-            case.program.name,
-            seed,
-            trials,
-            case.jit,
-            case.cxx,
-            max(case.tolerances.values(), default=0),
-            tuple(case.tolerances),
-            case.seconds,
-        )
-        for case in cases
-    ]
+        _check_cxx(running, chunk, seconds, sanitize)
+    return [_result(case, seed, trials) for case in cases]
+
+
+def _result(case: _Case, seed: int, trials: int) -> VerifyResult:
+    allowed = case.trials[0].tolerances if case.trials else {}
+    return VerifyResult(
+        case.program.name,
+        seed,
+        trials,
+        case.interp,
+        case.jit,
+        case.cxx,
+        max(allowed.values(), default=0),
+        tuple(allowed),
+        case.seconds,
+    )
 
 
 def _prepare(design: Design, seed: int, trials: int) -> _Case:
     start = time.perf_counter()
     program = design.program
-    allowed = tolerances(program, design.schedule)
-    inputs = [random_inputs(program, seed + t) for t in range(trials)]
-    want = [interp.run(program, values) for values in inputs]
-    scales = [_scales(program, v, w) if allowed else {} for v, w in zip(inputs, want, strict=True)]
-    case = _Case(design, allowed, inputs, want, scales)
+    case = _Case(design)
+    try:
+        case.trials = [reference(program, design.schedule, seed + t) for t in range(trials)]
+        case.interp = Level("ok")
+    except ExecutionError as error:
+        case.interp = Level("error", detail=error.render())
     case.storage = {a.name: np.dtype(storage_dtype(a.dtype)) for a in program.arguments}
     case.seconds = time.perf_counter() - start
     return case
-
-
-def _scales(
-    program: Program, inputs: Mapping[str, Any], want: Mapping[str, RawArray]
-) -> dict[str, RawArray]:
-    floats = [a for a in program.arguments if isinstance(a.dtype, FloatType)]
-    positive = {**inputs, **{a.name: np.abs(inputs[a.name]) for a in floats}}
-    with np.errstate(all="ignore"):
-        sums = interp.run(magnitudes(program), positive)
-    found = {a.name: limited_scale(sums[a.name], want[a.name]) for a in floats if a.shape}
-    return {name: scale for name, scale in found.items() if scale is not None}
 
 
 def _judge(case: _Case, outcomes: Sequence[Outcome]) -> Level:
@@ -214,7 +205,8 @@ def _judge(case: _Case, outcomes: Sequence[Outcome]) -> Level:
         if outcome.data is None:
             return Level("crash", largest, outcome.detail)
         got = unpack(case.outputs, outcome.data, case.storage)
-        found = [_compared(case, trial, array, got[array.name]) for array in case.outputs]
+        right = case.trials[trial]
+        found = [_compared(right, array, got[array.name]) for array in case.outputs]
         largest = max([largest, *(d.max_ulp for d in found)])
         for d in found:
             if d.wrong:
@@ -223,14 +215,10 @@ def _judge(case: _Case, outcomes: Sequence[Outcome]) -> Level:
     return Level("ok", largest)
 
 
-def _compared(case: _Case, trial: int, array: Array, got: RawArray) -> Difference:
-    return difference(
-        array,
-        case.want[trial][array.name],
-        got,
-        case.tolerances.get(array.name, 0),
-        case.scales[trial].get(array.name),
-    )
+def _compared(right: Reference, array: Array, got: RawArray) -> Difference:
+    name = array.name
+    allowed, scale = right.tolerances.get(name, 0), right.scales.get(name)
+    return difference(array, right.results[name], got, allowed, scale)
 
 
 def _check_jit(case: _Case, seconds: int) -> None:
@@ -244,15 +232,15 @@ def _check_jit(case: _Case, seconds: int) -> None:
         return
 
     def work() -> bytes:
-        return b"".join(pack(case.outputs, kernel(values)) for values in case.inputs)
+        return b"".join(pack(case.outputs, kernel(t.inputs)) for t in case.trials)
 
     ended = in_child(work, seconds)
     if ended.status != "ok":
         status: Status = "error" if ended.status == "error" else "crash"
         case.jit = Level(status, detail=ended.detail)
         return
-    size = len(ended.data) // len(case.inputs)
-    parts = (ended.data[n * size : (n + 1) * size] for n in range(len(case.inputs)))
+    size = len(ended.data) // len(case.trials)
+    parts = (ended.data[n * size : (n + 1) * size] for n in range(len(case.trials)))
     outcomes = [Outcome(part) for part in parts]
     case.jit = _judge(case, outcomes)
     case.seconds += time.perf_counter() - start
@@ -303,7 +291,7 @@ def _check_chunk(
         for part in (slice(0, middle), slice(middle, None)):
             _check_chunk(cases[part], units[part], folder, seconds, sanitize)
         return
-    data = [[pack(c.program.arguments, values) for values in c.inputs] for c in cases]
+    data = [[pack(c.program.arguments, t.inputs) for t in c.trials] for c in cases]
     jobs = folder / "jobs"
     jobs.mkdir()
     for case, outcomes in zip(

@@ -113,15 +113,15 @@ def verify_pairs(task: FileTask) -> list[dict[str, Any]]:
 
 def row_of(pair: Pair, result: VerifyResult) -> dict[str, Any]:
     """One result as a row."""
-    details = [f"{n}: {level.detail}" for n, level in (("jit", result.jit), ("cxx", result.cxx))
-               if level.detail and not level.ok]  # fmt: skip
+    levels = {"interp": result.interp, "jit": result.jit, "cxx": result.cxx}
+    details = [f"{n}: {level.detail}" for n, level in levels.items() if not level.ok]
     return {
         "file": pair.file,
         "kernel": pair.kernel,
         "schedule": pair.schedule,
         "size": pair.size,
         "status": "ok" if result.ok else "failed",
-        "interp": "ok",
+        "interp": result.interp.status,
         "jit": result.jit.status,
         "cxx": result.cxx.status,
         "max_ulp": result.max_ulp,

@@ -45,7 +45,8 @@ def project(design: Design, device: Device, clock: float, seed: int = 0) -> Proj
         seed: Of the testbench's random inputs.
 
     Raises:
-        ToolError: W403 to W406: the device, the name, the clock or the C++ does not fit.
+        ToolError: W403 to W405: the device, the name or the clock does not fit.
+        ExecutionError: W190 to W194: the kernel divides by zero on the inputs, or the like.
     """
     program, schedule, source = design.program, design.schedule, design.hls
     top = checked_name(source.name)

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from backends.compare import limited_scale, ulp
+from backends.compare import ulp
 from backends.rawdata import to_bytes
-from backends.tolerance import magnitudes, tolerances
-from dsl import interp
-from dsl.inputs import random_inputs
+from backends.reference import Reference, reference
 from dsl.program import Array, Program
 from dsl.schedule import Schedule
-from dsl.types import FixedType, FloatType, IntType
+from dsl.types import FixedType, FloatType
 from mlir_passes.emit_hls import Argument
 
 
@@ -46,50 +42,40 @@ def golden(
         schedule: What a schedule may reassociate has a tolerance.
         arguments: What the emitted C++ calls the program's arguments, in order.
         seed: Of the random inputs.
+
+    Raises:
+        ExecutionError: W190 to W194: the program divides by zero on these inputs, or the like.
     """
-    inputs = random_inputs(program, seed)
-    results = interp.run(program, inputs)
-    allowed = tolerances(program, schedule)
-    scales: dict[str, Any] = {}
-    if allowed:
-        floats = {a.name for a in program.arguments if isinstance(a.dtype, FloatType)}
-        positive = {n: np.abs(v) if n in floats else v for n, v in inputs.items()}
-        with np.errstate(all="ignore"):
-            scales = dict(interp.run(magnitudes(program), positive))
+    right = reference(program, schedule, seed)
     written = written_arrays(program)
     found = []
     for n, (array, argument) in enumerate(zip(program.arguments, arguments, strict=True)):
         stem = f"data/{n:02d}_{argument.cpp}"
-        initial = (f"{stem}.in.bin", to_bytes(array, inputs[array.name]))
+        initial = (f"{stem}.in.bin", to_bytes(array, right.inputs[array.name]))
         if array.name not in written:
             found.append(Golden(argument, initial, None))
             continue
-        final = (f"{stem}.out.bin", to_bytes(array, results[array.name]))
-        bound = _absolute(array, allowed.get(array.name, 0), scales, results)
-        found.append(Golden(argument, initial, final, bound))
+        final = (f"{stem}.out.bin", to_bytes(array, right.results[array.name]))
+        found.append(Golden(argument, initial, final, _absolute(array, right)))
     return tuple(found)
 
 
-def _absolute(
-    array: Array, units: int, scales: Mapping[str, Any], results: Mapping[str, Any]
-) -> float:
+def _absolute(array: Array, right: Reference) -> float:
     """A tolerance in units in the last place as a distance: those of the largest magnitude."""
+    units = right.tolerances.get(array.name, 0)
     if not units:
         return 0.0
     match array.dtype:
         case FloatType():
-            scale = limited_scale(scales[array.name], results[array.name])
-            values = np.abs(results[array.name].astype(np.float64))
+            values = np.abs(right.results[array.name].astype(np.float64))
             largest = values[np.isfinite(values)].max(initial=0.0)
-            if scale is not None:
-                largest = max(largest, scale.max(initial=0.0))
+            if array.name in right.scales:
+                largest = max(largest, right.scales[array.name].max(initial=0.0))
             return float(units * ulp(array.dtype, np.asarray(largest)))
         case FixedType(width=width, integer=integer):
             return 2.0 ** (integer - width)
-        case IntType():
-            return 1.0
         case _:
-            return 0.0
+            return 1.0
 
 
 _TEXT = """\

@@ -123,8 +123,11 @@ def test_a_compiler_that_is_none_is_refused(
     fake.write_text("#!/bin/sh\necho hello\n")
     fake.chmod(0o755)
     monkeypatch.setenv("CXX", os.fspath(fake))
-    with pytest.raises(ToolError, match="W402"):
+    with pytest.raises(ToolError) as caught:
         find_cxx()
+    assert caught.value.render() == (
+        f"error[W402]: {fake} --version says nothing that g++ would say: 'hello'"
+    )
 
 
 def test_cxx_names_another_compiler(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -193,3 +193,20 @@ def test_levels_can_be_left_out() -> None:
     found = verify(axpy.program, Schedule(), cxx=False)
     assert (found.jit.status, found.cxx.status) == ("ok", "skipped")
     assert found.ok
+
+
+@weft.kernel
+def divides(x: i16[N], y: i16[N]):
+    for i in range(N):
+        y[i] = x[i] // (y[i] - y[i])
+
+
+def test_a_program_that_fails_on_the_inputs_has_no_reference() -> None:
+    failing, fine = verify_many(
+        [compile_design(divides.program), compile_design(axpy.program)], trials=2
+    )
+    assert not failing.ok
+    assert failing.interp.status == "error"
+    assert "error[W190]: S0: division by zero" in failing.interp.detail
+    assert (failing.jit.status, failing.cxx.status) == ("skipped", "skipped")
+    assert fine.ok

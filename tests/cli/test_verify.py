@@ -132,3 +132,20 @@ def test_run_without_vitis(
     assert done.code == 1
     assert "error[W420]: Vitis HLS is not on PATH, so --run csynth cannot run" in done.err
     assert (tmp_path / "p" / "weft.json").exists()
+
+
+def test_a_kernel_that_divides_by_zero(weft: Weft, tmp_path: Path) -> None:
+    path = tmp_path / "k.py"
+    path.write_text(
+        "import weft\nfrom weft import i8\n\n\n@weft.kernel\ndef k(x: i8[4]):\n"
+        "    for i in range(4):\n        x[i] = 7 // (x[i] - x[i])\n"
+    )
+    done = weft("verify", f"{path}:k", "--format", "json")
+    assert done.code == 1
+    [row] = json.loads(done.out)["rows"]
+    assert (row["status"], row["interp"], row["jit"]) == ("failed", "error", "skipped")
+    assert "interp: k.py:8:9: error[W190]" in row["detail"]
+    exported = weft("export", f"{path}:k", "--out", tmp_path / "p")
+    assert exported.code == 1
+    assert exported.err.startswith("k.py:8:9: error[W190]")
+    assert not (tmp_path / "p").exists()

@@ -1,0 +1,65 @@
+"""What is right: random inputs, the interpreter's results, and how far others may be from them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from backends.compare import limited_scale
+from backends.tolerance import magnitudes, tolerances
+from dsl import interp
+from dsl.inputs import random_inputs
+from dsl.program import Program
+from dsl.schedule import Schedule
+from dsl.types import FloatType
+
+RawArray = npt.NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """One set of inputs and the final contents of every array argument, as raw arrays.
+
+    ``tolerances`` has those that need not be exact, in units in the last place; ``scales`` the
+    magnitudes that the units are of, where they are known (see `backends.tolerance`).
+    """
+
+    inputs: Mapping[str, Any]
+    results: Mapping[str, RawArray]
+    tolerances: Mapping[str, int]
+    scales: Mapping[str, RawArray]
+
+
+def reference(program: Program, schedule: Schedule, seed: int) -> Reference:
+    """Run the interpreter on `random_inputs(program, seed)`.
+
+    Args:
+        program: The kernel.
+        schedule: What it may reassociate has a tolerance.
+        seed: Of the inputs.
+
+    Raises:
+        ExecutionError: W190 to W194: the program divides by zero on these inputs, or the like.
+    """
+    inputs = random_inputs(program, seed)
+    results = interp.run(program, inputs)
+    allowed = tolerances(program, schedule)
+    scales = _scales(program, inputs, results) if allowed else {}
+    return Reference(inputs, results, allowed, scales)
+
+
+def _scales(
+    program: Program, inputs: Mapping[str, Any], results: Mapping[str, RawArray]
+) -> dict[str, RawArray]:
+    floats = [a for a in program.arguments if isinstance(a.dtype, FloatType)]
+    positive = {**inputs, **{a.name: np.abs(inputs[a.name]) for a in floats}}
+    try:
+        sums = interp.run(magnitudes(program), positive)
+    except interp.ExecutionError:
+        return {}  # magnitudes overflow where the values do not; the results are the scale then
+    found = {a.name: limited_scale(sums[a.name], results[a.name]) for a in floats if a.shape}
+    return {name: scale for name, scale in found.items() if scale is not None}
