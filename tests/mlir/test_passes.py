@@ -2,20 +2,25 @@
 
 import itertools
 
+import numpy as np
 import pytest
 
 from dsl.affine import Affine
 from dsl.errors import InputError
+from dsl.inputs import random_inputs
 from mlir_passes import dialect
 from mlir_passes.extremes import Scope, maximum, minimum
+from mlir_passes.jit import jit
 from mlir_passes.loop_bounds import Bounds
 from mlir_passes.pass_manager import Printing, run_passes
 from mlir_passes.passes.promote_single_trip import PromoteSingleTrip
 from mlir_passes.passes.simplify_bounds import SimplifyBounds
 from mlir_passes.passes.simplify_guards import SimplifyGuards
 from mlir_passes.pipeline import PASSES, compile_design
-from mlir_passes.provider import ir
+from mlir_passes.provider import ir, passmanager
+from mlir_passes.verify import verify_module
 from tests.mlir.programs import gemm
+from tests.support.random_programs import random_program
 
 STORE = "affine.store %c, %A[%i] : memref<512xf32>"
 
@@ -236,3 +241,18 @@ def test_all_passes_can_be_shown():
 
 def test_printing_without_a_listener_does_nothing():
     Printing(frozenset({"all"})).show("build", None)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_canonicalize_and_cse_leave_level_3_that_computes_the_same(seed):
+    program = random_program(seed)
+    inputs = random_inputs(program, seed)
+    module = compile_design(program).module
+    before = jit(module)(inputs)
+    with module.context:
+        upstream = "builtin.module(func.func(canonicalize,cse))"
+        passmanager.PassManager.parse(upstream).run(module.operation)
+    verify_module(module)
+    after_upstream = jit(module)(inputs)
+    for name, x in before.items():
+        assert np.array_equal(after_upstream[name], x, equal_nan=x.dtype.kind == "f")
