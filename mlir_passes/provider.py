@@ -7,6 +7,9 @@ own package ``mlir`` where that is installed with all that Weft needs, else from
 from __future__ import annotations
 
 import importlib
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from importlib.util import find_spec
 from typing import Any
@@ -28,7 +31,25 @@ def _is_complete(package: str) -> bool:
             return False
     except ModuleNotFoundError:
         return False
-    return hasattr(importlib.import_module(f"{package}.ir"), "DynamicOpTrait")
+    with _numpy_hidden():
+        return hasattr(importlib.import_module(f"{package}.ir"), "DynamicOpTrait")
+
+
+@contextmanager
+def _numpy_hidden() -> Iterator[None]:
+    """Keep ``ir`` from importing NumPy, unless something else has.
+
+    It does so, where it can, for builders of attributes that no op of level 3 has; compiling a
+    kernel needs no NumPy, and loading it would take a sixth of the time of the whole command.
+    """
+    if "numpy" in sys.modules:
+        yield
+        return
+    sys.modules["numpy"] = None  # type: ignore[assignment]  # an import of it fails
+    try:
+        yield
+    finally:
+        del sys.modules["numpy"]
 
 
 @cache

@@ -1,6 +1,8 @@
 """What is missing is named."""
 
 import ctypes
+import subprocess
+import sys
 
 import pytest
 
@@ -45,3 +47,17 @@ def test_a_missing_compiler_runtime_is_named(monkeypatch):
         "libgcc_s.so.1: cannot open shared object file\n"
         "help: install it; the package is called libgcc or libgcc-s1"
     )
+
+
+def test_the_bindings_load_without_numpy_and_leave_it_importable():
+    code = """
+import sys
+from mlir_passes.dialect import context
+context()
+assert "numpy" not in sys.modules
+import numpy
+from mlir_passes.provider import affine
+assert sys.modules["numpy"] is numpy
+"""
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60)
+    assert found.returncode == 0, found.stderr.decode()
