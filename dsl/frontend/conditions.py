@@ -68,7 +68,11 @@ def _compared(ctx: Context, node: ast.Compare, statement: ast.If) -> bool | Cond
         if left is None or right is None:
             culprit = n if left is None else n + 1
             raise _refused(ctx, operands[culprit], nodes[culprit], statement)
-        parts.append(values.condition(op, left, right))
+        difference = left - right
+        if not difference.is_const:
+            parts.append(values.condition(op, left, right))
+        elif not values.compare(op, difference.const, 0):
+            return False
     if not parts:
         return True
     return parts[0] if len(parts) == 1 else And(tuple(parts))

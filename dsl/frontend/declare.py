@@ -159,11 +159,7 @@ def _loop_names(ctx: Context, array: Array) -> Iterator[str]:
     around = ctx.names.loops()
     for dim in range(len(array.shape)):
         letter = "ijklmnopq"[dim] if dim < 9 else f"d{dim}"
-        name, number = f"{array.name}_{letter}", 1
-        while name in around or ctx.names.is_taken(name):
-            number += 1
-            name = f"{array.name}_{letter}{number}"
-        yield name
+        yield ctx.names.unique_loop(f"{array.name}_{letter}", around)
 
 
 def declare_assigned(ctx: Context, target: ast.Name, found: Value) -> tuple[Access, DType]:

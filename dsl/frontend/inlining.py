@@ -175,12 +175,8 @@ class _Call:
         ctx = self._ctx
         if var not in around and not ctx.names.is_array(var):
             return var
-        base = f"{self._callee.name}_{var}"
-        name, number = base, 1
-        while name in around or ctx.names.is_taken(name) or name in self._callee_loops:
-            number += 1
-            name = f"{base}_{number}"
-        return name
+        taken = self._callee_loops.union(around)
+        return ctx.names.unique_loop(f"{self._callee.name}_{var}", taken)
 
     def _stmt_name(self, stmt: Stmt, position: int) -> str:
         """Numbered anew, or the name that the callee's author gave, made unique."""

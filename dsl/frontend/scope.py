@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
 from dsl.errors import LanguageError, Span, did_you_mean
@@ -55,6 +55,7 @@ class Names:
         self._reserved = frozenset(reserved)
         self._array_names = frozenset(arrays)
         self._loop_spans: dict[str, Span | None] = {}
+        self._made_loops: set[str] = set()
         self.arguments = frozenset(self._scopes[0].arrays)
         self.locals: list[Array] = []
 
@@ -158,15 +159,24 @@ class Names:
             own: It is a name of this function's source, so that may have reserved it itself.
         """
         result, number = name, 1
-        while result in self._taken or (result in self._reserved and not (own and result == name)):
+        while (
+            result in self._taken
+            or result in self._made_loops
+            or (result in self._reserved and not (own and result == name))
+        ):
             number += 1
             result = f"{name}_{number}"
         self._taken.add(result)
         return result
 
-    def is_taken(self, name: str) -> bool:
-        """Whether an array has this name, or this function binds it."""
-        return name in self._taken or name in self._reserved
+    def unique_loop(self, name: str, around: Collection[str]) -> str:
+        """``name``, or the first of ``name_2``, … that a loop inside of ``around`` can have."""
+        result, number = name, 1
+        while result in around or result in self._taken or result in self._reserved:
+            number += 1
+            result = f"{name}_{number}"
+        self._made_loops.add(result)
+        return result
 
     def is_array(self, name: str) -> bool:
         """Whether an array or scalar has this name, here or further down in the function."""
