@@ -12,7 +12,7 @@ from dsl.expr import loads
 from dsl.program import Array, Program, Stmt, Storage
 from mlir_passes.affine_maps import to_map, to_set
 from mlir_passes.build_expr import ExprBuilder
-from mlir_passes.build_types import Types
+from mlir_passes.build_types import Types, plain
 from mlir_passes.dialect import (
     Access,
     ArrayInfo,
@@ -98,7 +98,7 @@ class _Builder:
         name, tree = array.name, self.tree
         info = ArrayInfo(
             name,
-            array.dtype,
+            plain(array.dtype),
             array.shape,
             partitions=tuple(
                 Partition(p.scheme, p.factor, p.dim) for p in tree.partitions if p.array == name
