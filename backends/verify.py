@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from backends.compare import Difference, difference
-from backends.cxx import SANITIZE, need_cxx
+from backends.cxx import SANITIZE, SANITIZE_AP, need_cxx
 from backends.harness import Outcome, Unit, build, run_jobs
 from backends.isolate import in_child
 from backends.process import Limits
@@ -274,7 +274,9 @@ def _check_chunk(
     from mlir_passes.emit_hls import include_directory
 
     start = time.perf_counter()
-    flags, memory = (SANITIZE, 0) if sanitize else ((), 4 << 30)
+    with_ap = any(unit.ap_types for unit in units)
+    checks = SANITIZE_AP if with_ap else SANITIZE
+    flags, memory = (checks, 0) if sanitize else ((), 4 << 30)
     limits = Limits(seconds=600)
     folder = Path(tempfile.mkdtemp(dir=folder))
     support = [include_directory()]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -85,25 +86,28 @@ _TEXT = """\
 #include "@TOP@.h"
 #include "weft_tb.h"
 
+int main(int @ARGC@, char **@ARGV@) {
+  const weft_tb::folder @GOLDEN@(@ARGC@, @ARGV@, "@FIRST@");
+
 @DECLARATIONS@
-int main(int argc, char **argv) {
-  const weft_tb::folder data(argc, argv, "@FIRST@");
 @LOADS@
 
-  @TOP@(@ARGUMENTS@);
+  ::@TOP@(@ARGUMENTS@);
 
-  long wrong = 0;
+  long @WRONG@ = 0;
 @CHECKS@
-  std::printf(wrong ? "FAILED\\n" : "PASSED\\n");
-  return wrong ? 1 : 0;
+  std::printf(@WRONG@ ? "FAILED\\n" : "PASSED\\n");
+  return @WRONG@ ? 1 : 0;
 }
 """
+_OWN = ("argc", "argv", "golden", "wrong")
 
 
 def testbench(top: str, data: tuple[Golden, ...]) -> str:
-    """The testbench's text."""
-    declarations = [f"static {declaration(g.argument)};" for g in data]
-    loads = [f'  data.load("{_base(g.initial[0])}", {g.argument.cpp});' for g in data]
+    """The testbench's text. Its own names give way to those of the arguments."""
+    taken = {g.argument.cpp for g in data}
+    own = {name: _free(name, taken) for name in _OWN}
+    golden, wrong = own["golden"], own["wrong"]
     checks = []
     for g in data:
         if g.final is not None:
@@ -113,19 +117,25 @@ def testbench(top: str, data: tuple[Golden, ...]) -> str:
                     "  // A reduction in another order, or exp, log, tanh: not bit exact."
                 )
             bound = f", {g.tolerance!r}" if g.tolerance else ""
-            checks.append(f'  wrong += data.check("{_base(g.final[0])}", "{name}", {name}{bound});')
+            file = _base(g.final[0])
+            checks.append(f'  {wrong} += {golden}.check("{file}", "{name}", {name}{bound});')
     values = {
         "TOP": top,
-        "DECLARATIONS": "\n".join(declarations) + ("\n" if declarations else ""),
+        **{name.upper(): value for name, value in own.items()},
         "FIRST": _base(data[0].initial[0]) if data else "",
-        "LOADS": "\n".join(loads),
+        # Static: they may be large. In here: out of the way of the C library's names.
+        "DECLARATIONS": "".join(f"  static {declaration(g.argument)};\n" for g in data),
+        "LOADS": "\n".join(
+            f'  {golden}.load("{_base(g.initial[0])}", {g.argument.cpp});' for g in data
+        ),
         "ARGUMENTS": ", ".join(g.argument.cpp for g in data),
         "CHECKS": "\n".join(checks),
     }
-    text = _TEXT
-    for key, value in values.items():
-        text = text.replace(f"@{key}@", value)
-    return text
+    return re.sub(r"@([A-Z]+)@", lambda m: values[m[1]], _TEXT)
+
+
+def _free(name: str, taken: set[str]) -> str:
+    return next(n for n in (name, *(f"{name}_{k}" for k in range(2, 10_000))) if n not in taken)
 
 
 def declaration(argument: Argument) -> str:

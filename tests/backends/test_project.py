@@ -136,7 +136,7 @@ def test_it_runs_here(tmp_path: Path, schedule: Schedule) -> None:
 def test_a_reassociated_reduction_is_compared_with_a_tolerance() -> None:
     made = project(design(schedule=relaxed()), DEVICE, 10.0)
     bench = made.files["tb_matvec.cpp"].decode()
-    [check] = [line for line in bench.splitlines() if "data.check" in line]
+    [check] = [line for line in bench.splitlines() if "golden.check" in line]
     bound = float(check.rpartition(", ")[2].removesuffix(");"))
     assert 0 < bound < 1e-4
     assert "but in y: there" in made.files["README.md"].decode()
@@ -250,3 +250,16 @@ def test_exporting_again_replaces(tmp_path: Path) -> None:
     (folder / "matvec.cpp").write_text("mine")
     with pytest.raises(ToolError, match="W430"):
         export(design(), folder, DEVICE, 10.0)
+
+
+@weft.kernel
+def names(golden: f32[3], wrong: f32[3], argc: f32, y1: f32[3], data: f32[3], printf: f32):
+    for i in range(3):
+        golden[i] = wrong[i] * argc + y1[i] * data[i] + printf
+
+
+def test_names_of_arguments_come_first(tmp_path: Path) -> None:
+    made = export(design(names), tmp_path / "p", DEVICE, 10.0)
+    done = csim(tmp_path / "p", made.names)
+    assert done.passed, done.testbench.log
+    assert "golden: 0 of 3 elements wrong" in done.testbench.log
