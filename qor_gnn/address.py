@@ -1,0 +1,207 @@
+"""Addresses: which element an access touches, as far as the tool can know, and in which bank.
+
+An address is a shape (the part of each subscript that moves with loops) and constants. Addresses
+and shapes are interned, so that a body of thousands of accesses compares small integers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from math import gcd
+
+from dsl.affine import Affine, Atom
+from qor_gnn.region import Memory
+
+Terms = tuple[tuple[Atom, int], ...]
+Residues = tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """The moving part of an access: per dimension its terms, and what they leave of the bank.
+
+    ``moduli[d]`` is g: the bank of dimension d is known modulo g; it is known iff g is the factor.
+    """
+
+    memory: int
+    terms: tuple[Terms, ...]
+    moduli: tuple[int, ...]
+    resolved: tuple[bool, ...]
+    variables: frozenset[str]
+
+    @property
+    def known_bank(self) -> bool:
+        """The bank is the same in every iteration."""
+        return all(self.resolved)
+
+
+@dataclass(slots=True)
+class Addresses:
+    """The interned shapes and addresses of one evaluation."""
+
+    memories: Sequence[Memory]
+    shapes: list[Shape] = field(default_factory=list)
+    shape_of: list[int] = field(default_factory=list)
+    consts: list[tuple[int, ...]] = field(default_factory=list)
+    residues: list[Residues] = field(default_factory=list)
+    _shape_ids: dict[tuple[int, tuple[Terms, ...]], int] = field(default_factory=dict)
+    _ids: dict[tuple[int, tuple[int, ...]], int] = field(default_factory=dict)
+
+    def shape_id(self, memory: int, terms: tuple[Terms, ...]) -> int:
+        """The number of a shape."""
+        key = (memory, terms)
+        found = self._shape_ids.get(key)
+        if found is None:
+            found = self._shape_ids[key] = len(self.shapes)
+            self.shapes.append(_shape(self.memories[memory], memory, terms))
+        return found
+
+    def address_id(self, shape: int, consts: tuple[int, ...]) -> int:
+        """The number of an address."""
+        key = (shape, consts)
+        found = self._ids.get(key)
+        if found is None:
+            found = self._ids[key] = len(self.consts)
+            self.shape_of.append(shape)
+            self.consts.append(consts)
+            self.residues.append(self._residues(self.shapes[shape], consts))
+        return found
+
+    def _residues(self, shape: Shape, consts: tuple[int, ...]) -> Residues:
+        memory = self.memories[shape.memory]
+        found = []
+        for d, (g, c) in enumerate(zip(shape.moduli, consts, strict=True)):
+            split = memory.splits[d]
+            if split.kind == "block" and split.factor > 1:
+                size = -(-memory.shape[d] // split.factor)
+                c //= size
+            found.append((g, c % g))
+        return tuple(found)
+
+    def shape(self, address: int) -> Shape:
+        """The shape of an address."""
+        return self.shapes[self.shape_of[address]]
+
+    def memory(self, address: int) -> Memory:
+        """The memory of an address."""
+        return self.memories[self.shape(address).memory]
+
+    def may_alias(self, a: int, b: int) -> bool:
+        """Whether two different addresses of one memory can be the same element."""
+        s, t = self.shape(a), self.shape(b)
+        if s.memory != t.memory:
+            return False
+        dims = zip(s.terms, t.terms, self.consts[a], self.consts[b], strict=True)
+        return not any(_differ(p, q, c, d) for p, q, c, d in dims)
+
+    def may_share_bank(self, a: int, b: int) -> bool:
+        """Whether two accesses of one memory can meet in a bank."""
+        if self.shape(a).memory != self.shape(b).memory:
+            return False
+        pairs = zip(self.residues[a], self.residues[b], strict=True)
+        return all((r - q) % gcd(g, h) == 0 for (g, r), (h, q) in pairs)
+
+    def text(self, address: int) -> str:
+        """The access as a person writes it."""
+        shape = self.shape(address)
+        parts = zip(shape.terms, self.consts[address], strict=True)
+        indices = "".join(f"[{Affine(t, c)}]" for t, c in parts)
+        return self.memories[shape.memory].name + indices
+
+    def classes(self, used: Sequence[int]) -> dict[int, tuple[tuple[int, ...], ...]]:
+        """For each address the bank classes that it may occupy.
+
+        The classes of a memory are as fine as the finest access in ``used`` needs.
+        """
+        finest: dict[int, list[int]] = {}
+        for a in used:
+            shape = self.shape(a)
+            known = finest.setdefault(shape.memory, [1] * len(shape.moduli))
+            for d, g in enumerate(shape.moduli):
+                known[d] = max(known[d], g)
+        found = {}
+        for a in used:
+            if a in found:
+                continue
+            limits = finest[self.shape(a).memory]
+            found[a] = tuple(
+                product(
+                    *(
+                        (r,) if g >= limit else tuple(range(r, limit, g))
+                        for limit, (g, r) in zip(limits, self.residues[a], strict=True)
+                    )
+                )
+            )
+        return found
+
+
+def _differ(p: Terms, q: Terms, c: int, d: int) -> bool:
+    """Whether two subscripts can never be equal."""
+    if p == q:
+        return c != d
+    step = 0
+    for _, coefficient in (*p, *q):
+        step = gcd(step, coefficient)
+    return step > 1 and (c - d) % step != 0
+
+
+def _shape(memory: Memory, number: int, terms: tuple[Terms, ...]) -> Shape:
+    moduli, resolved = [], []
+    for d, subscript in enumerate(terms):
+        split = memory.splits[d]
+        g = split.factor
+        if split.kind == "block" and subscript:
+            g = 1
+        else:
+            for _, coefficient in subscript:
+                g = gcd(g, coefficient)
+        moduli.append(g)
+        resolved.append(g == split.factor)
+    names: set[str] = set()
+    for subscript in terms:
+        names |= Affine(subscript).variables()
+    return Shape(number, terms, tuple(moduli), tuple(resolved), frozenset(names))
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """An access in a body, ready to be placed: the shape, and constants that move with copies.
+
+    ``dims`` holds per dimension the constant and the (copied variable, coefficient) pairs.
+    ``slow`` holds the subscripts themselves where a floor division hides a copied variable.
+    """
+
+    memory: int
+    shape: int
+    dims: tuple[tuple[int, tuple[tuple[str, int], ...]], ...]
+    slow: tuple[Affine, ...] | None = None
+
+    def place(self, table: Addresses, copies: Mapping[str, int]) -> int:
+        """The address in one copy of the body."""
+        if self.slow is not None:
+            values = {v: Affine((), c) for v, c in copies.items()}
+            subscripts = [e.substitute(values) for e in self.slow]
+            shape = table.shape_id(self.memory, tuple(e.terms for e in subscripts))
+            return table.address_id(shape, tuple(e.const for e in subscripts))
+        consts = tuple(
+            [
+                c if not moving else c + sum([k * copies[v] for v, k in moving])
+                for c, moving in self.dims
+            ]
+        )
+        return table.address_id(self.shape, consts)
+
+
+def site(table: Addresses, memory: int, indices: Sequence[Affine], copied: frozenset[str]) -> Site:
+    """Prepare an access whose outer variables are already placed; ``copied`` are still open."""
+    terms: list[Terms] = []
+    dims: list[tuple[int, tuple[tuple[str, int], ...]]] = []
+    for e in indices:
+        if not e.is_linear and e.variables() & copied:
+            return Site(memory, -1, (), tuple(indices))
+        terms.append(tuple(t for t in e.terms if t[0] not in copied))
+        moving = tuple((str(a), c) for a, c in e.terms if a in copied)
+        dims.append((e.const, moving))
+    return Site(memory, table.shape_id(memory, tuple(terms)), tuple(dims))

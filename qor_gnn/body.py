@@ -1,0 +1,364 @@
+"""A straight-line body of a loop, ready to be scheduled: what runs in it and what is kept out.
+
+Stores to an address that no iteration moves become a register, loaded before the loop and stored
+after it; what no iteration changes is computed before the loop.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from qor_gnn.address import Addresses
+from qor_gnn.graph import LOAD, STORE, Graph
+from qor_gnn.personality import Personality
+
+Edge = tuple[int, int]
+"""The other operation and the states from start to start."""
+
+
+@dataclass(slots=True)
+class Body:
+    """Operations by the numbers of `graph`; stores follow the graph's own operations.
+
+    Attributes:
+        variables: the counters that move in it, outermost first; empty for a block that runs once.
+        nodes: what runs in every iteration, in program order, stores last.
+        hoisted: loads and arithmetic that run before the loop.
+        registers: promoted addresses and the value each has at the end of an iteration.
+        carried: the loads of promoted addresses: values of registers.
+        preds, succs: constraints between nodes.
+        ports: for each access the (resource, capacity) pairs that it takes.
+    """
+
+    graph: Graph
+    personality: Personality
+    variables: tuple[str, ...]
+    nodes: list[int] = field(default_factory=list)
+    hoisted: list[int] = field(default_factory=list)
+    registers: dict[int, int] = field(default_factory=dict)
+    carried: set[int] = field(default_factory=set)
+    kept_out: list[bool] = field(default_factory=list)
+    store_value: dict[int, int] = field(default_factory=dict)
+    preds: list[list[Edge]] = field(default_factory=list)
+    succs: list[list[Edge]] = field(default_factory=list)
+    ports: dict[int, tuple[tuple[int, int], ...]] = field(default_factory=dict)
+    port_keys: list[tuple[int, str, tuple[int, ...]]] = field(default_factory=list)
+    switches: list[int] = field(default_factory=list)
+
+    @property
+    def addresses(self) -> Addresses:
+        """The table of addresses."""
+        return self.graph.addresses
+
+    @property
+    def epilogue(self) -> list[int]:
+        """Promoted addresses that have to be stored after the loop: no scalar ports."""
+        return [a for a in self.registers if not self.addresses.memory(a).in_registers]
+
+    @property
+    def prologue_loads(self) -> list[int]:
+        """Loads before the loop that take a port, in program order."""
+        graph = self.graph
+        found = [
+            n
+            for n in (*self.hoisted, *self.carried)
+            if graph.kind[n] == LOAD and not self.addresses.memory(graph.address[n]).in_registers
+        ]
+        return sorted(found)
+
+    def last(self, node: int) -> int:
+        """States from the start of an operation until its result is there."""
+        kind = self.graph.kind[node]
+        if kind == STORE:
+            return self.personality.rules.store
+        if kind == LOAD:
+            return self.personality.rules.load
+        operator = self.graph.operator[node]
+        assert operator is not None
+        return max(1, operator.distance)
+
+
+def loop_body(graph: Graph, personality: Personality, variables: tuple[str, ...]) -> Body:
+    """The body of a loop, or of a flattened nest, whose counters are ``variables``."""
+    body = Body(graph, personality, variables)
+    moving = frozenset(variables)
+    _promote(body, moving)
+    _hoist(body, moving)
+    return _finished(body)
+
+
+def block(graph: Graph, personality: Personality) -> Body:
+    """Operations that run once: nothing is kept out."""
+    body = Body(graph, personality, ())
+    body.kept_out = [False] * len(graph.kind)
+    return _finished(body)
+
+
+def _promote(body: Body, moving: frozenset[str]) -> None:
+    graph, table = body.graph, body.addresses
+    by_memory: dict[int, list[int]] = {}
+    for n in range(len(graph.kind)):
+        if graph.address[n] >= 0:
+            by_memory.setdefault(table.shape(graph.address[n]).memory, []).append(graph.address[n])
+    for address in graph.stores:
+        by_memory.setdefault(table.shape(address).memory, []).append(address)
+    for address, value in graph.stores.items():
+        shape = table.shape(address)
+        if shape.variables & moving:
+            continue
+        others = by_memory[shape.memory]
+        plain = all(table.shape_of[o] == table.shape_of[address] for o in others)
+        if plain or not any(o != address and table.may_alias(o, address) for o in others):
+            body.registers[address] = value
+    body.carried = {graph.loads[a] for a in body.registers if a in graph.loads}
+
+
+def _hoist(body: Body, moving: frozenset[str]) -> None:
+    """Mark what does not run in the loop: invariant operations, and loads of registers."""
+    graph, table = body.graph, body.addresses
+    fixed: dict[int, bool] = {}
+    written = _written(body)
+    out = body.kept_out
+    invariant: list[bool] = []
+    for n, kind in enumerate(graph.kind):
+        if n in body.carried:
+            out.append(True)
+            invariant.append(False)
+            continue
+        if kind == LOAD:
+            a = graph.address[n]
+            shape = table.shape_of[a]
+            if shape not in fixed:
+                fixed[shape] = not table.shapes[shape].variables & moving
+            same = fixed[shape] and not _overwritten(table, a, written)
+        elif kind == STORE:
+            same = False
+        else:
+            same = all(invariant[d] for d in graph.deps[n])
+        out.append(same)
+        invariant.append(same)
+        if same:
+            body.hoisted.append(n)
+
+
+def _written(body: Body) -> dict[int, list[int]]:
+    """Addresses stored in every iteration, by memory."""
+    found: dict[int, list[int]] = {}
+    graph, table = body.graph, body.addresses
+    for a in (*graph.stores, *(graph.address[n] for n in graph.early_stores)):
+        if a not in body.registers:
+            found.setdefault(table.shape(a).memory, []).append(a)
+    return found
+
+
+def _overwritten(table: Addresses, address: int, written: dict[int, list[int]]) -> bool:
+    """Whether a load's element may be stored in the loop."""
+    stores = written.get(table.shape(address).memory, ())
+    return any(o == address or table.may_alias(o, address) for o in stores)
+
+
+def _finished(body: Body) -> Body:
+    graph = body.graph
+    out = body.kept_out
+    body.nodes = [n for n in range(len(graph.kind)) if not out[n]]
+    for address, value in graph.stores.items():
+        if address in body.registers:
+            continue
+        node = graph.add(
+            STORE, None, (value,) if value >= 0 else (), address, graph.stored_by[address]
+        )
+        body.store_value[address] = node
+        out.append(False)
+        body.nodes.append(node)
+    _link(body)
+    _take_ports(body)
+    return body
+
+
+def _link(body: Body) -> None:
+    graph, out = body.graph, body.kept_out
+    count = len(graph.kind)
+    body.preds = [[] for _ in range(count)]
+    body.succs = [[] for _ in range(count)]
+    distance = [_distance(body, n) for n in range(count)]
+    for n in body.nodes:
+        for d in graph.deps[n]:
+            if not out[d]:
+                connect(body, d, n, distance[d])
+    for before, after, states in graph.order:
+        if not out[before] and not out[after]:
+            connect(body, before, after, states)
+    _keep_order_of_final_stores(body)
+    _serialise(body)
+
+
+def connect(body: Body, before: int, after: int, states: int) -> None:
+    """``after`` starts at least ``states`` after the start of ``before``."""
+    body.preds[after].append((before, states))
+    body.succs[before].append((after, states))
+
+
+def _distance(body: Body, node: int) -> int:
+    """States from the start of an operation to the start of what uses its result."""
+    graph, rules = body.graph, body.personality.rules
+    kind = graph.kind[node]
+    if kind == STORE:
+        return rules.store
+    if kind != LOAD:
+        operator = graph.operator[node]
+        assert operator is not None
+        return operator.distance
+    if only_multiplexed(body, node):
+        return rules.load_register
+    return rules.load + (rules.load_switched if _switched(body, node) else 0)
+
+
+def only_multiplexed(body: Body, node: int) -> bool:
+    """Every dimension that moves is split completely: no memory is left, only a multiplexer."""
+    table, address = body.addresses, body.graph.address[node]
+    memory = table.memory(address)
+    if memory.in_registers:
+        return True
+    moving = False
+    for d, terms in enumerate(table.shape(address).terms):
+        if any(atom in body.variables for atom, _ in terms):
+            if memory.splits[d].factor < memory.shape[d]:
+                return False
+            moving = True
+    return moving
+
+
+def _switched(body: Body, node: int) -> bool:
+    """In a flattened nest: it does not move with the innermost loop, and its bank is not known."""
+    if len(body.variables) < 2:
+        return False
+    shape = body.addresses.shape(body.graph.address[node])
+    return body.variables[-1] not in shape.variables and not shape.known_bank
+
+
+def _keep_order_of_final_stores(body: Body) -> None:
+    """A store comes after earlier accesses that may be to its element."""
+    graph, table = body.graph, body.addresses
+    several: dict[int, set[int]] = {}
+    for n in body.nodes:
+        if graph.address[n] >= 0:
+            shape = table.shape_of[graph.address[n]]
+            several.setdefault(table.shapes[shape].memory, set()).add(shape)
+    if all(len(shapes) == 1 for shapes in several.values()):
+        return
+    for address, store in body.store_value.items():
+        memory = table.shape(address).memory
+        if len(several[memory]) == 1:
+            continue
+        for n in body.nodes:
+            a = graph.address[n]
+            if n >= store or a < 0 or table.shape(a).memory != memory:
+                continue
+            if a == address or table.may_alias(a, address):
+                connect(body, n, store, 0 if graph.kind[n] == LOAD else 1)
+
+
+def shares_unseen(body: Body, address: int) -> bool:
+    """Elements of one bank that differ in this address cannot be told apart by the tool.
+
+    That is so in an array of two or more dimensions whose last one is split and moves.
+    """
+    shape, memory = body.addresses.shape(address), body.addresses.memory(address)
+    if len(memory.shape) < 2 or memory.in_registers:
+        return False
+    return memory.splits[-1].factor > 1 and bool(shape.terms[-1])
+
+
+def _serialise(body: Body) -> None:
+    """Elements of one bank that are loaded and stored, where the tool cannot tell them apart: the
+    next one is loaded after the one before is stored.
+    """
+    graph, table = body.graph, body.addresses
+    groups: dict[tuple[int, object], list[int]] = {}
+    for address in graph.stores:
+        if address not in body.store_value or address not in graph.loads:
+            continue
+        if not shares_unseen(body, address) or body.kept_out[graph.loads[address]]:
+            continue
+        memory = table.shape(address).memory
+        groups.setdefault((memory, table.residues[address]), []).append(address)
+    for members in groups.values():
+        for a, b in itertools.pairwise(members):
+            connect(body, body.store_value[a], graph.loads[b], body.personality.rules.store)
+
+
+def _take_ports(body: Body) -> None:
+    graph, table, personality = body.graph, body.addresses, body.personality
+    accesses = [n for n in body.nodes if graph.address[n] >= 0]
+    classes = table.classes([graph.address[n] for n in accesses])
+    numbers: dict[tuple[int, str, tuple[int, ...]], int] = {}
+
+    def number(key: tuple[int, str, tuple[int, ...]]) -> int:
+        found = numbers.get(key)
+        if found is None:
+            found = numbers[key] = len(body.port_keys)
+            body.port_keys.append(key)
+        return found
+
+    for n in accesses:
+        memory = table.memory(graph.address[n])
+        if memory.in_registers:
+            body.ports[n] = ()
+            continue
+        fallback = personality.argument_memory if memory.argument else personality.local_memory
+        ports = personality.ports[memory.storage or fallback]
+        at = table.shape(graph.address[n]).memory
+        kind, limit = (LOAD, ports.read) if graph.kind[n] == LOAD else (STORE, ports.write)
+        taken: list[tuple[int, int]] = []
+        for where in classes[graph.address[n]]:
+            taken.append((number((at, kind, where)), limit))
+            if ports.both < ports.read + ports.write:
+                taken.append((number((at, "any", where)), ports.both))
+        body.ports[n] = tuple(taken)
+
+
+def register_paths(body: Body) -> Sequence[tuple[int, int, list[int]]]:
+    """For each register the states of its longest cycle and the operations on it, in order."""
+    found = []
+    graph = body.graph
+    for address, value in body.registers.items():
+        start = graph.loads.get(address)
+        if start is None or start not in body.carried or value < 0:
+            continue
+        path = longest_path(graph, start, value)
+        if path:
+            states = 0
+            for n in path:
+                operator = graph.operator[n]
+                states += operator.distance if operator is not None else 0
+            found.append((address, states, path))
+    return found
+
+
+def longest_path(graph: Graph, start: int, end: int) -> list[int]:
+    """The operations after ``start`` up to ``end`` along the slowest chain; empty if none."""
+    users = graph.users()
+    best: dict[int, tuple[int, int]] = {start: (0, -1)}
+    open_, seen = [start], {start}
+    while open_:
+        n = heapq.heappop(open_)
+        if n == end:
+            break
+        for user in users[n]:
+            operator = graph.operator[user]
+            length = best[n][0] + (operator.distance if operator is not None else 0)
+            if user not in best or length > best[user][0]:
+                best[user] = (length, n)
+            if user not in seen and user <= end:
+                seen.add(user)
+                heapq.heappush(open_, user)
+    if end not in best or end == start:
+        return []
+    path, at = [], end
+    while at != start:
+        path.append(at)
+        at = best[at][1]
+    return path[::-1]

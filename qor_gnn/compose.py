@@ -1,0 +1,344 @@
+"""From scheduled bodies to the latency of a function: regions one after the other.
+
+Time is counted in states of the function's state machine. After a sequential loop the current
+state is its final check, which the next region shares; after a call it is a free one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from dsl.affine import Affine
+from qor_gnn.body import Body
+from qor_gnn.graph import LOAD, STORE
+from qor_gnn.loops import (
+    Placed,
+    Scope,
+    has_pipeline,
+    inlined,
+    innermost,
+    is_straight,
+    pipelined_body,
+    placed_copies,
+    running,
+    sole_loop,
+    straight_block,
+    whole_trips,
+)
+from qor_gnn.pipeline import Pipeline, pipelined
+from qor_gnn.region import Function, Loop
+from qor_gnn.scheduling import Times, schedule
+from qor_gnn.switches import epilogue_switches, switched_schedule
+
+Ended = Literal["start", "loop", "call", "stored"]
+
+
+@dataclass(slots=True)
+class Region:
+    """What became of a loop, a flattened nest or a block, in execution order.
+
+    Attributes:
+        kind: ``pipeline``, ``sequential`` (an innermost loop), ``nest`` or ``block``.
+        loops: the loops, outermost first; more than one where they were flattened.
+        iterations: how often its body runs, each time that it is entered.
+        depth: states of one iteration.
+        latency: states that it takes its parent to run it once.
+        prologue: states in front of it, in its parent.
+        copy: which copy of its parent's body it is in.
+        body, times, pipeline: how it was scheduled; of a nest there is none.
+        children: the regions in its body.
+    """
+
+    kind: Literal["pipeline", "sequential", "nest", "block"]
+    loops: tuple[Loop, ...]
+    iterations: float
+    depth: float
+    latency: float
+    prologue: int = 0
+    body: Body | None = None
+    times: Times | None = None
+    pipeline: Pipeline | None = None
+    children: list[Region] = field(default_factory=list)
+
+    @property
+    def iterations_latency(self) -> float:
+        """Cycles from the first to the last of its iterations."""
+        if self.pipeline is not None:
+            return max(0.0, self.iterations - 1) * self.pipeline.interval + self.depth - 1
+        return self.iterations * self.depth
+
+
+@dataclass(slots=True)
+class _Flow:
+    """A sequence of regions so far: the current state, how the last one ended, what it stored."""
+
+    at: float = 0
+    ended: Ended = "start"
+    stored: list[int] = field(default_factory=list)
+    regions: list[Region] = field(default_factory=list)
+
+
+def function_latency(scope: Scope, function: Function) -> tuple[float, list[Region]]:
+    """States of a function from its call to its return, and its regions."""
+    flow = _sequence(scope, [(n, {}) for n in function.body], 1, top=True)
+    only = flow.regions[0] if len(flow.regions) == 1 else None
+    if only is not None and only.pipeline is not None and flow.ended == "call":
+        return flow.at - (0 if only.prologue else 1), flow.regions
+    return flow.at + (0 if flow.ended == "call" else 1), flow.regions
+
+
+def _sequence(scope: Scope, nodes: Sequence[Placed], copies: int, top: bool = False) -> _Flow:
+    """Regions and blocks one after the other.
+
+    Args:
+        scope: the design.
+        nodes: what runs.
+        copies: by how much the loop around is unrolled.
+        top: they are a function's body.
+    """
+    flow = _Flow()
+    pending: list[Placed] = []
+    items = inlined(list(nodes))
+    for position, (node, env) in enumerate(items):
+        if is_straight(scope, node):
+            pending.append((node, env))
+            continue
+        assert isinstance(node, Loop)
+        before = _before(scope, flow, pending)
+        pending = []
+        last = position == len(items) - 1
+        _loop(scope, flow, node, env, before, _Context(copies, top, last))
+    if pending:
+        body = straight_block(scope, pending)
+        times = schedule(body)
+        flow.regions.append(Region("block", (), 1, times.states, times.states, 0, body, times))
+        flow.at += times.states
+        flow.ended = "call"
+    return flow
+
+
+@dataclass(frozen=True, slots=True)
+class _Context:
+    copies: int
+    top: bool
+    last: bool
+
+
+def _before(scope: Scope, flow: _Flow, pending: list[Placed]) -> int | None:
+    """States of a block in front of a loop: its last state is the loop's first."""
+    if not pending:
+        return None
+    body = straight_block(scope, pending)
+    times = schedule(body)
+    states = released(body, times)
+    flow.regions.append(Region("block", (), 1, times.states, states, 0, body, times))
+    return states
+
+
+def released(body: Body, times: Times) -> int:
+    """States of a block until its values are there for a region that follows."""
+    states = 0
+    for n in body.nodes:
+        kind = body.graph.kind[n]
+        extra = {LOAD: 1, STORE: 0}.get(kind)
+        if extra is None:
+            operator = body.graph.operator[n]
+            extra = operator.distance if operator is not None else 0
+        states = max(states, times.start[n] + extra)
+    return states
+
+
+def _loop(
+    scope: Scope,
+    flow: _Flow,
+    loop: Loop,
+    env: dict[str, Affine],
+    before: int | None,
+    context: _Context,
+) -> None:
+    chain = flattened(scope, loop, env)
+    if chain is not None:
+        _pipeline(scope, flow, chain, env, before, context)
+    elif innermost(loop):
+        _sequential(scope, flow, loop, env, before, context)
+    else:
+        _nest(scope, flow, loop, env, before)
+
+
+# -------------------------------------------------------------------------------------- pipelines
+
+
+def flattened(scope: Scope, loop: Loop, env: dict[str, Affine]) -> tuple[Loop, ...] | None:
+    """The nest from ``loop`` to the pipelined loop if it runs as one pipeline, else None."""
+    chain = [loop]
+    while scope.pipeline_ii(chain[-1]) is None:
+        inner = sole_loop(chain[-1])
+        if inner is None or chain[-1].factor != 1 or inner.flatten is False:
+            return None
+        if inner.unroll == 0 and scope.pipeline_ii(inner) is None:
+            return None
+        chain.append(inner)
+    if len(chain) > 1:
+        around = {**env, **{outer.iv: running(outer, 1) for outer in chain[:-1]}}
+        if pipelined_body(scope, (chain[-1],), around).epilogue:
+            return None
+    return tuple(chain)
+
+
+def _pipeline(
+    scope: Scope,
+    flow: _Flow,
+    chain: tuple[Loop, ...],
+    env: dict[str, Affine],
+    before: int | None,
+    context: _Context,
+) -> None:
+    rules = scope.personality.rules
+    inner = chain[-1]
+    body = pipelined_body(scope, chain, env)
+    counts = [scope.iterations(loop) for loop in chain]
+    trips = {loop.iv: whole_trips(n) for loop, n in zip(chain, counts, strict=True)}
+    asked = scope.pipeline_ii(inner)
+    assert asked is not None
+    found = pipelined(body, trips, asked)
+    iterations = 1.0
+    for n in counts:
+        iterations *= n
+    states = max(0.0, iterations - 1) * found.interval + found.depth - 1
+    prologue = _prologue(body)
+    if before is not None:
+        prologue = max(before, prologue)
+    elif prologue and _also_inside(body):
+        prologue += 1
+    if before is None and _failed_flattening(chain, body, context):
+        prologue += 1
+    if flow.ended in ("call", "stored") and _above_stores(body, flow.stored):
+        prologue = 0
+    region = Region("pipeline", chain, iterations, found.depth, states + rules.call, prologue)
+    region.body, region.times, region.pipeline = body, found.times, found
+    flow.regions.append(region)
+    flow.at += prologue + states + rules.call
+    flow.stored += body.epilogue
+    flow.ended = "stored" if body.epilogue else "call"
+
+
+def _prologue(body: Body) -> int:
+    """States of the loads and the arithmetic in front of a loop: one access a port and state."""
+    graph, table = body.graph, body.addresses
+    loads = body.prologue_loads
+    arithmetic = [n for n in body.hoisted if graph.kind[n] not in (LOAD, STORE)]
+    if not loads and not arithmetic:
+        return 0
+    classes = table.classes([graph.address[n] for n in loads])
+    taken: set[tuple[object, int]] = set()
+    ready: dict[int, int] = {}
+    end = 0
+    for n in loads:
+        memory = table.shape(graph.address[n]).memory
+        banks = [(memory, where) for where in classes[graph.address[n]]]
+        at = 0
+        while any((bank, at) in taken for bank in banks):
+            at += 1
+        taken.update((bank, at) for bank in banks)
+        ready[n] = at + body.personality.rules.load
+        end = max(end, at + 1)
+    for n in arithmetic:
+        operator = graph.operator[n]
+        assert operator is not None
+        start = max((ready.get(d, 2) for d in graph.deps[n]), default=0)
+        ready[n] = start + operator.distance
+        end = max(end, ready[n])
+    return end
+
+
+def _also_inside(body: Body) -> bool:
+    """A memory that is loaded in front of a pipeline is accessed inside as well."""
+    graph, table = body.graph, body.addresses
+    outside = {table.shape(graph.address[n]).memory for n in body.hoisted if graph.kind[n] == LOAD}
+    inside = {table.shape(graph.address[n]).memory for n in body.nodes if graph.address[n] >= 0}
+    return bool(outside & inside)
+
+
+def _failed_flattening(chain: tuple[Loop, ...], body: Body, context: _Context) -> bool:
+    """A loop that could be flattened but for the accumulators in memory that it keeps."""
+    inner = chain[-1]
+    if len(chain) != 1 or inner.factor != 1 or inner.flatten is False:
+        return False
+    if context.top or context.copies != 1 or not body.epilogue:
+        return False
+    return all(body.addresses.memory(a).banks == 1 for a in body.epilogue)
+
+
+def _above_stores(body: Body, stored: Sequence[int]) -> bool:
+    """The loads in front of a copy can be done before the earlier copies' results are stored."""
+    table = body.addresses
+    for n in body.prologue_loads:
+        load = body.graph.address[n]
+        for store in stored:
+            if table.shape(load).memory != table.shape(store).memory:
+                continue
+            if table.memory(load).banks == 1:
+                continue
+            known = table.shape(load).known_bank and table.shape(store).known_bank
+            if not known or table.may_share_bank(load, store):
+                return False
+    return True
+
+
+# ------------------------------------------------------------------------------- sequential loops
+
+
+def _sequential(
+    scope: Scope,
+    flow: _Flow,
+    loop: Loop,
+    env: dict[str, Affine],
+    before: int | None,
+    context: _Context,
+) -> None:
+    body = pipelined_body(scope, (loop,), env)
+    times = switched_schedule(body)
+    iterations = scope.iterations(loop)
+    prologue = max(before or 0, _prologue(body))
+    states = iterations * times.states
+    region = Region("sequential", (loop,), iterations, times.states, states + 1, prologue)
+    region.body, region.times = body, times
+    flow.regions.append(region)
+    flow.at += 1 + prologue + states
+    flow.stored += body.epilogue
+    flow.ended = "loop"
+    if context.last:
+        flow.at += epilogue_switches(body)
+
+
+def _nest(
+    scope: Scope, flow: _Flow, loop: Loop, env: dict[str, Affine], before: int | None
+) -> None:
+    """A sequential loop with regions inside; with a pipeline inside, outer loops flatten."""
+    chain, around = [loop], env
+    while (inner := _flattens_into(scope, chain[-1])) is not None:
+        around = {**around, chain[-1].iv: running(chain[-1], 1)}
+        chain.append(inner)
+    last = chain[-1]
+    nodes = [(n, copy) for copy in placed_copies(last, around) for n in last.body]
+    inside = _sequence(scope, nodes, last.factor)
+    depth = inside.at + (0 if inside.ended == "call" else 1)
+    iterations = 1.0
+    for each in chain:
+        iterations *= scope.iterations(each)
+    prologue = before or 0
+    region = Region("nest", tuple(chain), iterations, depth, 1 + iterations * depth, prologue)
+    region.children = inside.regions
+    flow.regions.append(region)
+    flow.at += prologue + 1 + iterations * depth
+    flow.ended = "loop"
+
+
+def _flattens_into(scope: Scope, loop: Loop) -> Loop | None:
+    """The sequential loop inside that this one makes one loop with, above a pipeline."""
+    inner = sole_loop(loop)
+    if inner is None or innermost(inner) or not has_pipeline(scope, loop):
+        return None
+    return inner if loop.factor == 1 and inner.flatten is not False else None

@@ -1,0 +1,1 @@
+"""Converters from labelled data sets to designs; the data themselves stay outside the package."""

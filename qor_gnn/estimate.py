@@ -1,0 +1,231 @@
+"""`estimate`: the white-box model's answer for a design, and `QorEstimate`, what every answer is.
+
+The model schedules the region tree as the tool of a personality would; see docs/qor-model.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from backends.devices import DEVICES, Device
+from qor_gnn.binding import units_of
+from qor_gnn.compose import Region, function_latency
+from qor_gnn.explain import critical_path
+from qor_gnn.loops import Scope
+from qor_gnn.personality import Personality, personality
+from qor_gnn.reasons import Limit, Step
+from qor_gnn.region import Kernel, Loop, Mode, Trips, loops_in
+
+Provenance = Literal["model", "gnn", "csynth", "cosim", "rtl-sim", "post-synth", "post-route"]
+
+
+@dataclass(frozen=True, slots=True)
+class Cycles:
+    """A latency in cycles: over all executions, and as the tool reports it from trip counts.
+
+    ``minimum`` and ``maximum`` take every loop at its least and its most iterations.
+    """
+
+    average: float
+    minimum: int
+    maximum: int
+
+
+@dataclass(frozen=True, slots=True)
+class LoopEstimate:
+    """One loop, or nest flattened into one.
+
+    Attributes:
+        function: the function that it is in.
+        loops: names of the loops, outermost first; several where they were flattened.
+        kind: ``pipeline``, ``sequential`` or ``nest`` (a sequential loop with regions inside).
+        level: how many regions are around it.
+        copies: how often it is there: copies of an unrolled loop around it.
+        trips: iterations each time that it is entered, of the unrolled loop.
+        unroll: copies of the innermost loop's body.
+        asked: the interval that was asked for; None where it is not pipelined.
+        ii: the interval; of a sequential loop the iteration latency.
+        depth: the iteration latency, as the tool reports it.
+        latency: cycles each time that it is entered.
+        limits: what bounds the interval from below, the strongest first.
+        path: the critical path of an iteration.
+        units: of each core.
+    """
+
+    function: str
+    loops: tuple[str, ...]
+    kind: Literal["pipeline", "sequential", "nest"]
+    level: int
+    copies: int
+    trips: Trips
+    unroll: int
+    asked: int | None
+    ii: float
+    depth: float
+    latency: Cycles
+    limits: tuple[Limit, ...]
+    path: tuple[Step, ...]
+    units: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class QorEstimate:
+    """What a design costs, and where the numbers came from.
+
+    ``None`` is what was not estimated. The period is in ns; memories are counted in BRAM18.
+    """
+
+    kernel: str
+    latency: Cycles
+    loops: tuple[LoopEstimate, ...]
+    units: tuple[tuple[str, int], ...]
+    dsp: int
+    provenance: Provenance
+    tool: str
+    device: str
+    clock_ns: float
+    lut: int | None = None
+    ff: int | None = None
+    bram18: int | None = None
+    uram: int | None = None
+    period_ns: float | None = None
+
+
+def estimate(
+    kernel: Kernel, tool: Personality | str | None = None, device: Device | str | None = None
+) -> QorEstimate:
+    """Schedule a design as the tool would.
+
+    Args:
+        kernel: the region tree, from `qor_gnn.from_tree` or `qor_gnn.from_module`.
+        tool: the personality or its name; None for the default one.
+        device: where it is to run; None for the personality's own.
+
+    Raises:
+        ToolError: W450 no such personality, W451 an operator that it does not know.
+    """
+    found = tool if isinstance(tool, Personality) else personality(*([tool] if tool else []))
+    place = device if isinstance(device, Device) else DEVICES[device or found.device]
+    runs = {mode: _run(kernel, found, mode) for mode in _modes(kernel)}
+    average = runs["average"]
+    regions = [r for function in average.functions for r in function]
+    units = units_of(regions)
+    latency = Cycles(
+        average.latency,
+        round(runs.get("minimum", average).latency),
+        round(runs.get("maximum", average).latency),
+    )
+    return QorEstimate(
+        kernel=kernel.name,
+        latency=latency,
+        loops=_loops(kernel, runs),
+        units=tuple(sorted(units.items())),
+        dsp=_dsp(regions, units),
+        provenance="model",
+        tool=found.name,
+        device=place.name,
+        clock_ns=found.clock_ns,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    latency: float
+    functions: tuple[list[Region], ...]
+
+
+def _modes(kernel: Kernel) -> tuple[Mode, ...]:
+    """The average alone where no trip count varies."""
+    for function in kernel.functions:
+        for loop in loops_in(function.body):
+            if loop.trips.minimum != loop.trips.maximum:
+                return ("average", "minimum", "maximum")
+    return ("average",)
+
+
+def _run(kernel: Kernel, tool: Personality, mode: Mode) -> _Run:
+    total, functions = 0.0, []
+    for function in kernel.functions:
+        states, regions = function_latency(Scope(kernel, tool, mode), function)
+        total += states
+        functions.append(regions)
+    # A function that the top calls takes a cycle more than its states; the top itself one less.
+    between = len(functions) - 1 if kernel.outlined else -1
+    return _Run(total + between, tuple(functions))
+
+
+def _dsp(regions: Sequence[Region], units: dict[str, int]) -> int:
+    """DSP slices of all units."""
+    cost: dict[str, int] = {}
+    for region in regions:
+        _costs(region, cost)
+    return sum(n * cost.get(core, 0) for core, n in units.items())
+
+
+def _costs(region: Region, cost: dict[str, int]) -> None:
+    if region.body is not None:
+        for operator in region.body.graph.operator:
+            if operator is not None:
+                cost[operator.core] = operator.dsp
+    for child in region.children:
+        _costs(child, cost)
+
+
+# ----------------------------------------------------------------------------------------- loops
+
+
+def _loops(kernel: Kernel, runs: dict[Mode, _Run]) -> tuple[LoopEstimate, ...]:
+    found: list[LoopEstimate] = []
+    for n, function in enumerate(kernel.functions):
+        several = [runs[mode].functions[n] for mode in runs]
+        _collect(function.name, several, 0, found)
+    return tuple(found)
+
+
+def _collect(
+    function: str, runs: Sequence[Sequence[Region]], level: int, found: list[LoopEstimate]
+) -> None:
+    """The loops of regions; copies of one loop are counted, not listed."""
+    seen: dict[tuple[str, ...], int] = {}
+    for versions in zip(*runs, strict=True):
+        region = versions[0]
+        names = tuple(loop.iv for loop in region.loops)
+        if region.kind == "block":
+            continue
+        seen[names] = seen.get(names, 0) + 1
+    for versions in zip(*runs, strict=True):
+        names = tuple(loop.iv for loop in versions[0].loops)
+        if names not in seen:
+            continue
+        found.append(_loop(function, versions, level, seen.pop(names)))
+        _collect(function, [r.children for r in versions], level + 1, found)
+
+
+def _loop(function: str, versions: Sequence[Region], level: int, copies: int) -> LoopEstimate:
+    region = versions[0]
+    assert region.kind != "block"
+    inner: Loop = region.loops[-1]
+    pipeline = region.pipeline
+    counts = [r.iterations for r in versions]
+    depth = region.depth - 1 if pipeline is not None else region.depth
+    latencies = [r.iterations_latency for r in versions]
+    return LoopEstimate(
+        function=function,
+        loops=tuple(loop.name for loop in region.loops),
+        kind=region.kind,
+        level=level,
+        copies=copies,
+        trips=Trips(round(min(counts)), round(max(counts)), counts[0]),
+        unroll=inner.factor,
+        asked=inner.ii,
+        ii=pipeline.interval if pipeline is not None else depth,
+        depth=depth,
+        latency=Cycles(latencies[0], round(min(latencies)), round(max(latencies))),
+        limits=pipeline.limits if pipeline is not None else (),
+        path=critical_path(region.body, region.times)
+        if region.body is not None and region.times is not None
+        else (),
+        units=tuple(sorted(pipeline.units.items())) if pipeline is not None else (),
+    )

@@ -1,0 +1,120 @@
+"""The region tree of a scheduled program, straight from its `LoopTree`: no MLIR is needed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import assert_never
+
+from dsl.program import Array, Stmt, Storage
+from polyhedral.looptree import Instance, LoopTree, TreeGuard, TreeLoop, TreeNode
+from qor_gnn.from_expr import Lowering
+from qor_gnn.region import (
+    Access,
+    Function,
+    Guard,
+    Kernel,
+    Loop,
+    Memory,
+    Node,
+    Split,
+    Statement,
+    Trips,
+)
+
+
+def kernel_of_tree(tree: LoopTree) -> Kernel:
+    """The design as one function."""
+    program = tree.program
+    reader = _Reader(tree)
+    memories = tuple(
+        reader.memory(a) for a in program.arrays if a.shape or a.storage is Storage.LOCAL
+    )
+    body = reader.nodes(tree.body)
+    return Kernel(program.name, memories, (Function(program.name, body),))
+
+
+def whole(loop: Loop) -> tuple[Node, ...]:
+    """A loop of one iteration that nothing was asked of is its body."""
+    trips = loop.constant_trips
+    plain = loop.ii is None and loop.unroll == 1 and loop.flatten is None
+    if trips == 1 and plain and not loop.independent:
+        return tuple(_at(n, loop) for n in loop.body)
+    return (loop,)
+
+
+def _at(node: Node, loop: Loop) -> Node:
+    from qor_gnn.substitute import substituted
+
+    return substituted(node, {loop.iv: max(loop.lowers, key=lambda b: b.const)})
+
+
+@dataclass(slots=True)
+class _Reader:
+    tree: LoopTree
+    scalars: frozenset[str] = field(init=False)
+    statements: dict[tuple[int, tuple[tuple[str, object], ...]], Statement] = field(
+        default_factory=dict
+    )
+
+    def __post_init__(self) -> None:
+        self.scalars = frozenset(a.name for a in self.tree.program.arguments if not a.shape)
+
+    def memory(self, array: Array) -> Memory:
+        splits = [Split()] * len(array.shape)
+        for p in self.tree.partitions:
+            if p.array == array.name:
+                factor = p.factor or array.shape[p.dim]
+                splits[p.dim] = Split(p.scheme, min(factor, array.shape[p.dim]))
+        storage, impl = "", ""
+        for s in self.tree.storage:
+            if s.array == array.name:
+                storage, impl = s.type, s.impl
+        argument = array.storage is Storage.ARGUMENT
+        return Memory(array.name, array.dtype, array.shape, tuple(splits), argument, storage, impl)
+
+    def nodes(self, nodes: tuple[TreeNode, ...]) -> tuple[Node, ...]:
+        found: list[Node] = []
+        for node in nodes:
+            match node:
+                case TreeLoop():
+                    found += whole(self.loop(node))
+                case TreeGuard(constraints, body):
+                    inner = self.nodes(body)
+                    found += (Guard(constraints, inner),) if constraints else inner
+                case Instance():
+                    found.append(self.statement(node))
+                case _:
+                    assert_never(node)
+        return tuple(found)
+
+    def loop(self, loop: TreeLoop) -> Loop:
+        count = loop.constant_trip
+        if count is not None:
+            trips = Trips(count, count, count)
+        elif loop.trip is not None:
+            trips = Trips(loop.trip.minimum, loop.trip.maximum, loop.trip.average)
+        else:
+            trips = Trips(0, 0, 0)
+        return Loop(
+            loop.iv,
+            loop.name,
+            loop.lowers,
+            loop.uppers,
+            loop.step,
+            trips,
+            self.nodes(loop.body),
+            loop.pipeline_ii,
+            1 if loop.unroll is None else loop.unroll,
+            loop.flatten,
+            tuple(array for array, iv in self.tree.independent if iv == loop.iv),
+        )
+
+    def statement(self, instance: Instance) -> Statement:
+        stmt: Stmt = instance.stmt
+        lowering = Lowering(dict(instance.bindings), self.scalars)
+        dtype = self.tree.program.array(stmt.target.array).dtype
+        last = lowering.convert(stmt.value, dtype)
+        target: Access = lowering.access(stmt.target)
+        ops = tuple(lowering.ops)
+        # The value of the statement is its last operation: a bare copy of an earlier one is that.
+        return Statement(stmt.name, ops[: last + 1], target, stmt.source)

@@ -1,0 +1,232 @@
+"""The operations of a straight-line body after what a compiler's front end does to it.
+
+Loops inside are unrolled, common subexpressions and loads merged, stores forwarded to loads, and
+only the last store to an address is kept. Reductions stay in program order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import assert_never
+
+from dsl.affine import Affine
+from qor_gnn.address import Addresses, Site, site
+from qor_gnn.personality import Operator, Personality
+from qor_gnn.region import Guard, Loop, Node, Statement
+
+LOAD, STORE = "load", "store"
+_OUTSIDE = ("const", "input")
+
+Env = Mapping[str, Affine]
+"""Loop variables as expressions of the counters of loops that still run."""
+
+
+@dataclass(slots=True)
+class Graph:
+    """Operations by number; ``deps`` are the operations whose results they take.
+
+    ``address`` is −1 but for loads and stores. ``order`` holds further (before, after, distance)
+    triples: accesses that may touch the same element.
+    """
+
+    addresses: Addresses
+    kind: list[str] = field(default_factory=list)
+    operator: list[Operator | None] = field(default_factory=list)
+    deps: list[tuple[int, ...]] = field(default_factory=list)
+    address: list[int] = field(default_factory=list)
+    statement: list[Statement] = field(default_factory=list)
+    order: list[tuple[int, int, int]] = field(default_factory=list)
+    stores: dict[int, int] = field(default_factory=dict)  # address -> value (< 0: from outside)
+    stored_by: dict[int, Statement] = field(default_factory=dict)
+    loads: dict[int, int] = field(default_factory=dict)  # address -> its first load
+    early_stores: list[int] = field(default_factory=list)  # operations: must stay in their place
+    _users: list[list[int]] = field(default_factory=list)
+
+    def users(self) -> list[list[int]]:
+        """For each operation those that take its result."""
+        if len(self._users) != len(self.kind):
+            self._users = [[] for _ in self.kind]
+            for n, deps in enumerate(self.deps):
+                for d in deps:
+                    self._users[d].append(n)
+        return self._users
+
+    def add(
+        self,
+        kind: str,
+        operator: Operator | None,
+        deps: tuple[int, ...],
+        address: int,
+        statement: Statement,
+    ) -> int:
+        """A new operation."""
+        self.kind.append(kind)
+        self.operator.append(operator)
+        self.deps.append(deps)
+        self.address.append(address)
+        self.statement.append(statement)
+        return len(self.kind) - 1
+
+
+@dataclass(slots=True)
+class Expander:
+    """Builds a `Graph` copy by copy.
+
+    ``env`` places the variables of the loops around, ``copied`` are the variables of loops that
+    are unrolled inside (and copy numbers of the unrolled loop itself).
+    """
+
+    personality: Personality
+    addresses: Addresses
+    memory_numbers: Mapping[str, int]
+    env: Env
+    copied: frozenset[str]
+    graph: Graph = field(init=False)
+    _values: dict[int, int] = field(default_factory=dict)  # address -> value it holds
+    _merged: dict[tuple[object, ...], int] = field(default_factory=dict)
+    _outside: dict[tuple[object, ...], int] = field(default_factory=dict)
+    _sites: dict[tuple[int, int], Site] = field(default_factory=dict)
+    _shapes: dict[int, set[int]] = field(default_factory=dict)  # memory -> shapes in the body
+    _touched: dict[int, list[int]] = field(default_factory=dict)  # memory -> accesses so far
+
+    def __post_init__(self) -> None:
+        self.graph = Graph(self.addresses)
+
+    def place(self, env: Env) -> None:
+        """Place what follows in another environment."""
+        if env != self.env:
+            self.env = env
+            self._sites.clear()
+
+    def run(self, nodes: tuple[Node, ...], copies: dict[str, int]) -> None:
+        """Append one copy of the nodes; ``copies`` gives the value of each copied variable."""
+        for node in nodes:
+            match node:
+                case Statement():
+                    self._statement(node, copies)
+                case Loop():
+                    first = self._first(node, copies)
+                    for c in range(node.trips.maximum):
+                        copies[node.iv] = first + c * node.step
+                        self.run(node.body, copies)
+                case Guard():
+                    if self._holds(node, copies):
+                        self.run(node.body, copies)
+                case _:
+                    assert_never(node)
+
+    def _first(self, loop: Loop, copies: Mapping[str, int]) -> int:
+        values = {v: Affine((), c) for v, c in copies.items()}
+        lowers = [b.substitute(values).substitute(self.env) for b in loop.lowers]
+        return max((b.const for b in lowers if b.is_const), default=0)
+
+    def _holds(self, guard: Guard, copies: Mapping[str, int]) -> bool:
+        """False only where it is known not to hold."""
+        values = {v: Affine((), c) for v, c in copies.items()}
+        for c in guard.constraints:
+            e = c.expr.substitute(self.env).substitute(values)
+            if e.is_const and not (e.const >= 0 if c.kind == ">=" else e.const == 0):
+                return False
+        return True
+
+    # ------------------------------------------------------------------------- statements
+
+    def _statement(self, statement: Statement, copies: Mapping[str, int]) -> None:
+        values: list[int] = []
+        for n, op in enumerate(statement.ops):
+            if op.kind == LOAD:
+                values.append(self._load(statement, n, copies))
+            elif op.kind in _OUTSIDE:
+                key = (op.kind, op.type, op.value, op.access)
+                values.append(self._from_outside(key))
+            elif op.kind == "index":
+                assert op.access is not None
+                held = tuple(copies.get(v, 0) for v in op.access.indices[0].variables())
+                values.append(self._from_outside(("index", op.access, held)))
+            else:
+                operands = [values[k] for k in op.operands]
+                merged = (op.kind, op.type, op.width, *operands)
+                found = self._merged.get(merged)
+                if found is None:
+                    operator = self.personality.operator(op.kind, op.type, op.width)
+                    deps = tuple([v for v in operands if v >= 0])
+                    found = self.graph.add(op.kind, operator, deps, -1, statement)
+                    self._merged[merged] = found
+                values.append(found)
+        self._store(statement, values[-1], copies)
+
+    def _from_outside(self, key: tuple[object, ...]) -> int:
+        return self._outside.setdefault(key, -1 - len(self._outside))
+
+    def _site(self, statement: Statement, n: int) -> Site:
+        key = (id(statement), n)
+        found = self._sites.get(key)
+        if found is None:
+            access = statement.target if n < 0 else statement.ops[n].access
+            assert access is not None
+            indices = [e.substitute(self.env) for e in access.indices]
+            memory = self.memory_numbers[access.memory]
+            found = self._sites[key] = site(self.addresses, memory, indices, self.copied)
+            self._shapes.setdefault(memory, set()).add(found.shape)
+        return found
+
+    def _load(self, statement: Statement, n: int, copies: Mapping[str, int]) -> int:
+        place = self._site(statement, n)
+        address = place.place(self.addresses, copies)
+        found = self._values.get(address)
+        if found is not None:
+            return found
+        graph = self.graph
+        found = graph.add(LOAD, None, (), address, statement)
+        self._values[address] = found
+        graph.loads.setdefault(address, found)
+        if self._ambiguous(place.memory):
+            self._commit(place.memory, address)
+            self._ordered_after_stores(found, address)
+        self._touched.setdefault(place.memory, []).append(found)
+        return found
+
+    def _store(self, statement: Statement, value: int, copies: Mapping[str, int]) -> None:
+        place = self._site(statement, -1)
+        address = place.place(self.addresses, copies)
+        if self._ambiguous(place.memory):
+            self._commit(place.memory, address)
+            for other in list(self._values):
+                if other != address and self.addresses.may_alias(address, other):
+                    del self._values[other]
+        self._values[address] = value
+        self.graph.stores[address] = value
+        self.graph.stored_by[address] = statement
+
+    # ---------------------------------------------------- accesses that may be the same element
+
+    def _ambiguous(self, memory: int) -> bool:
+        """Whether the memory is accessed in more than one shape, so that addresses may meet."""
+        shapes = self._shapes[memory]
+        return len(shapes) > 1 or -1 in shapes
+
+    def _commit(self, memory: int, address: int) -> None:
+        """Stores that may be to the address become operations, which later ones cannot undo."""
+        graph = self.graph
+        for other in list(graph.stores):
+            if other == address or not self.addresses.may_alias(address, other):
+                continue
+            value = graph.stores.pop(other)
+            deps = (value,) if value >= 0 else ()
+            done = graph.add(STORE, None, deps, other, graph.stored_by[other])
+            for before in self._touched.get(memory, ()):
+                if self._meet(before, done):
+                    graph.order.append((before, done, 0 if graph.kind[before] == LOAD else 1))
+            graph.early_stores.append(done)
+            self._touched.setdefault(memory, []).append(done)
+
+    def _ordered_after_stores(self, load: int, address: int) -> None:
+        memory = self.addresses.shape(address).memory
+        for before in self._touched.get(memory, ()):
+            if self.graph.kind[before] == STORE and self._meet(before, load):
+                self.graph.order.append((before, load, self.personality.rules.store))
+
+    def _meet(self, a: int, b: int) -> bool:
+        x, y = self.graph.address[a], self.graph.address[b]
+        return x == y or self.addresses.may_alias(x, y)

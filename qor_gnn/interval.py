@@ -1,0 +1,195 @@
+"""The initiation interval of a pipelined body: the least that ports and recurrences allow."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from dsl.affine import Affine
+from qor_gnn.address import Addresses
+from qor_gnn.body import Body, longest_path, register_paths
+from qor_gnn.reasons import Limit, PortLimit, Recurrence, Requested
+
+_SHOWN = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Cycle:
+    """A recurrence in terms of operations: ``source`` of one iteration feeds ``sink`` of the
+    iteration ``distance`` later. ``states`` must pass from the start of the first operation of
+    ``path`` to the start of its successor, the sink's user.
+    """
+
+    address: int
+    path: tuple[int, ...]
+    delay: int
+    distance: int
+    through: str
+
+    @property
+    def interval(self) -> int:
+        """The least interval that it allows."""
+        return -(-self.delay // self.distance)
+
+
+def limits(body: Body, trips: Mapping[str, int], asked: int) -> tuple[Limit, ...]:
+    """What bounds the interval from below, the strongest first.
+
+    Args:
+        body: of the loop or flattened nest.
+        trips: iterations of each of its counters.
+        asked: the interval that the user asked for.
+    """
+    found: list[Limit] = [Requested(asked)]
+    port = port_limit(body)
+    if port is not None and port.interval > 1:
+        found.append(port)
+    found += [describe(body, c) for c in cycles(body, trips)]
+    return tuple(sorted(found, key=lambda limit: -limit.interval))
+
+
+def port_limit(body: Body) -> PortLimit | None:
+    """The busiest bank."""
+    uses: dict[int, int] = {}
+    capacity: dict[int, int] = {}
+    for taken in body.ports.values():
+        for resource, limit in taken:
+            uses[resource] = uses.get(resource, 0) + 1
+            capacity[resource] = limit
+    if not uses:
+        return None
+    worst = max(uses, key=lambda r: (-(-uses[r] // capacity[r]), -r))
+    graph, table = body.graph, body.addresses
+    users = [n for n, taken in body.ports.items() if any(r == worst for r, _ in taken)]
+    memory, port, where = body.port_keys[worst]
+    split = table.memories[memory].banks > 1
+    statements = dict.fromkeys(graph.statement[n].name for n in users)
+    return PortLimit(
+        table.memories[memory].name,
+        where if split else (),
+        port,
+        capacity[worst],
+        uses[worst],
+        tuple(table.text(graph.address[n]) for n in users[:_SHOWN]),
+        tuple(statements),
+        -(-uses[worst] // capacity[worst]),
+    )
+
+
+def cycles(body: Body, trips: Mapping[str, int]) -> list[Cycle]:
+    """Every recurrence: through registers, and through memory."""
+    found = []
+    closing = body.personality.rules.closing
+    for address, states, path in register_paths(body):
+        delay = max(1, states - closing) if len(path) == 1 else states
+        found.append(Cycle(address, tuple(path), delay, 1, "register"))
+    return found + _memory_cycles(body, trips)
+
+
+def _memory_cycles(body: Body, trips: Mapping[str, int]) -> list[Cycle]:
+    graph, table = body.graph, body.addresses
+    found = []
+    loads: dict[int, list[int]] = {}
+    for address, load in graph.loads.items():
+        if not body.kept_out[load]:
+            loads.setdefault(table.shape(address).memory, []).append(address)
+    for address, value in graph.stores.items():
+        if address not in body.store_value or value < 0 or body.kept_out[value]:
+            continue
+        for source in loads.get(table.shape(address).memory, ()):
+            distance = carried_distance(table, address, source, body.variables, trips)
+            if distance is None:
+                continue
+            path = _path(body, graph.loads[source], value)
+            if path is None:
+                continue
+            states = sum(o.distance for n in path if (o := graph.operator[n]) is not None)
+            delay = states + body.personality.rules.memory_cycle
+            found.append(Cycle(source, tuple(path), delay, distance, "memory"))
+    return found
+
+
+def _path(body: Body, load: int, value: int) -> list[int] | None:
+    """The operations from a load to a stored value; [] where the load itself is stored."""
+    if load == value:
+        return []
+    return longest_path(body.graph, load, value) or None
+
+
+def carried_distance(
+    table: Addresses,
+    stored: int,
+    loaded: int,
+    variables: tuple[str, ...],
+    trips: Mapping[str, int],
+) -> int | None:
+    """Iterations from a store to the next load of the same element; None where there is none.
+
+    Both run in a nest of ``variables``, outermost first. Subscripts that do not tell are taken to
+    meet in the next iteration.
+    """
+    s, t = table.shape(stored), table.shape(loaded)
+    if s.memory != t.memory:
+        return None
+    if s.terms != t.terms:
+        return 1 if table.may_alias(stored, loaded) else None
+    steps: dict[str, int] = {}
+    pairs = zip(s.terms, table.consts[stored], table.consts[loaded], strict=True)
+    for terms, c, d in pairs:
+        moving = [(a, k) for a, k in terms if a in variables]
+        if any(
+            not isinstance(a, str) and Affine(((a, 1),)).variables() & set(variables)
+            for a, _ in terms
+        ):
+            return 1
+        if not moving:
+            if c != d:
+                return None
+        elif len(moving) == 1:
+            atom, k = moving[0]
+            if (c - d) % k:
+                return None
+            step = (c - d) // k
+            if steps.setdefault(str(atom), step) != step:
+                return None
+        else:
+            return 1
+    return _least_positive(steps, variables, trips)
+
+
+def _least_positive(
+    steps: Mapping[str, int], variables: tuple[str, ...], trips: Mapping[str, int]
+) -> int | None:
+    """The least positive number of iterations with these steps; other counters are free."""
+    best: int | None = None
+    free = [v for v in variables if v not in steps]
+    for one in (None, *free):
+        total, stride = 0, 1
+        for v in reversed(variables):
+            step = steps.get(v, 1 if v == one else 0)
+            if abs(step) >= trips[v]:
+                break
+            total += step * stride
+            stride *= trips[v]
+        else:
+            if total > 0 and (best is None or total < best):
+                best = total
+    return best
+
+
+def describe(body: Body, cycle: Cycle) -> Recurrence:
+    """The recurrence in the user's words."""
+    graph, table = body.graph, body.addresses
+    names = dict.fromkeys(graph.statement[n].name for n in cycle.path)
+    if not names and cycle.address in graph.stored_by:
+        names = {graph.stored_by[cycle.address].name: None}
+    return Recurrence(
+        table.memory(cycle.address).name,
+        table.text(cycle.address),
+        tuple(names),
+        tuple(graph.kind[n] for n in cycle.path),
+        cycle.delay,
+        cycle.distance,
+        cycle.through,
+        cycle.interval,
+    )

@@ -1,0 +1,148 @@
+"""Loops as the tool meets them: copies of an unrolled body, nests that flatten, single bodies."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import ceil
+
+from dsl.affine import Affine
+from qor_gnn.address import Addresses
+from qor_gnn.body import Body, block, loop_body
+from qor_gnn.graph import Env, Expander
+from qor_gnn.personality import Personality
+from qor_gnn.region import Guard, Kernel, Loop, Mode, Node, Statement, loops_in, trips_of, walk
+
+Placed = tuple[Node, dict[str, Affine]]
+"""A node with the variables around it placed."""
+
+_COPY = "@"  # begins the name of a copy's number
+
+
+@dataclass(slots=True)
+class Scope:
+    """What the evaluation of one design shares: the tool, the memories, the address table."""
+
+    kernel: Kernel
+    personality: Personality
+    mode: Mode = "average"
+    addresses: Addresses = field(init=False)
+    numbers: dict[str, int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.addresses = Addresses(self.kernel.memories)
+        self.numbers = {m.name: n for n, m in enumerate(self.kernel.memories)}
+
+    def iterations(self, loop: Loop) -> float:
+        """How often the (unrolled) body runs."""
+        trips = trips_of(loop, self.mode)
+        copies = loop.factor
+        return trips / copies if trips % copies else trips // copies
+
+    def expand(self, nodes: list[Placed], copied: frozenset[str] = frozenset()) -> Expander:
+        """An expander for a straight-line block of nodes that are placed alike."""
+        env: Env = nodes[0][1] if nodes else {}
+        return Expander(self.personality, self.addresses, self.numbers, env, copied)
+
+    def pipeline_ii(self, loop: Loop) -> int | None:
+        """The interval that is asked of a loop, by the user or by the tool itself."""
+        if loop.ii is not None:
+            return loop.ii
+        automatic = self.personality.options.auto_pipeline
+        return 1 if automatic and loop.unroll != 0 and innermost(loop) else None
+
+
+def whole_trips(iterations: float) -> int:
+    """Iterations as the distance of a recurrence needs them."""
+    return max(1, ceil(iterations))
+
+
+def innermost(loop: Loop) -> bool:
+    """No loop is left inside when those unrolled completely are gone."""
+    return all(inner.unroll == 0 for inner in loops_in(loop.body))
+
+
+def has_pipeline(scope: Scope, loop: Loop) -> bool:
+    """It is pipelined, or a loop inside is."""
+    return any(isinstance(n, Loop) and scope.pipeline_ii(n) is not None for n in walk((loop,)))
+
+
+def sole_loop(loop: Loop) -> Loop | None:
+    """The loop that is all of the body."""
+    if len(loop.body) == 1 and isinstance(loop.body[0], Loop):
+        return loop.body[0]
+    return None
+
+
+def running(loop: Loop, copies: int) -> Affine:
+    """The variable of a loop that still runs, unrolled by ``copies``, in terms of its counter."""
+    scaled = Affine(((loop.iv, copies * loop.step),))
+    lowers = [b for b in loop.lowers if b.is_const]
+    return scaled + (max(b.const for b in lowers) if len(lowers) == len(loop.lowers) else 0)
+
+
+def placed_copies(loop: Loop, env: dict[str, Affine]) -> list[dict[str, Affine]]:
+    """The environments of the copies of an unrolled loop's body."""
+    copies = loop.factor
+    if loop.unroll == 0:
+        first = [b.substitute(env) for b in loop.lowers]
+        start = next((b for b in first if not b.is_const), None)
+        if start is None:
+            start = Affine((), max(b.const for b in first))
+        return [{**env, loop.iv: start + c * loop.step} for c in range(copies)]
+    base = running(loop, copies)
+    return [{**env, loop.iv: base + c * loop.step} for c in range(copies)]
+
+
+def pipelined_body(scope: Scope, chain: tuple[Loop, ...], env: dict[str, Affine]) -> Body:
+    """The body of a pipelined loop (the last of a flattened chain): all inside is unrolled."""
+    inner = chain[-1]
+    copies = inner.factor
+    number = _COPY + inner.iv
+    own = {loop.iv: running(loop, 1) for loop in chain[:-1]}
+    once = inner.constant_trips is not None and copies >= inner.constant_trips
+    base = Affine((), running(inner, 1).const) if once else running(inner, copies)
+    own[inner.iv] = base + Affine(((number, inner.step),))
+    copied = frozenset({number, *(loop.iv for loop in loops_in(inner.body))})
+    expander = Expander(scope.personality, scope.addresses, scope.numbers, {**env, **own}, copied)
+    for c in range(copies):
+        expander.run(inner.body, {number: c})
+    return loop_body(expander.graph, scope.personality, tuple(loop.iv for loop in chain))
+
+
+def straight_block(scope: Scope, nodes: list[Placed]) -> Body:
+    """Operations that run once, between regions."""
+    copied = frozenset(loop.iv for node, _ in nodes for loop in loops_in((node,)))
+    expander = scope.expand(nodes, copied)
+    for node, env in nodes:
+        expander.place(env)
+        expander.run((node,), {})
+    return block(expander.graph, scope.personality)
+
+
+def inlined(nodes: list[Placed]) -> list[Placed]:
+    """Guards opened, and loops that are unrolled completely but hold other loops copied out."""
+    found: list[Placed] = []
+    for node, env in nodes:
+        match node:
+            case Guard(body=body):
+                if loops_in(body):
+                    found += inlined([(n, env) for n in body])
+                else:
+                    found.append((node, env))
+            case Loop() if node.unroll == 0 and node.ii is None and not innermost(node):
+                for around in placed_copies(node, env):
+                    found += inlined([(n, around) for n in node.body])
+            case _:
+                found.append((node, env))
+    return found
+
+
+def is_straight(scope: Scope, node: Node) -> bool:
+    """It becomes straight-line code: a statement, or loops that are unrolled completely."""
+    match node:
+        case Statement():
+            return True
+        case Guard(body=body):
+            return all(is_straight(scope, n) for n in body)
+        case Loop():
+            return node.unroll == 0 and scope.pipeline_ii(node) is None and innermost(node)

@@ -1,0 +1,203 @@
+"""Tool personalities: what one version of an HLS tool does at one clock on one device, as data.
+
+The files are in ``personalities/``; nothing in the model is keyed on a tool's name.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from dsl.errors import ToolError, did_you_mean
+
+_FILES = Path(__file__).parent / "personalities"
+DEFAULT = "vitis-2022.1-zu9eg-10ns"
+
+
+@dataclass(frozen=True, slots=True)
+class Operator:
+    """An operator at one type: when its result may be used, and what a unit costs.
+
+    Attributes:
+        core: the kind of unit; operators of one core share units.
+        distance: states from its start to the start of what uses it; 0 is combinational.
+        delay: of a combinational operator in ns, for chaining.
+        dsp, lut, ff: of one unit. A combinational operator is not shared.
+        measured: the figures come from reports of this tool, else they are assumed.
+    """
+
+    core: str
+    distance: int
+    delay: float = 0.0
+    dsp: int = 0
+    lut: int = 0
+    ff: int = 0
+    measured: bool = True
+
+    @property
+    def shared(self) -> bool:
+        """Units of it are worth sharing: it is no mere logic."""
+        return self.distance > 0
+
+
+@dataclass(frozen=True, slots=True)
+class Ports:
+    """What one bank can do in a cycle: accesses of each kind, and of both together."""
+
+    read: int
+    write: int
+    both: int
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Options of the tool that change what it does."""
+
+    unsafe_math: bool = False
+    auto_pipeline: bool = False
+    auto_partition: bool = False
+    inline: bool = False
+    flatten: bool = True  # a nest that may be flattened is, even where nobody asked
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """Distances and overheads in states; see docs/qor-model.md for each.
+
+    Attributes:
+        load: from a load to the arithmetic that uses it.
+        load_register: the same where only a multiplexer of registers is left.
+        load_switched: added in a flattened nest to a load that does not move with the innermost
+            loop and whose bank is not known.
+        store: a store; also from a store to a load of the same bank.
+        closing: saved on a register recurrence of a single operator.
+        memory_cycle: states of a recurrence through memory besides its operators.
+        call: states of a pipeline called by its parent besides its iterations.
+        switch_cases: from how many banks on a store of unknown bank ends its state.
+        deeper: by how much a pipeline may grow for want of units before it gets more of them.
+    """
+
+    load: int = 2
+    load_register: int = 1
+    load_switched: int = 1
+    store: int = 1
+    closing: int = 1
+    memory_cycle: int = 3
+    call: int = 4
+    switch_cases: int = 8
+    deeper: float = 1.5
+
+
+@dataclass(frozen=True, slots=True)
+class Personality:
+    """A tool version with its clock, device family, options, operators and memories."""
+
+    name: str
+    tool: str
+    version: str
+    family: str
+    device: str
+    clock_ns: float
+    uncertainty: float  # share of the period that is kept free
+    argument_memory: str
+    local_memory: str
+    options: Options
+    rules: Rules
+    ports: Mapping[str, Ports] = field(hash=False)
+    operators: Mapping[str, Mapping[str, Operator]] = field(hash=False)
+    integers: Mapping[str, Mapping[str, Any]] = field(hash=False)
+
+    def operator(self, kind: str, type_: str, width: int) -> Operator:
+        """The operator ``kind`` on values of ``type_`` (``f32``, …, ``int``) and ``width`` bits.
+
+        Raises:
+            ToolError: W451, the library has no such operator.
+        """
+        return _operator(self, kind, type_, width)
+
+    @property
+    def usable_ns(self) -> float:
+        """What a chain of combinational operators may take."""
+        return self.clock_ns * (1 - self.uncertainty)
+
+
+_OPERATORS: dict[tuple[str, str, str, int], Operator] = {}
+
+
+def _operator(personality: Personality, kind: str, type_: str, width: int) -> Operator:
+    key = (personality.name, kind, type_, width)
+    found = _OPERATORS.get(key)
+    if found is None:
+        found = _OPERATORS[key] = _looked_up(personality, kind, type_, width)
+    return found
+
+
+def _looked_up(personality: Personality, kind: str, type_: str, width: int) -> Operator:
+    if type_ == "int" and kind in personality.integers:
+        return _integer(kind, personality.integers[kind], width)
+    table = personality.operators.get(type_, {})
+    if kind not in table:
+        known = sorted({*table, *personality.integers})
+        message = f"{personality.name} has no operator '{kind}' on {type_}"
+        raise ToolError("W451", message, help=did_you_mean(kind, known))
+    return table[kind]
+
+
+def _integer(kind: str, row: Mapping[str, Any], width: int) -> Operator:
+    """An operator on integers: steps by width, or figures linear in the width."""
+    for step in row.get("steps", ()):
+        if width <= step["width"]:
+            row = {**row, **step}
+            break
+    base, slope = row.get("delay", (0.0, 0.0))
+    lut_base, lut_slope = row.get("lut", (0, 0))
+    return Operator(
+        core=f"{kind}_{width}",
+        distance=row.get("distance", 0),
+        delay=base + slope * width,
+        dsp=row.get("dsp", 0),
+        lut=round(lut_base + lut_slope * width),
+        ff=row.get("ff", 0),
+        measured=row.get("measured", False),
+    )
+
+
+def available() -> tuple[str, ...]:
+    """Names of the personalities that ship with the package."""
+    return tuple(sorted(path.stem for path in _FILES.glob("*.json")))
+
+
+@cache
+def personality(name: str = DEFAULT) -> Personality:
+    """A personality by name.
+
+    Raises:
+        ToolError: W450, there is none of that name.
+    """
+    if name not in available():
+        message = f"no tool personality is called '{name}'"
+        raise ToolError("W450", message, help=did_you_mean(name, available()))
+    return read(json.loads((_FILES / f"{name}.json").read_text(encoding="utf-8")))
+
+
+def read(data: Mapping[str, Any]) -> Personality:
+    """A personality from the JSON object that the files hold."""
+    tables = {
+        type_: {kind: Operator(**row) for kind, row in table.items()}
+        for type_, table in data["operators"].items()
+    }
+    plain = ("name", "tool", "version", "family", "device", "clock_ns", "uncertainty")
+    return Personality(
+        **{key: data[key] for key in plain},
+        argument_memory=data["argument_memory"],
+        local_memory=data["local_memory"],
+        options=Options(**data["options"]),
+        rules=Rules(**data["rules"]),
+        ports={name: Ports(*row) for name, row in data["ports"].items()},
+        operators=tables,
+        integers=data["integers"],
+    )

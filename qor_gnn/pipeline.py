@@ -1,0 +1,151 @@
+"""A pipelined loop or flattened nest: its interval, units and schedule."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from qor_gnn.body import Body
+from qor_gnn.graph import LOAD, STORE
+from qor_gnn.interval import Cycle, cycles, limits
+from qor_gnn.reasons import Limit
+from qor_gnn.scheduling import Times, schedule
+
+
+@dataclass(slots=True)
+class Pipeline:
+    """A scheduled pipeline.
+
+    ``depth`` is the number of states of an iteration (the tool's iteration latency is one less);
+    ``limits`` says what bounds the interval, the strongest first.
+    """
+
+    body: Body
+    interval: int
+    depth: int
+    units: dict[str, int]
+    times: Times
+    limits: tuple[Limit, ...]
+
+
+def pipelined(body: Body, trips: Mapping[str, int], asked: int) -> Pipeline:
+    """Schedule a body at the least interval that ports and recurrences allow.
+
+    Units are as many as the interval makes necessary. Where a recurrence does not close with them,
+    either its operations wait for the last of them, which makes the pipeline deeper, or there are
+    more units: the latter where the former is deeper by more than `Rules.deeper`.
+    """
+    found = limits(body, trips, asked)
+    interval = found[0].interval
+    recurrences = cycles(body, trips)
+    least = {core: -(-n // interval) for core, n in operations(body).items()}
+    waiting: tuple[dict[str, int], Times] | None = None
+    units, times = least, schedule(body, interval, least)
+    for more in (*_more(recurrences, body, least), None):
+        if closes(body, times, recurrences, interval):
+            break
+        if waiting is None:
+            late = delayed(body, times, recurrences, interval, units)
+            waiting = None if late is None else (units, late)
+        if more is not None:
+            units, times = more, schedule(body, interval, more)
+    limit = times.states * body.personality.rules.deeper
+    if waiting is not None and waiting[1].states <= limit:
+        units, times = waiting
+    return Pipeline(body, interval, times.states, units, times, found)
+
+
+def operations(body: Body) -> Counter[str]:
+    """How many operations of each core run in an iteration."""
+    found: Counter[str] = Counter()
+    for n in body.nodes:
+        operator = body.graph.operator[n]
+        if operator is not None and operator.shared:
+            found[operator.core] += 1
+    return found
+
+
+def _more(
+    recurrences: list[Cycle], body: Body, least: Mapping[str, int]
+) -> Iterator[dict[str, int]]:
+    """Larger allocations, the cores on recurrences first."""
+    first: dict[str, None] = {}
+    for cycle in recurrences:
+        for n in cycle.path:
+            operator = body.graph.operator[n]
+            if operator is not None and operator.shared:
+                first[operator.core] = None
+    cores = [*first, *(c for c in least if c not in first)]
+    for extra in (1, 2):
+        for core in cores:
+            yield {**least, core: least[core] + extra}
+        if len(cores) > 1:
+            yield {core: n + extra for core, n in least.items()}
+
+
+def closes(body: Body, times: Times, recurrences: list[Cycle], interval: int) -> bool:
+    """Whether each value of one iteration is there when the later iteration wants it."""
+    return all(_closes(body, times, c, interval) for c in recurrences)
+
+
+def _closes(body: Body, times: Times, cycle: Cycle, interval: int) -> bool:
+    graph, start = body.graph, times.start
+    if not cycle.path:
+        return True
+    end = cycle.path[-1]
+    operator = graph.operator[end]
+    assert operator is not None
+    if cycle.through == "register":
+        source = graph.loads[cycle.address]
+        users = [start[n] for n in graph.users()[source] if n in start]
+        if not users:
+            return True
+        saved = body.personality.rules.closing if len(cycle.path) == 1 else 0
+        return start[end] + operator.distance - saved <= min(users) + interval
+    stores = [
+        start[s] + body.last(s)
+        for s in body.store_value.values()
+        if s in start and end in graph.deps[s]
+    ]
+    latest = start[cycle.path[0]] - body.personality.rules.load  # when its load could be
+    return not stores or min(stores) <= latest + interval * cycle.distance
+
+
+def delayed(
+    body: Body, times: Times, recurrences: list[Cycle], interval: int, units: Mapping[str, int]
+) -> Times | None:
+    """The schedule with the operations on its register recurrences as late as the last of each
+    allows; None where that does not close them, or wants more units.
+    """
+    graph = body.graph
+    start = dict(times.start)
+    for cycle in recurrences:
+        if cycle.through == "register" and not _closes(body, times, cycle, interval):
+            at = start[cycle.path[-1]]
+            for n in reversed(cycle.path[:-1]):
+                operator = graph.operator[n]
+                assert operator is not None
+                at -= operator.distance
+                start[n] = max(start[n], at)
+    late = Times(start, times.states, times.offset)
+    used: Counter[tuple[str, int]] = Counter()
+    for n in body.nodes:
+        operator = graph.operator[n]
+        if operator is not None and operator.shared:
+            used[operator.core, start[n] % interval] += 1
+    enough = all(count <= units[core] for (core, _), count in used.items())
+    return late if enough and closes(body, late, recurrences, interval) else None
+
+
+def concurrency(body: Body, times: Times) -> dict[str, int]:
+    """For each core the most operations that start in one state."""
+    found: Counter[tuple[str, int]] = Counter()
+    for n in body.nodes:
+        operator = body.graph.operator[n]
+        if body.graph.kind[n] not in (LOAD, STORE) and operator is not None and operator.shared:
+            found[operator.core, times.start[n]] += 1
+    most: dict[str, int] = {}
+    for (core, _), n in found.items():
+        most[core] = max(most.get(core, 0), n)
+    return most

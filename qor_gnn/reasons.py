@@ -1,0 +1,75 @@
+"""Why: what limits an interval, and what is on a critical path. Data, for people and for search."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Recurrence:
+    """A value that one iteration hands to a later one.
+
+    Attributes:
+        array: the array (or scalar) that carries it.
+        element: the element as it is written.
+        statements: names of the statements on the cycle, in order.
+        operators: the operators on it, in order.
+        delay: states around the cycle.
+        distance: iterations between the two.
+        through: whether it is held in a register or goes through memory.
+        interval: ⌈delay / distance⌉ as the tool closes it.
+    """
+
+    array: str
+    element: str
+    statements: tuple[str, ...]
+    operators: tuple[str, ...]
+    delay: int
+    distance: int
+    through: str
+    interval: int
+
+
+@dataclass(frozen=True, slots=True)
+class PortLimit:
+    """A bank that is accessed more often in an iteration than its ports allow in a cycle.
+
+    Attributes:
+        array: the array.
+        bank: the residue of each dimension's subscript; () for an array that is not split.
+        port: ``load``, ``store`` or ``any``.
+        ports: how many such accesses a cycle.
+        count: accesses in an iteration.
+        accesses: the first of them as they are written.
+        statements: names of the statements that they are in.
+        interval: ⌈count / ports⌉.
+    """
+
+    array: str
+    bank: tuple[int, ...]
+    port: str
+    ports: int
+    count: int
+    accesses: tuple[str, ...]
+    statements: tuple[str, ...]
+    interval: int
+
+
+@dataclass(frozen=True, slots=True)
+class Requested:
+    """Nothing limits it below what was asked for."""
+
+    interval: int
+
+
+Limit = Recurrence | PortLimit | Requested
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """An operation on a critical path: what it is, and the state in which it starts."""
+
+    operation: str
+    statement: str
+    start: int
+    states: int

@@ -1,0 +1,148 @@
+"""List scheduling of a body: by states for a sequential loop, modulo the interval for a pipeline.
+
+Cycle by cycle, the ready operation with the longest path to the end first, ties in program order;
+ports (and in pipelines units) are taken modulo the interval.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from qor_gnn.body import Body
+from qor_gnn.graph import LOAD, STORE
+
+_TOO_LONG = 1_000_000
+
+
+@dataclass(slots=True)
+class Times:
+    """When each operation of a body starts.
+
+    ``states`` is the number of states of one iteration. ``offset`` is the time in ns that has
+    passed in its state before a combinational operation starts.
+    """
+
+    start: dict[int, int]
+    states: int
+    offset: dict[int, float] = field(default_factory=dict)
+
+
+def priorities(body: Body) -> dict[int, int]:
+    """Longest path in states from the start of an operation to the end of the iteration."""
+    waiting = {n: len(body.succs[n]) for n in body.nodes}
+    ready = [n for n in body.nodes if not waiting[n]]
+    height: dict[int, int] = {}
+    while ready:
+        n = ready.pop()
+        best = body.last(n)
+        for after, states in body.succs[n]:
+            through = states + height[after]
+            if through > best:
+                best = through
+        height[n] = best
+        for before, _ in body.preds[n]:
+            waiting[before] -= 1
+            if not waiting[before]:
+                ready.append(before)
+    return height
+
+
+def schedule(
+    body: Body, interval: int | None = None, units: Mapping[str, int] | None = None
+) -> Times:
+    """Start times of the body's operations.
+
+    Args:
+        body: what to schedule.
+        interval: of a pipeline; None for a sequential body.
+        units: how many units of each core there are; None for as many as it takes.
+    """
+    return _ListScheduler(body, interval, units).run()
+
+
+@dataclass(slots=True)
+class _ListScheduler:
+    body: Body
+    interval: int | None
+    units: Mapping[str, int] | None
+    used: dict[tuple[int | str, int], int] = field(default_factory=dict)
+    start: dict[int, int] = field(default_factory=dict)
+    offset: dict[int, float] = field(default_factory=dict)
+
+    def run(self) -> Times:
+        body = self.body
+        height = priorities(body)
+        waiting = {n: len(body.preds[n]) for n in body.nodes}
+        earliest = dict.fromkeys(body.nodes, 0)
+        ready = [(-height[n], n) for n in body.nodes if not waiting[n]]
+        heapq.heapify(ready)
+        later: dict[int, list[int]] = {}
+        at, left, states = 0, len(body.nodes), 0
+        last = {n: body.last(n) for n in body.nodes}
+        while left:
+            for n in later.pop(at, ()):
+                heapq.heappush(ready, (-height[n], n))
+            deferred = []
+            while ready:
+                item = heapq.heappop(ready)
+                n = item[1]
+                if not self._take(n, at):
+                    deferred.append(item)
+                    continue
+                self.start[n] = at
+                left -= 1
+                states = max(states, at + last[n])
+                for after, distance in body.succs[n]:
+                    if at + distance > earliest[after]:
+                        earliest[after] = at + distance
+                    waiting[after] -= 1
+                    if not waiting[after]:
+                        if earliest[after] <= at:
+                            heapq.heappush(ready, (-height[after], after))
+                        else:
+                            later.setdefault(earliest[after], []).append(after)
+            for item in deferred:
+                heapq.heappush(ready, item)
+            at += 1
+            if at > _TOO_LONG:
+                raise AssertionError("a body that cannot be scheduled")
+        return Times(self.start, states, self.offset)
+
+    def _take(self, node: int, at: int) -> bool:
+        """Take the resources of an operation in a state, if they are free."""
+        slot = at if self.interval is None else at % self.interval
+        kind = self.body.graph.kind[node]
+        if kind in (LOAD, STORE):
+            ports = self.body.ports[node]
+            used = self.used
+            for resource, capacity in ports:
+                if used.get((resource, slot), 0) >= capacity:
+                    return False
+            for resource, _ in ports:
+                used[resource, slot] = used.get((resource, slot), 0) + 1
+            return True
+        operator = self.body.graph.operator[node]
+        assert operator is not None
+        if not operator.shared:
+            return self._chain(node, at, operator.delay)
+        if self.units is None:
+            return True
+        taken = self.used.get((operator.core, slot), 0)
+        if taken >= self.units.get(operator.core, 1):
+            return False
+        self.used[operator.core, slot] = taken + 1
+        return True
+
+    def _chain(self, node: int, at: int, delay: float) -> bool:
+        """Put a combinational operation behind those in its state, if the period allows it."""
+        before = 0.0
+        for pred, _ in self.body.preds[node]:
+            operator = self.body.graph.operator[pred]
+            if self.start.get(pred) == at and operator is not None and not operator.shared:
+                before = max(before, self.offset[pred] + operator.delay)
+        if before > 0 and before + delay > self.body.personality.usable_ns:
+            return False
+        self.offset[node] = before
+        return True
