@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from dsl.callsite import caller_span
 from dsl.errors import LanguageError
 
 
@@ -34,6 +35,7 @@ class Intrinsic:
         raise LanguageError(
             "W112",
             f"weft.{self.name} has a meaning inside of a kernel only",
+            span=caller_span(),
             help=f"write {self.signature} in a function under @weft.kernel, which is read and "
             "not executed",
         )
