@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import multiprocessing
 import signal
+import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from typing import Any, Generic, TypeVar
+
+_PATIENCE = 3  # seconds for a worker to clean up before it is killed
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -81,7 +84,9 @@ def run_tasks(
 
 
 def _call(function: Callable[[Any], Any], task: object, pipe: Connection) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends us
+    # The parent ends us, politely: compilers that we run and folders of ours go with us.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     try:
         answer = (function(task), "")
     except Exception:  # noqa: BLE001 - the parent is told, with the trace
@@ -105,6 +110,9 @@ def _finished(running: _Running[Task]) -> Ended[Task, Any]:
 
 
 def _stop(running: _Running[Task]) -> None:
-    running.process.kill()
-    running.process.join()
+    running.process.terminate()
+    running.process.join(_PATIENCE)
+    if running.process.is_alive():
+        running.process.kill()
+        running.process.join()
     running.pipe.close()

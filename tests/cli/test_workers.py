@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import time
+from pathlib import Path
 
 from dse.workers import Ended, run_tasks
 
@@ -63,6 +64,29 @@ def test_leaving_early_ends_the_others() -> None:
     start = time.monotonic()
     running.close()
     assert time.monotonic() - start < 20
+
+
+def busy(task: str) -> str:
+    from backends.process import Limits, run_limited
+
+    folder = Path(task)
+    try:
+        run_limited(["sh", "-c", f"echo $$ > '{folder}/pid'; sleep 60"], Limits(60))
+    finally:
+        (folder / "cleaned").touch()
+    return ""
+
+
+def test_what_a_worker_started_ends_with_it(tmp_path: Path) -> None:
+    list(run_tasks(busy, [str(tmp_path)], 1, seconds=3))
+    assert (tmp_path / "cleaned").exists()
+    pid = int((tmp_path / "pid").read_text())
+    for _ in range(100):
+        state = Path(f"/proc/{pid}/stat")
+        if not state.exists() or ") Z " in state.read_text():
+            return
+        time.sleep(0.05)
+    raise AssertionError("what it ran still runs")
 
 
 def test_an_exception_is_not_hidden() -> None:
