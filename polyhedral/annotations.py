@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from dsl.errors import ScheduleError
 from dsl.steps import Step
 from polyhedral.ranges import constant_interval
-from polyhedral.scheduled import Piece, ScheduledScop
+from polyhedral.scheduled import Piece
 
 
-def check_annotations(state: ScheduledScop, step: Step) -> None:
+def check_annotations(pieces: Iterable[Piece], step: Step) -> None:
     """W212: a loop to be unrolled completely has a variable trip count; W213: nested pipelines."""
-    for piece in state.pieces:
+    for piece in pieces:
         pipelined: str | None = None
         for level, dim in enumerate(piece.dims):
             if pipelined is not None and dim.pipeline_ii is not None:

@@ -54,7 +54,9 @@ def memory_order(scop: Scop) -> MemoryOrder:
     for array in scop.program.arrays:
         users: dict[int, list[tuple[Access, bool]]] = defaultdict(list)
         for s in scop.statements:
-            users[s.index] += [(a, False) for a in s.reads if a.array == array.name]
+            for access in s.reads:
+                if access.array == array.name:
+                    users[s.index].append((access, False))
             if s.stmt.target.array == array.name:
                 users[s.index].append((s.stmt.target, True))
         if not any(is_write for accesses in users.values() for _, is_write in accesses):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import islpy as isl
@@ -27,6 +28,7 @@ def outer_hull(piece: Piece, level: int) -> isl.Set:
     return piece.hull.project_out(isl.dim_type.set, level + 1, len(piece.dims) - level - 1)
 
 
+@lru_cache(maxsize=4096)
 def constant_interval(piece: Piece, level: int) -> Interval | None:
     """The loop's iterations where they are the same interval whatever the outer loops are."""
     loops = outer_hull(piece, level)

@@ -68,8 +68,6 @@ _TRANSFORMS: dict[type[Step], Callable[[ScheduledScop, Any], ScheduledScop]] = {
 # Those that can change which iteration runs first. Cutting a loop into blocks or into a main and
 # a remainder part keeps the order, as does anything that only annotates.
 _REORDERING = (Interchange, Reorder, Tile, Skew, Reverse, Shift, Fuse, Distribute)
-# Those that leave the loops alone.
-_OUTSIDE = (Reassociate, Partition, BindStorage, BindOp, Interface)
 
 
 def apply(program: Program, schedule: Schedule) -> ScheduledScop:
@@ -91,17 +89,21 @@ def apply(program: Program, schedule: Schedule) -> ScheduledScop:
 def apply_step(state: ScheduledScop, step: Step) -> ScheduledScop:
     """One step on one state; see `apply`."""
     new = _TRANSFORMS[type(step)](state, step)
+    known = {id(p) for p in state.pieces}
+    changed = [p for p in new.pieces if id(p) not in known]
     if isinstance(step, _REORDERING):
-        check_order(state, new, step)
-    if not isinstance(step, _OUTSIDE):
-        check_annotations(new, step)
+        check_order(state, new, frozenset(p.name for p in changed), step)
+    check_annotations(changed, step)
     return new
 
 
-def check_order(before: ScheduledScop, after: ScheduledScop, step: Step) -> None:
-    """Raise `IllegalStep` if ``after`` runs dependent iterations in the wrong order."""
-    known = {id(p) for p in before.pieces}
-    changed = frozenset(p.name for p in after.pieces if id(p) not in known)
+def check_order(
+    before: ScheduledScop, after: ScheduledScop, changed: frozenset[str], step: Step
+) -> None:
+    """Raise `IllegalStep` if ``after`` runs dependent iterations in the wrong order.
+
+    ``changed`` names the statements of which a piece was changed or moved.
+    """
     if not changed:
         return
     for violation in violations(after, changed):

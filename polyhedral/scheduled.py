@@ -160,7 +160,10 @@ class ScheduledScop:
 
     def with_pieces(self, pieces: Iterable[Piece]) -> ScheduledScop:
         """The same program with other pieces, their places renumbered from 0 at each level."""
-        return self.with_places((p, p.place) for p in pieces)
+        new = tuple(pieces)
+        if [p.place for p in new] == [p.place for p in self.pieces]:
+            return replace(self, pieces=new)  # only loops were changed, nothing moved
+        return self.with_places((p, p.place) for p in new)
 
     def with_places(self, placed: Iterable[tuple[Piece, Place]]) -> ScheduledScop:
         """Put pieces at given places: entries may be tuples, which order like finer positions."""

@@ -65,7 +65,7 @@ class Statement:
         parts += [cond_text(cond, names) for cond in self.conds]
         return set_of(f"{{ {self.space} : {conjunction(parts)} }}")
 
-    @property
+    @cached_property
     def reads(self) -> tuple[Access, ...]:
         """Accesses that the statement reads, each once."""
         return tuple(dict.fromkeys(loads(self.stmt.value)))
