@@ -2,7 +2,7 @@
 
 Rows `zu9eg/…`: Vitis HLS 2022.1 on xczu9eg at 10 ns, the folder `vitis2022-zu9eg` of ``--data``.
 Nothing in the model is keyed on a kernel. Rows `direct`: time of one estimate from the region tree
-of a design, read from its loop tree; the median over kernels' designs with unrolled pipelines.
+of a design, read from its loop tree: the slowest of designs with unrolled pipelines.
 """
 
 from __future__ import annotations
@@ -150,13 +150,16 @@ def mean(values: Sequence[float]) -> float:
 
 
 def direct_rows(repetitions: int) -> Iterator[Row]:
-    """Time of an estimate, from a region tree on: the slowest of a kernel's designs."""
+    """Time of an estimate, from a region tree on: each kernel's slowest, and the worst of them."""
+    slowest = {}
     for case, configs in DIRECT.items():
-        slowest = max(milliseconds(KERNELS[case], config, repetitions) for config in configs)
-        goal = Goal("<=", DIRECT_MS)
-        yield Row(
-            NAME, f"direct/{case}", "ms_per_design", slowest, "ms", goal, "wall time", repetitions
-        )
+        slowest[case] = max(milliseconds(KERNELS[case], config, repetitions) for config in configs)
+    goal = Goal("<=", DIRECT_MS)
+    source = "processor time of one core"
+    for case, value in slowest.items():
+        yield Row(NAME, f"direct/{case}", "ms_per_design", value, "ms", None, source, repetitions)
+    worst = max(slowest.values())
+    yield Row(NAME, "direct", "ms_per_design", worst, "ms", goal, source, repetitions)
 
 
 def milliseconds(kernel: str, config: str, repetitions: int) -> float:
@@ -164,9 +167,9 @@ def milliseconds(kernel: str, config: str, repetitions: int) -> float:
     tree = with_directives(zu9eg.structure(kernel), zu9eg.schedule(config))
     samples = []
     for _ in range(repetitions):
-        start = time.perf_counter()
+        start = time.process_time()
         estimate(tree, zu9eg.PERSONALITY)
-        samples.append(1000 * (time.perf_counter() - start))
+        samples.append(1000 * (time.process_time() - start))
     return median(samples)
 
 

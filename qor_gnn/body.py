@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from qor_gnn.address import Addresses
 from qor_gnn.graph import LOAD, STORE, Graph
 from qor_gnn.personality import Personality
+from qor_gnn.ports import PortKey, Taken, ports_of
 
 Edge = tuple[int, int]
 """The other operation and the states from start to start."""
@@ -44,9 +45,9 @@ class Body:
     store_value: dict[int, int] = field(default_factory=dict)
     preds: list[list[Edge]] = field(default_factory=list)
     succs: list[list[Edge]] = field(default_factory=list)
-    ports: dict[int, tuple[tuple[int, int], ...]] = field(default_factory=dict)
-    port_keys: list[tuple[int, str, tuple[int, ...]]] = field(default_factory=list)
-    switches: list[int] = field(default_factory=list)
+    ports: dict[int, Taken] = field(default_factory=dict)
+    port_keys: list[PortKey] = field(default_factory=list)
+    lengths: list[int] = field(default_factory=list)
 
     @property
     def addresses(self) -> Addresses:
@@ -71,21 +72,15 @@ class Body:
 
     def last(self, node: int) -> int:
         """States from the start of an operation until its result is there."""
-        kind = self.graph.kind[node]
-        if kind == STORE:
-            return self.personality.rules.store
-        if kind == LOAD:
-            return self.personality.rules.load
-        operator = self.graph.operator[node]
-        assert operator is not None
-        return max(1, operator.distance)
+        return self.lengths[node]
 
 
 def loop_body(graph: Graph, personality: Personality, variables: tuple[str, ...]) -> Body:
     """The body of a loop, or of a flattened nest, whose counters are ``variables``."""
     body = Body(graph, personality, variables)
     moving = frozenset(variables)
-    _promote(body, moving)
+    body.registers = promotable(graph, moving)
+    body.carried = {graph.loads[a] for a in body.registers if a in graph.loads}
     _hoist(body, moving)
     return _finished(body)
 
@@ -97,23 +92,24 @@ def block(graph: Graph, personality: Personality) -> Body:
     return _finished(body)
 
 
-def _promote(body: Body, moving: frozenset[str]) -> None:
-    graph, table = body.graph, body.addresses
-    by_memory: dict[int, list[int]] = {}
-    for n in range(len(graph.kind)):
-        if graph.address[n] >= 0:
-            by_memory.setdefault(table.shape(graph.address[n]).memory, []).append(graph.address[n])
-    for address in graph.stores:
-        by_memory.setdefault(table.shape(address).memory, []).append(address)
-    for address, value in graph.stores.items():
-        shape = table.shape(address)
-        if shape.variables & moving:
-            continue
-        others = by_memory[shape.memory]
-        plain = all(table.shape_of[o] == table.shape_of[address] for o in others)
-        if plain or not any(o != address and table.may_alias(o, address) for o in others):
-            body.registers[address] = value
-    body.carried = {graph.loads[a] for a in body.registers if a in graph.loads}
+def promotable(graph: Graph, moving: frozenset[str]) -> dict[int, int]:
+    """Stored addresses that no counter in ``moving`` moves, and that nothing else may touch."""
+    table = graph.addresses
+    fixed = {a: v for a, v in graph.stores.items() if not table.shape(a).variables & moving}
+    if not fixed:
+        return {}
+    by_memory: dict[int, set[int]] = {}
+    for a in (*graph.address, *graph.stores):
+        if a >= 0:
+            by_memory.setdefault(table.shape(a).memory, set()).add(a)
+    found = {}
+    for address, value in fixed.items():
+        shape = table.shape_of[address]
+        others = by_memory[table.shapes[shape].memory]
+        mixed = [o for o in others if table.shape_of[o] != shape]
+        if not any(table.may_alias(o, address) for o in mixed):
+            found[address] = value
+    return found
 
 
 def _hoist(body: Body, moving: frozenset[str]) -> None:
@@ -174,25 +170,50 @@ def _finished(body: Body) -> Body:
         out.append(False)
         body.nodes.append(node)
     _link(body)
-    _take_ports(body)
+    body.ports, body.port_keys = ports_of(body.graph, body.nodes, body.personality)
     return body
 
 
 def _link(body: Body) -> None:
     graph, out = body.graph, body.kept_out
     count = len(graph.kind)
-    body.preds = [[] for _ in range(count)]
-    body.succs = [[] for _ in range(count)]
-    distance = [_distance(body, n) for n in range(count)]
+    preds: list[list[Edge]] = [[] for _ in range(count)]
+    succs: list[list[Edge]] = [[] for _ in range(count)]
+    body.preds, body.succs = preds, succs
+    body.lengths, distance = _durations(body)
     for n in body.nodes:
         for d in graph.deps[n]:
             if not out[d]:
-                connect(body, d, n, distance[d])
+                states = distance[d]
+                preds[n].append((d, states))
+                succs[d].append((n, states))
     for before, after, states in graph.order:
         if not out[before] and not out[after]:
             connect(body, before, after, states)
     _keep_order_of_final_stores(body)
     _serialise(body)
+
+
+def _durations(body: Body) -> tuple[list[int], list[int]]:
+    """For each operation the states until its result is there, and until it may be used."""
+    graph, rules = body.graph, body.personality.rules
+    by_shape: dict[int, int] = {}
+    lengths: list[int] = []
+    distances: list[int] = []
+    for n, operator in enumerate(graph.operator):
+        if operator is not None:
+            lengths.append(operator.distance or 1)
+            distances.append(operator.distance)
+        elif graph.kind[n] == STORE:
+            lengths.append(rules.store)
+            distances.append(rules.store)
+        else:
+            shape = graph.addresses.shape_of[graph.address[n]]
+            if shape not in by_shape:
+                by_shape[shape] = _load_distance(body, n)
+            lengths.append(rules.load)
+            distances.append(by_shape[shape])
+    return lengths, distances
 
 
 def connect(body: Body, before: int, after: int, states: int) -> None:
@@ -201,16 +222,9 @@ def connect(body: Body, before: int, after: int, states: int) -> None:
     body.succs[before].append((after, states))
 
 
-def _distance(body: Body, node: int) -> int:
-    """States from the start of an operation to the start of what uses its result."""
-    graph, rules = body.graph, body.personality.rules
-    kind = graph.kind[node]
-    if kind == STORE:
-        return rules.store
-    if kind != LOAD:
-        operator = graph.operator[node]
-        assert operator is not None
-        return operator.distance
+def _load_distance(body: Body, node: int) -> int:
+    """States from the start of a load to the start of what uses its result."""
+    rules = body.personality.rules
     if only_multiplexed(body, node):
         return rules.load_register
     return rules.load + (rules.load_switched if _switched(body, node) else 0)
@@ -288,36 +302,6 @@ def _serialise(body: Body) -> None:
     for members in groups.values():
         for a, b in itertools.pairwise(members):
             connect(body, body.store_value[a], graph.loads[b], body.personality.rules.store)
-
-
-def _take_ports(body: Body) -> None:
-    graph, table, personality = body.graph, body.addresses, body.personality
-    accesses = [n for n in body.nodes if graph.address[n] >= 0]
-    classes = table.classes([graph.address[n] for n in accesses])
-    numbers: dict[tuple[int, str, tuple[int, ...]], int] = {}
-
-    def number(key: tuple[int, str, tuple[int, ...]]) -> int:
-        found = numbers.get(key)
-        if found is None:
-            found = numbers[key] = len(body.port_keys)
-            body.port_keys.append(key)
-        return found
-
-    for n in accesses:
-        memory = table.memory(graph.address[n])
-        if memory.in_registers:
-            body.ports[n] = ()
-            continue
-        fallback = personality.argument_memory if memory.argument else personality.local_memory
-        ports = personality.ports[memory.storage or fallback]
-        at = table.shape(graph.address[n]).memory
-        kind, limit = (LOAD, ports.read) if graph.kind[n] == LOAD else (STORE, ports.write)
-        taken: list[tuple[int, int]] = []
-        for where in classes[graph.address[n]]:
-            taken.append((number((at, kind, where)), limit))
-            if ports.both < ports.read + ports.write:
-                taken.append((number((at, "any", where)), ports.both))
-        body.ports[n] = tuple(taken)
 
 
 def register_paths(body: Body) -> Sequence[tuple[int, int, list[int]]]:

@@ -16,11 +16,12 @@ from qor_gnn.graph import LOAD, STORE
 from qor_gnn.loops import (
     Placed,
     Scope,
+    flattened_body,
     has_pipeline,
     inlined,
     innermost,
+    innermost_body,
     is_straight,
-    pipelined_body,
     placed_copies,
     running,
     sole_loop,
@@ -158,9 +159,10 @@ def _loop(
     before: int | None,
     context: _Context,
 ) -> None:
-    chain = flattened(scope, loop, env)
-    if chain is not None:
-        _pipeline(scope, flow, chain, env, before, context)
+    chain = pipelined_chain(scope, loop)
+    body = flattened_body(scope, chain, env) if chain else None
+    if body is not None:
+        _pipeline(scope, flow, chain, body, before, context)
     elif innermost(loop):
         _sequential(scope, flow, loop, env, before, context)
     else:
@@ -170,20 +172,16 @@ def _loop(
 # -------------------------------------------------------------------------------------- pipelines
 
 
-def flattened(scope: Scope, loop: Loop, env: dict[str, Affine]) -> tuple[Loop, ...] | None:
-    """The nest from ``loop`` to the pipelined loop if it runs as one pipeline, else None."""
+def pipelined_chain(scope: Scope, loop: Loop) -> tuple[Loop, ...]:
+    """The perfect nest from ``loop`` to a pipelined loop; () where there is none."""
     chain = [loop]
     while scope.pipeline_ii(chain[-1]) is None:
         inner = sole_loop(chain[-1])
         if inner is None or chain[-1].factor != 1 or inner.flatten is False:
-            return None
+            return ()
         if inner.unroll == 0 and scope.pipeline_ii(inner) is None:
-            return None
+            return ()
         chain.append(inner)
-    if len(chain) > 1:
-        around = {**env, **{outer.iv: running(outer, 1) for outer in chain[:-1]}}
-        if pipelined_body(scope, (chain[-1],), around).epilogue:
-            return None
     return tuple(chain)
 
 
@@ -191,13 +189,12 @@ def _pipeline(
     scope: Scope,
     flow: _Flow,
     chain: tuple[Loop, ...],
-    env: dict[str, Affine],
+    body: Body,
     before: int | None,
     context: _Context,
 ) -> None:
     rules = scope.personality.rules
     inner = chain[-1]
-    body = pipelined_body(scope, chain, env)
     counts = [scope.iterations(loop) for loop in chain]
     trips = {loop.iv: whole_trips(n) for loop, n in zip(chain, counts, strict=True)}
     asked = scope.pipeline_ii(inner)
@@ -298,7 +295,7 @@ def _sequential(
     before: int | None,
     context: _Context,
 ) -> None:
-    body = pipelined_body(scope, (loop,), env)
+    body = innermost_body(scope, loop, env)
     times = switched_schedule(body)
     iterations = scope.iterations(loop)
     prologue = max(before or 0, _prologue(body))

@@ -5,8 +5,9 @@ The model schedules the region tree as the tool of a personality would; see docs
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from backends.devices import DEVICES, Device
@@ -94,7 +95,11 @@ class QorEstimate:
 
 
 def estimate(
-    kernel: Kernel, tool: Personality | str | None = None, device: Device | str | None = None
+    kernel: Kernel,
+    tool: Personality | str | None = None,
+    device: Device | str | None = None,
+    *,
+    explain: bool = False,
 ) -> QorEstimate:
     """Schedule a design as the tool would.
 
@@ -102,6 +107,7 @@ def estimate(
         kernel: the region tree, from `qor_gnn.from_tree` or `qor_gnn.from_module`.
         tool: the personality or its name; None for the default one.
         device: where it is to run; None for the personality's own.
+        explain: give the critical path of each loop too.
 
     Raises:
         ToolError: W450 no such personality, W451 an operator that it does not know.
@@ -120,7 +126,7 @@ def estimate(
     return QorEstimate(
         kernel=kernel.name,
         latency=latency,
-        loops=_loops(kernel, runs),
+        loops=_loops(kernel, runs, explain),
         units=tuple(sorted(units.items())),
         dsp=_dsp(regions, units),
         provenance="model",
@@ -176,34 +182,37 @@ def _costs(region: Region, cost: dict[str, int]) -> None:
 # ----------------------------------------------------------------------------------------- loops
 
 
-def _loops(kernel: Kernel, runs: dict[Mode, _Run]) -> tuple[LoopEstimate, ...]:
+def _loops(kernel: Kernel, runs: dict[Mode, _Run], explain: bool) -> tuple[LoopEstimate, ...]:
     found: list[LoopEstimate] = []
     for n, function in enumerate(kernel.functions):
         several = [runs[mode].functions[n] for mode in runs]
-        _collect(function.name, several, 0, found)
+        _collect(_At(function.name, 0, explain), several, found)
     return tuple(found)
 
 
-def _collect(
-    function: str, runs: Sequence[Sequence[Region]], level: int, found: list[LoopEstimate]
-) -> None:
+@dataclass(frozen=True, slots=True)
+class _At:
+    function: str
+    level: int
+    explain: bool
+
+
+def _collect(at: _At, runs: Sequence[Sequence[Region]], found: list[LoopEstimate]) -> None:
     """The loops of regions; copies of one loop are counted, not listed."""
-    seen: dict[tuple[str, ...], int] = {}
+    seen = Counter(_names(region) for region in runs[0])
+    inside = replace(at, level=at.level + 1)
     for versions in zip(*runs, strict=True):
-        region = versions[0]
-        names = tuple(loop.iv for loop in region.loops)
-        if region.kind == "block":
-            continue
-        seen[names] = seen.get(names, 0) + 1
-    for versions in zip(*runs, strict=True):
-        names = tuple(loop.iv for loop in versions[0].loops)
-        if names not in seen:
-            continue
-        found.append(_loop(function, versions, level, seen.pop(names)))
-        _collect(function, [r.children for r in versions], level + 1, found)
+        copies = seen.pop(_names(versions[0]), 0)
+        if copies and versions[0].loops:
+            found.append(_loop(at, versions, copies))
+            _collect(inside, [r.children for r in versions], found)
 
 
-def _loop(function: str, versions: Sequence[Region], level: int, copies: int) -> LoopEstimate:
+def _names(region: Region) -> tuple[str, ...]:
+    return tuple(loop.iv for loop in region.loops)
+
+
+def _loop(at: _At, versions: Sequence[Region], copies: int) -> LoopEstimate:
     region = versions[0]
     assert region.kind != "block"
     inner: Loop = region.loops[-1]
@@ -211,11 +220,14 @@ def _loop(function: str, versions: Sequence[Region], level: int, copies: int) ->
     counts = [r.iterations for r in versions]
     depth = region.depth - 1 if pipeline is not None else region.depth
     latencies = [r.iterations_latency for r in versions]
+    path: tuple[Step, ...] = ()
+    if at.explain and region.body is not None and region.times is not None:
+        path = critical_path(region.body, region.times)
     return LoopEstimate(
-        function=function,
+        function=at.function,
         loops=tuple(loop.name for loop in region.loops),
         kind=region.kind,
-        level=level,
+        level=at.level,
         copies=copies,
         trips=Trips(round(min(counts)), round(max(counts)), counts[0]),
         unroll=inner.factor,
@@ -224,8 +236,6 @@ def _loop(function: str, versions: Sequence[Region], level: int, copies: int) ->
         depth=depth,
         latency=Cycles(latencies[0], round(min(latencies)), round(max(latencies))),
         limits=pipeline.limits if pipeline is not None else (),
-        path=critical_path(region.body, region.times)
-        if region.body is not None and region.times is not None
-        else (),
+        path=path,
         units=tuple(sorted(pipeline.units.items())) if pipeline is not None else (),
     )

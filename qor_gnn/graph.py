@@ -13,7 +13,7 @@ from typing import assert_never
 from dsl.affine import Affine
 from qor_gnn.address import Addresses, Site, site
 from qor_gnn.personality import Operator, Personality
-from qor_gnn.region import Guard, Loop, Node, Statement
+from qor_gnn.region import Access, Guard, Loop, Node, Statement, walk
 
 LOAD, STORE = "load", "store"
 _OUTSIDE = ("const", "input")
@@ -69,6 +69,27 @@ class Graph:
         return len(self.kind) - 1
 
 
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """One operation of a statement: a load, a value from outside, an index, or an operator."""
+
+    kind: str
+    site: Site | None = None
+    operator: Operator | None = None
+    operands: tuple[int, ...] = ()
+    head: tuple[str, str, int] = ("", "", 0)
+    index: Access | None = None
+    outside: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """A statement whose accesses are placed but for what differs between copies."""
+
+    steps: tuple[_Step, ...]
+    target: Site
+
+
 @dataclass(slots=True)
 class Expander:
     """Builds a `Graph` copy by copy.
@@ -86,18 +107,23 @@ class Expander:
     _values: dict[int, int] = field(default_factory=dict)  # address -> value it holds
     _merged: dict[tuple[object, ...], int] = field(default_factory=dict)
     _outside: dict[tuple[object, ...], int] = field(default_factory=dict)
-    _sites: dict[tuple[int, int], Site] = field(default_factory=dict)
+    _plans: dict[int, _Plan] = field(default_factory=dict)
     _shapes: dict[int, set[int]] = field(default_factory=dict)  # memory -> shapes in the body
+    _mixed: set[int] = field(default_factory=set)  # memories in more than one shape
     _touched: dict[int, list[int]] = field(default_factory=dict)  # memory -> accesses so far
 
     def __post_init__(self) -> None:
         self.graph = Graph(self.addresses)
 
-    def place(self, env: Env) -> None:
-        """Place what follows in another environment."""
-        if env != self.env:
+    def prepare(self, nodes: tuple[Node, ...], env: Env | None = None) -> None:
+        """Read the statements below before any is run; ``env`` places them anew."""
+        if env is not None and env != self.env:
             self.env = env
-            self._sites.clear()
+            self._plans.clear()
+        for node in walk(nodes):
+            if isinstance(node, Statement) and id(node) not in self._plans:
+                self._plans[id(node)] = self._plan(node)
+        self._mixed = {m for m, shapes in self._shapes.items() if len(shapes) > 1 or -1 in shapes}
 
     def run(self, nodes: tuple[Node, ...], copies: dict[str, int]) -> None:
         """Append one copy of the nodes; ``copies`` gives the value of each copied variable."""
@@ -132,47 +158,57 @@ class Expander:
 
     # ------------------------------------------------------------------------- statements
 
-    def _statement(self, statement: Statement, copies: Mapping[str, int]) -> None:
-        values: list[int] = []
-        for n, op in enumerate(statement.ops):
+    def _plan(self, statement: Statement) -> _Plan:
+        steps = []
+        for op in statement.ops:
             if op.kind == LOAD:
-                values.append(self._load(statement, n, copies))
-            elif op.kind in _OUTSIDE:
-                key = (op.kind, op.type, op.value, op.access)
-                values.append(self._from_outside(key))
-            elif op.kind == "index":
                 assert op.access is not None
-                held = tuple(copies.get(v, 0) for v in op.access.indices[0].variables())
-                values.append(self._from_outside(("index", op.access, held)))
+                steps.append(_Step("", site=self._site(op.access)))
+            elif op.kind in _OUTSIDE:
+                value = self._from_outside((op.kind, op.type, op.value, op.access))
+                steps.append(_Step("", outside=value))
+            elif op.kind == "index":
+                steps.append(_Step("", index=op.access))
             else:
-                operands = [values[k] for k in op.operands]
-                merged = (op.kind, op.type, op.width, *operands)
-                found = self._merged.get(merged)
+                operator = self.personality.operator(op.kind, op.type, op.width)
+                head = (op.kind, op.type, op.width)
+                steps.append(_Step(op.kind, operator=operator, operands=op.operands, head=head))
+        return _Plan(tuple(steps), self._site(statement.target))
+
+    def _statement(self, statement: Statement, copies: Mapping[str, int]) -> None:
+        plan = self._plans[id(statement)]
+        values: list[int] = []
+        merged, graph = self._merged, self.graph
+        for step in plan.steps:
+            if step.site is not None:
+                values.append(self._load(step.site, statement, copies))
+            elif step.operator is not None:
+                operands = tuple([values[k] for k in step.operands])
+                key = (step.head, operands)
+                found = merged.get(key)
                 if found is None:
-                    operator = self.personality.operator(op.kind, op.type, op.width)
-                    deps = tuple([v for v in operands if v >= 0])
-                    found = self.graph.add(op.kind, operator, deps, -1, statement)
-                    self._merged[merged] = found
+                    deps = operands if min(operands) >= 0 else tuple(v for v in operands if v >= 0)
+                    found = graph.add(step.kind, step.operator, deps, -1, statement)
+                    merged[key] = found
                 values.append(found)
-        self._store(statement, values[-1], copies)
+            elif step.index is not None:
+                held = tuple(copies.get(v, 0) for v in sorted(step.index.indices[0].variables()))
+                values.append(self._from_outside(("index", step.index, held)))
+            else:
+                values.append(step.outside)
+        self._store(plan.target, statement, values[-1], copies)
 
     def _from_outside(self, key: tuple[object, ...]) -> int:
         return self._outside.setdefault(key, -1 - len(self._outside))
 
-    def _site(self, statement: Statement, n: int) -> Site:
-        key = (id(statement), n)
-        found = self._sites.get(key)
-        if found is None:
-            access = statement.target if n < 0 else statement.ops[n].access
-            assert access is not None
-            indices = [e.substitute(self.env) for e in access.indices]
-            memory = self.memory_numbers[access.memory]
-            found = self._sites[key] = site(self.addresses, memory, indices, self.copied)
-            self._shapes.setdefault(memory, set()).add(found.shape)
+    def _site(self, access: Access) -> Site:
+        indices = [e.substitute(self.env) for e in access.indices]
+        memory = self.memory_numbers[access.memory]
+        found = site(self.addresses, memory, indices, self.copied)
+        self._shapes.setdefault(memory, set()).add(found.shape)
         return found
 
-    def _load(self, statement: Statement, n: int, copies: Mapping[str, int]) -> int:
-        place = self._site(statement, n)
+    def _load(self, place: Site, statement: Statement, copies: Mapping[str, int]) -> int:
         address = place.place(self.addresses, copies)
         found = self._values.get(address)
         if found is not None:
@@ -181,16 +217,17 @@ class Expander:
         found = graph.add(LOAD, None, (), address, statement)
         self._values[address] = found
         graph.loads.setdefault(address, found)
-        if self._ambiguous(place.memory):
+        if place.memory in self._mixed:
             self._commit(place.memory, address)
             self._ordered_after_stores(found, address)
-        self._touched.setdefault(place.memory, []).append(found)
+            self._touched.setdefault(place.memory, []).append(found)
         return found
 
-    def _store(self, statement: Statement, value: int, copies: Mapping[str, int]) -> None:
-        place = self._site(statement, -1)
+    def _store(
+        self, place: Site, statement: Statement, value: int, copies: Mapping[str, int]
+    ) -> None:
         address = place.place(self.addresses, copies)
-        if self._ambiguous(place.memory):
+        if place.memory in self._mixed:
             self._commit(place.memory, address)
             for other in list(self._values):
                 if other != address and self.addresses.may_alias(address, other):
@@ -200,11 +237,6 @@ class Expander:
         self.graph.stored_by[address] = statement
 
     # ---------------------------------------------------- accesses that may be the same element
-
-    def _ambiguous(self, memory: int) -> bool:
-        """Whether the memory is accessed in more than one shape, so that addresses may meet."""
-        shapes = self._shapes[memory]
-        return len(shapes) > 1 or -1 in shapes
 
     def _commit(self, memory: int, address: int) -> None:
         """Stores that may be to the address become operations, which later ones cannot undo."""

@@ -7,8 +7,8 @@ from math import ceil
 
 from dsl.affine import Affine
 from qor_gnn.address import Addresses
-from qor_gnn.body import Body, block, loop_body
-from qor_gnn.graph import Env, Expander
+from qor_gnn.body import Body, block, loop_body, promotable
+from qor_gnn.graph import Expander, Graph
 from qor_gnn.personality import Personality
 from qor_gnn.region import Guard, Kernel, Loop, Mode, Node, Statement, loops_in, trips_of, walk
 
@@ -37,11 +37,6 @@ class Scope:
         trips = trips_of(loop, self.mode)
         copies = loop.factor
         return trips / copies if trips % copies else trips // copies
-
-    def expand(self, nodes: list[Placed], copied: frozenset[str] = frozenset()) -> Expander:
-        """An expander for a straight-line block of nodes that are placed alike."""
-        env: Env = nodes[0][1] if nodes else {}
-        return Expander(self.personality, self.addresses, self.numbers, env, copied)
 
     def pipeline_ii(self, loop: Loop) -> int | None:
         """The interval that is asked of a loop, by the user or by the tool itself."""
@@ -93,28 +88,47 @@ def placed_copies(loop: Loop, env: dict[str, Affine]) -> list[dict[str, Affine]]
     return [{**env, loop.iv: base + c * loop.step} for c in range(copies)]
 
 
-def pipelined_body(scope: Scope, chain: tuple[Loop, ...], env: dict[str, Affine]) -> Body:
-    """The body of a pipelined loop (the last of a flattened chain): all inside is unrolled."""
-    inner = chain[-1]
-    copies = inner.factor
-    number = _COPY + inner.iv
-    own = {loop.iv: running(loop, 1) for loop in chain[:-1]}
-    once = inner.constant_trips is not None and copies >= inner.constant_trips
-    base = Affine((), running(inner, 1).const) if once else running(inner, copies)
-    own[inner.iv] = base + Affine(((number, inner.step),))
-    copied = frozenset({number, *(loop.iv for loop in loops_in(inner.body))})
-    expander = Expander(scope.personality, scope.addresses, scope.numbers, {**env, **own}, copied)
+def loop_graph(scope: Scope, loop: Loop, env: dict[str, Affine]) -> Graph:
+    """The operations of a loop's body, unrolled as the loop asks, all inside it completely."""
+    copies = loop.factor
+    number = _COPY + loop.iv
+    once = loop.constant_trips is not None and copies >= loop.constant_trips
+    base = Affine((), running(loop, 1).const) if once else running(loop, copies)
+    own = {**env, loop.iv: base + Affine(((number, loop.step),))}
+    copied = frozenset({number, *(inner.iv for inner in loops_in(loop.body))})
+    expander = Expander(scope.personality, scope.addresses, scope.numbers, own, copied)
+    expander.prepare(loop.body)
     for c in range(copies):
-        expander.run(inner.body, {number: c})
-    return loop_body(expander.graph, scope.personality, tuple(loop.iv for loop in chain))
+        expander.run(loop.body, {number: c})
+    return expander.graph
+
+
+def innermost_body(scope: Scope, loop: Loop, env: dict[str, Affine]) -> Body:
+    """The body of a loop by itself."""
+    return loop_body(loop_graph(scope, loop, env), scope.personality, (loop.iv,))
+
+
+def flattened_body(scope: Scope, chain: tuple[Loop, ...], env: dict[str, Affine]) -> Body | None:
+    """The body of a nest that runs as one pipeline; None where the nest does not flatten.
+
+    It does not where the innermost loop alone keeps accumulators of memory in registers.
+    """
+    around = {**env, **{loop.iv: running(loop, 1) for loop in chain[:-1]}}
+    graph = loop_graph(scope, chain[-1], around)
+    if len(chain) > 1:
+        kept = promotable(graph, frozenset({chain[-1].iv}))
+        if any(not graph.addresses.memory(a).in_registers for a in kept):
+            return None
+    return loop_body(graph, scope.personality, tuple(loop.iv for loop in chain))
 
 
 def straight_block(scope: Scope, nodes: list[Placed]) -> Body:
     """Operations that run once, between regions."""
     copied = frozenset(loop.iv for node, _ in nodes for loop in loops_in((node,)))
-    expander = scope.expand(nodes, copied)
+    env = nodes[0][1]
+    expander = Expander(scope.personality, scope.addresses, scope.numbers, env, copied)
     for node, env in nodes:
-        expander.place(env)
+        expander.prepare((node,), env)
         expander.run((node,), {})
     return block(expander.graph, scope.personality)
 

@@ -36,7 +36,7 @@ def priorities(body: Body) -> dict[int, int]:
     height: dict[int, int] = {}
     while ready:
         n = ready.pop()
-        best = body.last(n)
+        best = body.lengths[n]
         for after, states in body.succs[n]:
             through = states + height[after]
             if through > best:
@@ -80,7 +80,7 @@ class _ListScheduler:
         heapq.heapify(ready)
         later: dict[int, list[int]] = {}
         at, left, states = 0, len(body.nodes), 0
-        last = {n: body.last(n) for n in body.nodes}
+        last = body.lengths
         while left:
             for n in later.pop(at, ()):
                 heapq.heappush(ready, (-height[n], n))
