@@ -69,8 +69,8 @@ def verify_module(module: Any) -> None:
     """Check a module.
 
     Raises:
-        IRError: W310 what MLIR refuses; W311 an op that level 3 has not; W312 an annotation that
-            is unknown, of the wrong kind or at the wrong place; W320 to W324 contradictions on
+        IRError: W311 an op that level 3 has not; W312 an annotation that is unknown, of the wrong
+            kind or at the wrong place; W313 what MLIR refuses; W321 to W325 contradictions on
             loops; W330 to W334 on arrays.
     """
     with module.context:
@@ -88,7 +88,7 @@ def _verify_upstream(module: Any) -> None:
         found = e.error_diagnostics
         notes = [str(d.message) for d in found]
         span = place(found[0].location) if found else None
-        raise IRError("W310", "MLIR refuses the module", span=span, notes=notes) from e
+        raise IRError("W313", "MLIR refuses the module", span=span, notes=notes) from e
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,10 +172,10 @@ def _check_loop(op: Any, info: LoopInfo, bounds: Bounds) -> None:
     trip = bounds.trip_count
     where = f"loop '{info.name}'"
     if info.ii is not None and info.ii < 1:
-        raise IRError("W320", f"{where} has an initiation interval of {info.ii}", span=span_of(op))
+        raise IRError("W325", f"{where} has an initiation interval of {info.ii}", span=span_of(op))
     if info.ii is not None and info.unroll == 0:
         raise IRError(
-            "W320",
+            "W325",
             f"{where} is unrolled completely, so that nothing is left to pipeline",
             span=span_of(op),
             help="pipeline the loop around it",

@@ -52,7 +52,7 @@ def test_what_mlir_refuses_keeps_its_reason():
         with pytest.raises(IRError) as caught:
             verify_module(module)
     assert caught.value.render() == (
-        "error[W310]: MLIR refuses the module\n"
+        "error[W313]: MLIR refuses the module\n"
         "  'func.func' op entry block must have 1 arguments to match function signature"
     )
 
@@ -98,11 +98,11 @@ CASES = {
     ),
     "an interval of zero": (
         kernel(loop("hls.pipeline = #hls.pipeline<0 : i64>")),
-        "error[W320]: loop 'i' has an initiation interval of 0",
+        "error[W325]: loop 'i' has an initiation interval of 0",
     ),
     "a pipeline of nothing": (
         kernel(loop("hls.pipeline = #hls.pipeline<1 : i64>, hls.unroll = #hls.unroll<0 : i64>")),
-        "error[W320]: loop 'i' is unrolled completely, so that nothing is left to pipeline\n"
+        "error[W325]: loop 'i' is unrolled completely, so that nothing is left to pipeline\n"
         "help: pipeline the loop around it",
     ),
     "an unroll factor of one": (
