@@ -24,6 +24,11 @@ from mlir_passes.emit_exact import (
 )
 
 Code = tuple[Cpp, CType]
+_FOLDED: dict[str, Callable[[int, int], int]] = {
+    "&": operator.and_,
+    "|": operator.or_,
+    "^": operator.xor,
+}
 _TESTS: dict[str, Callable[[int, int], bool]] = {
     "==": operator.eq,
     "!=": operator.ne,
@@ -44,34 +49,38 @@ def compare(ops: ExactOps, op: str, a: Exact, b: Exact) -> Exact:
     a, b = ops.aligned(a, b)
     if a.const is not None and b.const is not None:
         return constant(int(_TESTS[op](a.const, b.const)))
-    (x, _), (y, _) = same_signedness(ops, a, b)
+    (x, _), (y, _) = same_signedness(ops, a, b, strictly=False)
     return truth(infix(op, x, y))
 
 
-def same_signedness(ops: ExactOps, a: Exact, b: Exact) -> tuple[Code, Code]:
+def same_signedness(
+    ops: ExactOps, a: Exact, b: Exact, strictly: bool = True
+) -> tuple[Code, Code]:
     """Both operands as C++ of one signedness.
 
-    The comparisons, ``/`` and ``%`` of the ``ap_int`` headers are right for operands of one
-    signedness, and for an unsigned one that is narrower than the signed one.
+    Only for those are the comparisons, ``/`` and ``%`` of the ``ap_int`` headers right; comparisons
+    also for an unsigned operand that is narrower than the signed one (then not ``strictly``).
     """
     x, y = ops.code(a), ops.code(b)
     mine, theirs = ap_type(x[1]), ap_type(y[1])
     if mine.signed == theirs.signed or (is_c(x[1]) and is_c(y[1])):
         return x, y
     if mine.signed:
-        return _reconciled(ops, a, x, b, y)
-    y, x = _reconciled(ops, b, y, a, x)
+        return _reconciled(ops, a, x, b, y, strictly)
+    y, x = _reconciled(ops, b, y, a, x, strictly)
     return x, y
 
 
-def _reconciled(ops: ExactOps, s: Exact, x: Code, u: Exact, y: Code) -> tuple[Code, Code]:
+def _reconciled(
+    ops: ExactOps, s: Exact, x: Code, u: Exact, y: Code, strictly: bool
+) -> tuple[Code, Code]:
     """A signed and an unsigned operand: a literal becomes unsigned, else the other one signed."""
     if s.const is not None and s.const >= 0 and x[1] == INT:
         return (name(f"{x[0].text}U"), IntType(32, signed=False)), y
     mine, theirs = ap_type(x[1]), ap_type(y[1])
     wide: IntType | FixedType
     if isinstance(theirs, IntType):
-        if isinstance(mine, IntType) and theirs.width < mine.width:
+        if not strictly and isinstance(mine, IntType) and theirs.width < mine.width:
             return x, y
         wide = IntType(theirs.width + 1)
     else:
@@ -144,7 +153,10 @@ def type_name(ops: ExactOps, dtype: CType) -> str:
 
 def truncated(ops: ExactOps, op: str, a: Exact, b: Exact) -> Exact:
     """``a / b`` or ``a % b`` as C++ has it: towards zero, the sign of the dividend."""
-    (x, tx), (y, ty) = same_signedness(ops, ops.whole(a), ops.whole(b))
+    if a.const is not None and b.const:
+        quotient = abs(a.const) // abs(b.const) * (1 if (a.const < 0) == (b.const < 0) else -1)
+        return constant(quotient if op == "/" else a.const - quotient * b.const)
+    (x, tx), (y, ty) = division_operands(ops, a, b)
     most = max(abs(a.low), abs(a.high))
     low, high = (-most if a.low < 0 or b.low < 0 else 0), most
     if op == "%":
@@ -155,6 +167,19 @@ def truncated(ops: ExactOps, op: str, a: Exact, b: Exact) -> Exact:
     if is_c(tx) and is_c(ty):
         return Exact(infix(op, x, y), INT, low, high)
     return Exact(infix(op, x, y), _division_type(op, tx, ty), low, high)
+
+
+def division_operands(ops: ExactOps, a: Exact, b: Exact) -> tuple[Code, Code]:
+    """Both operands of ``/`` or ``%``, of one signedness.
+
+    An ``int`` over an ``ap_int`` becomes one, too: the headers mistake which one is divided.
+    """
+    (x, tx), (y, ty) = same_signedness(ops, ops.whole(a), ops.whole(b))
+    literal = tx == IntType(32, signed=False) and a.const is not None
+    if (is_c(tx) or literal) and not is_c(ty):
+        tx = ap_type(tx)
+        x = call(ops.needs.type(tx), x)
+    return (x, tx), (y, ty)
 
 
 def _division_type(op: str, a: CType, b: CType) -> IntType:
@@ -170,6 +195,8 @@ def _division_type(op: str, a: CType, b: CType) -> IntType:
 
 def floor_divide(ops: ExactOps, a: Exact, b: Exact) -> Exact:
     """``floor(a / b)``."""
+    if a.const is not None and b.const:
+        return constant(a.const // b.const)
     a, b = ops.whole(a), ops.whole(b)
     if (a.low >= 0 and b.low >= 0) or (a.high <= 0 and b.high <= 0):
         return truncated(ops, "/", a, b)
@@ -183,11 +210,13 @@ def floor_divide(ops: ExactOps, a: Exact, b: Exact) -> Exact:
 
 def ceil_divide(ops: ExactOps, a: Exact, b: Exact) -> Exact:
     """``ceil(a / b)``."""
+    if a.const is not None and b.const:
+        return constant(-(-a.const // b.const))
     return _by_helper(ops, "weft::ceil_div", ops.whole(a), ops.whole(b))
 
 
 def _by_helper(ops: ExactOps, helper: str, a: Exact, b: Exact) -> Exact:
-    (x, tx), (y, ty) = same_signedness(ops, a, b)
+    (x, tx), (y, ty) = division_operands(ops, a, b)
     ops.needs.headers.add("weft_math.h")
     most = max(abs(a.low), abs(a.high))
     is_int = is_c(tx) and is_c(ty)
@@ -198,12 +227,16 @@ def _by_helper(ops: ExactOps, helper: str, a: Exact, b: Exact) -> Exact:
 def floor_modulo(ops: ExactOps, a: Exact, b: Exact) -> Exact:
     """``a - b * floor(a / b)``: the sign of the divisor."""
     a, b = ops.whole(a), ops.whole(b)
+    if b.const in (1, -1):
+        return constant(0)
+    if a.const is not None and b.const:
+        return constant(a.const % b.const)
     low, high = min(b.low + 1, 0), max(b.high - 1, 0)
     if a.low >= 0 and b.low >= 0:
         return truncated(ops, "%", a, b)
     if b.const is not None and b.const > 0 and b.const & (b.const - 1) == 0:
         return bitwise(ops, "&", a, constant(b.const - 1))
-    (x, tx), (y, ty) = same_signedness(ops, a, b)
+    (x, tx), (y, ty) = division_operands(ops, a, b)
     ops.needs.headers.add("weft_math.h")
     cpp = call("weft::floor_mod", x, y)
     if is_c(tx) and is_c(ty):
@@ -252,6 +285,8 @@ def as_fraction(ops: ExactOps, x: Exact, dtype: FixedType) -> Cpp:
 
 def bitwise(ops: ExactOps, op: str, a: Exact, b: Exact) -> Exact:
     """``a & b``, ``a | b``, ``a ^ b`` of two's complement numbers."""
+    if a.const is not None and b.const is not None:
+        return constant(_FOLDED[op](a.const, b.const))
     a, b = ops.whole(a), ops.whole(b)
     bits = max(v.bit_length() for x in (a, b) for v in (x.low, x.high, ~x.low, ~x.high) if v >= 0)
     if op == "&" and (a.low >= 0 or b.low >= 0):
@@ -268,6 +303,8 @@ def bitwise(ops: ExactOps, op: str, a: Exact, b: Exact) -> Exact:
 
 def complement(ops: ExactOps, x: Exact, width: int) -> Exact:
     """``~x`` of a residue of ``width`` bits."""
+    if x.const is not None:
+        return constant(~x.const)
     x = ops.whole(x)
     _, dtype = ops.code(x)
     static = ap_type(dtype)
@@ -285,6 +322,8 @@ def complement(ops: ExactOps, x: Exact, width: int) -> Exact:
 
 def shift_left(ops: ExactOps, x: Exact, amount: Exact, width: int) -> Exact:
     """``x << amount``, of which the low ``width`` bits count."""
+    if x.const is not None and amount.const is not None:
+        return constant(x.const << amount.const)
     x = ops.whole(x)
     cpp, dtype = ops.code(x)
     if amount.const is not None and is_c(dtype) and x.low >= 0:
@@ -302,6 +341,8 @@ def shift_left(ops: ExactOps, x: Exact, amount: Exact, width: int) -> Exact:
 
 def shift_right(ops: ExactOps, x: Exact, amount: Exact) -> Exact:
     """``floor(x / 2**amount)``."""
+    if x.const is not None and amount.const is not None:
+        return constant(x.const >> amount.const)
     x = ops.whole(x)
     cpp, dtype = ops.code(x)
     if not isinstance(dtype, IntType) and (amount.const is None or dtype == BOOL):

@@ -98,6 +98,11 @@ class If:
     orelse: Block | None
     carried: tuple[Carried, ...] = ()
 
+    def joins(self, condition: Cpp, has_more: bool) -> bool:
+        """Whether a next ``if`` of this condition can be part of this one."""
+        plain = self.orelse is None and not self.carried and not has_more
+        return plain and self.condition.text == condition.text
+
 
 Node = Value | Declare | Store | Loop | If
 

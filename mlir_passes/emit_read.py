@@ -400,6 +400,12 @@ class _Reader:
         for test in needed[1:]:
             condition = infix("&&", condition, test)
         before = self.ranges.assume(constraints)
+        last = block.nodes[-1] if block.nodes else None
+        if isinstance(last, If) and last.joins(condition, has_else or len(op.results) > 0):
+            self._block(regions[0].blocks[0], last.then)
+            block.stores |= last.then.stores
+            self.ranges.forget(before)
+            return
         then = self._inner(regions[0])
         self.ranges.forget(before)
         orelse = self._inner(regions[1]) if has_else else None

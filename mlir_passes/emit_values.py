@@ -238,7 +238,7 @@ class Values:
         """``trunci`` and casts between integers and indices: the low bits stay."""
         x = self.exact(value.operands[0])
         _, static = self.ops.code(x)
-        if ap_type(static).width > 2 * max(value.width, 32):
+        if ap_type(static).width > _WIDE + 2 * value.width:  # before it grows without end
             return self.ops.meant(x, value.width, signed=True)
         return x
 
@@ -361,6 +361,7 @@ _FLOAT_TYPES: dict[str, FloatType] = {
     "f32": FloatType("f32"),
     "f64": FloatType("f64"),
 }
+_WIDE = 256
 _C_BITS = {"f32": "unsigned", "f64": "unsigned long long"}
 _INT_HANDLERS: dict[str, Callable[[ExactOps, Exact, Exact], Exact]] = {
     "arith.addi": ExactOps.add,
