@@ -128,8 +128,8 @@ class Lowering:
             return self._op("neg" if op is UnaryOp.NEG else op.value, dtype, self.convert(x, dtype))
         match op:
             case UnaryOp.NOT:
-                value = self.value(x)
-                return self._op("xor", IntType(1, False), value, self._const(1, IntType(1, False)))
+                one = self._const(1, IntType(1, False))
+                return self._op("xor", IntType(1, False), self.value(x), one)
             case UnaryOp.INVERT:
                 ones = self._const(-1, dtype)
                 return self._op("xor", dtype, self.value(x), ones)

@@ -7,6 +7,7 @@ from typing import assert_never
 
 from dsl.program import Array, Stmt, Storage
 from polyhedral.looptree import Instance, LoopTree, TreeGuard, TreeLoop, TreeNode
+from qor_gnn.canonical import canonical
 from qor_gnn.from_expr import Lowering
 from qor_gnn.region import (
     Access,
@@ -30,31 +31,13 @@ def kernel_of_tree(tree: LoopTree) -> Kernel:
         reader.memory(a) for a in program.arrays if a.shape or a.storage is Storage.LOCAL
     )
     body = reader.nodes(tree.body)
-    return Kernel(program.name, memories, (Function(program.name, body),))
-
-
-def whole(loop: Loop) -> tuple[Node, ...]:
-    """A loop of one iteration that nothing was asked of is its body."""
-    trips = loop.constant_trips
-    plain = loop.ii is None and loop.unroll == 1 and loop.flatten is None
-    if trips == 1 and plain and not loop.independent:
-        return tuple(_at(n, loop) for n in loop.body)
-    return (loop,)
-
-
-def _at(node: Node, loop: Loop) -> Node:
-    from qor_gnn.substitute import substituted
-
-    return substituted(node, {loop.iv: max(loop.lowers, key=lambda b: b.const)})
+    return canonical(Kernel(program.name, memories, (Function(program.name, body),)))
 
 
 @dataclass(slots=True)
 class _Reader:
     tree: LoopTree
     scalars: frozenset[str] = field(init=False)
-    statements: dict[tuple[int, tuple[tuple[str, object], ...]], Statement] = field(
-        default_factory=dict
-    )
 
     def __post_init__(self) -> None:
         self.scalars = frozenset(a.name for a in self.tree.program.arguments if not a.shape)
@@ -77,7 +60,7 @@ class _Reader:
         for node in nodes:
             match node:
                 case TreeLoop():
-                    found += whole(self.loop(node))
+                    found.append(self.loop(node))
                 case TreeGuard(constraints, body):
                     inner = self.nodes(body)
                     found += (Guard(constraints, inner),) if constraints else inner

@@ -1,0 +1,150 @@
+"""One form for a region tree, from wherever it was read.
+
+Loops of one iteration that nothing was asked of are their bodies, loop variables have the names of
+their loops, trip counts have exact averages, locals are in the order of their names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import assert_never
+
+from dsl.affine import Affine
+from qor_gnn.region import Function, Guard, Kernel, Loop, Node, Op, Statement, Trips
+from qor_gnn.substitute import constraint_with, statement_with
+
+_EXECUTIONS = 1 << 14
+
+
+def canonical(kernel: Kernel) -> Kernel:
+    """The kernel in this form."""
+    arguments = [m for m in kernel.memories if m.argument]
+    own = sorted((m for m in kernel.memories if not m.argument), key=lambda m: m.name)
+    namer = _Namer()
+    functions = tuple(
+        Function(f.name, namer.nodes(f.body, {}, ()), f.symbols) for f in kernel.functions
+    )
+    return replace(kernel, memories=(*arguments, *own), functions=functions)
+
+
+@dataclass(slots=True)
+class _Namer:
+    taken: dict[str, int] = field(default_factory=dict)
+
+    def nodes(
+        self, nodes: Sequence[Node], values: Mapping[str, Affine], around: tuple[Loop, ...]
+    ) -> tuple[Node, ...]:
+        found: list[Node] = []
+        for node in nodes:
+            match node:
+                case Loop():
+                    found += self._loop(node, values, around)
+                case Guard(constraints, body):
+                    held = tuple(constraint_with(c, values) for c in constraints)
+                    inner = self.nodes(body, values, around)
+                    if inner:
+                        found += (Guard(held, inner),) if held else inner
+                case Statement():
+                    found.append(ordered(statement_with(node, values)))
+                case _:
+                    assert_never(node)
+        return tuple(found)
+
+    def _loop(
+        self, loop: Loop, values: Mapping[str, Affine], around: tuple[Loop, ...]
+    ) -> tuple[Node, ...]:
+        lowers = tuple(b.substitute(values) for b in loop.lowers)
+        uppers = tuple(b.substitute(values) for b in loop.uppers)
+        plain = loop.ii is None and loop.unroll == 1 and loop.flatten is None
+        trips = constant_trips(lowers, uppers, loop.step)
+        if trips == 0:
+            return ()
+        if trips == 1 and plain and len(lowers) == 1:
+            return self.nodes(loop.body, {**values, loop.iv: lowers[0]}, around)
+        iv = self._fresh(loop.name or "i")
+        new = replace(loop, iv=iv, lowers=lowers, uppers=uppers, body=())
+        new = replace(new, trips=_trips(new, trips, around))
+        body = self.nodes(loop.body, {**values, loop.iv: Affine.of(iv)}, (*around, new))
+        return (replace(new, body=body),) if body else ()
+
+    def _fresh(self, name: str) -> str:
+        count = self.taken[name] = self.taken.get(name, 0) + 1
+        return name if count == 1 else f"{name}'{count}"
+
+
+def ordered(statement: Statement) -> Statement:
+    """Each operation once, operands first, in the order in which the last one asks for them."""
+    places: dict[int, int] = {}
+    merged: dict[Op, int] = {}
+    pending = [(len(statement.ops) - 1, False)]
+    while pending:
+        n, done = pending.pop()
+        op = statement.ops[n]
+        if done:
+            operands = tuple(places[k] for k in op.operands)
+            places[n] = merged.setdefault(replace(op, operands=operands), len(merged))
+        elif n not in places:
+            pending.append((n, True))
+            pending += [(k, False) for k in reversed(op.operands)]
+    return replace(statement, ops=tuple(merged))
+
+
+def constant_trips(lowers: Sequence[Affine], uppers: Sequence[Affine], step: int) -> int | None:
+    """The trip count where it does not depend on any variable."""
+    extents = [u - low for u in uppers for low in lowers]
+    if not all(e.is_const for e in extents):
+        return None
+    return max(0, -(-min(e.const for e in extents) // step))
+
+
+def _trips(loop: Loop, constant: int | None, around: tuple[Loop, ...]) -> Trips:
+    """Trip counts, with the average over all executions that the loops around have."""
+    if constant is not None:
+        return Trips(constant, constant, constant)
+    needed = _needed(loop, around)
+    budget = max(3, round(_EXECUTIONS ** (1 / max(1, len(needed)))))
+    total, executions = _sum(loop, needed, {}, budget)
+    average = total / executions if executions else 0.0
+    low, high = loop.trips.minimum, loop.trips.maximum
+    return Trips(low, high, min(max(average, low), high))
+
+
+def _needed(loop: Loop, around: tuple[Loop, ...]) -> list[Loop]:
+    """The outer loops that the bounds depend on, directly or through other loops' bounds."""
+    wanted = _variables(loop)
+    found = []
+    for outer in reversed(around):
+        if outer.iv in wanted:
+            wanted |= _variables(outer)
+            found.append(outer)
+    return found[::-1]
+
+
+def _variables(loop: Loop) -> set[str]:
+    return {v for bound in (*loop.lowers, *loop.uppers) for v in bound.variables()}
+
+
+def _range(loop: Loop, env: Mapping[str, int]) -> range:
+    low = max(b.evaluate(env) for b in loop.lowers)
+    return range(low, min(b.evaluate(env) for b in loop.uppers), loop.step)
+
+
+def _sum(
+    loop: Loop, outer: Sequence[Loop], env: dict[str, int], budget: int
+) -> tuple[float, float]:
+    """Iterations of the loop and executions of it: of evenly spaced iterations of a long loop."""
+    if not outer:
+        return len(_range(loop, env)), 1
+    every: Sequence[int] = _range(outer[0], env)
+    weight = 1.0
+    if len(every) > budget:
+        weight = len(every) / budget
+        every = [every[round(k * (len(every) - 1) / (budget - 1))] for k in range(budget)]
+    total = executions = 0.0
+    for value in every:
+        env[outer[0].iv] = value
+        more, times = _sum(loop, outer[1:], env, budget)
+        total, executions = total + more, executions + times
+    env.pop(outer[0].iv, None)
+    return weight * total, weight * executions
