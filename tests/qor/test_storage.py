@@ -1,0 +1,189 @@
+"""Costs of memories against the reports that their rules were read from."""
+
+from __future__ import annotations
+
+import os
+from math import prod
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dsl.errors import ToolError
+from dsl.types import f64
+from qor_gnn.data.u200 import designs, kernels
+from qor_gnn.data.u200_program import Converted, convert
+from qor_gnn.region import Memory, Split
+from qor_gnn.storage import (
+    Kind,
+    StorageCost,
+    bank_cost,
+    banks_of,
+    fifo,
+    memory_cost,
+    ping_pong,
+    storage,
+    storage_rules,
+)
+from qor_gnn.storage_batch import storage_many
+
+U280 = storage_rules("vitis-2023.2-u280-3.33ns")
+U200 = storage_rules("vitis-2025.1-u200-4ns")
+ZU9EG = storage_rules("vitis-2022.1-zu9eg-10ns")
+DATA = Path(os.environ.get("WEFT_DATA", "../shared/data")) / "hlsfactory-u200"
+
+
+@pytest.mark.parametrize(
+    ("words", "cost"),
+    [
+        (1, StorageCost(ff=32, kind=Kind.REGISTERS)),
+        (8, StorageCost(33, 32, kind=Kind.LUTRAM)),
+        (64, StorageCost(33, 32, kind=Kind.LUTRAM)),
+        (65, StorageCost(65, 32, kind=Kind.LUTRAM)),
+        (128, StorageCost(65, 32, kind=Kind.LUTRAM)),
+        (160, StorageCost(bram18=1, kind=Kind.BRAM)),
+        (512, StorageCost(bram18=1, kind=Kind.BRAM)),
+        (1024, StorageCost(bram18=2, kind=Kind.BRAM)),
+        (2048, StorageCost(bram18=4, kind=Kind.BRAM)),
+        (2049, StorageCost(uram=1, kind=Kind.URAM)),
+        (4096, StorageCost(uram=1, kind=Kind.URAM)),
+        (5700, StorageCost(bram18=16, kind=Kind.BRAM)),
+        (8192, StorageCost(bram18=16, kind=Kind.BRAM)),
+        (11_000, StorageCost(bram18=21, kind=Kind.BRAM)),
+        (159_900, StorageCost(bram18=312, kind=Kind.BRAM)),
+    ],
+)
+def test_banks_of_32_bits_on_u280(words: int, cost: StorageCost) -> None:
+    assert bank_cost(32, words, U280) == cost
+
+
+@pytest.mark.parametrize(
+    ("words", "bram18", "uram"),
+    [
+        *((64, 0, 0), (65, 2, 0), (512, 2, 0), (513, 4, 0), (1024, 4, 0)),
+        *((1025, 0, 1), (4096, 0, 1), (4097, 32, 0), (8192, 32, 0), (159_900, 32, 0)),
+    ],
+)
+def test_banks_of_64_bits_on_u200_saturate(words: int, bram18: int, uram: int) -> None:
+    cost = bank_cost(64, words, U200)
+    assert (cost.bram18, cost.uram) == (bram18, uram)
+
+
+def test_a_family_without_uram_uses_block_memory() -> None:
+    assert bank_cost(32, 4096, ZU9EG) == StorageCost(bram18=8, kind=Kind.BRAM)
+
+
+@pytest.mark.parametrize(
+    ("words", "ff", "lut", "bram18"),
+    [
+        *((2, 68, 40, 0), (16, 7, 30, 0), (32, 8, 50, 0), (64, 118, 100, 0), (128, 121, 179, 0)),
+        *((160, 92, 70, 1), (256, 92, 70, 1), (257, 95, 78, 1), (100_000, 95, 78, 1)),
+    ],
+)
+def test_fifos_of_32_bits(words: int, ff: int, lut: int, bram18: int) -> None:
+    cost = fifo(32, words, U280)
+    assert (cost.ff, cost.lut, cost.bram18, cost.uram) == (ff, lut, bram18, 0)
+
+
+def test_ping_pong_buffers_with_one_port_are_one_memory() -> None:
+    assert ping_pong(32, 512, 1, U280).bram18 == 2
+    assert ping_pong(32, 512, 2, U280).bram18 == 2
+    assert ping_pong(32, 1500, 1, U280) == StorageCost(uram=1, kind=Kind.URAM)
+    assert ping_pong(32, 1500, 2, U280) == StorageCost(bram18=8, kind=Kind.BRAM)
+    with pytest.raises(ValueError, match="one port or two"):
+        ping_pong(32, 512, 3, U280)
+
+
+def test_bindings_override_the_choice() -> None:
+    assert bank_cost(64, 32, U200, "bram").bram18 == 2
+    assert bank_cost(64, 100, U200, "lutram") == StorageCost(129, 64, kind=Kind.LUTRAM)
+    assert bank_cost(64, 10_000, U200, "uram").uram == 3
+    assert bank_cost(64, 4, U200, "register").ff == 256
+    assert storage(64, ((512, 2),), U200, "auto", copies=3).bram18 == 12
+
+
+def test_non_dividing_factors_make_banks_of_two_sizes() -> None:
+    assert banks_of((10,), (Split("cyclic", 4),)) == ((3, 2), (2, 2))
+    assert banks_of((10,), (Split("block", 4),)) == ((3, 3), (1, 1))
+    assert banks_of((9,), (Split("block", 4),)) == ((3, 3),)
+    assert banks_of((10, 6), (Split("cyclic", 4), Split("cyclic", 2))) == ((9, 4), (6, 4))
+    assert banks_of((10,), (Split("complete", 10),)) == ((1, 10),)
+    assert banks_of((), ()) == ((1, 1),)
+
+
+def elements(extent: int, kind: str, factor: int) -> dict[int, int]:
+    size = -(-extent // factor)
+    found: dict[int, int] = {}
+    for n in range(extent):
+        bank = n // size if kind == "block" else n % factor
+        found[bank] = found.get(bank, 0) + 1
+    return found
+
+
+@given(st.integers(1, 60), st.sampled_from(["cyclic", "block"]), st.integers(1, 70))
+def test_banks_hold_every_element_once(extent: int, kind: str, factor: int) -> None:
+    factor = min(factor, extent)
+    sizes = sorted(elements(extent, kind, factor).values(), reverse=True)
+    banks = banks_of((extent,), (Split(kind, factor),))
+    assert [words for words, count in banks for _ in range(count)] == sizes
+
+
+@given(
+    st.lists(st.integers(1, 500), min_size=1, max_size=3),
+    st.lists(st.sampled_from(["cyclic", "block"]), min_size=3, max_size=3),
+    st.sampled_from([1, 8, 32, 64, 100]),
+    st.sampled_from([U280, U200, ZU9EG]),
+    st.sampled_from(["", "bram", "uram", "lutram", "register"]),
+    st.randoms(use_true_random=False),
+)
+def test_many_partitions_at_once_are_the_same(shape, kinds, width, rules, impl, random) -> None:
+    shape, kinds = tuple(shape), kinds[: len(shape)]
+    factors = np.array([[random.randint(1, x) for x in shape] for _ in range(20)])
+    many = storage_many(width, shape, kinds, factors, rules, impl)
+    for n, row in enumerate(factors):
+        splits = tuple(Split(k, int(f)) for k, f in zip(kinds, row, strict=True))
+        one = storage(width, banks_of(shape, splits), rules, impl)
+        found = (many.lut[n], many.ff[n], many.bram18[n], many.uram[n])
+        assert found == (one.lut, one.ff, one.bram18, one.uram)
+
+
+def test_the_cost_of_a_memory_of_the_region_tree() -> None:
+    splits = (Split(), Split("cyclic", 41))
+    memory = Memory("A", f64, (390, 410), splits, argument=False)
+    assert memory_cost(memory, U200) == StorageCost(uram=41, kind=Kind.URAM)
+    split = Memory("A", f64, (390, 410), (Split(), Split("cyclic", 64)), argument=False)
+    assert memory_cost(split, U200).uram == 64
+
+
+def test_unknown_personalities_are_errors() -> None:
+    with pytest.raises(ToolError) as e:
+        storage_rules("vitis-2023.2-u280-3.33s")
+    assert e.value.render().splitlines() == [
+        "error[W404]: no storage rules for a tool personality 'vitis-2023.2-u280-3.33s'",
+        "help: did you mean 'vitis-2023.2-u280-3.33ns'?",
+    ]
+
+
+# Kernels whose arrays the tool partitions by itself even where nothing is asked.
+REPARTITIONED = {"adi", "correlation", "doitgen", "heat-3d", "jacobi-1d", "seidel-2d", "stencil-3d"}
+
+
+@pytest.mark.skipif(not DATA.is_dir(), reason=f"the data set is not in {DATA}")
+def test_designs_without_directives_are_exact_where_nothing_is_partitioned() -> None:
+    facts = kernels(DATA)
+    checked = set()
+    for row in designs(DATA):
+        found = convert(facts[row.kernel]) if row.directives == "none" else None
+        if not isinstance(found, Converted):
+            continue
+        cost = StorageCost()
+        for a in found.program.locals:
+            if a.shape:
+                words = min(prod(a.shape), prod(found.program.array(a.name[:-6]).shape))
+                cost = cost.plus(storage(a.dtype.width, ((words, 1),), U200))
+        exact = (cost.bram18, cost.uram) == (row.labels.bram18, row.labels.uram)
+        assert exact == (row.kernel not in REPARTITIONED), row.kernel
+        checked.add(row.kernel)
+    assert len(checked) == 30
