@@ -148,8 +148,9 @@ def _wrong_dtype(array: Array, found: np.dtype[Any], wanted: np.dtype[Any]) -> I
         help_line = (
             f"fixed point is held as raw integers: quantize({array.dtype}, values) makes them"
         )
-    elif wanted.kind in "iuf" and found.kind in "iuf":
-        help_line = f"convert it with astype(np.{wanted.name})"
+    elif wanted.kind in "iufO" and found.kind in "iuf":
+        name = "object" if wanted.hasobject else f"np.{wanted.name}"
+        help_line = f"convert it with astype({name})"
     held = "Python integers (dtype object)" if wanted.hasobject else str(wanted)
     return InputError(
         "W543",

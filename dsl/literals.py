@@ -20,14 +20,15 @@ Number = int | float | bool
 Operand = Expr | Number
 
 _LITERAL_BITS = 64
+_EXAMPLE = FixedType(16, 8)
 
 
-def literal_type(value: Number, span: Span | None = None) -> Exact:
+def literal_type(value: Number, span: Span | None = None, example: FixedType = _EXAMPLE) -> Exact:
     """The minimal exact type of a literal that meets integers or fixed point.
 
     A bool is ``u1``; an int the narrowest ``uN`` or, if negative, ``iN``; a float the narrowest
     ``fixed`` or ``ufixed``, provided that what is written is a dyadic fraction of at most 64 bits
-    (0.375 is, 0.1 is not).
+    (0.375 is, 0.1 is not). ``example`` is the type that the help suggests otherwise.
 
     Raises:
         LanguageError: W122 for a float that is not exact, W128 for an int of too many bits.
@@ -39,10 +40,13 @@ def literal_type(value: Number, span: Span | None = None) -> Exact:
                 "W128", f"this literal has {width} bits, more than {MAX_WIDTH}", span=span
             )
         return IntType(width, value < 0)
-    raw, frac = _dyadic(value, span)
+    if not math.isfinite(value) or Fraction(repr(value)) != Fraction(value):
+        raise _inexact(value, span, example)
+    raw, denominator = value.as_integer_ratio()
+    frac = denominator.bit_length() - 1
     width = _bits(raw)
     if width > _LITERAL_BITS or frac > _LITERAL_BITS or width - frac > _LITERAL_BITS:
-        raise _inexact(value, span)
+        raise _inexact(value, span, example)
     return FixedType(width, width - frac, raw < 0)
 
 
@@ -50,20 +54,12 @@ def _bits(value: int) -> int:
     return (~value).bit_length() + 1 if value < 0 else max(1, value.bit_length())
 
 
-def _dyadic(value: float, span: Span | None) -> tuple[int, int]:
-    """``raw, frac`` with ``value == raw / 2**frac``, the raw odd unless it is an integer."""
-    if not math.isfinite(value) or Fraction(repr(value)) != Fraction(value):
-        raise _inexact(value, span)
-    numerator, denominator = value.as_integer_ratio()
-    return numerator, denominator.bit_length() - 1
-
-
-def _inexact(value: float, span: Span | None) -> LanguageError:
+def _inexact(value: float, span: Span | None, example: FixedType) -> LanguageError:
     return LanguageError(
         "W122",
         f"the literal {value!r} has no exact fixed-point type here",
         span=span,
-        help=f"say which type it has, as in fixed[16, 8]({value!r}) or f32({value!r})",
+        help=f"say which type it has, as in {example}({value!r})",
     )
 
 
@@ -112,7 +108,8 @@ def typed(x: Operand, other: DType | None = None, span: Span | None = None) -> E
             span=span,
             help=f"say which, as in f32({x!r})",
         )
-    return const(x, literal_type(x, span), span)
+    example = other if isinstance(other, FixedType) else _EXAMPLE
+    return const(x, literal_type(x, span, example), span)
 
 
 _FOLD: dict[BinaryOp, Callable[..., Number]] = {

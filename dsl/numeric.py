@@ -124,6 +124,8 @@ def convert(raw: int, frac: int, target: Exact) -> int:
     """The value ``raw / 2**frac`` assigned to ``target``: its raw.
 
     An integer target cuts towards zero and wraps; a fixed one quantises, then handles overflow.
+    An assignment between equal types changes nothing, as a C++ copy: not even the smallest raw,
+    which ``SAT_SYM`` would not let in otherwise. Whoever converts looks for that first.
     """
     if isinstance(target, FixedType):
         return limit(quantize(raw, frac - target.frac, target.quant), target)

@@ -14,6 +14,7 @@ a constructor has not met a type yet: `assigned` gives it one.
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import Literal, overload
 
@@ -228,6 +229,13 @@ def assigned(x: Operand, target: DType, span: Span | None = None) -> Expr:
         LanguageError: W124 where a float would go into an integer or fixed-point element without
             a cast; W122, W123 a literal that does not fit.
     """
+    if isinstance(x, float) and isinstance(target, IntType) and not x.is_integer():
+        raise LanguageError(
+            "W124",
+            f"the literal {x!r} does not convert to {target} by itself",
+            span=span,
+            help=f"write {int(x)}" if math.isfinite(x) else None,
+        )
     value = typed(x, target, span)
     if not assignable(value.dtype, target):
         raise LanguageError(

@@ -116,7 +116,9 @@ def limit(raws: Raws, dtype: FixedType) -> Raws:
 
 
 def convert(raws: Raws, source: Exact, target: Exact) -> Raws:
-    """Raws of ``source`` assigned to ``target``."""
+    """Raws of ``source`` assigned to ``target``; between equal types nothing changes."""
+    if source == target:
+        return settle(raws, target)
     frac = frac_of(source)
     drop = frac - frac_of(target)
     if drop < 0 and width_of(source) - drop > 62:
@@ -138,7 +140,10 @@ def keeps_low_bits(source: Exact, target: Exact) -> bool:
 
 
 def convert_low(raws: Raws, source: Exact, target: Exact) -> Raws:
-    """`convert` of raws known modulo 2**64, where `keeps_low_bits`; also modulo 2**64."""
+    """`convert` of raws known modulo 2**64, where `keeps_low_bits`; also modulo 2**64.
+
+    A type of less than 64 bits comes out exact.
+    """
     drop = frac_of(source) - frac_of(target)
     if drop > 0:
         raws = raws >> drop
