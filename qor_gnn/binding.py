@@ -203,8 +203,9 @@ class _Reduction:
 
 
 def _core(body: Body, node: int) -> str:
+    """The kind of unit of an operation; empty where it needs none."""
     operator = body.graph.operator[node]
-    return operator.core if operator is not None else ""
+    return operator.core if operator is not None and operator.shared else ""
 
 
 # ----------------------------------------------------------------------------------- other bodies

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
-from dsl.affine import Affine
+from dsl.affine import Affine, Constraint
 from qor_gnn.region import Function, Guard, Kernel, Loop, Node, Op, Statement, Trips
 from qor_gnn.substitute import constraint_with, statement_with
 
@@ -41,10 +41,11 @@ class _Namer:
                 case Loop():
                     found += self._loop(node, values, around)
                 case Guard(constraints, body):
-                    held = tuple(constraint_with(c, values) for c in constraints)
-                    inner = self.nodes(body, values, around)
+                    held = [constraint_with(c, values) for c in constraints]
+                    open_ = undecided(held, around)
+                    inner = () if open_ is None else self.nodes(body, values, around)
                     if inner:
-                        found += (Guard(held, inner),) if held else inner
+                        found += (Guard(open_, inner),) if open_ else inner
                 case Statement():
                     found.append(ordered(statement_with(node, values)))
                 case _:
@@ -63,7 +64,9 @@ class _Namer:
         if trips == 1 and plain and len(lowers) == 1:
             return self.nodes(loop.body, {**values, loop.iv: lowers[0]}, around)
         iv = self._fresh(loop.name or "i")
-        new = replace(loop, iv=iv, lowers=lowers, uppers=uppers, body=())
+        unroll = 0 if trips is not None and loop.unroll >= trips else loop.unroll
+        ii = loop.ii if unroll else None  # nothing is left to pipeline
+        new = replace(loop, iv=iv, lowers=lowers, uppers=uppers, unroll=unroll, ii=ii, body=())
         new = replace(new, trips=_trips(new, trips, around))
         body = self.nodes(loop.body, {**values, loop.iv: Affine.of(iv)}, (*around, new))
         return (replace(new, body=body),) if body else ()
@@ -71,6 +74,31 @@ class _Namer:
     def _fresh(self, name: str) -> str:
         count = self.taken[name] = self.taken.get(name, 0) + 1
         return name if count == 1 else f"{name}'{count}"
+
+
+def undecided(
+    constraints: Sequence[Constraint], around: Sequence[Loop]
+) -> tuple[Constraint, ...] | None:
+    """The constraints that hold in some iterations only; None where one never holds."""
+    # Only programs with guards pay for what it imports.
+    from mlir_passes.extremes import Scope, maximum, minimum
+    from mlir_passes.loop_bounds import Bounds
+
+    bounds = tuple((loop.iv, Bounds(loop.lowers, loop.uppers, loop.step)) for loop in around)
+    scope = Scope(bounds)
+    found = []
+    for c in constraints:
+        low, high = minimum(c.expr, scope), maximum(c.expr, scope)
+        never = high is not None and high < 0
+        always = low is not None and low >= 0
+        if c.kind == "==":
+            never = never or (low is not None and low > 0)
+            always = low == high == 0
+        if never:
+            return None
+        if not always:
+            found.append(c)
+    return tuple(found)
 
 
 def ordered(statement: Statement) -> Statement:

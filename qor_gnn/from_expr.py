@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import assert_never
 
 from dsl import expr as dx
 from dsl.affine import Affine
 from dsl.expr import BinaryOp, Expr, UnaryOp
-from dsl.numeric import bounds, signed_of, width_of
+from dsl.numeric import bounds, frac_of, signed_of, width_of
 from dsl.result_types import common_type
 from dsl.types import DType, FixedType, FloatType, IndexType, IntType
 from qor_gnn.region import Access, Op
@@ -43,6 +44,11 @@ def type_of(dtype: DType) -> tuple[str, int]:
         case IntType(width=width) | FixedType(width=width):
             return "int", width
     assert_never(dtype)
+
+
+def constant_text(value: float | Fraction, type_: str, width: int) -> str:
+    """What tells constants apart: of an integer its low bits, whatever they mean."""
+    return str(int(value) % (1 << min(width, 64))) if type_ == "int" else repr(float(value))
 
 
 def _exact(dtype: DType) -> IntType | FixedType:
@@ -88,16 +94,20 @@ class Lowering:
         self.ops.append(op)
         return len(self.ops) - 1
 
-    def _const(self, value: object, dtype: DType) -> int:
+    def _const(self, value: float | Fraction, dtype: DType) -> int:
+        """The constant of that value (of its raw, if it is fixed point)."""
         name, width = type_of(dtype)
-        text = repr(float(value)) if isinstance(dtype, FloatType) else str(value)  # type: ignore[arg-type]
-        return self._add(Op("const", name, width, value=text))
+        if isinstance(dtype, FixedType):
+            value = Fraction(value) * Fraction(2) ** dtype.frac
+        return self._add(Op("const", name, width, value=constant_text(value, name, width)))
+
+    def _raw(self, value: int, dtype: DType) -> int:
+        """The integer constant of that value, as wide as ``dtype``."""
+        return self._const(value, IntType(type_of(dtype)[1]))
 
     def _build(self, expr: Expr) -> int:
         match expr:
             case dx.Const(value, dtype):
-                if isinstance(dtype, FixedType):
-                    value = int(value * (1 << dtype.frac) if dtype.frac >= 0 else value)
                 return self._const(value, dtype)
             case dx.Load(access, dtype):
                 kind = "input" if access.array in self.scalars else "load"
@@ -131,11 +141,11 @@ class Lowering:
                 one = self._const(1, IntType(1, False))
                 return self._op("xor", IntType(1, False), self.value(x), one)
             case UnaryOp.INVERT:
-                ones = self._const(-1, dtype)
+                ones = self._raw(-1, dtype)
                 return self._op("xor", dtype, self.value(x), ones)
             case UnaryOp.NEG:
                 zero = self._const(0, dtype)
-                return self._op("sub", dtype, zero, self._aligned(x, dtype))
+                return self._op("sub", dtype, zero, self._widened(x, _exact(dtype)))
             case _:
                 value, source = self.value(x), _exact(x.dtype)
                 if not signed_of(source):
@@ -163,7 +173,7 @@ class Lowering:
     def _exact_binary(self, op: BinaryOp, a: Expr, b: Expr, dtype: IntType | FixedType) -> int:
         match op:
             case BinaryOp.MUL:
-                return self._op("mul", dtype, self.value(a), self.value(b))
+                return self._op("mul", dtype, self._widened(a, dtype), self._widened(b, dtype))
             case BinaryOp.DIV:
                 return self._op("div", dtype, self.value(a), self.value(b))
             case BinaryOp.FLOORDIV:
@@ -217,8 +227,15 @@ class Lowering:
 
     def _aligned(self, expr: Expr, dtype: DType) -> int:
         if isinstance(expr, dx.Const) and isinstance(dtype, FixedType):
-            return self.value(dx.Const(expr.value, dtype))
+            return self._const(expr.value, dtype)
         return self.convert(expr, dtype)
+
+    def _widened(self, expr: Expr, dtype: IntType | FixedType) -> int:
+        """An operand whose fraction is kept: only a constant is made in the width of ``dtype``."""
+        if isinstance(expr, dx.Const) and isinstance(dtype, FixedType):
+            frac = frac_of(_exact(expr.dtype))
+            return self._const(expr.value, FixedType(dtype.width, dtype.width - frac))
+        return self.value(expr)
 
     def _convert(self, value: int, source: DType, target: DType) -> int:
         match source, target:

@@ -21,7 +21,7 @@ from mlir_passes.dialect import (
 )
 from mlir_passes.loop_bounds import Names, bounds_of, condition_of
 from qor_gnn.canonical import canonical
-from qor_gnn.from_expr import type_of
+from qor_gnn.from_expr import constant_text, type_of
 from qor_gnn.region import (
     Access,
     Function,
@@ -208,7 +208,7 @@ class _Reader:
         elif name == "arith.constant":
             number = op.attributes["value"].value
             type_, width = _type(result.type)
-            text = str(int(number)) if type_ == "int" else repr(float(number))
+            text = constant_text(number, type_, width)
             self._define(result, Op("const", type_, width, value=text), ())
         elif name in _KINDS:
             kind = _KINDS[name]
