@@ -71,7 +71,7 @@ def __dir__() -> list[str]:
 def compile(
     kernel: Kernel, schedule: Schedule | str | None = None, size: str | None = None
 ) -> Design:
-    """Compile a kernel under a schedule.
+    """Compile a kernel under a schedule, which is checked at once.
 
     Args:
         kernel: A kernel.
@@ -79,16 +79,21 @@ def compile(
         size: One of the kernel's named sizes; None for the sizes that it captured.
 
     Returns:
-        The design: its levels, and the HLS C++ as ``.hls_cpp``.
+        The design: its levels, and the HLS C++ as ``.hls_cpp``. Those below the schedule are made
+        when they are asked for.
 
     Raises:
-        WeftError: the kernel is no program, the schedule is not legal, …
+        LanguageError: W1xx: the kernel is not a program of the language.
+        ScheduleError: W2xx: the schedule names what is not there, or is not legal.
+        InputError: W505: the kernel has no schedule of that name.
     """
     from dsl.kernel import schedule_of
     from mlir_passes.pipeline import compile_design
 
-    sized = kernel if size is None else kernel.at(size)
-    return compile_design(sized.program, schedule_of(sized, schedule))
+    sized = kernel.at(size)
+    design = compile_design(sized.program, schedule_of(sized, schedule))
+    _ = design.scheduled  # now: an error belongs to this line, not to the one that uses the design
+    return design
 
 
 def verify(
@@ -99,10 +104,10 @@ def verify(
     seed: int = 0,
     trials: int = 1,
 ) -> VerifyResult:
-    """Check that interpreter, JIT and compiled HLS C++ agree on random inputs.
+    """Check that interpreter, JIT and compiled HLS C++ agree.
 
     Args:
-        kernel: A kernel.
+        kernel: A kernel; its inputs are those of `Kernel.make_inputs`.
         schedule: As for `compile`.
         size: As for `compile`; small sizes are quicker and find as much.
         seed: Of the inputs.
@@ -111,10 +116,11 @@ def verify(
     Raises:
         WeftError: as `compile`, and W401, W410 where g++ or the ap_types headers are missing.
     """
-    from backends.verify import verify as check
+    from backends.verify import verify_many
 
     design = compile(kernel, schedule, size)
-    return check(design.program, design.schedule, seed, trials)
+    maker = kernel.at(size).make_inputs
+    return verify_many([design], seed, trials, make_inputs=[maker])[0]
 
 
 def export(
@@ -137,7 +143,7 @@ def export(
         size: As for `compile`.
         device: A part or a family of `backends.devices`.
         clock: The target period in ns.
-        seed: Of the testbench's random inputs.
+        seed: Of the testbench's inputs (see `Kernel.make_inputs`).
         force: Write into a folder that has other contents.
 
     Raises:
@@ -148,5 +154,7 @@ def export(
     from backends.devices import device as device_named
     from backends.vitis.project import export as write
 
+    chip = device_named(device)
     design = compile(kernel, schedule, size)
-    return write(design, Path(folder), device_named(device), clock, seed=seed, force=force)
+    maker = kernel.at(size).make_inputs
+    return write(design, Path(folder), chip, clock, seed=seed, force=force, make_inputs=maker)

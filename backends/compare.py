@@ -38,7 +38,7 @@ def ulp(dtype: FloatType, magnitude: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return np.asarray(np.ldexp(1.0, np.maximum(spacing, _SMALLEST[dtype.name])))
 
 
-def _same(want: npt.NDArray[Any], got: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def same_bits(want: npt.NDArray[Any], got: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Equal bits; any NaN is like any other, and the sign of zero counts."""
     equal = np.asarray(want == got, dtype=bool)
     if want.dtype.kind != "f":
@@ -81,7 +81,7 @@ def difference(
             depend on inexact floats it counts as one unit of the raw integer.
         scale: Magnitudes (see `backends.tolerance`) that the units are taken of, where larger.
     """
-    same = _same(want, got)
+    same = same_bits(want, got)
     if same.all():
         return Difference(array.name, 0, 0.0)
     distance = np.where(same, 0.0, _distance(array, want, got, scale))

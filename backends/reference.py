@@ -1,4 +1,4 @@
-"""What is right: random inputs, the interpreter's results, and how far others may be from them."""
+"""What is right: inputs, the interpreter's results, and how far others may be from them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy.typing as npt
 from backends.compare import limited_scale
 from backends.tolerance import magnitudes, tolerances
 from dsl import interp
-from dsl.inputs import random_inputs
+from dsl.inputs import InputMaker, random_inputs
 from dsl.program import Program
 from dsl.schedule import Schedule
 from dsl.types import FloatType
@@ -34,18 +34,22 @@ class Reference:
     scales: Mapping[str, RawArray]
 
 
-def reference(program: Program, schedule: Schedule, seed: int) -> Reference:
-    """Run the interpreter on `random_inputs(program, seed)`.
+def reference(
+    program: Program, schedule: Schedule, seed: int, make_inputs: InputMaker | None = None
+) -> Reference:
+    """Run the interpreter on inputs.
 
     Args:
         program: The kernel.
         schedule: What it may reassociate has a tolerance.
         seed: Of the inputs.
+        make_inputs: Makes them from the seed; None for `random_inputs`.
 
     Raises:
         ExecutionError: W190 to W194: the program divides by zero on these inputs, or the like.
+        InputError: W541 to W545: ``make_inputs`` makes something else.
     """
-    inputs = random_inputs(program, seed)
+    inputs = random_inputs(program, seed) if make_inputs is None else make_inputs(seed)
     results = interp.run(program, inputs)
     allowed = tolerances(program, schedule)
     scales = _scales(program, inputs, results) if allowed else {}

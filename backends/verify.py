@@ -1,4 +1,4 @@
-"""Do interpreter, JIT and compiled HLS C++ compute the same? On random inputs, level by level.
+"""Do interpreter, JIT and compiled HLS C++ compute the same? On some inputs, level by level.
 
 The interpreter (`dsl.interp`) is the reference. Integers, fixed point and floats must agree to the
 bit; what a schedule was allowed to reassociate, and exp, log and tanh, within a stated tolerance
@@ -19,13 +19,14 @@ import numpy as np
 
 from backends.compare import Difference, difference
 from backends.cxx import SANITIZE, SANITIZE_AP, need_cxx
+from backends.finite import help_line, not_finite
 from backends.harness import Outcome, Unit, build, run_jobs
 from backends.isolate import in_child
 from backends.process import Limits
 from backends.rawdata import pack, unpack
 from backends.reference import RawArray, Reference, reference
-from dsl.errors import IRError
-from dsl.inputs import storage_dtype
+from dsl.errors import InputError, IRError
+from dsl.inputs import InputMaker, storage_dtype
 from dsl.interp import ExecutionError
 from dsl.program import Array, Program
 from dsl.schedule import Schedule
@@ -33,7 +34,7 @@ from dsl.schedule import Schedule
 if TYPE_CHECKING:
     from mlir_passes.pipeline import Design
 
-Status = Literal["ok", "mismatch", "crash", "error", "skipped"]
+Status = Literal["ok", "mismatch", "crash", "error", "vacuous", "skipped"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +60,11 @@ SKIPPED = Level("skipped")
 
 @dataclass(frozen=True, slots=True)
 class VerifyResult:
-    """One design: what each level did. ``interp`` fails where the program divides by zero on the
-    random inputs or the like; then the other levels are skipped.
+    """One design: what each level did.
+
+    ``interp`` is an error where the program divides by zero on the inputs or the like; then the
+    other levels are skipped. It is vacuous where all that the program computes of some array is
+    infinite or NaN; some such elements are only a note in its ``detail``.
 
     ``tolerance`` is 0 where all arrays must agree to the bit, else the allowed distance in units in
     the last place of those in ``inexact``.
@@ -118,6 +122,7 @@ def verify(
     cxx: bool = True,
     sanitize: bool = False,
     seconds: int = 60,
+    make_inputs: InputMaker | None = None,
 ) -> VerifyResult:
     """Check one design (see `verify_many`).
 
@@ -130,7 +135,8 @@ def verify(
     design = compile_design(program, schedule)
     _ = design.module  # an illegal schedule is found before anything is run
     options = {"jit": jit, "cxx": cxx, "sanitize": sanitize}
-    return verify_many([design], seed, trials, seconds=seconds, **options)[0]
+    makers = [make_inputs]
+    return verify_many([design], seed, trials, seconds=seconds, make_inputs=makers, **options)[0]
 
 
 def verify_many(
@@ -143,24 +149,28 @@ def verify_many(
     sanitize: bool = False,
     chunk: int = 32,
     seconds: int = 60,
+    make_inputs: Sequence[InputMaker | None] = (),
 ) -> list[VerifyResult]:
     """Check designs, compiling the C++ of many of them at once.
 
     Args:
         designs: What `compile_design` returns.
-        seed: Trial t uses the inputs `random_inputs(program, seed + t)`.
+        seed: Trial t uses the inputs made from ``seed + t``.
         trials: Sets of inputs for each.
         jit: Check the JIT.
         cxx: Check the emitted C++, compiled by g++.
         sanitize: Compile with address and undefined-behaviour sanitizers (slower).
         chunk: Kernels in one translation unit.
         seconds: Limit of each run.
+        make_inputs: For each design, what makes its inputs (`Kernel.make_inputs`) or None for
+            `random_inputs`; nothing for random ones everywhere.
 
     Raises:
         ToolError: W401, W410: g++ or the ap_types headers are missing.
     """
-    cases = [_prepare(design, seed, trials) for design in designs]
-    running = [case for case in cases if case.interp.ok]
+    makers = make_inputs or (None,) * len(designs)
+    cases = [_prepare(d, seed, trials, make) for d, make in zip(designs, makers, strict=True)]
+    running = [case for case in cases if case.trials]
     if jit:
         for case in running:
             _check_jit(case, seconds)
@@ -184,18 +194,30 @@ def _result(case: _Case, seed: int, trials: int) -> VerifyResult:
     )
 
 
-def _prepare(design: Design, seed: int, trials: int) -> _Case:
+def _prepare(design: Design, seed: int, trials: int, make: InputMaker | None) -> _Case:
     start = time.perf_counter()
     program = design.program
     case = _Case(design)
     try:
-        case.trials = [reference(program, design.schedule, seed + t) for t in range(trials)]
-        case.interp = Level("ok")
-    except ExecutionError as error:
+        found = [reference(program, design.schedule, seed + t, make) for t in range(trials)]
+    except (ExecutionError, InputError) as error:
         case.interp = Level("error", detail=error.render())
+    else:
+        case.trials = found
+        case.interp = _sound(case)
     case.storage = {a.name: np.dtype(storage_dtype(a.dtype)) for a in program.arguments}
     case.seconds = time.perf_counter() - start
     return case
+
+
+def _sound(case: _Case) -> Level:
+    """The interpreter's level: are its results worth comparing with?"""
+    bad = not_finite(case.outputs, case.trials)
+    if not bad:
+        return Level("ok")
+    vacuous = any(b.everywhere for b in bad)
+    detail = f"{', '.join(map(str, bad))}; {help_line(case.program.name)}"
+    return Level("vacuous" if vacuous else "ok", detail=detail)
 
 
 def _judge(case: _Case, outcomes: Sequence[Outcome]) -> Level:

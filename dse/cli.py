@@ -19,7 +19,7 @@ from dsl.errors import InputError, WeftError, did_you_mean
 # Name: the line in the list of commands. The command is `command` in dse/commands/<name>.py.
 COMMANDS = {
     "compile": "Lower a kernel with a schedule and print it at a level: HLS C++, MLIR, ...",
-    "verify": "Check that interpreter, JIT and compiled HLS C++ agree on random inputs.",
+    "verify": "Check that interpreter, JIT and compiled HLS C++ agree.",
     "export": "Write a complete Vitis HLS project with a self-checking testbench.",
     "doctor": "Say which tools and libraries are here, and what each is needed for.",
 }

@@ -12,6 +12,7 @@ from dsl.errors import InputError, WeftError
 
 if TYPE_CHECKING:
     from backends.verify import VerifyResult
+    from dsl.inputs import InputMaker
     from mlir_passes.pipeline import Design
 
 COLUMNS = (
@@ -90,15 +91,17 @@ def verify_pairs(task: FileTask) -> list[dict[str, Any]]:
 
     rows: dict[Pair, dict[str, Any]] = {}
     designs: dict[Pair, Design] = {}
+    makers: list[InputMaker] = []
     for pair in task.pairs:
         try:
-            kernel = kernels_of(f"{pair.file}:{pair.kernel}")[pair.kernel]
-            schedule, _ = chosen(kernel, pair.schedule)
-            design = compile_design(sized(kernel, pair.size).program, schedule)
+            kernel = sized(kernels_of(f"{pair.file}:{pair.kernel}")[pair.kernel], pair.size)
+            design = compile_design(kernel.program, chosen(kernel, pair.schedule)[0])
             _ = design.module  # now: an error here is that of this pair
-            designs[pair] = design
         except WeftError as error:
             rows[pair] = failed_row(pair, error.render())
+        else:
+            designs[pair] = design
+            makers.append(kernel.make_inputs)
     options = task.options
     results = verify_many(
         list(designs.values()),
@@ -106,6 +109,7 @@ def verify_pairs(task: FileTask) -> list[dict[str, Any]]:
         options.trials,
         cxx=options.cxx,
         sanitize=options.sanitize,
+        make_inputs=makers,
     )
     rows |= {pair: row_of(pair, r) for pair, r in zip(designs, results, strict=True)}
     return [rows[pair] for pair in task.pairs]
@@ -114,7 +118,7 @@ def verify_pairs(task: FileTask) -> list[dict[str, Any]]:
 def row_of(pair: Pair, result: VerifyResult) -> dict[str, Any]:
     """One result as a row."""
     levels = {"interp": result.interp, "jit": result.jit, "cxx": result.cxx}
-    details = [f"{n}: {level.detail}" for n, level in levels.items() if not level.ok]
+    details = [f"{n}: {level.detail}" for n, level in levels.items() if level.detail]
     return {
         "file": pair.file,
         "kernel": pair.kernel,

@@ -1,8 +1,10 @@
-"""The place in the user's file that called into Weft."""
+"""Places in the user's files: what called into Weft, what raised an exception."""
 
 from __future__ import annotations
 
+import linecache
 import sys
+import traceback
 from itertools import islice
 from pathlib import Path
 from types import CodeType
@@ -31,3 +33,19 @@ def _span(code: CodeType, offset: int) -> Span | None:
     if line is None or end_line is None or col is None or end_col is None:
         return None
     return Span(code.co_filename, line, col + 1, end_line, end_col + 1)
+
+
+def line_span(file: str, line: int) -> Span:
+    """A whole line, less its indentation."""
+    text = linecache.getline(file, line).rstrip()
+    start = len(text) - len(text.lstrip()) + 1
+    return Span(file, line, start, line, max(start, len(text)) + 1)
+
+
+def raised_in(error: BaseException, file: str | Path) -> Span | None:
+    """The innermost line of a file that an exception came through."""
+    wanted, span = Path(file).resolve(), None
+    for frame in traceback.extract_tb(error.__traceback__):
+        if frame.lineno is not None and Path(frame.filename).resolve() == wanted:
+            span = line_span(frame.filename, frame.lineno)
+    return span

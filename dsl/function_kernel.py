@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import functools
 import inspect
-import linecache
 import sys
 import types
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Self, overload
 
-from dsl.callsite import caller_span
+from dsl.callsite import caller_span, line_span
 from dsl.errors import LanguageError, Span, did_you_mean
 from dsl.kernel import Kernel, Sizes
 from dsl.program import Program
@@ -119,7 +118,7 @@ class FunctionKernel(Kernel):
         if overrides == self.overrides:
             return self
         other = type(self)(self.function, self._lines, self._enclosing, self.sizes)
-        other.schedules = self.schedules
+        other.schedules, other.own_inputs = self.schedules, self.own_inputs
         other.overrides = overrides
         other._source = self._source
         return other
@@ -206,7 +205,7 @@ def _check_function(function: object) -> None:
     if not isinstance(function, types.FunctionType):
         what = f"a {type(function).__name__}"
     else:
-        span = _first_line(function.__code__)
+        span = line_span(function.__code__.co_filename, function.__code__.co_firstlineno)
         if function.__name__ == "<lambda>":
             what = "a lambda"
         for flag, name in _NOT_PLAIN:
@@ -219,10 +218,3 @@ def _check_function(function: object) -> None:
             span=span,
             help="write def name(A: f32[8]): under it",
         )
-
-
-def _first_line(code: types.CodeType) -> Span:
-    line = code.co_firstlineno
-    text = linecache.getline(code.co_filename, line).rstrip()
-    start = len(text) - len(text.lstrip()) + 1
-    return Span(code.co_filename, line, start, line, max(start, len(text)) + 1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from dsl.program import Array, Program
 from dsl.types import DType, FixedType, FloatType, IntType
 
 __all__ = [
+    "InputMaker",
     "Value",
     "check_inputs",
     "dequantize",
@@ -27,6 +28,9 @@ __all__ = [
 
 Value = NDArray[Any] | np.generic | int | float
 """An array for an array argument, a number for a scalar one."""
+
+InputMaker = Callable[[int], Mapping[str, Value]]
+"""From a seed: every argument by name, as `check_inputs` wants them."""
 
 _SMALL = 7
 _GRID_BITS = {"f16": 10, "bf16": 7, "f32": 23, "f64": 52}
@@ -135,7 +139,7 @@ def _number(array: Array, value: Value) -> Value:
     if not isinstance(array.dtype, FloatType) and whole:
         low, high = bounds(array.dtype)
         if not low <= int(value) <= high:
-            raise _out_of_range(array, int(value))
+            raise out_of_range(array, int(value))
         return np.array(int(value), dtype=wanted)
     if isinstance(value, np.ndarray):
         return value
@@ -159,7 +163,8 @@ def _wrong_dtype(array: Array, found: np.dtype[Any], wanted: np.dtype[Any]) -> I
     )
 
 
-def _out_of_range(array: Array, value: object) -> InputError:
+def out_of_range(array: Array, value: object) -> InputError:
+    """W544 for one value of an argument."""
     assert not isinstance(array.dtype, FloatType)
     low, high = bounds(array.dtype)
     what = "raw value" if isinstance(array.dtype, FixedType) else "value"
@@ -185,7 +190,7 @@ def _check_range(array: Array, values: NDArray[Any]) -> None:
         return
     for value in (values.min(), values.max()):
         if not low <= int(value) <= high:
-            raise _out_of_range(array, value)
+            raise out_of_range(array, value)
 
 
 # --------------------------------------------------------------------------------------- random

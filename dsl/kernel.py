@@ -4,15 +4,23 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from dsl.callsite import caller_span
 from dsl.errors import InputError, LanguageError, did_you_mean
 from dsl.program import Program
 from dsl.schedule import Schedule, ScheduleBuilder
 
+if TYPE_CHECKING:
+    from dsl.inputs import Value
+
 Sizes = Mapping[str, Mapping[str, object]]
 """Named sizes: ``{"mini": {"NI": 20, "NJ": 25}}``."""
+
+InputFunction = Callable[["Kernel", int], Mapping[str, Any]]
+"""From a kernel, at its size, and a seed: arguments by name, all or some of them."""
+
+_Function = TypeVar("_Function", bound=InputFunction)
 
 
 class Kernel(ABC):
@@ -22,12 +30,14 @@ class Kernel(ABC):
         name: Its name, that of the C++ function as well.
         schedules: The schedules that were written for it, by name.
         sizes: Named values for the constants that it captured.
+        own_inputs: The function that makes inputs for it; empty where random ones will do.
     """
 
     def __init__(self, name: str, sizes: Sizes | None = None) -> None:
         self.name = name
         self.schedules: dict[str, Schedule] = {}
         self.sizes: Sizes = dict(sizes or {})
+        self.own_inputs: list[InputFunction] = []
 
     @property
     def program(self) -> Program:
@@ -105,6 +115,42 @@ class Kernel(ABC):
         made = builder.build()
         self.schedules[function.__name__] = made
         return made
+
+    def inputs(self, function: _Function) -> _Function:
+        """Decorator: how to make inputs that the kernel is meant for, where random ones are not.
+
+        The function gets the kernel, at the size that is asked for, and a seed, and returns a dict
+        of arguments by name. Those that it leaves out are random; floats are rounded to the
+        argument's type. Verification, golden data and `make_inputs` use it.
+
+        ::
+
+            @cholesky.inputs
+            def positive_definite(kernel, seed):
+                rng = np.random.default_rng(seed)
+                n, _ = kernel.program.array("A").shape
+                half = rng.uniform(-1, 1, (n, n))
+                return {"A": half @ half.T / n + np.eye(n)}
+        """
+        self.own_inputs[:] = [function]
+        return function
+
+    def make_inputs(self, seed: int = 0) -> dict[str, Value]:
+        """Arguments by name, fit to call the kernel with; the same for the same kernel and seed.
+
+        Made by the function under `inputs` if there is one, else random (see
+        `dsl.inputs.random_inputs`).
+
+        Raises:
+            InputError: W541 to W545: that function makes something else.
+        """
+        from dsl.inputs import random_inputs
+
+        if not self.own_inputs:
+            return random_inputs(self.program, seed)
+        from dsl.own_inputs import own_inputs
+
+        return own_inputs(self, self.own_inputs[0], seed)
 
     def __call__(self, *args: Any, **named: Any) -> None:
         """Run the kernel on NumPy arrays, in place, by the reference interpreter.

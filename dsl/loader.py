@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from dsl.callsite import line_span, raised_in
 from dsl.errors import InputError, Span, WeftError, did_you_mean
 from dsl.kernel import Kernel
 
@@ -141,20 +142,9 @@ def _import_path(folder: str) -> Iterator[None]:
 def _failed(file: Path, error: BaseException) -> InputError:
     """The user's own exception, at the innermost line of the user's file."""
     text = "".join(traceback.format_exception_only(error)).strip()
-    span: Span | None = None
     if isinstance(error, SyntaxError) and error.lineno is not None:
         text = f"SyntaxError: {error.msg}"
-        span = _line_span(error.filename or str(file), error.lineno)
+        span: Span | None = line_span(error.filename or str(file), error.lineno)
     else:
-        for frame in traceback.extract_tb(error.__traceback__):
-            if frame.lineno is not None and Path(frame.filename).resolve() == file.resolve():
-                span = _line_span(frame.filename, frame.lineno)
+        span = raised_in(error, file)
     return InputError("W504", f"{file} cannot be loaded: {text}", span=span)
-
-
-def _line_span(file: str, line: int) -> Span:
-    import linecache
-
-    text = linecache.getline(file, line).rstrip()
-    start = len(text) - len(text.lstrip()) + 1
-    return Span(file, line, start, line, max(start, len(text)) + 1)

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from backends.devices import Device
+from backends.finite import help_line, not_finite
+from backends.reference import reference
 from backends.vitis.config import hls_config
 from backends.vitis.files import ProjectFiles, checked_name
 from backends.vitis.makefile import makefile
@@ -19,6 +21,7 @@ from backends.vitis.readme import readme
 from backends.vitis.tcl import run_hls_tcl
 from backends.vitis.testbench import golden, testbench
 from backends.vitis.write import write_project
+from dsl.inputs import InputMaker
 from mlir_passes.emit_hls import include_directory
 
 if TYPE_CHECKING:
@@ -29,20 +32,31 @@ HERE = Path(__file__).parent
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """A project in memory: the names that tools need, and the bytes of every file."""
+    """A project in memory: the names that tools need, and the bytes of every file.
+
+    ``notes`` say what a user should know of its golden data.
+    """
 
     names: ProjectFiles
     files: Mapping[str, bytes]
+    notes: tuple[str, ...] = ()
 
 
-def project(design: Design, device: Device, clock: float, seed: int = 0) -> Project:
+def project(
+    design: Design,
+    device: Device,
+    clock: float,
+    seed: int = 0,
+    make_inputs: InputMaker | None = None,
+) -> Project:
     """Make all files of a design's project. The same arguments give the same bytes.
 
     Args:
         design: What `compile_design` returns.
         device: What to make it for.
         clock: Target period in ns.
-        seed: Of the testbench's random inputs.
+        seed: Of the testbench's inputs.
+        make_inputs: Makes them (`Kernel.make_inputs`); None for random ones.
 
     Raises:
         ToolError: W403 to W405: the device, the name or the clock does not fit.
@@ -50,7 +64,8 @@ def project(design: Design, device: Device, clock: float, seed: int = 0) -> Proj
     """
     program, schedule, source = design.program, design.schedule, design.hls
     top = checked_name(source.name)
-    data = golden(program, schedule, source.arguments, seed)
+    right = reference(program, schedule, seed, make_inputs)
+    data = golden(program, right, source.arguments)
     contents: dict[str, bytes] = {}
     for g in data:
         contents[g.initial[0]] = g.initial[1]
@@ -89,7 +104,9 @@ def project(design: Design, device: Device, clock: float, seed: int = 0) -> Proj
         "seed": seed,
     }
     contents[MANIFEST] = manifest(facts, contents)
-    return Project(names, contents)
+    outputs = [a for a in program.arguments if a.shape]
+    notes = [f"{bad}; {help_line(program.name)}" for bad in not_finite(outputs, [right])]
+    return Project(names, contents, tuple(notes))
 
 
 def _support(names: tuple[str, ...]) -> dict[str, str]:
@@ -112,12 +129,13 @@ def export(
     *,
     seed: int = 0,
     force: bool = False,
+    make_inputs: InputMaker | None = None,
 ) -> Project:
     """Write a design's project to a folder (see `project` and `backends.vitis.write`).
 
     Raises:
         ToolError: as `project`, and W430, W431: the folder has other contents, or is not writable.
     """
-    made = project(design, device, clock, seed)
+    made = project(design, device, clock, seed, make_inputs)
     write_project(folder, made.files, force)
     return made

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 @click.option("--clock", type=float, default=10.0, show_default=True, metavar="NS",
               help="The target clock period.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True,
-              help="Of the testbench's random inputs.")  # fmt: skip
+              help="Of the testbench's inputs.")  # fmt: skip
 @click.option("--csim", "run_csim", is_flag=True,
               help="Compile the project with g++ and run its testbench.")  # fmt: skip
 @click.option("--run", "step", type=click.Choice(["csynth", "cosim", "impl"]),
@@ -63,8 +63,11 @@ def command(
     from mlir_passes.pipeline import compile_design
 
     design = compile_design(what.program, what.schedule)
-    made = export(design, folder, chip, clock, seed=seed, force=force)
+    maker = what.kernel.make_inputs
+    made = export(design, folder, chip, clock, seed=seed, force=force, make_inputs=maker)
     console.say(f"export: {len(made.files)} files in {folder}")
+    for note in made.notes:
+        console.say(f"note: {note}")
     rows: list[dict[str, Any]] = [{"what": "export", "status": "ok", "detail": str(folder)}]
     if run_csim:
         from backends.vitis.csim import csim

@@ -34,12 +34,13 @@ def pipelined(s):
     s.pipeline("S2.k", ii=8)
 
 
-def inputs(kernel, seed):
+@cholesky.inputs
+def positive_definite(kernel, seed):
     # Symmetric, positive definite and well conditioned.
     rng = np.random.default_rng(seed)
     n = kernel.program.array("A").shape[0]
     half = rng.uniform(-1, 1, (n, n))
-    return {"A": (half @ half.T / n + np.eye(n)).astype(np.float32)}
+    return {"A": half @ half.T / n + np.eye(n)}
 
 
 def reference(A):

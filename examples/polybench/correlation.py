@@ -66,14 +66,11 @@ def rows(s):
     s.partition("data", 0, "cyclic", 10)
 
 
-def inputs(kernel, seed):
+@correlation.inputs
+def observations(kernel, seed):
     rng = np.random.default_rng(seed)
-    data, corr = kernel.program.array("data").shape, kernel.program.array("corr").shape
-    return {
-        "float_n": np.float32(data[0]),
-        "data": rng.normal(1, 2, data).astype(np.float32),
-        "corr": np.zeros(corr, np.float32),
-    }
+    shape = kernel.program.array("data").shape
+    return {"float_n": shape[0], "data": rng.normal(1, 2, shape)}
 
 
 def reference(float_n, data, corr):

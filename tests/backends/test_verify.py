@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 import pytest
 
 import weft
 from backends.ap_types import find_ap_types
 from backends.verify import verify, verify_many
+from dsl.errors import InputError
 from dsl.program import Program
 from dsl.schedule import Schedule, ScheduleBuilder
 from mlir_passes.emit_hls import HlsSource
@@ -209,4 +211,74 @@ def test_a_program_that_fails_on_the_inputs_has_no_reference() -> None:
     assert failing.interp.status == "error"
     assert "error[W190]: S0: division by zero" in failing.interp.detail
     assert (failing.jit.status, failing.cxx.status) == ("skipped", "skipped")
+    assert fine.ok
+
+
+@weft.kernel
+def root(x: f32[N], y: f32[N], z: i16[N]):
+    for i in range(N):
+        y[i] = weft.sqrt(x[i] - 4.0)
+        z[i] = 1
+
+
+@weft.kernel
+def half(x: f32[N], y: f32[N]):
+    for i in range(N):
+        y[i] = weft.sqrt(x[i])
+
+
+def signs(seed: int) -> dict[str, Any]:
+    x = np.resize(np.array([4.0, -4.0], np.float32), N)
+    return {"x": x, "y": np.zeros(N, np.float32)}
+
+
+def test_results_that_are_no_numbers_prove_nothing() -> None:
+    found = verify(root.program, Schedule(), make_inputs=lambda seed: {
+        "x": np.zeros(N, np.float32), "y": np.zeros(N, np.float32), "z": np.zeros(N, np.int16)
+    })  # fmt: skip
+    assert not found.ok
+    assert found.interp.status == "vacuous"
+    assert found.interp.detail == (
+        "all 12 computed elements of y are infinite or NaN; "
+        "say under @root.inputs which inputs the kernel is meant for"
+    )
+    assert (found.jit.status, found.cxx.status) == ("ok", "ok")
+
+
+def test_some_results_that_are_no_numbers_are_noted() -> None:
+    found = verify(half.program, Schedule(), trials=2, make_inputs=signs)
+    assert found.ok
+    assert found.interp.detail.startswith("12 of 24 computed elements of y are infinite or NaN; ")
+    assert verify(half.program, Schedule()).interp.detail == ""
+
+
+def test_what_was_not_computed_does_not_count() -> None:
+    @weft.kernel
+    def first(x: f32[N]):
+        x[0] = x[0] / 0.0
+
+    inf = np.full(N, np.inf, np.float32)
+    inf[0] = 1
+    found = verify(first.program, Schedule(), cxx=False, make_inputs=lambda seed: {"x": inf})
+    assert found.interp.detail.startswith("all 1 computed elements of x")
+    inf[0] = np.inf
+    found = verify(first.program, Schedule(), cxx=False, make_inputs=lambda seed: {"x": inf})
+    assert found.ok
+
+
+def test_each_design_has_its_inputs() -> None:
+    designs = [compile_design(half.program), compile_design(axpy.program)]
+    found = verify_many(designs, make_inputs=[signs, None], cxx=False)
+    assert [r.ok for r in found] == [True, True]
+    assert [bool(r.interp.detail) for r in found] == [True, False]
+
+
+def test_inputs_that_do_not_fit_are_a_result() -> None:
+    def fails(seed: int) -> Any:
+        raise InputError("W545", "no inputs")
+
+    designs = [compile_design(half.program), compile_design(axpy.program)]
+    bad, fine = verify_many(designs, make_inputs=[fails, None], cxx=False)
+    assert (bad.interp.status, bad.jit.status) == ("error", "skipped")
+    assert "error[W545]: no inputs" in bad.interp.detail
     assert fine.ok

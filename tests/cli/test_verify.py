@@ -7,6 +7,7 @@ import io
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tests.cli.conftest import Weft
@@ -149,3 +150,54 @@ def test_a_kernel_that_divides_by_zero(weft: Weft, tmp_path: Path) -> None:
     assert exported.code == 1
     assert exported.err.startswith("k.py:8:9: error[W190]")
     assert not (tmp_path / "p").exists()
+
+
+CHOLESKY = Path(__file__).parents[2] / "examples" / "polybench" / "cholesky.py"
+
+
+def test_golden_data_is_made_of_the_kernels_own_inputs(weft: Weft, tmp_path: Path) -> None:
+    done = weft("export", f"{CHOLESKY}:cholesky", "--size", "mini", "--out", tmp_path / "p")
+    assert done.code == 0, done.err
+    assert "note:" not in done.err
+    for name in ("in", "out"):
+        values = np.fromfile(tmp_path / "p" / "data" / f"00_A.{name}.bin", np.float32)
+        assert values.size == 40 * 40
+        assert np.isfinite(values).all()
+    lower = np.tril(values.reshape(40, 40))
+    assert np.diag(lower).min() > 0
+
+
+def test_without_them_the_export_says_so(weft: Weft, tmp_path: Path) -> None:
+    text = CHOLESKY.read_text().replace("@cholesky.inputs\n", "")
+    (tmp_path / "k.py").write_text(text)
+    done = weft("export", f"{tmp_path}/k.py:cholesky", "--size", "mini", "--out", tmp_path / "p")
+    assert done.code == 0
+    assert "elements of A are infinite or NaN; say under @cholesky.inputs which" in done.err
+    [row] = json.loads(
+        weft("verify", f"{tmp_path}/k.py", "--size", "mini", "--no-cxx", "--format", "json").out
+    )["rows"]
+    assert "elements of A are infinite or NaN" in row["detail"]
+
+
+def test_wrong_inputs_are_an_error_in_the_users_file(weft: Weft, tmp_path: Path) -> None:
+    text = CHOLESKY.read_text().replace("np.eye(n)}", "np.eye(n), 'B': 1}")
+    (tmp_path / "k.py").write_text(text)
+    done = weft("export", f"{tmp_path}/k.py:cholesky", "--size", "mini", "--out", tmp_path / "p")
+    assert done.code == 1
+    assert "error[W541]: positive_definite makes wrong inputs for 'cholesky'" in done.err
+    assert not (tmp_path / "p").exists()
+    all_of_it = weft("verify", "--all", tmp_path / "k.py", "--no-cxx")
+    assert all_of_it.code == 1
+    assert "interp: k.py:37:1: error[W541]" in all_of_it.err
+
+
+def test_results_that_are_no_numbers(weft: Weft, tmp_path: Path) -> None:
+    path = tmp_path / "k.py"
+    path.write_text(
+        "import weft\nfrom weft import f32\n\n\n@weft.kernel\ndef k(x: f32[4]):\n"
+        "    for i in range(4):\n        x[i] = weft.log(-4.0 - x[i])\n"
+    )
+    done = weft("verify", f"{path}:k", "--format", "json")
+    assert done.code == 1
+    [row] = json.loads(done.out)["rows"]
+    assert (row["status"], row["interp"], row["jit"]) == ("failed", "vacuous", "ok")

@@ -39,12 +39,9 @@ class Example:
         return self.kernel.at(size) if size else self.kernel
 
     def inputs(self, size: str, seed: int) -> dict[str, Any]:
-        """Arguments by name: the file's own ``inputs``, or random ones."""
-        from dsl.inputs import random_inputs
-
-        kernel = self.at(size)
-        own = getattr(self.module, "inputs", None)
-        return own(kernel, seed) if own else random_inputs(kernel.program, seed)
+        """Arguments by name: those that the kernel is meant for, or random ones."""
+        made: dict[str, Any] = self.at(size).make_inputs(seed)
+        return made
 
     def expected(self, size: str, inputs: dict[str, Any]) -> dict[str, Any]:
         """The arguments after the file's ``reference``, floats computed in double precision."""

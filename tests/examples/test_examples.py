@@ -74,6 +74,15 @@ def test_interpreter_equals_reference(path: Path, seed: int) -> None:
     assert changed, "the kernel changed none of its arguments"
 
 
+@each_file
+def test_the_inputs_are_such_that_results_are_numbers(path: Path) -> None:
+    example = load(path)
+    kernel = example.at(example.smallest)
+    for seed in (0, 1):
+        for name, values in run(kernel.program, kernel.make_inputs(seed)).items():
+            assert np.isfinite(np.asarray(values, dtype=float)).all(), name
+
+
 @pytest.mark.parametrize(("path", "schedule", "size"), scheduled(every_size=True))
 def test_schedule_is_legal_at_every_size(path: Path, schedule: str, size: str) -> None:
     example = load(path)
