@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
-from math import gcd
+from math import gcd, lcm
 
 from dsl.affine import Affine, Atom
 from qor_gnn.region import Memory
@@ -120,7 +120,7 @@ class Addresses:
             shape = self.shape(a)
             known = finest.setdefault(shape.memory, [1] * len(shape.moduli))
             for d, g in enumerate(shape.moduli):
-                known[d] = max(known[d], g)
+                known[d] = lcm(known[d], g)
         found = {}
         for a in used:
             if a in found:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import product
 
 from dsl.affine import Affine
 from qor_gnn.address import Addresses
@@ -162,18 +163,19 @@ def _least_positive(
 ) -> int | None:
     """The least positive number of iterations with these steps; other counters are free."""
     best: int | None = None
-    free = [v for v in variables if v not in steps]
-    for one in (None, *free):
+    choices = [
+        (steps[v],) if v in steps else tuple({0, min(1, trips[v] - 1), 1 - trips[v]})
+        for v in variables
+    ]
+    for chosen in product(*choices):
         total, stride = 0, 1
-        for v in reversed(variables):
-            step = steps.get(v, 1 if v == one else 0)
+        for v, step in zip(reversed(variables), reversed(chosen), strict=True):
             if abs(step) >= trips[v]:
-                break
+                return None
             total += step * stride
             stride *= trips[v]
-        else:
-            if total > 0 and (best is None or total < best):
-                best = total
+        if total > 0 and (best is None or total < best):
+            best = total
     return best
 
 

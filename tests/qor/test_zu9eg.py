@@ -1,0 +1,100 @@
+"""The zu9eg designs: what configurations mean, and how near the model is. Data are not shipped."""
+
+from __future__ import annotations
+
+import os
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dsl.inputs import random_inputs
+from dsl.interp import run
+from dsl.schedule import Schedule
+from dsl.steps import Flatten, Partition, Pipeline, Unroll
+from polyhedral.check import check_program
+from polyhedral.codegen import loop_tree
+from polyhedral.schedule import apply
+from qor_gnn.data import zu9eg
+from qor_gnn.estimate import estimate
+from qor_gnn.from_tree import kernel_of_tree
+from qor_gnn.region import Loop, loops_in, split_functions
+
+FOLDER = Path(os.environ.get("WEFT_DATA", "../shared/data")) / "vitis2022-zu9eg"
+needs_data = pytest.mark.skipif(
+    not FOLDER.is_dir(), reason=f"the data set is not in {FOLDER}; WEFT_DATA names its parent"
+)
+CONFIG = "tmp_1_1_A_1_2_A_2_4__lp1_n_1_n_lp2_p_16_f"
+
+
+@pytest.mark.parametrize("kernel", zu9eg.KERNELS)
+def test_programs_are_sound(kernel: str) -> None:
+    check_program(zu9eg.program(kernel))
+
+
+def test_syr2k_is_syr2k() -> None:
+    program = zu9eg.program("syr2k")
+    given = random_inputs(program, 3)
+    v = {name: np.asarray(x, np.float64) for name, x in given.items()}
+    half = v["alpha"] * (v["A"] @ v["B"].T)
+    expected = v["C"] * v["beta"] + half + half.T
+    np.testing.assert_allclose(run(program, given)["C"], expected, rtol=1e-3, atol=1e-3)
+
+
+def test_a_configuration_as_steps() -> None:
+    assert zu9eg.schedule(CONFIG) == Schedule(
+        (
+            Partition("A", 0, "cyclic", 2),
+            Partition("A", 1, "cyclic", 4),
+            Flatten("lp1", False),
+            Pipeline("lp2"),
+            Unroll("lp2", 16),
+        )
+    )
+    assert zu9eg.schedule("__lp6_p_64_f").steps == (Pipeline("lp6"), Unroll("lp6", 0))
+
+
+def test_the_directives_on_a_tree_are_those_of_the_schedule() -> None:
+    config = "C_2_4_B_1_8_A_2_8__lp1_n_1_f_lp2_p_4_f_lp3_n_2_f_lp4_n_1_f_lp5_p_8_n"
+    sample = zu9eg.Sample(
+        "gemm", config, "kernels", None, (), zu9eg.schedule(config), zu9eg.Labels(1, 1, 1, 1)
+    )
+    direct = kernel_of_tree(loop_tree(apply(sample.program, sample.schedule)))
+    assert split_functions(direct, ((0,), (1,))) == zu9eg.kernel_of(sample)
+
+
+def test_outer_variables_of_a_loop_are_arguments() -> None:
+    tree = zu9eg.structure("k2mm", 1, ("lp4", "lp5"))
+    (function,) = tree.functions
+    assert function.symbols == ("lp4", "lp5")
+    assert [loop.name for loop in loops_in(function.body)] == ["lp6"]
+    assert not isinstance(function.body[0], Loop)  # D[i][j] *= beta stays in front
+
+
+@needs_data
+@pytest.mark.parametrize("file", zu9eg.FILES)
+def test_the_model_schedules_as_the_tool_did(file: zu9eg.File) -> None:
+    samples = list(zu9eg.samples(FOLDER, file))
+    chosen = random.Random(5).sample(samples, 120)
+    exact = intervals = depths = dsp = 0
+    for sample in chosen:
+        found, labels = estimate(zu9eg.kernel_of(sample), zu9eg.PERSONALITY), sample.labels
+        exact += found.latency.average == labels.latency
+        dsp += found.dsp == labels.dsp
+        assert found.latency.average == pytest.approx(labels.latency, rel=0.02)
+        if labels.ii is not None:
+            intervals += found.loops[-1].ii == labels.ii
+            depths += found.loops[-1].depth == labels.il
+    assert exact >= 0.97 * len(chosen)
+    assert dsp >= 0.96 * len(chosen)
+    if file != "kernels":
+        assert intervals == depths == len(chosen)
+
+
+@needs_data
+def test_rows_that_do_not_say_what_they_hold_are_left_out() -> None:
+    for file in ("loops_pipelined", "loops_sequential"):
+        for sample in zu9eg.samples(FOLDER, file):
+            assert not (sample.kernel == "gesummv" and "__lp2" in sample.config)
+    assert len(list(zu9eg.samples(FOLDER, "kernels"))) == 8306
