@@ -203,7 +203,7 @@ class Ranges:
 
     def quotient(self, e: Lin, by: int) -> Lin:
         """``floor(e / by)``."""
-        whole, rest = _split(e, by)
+        whole, rest = self._split(e, by)
         common = gcd(by, *(c for _, c in rest.terms)) if rest.terms else by
         if common > 1:
             rest = Lin(tuple((a, c // common) for a, c in rest.terms), rest.const // common)
@@ -215,11 +215,21 @@ class Ranges:
 
     def remainder(self, e: Lin, by: int) -> Lin:
         """``e mod by``, never negative."""
-        rest = _split(e, by)[1]
+        rest = self._split(e, by)[1]
         low, high = self.least(rest), self.greatest(rest)
         if low is not None and high is not None and low // by == high // by:
             return rest + -(low // by) * by
         return Lin.of(Part("%", rest, by)) if by > 1 else Lin()
+
+    def _split(self, e: Lin, by: int) -> tuple[Lin, Lin]:
+        """``e == by * whole + rest``, all multiples of ``by`` in ``whole``."""
+        whole = tuple((a, c // by) for a, c in e.terms if c % by == 0)
+        rest = tuple((a, c) for a, c in e.terms if c % by)
+        if -by < e.const < 0:  # i - 1 stays that if it is not negative
+            least = self.least(Lin(rest, e.const))
+            if least is not None and least >= 0:
+                return Lin(whole), Lin(rest, e.const)
+        return Lin(whole, e.const // by), Lin(rest, e.const % by)
 
     def extremes_only(self, exprs: Sequence[Lin], largest: bool) -> list[Lin]:
         """The expressions without those that cannot be the largest (or the smallest)."""
@@ -286,9 +296,9 @@ class Ranges:
         return self._equality(e) if is_equality else self._inequality(e)
 
     def _equality(self, e: Lin) -> Cpp:
-        if len(e.terms) == 1 and not e.const and isinstance(part := e.terms[0][0], Part):
-            if part.kind == "%":  # divisibility: the sign does not matter
-                return infix("==", infix("%", self.cpp(part.of), literal(part.by)), literal(0))
+        part = e.terms[0][0] if len(e.terms) == 1 and not e.const else None
+        if isinstance(part, Part) and part.kind == "%":  # divisibility: the sign does not matter
+            return infix("==", infix("%", self.cpp(part.of), literal(part.by)), literal(0))
         left, right = _sides(e)
         if not left.terms:
             left, right = right, left
@@ -309,12 +319,6 @@ def literal(value: int) -> Cpp:
     """A C++ ``int`` literal (``long long`` where it must be)."""
     text = str(abs(value)) if abs(value) < 2**31 else f"{abs(value)}LL"
     return negative_literal(text) if value < 0 else name(text)
-
-
-def _split(e: Lin, by: int) -> tuple[Lin, Lin]:
-    """``e == by * whole + rest``, all multiples of ``by`` in ``whole``."""
-    whole = Lin(tuple((a, c // by) for a, c in e.terms if c % by == 0), e.const // by)
-    return whole, Lin(tuple((a, c) for a, c in e.terms if c % by), e.const % by)
 
 
 def _sides(e: Lin) -> tuple[Lin, Lin]:
@@ -354,13 +358,13 @@ def _read(expr: Any, operands: Sequence[Lin], n_dims: int, ranges: Ranges) -> Li
         expr = expr.maybe_downcast()
         kind = type(expr)
     if kind is ir.AffineDimExpr:
-        return operands[expr.position]
+        return operands[int(expr.position)]
     if kind is ir.AffineConstantExpr:
         return Lin((), int(expr.value))
     if kind is ir.AffineSymbolExpr:
-        return operands[n_dims + expr.position]
-    lhs = _read(expr.lhs, operands, n_dims, ranges)
-    rhs = _read(expr.rhs, operands, n_dims, ranges)
+        return operands[n_dims + int(expr.position)]
+    lhs: Lin = _read(expr.lhs, operands, n_dims, ranges)
+    rhs: Lin = _read(expr.rhs, operands, n_dims, ranges)
     if kind is ir.AffineAddExpr:
         return lhs + rhs
     if kind is ir.AffineMulExpr:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import textwrap
 from dataclasses import dataclass
+from itertools import pairwise
 
 LIMIT = 100
 INDENT = 2
@@ -187,8 +188,10 @@ def _filled(items: list[tuple[Cpp, str]], column: int, tail: int) -> str:
             below = laid_out(item, column, behind)
             cost_below = _cost(below, column, behind, 1)
             cost_here = _cost(text, at + 1, behind, 0)
-            if broken or cost_below < cost_here or (
-                cost_below == cost_here and _breaks_late(items[n - 1][1], item)
+            if (
+                broken
+                or cost_below < cost_here
+                or (cost_below == cost_here and _breaks_late(items[n - 1][1], item))
             ):
                 text = "\n" + " " * column + below
             else:
@@ -236,7 +239,7 @@ def _inner_breaks(text: str, column: int) -> int:
     lines = text.split("\n")
     return sum(
         len(line) - len(line.lstrip()) != column or before.endswith(("*", "/"))
-        for before, line in zip(lines, lines[1:], strict=False)
+        for before, line in pairwise(lines)
     )
 
 

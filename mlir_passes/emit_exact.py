@@ -151,10 +151,10 @@ class ExactOps:
             return self._assigned_constant(wrap(x.const, dtype.width, dtype.signed), dtype)
         if x.type == dtype:
             return x.bare or self.code(x)[0]
-        wraps = isinstance(dtype, IntType) or dtype.overflow is Overflow.WRAP
-        if not wraps and not (low + (dtype.overflow is Overflow.SAT_SYM) <= x.low <= x.high <= high):
-            assert isinstance(dtype, FixedType)
-            x = self.cast(x, FixedType(dtype.width, dtype.integer, dtype.signed))
+        if isinstance(dtype, FixedType) and dtype.overflow is not Overflow.WRAP:
+            low += dtype.overflow is Overflow.SAT_SYM
+            if not low <= x.low <= x.high <= high:
+                x = self.cast(x, FixedType(dtype.width, dtype.integer, dtype.signed))
         return self.code(x)[0]
 
     def _assigned_constant(self, raw: int, dtype: IntType | FixedType) -> Cpp:

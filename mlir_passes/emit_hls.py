@@ -13,7 +13,6 @@ from typing import Any
 from dsl.types import DType
 from mlir_passes.dialect import Access
 from mlir_passes.emit_cpp import LIMIT
-from mlir_passes.emit_names import Names
 from mlir_passes.emit_nodes import Kernel, Memory
 from mlir_passes.emit_read import read_kernel
 from mlir_passes.emit_stmts import Printer

@@ -53,9 +53,7 @@ def compare(ops: ExactOps, op: str, a: Exact, b: Exact) -> Exact:
     return truth(infix(op, x, y))
 
 
-def same_signedness(
-    ops: ExactOps, a: Exact, b: Exact, strictly: bool = True
-) -> tuple[Code, Code]:
+def same_signedness(ops: ExactOps, a: Exact, b: Exact, strictly: bool = True) -> tuple[Code, Code]:
     """Both operands as C++ of one signedness.
 
     Only for those are the comparisons, ``/`` and ``%`` of the ``ap_int`` headers right; comparisons
@@ -128,9 +126,9 @@ def covering(ops: ExactOps, a: Exact, b: Exact) -> CType:
             shift = frac_of(dtype) - other.scale
             if low <= other.low << shift and other.high << shift <= high:
                 return ap_type(dtype)
-    dtype = common_type(ap_type(ta), ap_type(tb))
-    assert isinstance(dtype, IntType | FixedType)
-    return dtype
+    common = common_type(ap_type(ta), ap_type(tb))
+    assert isinstance(common, IntType | FixedType)
+    return common
 
 
 def as_type(ops: ExactOps, x: Exact, dtype: CType) -> Cpp:
@@ -188,9 +186,7 @@ def _division_type(op: str, a: CType, b: CType) -> IntType:
         result = binary_type(BinaryOp.FLOORDIV, mine, theirs)
         assert isinstance(result, IntType)
         return result
-    return IntType(
-        min(mine.width, theirs.width + (mine.signed and not theirs.signed)), mine.signed
-    )
+    return IntType(min(mine.width, theirs.width + (mine.signed and not theirs.signed)), mine.signed)
 
 
 def floor_divide(ops: ExactOps, a: Exact, b: Exact) -> Exact:

@@ -68,13 +68,13 @@ class Names:
 
     def fresh(self, name: str) -> str:
         """A name that nothing has, and nothing gets from now on."""
-        result = _free(spelled(name), self.taken | self.scoped_names)
+        result = unused(spelled(name), self.taken | self.scoped_names)
         self.taken.add(result)
         return result
 
     def scoped(self, name: str, around: Iterable[str]) -> str:
         """A name for a loop variable; loops that are not around may have it too."""
-        result = _free(spelled(name), self.taken.union(around))
+        result = unused(spelled(name), self.taken.union(around))
         self.scoped_names.add(result)
         return result
 
@@ -87,7 +87,8 @@ class Names:
         return f"{prefix}{n}"
 
 
-def _free(base: str, taken: set[str]) -> str:
+def unused(base: str, taken: set[str]) -> str:
+    """``base``, or with the first number behind it that is not taken."""
     result, n = base, 1
     while result in taken:
         n += 1

@@ -77,11 +77,12 @@ class Carried:
 
 @dataclass(slots=True, eq=False)
 class Loop:
-    """``for (int var = lower; var < upper; var += step)``."""
+    """``for (int var = lower; var test upper; var += step)``; ``test`` is ``<`` or ``<=``."""
 
     var: str
     type: str
     lower: Cpp
+    test: str
     upper: Cpp
     step: int
     info: LoopInfo

@@ -95,7 +95,5 @@ def loop_pragmas(loop: Loop, variables: dict[str, str]) -> list[str]:
     if info.trip_count is not None:
         t = info.trip_count
         lines.append(_pragma("loop_tripcount", min=t.minimum, max=t.maximum, avg=t.average))
-    for array in info.independent:
-        if array in variables:
-            lines.append(f"#pragma HLS dependence variable={variables[array]} type=inter false")
-    return lines
+    known = [variables[array] for array in info.independent if array in variables]
+    return lines + [f"#pragma HLS dependence variable={name} type=inter false" for name in known]

@@ -5,25 +5,21 @@ Any affine module of one function is read, whether it has ``hls`` attributes or 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
-from dsl.errors import IRError
-from dsl.types import FixedType, IntType
+from dsl.types import FixedType, IndexType, IntType
 from mlir_passes.dialect import (
     ArrayInfo,
     argument_infos,
     array_info,
-    element_type,
     loop_info,
-    op_type,
     stmt_info,
     top_function,
 )
-from mlir_passes.emit_affine import Lin, Ranges, read_map, read_set
+from mlir_passes.emit_affine import Lin, read_map, read_set
 from mlir_passes.emit_cpp import Cpp, infix, subscript
-from mlir_passes.emit_names import C_FUNCTIONS, RESERVED, Names, spelled
+from mlir_passes.emit_names import C_FUNCTIONS, RESERVED, spelled
 from mlir_passes.emit_nodes import (
     Block,
     Carried,
@@ -36,30 +32,13 @@ from mlir_passes.emit_nodes import (
     Value,
     count_uses,
 )
-from mlir_passes.emit_patterns import recognised
+from mlir_passes.emit_scope import Scope, unsupported
 from mlir_passes.provider import ir
 
 _ITERATORS = ("i", "j", "k", "l", "m", "n")
-_INDEX_ARITHMETIC = ("arith.addi", "arith.subi", "arith.muli")
 _IGNORED = frozenset({"memref.dealloc", "memref.assume_alignment"})
-_FIXED_OPS = {
-    "hls.fixed_cast": ("src", "dst"),
-    "hls.fixed_from_float": ("dst",),
-    "hls.fixed_to_float": ("src",),
-    "hls.fixed_div": ("lhs_type", "rhs_type", "dst"),
-}
 _KINDS = {"add": "add", "sub": "sub", "mul": "mul", "div": "div"}
 _REAL_PREFIX = {"f16": "h", "bf16": "h", "f32": "f", "f64": "d"}
-
-
-def unsupported(op: Any, why: str) -> IRError:
-    """W320 at an op."""
-    return IRError(
-        "W320",
-        f"{op.name} has no form in C++: {why}",
-        notes=[f"in {op.location}"],
-        help="level 3 (docs/level3.md) is func, affine, memref, arith, math and hls",
-    )
 
 
 def read_kernel(module: Any, top: str | None = None) -> Kernel:
@@ -76,14 +55,8 @@ def read_kernel(module: Any, top: str | None = None) -> Kernel:
 
 
 @dataclass(slots=True)
-class _Reader:
-    names: Names = field(default_factory=Names)
-    ranges: Ranges = field(default_factory=Ranges)
-    values: dict[Any, Value] = field(default_factory=dict)
-    indices: dict[Any, Lin] = field(default_factory=dict)
-    memories: dict[Any, Memory] = field(default_factory=dict)
-    loops: list[str] = field(default_factory=list)
-    kinds: dict[Any, tuple[int, str]] = field(default_factory=dict)
+class _Reader(Scope):
+    """Reads ops one after the other; each has a handler or is arithmetic."""
 
     # -------------------------------------------------------------------------- the function
 
@@ -97,25 +70,23 @@ class _Reader:
         for n, (info, value) in enumerate(
             zip(argument_infos(function), entry.arguments, strict=True)
         ):
-            arguments.append(self._argument(info, value, n, body))
+            arguments.append(self._argument(info, value, function, n, body))
         self._reserve_locals(entry)
         self._block(entry, body)
         count_uses(body)
-        return Kernel(
-            name, user_name, tuple(arguments), body, self.names, self.ranges.helpers
-        )
+        return Kernel(name, user_name, tuple(arguments), body, self.names, self.ranges.helpers)
 
-    def _argument(self, info: ArrayInfo, value: Any, n: int, body: Block) -> Memory:
+    def _argument(self, info: ArrayInfo, value: Any, function: Any, n: int, body: Block) -> Memory:
         is_array = isinstance(value.type, ir.MemRefType)
-        info = self._completed(info, value.type, value.owner)
+        info = self._completed(info, value.type, function.operation)
         memory = Memory(self.names.fresh(info.name or f"arg{n}"), info, True, is_array)
         if is_array:
             self.memories[value] = memory
         elif isinstance(value.type, ir.IndexType):
             self.indices[value] = Lin.of(memory.name)
-            memory.read = True
+            self.parameters[value] = memory
         else:
-            width, real = self._kind(value.type)
+            width, real = self.kind(value.type)
             self.values[value] = Value("argument", (), width, real, body, memory=memory)
         return memory
 
@@ -131,7 +102,7 @@ class _Reader:
         ):
             return info
         if isinstance(element, ir.IndexType):
-            return replace(info, dtype=IntType(64))
+            return replace(info, dtype=IndexType())
         if isinstance(info.dtype, FixedType):
             return info
         return replace(info, dtype=IntType(element.width, not element.is_unsigned))
@@ -154,7 +125,7 @@ class _Reader:
             if handler is not None:
                 handler(self, op, block)
             elif name.startswith(("arith.", "math.", "hls.")):
-                self._pure(op, name, block)
+                self.compute(op, name, block)
             else:
                 raise unsupported(op, "it is not part of level 3")
 
@@ -164,106 +135,16 @@ class _Reader:
         return block
 
     def _terminator(self, op: Any, block: Block) -> None:
-        block.yields = tuple(self._value(v, op) for v in op.operands)
-
-    # --------------------------------------------------------------------------------- values
-
-    def _kind(self, type_: Any) -> tuple[int, str]:
-        found = self.kinds.get(type_)
-        if found is None:
-            if isinstance(type_, ir.IntegerType):
-                found = (type_.width, "")
-            elif isinstance(type_, ir.IndexType):
-                found = (0, "")
-            else:
-                found = (0, str(type_))
-            self.kinds[type_] = found
-        return found
-
-    def _value(self, value: Any, op: Any) -> Value:
-        found = self.values.get(value)
-        if found is None:
-            lin = self.indices.get(value)
-            if lin is None:
-                raise unsupported(op, f"its operand of type {value.type} is not affine")
-            found = self._as_data(lin)
-        if found.op == "argument" and found.memory is not None:
-            found.memory.read = True
-        return found
-
-    def _as_data(self, lin: Lin) -> Value:
-        """An index expression as a value: its C++ text and its range."""
-        data = (self.ranges.cpp(lin), self.ranges.least(lin), self.ranges.greatest(lin))
-        return Value("index", (), 64, "", Block(), data)
-
-    def _lin(self, value: Any, op: Any) -> Lin:
-        found = self.indices.get(value)
-        if found is None:
-            raise unsupported(op, "a subscript or bound is not affine")
-        return found
-
-    def _lins(self, values: Sequence[Any], op: Any) -> list[Lin]:
-        return [self._lin(v, op) for v in values]
-
-    def _pure(self, op: Any, name: str, block: Block) -> None:
-        results = list(op.results)
-        if len(results) != 1:
-            raise unsupported(op, "it has several results")
-        result = results[0]
-        width, real = self._kind(result.type)
-        if not width and not real:
-            self._index_op(op, name, result)
-            return
-        operands = tuple(self._value(v, op) for v in op.operands)
-        value = Value(name, operands, width, real, block)
-        if name == "arith.constant":
-            self._constant(op, value)
-        elif name in ("arith.cmpi", "arith.cmpf"):
-            value.data = int(op.attributes["predicate"].value)
-        elif name in _FIXED_OPS:
-            value.data = tuple(op_type(op, key) for key in _FIXED_OPS[name])
-        elif name == "arith.select":
-            value = recognised(value)
-        self.values[result] = value
-        block.nodes.append(value)
-
-    def _constant(self, op: Any, value: Value) -> None:
-        attributes = op.attributes
-        number = attributes["value"].value
-        if value.real:
-            value.data = float(number)
-            return
-        meaning = element_type(attributes)
-        value.data = (int(number), meaning)
-
-    def _index_op(self, op: Any, name: str, result: Any) -> None:
-        """Arithmetic on indices stays affine, or it is refused."""
-        if name == "arith.constant":
-            self.indices[result] = Lin((), int(op.attributes["value"].value))
-        elif name in _INDEX_ARITHMETIC:
-            a, b = self._lins(op.operands, op)
-            if name == "arith.muli":
-                if a.terms and b.terms:
-                    raise unsupported(op, "a product of two variables is not affine")
-                self.indices[result] = a * b.const if not b.terms else b * a.const
-            else:
-                self.indices[result] = a + b if name == "arith.addi" else a - b
-        elif name in ("arith.index_cast", "arith.index_castui"):
-            source = self._value(op.operands[0], op)
-            if source.op != "arith.constant":
-                raise unsupported(op, "data-dependent subscripts are not affine")
-            self.indices[result] = Lin((), source.data[0])
-        else:
-            raise unsupported(op, "it computes an index that is not affine")
+        block.yields = tuple(self.value(v, op) for v in op.operands)
 
     def _apply(self, op: Any, block: Block) -> None:
         affine_map = op.attributes["map"].value
-        lins = read_map(affine_map, self._lins(op.operands, op), self.ranges)
+        lins = read_map(affine_map, self.lins(op.operands, op), self.ranges)
         self.indices[op.results[0]] = lins[0]
 
     def _extreme(self, op: Any, block: Block) -> None:
         """``affine.min`` and ``affine.max``: a variable of its own."""
-        lins = read_map(op.attributes["map"].value, self._lins(op.operands, op), self.ranges)
+        lins = read_map(op.attributes["map"].value, self.lins(op.operands, op), self.ranges)
         largest = op.name == "affine.max"
         kept = self.ranges.extremes_only(lins, largest)
         if len(kept) == 1:
@@ -296,7 +177,7 @@ class _Reader:
         memory = self.memories.get(operands[0])
         if memory is None:
             raise unsupported(op, "its memory is neither an argument nor a local")
-        indices = self._lins(operands[1:], op)
+        indices = self.lins(operands[1:], op)
         if "map" in op.attributes:
             subscripts = read_map(op.attributes["map"].value, indices, self.ranges)
         else:
@@ -310,7 +191,7 @@ class _Reader:
         memory, subscripts, place = self._element(op, list(op.operands))
         memory.read = True
         result = op.results[0]
-        width, real = self._kind(result.type)
+        width, real = self.kind(result.type)
         if not width and not real:
             raise unsupported(op, "an index that is loaded is not affine")
         value = Value("load", (), width, real, block, None, memory, subscripts, place)
@@ -319,7 +200,7 @@ class _Reader:
 
     def _store(self, op: Any, block: Block) -> None:
         operands = list(op.operands)
-        value = self._value(operands[0], op)
+        value = self.value(operands[0], op)
         memory, subscripts, place = self._element(op, operands[1:])
         memory.written = True
         info = stmt_info(op)
@@ -335,11 +216,11 @@ class _Reader:
         operands = list(op.operands)
         n_lower, n_upper, _ = attributes["operandSegmentSizes"]
         lowers = read_map(
-            attributes["lowerBoundMap"].value, self._lins(operands[:n_lower], op), self.ranges
+            attributes["lowerBoundMap"].value, self.lins(operands[:n_lower], op), self.ranges
         )
         uppers = read_map(
             attributes["upperBoundMap"].value,
-            self._lins(operands[n_lower : n_lower + n_upper], op),
+            self.lins(operands[n_lower : n_lower + n_upper], op),
             self.ranges,
         )
         info = loop_info(op)
@@ -348,7 +229,7 @@ class _Reader:
         var = self.names.scoped(info.name or default, self.loops)
         source = op.regions[0].blocks[0]
         lower = self.ranges.extreme(lowers, True)
-        upper = self.ranges.extreme(uppers, False)
+        test, upper = self._upper(uppers)
         self.ranges.enter(var, lowers, tuple(u + -1 for u in uppers))
         bounds = self.ranges.bounds[var]
         if bounds.low is not None and bounds.high is not None and bounds.low > bounds.high:
@@ -357,7 +238,7 @@ class _Reader:
         self.loops.append(var)
         self.indices[source.arguments[0]] = Lin.of(var)
         body = Block()
-        starts = [self._value(v, op) for v in operands[n_lower + n_upper :]]
+        starts = [self.value(v, op) for v in operands[n_lower + n_upper :]]
         carried = self._carry(starts, source.arguments, op.results, body, block)
         self._block(source, body)
         self.loops.pop()
@@ -365,14 +246,21 @@ class _Reader:
         wide = bounds.high is not None and bounds.high + step >= 2**31
         info = replace(info, name=info.name or default)
         block.nodes.append(
-            Loop(var, "long long" if wide else "int", lower, upper, step, info, body, carried)
+            Loop(var, "long long" if wide else "int", lower, test, upper, step, info, body, carried)
         )
         block.stores |= body.stores
+
+    def _upper(self, uppers: tuple[Lin, ...]) -> tuple[str, Cpp]:
+        """``< e``, or ``<= e - 1`` where that is shorter."""
+        kept = self.ranges.extremes_only(uppers, False)
+        if len(kept) == 1 and kept[0].terms and kept[0].const == 1:
+            return "<=", self.ranges.cpp(kept[0] + -1)
+        return "<", self.ranges.extreme(kept, False)
 
     def _never_runs(self, op: Any, starts: list[Any], var: str) -> None:
         self.ranges.leave(var)
         for start, result in zip(starts, op.results, strict=True):
-            self.values[result] = self._value(start, op)
+            self.values[result] = self.value(start, op)
 
     def _carry(
         self, starts: list[Value], arguments: Any, results: Any, body: Block, block: Block
@@ -387,7 +275,7 @@ class _Reader:
         return tuple(carried)
 
     def _if(self, op: Any, block: Block) -> None:
-        lins = self._lins(op.operands, op)
+        lins = self.lins(op.operands, op)
         constraints = read_set(op.attributes["condition"], lins, self.ranges)
         tests = [self.ranges.condition(e, is_eq) for e, is_eq in constraints]
         regions = list(op.regions)

@@ -25,11 +25,12 @@ from mlir_passes.emit_cpp import (
 )
 from mlir_passes.emit_exact import Bool, CType, Exact, of_type
 from mlir_passes.emit_logic import type_name
-from mlir_passes.emit_names import Names, spelled
+from mlir_passes.emit_names import Names, spelled, unused
 from mlir_passes.emit_nodes import Block, Carried, Declare, If, Kernel, Loop, Memory, Store, Value
 from mlir_passes.emit_pragmas import bind_op_pragma, loop_pragmas, memory_pragmas
+from mlir_passes.emit_real import Real
 from mlir_passes.emit_types import Needs
-from mlir_passes.emit_values import Number, Real, Values, variable_type
+from mlir_passes.emit_values import Number, Values, variable_type
 
 _CHEAP = frozenset({"arith.constant", "index", "argument", "variable"})
 # Compound assignment of ap_int computes in the width of the left side: fine for these.
@@ -230,7 +231,7 @@ class Printer:
             self._start(carried, carried.start)
         self.lines.append(" " * (self.indent - INDENT) + f"{self._label(loop.info.name)}:")
         step = f"++{loop.var}" if loop.step == 1 else f"{loop.var} += {loop.step}"
-        declaration, test = f"{loop.type} {loop.var}", f"{loop.var} <"
+        declaration, test = f"{loop.type} {loop.var}", f"{loop.var} {loop.test}"
         header = loop_header(declaration, loop.lower, test, loop.upper, step, self.indent)
         self.lines.append(header)
         self.lines += loop_pragmas(loop, self.variables)
@@ -238,11 +239,7 @@ class Printer:
         self._line("}")
 
     def _label(self, wanted: str) -> str:
-        base = spelled(wanted)
-        label, n = base, 1
-        while label in self.labels:
-            n += 1
-            label = f"{base}_{n}"
+        label = unused(spelled(wanted), self.labels)
         self.labels.add(label)
         return label
 

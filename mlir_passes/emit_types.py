@@ -8,8 +8,20 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import assert_never
 
+from dsl.errors import IRError
 from dsl.types import DType, FixedType, FloatType, IndexType, IntType, Overflow, Quant
 from mlir_passes.emit_cpp import Cpp, call, name, negative_literal
+
+
+def no_form(what: str, why: str = "", place: str = "") -> IRError:
+    """W320: an op or a type that C++ has no form for."""
+    return IRError(
+        "W320",
+        f"{what} has no form in C++" + (f": {why}" if why else ""),
+        notes=[f"in {place}"] if place else [],
+        help="docs/level3.md says what can be emitted",
+    )
+
 
 _FLOATS = {"f16": "half", "bf16": "weft::bf16", "f32": "float", "f64": "double"}
 _DEFAULT_AP_WIDTH = 1024  # AP_INT_MAX_W of the headers
@@ -92,7 +104,6 @@ def _reads_back(text: str, value: float) -> bool:
         return True
     neighbours = [_f32(bits + 1)] if bits == 0 else [_f32(bits - 1), _f32(bits + 1)]
     return all(abs(read - exact) < abs(n - exact) / 2 for n in neighbours)
-
 
 
 def _f32(bits: int) -> Fraction:

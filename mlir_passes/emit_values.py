@@ -5,50 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from dsl.errors import IRError
 from dsl.numeric import wrap
-from dsl.types import FixedType, FloatType, IntType, Quant
+from dsl.types import FixedType, IntType, Quant
 from mlir_passes import emit_logic as logic
 from mlir_passes.emit_cpp import Cpp, call, infix, name, prefix, ternary
 from mlir_passes.emit_exact import INT, Exact, ExactOps, ap_type, constant, fits_int, of_type
 from mlir_passes.emit_nodes import Value
-from mlir_passes.emit_types import Needs
-
-
-@dataclass(frozen=True, slots=True)
-class Real:
-    """A float expression; ``bare`` is the operand where it is a conversion to its type."""
-
-    cpp: Cpp
-    type: str
-    bare: Cpp | None = None
-
+from mlir_passes.emit_real import (
+    FLOAT_TYPES,
+    REAL_INFIX,
+    Real,
+    comparison,
+    function_call,
+    nearest,
+)
+from mlir_passes.emit_types import Needs, no_form
 
 Number = Exact | Real
 
-_REAL_INFIX = {"arith.addf": "+", "arith.subf": "-", "arith.mulf": "*", "arith.divf": "/"}
-# Predicates of arith.cmpf that are one operator of C++ (false for NaN, but for une).
-_REAL_TESTS = {1: "==", 2: ">", 3: ">=", 4: "<", 5: "<=", 13: "!="}
-# Unordered ones: the negation of the opposite ordered one.
-_REAL_NEGATED = {9: "<=", 10: "<", 11: ">=", 12: ">"}
 _INT_TESTS = ("==", "!=", "<", "<=", ">", ">=", "<", "<=", ">", ">=")
-# math.<function> and float operators that are functions in weft_math.h, in namespace hls.
-_REAL_FUNCTIONS = {
-    "arith.remf": "hls::fmod",
-    "arith.maximumf": "weft::maximum",
-    "arith.minimumf": "weft::minimum",
-    "arith.maxnumf": "hls::fmax",
-    "arith.minnumf": "hls::fmin",
-    "math.absf": "hls::fabs",
-    "math.powf": "hls::pow",
-    "math.roundeven": "hls::rint",
-}
-_FUNCTIONS = frozenset(
-    """
-    acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp2 expm1 floor
-    fma log log10 log1p log2 round rsqrt sin sinh sqrt tan tanh trunc
-    """.split()
-)
 
 
 @dataclass(slots=True)
@@ -71,14 +46,15 @@ class Values:
         handler = _HANDLERS.get(value.op)
         if handler is not None:
             result = handler(self, value)
-        elif value.op in _REAL_INFIX:
+        elif value.op in REAL_INFIX:
             a, b = self._reals(value)
-            result = Real(infix(_REAL_INFIX[value.op], a, b), value.real)
+            result = Real(infix(REAL_INFIX[value.op], a, b), value.real)
         elif value.op in _INT_HANDLERS:
-            a, b = (self.exact(v) for v in value.operands)
-            result = _INT_HANDLERS[value.op](self.ops, a, b)
+            x, y = (self.exact(v) for v in value.operands)
+            result = _INT_HANDLERS[value.op](self.ops, x, y)
         else:
-            result = self._function(value)
+            operands = self._reals(value) if value.real else ()
+            result = function_call(self.needs, value.op, value.real, operands)
         if value.binds and self.before is not None:
             result = self.before(value, result)
         return result
@@ -149,37 +125,15 @@ class Values:
         return Real(call(self._type(value.real), bare), value.real, bare)
 
     def _type(self, real: str) -> str:
-        return self.needs.type(_FLOAT_TYPES[real])
+        return self.needs.type(FLOAT_TYPES[real])
 
     def type_of(self, number: Real) -> str:
         """The C++ type of a float expression."""
         return self._type(number.type)
 
-    def _function(self, value: Value) -> Number:
-        dialect, _, base = value.op.partition(".")
-        known = dialect == "math" and base in _FUNCTIONS
-        function = _REAL_FUNCTIONS.get(value.op, f"hls::{base}" if known else "")
-        if not value.real or not function:
-            raise IRError("W320", f"{value.op} has no form in C++")
-        self.needs.headers.add("weft_math.h")
-        if value.real in ("f16", "bf16"):
-            self.needs.headers.add("weft_float.h")
-        return Real(call(function, *self._reals(value)), value.real)
-
     def _compare_real(self, value: Value) -> Number:
         a, b = self._reals(value)
-        predicate = value.data
-        if predicate in _REAL_TESTS:
-            return logic.truth(infix(_REAL_TESTS[predicate], a, b))
-        if predicate in _REAL_NEGATED:
-            return logic.truth(prefix("!", infix(_REAL_NEGATED[predicate], a, b)))
-        if predicate in (0, 15):
-            return constant(int(predicate == 15))
-        ordered = infix("&&", infix("==", a, a), infix("==", b, b))
-        if predicate in (7, 14):
-            return logic.truth(ordered if predicate == 7 else prefix("!", ordered))
-        differs = infix("||", infix("<", a, b), infix(">", a, b))
-        return logic.truth(differs if predicate == 6 else prefix("!", differs))
+        return comparison(value.data, a, b)
 
     # ------------------------------------------------------------------------------- choices
 
@@ -301,24 +255,12 @@ class Values:
         operand = value.operands[0]
         if value.op == "hls.fixed_to_float":
             (src,) = value.data
-            x = self.ops.with_scale(self.ops.meant(self.exact(operand), src.width, src.signed), src.frac)
+            x = self.ops.with_scale(
+                self.ops.meant(self.exact(operand), src.width, src.signed), src.frac
+            )
         else:
             x = self.ops.raw(self.meant(operand, value.op == "arith.sitofp"))
-        return self._nearest(x, value.real)
-
-    def _nearest(self, x: Exact, real: str) -> Real:
-        cpp, static = self.ops.code(x)
-        bits = max(x.high.bit_length(), (~x.low).bit_length())
-        if isinstance(static, IntType) and static.width > 64:  # the headers cut it to 64 bits
-            cpp = call(self.needs.type(FixedType(static.width, static.width, static.signed)), cpp)
-        if real in ("f32", "f64"):
-            return Real(call(self._type(real), cpp), real)
-        if bits > 53:  # rounding to double first would round twice
-            self.needs.headers.add("weft_float.h")
-            inner = call("weft::round_to_odd", cpp)
-        else:
-            inner = call("float" if bits <= 24 else "double", cpp)
-        return Real(call(self._type(real), inner), real)
+        return nearest(self.ops, x, value.real)
 
     def _from_float(self, value: Value) -> Number:
         """``hls.fixed_from_float``, ``fptosi``, ``fptoui``."""
@@ -340,7 +282,7 @@ class Values:
             return self.number(operand)
         real = value.real or operand.real
         if real not in _C_BITS:
-            raise IRError("W320", f"{value.op} of {real} has no form in C++")
+            raise no_form(f"{value.op} of {real}")
         self.needs.headers.add("weft_math.h")
         if value.real:
             bits = call(_C_BITS[real], self.ops.code(self.meant(operand, signed=False))[0])
@@ -355,12 +297,6 @@ def variable_type(value: Value) -> IntType:
     return IntType(value.width or 64, signed=value.width != 1)
 
 
-_FLOAT_TYPES: dict[str, FloatType] = {
-    "f16": FloatType("f16"),
-    "bf16": FloatType("bf16"),
-    "f32": FloatType("f32"),
-    "f64": FloatType("f64"),
-}
 _WIDE = 256
 _C_BITS = {"f32": "unsigned", "f64": "unsigned long long"}
 _INT_HANDLERS: dict[str, Callable[[ExactOps, Exact, Exact], Exact]] = {
