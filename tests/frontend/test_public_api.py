@@ -6,10 +6,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import weft
 from dsl.types import IntType
+from weft import f32
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -56,6 +58,54 @@ def test_compile_verify_and_export(tmp_path: Path) -> None:
     assert (result.jit.status, result.cxx.status) == ("ok", "ok")
     project = weft.export(gemm, tmp_path / "gemm", "tiled", "mini")
     assert (tmp_path / "gemm" / "gemm.cpp").read_bytes() == project.files["gemm.cpp"]
+
+
+@weft.kernel
+def diagonal(A: f32[8, 8]):
+    for i in range(1, 8):
+        for j in range(7):
+            A[i, j] = A[i - 1, j + 1]
+
+
+@diagonal.schedule
+def swapped(s):
+    s.interchange("i", "j")
+
+
+@weft.kernel
+def outside(A: f32[8]):
+    for i in range(9):
+        A[i] = 0.0
+
+
+def test_compile_raises_at_once() -> None:
+    with pytest.raises(weft.ScheduleError, match=r"W203.*reverses a flow dependence"):
+        weft.compile(diagonal, "swapped")
+    with pytest.raises(weft.LanguageError, match="W160"):
+        weft.compile(outside)
+    with pytest.raises(weft.InputError, match="W505"):
+        weft.compile(diagonal, "swoped")
+    with pytest.raises(weft.LanguageError, match="W138"):
+        weft.compile(diagonal, size="mini")
+
+
+def test_compile_makes_no_more_than_it_checks() -> None:
+    design = weft.compile(diagonal)
+    assert set(design.seconds) == {"schedule"}
+
+
+def test_verify_and_export_use_the_kernels_own_inputs(tmp_path: Path) -> None:
+    @weft.kernel
+    def root(x: f32[4]):
+        for i in range(4):
+            x[i] = weft.sqrt(-x[i])
+
+    assert weft.verify(root).interp.detail != ""
+    root.inputs(lambda kernel, seed: {"x": np.full(4, -4.0 - seed)})
+    assert weft.verify(root, seed=5).interp.detail == ""
+    project = weft.export(root, tmp_path / "root", seed=5)
+    assert np.frombuffer(project.files["data/00_x.out.bin"], np.float32).tolist() == [3.0] * 4
+    assert project.notes == ()
 
 
 def test_importing_loads_nothing_yet() -> None:
