@@ -108,11 +108,19 @@ class FunctionKernel(Kernel):
         return self._specialised({**self.overrides, **values})
 
     def _replaceable(self, names: frozenset[str]) -> list[str]:
-        """Those of the captured names that are numbers: what is worth suggesting."""
-        from dsl.frontend.capture import is_number
+        """Those of the captured names worth suggesting: numbers, and types under a name of theirs.
+
+        ``f32`` itself can be replaced too, but nobody means that.
+        """
+        from dsl.frontend.capture import TYPES, is_number, plain
 
         environment = self._environment()
-        return [name for name in names if is_number(environment.lookup(name))]
+        values = {name: environment.lookup(name) for name in names}
+        return [
+            name
+            for name, value in values.items()
+            if is_number(plain(value)) or (isinstance(value, TYPES) and str(value) != name)
+        ]
 
     def _specialised(self, overrides: Mapping[str, object]) -> Self:
         if overrides == self.overrides:

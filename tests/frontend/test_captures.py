@@ -153,6 +153,16 @@ def test_at_refuses(
     assert text.startswith("test_captures.py:")
 
 
+def test_at_suggests_what_can_be_replaced(kernel: Load) -> None:
+    k = kernel(
+        "T, N, SCALE = f32, 4, 0.5\nTABLE = [1, 2]\n\n\n@weft.kernel\ndef k(A: T[N], B: f32[N]):\n"
+        "    for i in range(N):\n        A[i] = SCALE * TABLE[0] * abs(B[i])\n"
+    )
+    with pytest.raises(LanguageError) as caught:
+        k.at(size=3)
+    assert caught.value.help == "there is N, SCALE, T"
+
+
 def test_a_kernel_of_a_program_has_no_other_sizes() -> None:
     with pytest.raises(LanguageError, match=r"error\[W138\]: the kernel 'p' captures no 'N'"):
         weft.Program("p").at(N=3)
