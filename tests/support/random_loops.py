@@ -17,6 +17,8 @@ Range = tuple[int, int]
 """Smallest and largest value that a loop variable can have, both included."""
 
 NAMES = "ijkl"
+ODD_NAMES = ("new", "signed", "union", "auto", "this", "I", "NULL", "t", "std", "double", "ap_int")
+"""Names of loops that are fine in Python, and something else in C++."""
 
 
 def random_skeleton(rng: random.Random, profile: Profile) -> tuple[Node, ...]:
@@ -104,6 +106,9 @@ class _Maker:
             free = [name for name in NAMES if name not in scope]
             if free:
                 return free[0]
+        odd = self._rng.choice(ODD_NAMES)
+        if odd not in scope and self._rng.random() < 0.1:
+            return odd
         self._fresh += 1
         return f"{self._rng.choice(NAMES)}{self._fresh}"
 

@@ -19,6 +19,7 @@ from tests.support.random_loops import random_skeleton
 
 ODD_NAMES = ("register", "template", "signed", "typename", "NULL", "EOF", "main", "std", "hls")
 """Names that are fine in Python and not in C++."""
+ODD_KERNELS = ("main", "exp", "free", "log", "memcpy", "floor", "top", "signed", "y1", "kernel")
 
 
 def random_program(seed: int, profile: Profile = BALANCED) -> Program:
@@ -30,7 +31,8 @@ def random_program(seed: int, profile: Profile = BALANCED) -> Program:
     """
     rng = random.Random(f"{profile.name}/{seed}")
     maker = _Assembler(rng, profile, random_skeleton(rng, profile))
-    return maker.program(f"p{seed}")
+    odd = rng.random() < 0.03
+    return maker.program(rng.choice(ODD_KERNELS) if odd else f"p{seed}")
 
 
 class _Assembler:

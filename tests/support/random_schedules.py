@@ -9,10 +9,13 @@ from dsl.errors import ScheduleError
 from dsl.program import Program
 from dsl.schedule import Schedule
 from dsl.steps import (
+    BindOp,
+    BindStorage,
     Distribute,
     Flatten,
     Fuse,
     Interchange,
+    Interface,
     Partition,
     Pipeline,
     Reassociate,
@@ -43,6 +46,9 @@ WEIGHTS = {
     "pipeline": 7,
     "partition": 5,
     "flatten": 3,
+    "bind_storage": 2,
+    "bind_op": 2,
+    "interface": 2,
 }
 
 
@@ -124,6 +130,8 @@ def _step(
             return _partition(rng, state.scop.program)
         case "reassociate":
             return Reassociate(_reducing(rng, state))
+        case "bind_storage" | "bind_op" | "interface":
+            return _binding(rng, kind, state.scop.program)
         case "fuse" | "distribute":
             return _regroup(rng, kind, nests)
     if nest is None:
@@ -142,7 +150,8 @@ def _loop_step(rng: random.Random, kind: str, nest: Nest) -> Step | None:
             count = rng.randint(2, len(loops))
             return Reorder(tuple(rng.sample(loops, count)))
         case "split":
-            return Split(loop, _factor(rng), tail=_tail(rng))
+            named = (f"{loop[-1]}o", f"{loop[-1]}i") if rng.random() < 0.2 else (None, None)
+            return Split(loop, _factor(rng), *named, tail=_tail(rng))
         case "tile":
             count = rng.randint(1, min(3, len(loops)))
             first = rng.randint(0, len(loops) - count)
@@ -180,6 +189,22 @@ def _partition(rng: random.Random, program: Program) -> Step | None:
     scheme = rng.choice(("cyclic", "block", "complete"))
     factor = 0 if scheme == "complete" else rng.choice((2, 3, 4))
     return Partition(array.name, rng.randrange(len(array.shape)), scheme, factor)
+
+
+def _binding(rng: random.Random, kind: str, program: Program) -> Step | None:
+    """Steps that only name a resource."""
+    ranked = [a for a in program.arrays if a.shape]
+    match kind:
+        case "bind_op":
+            stmt = rng.choice(program.statements()).name
+            return BindOp(stmt, rng.choice(("mul", "add", "fadd")), rng.choice(("dsp", "fabric")))
+        case "bind_storage" if ranked:
+            words = rng.choice((("ram_2p", "bram"), ("ram_1p", "lutram"), ("ram_t2p", "uram")))
+            return BindStorage(rng.choice(ranked).name, *words)
+        case "interface":
+            mode = rng.choice(("m_axi", "ap_memory", "s_axilite", "bram"))
+            return Interface(rng.choice(program.arrays).name, mode)
+    return None
 
 
 def _regroup(rng: random.Random, kind: str, nests: list[Nest]) -> Step | None:
