@@ -161,7 +161,8 @@ class _Assembler:
         return self._new(place, rng.choice(self._dtypes), rank, local=local, writable=True)
 
     def _new(self, place: Place, dtype: DType, rank: int, *, local: bool, writable: bool) -> Plan:
-        depth = self._rng.choice((0, 0, self._rng.randint(0, len(place.loops)))) if local else 0
+        deepest = self._rng.randint(0, len(place.loops))
+        depth = self._rng.choice((0, deepest, deepest)) if local else 0
         storage = Storage.LOCAL if local else Storage.ARGUMENT
         plan = Plan(next(self._names), dtype, rank, storage, place.loops[:depth], writable)
         self._plans.append(plan)
