@@ -11,10 +11,8 @@ every subtraction made an addition.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 
-from dsl.affine import Affine
 from dsl.expr import (
     Binary,
     BinaryOp,
@@ -78,23 +76,12 @@ def _longest_chain(stmt: Stmt, around: tuple[Loop | If, ...]) -> int:
     for loop in around:
         if not isinstance(loop, Loop):
             continue
-        low = max(_interval(b, bounds)[0] for b in loop.lowers)
-        high = min(_interval(b, bounds)[1] for b in loop.uppers)
+        low = max(b.interval(bounds)[0] for b in loop.lowers)
+        high = min(b.interval(bounds)[1] for b in loop.uppers)
         bounds[loop.var] = (low, max(low, high - 1))
         if loop.var not in used:
             chain *= max(1, -(-(high - low) // abs(loop.step)))
     return chain
-
-
-def _interval(affine: Affine, bounds: Mapping[str, tuple[int, int]]) -> tuple[int, int]:
-    low = high = affine.const
-    for atom, c in affine.terms:
-        if isinstance(atom, str):
-            a, b = bounds[atom]
-        else:
-            a, b = (v // atom.denominator for v in _interval(atom.numerator, bounds))
-        low, high = low + min(c * a, c * b), high + max(c * a, c * b)
-    return low, high
 
 
 def magnitudes(program: Program) -> Program:

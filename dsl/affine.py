@@ -151,6 +151,24 @@ class Affine:
                     total += c * (numerator.evaluate(env) // denominator)
         return total
 
+    def interval(self, ranges: Mapping[str, tuple[int, int]]) -> tuple[int, int]:
+        """A range that holds every value, both ends included; exact if each variable occurs once.
+
+        Args:
+            ranges: That of every variable, both ends included.
+        """
+        low = high = self.const
+        for atom, c in self.terms:
+            match atom:
+                case str():
+                    ends = ranges[atom]
+                case FloorDiv(numerator, denominator):
+                    inner = numerator.interval(ranges)
+                    ends = (inner[0] // denominator, inner[1] // denominator)
+            low += c * ends[0 if c > 0 else 1]
+            high += c * ends[1 if c > 0 else 0]
+        return low, high
+
     def render(self, atom_text: Callable[[Atom], str]) -> str:
         """Text with each atom printed by ``atom_text`` (see ``__str__``)."""
         parts: list[str] = []

@@ -8,6 +8,7 @@ from dsl.affine import Affine, FloorDiv
 from dsl.errors import LanguageError
 from dsl.expr import Access
 from dsl.program import Array, Program
+from polyhedral.check_index import check_index
 from polyhedral.dependences import unwritten_reads
 from polyhedral.isl_text import affine_text, positional
 from polyhedral.scop import Scop, Statement, build_scop
@@ -19,8 +20,8 @@ def check_program(program: Program) -> Scop:
     """The scop of a program that is free of both faults.
 
     Raises:
-        LanguageError: W160 an access out of bounds, W161 a local read before it is written; each
-            with an example iteration.
+        LanguageError: W160 an access out of bounds, W161 a local read before it is written, W162
+            and W163 (see `polyhedral.check_index`); each with an example iteration.
     """
     scop = build_scop(program)
     for statement in scop.statements:
@@ -29,6 +30,7 @@ def check_program(program: Program) -> Scop:
             continue
         for access in (*statement.reads, statement.stmt.target):
             _check_bounds(statement, access, program.array(access.array), ranges)
+        check_index(statement, ranges)
     for array in program.locals:
         _check_written(scop, array)
     return scop

@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 
 import pytest
-import weft
-from weft import f32
 
+import weft
 from dsl.errors import LanguageError
 from polyhedral.check import check_program
 from polyhedral.dependences import dependences
 from polyhedral.depgraph import dependence_graph, to_dot, to_json
 from polyhedral.memory_order import memory_order
 from polyhedral.scop import build_scop
+from weft import f32
 
 Row = tuple[str, str, str, str, tuple[int | None, ...]]
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import pytest
-import weft
-from weft import f32
 
+import weft
 from dsl.errors import ScheduleError
 from dsl.program import Program
 from dsl.schedule import ScheduleBuilder
 from polyhedral.legality import IllegalStep
 from polyhedral.schedule import apply
+from weft import f32
 
 
 @weft.kernel

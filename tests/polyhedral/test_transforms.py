@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import weft
-from weft import f32
-
 from dsl.schedule import ScheduleBuilder
 from tests.polyhedral.show import nest
+from weft import f32
 
 
 @weft.kernel
