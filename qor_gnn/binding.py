@@ -25,11 +25,13 @@ _FEW_TERMS = 8
 def units_of(regions: Sequence[Region]) -> dict[str, int]:
     """Units of each core, shared by all regions and what is inside them."""
     most: dict[str, int] = {}
+    stage: dict[str, int] = {}  # of the regions that run at the same time
     for position, region in enumerate(regions):
         own = region_units(region)
         if _overlaps_calls(regions, position):
             own = _sum(own, region_units(regions[position + 1]))
-        for core, n in (*own.items(), *units_of(region.children).items()):
+        stage = _sum(stage, own) if region.beside else own
+        for core, n in (*stage.items(), *units_of(region.children).items()):
             most[core] = max(most.get(core, 0), n)
     return most
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import heapq
 import itertools
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from qor_gnn.address import Addresses
@@ -29,6 +29,7 @@ class Body:
         nodes: what runs in every iteration, in program order, stores last.
         hoisted: loads and arithmetic that run before the loop.
         registers: promoted addresses and the value each has at the end of an iteration.
+        store_value, conditional: the stores of an iteration by address, always or not always made.
         carried: the loads of promoted addresses: values of registers.
         preds, succs: constraints between nodes.
         ports: for each access the (resource, capacity) pairs that it takes.
@@ -43,6 +44,7 @@ class Body:
     carried: set[int] = field(default_factory=set)
     kept_out: list[bool] = field(default_factory=list)
     store_value: dict[int, int] = field(default_factory=dict)
+    conditional: dict[int, int] = field(default_factory=dict)
     preds: list[list[Edge]] = field(default_factory=list)
     succs: list[list[Edge]] = field(default_factory=list)
     ports: dict[int, Taken] = field(default_factory=dict)
@@ -95,11 +97,12 @@ def block(graph: Graph, personality: Personality) -> Body:
 def promotable(graph: Graph, moving: frozenset[str]) -> dict[int, int]:
     """Stored addresses that no counter in ``moving`` moves, and that nothing else may touch."""
     table = graph.addresses
-    fixed = {a: v for a, v in graph.stores.items() if not table.shape(a).variables & moving}
+    stores = {a: c.value for a, c in graph.conditional.items()} | graph.stores
+    fixed = {a: v for a, v in stores.items() if not table.shape(a).variables & moving}
     if not fixed:
         return {}
     by_memory: dict[int, set[int]] = {}
-    for a in (*graph.address, *graph.stores):
+    for a in (*graph.address, *stores):
         if a >= 0:
             by_memory.setdefault(table.shape(a).memory, set()).add(a)
     found = {}
@@ -144,7 +147,8 @@ def _written(body: Body) -> dict[int, list[int]]:
     """Addresses stored in every iteration, by memory."""
     found: dict[int, list[int]] = {}
     graph, table = body.graph, body.addresses
-    for a in (*graph.stores, *(graph.address[n] for n in graph.early_stores)):
+    early = (graph.address[n] for n in graph.early_stores)
+    for a in (*graph.stores, *graph.conditional, *early):
         if a not in body.registers:
             found.setdefault(table.shape(a).memory, []).append(a)
     return found
@@ -161,17 +165,22 @@ def _finished(body: Body) -> Body:
     out = body.kept_out
     body.nodes = [n for n in range(len(graph.kind)) if not out[n]]
     for address, value in graph.stores.items():
-        if address in body.registers:
-            continue
-        node = graph.add(
-            STORE, None, (value,) if value >= 0 else (), address, graph.stored_by[address]
-        )
-        body.store_value[address] = node
-        out.append(False)
-        body.nodes.append(node)
+        if address not in body.registers:
+            body.store_value[address] = _store(body, address, value)
+    for address, conditional in graph.conditional.items():
+        if address not in body.registers:
+            body.conditional[address] = _store(body, address, conditional.value)
     _link(body)
     body.ports, body.port_keys = ports_of(body.graph, body.nodes, body.personality)
     return body
+
+
+def _store(body: Body, address: int, value: int) -> int:
+    deps = (value,) if value >= 0 else ()
+    node = body.graph.add(STORE, None, deps, address, body.graph.stored_by[address])
+    body.kept_out.append(False)
+    body.nodes.append(node)
+    return node
 
 
 def _link(body: Body) -> None:
@@ -190,6 +199,9 @@ def _link(body: Body) -> None:
     for before, after, states in graph.order:
         if not out[before] and not out[after]:
             connect(body, before, after, states)
+    for address, after in body.conditional.items():
+        if address in body.store_value:
+            connect(body, body.store_value[address], after, body.personality.rules.store)
     _keep_order_of_final_stores(body)
     _serialise(body)
 
@@ -263,7 +275,7 @@ def _keep_order_of_final_stores(body: Body) -> None:
             several.setdefault(table.shapes[shape].memory, set()).add(shape)
     if all(len(shapes) == 1 for shapes in several.values()):
         return
-    for address, store in body.store_value.items():
+    for address, store in (*body.store_value.items(), *body.conditional.items()):
         memory = table.shape(address).memory
         if len(several[memory]) == 1:
             continue
@@ -322,7 +334,7 @@ def register_paths(body: Body) -> Sequence[tuple[int, int, list[int]]]:
     return found
 
 
-def longest_path(graph: Graph, start: int, end: int) -> list[int]:
+def longest_path(graph: Graph, start: int, end: int, without: Collection[int] = ()) -> list[int]:
     """The operations after ``start`` up to ``end`` along the slowest chain; empty if none."""
     users = graph.users()
     best: dict[int, tuple[int, int]] = {start: (0, -1)}
@@ -332,6 +344,8 @@ def longest_path(graph: Graph, start: int, end: int) -> list[int]:
         if n == end:
             break
         for user in users[n]:
+            if user in without:
+                continue
             operator = graph.operator[user]
             length = best[n][0] + (operator.distance if operator is not None else 0)
             if user not in best or length > best[user][0]:

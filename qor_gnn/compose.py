@@ -50,6 +50,7 @@ class Region:
         copy: which copy of its parent's body it is in.
         body, times, pipeline: how it was scheduled; of a nest there is none.
         children: the regions in its body.
+        beside: it runs at the same time as the region before it.
     """
 
     kind: Literal["pipeline", "sequential", "nest", "block"]
@@ -62,12 +63,23 @@ class Region:
     times: Times | None = None
     pipeline: Pipeline | None = None
     children: list[Region] = field(default_factory=list)
+    beside: bool = False
+
+    @property
+    def memories(self) -> frozenset[int]:
+        """Numbers of the memories that its own body touches."""
+        if self.body is None:
+            return frozenset()
+        graph = self.body.graph
+        touched = {a for a in (*graph.address, *self.body.registers) if a >= 0}
+        return frozenset(graph.addresses.shape(a).memory for a in touched)
 
     @property
     def iterations_latency(self) -> float:
         """Cycles from the first to the last of its iterations."""
         if self.pipeline is not None:
-            return max(0.0, self.iterations - 1) * self.pipeline.interval + self.depth - 1
+            last = max(1, self.depth - 1)
+            return max(0.0, self.iterations - 1) * self.pipeline.interval + last
         return self.iterations * self.depth
 
 
@@ -79,6 +91,8 @@ class _Flow:
     ended: Ended = "start"
     stored: list[int] = field(default_factory=list)
     regions: list[Region] = field(default_factory=list)
+    calls: list[Region] = field(default_factory=list)  # that run at the same time, the last ones
+    called_at: float = 0
 
 
 def function_latency(scope: Scope, function: Function) -> tuple[float, list[Region]]:
@@ -135,6 +149,7 @@ def _before(scope: Scope, flow: _Flow, pending: list[Placed]) -> int | None:
     times = schedule(body)
     states = released(body, times)
     flow.regions.append(Region("block", (), 1, times.states, states, 0, body, times))
+    flow.calls = []
     return states
 
 
@@ -176,7 +191,7 @@ def pipelined_chain(scope: Scope, loop: Loop) -> tuple[Loop, ...]:
     """The perfect nest from ``loop`` to a pipelined loop; () where there is none."""
     chain = [loop]
     while scope.pipeline_ii(chain[-1]) is None:
-        inner = sole_loop(chain[-1])
+        inner = sole_loop(chain[-1], scope.personality.rules.flatten_imperfect)
         if inner is None or chain[-1].factor != 1 or inner.flatten is False:
             return ()
         if inner.unroll == 0 and scope.pipeline_ii(inner) is None:
@@ -203,7 +218,7 @@ def _pipeline(
     iterations = 1.0
     for n in counts:
         iterations *= n
-    states = max(0.0, iterations - 1) * found.interval + found.depth - 1
+    states = max(0.0, iterations - 1) * found.interval + max(1, found.depth - 1)
     prologue = _prologue(body)
     if before is not None:
         prologue = max(before, prologue)
@@ -215,10 +230,22 @@ def _pipeline(
         prologue = 0
     region = Region("pipeline", chain, iterations, found.depth, states + rules.call, prologue)
     region.body, region.times, region.pipeline = body, found.times, found
-    flow.regions.append(region)
-    flow.at += prologue + states + rules.call
+    _call(flow, region)
     flow.stored += body.epilogue
     flow.ended = "stored" if body.epilogue else "call"
+
+
+def _call(flow: _Flow, region: Region) -> None:
+    """Calls that share no memory run at the same time, and take as long as the longest."""
+    follows = bool(flow.calls) and flow.ended in ("call", "stored") and not region.prologue
+    mine = region.memories
+    region.beside = follows and not any(mine & other.memories for other in flow.calls)
+    if not region.beside:
+        flow.calls = []
+        flow.called_at = flow.at
+    flow.calls.append(region)
+    flow.regions.append(region)
+    flow.at = max(flow.at, flow.called_at + region.prologue + region.latency)
 
 
 def _prologue(body: Body) -> int:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import assert_never
+from typing import Literal, assert_never
 
 from dsl.affine import Affine
 from qor_gnn.address import Addresses, Site, site
+from qor_gnn.from_expr import type_of
 from qor_gnn.personality import Operator, Personality
 from qor_gnn.region import Access, Guard, Loop, Node, Statement, walk
 
@@ -20,6 +21,19 @@ _OUTSIDE = ("const", "input")
 
 Env = Mapping[str, Affine]
 """Loop variables as expressions of the counters of loops that still run."""
+
+
+When = Literal["always", "guarded", "first", "last"]
+"""Whether statements run in every iteration; in a flattened nest those around the inner loop run in
+its first or its last one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Conditional:
+    """A store that is not made in every iteration: the value, and when it is made."""
+
+    value: int
+    when: When
 
 
 @dataclass(slots=True)
@@ -38,8 +52,10 @@ class Graph:
     statement: list[Statement] = field(default_factory=list)
     order: list[tuple[int, int, int]] = field(default_factory=list)
     stores: dict[int, int] = field(default_factory=dict)  # address -> value (< 0: from outside)
+    conditional: dict[int, Conditional] = field(default_factory=dict)  # by address
     stored_by: dict[int, Statement] = field(default_factory=dict)
     loads: dict[int, int] = field(default_factory=dict)  # address -> its first load
+    at_first: set[int] = field(default_factory=set)  # only run in the first inner iteration
     early_stores: list[int] = field(default_factory=list)  # operations: must stay in their place
     _users: list[list[int]] = field(default_factory=list)
 
@@ -111,6 +127,7 @@ class Expander:
     _shapes: dict[int, set[int]] = field(default_factory=dict)  # memory -> shapes in the body
     _mixed: set[int] = field(default_factory=set)  # memories in more than one shape
     _touched: dict[int, list[int]] = field(default_factory=dict)  # memory -> accesses so far
+    when: When = "always"
 
     def __post_init__(self) -> None:
         self.graph = Graph(self.addresses)
@@ -137,8 +154,7 @@ class Expander:
                         copies[node.iv] = first + c * node.step
                         self.run(node.body, copies)
                 case Guard():
-                    if self._holds(node, copies):
-                        self.run(node.body, copies)
+                    self._guarded(node, copies)
                 case _:
                     assert_never(node)
 
@@ -147,14 +163,21 @@ class Expander:
         lowers = [b.substitute(values).substitute(self.env) for b in loop.lowers]
         return max((b.const for b in lowers if b.is_const), default=0)
 
-    def _holds(self, guard: Guard, copies: Mapping[str, int]) -> bool:
-        """False only where it is known not to hold."""
+    def _guarded(self, guard: Guard, copies: dict[str, int]) -> None:
+        """A body that runs where constraints hold: never, always, or nobody knows."""
         values = {v: Affine((), c) for v, c in copies.items()}
+        decided = True
         for c in guard.constraints:
             e = c.expr.substitute(self.env).substitute(values)
-            if e.is_const and not (e.const >= 0 if c.kind == ">=" else e.const == 0):
-                return False
-        return True
+            if not e.is_const:
+                decided = False
+            elif not (e.const >= 0 if c.kind == ">=" else e.const == 0):
+                return
+        outer = self.when
+        if not decided and outer == "always":
+            self.when = "guarded"
+        self.run(guard.body, copies)
+        self.when = outer
 
     # ------------------------------------------------------------------------- statements
 
@@ -190,6 +213,8 @@ class Expander:
                     deps = operands if min(operands) >= 0 else tuple(v for v in operands if v >= 0)
                     found = graph.add(step.kind, step.operator, deps, -1, statement)
                     merged[key] = found
+                    if self.when == "first":
+                        graph.at_first.add(found)
                 values.append(found)
             elif step.index is not None:
                 held = tuple(copies.get(v, 0) for v in sorted(step.index.indices[0].variables()))
@@ -215,13 +240,23 @@ class Expander:
             return found
         graph = self.graph
         found = graph.add(LOAD, None, (), address, statement)
-        self._values[address] = found
         graph.loads.setdefault(address, found)
+        self._values[address] = found
+        if address in graph.conditional:
+            new = graph.conditional[address].value
+            self._values[address] = self._either(place.memory, new, found, statement)
         if place.memory in self._mixed:
             self._commit(place.memory, address)
             self._ordered_after_stores(found, address)
             self._touched.setdefault(place.memory, []).append(found)
-        return found
+        return self._values.get(address, found)
+
+    def _either(self, memory: int, new: int, old: int, statement: Statement) -> int:
+        """The value of an element after a conditional store: selected from both."""
+        type_, width = type_of(self.addresses.memories[memory].dtype)
+        operator = self.personality.operator("select", type_, width)
+        deps = tuple(v for v in (new, old) if v >= 0)
+        return self.graph.add("select", operator, deps, -1, statement)
 
     def _store(
         self, place: Site, statement: Statement, value: int, copies: Mapping[str, int]
@@ -232,9 +267,17 @@ class Expander:
             for other in list(self._values):
                 if other != address and self.addresses.may_alias(address, other):
                     del self._values[other]
-        self._values[address] = value
-        self.graph.stores[address] = value
-        self.graph.stored_by[address] = statement
+        graph = self.graph
+        if self.when == "always":
+            self._values[address] = value
+            graph.stores[address] = value
+            graph.conditional.pop(address, None)
+        else:
+            old = self._values.pop(address, None)
+            graph.conditional[address] = Conditional(value, self.when)
+            if old is not None:
+                self._values[address] = self._either(place.memory, value, old, statement)
+        graph.stored_by[address] = statement
 
     # ---------------------------------------------------- accesses that may be the same element
 

@@ -94,8 +94,11 @@ def _memory_cycles(body: Body, trips: Mapping[str, int]) -> list[Cycle]:
     for address, load in graph.loads.items():
         if not body.kept_out[load]:
             loads.setdefault(table.shape(address).memory, []).append(address)
-    for address, value in graph.stores.items():
-        if address not in body.store_value or value < 0 or body.kept_out[value]:
+    stores = [(a, graph.stores[a]) for a in body.store_value]
+    # What is stored at the end of an inner loop is loaded by no later iteration of it.
+    stores += [(a, c.value) for a, c in graph.conditional.items() if c.when != "last"]
+    for address, value in stores:
+        if value < 0 or body.kept_out[value]:
             continue
         for source in loads.get(table.shape(address).memory, ()):
             distance = carried_distance(table, address, source, body.variables, trips)
@@ -114,7 +117,8 @@ def _path(body: Body, load: int, value: int) -> list[int] | None:
     """The operations from a load to a stored value; [] where the load itself is stored."""
     if load == value:
         return []
-    return longest_path(body.graph, load, value) or None
+    # What runs in the first iteration of an inner loop has nothing from the one before.
+    return longest_path(body.graph, load, value, body.graph.at_first) or None
 
 
 def carried_distance(

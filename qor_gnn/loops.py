@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 from math import ceil
 
 from dsl.affine import Affine
@@ -61,11 +62,12 @@ def has_pipeline(scope: Scope, loop: Loop) -> bool:
     return any(isinstance(n, Loop) and scope.pipeline_ii(n) is not None for n in walk((loop,)))
 
 
-def sole_loop(loop: Loop) -> Loop | None:
-    """The loop that is all of the body."""
-    if len(loop.body) == 1 and isinstance(loop.body[0], Loop):
-        return loop.body[0]
-    return None
+def sole_loop(loop: Loop, imperfect: bool = False) -> Loop | None:
+    """The loop that is all of the body, or (``imperfect``) all but statements."""
+    inner = [n for n in loop.body if loops_in((n,))]
+    if len(inner) != 1 or not isinstance(inner[0], Loop):
+        return None
+    return inner[0] if imperfect or len(loop.body) == 1 else None
 
 
 def running(loop: Loop, copies: int) -> Affine:
@@ -88,34 +90,52 @@ def placed_copies(loop: Loop, env: dict[str, Affine]) -> list[dict[str, Affine]]
     return [{**env, loop.iv: base + c * loop.step} for c in range(copies)]
 
 
-def loop_graph(scope: Scope, loop: Loop, env: dict[str, Affine]) -> Graph:
-    """The operations of a loop's body, unrolled as the loop asks, all inside it completely."""
-    copies = loop.factor
-    number = _COPY + loop.iv
-    once = loop.constant_trips is not None and copies >= loop.constant_trips
-    base = Affine((), running(loop, 1).const) if once else running(loop, copies)
-    own = {**env, loop.iv: base + Affine(((number, loop.step),))}
-    copied = frozenset({number, *(inner.iv for inner in loops_in(loop.body))})
+def nest_graph(scope: Scope, chain: tuple[Loop, ...], env: dict[str, Affine]) -> Graph:
+    """The operations of one iteration of a nest whose loops are each the only one in the one above.
+
+    The innermost body is unrolled as its loop asks, all inside it completely. Statements around a
+    loop run in its first or its last iteration.
+    """
+    inner = chain[-1]
+    copies = inner.factor
+    number = _COPY + inner.iv
+    once = inner.constant_trips is not None and copies >= inner.constant_trips
+    base = Affine((), running(inner, 1).const) if once else running(inner, copies)
+    own = {**env, **{loop.iv: running(loop, 1) for loop in chain[:-1]}}
+    own[inner.iv] = base + Affine(((number, inner.step),))
+    copied = frozenset({number, *(each.iv for each in loops_in(inner.body))})
     expander = Expander(scope.personality, scope.addresses, scope.numbers, own, copied)
-    expander.prepare(loop.body)
+    expander.prepare(chain[0].body)
+    before, after = [], []
+    for outer, loop in pairwise(chain):
+        at = outer.body.index(loop)
+        before.append(outer.body[:at])
+        after.append(outer.body[at + 1 :])
+    expander.when = "first"
+    for nodes in before:
+        expander.run(nodes, {})
+    expander.when = "always"
     for c in range(copies):
-        expander.run(loop.body, {number: c})
+        expander.run(inner.body, {number: c})
+    expander.when = "last"
+    for nodes in reversed(after):
+        expander.run(nodes, {})
     return expander.graph
 
 
 def innermost_body(scope: Scope, loop: Loop, env: dict[str, Affine]) -> Body:
     """The body of a loop by itself."""
-    return loop_body(loop_graph(scope, loop, env), scope.personality, (loop.iv,))
+    return loop_body(nest_graph(scope, (loop,), env), scope.personality, (loop.iv,))
 
 
 def flattened_body(scope: Scope, chain: tuple[Loop, ...], env: dict[str, Affine]) -> Body | None:
     """The body of a nest that runs as one pipeline; None where the nest does not flatten.
 
-    It does not where the innermost loop alone keeps accumulators of memory in registers.
+    Where accumulators are promoted first, it does not if the innermost loop by itself keeps some of
+    memory in registers.
     """
-    around = {**env, **{loop.iv: running(loop, 1) for loop in chain[:-1]}}
-    graph = loop_graph(scope, chain[-1], around)
-    if len(chain) > 1:
+    graph = nest_graph(scope, chain, env)
+    if len(chain) > 1 and scope.personality.rules.promote_first:
         kept = promotable(graph, frozenset({chain[-1].iv}))
         if any(not graph.addresses.memory(a).in_registers for a in kept):
             return None

@@ -78,6 +78,8 @@ class Rules:
         memory_cycle: states of a recurrence through memory besides its operators.
         call: states of a pipeline called by its parent besides its iterations.
         switch_cases: from how many banks on a store of unknown bank ends its state.
+        flatten_imperfect: nests flatten around statements that are not in the innermost loop.
+        promote_first: accumulators go into registers before nests flatten, and so prevent it.
         deeper: by how much a pipeline may grow for want of units before it gets more of them.
     """
 
@@ -90,6 +92,8 @@ class Rules:
     call: int = 4
     switch_cases: int = 8
     deeper: float = 1.5
+    flatten_imperfect: bool = False
+    promote_first: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,12 +104,13 @@ def _closes(body: Body, times: Times, cycle: Cycle, interval: int) -> bool:
         saved = body.personality.rules.closing if len(cycle.path) == 1 else 0
         return start[end] + operator.distance - saved <= min(users) + interval
     stores = [
-        start[s] + body.last(s)
-        for s in body.store_value.values()
-        if s in start and end in graph.deps[s]
+        start[s]
+        for s in (*body.store_value.values(), *body.conditional.values())
+        if end in graph.deps[s]
     ]
-    latest = start[cycle.path[0]] - body.personality.rules.load  # when its load could be
-    return not stores or min(stores) <= latest + interval * cycle.distance
+    # The load can wait for the rest; what counts is a store that waits for its port.
+    late = min(stores, default=0) - start[end] - operator.distance
+    return cycle.delay + max(0, late) <= interval * cycle.distance
 
 
 def delayed(
