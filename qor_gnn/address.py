@@ -165,6 +165,25 @@ def _shape(memory: Memory, number: int, terms: tuple[Terms, ...]) -> Shape:
     return Shape(number, terms, tuple(moduli), tuple(resolved), frozenset(names))
 
 
+Product = tuple[Terms, int]
+"""A moving subscript and the number of words in a bank that one step of it passes."""
+
+
+def address_products_of(table: Addresses, shape: int, moving: frozenset[str]) -> frozenset[Product]:
+    """The products of moving subscripts with row lengths that are no powers of two."""
+    found = set()
+    memory = table.memories[table.shapes[shape].memory]
+    if memory.in_registers:
+        return frozenset()
+    words = 1
+    for d in reversed(range(len(memory.shape))):
+        terms = tuple(t for t in table.shapes[shape].terms[d] if t[0] in moving)
+        if terms and words & (words - 1):
+            found.add((terms, words))
+        words *= -(-memory.shape[d] // memory.splits[d].factor)
+    return frozenset(found)
+
+
 @dataclass(frozen=True, slots=True)
 class Site:
     """An access in a body, ready to be placed: the shape, and constants that move with copies.

@@ -11,7 +11,7 @@ import itertools
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
-from qor_gnn.address import Addresses
+from qor_gnn.address import Addresses, Product, address_products_of
 from qor_gnn.graph import LOAD, STORE, Graph
 from qor_gnn.personality import Personality
 from qor_gnn.ports import PortKey, Taken, ports_of
@@ -32,6 +32,8 @@ class Body:
         store_value, conditional: the stores of an iteration by address, always or not always made.
         carried: the loads of promoted addresses: values of registers.
         preds, succs: constraints between nodes.
+        products: multiplications by a row's length that addresses need.
+        ready: for accesses behind such a product the first state in which they can start.
         ports: for each access the (resource, capacity) pairs that it takes.
     """
 
@@ -50,6 +52,8 @@ class Body:
     ports: dict[int, Taken] = field(default_factory=dict)
     port_keys: list[PortKey] = field(default_factory=list)
     lengths: list[int] = field(default_factory=list)
+    products: frozenset[Product] = frozenset()
+    ready: dict[int, int] = field(default_factory=dict)
 
     @property
     def addresses(self) -> Addresses:
@@ -172,6 +176,11 @@ def _finished(body: Body) -> Body:
             body.conditional[address] = _store(body, address, conditional.value)
     _link(body)
     body.ports, body.port_keys = ports_of(body.graph, body.nodes, body.personality)
+    if len(variables := body.variables) > 1:
+        found = address_products(graph, body.nodes, frozenset(variables))
+        states = body.personality.rules.address
+        body.products = frozenset().union(*found.values())
+        body.ready = dict.fromkeys(found, states) if states else {}
     return body
 
 
@@ -285,6 +294,28 @@ def _keep_order_of_final_stores(body: Body) -> None:
                 continue
             if a == address or table.may_alias(a, address):
                 connect(body, n, store, 0 if graph.kind[n] == LOAD else 1)
+
+
+def address_products(
+    graph: Graph, nodes: Sequence[int], moving: frozenset[str]
+) -> dict[int, frozenset[Product]]:
+    """The accesses whose addresses need products, and which.
+
+    In a flattened nest no counter steps evenly, so that a row's number times its length is computed
+    anew in each iteration, unless the length is a power of two.
+    """
+    table = graph.addresses
+    by_shape: dict[int, frozenset[Product]] = {}
+    found = {}
+    for n in nodes:
+        if graph.address[n] < 0:
+            continue
+        shape = table.shape_of[graph.address[n]]
+        if shape not in by_shape:
+            by_shape[shape] = address_products_of(table, shape, moving)
+        if by_shape[shape]:
+            found[n] = by_shape[shape]
+    return found
 
 
 def shares_unseen(body: Body, address: int) -> bool:

@@ -128,7 +128,7 @@ def estimate(
         latency=latency,
         loops=_loops(kernel, runs, explain),
         units=tuple(sorted(units.items())),
-        dsp=_dsp(regions, units),
+        dsp=_dsp(regions, units) + found.rules.address_dsp * products(regions),
         provenance="model",
         tool=found.name,
         device=place.name,
@@ -168,6 +168,12 @@ def _dsp(regions: Sequence[Region], units: dict[str, int]) -> int:
     for region in regions:
         _costs(region, cost)
     return sum(n * cost.get(core, 0) for core, n in units.items())
+
+
+def products(regions: Sequence[Region]) -> int:
+    """Multiplications in addresses: each module has its own."""
+    own = sum(len(r.body.products) for r in regions if r.body is not None)
+    return own + sum(products(r.children) for r in regions)
 
 
 def _costs(region: Region, cost: dict[str, int]) -> None:

@@ -78,6 +78,8 @@ class Rules:
         memory_cycle: states of a recurrence through memory besides its operators.
         call: states of a pipeline called by its parent besides its iterations.
         switch_cases: from how many banks on a store of unknown bank ends its state.
+        address, address_dsp: states and DSP slices of a row's number times its length, where an
+            address of a flattened nest needs it.
         flatten_imperfect: nests flatten around statements that are not in the innermost loop.
         promote_first: accumulators go into registers before nests flatten, and so prevent it.
         deeper: by how much a pipeline may grow for want of units before it gets more of them.
@@ -91,6 +93,8 @@ class Rules:
     memory_cycle: int = 3
     call: int = 4
     switch_cases: int = 8
+    address: int = 0
+    address_dsp: int = 1
     deeper: float = 1.5
     flatten_imperfect: bool = False
     promote_first: bool = True

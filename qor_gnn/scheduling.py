@@ -75,10 +75,13 @@ class _ListScheduler:
         body = self.body
         height = priorities(body)
         waiting = {n: len(body.preds[n]) for n in body.nodes}
-        earliest = dict.fromkeys(body.nodes, 0)
-        ready = [(-height[n], n) for n in body.nodes if not waiting[n]]
+        earliest = dict.fromkeys(body.nodes, 0) | body.ready
+        ready = [(-height[n], n) for n in body.nodes if not waiting[n] and not earliest[n]]
         heapq.heapify(ready)
         later: dict[int, list[int]] = {}
+        for n, state in body.ready.items():
+            if not waiting[n]:
+                later.setdefault(state, []).append(n)
         at, left, states = 0, len(body.nodes), 0
         last = body.lengths
         while left:

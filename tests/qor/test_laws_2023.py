@@ -1,0 +1,98 @@
+"""What Vitis HLS 2023.2 does at 3.33 ns without any directive: automatic pipelines, flattened nests.
+
+A load takes 2 states, an f32 product 4, a sum 7, a store 1, an address with a product 3.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from dsl.builder import ProgramBuilder
+from dsl.types import f32
+from polyhedral.codegen import loop_tree
+from polyhedral.scheduled import build
+from qor_gnn.data.u280_programs import KERNELS, program
+from qor_gnn.estimate import LoopEstimate, QorEstimate, estimate
+from qor_gnn.from_tree import kernel_of_tree
+from qor_gnn.reasons import Recurrence
+from tests.qor.designs import region_tree
+
+TOOL = "vitis-2023.2-u280-3.33ns"
+
+
+def plain(kernel: str) -> QorEstimate:
+    return estimate(kernel_of_tree(loop_tree(build(program(kernel)))), TOOL)
+
+
+def loop(found: QorEstimate, *names: str) -> LoopEstimate:
+    return next(each for each in found.loops if each.loops == names)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_innermost_loops_are_pipelined(kernel: str) -> None:
+    found = plain(kernel)
+    nests = [each.loops for each in found.loops if each.kind == "nest"]
+    assert nests == {"atax": [("loop2",)], "gemm": [("loop1",)]}.get(kernel, [])
+    assert all(each.kind == "pipeline" for each in found.loops if each.loops not in nests)
+
+
+def test_a_nest_flattens_around_the_statement_in_front_of_its_inner_loop() -> None:
+    found = loop(plain("2mm"), "loop4", "loop5", "loop6")
+    assert (found.trips.average, found.ii) == (180 * 220 * 190, 8)
+    limit = found.limits[0]
+    assert isinstance(limit, Recurrence)
+    # D[i][j] *= beta is not on the cycle: it has nothing from the iteration before.
+    assert (limit.array, limit.through, limit.statements) == ("D", "memory", ("S2", "S3"))
+    assert "mul" not in limit.operators
+
+
+def test_a_loop_with_two_inner_loops_does_not_flatten() -> None:
+    found = plain("atax")
+    assert loop(found, "loop2").kind == "nest"
+    accumulates = loop(found, "loop3")
+    assert accumulates.ii == 7
+    assert isinstance(accumulates.limits[0], Recurrence)
+    assert accumulates.limits[0].through == "register"
+    assert loop(found, "loop4").ii == 1
+    assert loop(found, "loop4").depth + 1 == 2 + 4 + 7 + 1
+
+
+def test_a_loop_of_one_state() -> None:
+    zero = loop(plain("atax"), "loop1")
+    assert (zero.ii, zero.latency.average) == (1, 410)
+
+
+def test_calls_that_share_no_memory_run_at_the_same_time() -> None:
+    found = plain("3mm")
+    first, second, third = (each.latency.average for each in found.loops)
+    assert first < second
+    assert found.latency.average == pytest.approx(second + third, abs=8)
+    # Both have units of their own; the third shares them.
+    assert dict(found.units) == {"fadd": 2, "fmul": 2}
+
+
+def test_calls_that_share_a_memory_do_not() -> None:
+    found = plain("mvt")
+    both = sum(each.latency.average for each in found.loops)
+    assert found.latency.average == pytest.approx(both, abs=8)
+
+
+def test_an_address_of_a_flattened_nest_needs_a_product_unless_rows_are_powers_of_two() -> None:
+    def copies(columns: int) -> QorEstimate:
+        p = ProgramBuilder("copy")
+        i, j = p.loops(i=8, j=columns)
+        a = p.placeholder("A", f32, (8, columns))
+        b = p.placeholder("B", f32, (8, columns))
+        p.compute("S", (i, j), b[i, j], a[i, j] * 2.0)
+        return estimate(region_tree(p), TOOL)
+
+    even, odd = copies(64), copies(60)
+    assert (even.dsp, odd.dsp) == (3, 4)
+    assert odd.loops[0].depth == even.loops[0].depth + 3
+
+
+@pytest.mark.parametrize(
+    ("kernel", "dsp"), [("3mm", 19), ("atax", 5), ("bicg", 6), ("gemm", 9), ("gesummv", 6)]
+)
+def test_units_and_products(kernel: str, dsp: int) -> None:
+    assert plain(kernel).dsp == dsp
