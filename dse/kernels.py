@@ -84,10 +84,15 @@ def chosen(kernel: Kernel, schedule: str | None) -> tuple[Schedule, str]:
 
 
 def sized(kernel: Kernel, size: str | None) -> Kernel:
-    """The kernel at the size that the command line names."""
+    """The kernel at the size that the command line names.
+
+    Raises:
+        InputError: W506: it has no such size, or captures no such name.
+    """
     if size is None or size == DEFAULT_SIZE:
         return kernel
-    if "=" not in size:
+    values = size_values(size)
+    if values is None:
         if size not in kernel.sizes:
             known = ", ".join(map(str, kernel.sizes)) or "none"
             raise InputError(
@@ -96,6 +101,23 @@ def sized(kernel: Kernel, size: str | None) -> Kernel:
                 help=f"its sizes: {known}; or give values: --size N=64",
             )
         return kernel.at(size)
+    try:
+        return kernel.at(**values)
+    except LanguageError as error:
+        if error.code != "W138":
+            raise
+        # Its place would be this file: the name comes from the command line.
+        raise InputError("W506", error.message, help=error.help) from error
+
+
+def size_values(size: str) -> dict[str, object] | None:
+    """The values in ``NI=20,NJ=30``; None where it is the name of a size.
+
+    Raises:
+        InputError: W506: it is neither.
+    """
+    if "=" not in size:
+        return None
     values: dict[str, object] = {}
     for part in size.split(","):
         match = re.fullmatch(r"\s*([A-Za-z_]\w*)\s*=\s*(-?\d{1,18})\s*", part)
@@ -104,13 +126,7 @@ def sized(kernel: Kernel, size: str | None) -> Kernel:
                 "W506", f"'{part}' is not of the form NAME=NUMBER", help="e.g. --size NI=20,NJ=30"
             )
         values[match[1]] = int(match[2])
-    try:
-        return kernel.at(**values)
-    except LanguageError as error:
-        if error.code != "W138":
-            raise
-        # Its place would be this file: the name comes from the command line.
-        raise InputError("W506", error.message, help=error.help) from error
+    return values
 
 
 def kernels_of(spec: str) -> dict[str, Kernel]:

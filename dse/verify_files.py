@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dse.kernels import DEFAULT_SIZE, UNSCHEDULED, chosen, kernels_of, sized
+from dse.kernels import DEFAULT_SIZE, UNSCHEDULED, chosen, kernels_of, size_values, sized
 from dsl.errors import InputError, WeftError
 
 if TYPE_CHECKING:
@@ -66,22 +66,31 @@ def python_files(folder: Path) -> list[Path]:
         part.startswith(hidden) for part in p.relative_to(folder).parts)]  # fmt: skip
 
 
-def pairs_of(file: Path, size: str | None) -> list[Pair]:
+def pairs_of(file: Path, size: str | None) -> tuple[list[Pair], dict[Pair, str]]:
     """Every kernel of a file with no schedule and with each of its own.
 
     Args:
         file: The file; it is executed.
         size: The size for all; None for ``mini`` where a kernel has it, else its default.
 
+    Returns:
+        Those to do, and those of kernels without that size, with why not.
+
     Raises:
         WeftError: It cannot be loaded.
     """
     found: list[Pair] = []
+    without: dict[Pair, str] = {}
     for name, kernel in kernels_of(str(file)).items():
         mine = size or ("mini" if "mini" in kernel.sizes else DEFAULT_SIZE)
-        schedules = (UNSCHEDULED, *kernel.schedules)
-        found += [Pair(str(file), name, schedule, mine) for schedule in schedules]
-    return found
+        pairs = [Pair(str(file), name, s, mine) for s in (UNSCHEDULED, *kernel.schedules)]
+        try:
+            sized(kernel, mine)
+        except InputError as error:
+            without |= dict.fromkeys(pairs, error.message)
+        else:
+            found += pairs
+    return found, without
 
 
 def verify_pairs(task: FileTask) -> list[dict[str, Any]]:
@@ -138,14 +147,14 @@ def row_of(pair: Pair, result: VerifyResult) -> dict[str, Any]:
     }
 
 
-def failed_row(pair: Pair, detail: str) -> dict[str, Any]:
+def failed_row(pair: Pair, detail: str, status: str = "failed") -> dict[str, Any]:
     """A row of what did not get as far as being compared."""
     return {
         "file": pair.file,
         "kernel": pair.kernel,
         "schedule": pair.schedule,
         "size": pair.size,
-        "status": "failed",
+        "status": status,
         **dict.fromkeys(("interp", "jit", "cxx", "max_ulp", "tolerance_ulp", "seconds")),
         "detail": detail,
     }
@@ -156,22 +165,42 @@ def verify_all(
 ) -> Iterator[tuple[int, list[dict[str, Any]]]]:
     """Verify all files in parallel; yields the number of pairs in all and some finished rows.
 
+    Kernels without that size have rows with the status ``skipped``.
+
     Args:
         files: Python files with kernels.
         size: See `pairs_of`.
         options: How.
         jobs: Processes at once.
         seconds: Limit for each file.
+
+    Raises:
+        InputError: W506: ``size`` is no size, or none of the kernels has it.
     """
     from dse.workers import run_tasks
 
+    if size is not None:
+        size_values(size)  # what is written wrong is wrong for all
     pairs: list[Pair] = []
+    without: dict[Pair, str] = {}
+    broken: list[dict[str, Any]] = []
     for file in files:
         try:
-            pairs += pairs_of(file, size)
+            found, others = pairs_of(file, size)
         except WeftError as error:
-            broken = Pair(str(file), "", "", "")
-            yield 0, [failed_row(broken, error.render())]
+            broken.append(failed_row(Pair(str(file), "", "", ""), error.render()))
+        else:
+            pairs += found
+            without |= others
+    if without and not pairs:
+        names = dict.fromkeys(pair.kernel for pair in without)
+        raise InputError(
+            "W506", f"none of {', '.join(names)} has the size '{size}'",
+            help="weft compile FILE.py --list shows the sizes of kernels",
+        )  # fmt: skip
+    total = len(pairs) + len(without) + len(broken)
+    yield total, broken
+    yield total, [failed_row(pair, why, "skipped") for pair, why in without.items()]
     by_file: dict[tuple[str, str], list[Pair]] = {}
     for pair in pairs:
         by_file.setdefault((pair.file, pair.kernel), []).append(pair)
@@ -180,10 +209,10 @@ def verify_all(
         again: list[FileTask] = []
         for ended in run_tasks(verify_pairs, tasks, jobs, seconds, PRELOAD):
             if ended.result is not None:
-                yield len(pairs), ended.result
+                yield total, ended.result
             elif len(ended.task.pairs) > 1:
                 # One of them brought the process down: find out which.
                 again += [FileTask((pair,), options) for pair in ended.task.pairs]
             else:
-                yield len(pairs), [failed_row(ended.task.pairs[0], ended.failure)]
+                yield total, [failed_row(ended.task.pairs[0], ended.failure)]
         tasks = again

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -67,11 +68,11 @@ def command(
     # In a table the details, which may be long, come after it.
     columns = tuple(c for c in COLUMNS if c != "detail") if form == "table" else COLUMNS
     click.echo(rendered("verify", columns, rows, form), nl=False)
-    bad = [row for row in rows if row["status"] != "ok"]
     if form == "table":
-        for row in (row for row in rows if row["detail"]):
-            console.say(f"{row['kernel']} {row['schedule']}: {row['detail']}")
-    return int(bool(bad))
+        for row in rows:
+            if row["detail"] and row["status"] != "skipped":
+                console.say(f"{row['kernel']} {row['schedule']}: {row['detail']}")
+    return int(any(row["status"] == "failed" for row in rows))
 
 
 def _one(spec: str, what: Target, options: Any) -> dict[str, Any]:
@@ -102,11 +103,15 @@ def _all(
     with console.progress("verify") as progress:
         for total, finished in verify_all(files, size, options, jobs, timeout):
             rows += finished
-            last = finished[-1]
-            progress(len(rows), total, f"{last['kernel']} {last['status']}")
+            if finished:
+                progress(len(rows), total, f"{finished[-1]['kernel']} {finished[-1]['status']}")
     if not rows:
         raise InputError("W507", f"no file in {folder} defines a kernel")
     rows.sort(key=lambda row: (row["file"], row["kernel"]))
-    bad = sum(row["status"] != "ok" for row in rows)
-    console.say(f"verify: {len(rows) - bad} of {len(rows)} agree, {time.monotonic() - start:.0f} s")
+    count = Counter(row["status"] for row in rows)
+    skipped = count["skipped"]
+    console.say(
+        f"verify: {count['ok']} of {len(rows) - skipped} agree, {time.monotonic() - start:.0f} s"
+        + (f"; {skipped} skipped: their kernels have no size '{size}'" if skipped else "")
+    )
     return rows

@@ -53,6 +53,45 @@ def test_all_kernels_of_a_folder(weft: Weft, kernels: Path) -> None:
     assert "verify: 3 of 3 agree" in done.err
 
 
+def test_kernels_without_the_size_are_skipped(weft: Weft, kernels: Path) -> None:
+    done = weft("verify", "--all", kernels, "--size", "small", "--no-cxx", "--format", "json")
+    assert done.code == 0, done.err
+    rows = {(r["kernel"], r["schedule"]): r for r in json.loads(done.out)["rows"]}
+    assert {pair: row["status"] for pair, row in rows.items()} == {
+        ("axpy", "-"): "ok",
+        ("axpy", "fast"): "ok",
+        ("copy", "-"): "skipped",
+    }
+    assert rows["copy", "-"]["detail"] == "the kernel 'copy' has no size 'small'"
+    assert "verify: 2 of 2 agree" in done.err
+    assert "; 1 skipped: their kernels have no size 'small'" in done.err
+
+
+def test_values_for_kernels_that_capture_them(weft: Weft, kernels: Path) -> None:
+    text = kernels.read_text()
+    before, copy = text.split("@weft.kernel\n")
+    kernels.write_text(f"{before}@weft.kernel\n{copy.replace('N', '3')}")
+    done = weft("verify", "--all", kernels, "--size", "N=5", "--no-cxx", "--format", "json")
+    rows = json.loads(done.out)["rows"]
+    assert [(r["kernel"], r["size"], r["status"]) for r in rows] == [
+        ("axpy", "N=5", "ok"), ("axpy", "N=5", "ok"), ("copy", "N=5", "skipped"),
+    ]  # fmt: skip
+    assert rows[2]["detail"] == "the kernel 'copy' captures no 'N'"
+
+
+@pytest.mark.parametrize(
+    ("size", "said"),
+    [
+        ("huge", "error[W506]: none of axpy, copy has the size 'huge'"),
+        ("N=x", "error[W506]: 'N=x' is not of the form NAME=NUMBER"),
+    ],
+)
+def test_a_size_that_no_kernel_has(weft: Weft, kernels: Path, size: str, said: str) -> None:
+    done = weft("verify", "--all", kernels, "--size", size, "--no-cxx")
+    assert (done.code, done.out) == (1, "")
+    assert done.err.startswith(said)
+
+
 def test_a_row_that_fails_makes_the_exit_code_1(weft: Weft, kernels: Path) -> None:
     kernels.write_text(kernels.read_text() + ILLEGAL)
     (kernels.parent / "broken.py").write_text("raise ValueError('no')\n")
