@@ -1,0 +1,1 @@
+"""What a design costs, by one interface whatever gives the answer."""

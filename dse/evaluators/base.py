@@ -1,0 +1,144 @@
+"""The interface of evaluators: a design in, its figures and a status out. Never an exception.
+
+``model`` is here; ``gnn``, ``rtl`` and ``vitis`` come behind the same interface, each a fidelity of
+its own: an evaluator says how dear it is, so that promising points can be promoted to a dearer one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from typing import Protocol
+
+from backends.devices import Device
+from dsl.program import Program
+from dsl.schedule import Schedule
+
+RESOURCES = ("dsp", "lut", "ff", "bram18")
+
+
+class Status(Enum):
+    """What came of a point."""
+
+    OK = "ok"  # figures are there, and keep to the limits
+    ILLEGAL = "illegal"  # the schedule breaks a dependence or does not fit the program
+    INFEASIBLE = "infeasible"  # figures are there, over a limit
+    TIMEOUT = "timeout"  # no answer in time
+    TOOL_ERROR = "tool-error"  # the evaluator or its tool failed
+    DUPLICATE = "duplicate"  # the same schedule was evaluated before
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A design point: nothing else may influence the answer. ``clock`` is the period in ns."""
+
+    program: Program
+    schedule: Schedule
+    device: Device
+    clock: float
+
+
+@dataclass(frozen=True, slots=True)
+class LoopReport:
+    """One loop of a design, for people: ``why`` says what holds the interval up."""
+
+    loops: tuple[str, ...]
+    kind: str
+    trips: float
+    ii: float
+    depth: float
+    latency: float
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What an evaluator found.
+
+    Attributes:
+        status: figures are there only with ``ok`` and ``infeasible``.
+        latency: cycles, on average over data-dependent trip counts; None if unknown.
+        resources: name in `RESOURCES` to its count; those not estimated are absent.
+        provenance: where the figures come from (`qor_gnn.estimate.Provenance`).
+        tool: what they are the figures of: tool, version, device and clock.
+        detail: of a failure, one line.
+        loops: loop by loop.
+        seconds: that the evaluation took.
+    """
+
+    status: Status
+    latency: float | None = None
+    resources: Mapping[str, int] = field(default_factory=dict, hash=False)
+    provenance: str = ""
+    tool: str = ""
+    detail: str = ""
+    loops: tuple[LoopReport, ...] = ()
+    seconds: float = 0.0
+
+    @property
+    def evaluated(self) -> bool:
+        """Whether there are figures."""
+        return self.latency is not None
+
+
+class Evaluator(Protocol):
+    """Anything that answers a `Request`.
+
+    An evaluator must be importable and picklable (it goes to worker processes), deterministic, and
+    must return a `Result` for every request: ``illegal`` for a schedule that is refused,
+    ``tool-error`` for a failure of its own. It does not judge limits: ``infeasible`` is given by
+    `judged`.
+    """
+
+    @property
+    def name(self) -> str:
+        """Its name on the command line and in keys of caches."""
+
+    @property
+    def cost(self) -> float:
+        """Roughly the seconds that an evaluation takes: the order of fidelities."""
+
+    @property
+    def version(self) -> str:
+        """Changes whenever the same request may get another answer."""
+
+    def evaluate(self, request: Request) -> Result:
+        """The figures of a design."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a design may use: counts of resources, and cycles. What is absent is not limited."""
+
+    resources: Mapping[str, int] = field(default_factory=dict, hash=False)
+    latency: float | None = None
+
+    def excess(self, result: Result) -> dict[str, float]:
+        """By how much each limit is exceeded, relative to it; empty where all are kept."""
+        found: dict[str, float] = {}
+        for name, limit in self.resources.items():
+            used = result.resources.get(name)
+            if used is not None and used > limit:
+                found[name] = used / limit - 1 if limit else float(used)
+        cycles = result.latency
+        if self.latency is not None and cycles is not None and cycles > self.latency:
+            found["latency"] = cycles / self.latency - 1
+        return found
+
+
+def device_limits(device: Device, share: float = 1.0, dsp: int | None = None) -> Limits:
+    """The device's resources, or a share of each, as limits; ``dsp`` overrides that one."""
+    counts = {"dsp": device.dsp, "lut": device.lut, "ff": device.ff, "bram18": device.bram18}
+    limits = {name: int(count * share) for name, count in counts.items()}
+    if dsp is not None:
+        limits["dsp"] = dsp
+    return Limits(limits)
+
+
+def judged(result: Result, limits: Limits) -> Result:
+    """The result, ``infeasible`` where it has figures over a limit."""
+    if result.status is not Status.OK or not (excess := limits.excess(result)):
+        return result
+    text = ", ".join(f"{name} by {100 * over:.0f}%" for name, over in excess.items())
+    return replace(result, status=Status.INFEASIBLE, detail=f"over its limit: {text}")

@@ -1,0 +1,123 @@
+"""The white-box model as an evaluator: milliseconds a design, no tool needed."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+
+from backends.devices import Device
+from dse.evaluators.base import LoopReport, Request, Result, Status
+from dsl.errors import LanguageError, ScheduleError, ToolError
+from polyhedral.codegen import loop_tree
+from polyhedral.schedule import apply
+from qor_gnn.estimate import LoopEstimate, QorEstimate, estimate
+from qor_gnn.from_tree import kernel_of_tree
+from qor_gnn.personality import Personality, available, personality
+from qor_gnn.reasons import Limit, PortLimit, Recurrence, Requested
+
+VERSION = "1"
+
+
+def personality_for(device: Device, clock: float) -> Personality:
+    """The tool personality nearest to a device and a clock period in ns.
+
+    The clock decides how operators are pipelined, so it comes first; a family that no personality
+    has been measured on gets another's figures at that clock.
+    """
+    found = [personality(name) for name in available()]
+    return min(
+        found,
+        key=lambda p: (
+            abs(p.clock_ns - clock) / clock,
+            p.device != device.name,
+            p.family != device.family,
+            p.name,
+        ),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ModelEvaluator:
+    """`qor_gnn.estimate` on the scheduled loop tree.
+
+    ``tool`` is the name of a personality, None for the one nearest to the request's device and
+    clock.
+    """
+
+    tool: str | None = None
+
+    @property
+    def name(self) -> str:
+        """``model``."""
+        return "model"
+
+    @property
+    def cost(self) -> float:
+        """A fiftieth of a second."""
+        return 0.02
+
+    @property
+    def version(self) -> str:
+        """Of this adapter, and of the personality if one is fixed."""
+        return f"{VERSION}:{self.tool or ''}"
+
+    def personality(self, request: Request) -> Personality:
+        """The personality that answers a request."""
+        if self.tool is not None:
+            return personality(self.tool)
+        return personality_for(request.device, request.clock)
+
+    def evaluate(self, request: Request) -> Result:
+        """See `dse.evaluators.base.Evaluator`."""
+        start = time.perf_counter()
+        result = self._evaluate(request)
+        return replace(result, seconds=time.perf_counter() - start)
+
+    def _evaluate(self, request: Request) -> Result:
+        try:
+            state = apply(request.program, request.schedule)
+        except (ScheduleError, LanguageError) as error:
+            # Only the code: the text of a refusal costs more than the refusal.
+            return Result(Status.ILLEGAL, detail=error.code)
+        try:
+            design = kernel_of_tree(loop_tree(state))
+            answer = estimate(design, self.personality(request), request.device)
+        except ToolError as error:
+            return Result(Status.TOOL_ERROR, detail=f"{error.code}: {error.message}")
+        return result_of(answer)
+
+
+def result_of(answer: QorEstimate) -> Result:
+    """A `QorEstimate` as a result."""
+    counts = {
+        "dsp": answer.dsp,
+        "lut": answer.lut,
+        "ff": answer.ff,
+        "bram18": answer.bram18,
+    }
+    return Result(
+        Status.OK,
+        answer.latency.average,
+        {name: n for name, n in counts.items() if n is not None},
+        answer.provenance,
+        f"{answer.tool}, on {answer.device} at {answer.clock_ns:g} ns",
+        loops=tuple(map(_report, answer.loops)),
+    )
+
+
+def _report(loop: LoopEstimate) -> LoopReport:
+    why = _why(loop.limits[0]) if loop.limits else ""
+    return LoopReport(
+        loop.loops, loop.kind, loop.trips.average, loop.ii, loop.depth, loop.latency.average, why
+    )
+
+
+def _why(limit: Limit) -> str:
+    match limit:
+        case Recurrence():
+            path = ", ".join(limit.operators)
+            return f"{limit.array} carried over {limit.distance} iterations through {path}"
+        case PortLimit():
+            return f"{limit.count} accesses of a bank of {limit.array} with {limit.ports} ports"
+        case Requested():
+            return "as asked"

@@ -1,0 +1,140 @@
+"""Lower bounds: known figures, exact counts, and that no design is below them."""
+
+from __future__ import annotations
+
+from math import ceil
+from pathlib import Path
+
+import pytest
+
+import weft
+from dse.bounds import Bounds, bounds, work_of
+from dsl.loader import load_kernels
+from dsl.program import Program
+from dsl.schedule import Schedule
+from polyhedral.chains import chains
+from polyhedral.codegen import loop_tree
+from polyhedral.counts import instance_counts
+from polyhedral.schedule import apply
+from qor_gnn.estimate import estimate
+from qor_gnn.from_tree import kernel_of_tree
+from qor_gnn.personality import personality
+from weft import f32, i32
+
+U280 = personality("vitis-2023.2-u280-3.33ns")
+ZU9EG = personality("vitis-2022.1-zu9eg-10ns")
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+
+NI, NJ, NK = 20, 22, 24
+
+
+@weft.kernel
+def product(A: f32[NI, NK], B: f32[NK, NJ], C: f32[NI, NJ]):
+    for i, j, k in weft.grid(NI, NJ, NK):
+        C[i, j] += A[i, k] * B[k, j]
+
+
+@weft.kernel
+def triangle(A: f32[9, 9], x: i32[9]):
+    for i in range(9):
+        x[i] = 0
+        for j in range(i):
+            for k in range(j, 9):
+                if i + k < 12:
+                    A[i, j] += A[j, k]
+
+
+@weft.kernel
+def sweeps(A: f32[30], B: f32[30]):
+    for _t in range(7):
+        for i in range(1, 29):
+            B[i] = A[i - 1] + A[i + 1]
+        for i in range(1, 29):
+            A[i] = B[i - 1] + B[i + 1]
+
+
+@weft.kernel
+def resets(x: f32[6, 50], y: f32[6]):
+    acc: f32
+    for n in range(6):
+        acc = 0.0
+        for i in range(50):
+            acc += x[n, i]
+        y[n] = acc
+
+
+def found(program: Program, dsp: int, tool=ZU9EG, reassociate: bool = False) -> Bounds:
+    return bounds(work_of(program, tool, reassociate), tool, dsp)
+
+
+def counts(program: Program) -> dict[str, int | None]:
+    return instance_counts(loop_tree(apply(program, Schedule())))
+
+
+def test_the_roofline_of_a_product_is_multiply_adds_over_units() -> None:
+    total = NI * NJ * NK
+    for budget in (5, 50, 220, 2520):
+        assert found(product.program, budget).dsp.cycles == ceil(total / (budget // 5))
+
+
+def test_the_roofline_of_the_published_gemm_counts_the_products_with_alpha() -> None:
+    gemm = weft.load(f"{EXAMPLES}/polybench/gemm.py:gemm").program
+    work = work_of(gemm, U280)
+    assert work.operations["fadd"] == (200 * 220 * 240, 2)
+    # C * beta, alpha * A (it does not change with j), and the product itself.
+    assert work.operations["fmul"] == (200 * 220 + 200 * 240 + 200 * 220 * 240, 3)
+    assert 240_000 <= bounds(work, U280, 220).dsp.cycles <= 1.01 * 240_000
+
+
+def test_a_reduction_is_a_chain_unless_it_may_be_reassociated() -> None:
+    add = ZU9EG.operator("add", "f32", 32).distance - ZU9EG.rules.closing
+    assert found(product.program, 9000).recurrence.cycles == (NK - 1) * add
+    assert found(product.program, 9000, reassociate=True).recurrence.cycles == 5 * add
+
+
+def test_an_accumulation_that_begins_anew_is_a_chain_for_each_beginning() -> None:
+    scop = apply(resets.program, Schedule()).scop
+    chain = next(c for c in chains(scop, counts(resets.program)) if c.reduction)
+    assert (chain.statements, chain.turns) == (("S1",), 49)
+
+
+def test_sweeps_in_turn_are_a_chain_over_time() -> None:
+    bound = found(sweeps.program, 9000).recurrence
+    add = ZU9EG.operator("add", "f32", 32).distance
+    assert bound.cycles == 6 * 2 * add
+    assert "S0 -> S1" in bound.reason or "S1 -> S0" in bound.reason
+
+
+def test_counts_are_those_of_enumeration() -> None:
+    expected = sum(i + k < 12 for i in range(9) for j in range(i) for k in range(j, 9))
+    assert counts(triangle.program) == {"S0": 9, "S1": expected}
+
+
+def test_counts_of_large_triangles_need_no_enumeration() -> None:
+    n = 4000
+    cholesky = weft.load(f"{EXAMPLES}/polybench/cholesky.py:cholesky").at(N=n).program
+    expected = {sum(i * (i - 1) // 2 for i in range(n)), n * (n - 1) // 2, n}
+    assert set(counts(cholesky).values()) == expected
+
+
+def test_an_array_of_registers_has_no_ports() -> None:
+    assert found(product.program, 220).ports.cycles == 0
+
+
+def test_elements_of_a_large_array_pass_its_ports() -> None:
+    gemm = weft.load(f"{EXAMPLES}/polybench/gemm.py:gemm").program
+    ports = found(gemm, 220, U280).ports
+    # 52,800 elements of B at two a cycle from each of 1,024 banks, or C read and written.
+    assert ports.cycles == ceil(2 * 200 * 220 / 2048)
+    assert "C" in ports.reason
+
+
+@pytest.mark.parametrize("tool", [U280, ZU9EG], ids=lambda t: t.device)
+@pytest.mark.parametrize("name", ["gemm", "atax", "jacobi_2d", "syrk", "trmm", "gesummv"])
+def test_no_schedule_of_an_example_is_below_the_bounds(name: str, tool) -> None:
+    kernel = load_kernels(EXAMPLES / f"polybench/{name}.py")[name].at("mini")
+    work = work_of(kernel.program, tool)
+    for schedule in (Schedule(), *kernel.schedules.values()):
+        design = kernel_of_tree(loop_tree(apply(kernel.program, schedule)))
+        answer = estimate(design, tool)
+        assert bounds(work, tool, answer.dsp).cycles <= answer.latency.average

@@ -1,0 +1,54 @@
+"""The white-box model behind the evaluators' interface."""
+
+from __future__ import annotations
+
+import pytest
+
+from backends.devices import device
+from dse.evaluators.base import Evaluator, Limits, Result, Status, device_limits, judged
+from dse.evaluators.model import ModelEvaluator, personality_for
+from tests.dse.contract import EvaluatorContract
+
+
+class TestModelEvaluator(EvaluatorContract):
+    @pytest.fixture
+    def evaluator(self) -> Evaluator:
+        return ModelEvaluator()
+
+    def test_says_what_limits_each_loop(self, evaluator, request_):
+        loops = evaluator.evaluate(request_).loops
+        assert loops[0].loops[0] == "i"
+        assert all(loop.latency > 0 for loop in loops)
+
+
+def test_the_personality_is_that_of_the_device_and_clock():
+    assert personality_for(device("xcu280"), 3.33).device == "xcu280"
+    assert personality_for(device("xczu9eg"), 10.0).device == "xczu9eg"
+
+
+def test_a_device_without_a_personality_gets_the_one_of_its_clock():
+    assert personality_for(device("xc7z020"), 10.0).clock_ns == 10.0
+    assert personality_for(device("xcu250"), 4.0).clock_ns == 3.33
+
+
+def test_what_is_over_a_limit_is_infeasible_and_keeps_its_figures():
+    result = Result(Status.OK, 100.0, {"dsp": 30})
+    over = judged(result, Limits({"dsp": 20}))
+    assert (over.status, over.latency) == (Status.INFEASIBLE, 100.0)
+    assert over.detail == "over its limit: dsp by 50%"
+    assert judged(result, Limits({"dsp": 30})) is result
+    assert judged(result, Limits(latency=99)).status is Status.INFEASIBLE
+
+
+def test_what_is_not_estimated_is_not_limited():
+    assert judged(Result(Status.OK, 100.0, {}), Limits({"lut": 0})).status is Status.OK
+
+
+def test_a_failure_is_not_judged():
+    failed = Result(Status.TOOL_ERROR)
+    assert judged(failed, Limits({"dsp": 0})) is failed
+
+
+def test_a_share_of_a_device():
+    limits = device_limits(device("xc7z020"), share=0.5, dsp=40)
+    assert limits.resources == {"dsp": 40, "lut": 26_600, "ff": 53_200, "bram18": 140}
