@@ -12,6 +12,7 @@ from typing import Any
 
 from dsl.types import FixedType, FloatType
 from mlir_passes import lower_fixed
+from mlir_passes.bf16_memory import hold_as_bits
 from mlir_passes.bits import Bits, build
 from mlir_passes.dialect import ArrayInfo, float_type, local_info, mlir_type, op_type, top_function
 from mlir_passes.float_bits import narrow
@@ -38,6 +39,10 @@ def lower_to_cpu(module: Any) -> tuple[ArrayInfo, ...]:
     if "arg_attrs" in top.operation.attributes:
         del top.operation.attributes["arg_attrs"]
     outside = _locals_outside(top)
+    hold_as_bits(top, _all_ops(top))
+    arguments = [x.type for x in top.regions[0].blocks[0].arguments]
+    function_type = ir.FunctionType.get(arguments, [])
+    top.operation.attributes["function_type"] = ir.TypeAttr.get(function_type)
     lowering = _Lowering(module)
     for op in _all_ops(top):
         _strip(op)
@@ -83,8 +88,6 @@ def _locals_outside(function: Any) -> tuple[ArrayInfo, ...]:
             argument = entry.add_argument(op.results[0].type, op.location)
             op.results[0].replace_all_uses_with(argument)
             op.erase()
-    type_ = ir.FunctionType.get([x.type for x in entry.arguments], [])
-    function.operation.attributes["function_type"] = ir.TypeAttr.get(type_)
     return tuple(outside)
 
 

@@ -5,12 +5,16 @@ import itertools
 import numpy as np
 import pytest
 
+import weft
 from dsl.expr import BinaryOp, CompareOp, UnaryOp
+from dsl.inputs import random_inputs
 from dsl.interp import run as interpret
+from dsl.schedule import Schedule
 from dsl.types import IntType, bf16, f16, f32, f64
 from dsl.typing import binary, cast, compare, unary
 from mlir_passes.build import build_module
 from mlir_passes.jit import jit
+from mlir_passes.pipeline import compile_design
 from tests.mlir.elementwise import elementwise, raw
 from tests.mlir.trees import identity_tree
 
@@ -133,3 +137,19 @@ def test_integers_meet_floats(dtype):
     )
     found, expected = both(program, {"x": values})
     assert same_bits(found["r"], expected["r"])
+
+
+def test_bf16_constants_are_stored() -> None:
+    @weft.kernel
+    def constants(A: bf16[4, 10], B: bf16[4, 10], s: bf16):
+        t: bf16 = 2.0
+        for j in range(1, 5):
+            u: bf16[3] = 1.5
+            A[j - 1, j] = 1.0
+            B[j - 1, j] = A[j - 1, j] * s + t + u[1]
+
+    inputs = random_inputs(constants.program, 0)
+    expected = interpret(constants.program, inputs)
+    found = jit(compile_design(constants.program, Schedule()).module)(inputs)
+    for name, values in expected.items():
+        np.testing.assert_array_equal(found[name], values)
