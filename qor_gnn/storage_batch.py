@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,34 +42,14 @@ def storage_many(
         rules: of the tool and device family.
         impl: what the array was bound to.
     """
-    n = len(factors)
-    parts = [
-        _parts(x, kind, factors[:, d]) for d, (x, kind) in enumerate(zip(shape, kinds, strict=True))
-    ]
-    zero = np.zeros(n, np.int64)
-    total = StorageCosts(zero, zero, zero, zero)
-    for chosen in product(*parts):
-        words, count = np.ones(n, np.int64), np.ones(n, np.int64)
-        for extent, copies in chosen:
-            words, count = words * extent, count * copies
-        count = np.where(words > 0, count, 0)
-        one = banks(width, np.maximum(words, 1), rules, impl)
-        total = StorageCosts(
-            total.lut + one.lut * count,
-            total.ff + one.ff * count,
-            total.bram18 + one.bram18 * count,
-            total.uram + one.uram * count,
-        )
-    return total
-
-
-def _parts(extent: int, kind: PartitionKind, factors: Counts) -> list[tuple[Counts, Counts]]:
-    factors = np.minimum(factors, extent)
-    if kind == "block":
-        size = -(-extent // factors)
-        return [(size, extent // size), (extent % size, np.ones_like(size))]
-    small, more = extent // factors, extent % factors
-    return [(small + 1, more), (small, factors - more)]
+    words, count = np.ones(len(factors), np.int64), np.ones(len(factors), np.int64)
+    for d, (extent, kind) in enumerate(zip(shape, kinds, strict=True)):
+        factor = np.minimum(factors[:, d], extent)
+        size = -(-extent // factor)
+        words *= size
+        count *= -(-extent // size) if kind == "block" else factor
+    one = banks(width, words, rules, impl)
+    return StorageCosts(one.lut * count, one.ff * count, one.bram18 * count, one.uram * count)
 
 
 def banks(width: int, words: Counts, rules: StorageRules, impl: Impl = "") -> StorageCosts:
