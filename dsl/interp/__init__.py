@@ -17,7 +17,7 @@ from dsl.inputs import Value, check_inputs
 from dsl.interp.fast import ELEMENTS_AT_ONCE, FastRun
 from dsl.interp.faults import ExecutionError
 from dsl.interp.memory import allocate
-from dsl.interp.plan import deepest, plan_program
+from dsl.interp.plan import deepest, inside, plan_program
 from dsl.interp.scalar_nest import compile_plan
 from dsl.program import Program
 
@@ -51,12 +51,13 @@ def run(
         InputError: inputs that do not fit the program (see `check_inputs`).
         ExecutionError: W190 to W194, division by zero and the like.
     """
-    memory = allocate(program, check_inputs(program, inputs))
+    arguments = check_inputs(program, inputs)
     plans = plan_program(program, path == "fast", min_trips)
+    memory = allocate(program, arguments, inside(plans, program))
     depth = deepest(plans)
     with np.errstate(all="ignore"):
         if path == "fast":
-            FastRun(memory, depth, chunk).run(plans)
+            FastRun(memory, depth, chunk, 3 * min_trips).run(plans)
         else:
             for plan in plans:
                 compile_plan(plan, memory)([0] * depth)

@@ -17,27 +17,32 @@ from dsl.interp.memory import Memory, Store, local
 from dsl.interp.plan import IfPlan, LoopPlan, Plan, StmtPlan, at_once
 from dsl.interp.scalar import Env
 from dsl.interp.scalar_nest import Action, compile_plan
-from dsl.interp.space import Ints, Space, Table, evaluate, holds
+from dsl.interp.space import Ints, Kind, Space, evaluate, holds
 
 ELEMENTS_AT_ONCE = 1 << 16
 """A parallel loop runs in pieces of about so many elements, so that they stay in the cache."""
 
 
 class FastRun:
-    """One run of a program; ``memory`` holds its arrays and is changed in place.
+    """One run of a program.
 
-    ``depth`` is that of the deepest loop.
+    Args:
+        memory: the arrays, changed in place.
+        depth: that of the deepest loop.
+        chunk: parallel loops run in pieces of about so many elements.
+        narrow: wavefronts of fewer iterations on the average are not worth it.
     """
 
-    def __init__(self, memory: Memory, depth: int, chunk: int = ELEMENTS_AT_ONCE) -> None:
+    def __init__(self, memory: Memory, depth: int, chunk: int, narrow: int) -> None:
         self.memory = memory
         self.depth = depth
         self.chunk = chunk
+        self.narrow = narrow
         self._actions: dict[int, Action] = {}
 
     def run(self, plans: tuple[Plan, ...]) -> None:
         """Run a whole program."""
-        self._sequence(plans, Space((), {}))
+        self._sequence(plans, Space((), {}, {}, Kind()))
 
     def _sequence(self, plans: tuple[Plan, ...], space: Space) -> None:
         if 0 in space.shape:
@@ -62,9 +67,7 @@ class FastRun:
             action = self._actions[id(plan)] = compile_plan(plan, self.memory)
         env: Env = [0] * self.depth
         for slot, name in enumerate(plan.names):
-            value = space.values[name]
-            assert isinstance(value, int), "there is no axis in this space"
-            env[slot] = value
+            env[slot] = space.ints[name]
         action(env)
 
     def _branch(self, plan: IfPlan, space: Space) -> None:
@@ -88,11 +91,34 @@ class FastRun:
             self._together(plan, space, first, counts)
         elif plan.total is not None and scan.pays(space, counts):
             scan.add_up(plan, space, self.memory, first, counts)
-        else:
+        elif plan.slope is None or not self._waves(plan, space, first, counts):
             inner = space.fork()
             for value in range(first, first + counts * loop.step, loop.step):
-                inner.values[loop.var] = value
+                inner.ints[loop.var] = value
                 self._body(plan, inner)
+
+    def _waves(self, plan: LoopPlan, space: Space, first: int, count: int) -> bool:
+        """Run two loops as wavefronts (see `wave`); False if the fronts would be short."""
+        (inner,) = plan.body
+        assert isinstance(inner, LoopPlan)
+        assert plan.slope is not None
+        low = _extreme([evaluate(bound, space) for bound in inner.loop.lowers], max, np.maximum)
+        high = _extreme([evaluate(bound, space) for bound in inner.loop.uppers], min, np.minimum)
+        if not (isinstance(low, int) and isinstance(high, int)):
+            return False
+        last, slope = first + count - 1, plan.slope
+        fronts = range(slope * first + low, slope * last + high)
+        if count * (high - low) < self.narrow * len(fronts):
+            return False
+        for front in fronts:
+            begin, end = first, last
+            if slope:
+                begin = max(begin, -((high - 1 - front) // slope))
+                end = min(end, (front - low) // slope)
+            points = space.along(plan.loop.var, begin, 1, end - begin + 1)
+            points = points.ramp(inner.loop.var, len(space.shape), front - slope * begin, -slope)
+            self._body(inner, points)
+        return True
 
     def _together(self, plan: LoopPlan, space: Space, start: int, count: int) -> None:
         loop = plan.loop
@@ -109,14 +135,13 @@ class FastRun:
         if plan.parallel:
             self._body(plan, space.spread(loop.var, first, loop.step, counts))
             return
-        points = space.keep(np.ones(space.shape, dtype=np.bool_))
+        points = space.points()
         starts = np.broadcast_to(first, space.shape).ravel()
         left = np.broadcast_to(counts, space.shape).ravel()
         for trip in range(int(left.max(initial=0))):
             running = left > trip
-            inner = points.keep(running)
-            inner.values[loop.var] = Table(0, starts[running] + trip * loop.step)
-            self._body(plan, inner)
+            values = starts[running] + trip * loop.step
+            self._body(plan, points.keep(running).table(loop.var, values))
 
     def _body(self, plan: LoopPlan, space: Space) -> None:
         if 0 in space.shape:
@@ -133,14 +158,16 @@ class FastRun:
 
     def _with_copies(self, plan: LoopPlan, space: Space) -> None:
         """Run the body with a copy of its locals for each iteration of the space."""
-        inner = space.fork()
+        inner = space
         kept: dict[str, Store] = {}
         for array in plan.fresh:
             names = [f"%{array.name}.{axis}" for axis in range(len(space.shape))]
             for axis, name in enumerate(names):
-                inner.count(name, axis)
+                inner = inner.ramp(name, axis, 0, 1)
             kept[array.name] = self.memory[array.name]
-            self.memory[array.name] = local(array, space.shape, tuple(map(Affine.of, names)))
+            prefix = tuple(map(Affine.of, names))
+            old = kept[array.name]
+            self.memory[array.name] = local(array, old.inside, space.shape, prefix)
         self._sequence(plan.body, inner)
         self.memory.update(kept)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -19,14 +19,17 @@ class Store:
 
     ``prefix`` are subscripts that come before those of the program: one for each loop whose
     iterations run at once and have a copy of the local each. ``complete`` is set once everything
-    is known to be written.
+    is known to be written. ``inside`` are the accesses (by ``id``) that are proven in bounds.
+    ``recipes`` belongs to `places`.
     """
 
     array: Array
     data: NDArray[Any]
     written: NDArray[np.bool_] | None
+    inside: frozenset[int]
     prefix: tuple[Affine, ...] = ()
     complete: bool = False
+    recipes: dict[Any, Any] = field(default_factory=dict)
 
     def forget(self) -> None:
         """Make it undefined again."""
@@ -38,18 +41,25 @@ class Store:
 Memory = dict[str, Store]
 
 
-def local(array: Array, copies: tuple[int, ...] = (), prefix: tuple[Affine, ...] = ()) -> Store:
+def local(
+    array: Array,
+    inside: frozenset[int],
+    copies: tuple[int, ...] = (),
+    prefix: tuple[Affine, ...] = (),
+) -> Store:
     """An undefined local, with as many copies."""
     shape = (*copies, *array.shape)
     data = np.zeros(shape, dtype=storage_dtype(array.dtype))
-    return Store(array, data, np.zeros(shape, dtype=np.bool_), prefix)
+    return Store(array, data, np.zeros(shape, dtype=np.bool_), inside, prefix)
 
 
-def allocate(program: Program, inputs: dict[str, NDArray[Any]]) -> Memory:
-    """Copies of the arguments, and undefined locals."""
+def allocate(
+    program: Program, inputs: dict[str, NDArray[Any]], inside: frozenset[int] = frozenset()
+) -> Memory:
+    """Copies of the arguments, and undefined locals; see `Store` for ``inside``."""
     return {
-        array.name: Store(array, inputs[array.name].copy(), None)
+        array.name: Store(array, inputs[array.name].copy(), None, inside)
         if array.storage is Storage.ARGUMENT
-        else local(array)
+        else local(array, inside)
         for array in program.arrays
     }

@@ -43,21 +43,20 @@ def _sites(nodes: tuple[Node, ...], inner: tuple[Loop, ...]) -> Iterator[_Site]:
                 yield from _sites(node.body, (*inner, node))
 
 
-def is_parallel(program: Program, loop: Loop, depth: int, ranges: Mapping[str, Range]) -> bool:
+def is_parallel(program: Program, loop: Loop, around: tuple[Loop, ...]) -> bool:
     """Whether the iterations of ``loop`` are proven to touch disjoint elements.
 
     Args:
         program: where the arrays are declared.
-        loop: at nesting depth ``depth``; 1 is outermost.
-        depth: locals declared inside of the loop are private to an iteration.
-        ranges: of the variables of the loops around it.
+        loop: locals declared inside of it are private to an iteration.
+        around: the loops around it, outermost first.
     """
     by_array: dict[str, list[_Site]] = {}
     for site in _sites(loop.body, ()):
-        if program.array(site.access.array).scope_depth < depth:
+        if program.array(site.access.array).scope_depth <= len(around):
             by_array.setdefault(site.access.array, []).append(site)
     return all(
-        _disjoint(loop, written, other, ranges)
+        _disjoint(loop, written, other, around)
         for sites in by_array.values()
         for written in sites
         if written.writes
@@ -80,18 +79,18 @@ def _primed(loops: tuple[Loop, ...]) -> tuple[Loop, ...]:
     )
 
 
-def _all_ranges(loops: tuple[Loop, ...], outer: Mapping[str, Range]) -> dict[str, Range]:
-    ranges = dict(outer)
+def _all_ranges(loops: tuple[Loop, ...]) -> dict[str, Range]:
+    ranges: dict[str, Range] = {}
     for loop in loops:
         ranges[loop.var] = loop_range(loop, ranges)
     return ranges
 
 
-def _disjoint(loop: Loop, a: _Site, b: _Site, outer: Mapping[str, Range]) -> bool:
+def _disjoint(loop: Loop, a: _Site, b: _Site, around: tuple[Loop, ...]) -> bool:
     """Whether ``a`` in one iteration never touches the element of ``b`` in another."""
     second = _primed((loop, *b.inner))
-    loops = (loop, *a.inner, *second)
-    ranges = _all_ranges(loops, outer)
+    loops = (*around, loop, *a.inner, *second)
+    ranges = _all_ranges(loops)
     names = {old.var: new.var for old, new in zip((loop, *b.inner), second, strict=True)}
     for mine, theirs in zip(a.access.indices, b.access.indices, strict=True):
         difference = mine - theirs.rename(names)
@@ -115,7 +114,7 @@ def _apart(
     return smallest(rest, loops, ranges) > -reach and largest(rest, loops, ranges) < reach
 
 
-def summand(program: Program, loop: Loop, ranges: Mapping[str, Range]) -> Binary | None:
+def summand(program: Program, loop: Loop, around: tuple[Loop, ...]) -> Binary | None:
     """The ``x + e`` or ``x - e`` of a loop that does nothing but ``x = x + e``, x the same place.
 
     Only where adding the values up in order, in the type of ``x``, is what the statements do:
@@ -136,7 +135,7 @@ def summand(program: Program, loop: Loop, ranges: Mapping[str, Range]) -> Binary
         value = Binary(value.op, value.rhs, value.lhs, value.dtype, value.span)
     return (
         value
-        if _plain_sum(program, stmt, value) and _untouched(loop, stmt, value, ranges)
+        if _plain_sum(program, stmt, value) and _untouched((*around, loop), stmt, value)
         else None
     )
 
@@ -159,12 +158,12 @@ def _plain_sum(program: Program, stmt: Stmt, value: Binary) -> bool:
             return frac_of(summand_type) <= frac_of(dtype)
 
 
-def _untouched(loop: Loop, stmt: Stmt, value: Binary, outer: Mapping[str, Range]) -> bool:
+def _untouched(loops: tuple[Loop, ...], stmt: Stmt, value: Binary) -> bool:
     """Whether the summands never read the element that the sum goes to."""
-    ranges = _all_ranges((loop,), outer)
+    ranges = _all_ranges(loops)
     return all(
         any(
-            never_zero(mine - theirs, (loop,), ranges)
+            never_zero(mine - theirs, loops, ranges)
             for mine, theirs in zip(stmt.target.indices, access.indices, strict=True)
         )
         for access in loads(value.rhs)

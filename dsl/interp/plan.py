@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import prod
 
 from dsl.affine import Cond
 from dsl.expr import Binary, loads
 from dsl.interp.parallel import is_parallel, summand
-from dsl.interp.ranges import Range, loop_range, trips
+from dsl.interp.ranges import Range, loop_range, stays_inside, trips
+from dsl.interp.wave import slope
 from dsl.program import Array, If, Loop, Node, Program, Stmt
 
 
@@ -43,6 +44,7 @@ class LoopPlan:
         names: the loop variables around it.
         parallel: its iterations touch disjoint elements.
         total: set if the loop only sums up (see `summand`).
+        slope: set if this loop and the one in it can run as wavefronts (see `wave`).
         fresh: locals declared in the body: each iteration has its own.
         trips: at most so many iterations.
         weight: at most so many elements per iteration if all parallel loops inside run at once.
@@ -54,6 +56,7 @@ class LoopPlan:
     names: tuple[str, ...]
     parallel: bool
     total: Binary | None
+    slope: int | None
     fresh: tuple[Array, ...]
     trips: int
     weight: int
@@ -71,7 +74,7 @@ def plan_program(program: Program, fast: bool, min_trips: int) -> tuple[Plan, ..
             are not worth it.
         min_trips: see ``fast``.
     """
-    return _Planner(program, fast, min_trips).nodes(program.body, (), {})
+    return _Planner(program, fast, min_trips).nodes(program.body, _Around())
 
 
 def at_once(plan: Plan) -> bool:
@@ -81,8 +84,9 @@ def at_once(plan: Plan) -> bool:
             return False
         case IfPlan(then=then, orelse=orelse):
             return any(map(at_once, then)) or any(map(at_once, orelse))
-        case LoopPlan(body=body, parallel=parallel, total=total):
-            return parallel or total is not None or any(map(at_once, body))
+        case LoopPlan(body=body, parallel=parallel, total=total, slope=waves):
+            special = total is not None or waves is not None
+            return parallel or special or any(map(at_once, body))
 
 
 def deepest(plans: tuple[Plan, ...]) -> int:
@@ -100,39 +104,81 @@ def deepest(plans: tuple[Plan, ...]) -> int:
     return depth
 
 
+def inside(plans: tuple[Plan, ...], program: Program) -> frozenset[int]:
+    """The accesses, by ``id``, that are proven to be in bounds wherever they occur."""
+    shapes = {array.name: array.shape for array in program.arrays}
+    proofs = list(_proofs(plans, shapes))
+    return frozenset(a for a, proven in proofs if proven) - {
+        a for a, proven in proofs if not proven
+    }
+
+
+def _proofs(
+    plans: tuple[Plan, ...], shapes: Mapping[str, tuple[int, ...]]
+) -> Iterator[tuple[int, bool]]:
+    for plan in plans:
+        match plan:
+            case StmtPlan():
+                for access in (plan.stmt.target, *loads(plan.stmt.value)):
+                    proven = stays_inside(access, shapes[access.array], plan.ranges)
+                    yield id(access), proven
+            case IfPlan():
+                yield from _proofs((*plan.then, *plan.orelse), shapes)
+            case LoopPlan():
+                yield from _proofs(plan.body, shapes)
+
+
+@dataclass(frozen=True, slots=True)
+class _Around:
+    """The loops around a node, outermost first, and the ranges of their variables."""
+
+    loops: tuple[Loop, ...] = ()
+    ranges: Mapping[str, Range] = field(default_factory=dict)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(loop.var for loop in self.loops)
+
+    def within(self, loop: Loop) -> _Around:
+        ranges = {**self.ranges, loop.var: loop_range(loop, self.ranges)}
+        return _Around((*self.loops, loop), ranges)
+
+
 @dataclass(frozen=True, slots=True)
 class _Planner:
     program: Program
     fast: bool
     min_trips: int
 
-    def nodes(
-        self, nodes: tuple[Node, ...], names: tuple[str, ...], ranges: Mapping[str, Range]
-    ) -> tuple[Plan, ...]:
-        return tuple(self.node(node, names, ranges) for node in nodes)
+    def nodes(self, nodes: tuple[Node, ...], around: _Around) -> tuple[Plan, ...]:
+        return tuple(self.node(node, around) for node in nodes)
 
-    def node(self, node: Node, names: tuple[str, ...], ranges: Mapping[str, Range]) -> Plan:
+    def node(self, node: Node, around: _Around) -> Plan:
         match node:
             case Stmt():
-                return StmtPlan(node, names, ranges)
+                return StmtPlan(node, around.names, around.ranges)
             case If():
-                then = self.nodes(node.then, names, ranges)
-                return IfPlan(node.cond, then, self.nodes(node.orelse, names, ranges), names)
+                then, orelse = self.nodes(node.then, around), self.nodes(node.orelse, around)
+                return IfPlan(node.cond, then, orelse, around.names)
             case Loop():
-                return self.loop(node, names, ranges)
+                return self.loop(node, around)
 
-    def loop(self, loop: Loop, names: tuple[str, ...], ranges: Mapping[str, Range]) -> LoopPlan:
-        depth = len(names) + 1
-        inside = {**ranges, loop.var: loop_range(loop, ranges)}
-        body = self.nodes(loop.body, (*names, loop.var), inside)
-        count = trips(loop, ranges)
+    def loop(self, loop: Loop, around: _Around) -> LoopPlan:
+        depth = len(around.loops) + 1
+        body = self.nodes(loop.body, around.within(loop))
+        count = trips(loop, around.ranges)
         worth = self.fast and count >= self.min_trips
-        parallel = worth and is_parallel(self.program, loop, depth, ranges)
-        total = summand(self.program, loop, ranges) if worth and not parallel else None
+        parallel = worth and is_parallel(self.program, loop, around.loops)
+        total = summand(self.program, loop, around.loops) if worth and not parallel else None
+        waves = slope(self.program, loop, depth) if worth and not parallel else None
+        if any(plan.parallel for plan in body if isinstance(plan, LoopPlan)):
+            waves = None
         used = frozenset(_arrays(loop.body))
         fresh = tuple(a for a in self.program.locals if a.scope_depth == depth and a.name in used)
         weight = max([_weight(body), *(prod(a.shape) for a in fresh)])
-        return LoopPlan(loop, body, depth, names, parallel, total, fresh, count, weight)
+        return LoopPlan(
+            loop, body, depth, around.names, parallel, total, waves, fresh, count, weight
+        )
 
 
 def _weight(plans: tuple[Plan, ...]) -> int:

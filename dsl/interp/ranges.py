@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from math import gcd
 
 from dsl.affine import Affine, FloorDiv
+from dsl.expr import Access
 from dsl.program import Loop
 
 Range = tuple[int, int]
@@ -37,6 +38,15 @@ def trips(loop: Loop, ranges: Mapping[str, Range]) -> int:
     """At most so many iterations."""
     low, high = loop_range(loop, ranges)
     return max(0, (high - low) // abs(loop.step) + 1)
+
+
+def stays_inside(access: Access, shape: tuple[int, ...], ranges: Mapping[str, Range]) -> bool:
+    """Whether no subscript is ever out of bounds (or the access never happens)."""
+    for index, extent in zip(access.indices, shape, strict=True):
+        low, high = affine_range(index, ranges)
+        if low <= high and (low < 0 or high >= extent):
+            return False
+    return True
 
 
 def smallest(affine: Affine, inner: Sequence[Loop], ranges: Mapping[str, Range]) -> int:

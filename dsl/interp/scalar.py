@@ -31,7 +31,7 @@ from dsl.expr import (
     UnaryOp,
 )
 from dsl.interp.memory import Memory, Store
-from dsl.interp.ranges import Range, affine_range
+from dsl.interp.ranges import Range, affine_range, stays_inside
 from dsl.numeric import Exact, Fault, FaultKind, frac_of, signed_of, width_of
 from dsl.types import DType, FixedType, FloatType, Overflow
 
@@ -83,13 +83,10 @@ def offset(access: Access, store: Store, scope: Scope) -> Callable[[Env], int]:
     """A closure for the row-major position of an element, checked where it may be outside."""
     shape = store.array.shape
     flat = Affine()
-    safe = True
     for index, extent in zip(access.indices, shape, strict=True):
         flat = flat * extent + index
-        low, high = affine_range(index, scope.ranges)
-        safe = safe and (low > high or (low >= 0 and high < extent))
     position = affine(flat, scope)
-    if safe:
+    if stays_inside(access, shape, scope.ranges):
         return position
     checks = [(affine(i, scope), n) for i, n in zip(access.indices, shape, strict=True)]
 

@@ -18,8 +18,9 @@ from dsl.expr import BinaryOp, Load
 from dsl.interp import vector
 from dsl.interp.faults import ExecutionError
 from dsl.interp.memory import Memory
+from dsl.interp.places import locate
 from dsl.interp.plan import LoopPlan, StmtPlan
-from dsl.interp.space import Space, locate
+from dsl.interp.space import Space
 from dsl.numeric import Exact, frac_of
 from dsl.types import FixedType, FloatType
 
@@ -51,8 +52,7 @@ def _add_piece(plan: LoopPlan, space: Space, memory: Memory) -> None:
     target = memory[body.stmt.target.array]
     try:
         total = _total(plan, space, memory)
-        subscripts = (*target.prefix, *body.stmt.target.indices)
-        place = locate(subscripts, target.data.shape, space)
+        place = locate(target, body.stmt.target, space)
     except ArrayFault as fault:
         iteration = space.iteration(fault.where, body.names)
         raise ExecutionError(fault, body.stmt, iteration) from fault

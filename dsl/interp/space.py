@@ -7,15 +7,13 @@ Where conditions or triangular bounds leave no box, the points that remain becom
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Hashable
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dsl.affine import Affine, And, Cond, Constraint, FloorDiv, Or
-from dsl.arrays.exact import ArrayFault
-from dsl.numeric import FaultKind
 
 Ints = NDArray[np.int64]
 Truths = NDArray[np.bool_]
@@ -39,58 +37,80 @@ class Table:
     values: Ints
 
 
-Value = int | Ramp | Table
+@dataclass(slots=True, eq=False)
+class Kind:
+    """What spaces that came about in the same way have in common; compared by identity.
+
+    How an access is resolved depends on the kind only, so it is worked out once for each.
+    """
+
+    children: dict[Hashable, Kind] = field(default_factory=dict)
+
+    def child(self, how: Hashable) -> Kind:
+        """The kind of the spaces that are made from those of this kind in that way."""
+        found = self.children.get(how)
+        if found is None:
+            found = self.children[how] = Kind()
+        return found
 
 
 @dataclass(slots=True)
 class Space:
-    """Iterations: the extent of each axis, and what each variable is."""
+    """Iterations: the extent of each axis, and what each variable is.
+
+    ``ints`` may be changed in place, the rest not.
+    """
 
     shape: tuple[int, ...]
-    values: dict[str, Value]
+    ints: dict[str, int]
+    axes: dict[str, Ramp | Table]
+    kind: Kind
 
     def fork(self) -> Space:
-        """A copy whose variables can be set without an effect on this one."""
-        return Space(self.shape, dict(self.values))
+        """A copy whose integers can be set without an effect on this one."""
+        return Space(self.shape, dict(self.ints), self.axes, self.kind)
 
     def along(self, name: str, start: int, step: int, count: int) -> Space:
         """With a new axis, along which a variable counts."""
-        ramp = Ramp(len(self.shape), start, step, count)
-        return Space((*self.shape, count), {**self.values, name: ramp})
+        axes = {**self.axes, name: Ramp(len(self.shape), start, step, count)}
+        return Space((*self.shape, count), self.ints, axes, self.kind.child(("along", name)))
 
-    def count(self, name: str, axis: int) -> None:
-        """Let a variable count the positions along an axis."""
-        self.values[name] = Ramp(axis, 0, 1, self.shape[axis])
+    def ramp(self, name: str, axis: int, start: int, step: int) -> Space:
+        """With one more variable that counts along an axis there is."""
+        axes = {**self.axes, name: Ramp(axis, start, step, self.shape[axis])}
+        return Space(self.shape, self.ints, axes, self.kind.child(("ramp", name, axis)))
+
+    def table(self, name: str, values: Ints) -> Space:
+        """With one more variable that has these values along the only axis."""
+        axes = {**self.axes, name: Table(0, values)}
+        return Space(self.shape, self.ints, axes, self.kind.child(("table", name)))
 
     def keep(self, mask: Truths) -> Space:
         """Only the iterations where the mask holds, along a single axis."""
-        positions = np.nonzero(np.broadcast_to(mask, self.shape))
-        return self._gather(positions)
+        return self._gather(np.nonzero(np.broadcast_to(mask, self.shape)))
+
+    def points(self) -> Space:
+        """The same iterations along a single axis, in order."""
+        return self.keep(np.ones(self.shape, dtype=np.bool_))
 
     def _gather(self, positions: tuple[Ints, ...]) -> Space:
-        values: dict[str, Value] = {}
-        for name, value in self.values.items():
+        axes: dict[str, Ramp | Table] = {}
+        for name, value in self.axes.items():
             match value:
                 case Ramp(axis, start, step, _):
-                    values[name] = Table(0, positions[axis] * step + start)
+                    axes[name] = Table(0, positions[axis] * step + start)
                 case Table(axis, table):
-                    values[name] = Table(0, table[positions[axis]])
-                case int():
-                    values[name] = value
-        return Space((len(positions[0]),), values)
+                    axes[name] = Table(0, table[positions[axis]])
+        return Space((len(positions[0]),), self.ints, axes, self.kind.child("points"))
 
     def spread(self, name: str, starts: Ints, step: int, counts: Ints) -> Space:
         """Each iteration ``counts`` times, a variable counting from its ``starts``: one axis."""
-        counts = np.broadcast_to(counts, self.shape)
-        flat = self._gather(np.nonzero(np.ones(self.shape, dtype=np.bool_)))
-        repeats = counts.ravel()
-        total = int(repeats.sum())
+        repeats = np.broadcast_to(counts, self.shape).ravel()
         rows = np.repeat(np.arange(repeats.size), repeats)
         first = np.repeat(np.cumsum(repeats) - repeats, repeats)
-        spread = flat._gather((rows,))
         begin = np.broadcast_to(starts, self.shape).ravel()[rows]
-        spread.values[name] = Table(0, begin + (np.arange(total) - first) * step)
-        return spread
+        each = self.points()._gather((rows,))
+        return each.table(name, begin + (np.arange(rows.size) - first) * step)
 
     def iteration(self, where: Truths, names: tuple[str, ...]) -> dict[str, int]:
         """The variables in the first iteration where the mask holds."""
@@ -98,27 +118,24 @@ class Space:
         position = np.unravel_index(int(np.argmax(full)), self.shape)
         found = {}
         for name in names:
-            match self.values[name]:
+            match self.axes.get(name):
                 case Ramp(axis, start, step, _):
                     found[name] = start + step * int(position[axis])
                 case Table(axis, table):
                     found[name] = int(table[position[axis]])
-                case int() as value:
-                    found[name] = value
+                case None:
+                    found[name] = self.ints[name]
         return found
 
 
-def _aligned(values: Ints, axis: int, rank: int) -> Ints:
-    shape = [1] * rank
-    shape[axis] = len(values)
-    return values.reshape(shape)
-
-
 def _as_array(value: Ramp | Table, rank: int) -> Ints:
-    if isinstance(value, Table):
-        return _aligned(value.values, value.axis, rank)
-    values = np.arange(value.count, dtype=np.int64) * value.step + value.start
-    return _aligned(values, value.axis, rank)
+    if isinstance(value, Ramp):
+        values: Ints = np.arange(value.count, dtype=np.int64) * value.step + value.start
+    else:
+        values = value.values
+    shape = [1] * rank
+    shape[value.axis] = len(values)
+    return values.reshape(shape)
 
 
 def evaluate(affine: Affine, space: Space) -> int | Ints:
@@ -128,9 +145,10 @@ def evaluate(affine: Affine, space: Space) -> int | Ints:
         part: int | Ints
         if isinstance(atom, FloorDiv):
             part = evaluate(atom.numerator, space) // atom.denominator
+        elif atom in space.axes:
+            part = _as_array(space.axes[atom], len(space.shape))
         else:
-            value = space.values[atom]
-            part = value if isinstance(value, int) else _as_array(value, len(space.shape))
+            part = space.ints[atom]
         total = total + part * factor
     return total
 
@@ -151,101 +169,3 @@ def holds(cond: Cond, space: Space) -> bool | Truths:
             for part in parts:
                 result = result | holds(part, space)
             return result
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """How to index an array so that the result broadcasts to the space.
-
-    ``axes`` is None for index arrays; for slices, the axis of the space that each dimension of
-    the result runs along.
-    """
-
-    index: tuple[int | slice | Ints, ...]
-    axes: tuple[int, ...] | None
-    rank: int
-
-    def view(self, array: NDArray[Any]) -> NDArray[Any]:
-        """The elements; a view of the array where slices do it."""
-        part = array[self.index]
-        if self.axes is None:
-            return part
-        if not self.axes:
-            single = np.empty((1,) * self.rank, dtype=array.dtype)
-            single[...] = part
-            return single
-        order = sorted(range(len(self.axes)), key=self.axes.__getitem__)
-        if order != list(range(len(order))):
-            part = part.transpose(order)
-        if len(order) == self.rank:
-            return part
-        wanted = tuple(slice(None) if axis in self.axes else None for axis in range(self.rank))
-        return part[wanted]
-
-    def put(self, array: NDArray[Any], values: Any) -> None:
-        """Set the elements; the values must broadcast to what `view` gives."""
-        if self.axes is None:
-            array[self.index] = values
-        elif not self.axes:
-            array[self.index] = np.reshape(values, ())[()]
-        else:
-            self.view(array)[...] = values
-
-
-def locate(subscripts: tuple[Affine, ...], shape: tuple[int, ...], space: Space) -> Place:
-    """The place of an access.
-
-    Raises:
-        ArrayFault: where a subscript is out of bounds.
-    """
-    found = [_subscript(affine, space) for affine in subscripts]
-    for value, extent in zip(found, shape, strict=True):
-        _check(value, extent, space)
-    rank = len(space.shape)
-    ramps = [value for value in found if isinstance(value, Ramp)]
-    sliceable = not any(isinstance(value, np.ndarray) for value in found)
-    if sliceable and len({ramp.axis for ramp in ramps}) == len(ramps):
-        index = tuple(_slice(v) if isinstance(v, Ramp) else v for v in found)
-        return Place(index, tuple(ramp.axis for ramp in ramps), rank)
-    arrays = tuple(_as_array(v, rank) if isinstance(v, Ramp) else v for v in found)
-    return Place(arrays, None, rank)
-
-
-def _subscript(affine: Affine, space: Space) -> int | Ramp | Ints:
-    """Like `evaluate`, but what runs along one axis evenly stays a ramp."""
-    ramp: Ramp | None = None
-    const = affine.const
-    for atom, factor in affine.terms:
-        value = space.values[atom] if isinstance(atom, str) else None
-        if isinstance(value, int):
-            const += value * factor
-        elif isinstance(value, Ramp) and ramp is None:
-            ramp = Ramp(value.axis, value.start * factor, value.step * factor, value.count)
-        else:
-            return evaluate(affine, space)
-    if ramp is None:
-        return const
-    return Ramp(ramp.axis, ramp.start + const, ramp.step, ramp.count)
-
-
-def _slice(ramp: Ramp) -> slice:
-    stop = ramp.start + ramp.step * ramp.count
-    return slice(ramp.start, stop if stop >= 0 else None, ramp.step)
-
-
-def _check(value: int | Ramp | Ints, extent: int, space: Space) -> None:
-    match value:
-        case Ramp(_, start, step, count):
-            last = start + step * (count - 1)
-            if min(start, last) >= 0 and max(start, last) < extent:
-                return
-            values = _as_array(value, len(space.shape))
-        case int():
-            if 0 <= value < extent:
-                return
-            values = np.full((1,) * len(space.shape), value)
-        case _:
-            if value.size == 0 or (value.min() >= 0 and value.max() < extent):
-                return
-            values = value
-    raise ArrayFault(FaultKind.OUT_OF_BOUNDS, (values < 0) | (values >= extent))

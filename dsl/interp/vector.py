@@ -25,8 +25,9 @@ from dsl.expr import (
 )
 from dsl.interp.faults import ExecutionError
 from dsl.interp.memory import Memory
+from dsl.interp.places import locate
 from dsl.interp.plan import StmtPlan
-from dsl.interp.space import Space, evaluate, locate
+from dsl.interp.space import Space, evaluate
 from dsl.numeric import Exact, FaultKind, frac_of, width_of
 from dsl.types import DType, FloatType, boolean
 
@@ -51,7 +52,7 @@ def store(plan: StmtPlan, space: Space, memory: Memory) -> None:
     target = memory[stmt.target.array]
     try:
         values = converted(stmt.value, target.array.dtype, space, memory)
-        place = locate((*target.prefix, *stmt.target.indices), target.data.shape, space)
+        place = locate(target, stmt.target, space)
     except ArrayFault as fault:
         iteration = space.iteration(fault.where, plan.names)
         raise ExecutionError(fault, stmt, iteration) from fault
@@ -88,7 +89,7 @@ def load(expr: Load, space: Space, memory: Memory) -> NDArray[Any]:
         ArrayFault: out of bounds, or a local that was not written.
     """
     store = memory[expr.access.array]
-    place = locate((*store.prefix, *expr.access.indices), store.data.shape, space)
+    place = locate(store, expr.access, space)
     if store.written is not None and not store.complete:
         exact.require(place.view(store.written), FaultKind.UNINITIALISED)
         store.complete = bool(store.written.all())

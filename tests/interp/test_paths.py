@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 
 from dsl.affine import Affine, FloorDiv
 from dsl.inputs import random_inputs
-from dsl.interp import run
+from dsl.interp import ExecutionError, run
 from dsl.interp.parallel import is_parallel, summand
 from dsl.interp.plan import LoopPlan, plan_program
+from dsl.interp.wave import slope
 from dsl.program import Array
 from dsl.types import FloatType, IntType
 from dsl.typing import binary
@@ -21,7 +22,7 @@ from tests.support.profiles import BALANCED, FAST, LONG
 from tests.support.random_programs import random_program
 
 F32 = FloatType("f32")
-OPTIONS = ({}, {"min_trips": 1}, {"min_trips": 1, "chunk": 3})
+OPTIONS = ({}, {"min_trips": 1}, {"min_trips": 0, "chunk": 3})
 
 
 def same(a: np.ndarray, b: np.ndarray) -> bool:
@@ -104,16 +105,17 @@ def test_parallel_loops_are_found():
 def test_disjoint_accesses(write, read, step, parallel):
     m = Maker(Array("a", F32, (20,)))
     outer = loop("i", 0, 8, m.set("a", (write,), m("a", read)), step=step)
-    assert is_parallel(m.program(), outer, 1, {}) is parallel
+    assert is_parallel(m.program(), outer, ()) is parallel
 
 
 def test_triangular_bounds_separate_accesses():
     m = Maker(Array("a", F32, (9, 9)))
     term = binary(SUB, m("a", "i", "j"), m("a", "i", "k"))
     inner = loop("j", "i", 9, loop("k", 0, "i", m.set("a", ("i", "j"), term)))
-    assert is_parallel(m.program(), inner, 2, {"i": (0, 8)})
+    outer = loop("i", 0, 9)
+    assert is_parallel(m.program(), inner, (outer,))
     below = loop("j", 0, 9, loop("k", 0, "i", m.set("a", ("i", "j"), term)))
-    assert not is_parallel(m.program(), below, 2, {"i": (0, 8)})
+    assert not is_parallel(m.program(), below, (outer,))
 
 
 def test_sums_are_found_only_where_they_are_sums():
@@ -122,7 +124,7 @@ def test_sums_are_found_only_where_they_are_sums():
     program = m.program()
 
     def found(value, target=(0,)):
-        return summand(program, loop("i", 0, 9, m.set("a", target, value)), {}) is not None
+        return summand(program, loop("i", 0, 9, m.set("a", target, value)), ()) is not None
 
     assert found(binary(ADD, old, term))
     assert found(binary(ADD, term, old))
@@ -132,3 +134,71 @@ def test_sums_are_found_only_where_they_are_sums():
     assert not found(binary(ADD, old, m("a", "i")))  # reads the sum itself once
     assert not found(binary(ADD, old, binary(ADD, old, term)))
     assert not found(term)
+
+
+@pytest.mark.parametrize(
+    ("reads", "wanted"),
+    [
+        ([(-1, 0), (0, -1)], 1),
+        ([(-1, 1), (0, -1)], 2),  # Gauss-Seidel with the upper right neighbour
+        ([(-1, 3), (0, -1)], 4),
+        ([(1, 1), (0, -1)], 0),  # reads what is written later
+        ([(0, -1)], 0),
+        ([(-1, -5)], 0),
+        ([(-2, 1), (0, -1)], 1),
+        ([(-2, 2), (0, -1)], 2),
+    ],
+)
+def test_slopes_of_wavefronts(reads, wanted):
+    m = Maker(Array("a", F32, (20, 20)))
+    near = [m("a", v("i") + di, v("j") + dj) for di, dj in reads]
+    stmt = m.set("a", ("i", "j"), kernels.total(*near))
+    assert slope(m.program(), loop("i", 5, 15, loop("j", 5, 15, stmt)), 1) == wanted
+
+
+def test_no_wavefronts_where_distances_are_not_constant():
+    m = Maker(Array("a", F32, (20, 20)), Array("b", F32, (20,)), Array("t", F32, (), LOCAL))
+
+    def found(*stmts, inner=("j", 1, 9)):
+        return slope(m.program(), loop("i", 1, 9, loop(*inner, *stmts)), 1)
+
+    above = m("a", v("i") - 1, "j")
+    assert found(m.set("a", ("i", "j"), above)) == 1
+    assert found(m.set("a", ("i", "j"), m("a", "j", "i"))) is None
+    assert found(m.set("a", ("i", "j"), m("a", v("i") * 2, "j"))) is None
+    assert found(m.set("a", ("i", v("i") + v("j")), above)) is None
+    assert found(m.set("b", ("j",), m("b", "j"))) is None  # the same element in every row
+    assert found(m.set("t", (), above), m.set("a", ("i", "j"), m("t"))) is None
+    assert found(m.set("a", ("i", "j"), above), inner=("j", 1, "i")) is None
+
+
+offsets = st.tuples(st.integers(-2, 2), st.integers(-3, 3))
+
+
+@given(
+    st.lists(st.tuples(offsets, st.lists(offsets, min_size=1, max_size=4)), min_size=1, max_size=2)
+)
+def test_wavefronts_give_what_the_loops_give(statements):
+    m = Maker(Array("a", IntType(16), (12, 14)), Array("b", IntType(16), (12, 14)))
+    body = []
+    for n, (write, reads) in enumerate(statements):
+        near = [m("ab"[(n + k) % 2], v("i") + di, v("j") + dj) for k, (di, dj) in enumerate(reads)]
+        near.append(m("ab"[n], "i", "j"))
+        body.append(m.set("ab"[n], (v("i") + write[0], v("j") + write[1]), kernels.total(*near)))
+    program = m.program(loop("i", 2, 10, loop("j", 3, 11, *body)))
+    inputs = random_inputs(program, 3)
+    plain = run(program, inputs, path="plain")
+    found = run(program, inputs, min_trips=0)
+    assert all(same(found[name], plain[name]) for name in plain)
+
+
+def test_an_access_that_is_shared_is_checked_where_it_is_out_of_bounds():
+    m = Maker(Array("a", F32, (8,)), Array("b", F32, (8,)))
+    ahead = m("a", v("i") + 1)  # one object in both statements, in bounds in the first only
+    program = m.program(
+        loop("i", 0, 7, m.set("b", ("i",), ahead)), loop("i", 0, 8, m.set("b", ("i",), ahead))
+    )
+    for options in (*OPTIONS, {"path": "plain"}):
+        with pytest.raises(ExecutionError) as caught:
+            run(program, random_inputs(program, 0), **options)
+        assert (caught.value.code, caught.value.iteration) == ("W193", {"i": 7})

@@ -1,0 +1,96 @@
+"""Wavefronts: two nested loops whose iterations depend on neighbours, as in Gauss-Seidel.
+
+    for i:                      for w:
+      for j:            ->        for all i, j with slope * i + j == w, at once:
+        S(i, j)                     S(i, j)
+
+This is right if every two iterations that touch the same element, where one writes it, are on
+different fronts, the later one on the later front. It is decided where subscripts are uniform:
+then such iterations are a constant distance apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain
+
+from dsl.affine import Affine
+from dsl.expr import Access, loads
+from dsl.program import Loop, Program, Stmt
+
+Distance = tuple[int, int]
+
+
+def slope(program: Program, outer: Loop, depth: int) -> int | None:
+    """The smallest slope that makes wavefronts of a nest legal, None where there is none.
+
+    Args:
+        program: where the arrays are declared.
+        outer: at nesting depth ``depth``; it must hold one loop, and that statements only.
+        depth: locals declared inside of the nest rule wavefronts out.
+    """
+    if len(outer.body) != 1 or not isinstance(inner := outer.body[0], Loop):
+        return None
+    statements = [node for node in inner.body if isinstance(node, Stmt)]
+    if len(statements) < len(inner.body) or outer.step != 1 or inner.step != 1:
+        return None
+    if any(outer.var in bound.variables() for bound in (*inner.lowers, *inner.uppers)):
+        return None
+    found = 0
+    for distance in _distances(program, outer, inner, statements, depth):
+        if distance is None:
+            return None
+        across, along = max(distance, (-distance[0], -distance[1]))  # from the earlier to the later
+        if across > 0:
+            found = max(found, -((along - 1) // across))
+    return found
+
+
+def _distances(
+    program: Program, outer: Loop, inner: Loop, statements: list[Stmt], depth: int
+) -> Iterator[Distance | None]:
+    """Distances between iterations that touch the same element; None where one is not constant."""
+    written = {stmt.target.array for stmt in statements}
+    touched = list(chain.from_iterable((s.target, *loads(s.value)) for s in statements))
+    if any(program.array(access.array).scope_depth >= depth for access in touched):
+        yield None
+        return
+    for stmt in statements:
+        for access in touched:
+            if access.array == stmt.target.array and access.array in written:
+                yield from _distance(stmt.target, access, outer.var, inner.var)
+
+
+def _distance(a: Access, b: Access, i: str, j: str) -> Iterator[Distance | None]:
+    """Where ``b`` touches the element of ``a``: how many iterations later, if ever."""
+    across: int | None = None
+    along: int | None = None
+    for mine, theirs in zip(a.indices, b.indices, strict=True):
+        difference = mine - theirs
+        factors = mine.coefficient(i), mine.coefficient(j)
+        if not (difference.is_const and _is_uniform(mine, i, j)):
+            yield None
+            return
+        match factors:
+            case (0, 0):
+                solved = difference.const == 0
+            case (factor, 0):
+                solved = difference.const % factor == 0
+                solved = solved and across in (None, difference.const // factor)
+                across = difference.const // factor
+            case (0, factor):
+                solved = difference.const % factor == 0
+                solved = solved and along in (None, difference.const // factor)
+                along = difference.const // factor
+            case _:
+                yield None
+                return
+        if not solved:
+            return  # never the same element
+    yield None if across is None or along is None else (across, along)
+
+
+def _is_uniform(affine: Affine, i: str, j: str) -> bool:
+    """Whether the loop variables occur linearly only."""
+    rest = affine - Affine.of(i) * affine.coefficient(i) - Affine.of(j) * affine.coefficient(j)
+    return not {i, j} & rest.variables()
