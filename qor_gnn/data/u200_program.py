@@ -51,12 +51,15 @@ class Converted:
         trips: of the loops whose trip count varies, by label.
         added: statements that the source does not have: their copies are in no label.
         widened: locals with a larger extent than in the source.
+        powers: statements whose product stands for a ``pow`` of the source. The tool makes a
+            ``pow`` of it: in the labels each such unit has 5 BRAM18 (correlation, 120 rows).
     """
 
     program: Program
     trips: Mapping[str, TripCount] = field(compare=False)
     added: tuple[str, ...] = ()
     widened: tuple[str, ...] = ()
+    powers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +115,7 @@ class _Builder:
         self.trips: dict[str, TripCount] = {}
         self.added: tuple[str, ...] = ()
         self.widened: list[str] = []
+        self.powers: list[str] = []
         self.conditions = 0
 
     def build(self) -> Converted:
@@ -124,7 +128,8 @@ class _Builder:
         self._widen(body)
         arrays = (*self.arguments, *self.locals.values())
         program = ordered_locals(Program(_identifier(self.facts.kernel), arrays, body))
-        return Converted(program, self.trips, self.added, tuple(self.widened))
+        lists = (self.added, tuple(self.widened), tuple(self.powers))
+        return Converted(program, self.trips, *lists)
 
     # --------------------------------------------------------------------------- declarations
 
@@ -219,6 +224,8 @@ class _Builder:
         for scalar, base in names.powers:
             self._local(scalar, base.dtype, (), len(at.loops))
             found.append(Stmt(scalar, Access(scalar, ()), base))
+        if names.powers:
+            self.powers.append(node["stmt"])
         found.append(Stmt(node["stmt"], target, result, source=source))
         return found
 

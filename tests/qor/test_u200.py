@@ -118,6 +118,7 @@ def test_what_differs_from_the_source_is_listed(converted) -> None:
         "jacobi-1d": (("in_B",), ()),
         "stencil-3d": (("in_sol",), ("sol_local",)),
     }
+    assert {n: c.powers for n, c in converted.items() if c.powers} == {"correlation": ("S5",)}
     stencil = converted["stencil-3d"].program
     assert (stencil.array("sol").shape, stencil.array("sol_local").shape) == ((32768,), (38113,))
 
