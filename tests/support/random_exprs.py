@@ -21,6 +21,10 @@ WIDEST = 160
 """Operands are cut to a few bits before a result gets wider than this."""
 
 
+LARGE = (65535, 2**31 - 1, 2**31, -(2**31), 2**32, 2**63 - 1, 2**63, -(2**63), 2**64, 2**69 + 1)
+"""Integers around the limits of C++'s own types."""
+
+
 class Family(Enum):
     """Kinds of numbers."""
 
@@ -84,6 +88,8 @@ class ExprMaker:
         rng = self._rng
         v, other = (Affine.of(rng.choice(self._names)) for _ in range(2))
         affine = rng.choice((v, v, v + 1, v - other, v * 3 + other, v // 2, v % 3 + other))
+        if rng.random() < 0.03:
+            affine = affine * 1_000_000_007  # wraps: an index counts as i32
         return integer(affine.const) if affine.is_const else Index(affine)
 
     def _select(self, family: Family, depth: int) -> Expr:
@@ -157,7 +163,7 @@ class ExprMaker:
         """A shift amount of a few bits."""
         rng = self._rng
         if rng.random() < 0.6:
-            return integer(rng.choice((0, 1, 1, 2, 3, 5)))
+            return integer(rng.choice((0, 1, 1, 2, 3, 5, 31, 64, 100)))
         return t.cast(IntType(rng.choice((1, 2, 3)), False), self.value(Family.INT, depth - 1))
 
     def _arith(self, op: BinaryOp, a: Expr, b: Expr) -> Expr:
@@ -233,11 +239,18 @@ def data(x: Expr) -> Expr:
 
 def binary(op: BinaryOp, a: Expr, b: Expr) -> Expr:
     """``a op b``."""
+    a, b = _fitting(a, b), _fitting(b, a)
     if isinstance(a, Index) and isinstance(b, Index | Const):
         return t.binary(op, data(a), b)
     if isinstance(a, Const) and isinstance(b, Index):
         return t.binary(op, a, data(b))
     return t.binary(op, a, b)
+
+
+def _fitting(x: Expr, other: Expr) -> Expr:
+    """A large integer next to a float is cast: a literal that does not fit is an error."""
+    large = isinstance(x, Const) and isinstance(x.dtype, IntType) and abs(x.value) > 60_000
+    return t.cast(other.dtype, x) if large and isinstance(other.dtype, FloatType) else x
 
 
 def unary(op: UnaryOp, x: Expr) -> Expr:
@@ -259,6 +272,8 @@ def random_const(rng: random.Random, family: Family) -> Const:
     """A literal."""
     match family:
         case Family.INT:
+            if rng.random() < 0.1:
+                return integer(rng.choice(LARGE))
             return integer(rng.choice((0, 1, 2, 3, 5, 7, -1, -2, 10, 100, -128, 1000, 255)))
         case Family.FIXED:
             width = rng.choice((4, 8, 12, 16))
@@ -266,7 +281,7 @@ def random_const(rng: random.Random, family: Family) -> Const:
             raw = rng.randrange(-(1 << (width - 1)), 1 << (width - 1))
             return Const(Fraction(raw, 1 << dtype.frac), dtype)
         case Family.FLOAT:
-            value = rng.choice((0.0, 0.5, 1.0, -1.0, 1.5, 0.1, 3.0, -2.25, 100.0))
+            value = rng.choice((0.0, 0.5, 1.0, -1.0, 1.5, 0.1, 3.0, -2.25, 100.0, -0.0, 6e-5, 1e-7))
             return real(value, FloatType(rng.choice(("f16", "f32", "f32", "bf16", "f64"))))
 
 
@@ -289,13 +304,12 @@ def clamped(x: Expr, bound: float) -> Expr:
 
 def convertible(x: Expr, dtype: DType) -> Expr:
     """``x`` as ``dtype``; a float is clamped first where the target is not a float."""
-    if isinstance(x.dtype, FloatType) and not isinstance(dtype, FloatType):
-        x = clamped(x, 1024.0)
-    return t.cast(dtype, x)
+    return t.cast(dtype, storable(x, dtype))
 
 
 def storable(x: Expr, dtype: DType) -> Expr:
     """``x`` so that the store into an element of ``dtype`` is defined."""
     if isinstance(x.dtype, FloatType) and not isinstance(dtype, FloatType):
-        return t.cast(dtype, clamped(x, 1024.0))
+        wide = x.dtype.name != "f16" and getattr(dtype, "width", 0) % 3 == 1
+        return t.cast(dtype, clamped(x, 2.0**40 if wide else 1024.0))
     return x

@@ -120,6 +120,8 @@ class _Maker:
         if scope and rng.random() < 0.4:
             return self._dependent_bounds(scope, extent)
         low = rng.choice((0, 0, 0, 0, 1, 1, 2, 5, -1, -3))
+        if rng.random() < 0.02:
+            low = rng.choice((-1_000_003, 99_999, 300_000_000))
         bounds = (Affine.of(low),), (Affine.of(low + extent),)
         return *bounds, (low, max(low, low + extent - 1))
 
