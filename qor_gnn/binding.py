@@ -11,9 +11,10 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from qor_gnn.body import Body, only_multiplexed, register_paths, shares_unseen
+from qor_gnn.body import Body, only_multiplexed, shares_unseen
 from qor_gnn.compose import Region
 from qor_gnn.graph import LOAD
+from qor_gnn.paths import register_paths
 from qor_gnn.pipeline import concurrency, operations
 from qor_gnn.scheduling import Times
 from qor_gnn.switches import switch_stores

@@ -8,7 +8,8 @@ from itertools import product
 
 from dsl.affine import Affine
 from qor_gnn.address import Addresses
-from qor_gnn.body import Body, longest_path, register_paths
+from qor_gnn.body import Body
+from qor_gnn.paths import longest_path, register_paths
 from qor_gnn.reasons import Limit, PortLimit, Recurrence, Requested
 
 _SHOWN = 8
