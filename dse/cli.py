@@ -18,10 +18,10 @@ from dsl.errors import InputError, WeftError, did_you_mean
 
 # Name: the line in the list of commands. The command is `command` in dse/commands/<name>.py.
 COMMANDS = {
-    "compile": "Lower a kernel with a schedule and print it at a level: HLS C++, MLIR, ...",
+    "compile": "Lower a kernel with a schedule; print its HLS C++, MLIR, ...",
     "verify": "Check that interpreter, JIT and compiled HLS C++ agree.",
-    "export": "Write a complete Vitis HLS project with a self-checking testbench.",
-    "doctor": "Say which tools and libraries are here, and what each is needed for.",
+    "export": "Write a Vitis HLS project with a self-checking testbench.",
+    "doctor": "Say which tools and libraries are here, and what for.",
 }
 
 ERROR, USAGE, INTERNAL, INTERRUPTED = 1, 2, 70, 130
@@ -74,6 +74,12 @@ def weft() -> None:
     """Weft: HLS kernels in Python, exact loop transforms, verified HLS C++.
 
     A kernel is named FILE.py:NAME. Results go to standard output, progress to standard error.
+
+    \b
+    weft compile FILE.py --list                            what is in a file
+    weft compile FILE.py:NAME --schedule S                 its HLS C++
+    weft verify  FILE.py:NAME --schedule S                 is it right?
+    weft export  FILE.py:NAME --schedule S --out DIR       a Vitis HLS project
     """
 
 

@@ -92,22 +92,32 @@ def sized(kernel: Kernel, size: str | None) -> Kernel:
     if size is None or size == DEFAULT_SIZE:
         return kernel
     values = size_values(size)
-    if values is None:
-        if size not in kernel.sizes:
-            known = ", ".join(map(str, kernel.sizes)) or "none"
-            raise InputError(
-                "W506",
-                f"the kernel '{kernel.name}' has no size '{size}'",
-                help=f"its sizes: {known}; or give values: --size N=64",
-            )
-        return kernel.at(size)
+    if values is None and size not in kernel.sizes:
+        known = ", ".join(map(str, kernel.sizes)) or "none"
+        raise InputError(
+            "W506",
+            f"the kernel '{kernel.name}' has no size '{size}'",
+            help=f"its sizes: {known}; or give values: --size N=64",
+        )
     try:
-        return kernel.at(**values)
+        return kernel.at(size) if values is None else kernel.at(**values)
     except LanguageError as error:
         if error.code != "W138":
             raise
-        # Its place would be this file: the name comes from the command line.
-        raise InputError("W506", error.message, help=error.help) from error
+        # Its place would be this file: the name comes from the command line, or from sizes=.
+        whose = f"the size '{size}' is wrong: " if values is None else ""
+        raise InputError("W506", f"{whose}{error.message}", help=error.help) from error
+
+
+def has_size(kernel: Kernel, size: str) -> bool:
+    """Whether the size, by its name or its values, is one that the kernel can have."""
+    if size == DEFAULT_SIZE or size in kernel.sizes:
+        return True
+    try:
+        sized(kernel, size)
+    except InputError:
+        return False
+    return True
 
 
 def size_values(size: str) -> dict[str, object] | None:

@@ -5,10 +5,15 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
+import re
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import click
+
+from dse.console import colours
 
 SCHEMA_VERSION = 1
 FORMATS = ("table", "json", "csv")
@@ -44,15 +49,48 @@ def rendered(command: str, columns: Sequence[str], rows: Sequence[Row], form: st
             return table(columns, rows)
 
 
+def show(command: str, columns: Sequence[str], rows: Sequence[Row], form: str) -> None:
+    """Print the rows on standard output, a table in colour on a terminal that has them."""
+    text = rendered(command, columns, rows, form)
+    if form == "table" and colours(sys.stdout):
+        text = painted(text)
+    click.echo(text, nl=False, color=True)
+
+
+_COLOURS = {
+    **dict.fromkeys(("ok",), "32"),
+    **dict.fromkeys(("skipped", "missing"), "33"),
+    **dict.fromkeys(("failed", "mismatch", "crash", "error", "vacuous", "broken"), "31"),
+}
+_STATUS = re.compile(rf"(?:^|(?<=  ))(?:{'|'.join(_COLOURS)})(?=  |$)", re.MULTILINE)
+
+
+def painted(text: str) -> str:
+    """A table with a bold head and its status words in colour."""
+    head, _, body = text.partition("\n")
+    body = _STATUS.sub(lambda m: f"\x1b[{_COLOURS[m[0]]}m{m[0]}\x1b[0m", body)
+    return f"\x1b[1m{head}\x1b[0m\n{body}"
+
+
 def table(columns: Sequence[str], rows: Sequence[Row]) -> str:
     """Aligned columns, numbers to the right; no trailing blanks."""
-    cells = [[_plain(row.get(c)) for c in columns] for row in rows]
+    cells = [_column([row.get(c) for row in rows]) for c in columns]
     heads = [c.replace("_", " ") for c in columns]
-    widths = [max([len(h), *(len(r[n]) for r in cells)]) for n, h in enumerate(heads)]
+    widths = [max(map(len, (h, *column))) for h, column in zip(heads, cells, strict=True)]
     right = [bool(rows) and all(_is_number(r.get(c)) for r in rows) for c in columns]
     lines = [_line(heads, widths, right), "  ".join("-" * w for w in widths)]
-    lines += [_line(row, widths, right) for row in cells]
+    lines += [_line(row, widths, right) for row in zip(*cells, strict=True)]
     return "\n".join(lines) + "\n"
+
+
+def _column(values: Sequence[object]) -> list[str]:
+    """Cells; floats of one column have as many decimals as the largest needs for four digits."""
+    floats = [abs(v) for v in values if isinstance(v, float) and math.isfinite(v)]
+    if not floats or all(v.is_integer() for v in floats):
+        return [_plain(v) for v in values]
+    exponent = math.floor(math.log10(max(floats)))
+    decimals = max(0, 3 - max(0, exponent))
+    return [f"{v:.{decimals}f}" if isinstance(v, float) else _plain(v) for v in values]
 
 
 def _is_number(value: object) -> bool:

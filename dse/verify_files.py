@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dse.kernels import DEFAULT_SIZE, UNSCHEDULED, chosen, kernels_of, size_values, sized
+from dse.kernels import DEFAULT_SIZE, UNSCHEDULED, chosen, has_size, kernels_of, size_values, sized
 from dsl.errors import InputError, WeftError
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def python_files(folder: Path) -> list[Path]:
         part.startswith(hidden) for part in p.relative_to(folder).parts)]  # fmt: skip
 
 
-def pairs_of(file: Path, size: str | None) -> tuple[list[Pair], dict[Pair, str]]:
+def pairs_of(file: Path, size: str | None) -> tuple[list[Pair], list[Pair]]:
     """Every kernel of a file with no schedule and with each of its own.
 
     Args:
@@ -74,22 +74,17 @@ def pairs_of(file: Path, size: str | None) -> tuple[list[Pair], dict[Pair, str]]
         size: The size for all; None for ``mini`` where a kernel has it, else its default.
 
     Returns:
-        Those to do, and those of kernels without that size, with why not.
+        Those to do, and those of kernels without that size.
 
     Raises:
         WeftError: It cannot be loaded.
     """
     found: list[Pair] = []
-    without: dict[Pair, str] = {}
+    without: list[Pair] = []
     for name, kernel in kernels_of(str(file)).items():
         mine = size or ("mini" if "mini" in kernel.sizes else DEFAULT_SIZE)
         pairs = [Pair(str(file), name, s, mine) for s in (UNSCHEDULED, *kernel.schedules)]
-        try:
-            sized(kernel, mine)
-        except InputError as error:
-            without |= dict.fromkeys(pairs, error.message)
-        else:
-            found += pairs
+        (found if has_size(kernel, mine) else without).extend(pairs)
     return found, without
 
 
@@ -182,7 +177,7 @@ def verify_all(
     if size is not None:
         size_values(size)  # what is written wrong is wrong for all
     pairs: list[Pair] = []
-    without: dict[Pair, str] = {}
+    without: list[Pair] = []
     broken: list[dict[str, Any]] = []
     for file in files:
         try:
@@ -191,7 +186,7 @@ def verify_all(
             broken.append(failed_row(Pair(str(file), "", "", ""), error.render()))
         else:
             pairs += found
-            without |= others
+            without += others
     if without and not pairs:
         names = dict.fromkeys(pair.kernel for pair in without)
         raise InputError(
@@ -200,7 +195,7 @@ def verify_all(
         )  # fmt: skip
     total = len(pairs) + len(without) + len(broken)
     yield total, broken
-    yield total, [failed_row(pair, why, "skipped") for pair, why in without.items()]
+    yield total, [failed_row(pair, f"it has no size '{size}'", "skipped") for pair in without]
     by_file: dict[tuple[str, str], list[Pair]] = {}
     for pair in pairs:
         by_file.setdefault((pair.file, pair.kernel), []).append(pair)

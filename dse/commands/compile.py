@@ -14,7 +14,7 @@ import click
 
 from dse import console
 from dse.kernels import UNSCHEDULED, Target, kernels_of, target, target_options
-from dse.output import format_option, rendered
+from dse.output import format_option, show, table
 from dsl.errors import InputError
 
 
@@ -75,9 +75,9 @@ LEVELS = ("program", "depgraph", "depgraph-dot", "polyhedral", "affine", "hls-cp
 @click.argument("kernel", metavar="FILE.py:KERNEL")
 @target_options
 @click.option("--emit", type=click.Choice(LEVELS), default="hls-cpp", show_default=True,
-              help="The level to print.")  # fmt: skip
+              metavar="LEVEL", help=f"What to print: {', '.join(LEVELS)}.")  # fmt: skip
 @click.option("--print-after", "after", multiple=True, metavar="PASS",
-              help="Also print the IR after a pass, on standard error; 'all' for all. "
+              help="Also print the MLIR module after a pass, on standard error; 'all' for all. "
               "Repeatable.")  # fmt: skip
 @click.option("--timings", is_flag=True, help="Say on standard error how long each part took.")
 @click.option("-o", "output", type=click.Path(path_type=Path), metavar="FILE",
@@ -98,10 +98,15 @@ def command(
 ) -> int:
     """Lower a kernel with a schedule and print it at a level.
 
-    --format is for --list only.
+    \b
+    weft compile gemm.py --list
+    weft compile gemm.py:gemm --schedule tiled -o gemm.cpp
+    weft compile gemm.py:gemm --size NI=64,NJ=64 --emit affine
+
+    --format is for --list, where the schedule '-' is none: the kernel as it stands.
     """
     if listed:
-        click.echo(_listing(kernel, form), nl=False)
+        show("list", ("kernel", "schedules", "sizes"), _listing(kernel), form)
         return 0
     times: dict[str, float] = {}
     with _timed(times, "load"):
@@ -119,7 +124,8 @@ def command(
         write_file(output, text)
     if timings:
         rows = [{"part": part, "ms": 1000 * seconds} for part, seconds in times.items()]
-        console.say(rendered("timings", ("part", "ms"), rows, "table").rstrip("\n"))
+        rows.append({"part": "total", "ms": 1000 * sum(times.values())})
+        console.say(table(("part", "ms"), rows).rstrip("\n"))
     return 0
 
 
@@ -145,8 +151,8 @@ def _show(name: str, text: str) -> None:
     console.say(f"// after {name}\n{text}")
 
 
-def _listing(spec: str, form: str) -> str:
-    rows = [
+def _listing(spec: str) -> list[dict[str, Any]]:
+    return [
         {
             "kernel": name,
             "schedules": [UNSCHEDULED, *kernel.schedules],
@@ -154,7 +160,6 @@ def _listing(spec: str, form: str) -> str:
         }
         for name, kernel in kernels_of(spec).items()
     ]
-    return rendered("list", ("kernel", "schedules", "sizes"), rows, form)
 
 
 def write_file(path: Path, text: str) -> None:

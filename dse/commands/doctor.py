@@ -10,7 +10,7 @@ from importlib import metadata
 
 import click
 
-from dse.output import format_option, rendered
+from dse.output import format_option, show
 
 COLUMNS = ("what", "status", "version", "needed_for", "detail")
 
@@ -68,7 +68,7 @@ def _cxx() -> Finding:
 def _ap_types() -> Finding:
     from backends.ap_types import find_ap_types
 
-    needed = "verify and csim of integer and fixed-point kernels"
+    needed = "the same, of integers and fixed point"
     found = find_ap_types()
     if found is None:
         return Finding("ap_types", "missing", "", needed, "pip install 'weft[csim]'")
@@ -109,5 +109,5 @@ def command(form: str) -> int:
     Exits with 1 when something that Weft cannot do without is missing.
     """
     found = findings()
-    click.echo(rendered("doctor", COLUMNS, [asdict(f) for f in found], form), nl=False)
+    show("doctor", COLUMNS, [asdict(f) for f in found], form)
     return int(any(f.status == "broken" for f in found))

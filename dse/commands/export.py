@@ -10,7 +10,7 @@ import click
 
 from dse import console
 from dse.kernels import target, target_options
-from dse.output import format_option, rendered
+from dse.output import format_option, show
 
 if TYPE_CHECKING:
     from backends.vitis.run import VitisRun
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 @click.option("--clock", type=float, default=10.0, show_default=True, metavar="NS",
               help="The target clock period.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True,
-              help="Of the testbench's inputs.")  # fmt: skip
+              metavar="N", help="Of the testbench's inputs.")  # fmt: skip
 @click.option("--csim", "run_csim", is_flag=True,
               help="Compile the project with g++ and run its testbench.")  # fmt: skip
 @click.option("--run", "step", type=click.Choice(["csynth", "cosim", "impl"]),
@@ -53,6 +53,10 @@ def command(
 ) -> int:
     """Write a complete Vitis HLS project with a self-checking testbench.
 
+    \b
+    weft export gemm.py:gemm --schedule tiled --out gemm_hls --csim
+    weft export gemm.py:gemm --out gemm_hls --device xcu280 --clock 3.33
+
     Exits with 1 when the testbench finds a difference.
     """
     from backends.devices import device
@@ -72,9 +76,9 @@ def command(
     if run_csim:
         from backends.vitis.csim import csim
 
+        console.say("csim: compiling the project with g++ and running its testbench")
         result = csim(folder, made.names)
         status = "ok" if result.passed else "failed"
-        console.say(f"csim: {status}, {result.seconds:.1f} s")
         if not result.passed:
             console.say("\n".join(result.testbench.tail()))
         detail = "" if result.testbench.returncode in (0, 1) else result.testbench.outcome
@@ -86,7 +90,7 @@ def command(
         rows += _vitis_rows(run_vitis(folder, made.names, step, timeout))
     if form != "table" or len(rows) > 1:
         columns = ("what", "status", "seconds", "latency_max", "detail")
-        click.echo(rendered("export", columns, rows, form), nl=False)
+        show("export", columns, rows, form)
     return int(any(row["status"] != "ok" for row in rows))
 
 

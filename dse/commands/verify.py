@@ -12,24 +12,25 @@ import click
 
 from dse import console
 from dse.kernels import Target, target, target_options
-from dse.output import format_option, rendered
+from dse.output import format_option, show
 from dsl.errors import InputError
 
 
 @click.command()
-@click.argument("kernel", required=False, metavar="FILE.py:KERNEL")
+@click.argument("kernel", required=False, metavar="[FILE.py:KERNEL]")
 @target_options
 @click.option("--all", "folder", type=click.Path(path_type=Path), metavar="DIR",
               help="Verify every kernel of the files in DIR, with no schedule and with each of its "
               "own; size: mini, where there is one.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True,
-              help="Of the inputs.")  # fmt: skip
+              metavar="N", help="Of the inputs.")  # fmt: skip
 @click.option("--trials", type=click.IntRange(1, 10_000), default=1, show_default=True,
-              help="Sets of inputs.")  # fmt: skip
+              metavar="N", help="Sets of inputs.")  # fmt: skip
 @click.option("--no-cxx", is_flag=True, help="Leave out the C++ level (needs no g++).")
 @click.option("--sanitize", is_flag=True,
               help="Compile the C++ with address and undefined-behaviour sanitizers.")  # fmt: skip
-@click.option("--jobs", type=click.IntRange(min=1), help="With --all: processes at once.")
+@click.option("--jobs", type=click.IntRange(min=1), metavar="N",
+              help="With --all: processes at once. Default: one for each core.")  # fmt: skip
 @click.option("--timeout", type=click.FloatRange(min=1), default=900, show_default=True,
               metavar="S", help="With --all: seconds for each kernel.")  # fmt: skip
 @format_option
@@ -46,9 +47,13 @@ def command(
     timeout: float,
     form: str,
 ) -> int:
-    """Check that interpreter, JIT and compiled HLS C++ agree, on the inputs that the kernel's
-    own function makes or on random ones.
+    """Check that interpreter, JIT and compiled HLS C++ agree.
 
+    \b
+    weft verify gemm.py:gemm --schedule tiled --trials 5
+    weft verify --all examples
+
+    Inputs are those of the kernel's own function (@kernel.inputs), or random.
     Integers, fixed point and floats must agree to the last bit; reassociated reductions and exp,
     log, tanh within a stated tolerance. Exits with 1 when something differs, or when all results
     are infinite or NaN, which shows nothing.
@@ -67,12 +72,20 @@ def command(
         rows = [_one(kernel, target(kernel, schedule, size), options)]
     # In a table the details, which may be long, come after it.
     columns = tuple(c for c in COLUMNS if c != "detail") if form == "table" else COLUMNS
-    click.echo(rendered("verify", columns, rows, form), nl=False)
+    # A file that cannot be loaded has no kernels to name.
+    shown = [{**row, "kernel": _name(row)} for row in rows] if form == "table" else rows
+    show("verify", columns, shown, form)
     if form == "table":
         for row in rows:
             if row["detail"] and row["status"] != "skipped":
-                console.say(f"{row['kernel']} {row['schedule']}: {row['detail']}")
+                console.say(
+                    f"{_name(row)} {row['schedule']}: {row['detail']}".replace(" :", ":", 1)
+                )
     return int(any(row["status"] == "failed" for row in rows))
+
+
+def _name(row: dict[str, Any]) -> str:
+    return str(row["kernel"] or row["file"])
 
 
 def _one(spec: str, what: Target, options: Any) -> dict[str, Any]:
@@ -104,7 +117,7 @@ def _all(
         for total, finished in verify_all(files, size, options, jobs, timeout):
             rows += finished
             if finished:
-                progress(len(rows), total, f"{finished[-1]['kernel']} {finished[-1]['status']}")
+                progress(len(rows), total, f"{_name(finished[-1])} {finished[-1]['status']}")
     if not rows:
         raise InputError("W507", f"no file in {folder} defines a kernel")
     rows.sort(key=lambda row: (row["file"], row["kernel"]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +12,7 @@ import click
 import pytest
 
 from dse import cli, console
-from dse.output import rendered
+from dse.output import painted, rendered, table
 from dsl.errors import InputError, Span, WeftError
 from tests.cli.conftest import Weft, cpu_seconds
 
@@ -148,6 +149,23 @@ def test_rows_as_a_table() -> None:
         "name  size  ok\n----  ----  ---\na,b      3  yes\nc           no\n"
     )
     assert rendered("x", COLUMNS, [], "table") == "name  size  ok\n----  ----  --\n"
+
+
+def test_decimals_of_a_column() -> None:
+    rows = [{"ms": 204.23}, {"ms": 0.7321}, {"ms": None}, {"ms": 2}]
+    assert table(("ms",), rows) == "   ms\n-----\n204.2\n  0.7\n\n    2\n"
+    assert table(("s",), [{"s": 0.01234}]) == "    s\n-----\n0.012\n"
+    assert table(("n",), [{"n": 3.0}, {"n": 0.0}]) == "n\n-\n3\n0\n"
+    assert table(("x",), [{"x": float("inf")}]) == "  x\n---\ninf\n"
+
+
+def test_a_table_in_colour_has_the_same_text() -> None:
+    rows = [{"name": "a", "status": "failed"}, {"name": "fails ok", "status": "ok"}]
+    plain = table(("name", "status"), rows)
+    coloured = painted(plain)
+    assert coloured.splitlines()[0] == "\x1b[1mname      status\x1b[0m"
+    assert coloured.splitlines()[-1] == "fails ok  \x1b[32mok\x1b[0m"
+    assert re.sub("\x1b\\[[0-9;]*m", "", coloured) == plain
 
 
 def test_doctor(weft: Weft) -> None:

@@ -62,7 +62,7 @@ def test_kernels_without_the_size_are_skipped(weft: Weft, kernels: Path) -> None
         ("axpy", "fast"): "ok",
         ("copy", "-"): "skipped",
     }
-    assert rows["copy", "-"]["detail"] == "the kernel 'copy' has no size 'small'"
+    assert rows["copy", "-"]["detail"] == "it has no size 'small'"
     assert "verify: 2 of 2 agree" in done.err
     assert "; 1 skipped: their kernels have no size 'small'" in done.err
 
@@ -76,7 +76,7 @@ def test_values_for_kernels_that_capture_them(weft: Weft, kernels: Path) -> None
     assert [(r["kernel"], r["size"], r["status"]) for r in rows] == [
         ("axpy", "N=5", "ok"), ("axpy", "N=5", "ok"), ("copy", "N=5", "skipped"),
     ]  # fmt: skip
-    assert rows[2]["detail"] == "the kernel 'copy' captures no 'N'"
+    assert rows[2]["detail"] == "it has no size 'N=5'"
 
 
 @pytest.mark.parametrize(
@@ -90,6 +90,27 @@ def test_a_size_that_no_kernel_has(weft: Weft, kernels: Path, size: str, said: s
     done = weft("verify", "--all", kernels, "--size", size, "--no-cxx")
     assert (done.code, done.out) == (1, "")
     assert done.err.startswith(said)
+
+
+def test_a_size_that_does_not_fit_its_kernel(weft: Weft, kernels: Path) -> None:
+    kernels.write_text(kernels.read_text().replace('"mini": {"N"', '"mini": {"M"'))
+    done = weft("verify", "--all", kernels, "--no-cxx")
+    assert done.code == 1
+    said = (
+        "error[W506]: the size 'mini' is wrong: the kernel 'axpy' captures no 'M'\nhelp: there is N"
+    )
+    assert f"axpy -: {said}" in done.err
+    assert "verify: 1 of 3 agree" in done.err
+    assert weft("compile", f"{kernels}:axpy", "--size", "mini").err == f"{said}\n"
+
+
+def test_a_file_that_cannot_be_loaded_is_named(weft: Weft, kernels: Path) -> None:
+    broken = kernels.parent / "broken.py"
+    broken.write_text("raise ValueError('no')\n")
+    done = weft("verify", "--all", kernels.parent, "--no-cxx")
+    assert done.code == 1
+    assert done.out.splitlines()[2].split() == [str(broken), "failed"]
+    assert f"{broken}: broken.py:1:1: error[W504]: " in done.err
 
 
 def test_a_row_that_fails_makes_the_exit_code_1(weft: Weft, kernels: Path) -> None:
