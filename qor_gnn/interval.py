@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
@@ -34,31 +34,31 @@ class Cycle:
         return -(-self.delay // self.distance)
 
 
-def limits(body: Body, trips: Mapping[str, int], asked: int) -> tuple[Limit, ...]:
+def limits(body: Body, recurrences: Sequence[Cycle], asked: int) -> tuple[Limit, ...]:
     """What bounds the interval from below, the strongest first.
 
     Args:
         body: of the loop or flattened nest.
-        trips: iterations of each of its counters.
+        recurrences: its `cycles`.
         asked: the interval that the user asked for.
     """
     found: list[Limit] = [Requested(asked)]
     port = port_limit(body)
-    if port is not None and port.interval > 1:
+    if port is not None:
         found.append(port)
-    found += [describe(body, c) for c in cycles(body, trips)]
+    found += [describe(body, c) for c in recurrences]
     return tuple(sorted(found, key=lambda limit: -limit.interval))
 
 
 def port_limit(body: Body) -> PortLimit | None:
-    """The busiest bank."""
+    """The busiest bank, if its ports limit the interval at all."""
     uses: dict[int, int] = {}
     capacity: dict[int, int] = {}
     for taken in body.ports.values():
         for resource, limit in taken:
             uses[resource] = uses.get(resource, 0) + 1
             capacity[resource] = limit
-    if not uses:
+    if all(n <= capacity[r] for r, n in uses.items()):
         return None
     worst = max(uses, key=lambda r: (-(-uses[r] // capacity[r]), -r))
     graph, table = body.graph, body.addresses
@@ -79,7 +79,12 @@ def port_limit(body: Body) -> PortLimit | None:
 
 
 def cycles(body: Body, trips: Mapping[str, int]) -> list[Cycle]:
-    """Every recurrence: through registers, and through memory."""
+    """Every recurrence: through registers, and through memory.
+
+    Args:
+        body: of the loop or flattened nest.
+        trips: iterations of each of its counters.
+    """
     found = []
     closing = body.personality.rules.closing
     for address, states, path in register_paths(body):

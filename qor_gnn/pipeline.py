@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from qor_gnn.body import Body
 from qor_gnn.graph import LOAD, STORE
 from qor_gnn.interval import Cycle, cycles, limits
-from qor_gnn.reasons import Limit
-from qor_gnn.scheduling import Times, schedule
+from qor_gnn.reasons import Conflict, Limit
+from qor_gnn.scheduling import Times, modulo_schedule
 
 
 @dataclass(slots=True)
@@ -36,12 +36,26 @@ def pipelined(body: Body, trips: Mapping[str, int], asked: int) -> Pipeline:
     either its operations wait for the last of them, which makes the pipeline deeper, or there are
     more units: the latter where the former is deeper by more than `Rules.deeper`.
     """
-    found = limits(body, trips, asked)
-    interval = found[0].interval
     recurrences = cycles(body, trips)
-    least = {core: -(-n // interval) for core, n in operations(body).items()}
+    found = limits(body, recurrences, asked)
+    interval = found[0].interval
+    while (placed := _placed(body, recurrences, interval)) is None:
+        interval += 1
+    if interval > found[0].interval:
+        found = (Conflict(_unknown_banks(body), interval), *found)
+    units, times = placed
+    return Pipeline(body, interval, times.states, units, times, found)
+
+
+def _placed(
+    body: Body, recurrences: list[Cycle], interval: int
+) -> tuple[dict[str, int], Times] | None:
+    """Units and a schedule at an interval; None where the accesses do not fit it."""
+    units = least = {core: -(-n // interval) for core, n in operations(body).items()}
+    times = modulo_schedule(body, interval, least)
+    if times is None:
+        return None
     waiting: tuple[dict[str, int], Times] | None = None
-    units, times = least, schedule(body, interval, least)
     for more in (*_more(recurrences, body, least), None):
         if closes(body, times, recurrences, interval):
             break
@@ -49,11 +63,21 @@ def pipelined(body: Body, trips: Mapping[str, int], asked: int) -> Pipeline:
             late = delayed(body, times, recurrences, interval, units)
             waiting = None if late is None else (units, late)
         if more is not None:
-            units, times = more, schedule(body, interval, more)
+            units, times = more, modulo_schedule(body, interval, more) or times
     limit = times.states * body.personality.rules.deeper
     if waiting is not None and waiting[1].states <= limit:
-        units, times = waiting
-    return Pipeline(body, interval, times.states, units, times, found)
+        return waiting
+    return units, times
+
+
+def _unknown_banks(body: Body) -> tuple[str, ...]:
+    """Arrays with accesses that take ports of several banks."""
+    table = body.addresses
+    found = {}
+    for n, ports in body.ports.items():
+        if len(ports) > 1:
+            found[table.memory(body.graph.address[n]).name] = None
+    return tuple(found)
 
 
 def operations(body: Body) -> Counter[str]:

@@ -62,7 +62,20 @@ class Requested:
     interval: int
 
 
-Limit = Recurrence | PortLimit | Requested
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """Accesses whose bank is not known take several ports at once, and do not fit together.
+
+    Attributes:
+        arrays: the arrays whose accesses compete.
+        interval: the first one in which they were placed.
+    """
+
+    arrays: tuple[str, ...]
+    interval: int
+
+
+Limit = Recurrence | PortLimit | Conflict | Requested
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from qor_gnn.body import Body
-from qor_gnn.graph import LOAD, STORE
-
-_TOO_LONG = 1_000_000
 
 
 @dataclass(slots=True)
@@ -49,15 +46,23 @@ def priorities(body: Body) -> dict[int, int]:
     return height
 
 
-def schedule(
-    body: Body, interval: int | None = None, units: Mapping[str, int] | None = None
-) -> Times:
-    """Start times of the body's operations.
+def schedule(body: Body) -> Times:
+    """Start times of a sequential body's operations, with as many units as it takes."""
+    found = _ListScheduler(body, None, None).run()
+    assert found is not None, "states never run out"
+    return found
+
+
+def modulo_schedule(body: Body, interval: int, units: Mapping[str, int]) -> Times | None:
+    """Start times of a pipeline's operations; None where they do not fit the interval.
+
+    An access whose bank is not known takes ports of several banks at once: these can be free in
+    different states only.
 
     Args:
         body: what to schedule.
-        interval: of a pipeline; None for a sequential body.
-        units: how many units of each core there are; None for as many as it takes.
+        interval: states between iterations.
+        units: how many units of each core there are.
     """
     return _ListScheduler(body, interval, units).run()
 
@@ -71,8 +76,8 @@ class _ListScheduler:
     start: dict[int, int] = field(default_factory=dict)
     offset: dict[int, float] = field(default_factory=dict)
 
-    def run(self) -> Times:
-        body = self.body
+    def run(self) -> Times | None:
+        body, interval = self.body, self.interval
         height = priorities(body)
         waiting = {n: len(body.preds[n]) for n in body.nodes}
         earliest = dict.fromkeys(body.nodes, 0) | body.ready
@@ -92,6 +97,8 @@ class _ListScheduler:
                 item = heapq.heappop(ready)
                 n = item[1]
                 if not self._take(n, at):
+                    if interval is not None and at - earliest[n] >= interval:
+                        return None  # it has been tried in every slot
                     deferred.append(item)
                     continue
                 self.start[n] = at
@@ -109,17 +116,21 @@ class _ListScheduler:
             for item in deferred:
                 heapq.heappush(ready, item)
             at += 1
-            if at > _TOO_LONG:
-                raise AssertionError("a body that cannot be scheduled")
         return Times(self.start, states, self.offset)
 
     def _take(self, node: int, at: int) -> bool:
         """Take the resources of an operation in a state, if they are free."""
         slot = at if self.interval is None else at % self.interval
-        kind = self.body.graph.kind[node]
-        if kind in (LOAD, STORE):
-            ports = self.body.ports[node]
+        ports = self.body.ports.get(node)
+        if ports is not None:
             used = self.used
+            if len(ports) == 1:  # by far the most frequent case
+                ((resource, capacity),) = ports
+                count = used.get((resource, slot), 0)
+                if count >= capacity:
+                    return False
+                used[resource, slot] = count + 1
+                return True
             for resource, capacity in ports:
                 if used.get((resource, slot), 0) >= capacity:
                     return False
