@@ -11,13 +11,13 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from backends.devices import DEVICES, Device
-from qor_gnn.binding import units_of
+from qor_gnn.binding import region_units, units_of
 from qor_gnn.compose import Region, function_latency
 from qor_gnn.explain import critical_path
 from qor_gnn.loops import Scope
 from qor_gnn.personality import Personality, personality
 from qor_gnn.reasons import Limit, Step
-from qor_gnn.region import Kernel, Loop, Mode, Trips, loops_in
+from qor_gnn.region import Kernel, Loop, Mode, Statement, Trips, loops_in, walk
 
 Provenance = Literal["model", "gnn", "csynth", "cosim", "rtl-sim", "post-synth", "post-route"]
 
@@ -52,7 +52,9 @@ class LoopEstimate:
         latency: cycles each time that it is entered.
         limits: what bounds the interval from below, the strongest first.
         path: the critical path of an iteration.
-        units: of each core.
+        units: that it needs of each core by itself; a design shares them between its loops.
+        dsp: of these units and of its addresses; 0 of a nest, whose loops have them.
+        statements: names of the statements inside.
     """
 
     function: str
@@ -69,6 +71,8 @@ class LoopEstimate:
     limits: tuple[Limit, ...]
     path: tuple[Step, ...]
     units: tuple[tuple[str, int], ...]
+    dsp: int
+    statements: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +130,7 @@ def estimate(
     return QorEstimate(
         kernel=kernel.name,
         latency=latency,
-        loops=_loops(kernel, runs, explain),
+        loops=_loops(kernel, runs, found, explain),
         units=tuple(sorted(units.items())),
         dsp=_dsp(regions, units) + found.rules.address_dsp * products(regions),
         provenance="model",
@@ -188,11 +192,13 @@ def _costs(region: Region, cost: dict[str, int]) -> None:
 # ----------------------------------------------------------------------------------------- loops
 
 
-def _loops(kernel: Kernel, runs: dict[Mode, _Run], explain: bool) -> tuple[LoopEstimate, ...]:
+def _loops(
+    kernel: Kernel, runs: dict[Mode, _Run], tool: Personality, explain: bool
+) -> tuple[LoopEstimate, ...]:
     found: list[LoopEstimate] = []
     for n, function in enumerate(kernel.functions):
         several = [runs[mode].functions[n] for mode in runs]
-        _collect(_At(function.name, 0, explain), several, found)
+        _collect(_At(function.name, 0, explain, tool.rules.address_dsp), several, found)
     return tuple(found)
 
 
@@ -201,6 +207,7 @@ class _At:
     function: str
     level: int
     explain: bool
+    address_dsp: int
 
 
 def _collect(at: _At, runs: Sequence[Sequence[Region]], found: list[LoopEstimate]) -> None:
@@ -229,6 +236,8 @@ def _loop(at: _At, versions: Sequence[Region], copies: int) -> LoopEstimate:
     path: tuple[Step, ...] = ()
     if at.explain and region.body is not None and region.times is not None:
         path = critical_path(region.body, region.times)
+    units = region_units(region)
+    own = replace(region, children=[])
     return LoopEstimate(
         function=at.function,
         loops=tuple(loop.name for loop in region.loops),
@@ -243,5 +252,12 @@ def _loop(at: _At, versions: Sequence[Region], copies: int) -> LoopEstimate:
         latency=Cycles(latencies[0], round(min(latencies)), round(max(latencies))),
         limits=pipeline.limits if pipeline is not None else (),
         path=path,
-        units=tuple(sorted(pipeline.units.items())) if pipeline is not None else (),
+        units=tuple(sorted(units.items())),
+        dsp=_dsp([own], units) + at.address_dsp * products([own]),
+        statements=tuple(_statements(region.loops[0])),
     )
+
+
+def _statements(loop: Loop) -> dict[str, None]:
+    """Names of the statements inside, in order."""
+    return {node.name: None for node in walk((loop,)) if isinstance(node, Statement)}
