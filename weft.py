@@ -147,7 +147,7 @@ def export(
         force: Write into a folder that has other contents.
 
     Raises:
-        WeftError: as `compile`, and W403 to W406, W430, W431 for the device and the folder.
+        WeftError: as `compile`, and W403 to W405, W430, W431 for the device and the folder.
     """
     from pathlib import Path
 

@@ -14,7 +14,7 @@ def read_kernel(request: Request) -> Program:
     """The program of a kernel at the sizes that the request says.
 
     Raises:
-        LanguageError: what is wrong with it (see `dsl.frontend.codes`), at its place.
+        LanguageError: what is wrong with it (see `dsl.codes`), at its place.
     """
     source = request.source
     check_signature(source)
