@@ -7,12 +7,13 @@ state is its final check, which the next region shares; after a call it is a fre
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from dsl.affine import Affine
 from qor_gnn.body import Body
 from qor_gnn.graph import LOAD, STORE
+from qor_gnn.interval import cycles
 from qor_gnn.loops import (
     Placed,
     Scope,
@@ -214,7 +215,7 @@ def _pipeline(
     trips = {loop.iv: whole_trips(n) for loop, n in zip(chain, counts, strict=True)}
     asked = scope.pipeline_ii(inner)
     assert asked is not None
-    found = pipelined(body, trips, asked)
+    found = _scheduled(scope, inner, body, trips, asked)
     iterations = 1.0
     for n in counts:
         iterations *= n
@@ -233,6 +234,19 @@ def _pipeline(
     _call(flow, region)
     flow.stored += body.epilogue
     flow.ended = "stored" if body.epilogue else "call"
+
+
+def _scheduled(scope: Scope, loop: Loop, body: Body, trips: dict[str, int], asked: int) -> Pipeline:
+    """The scheduled pipeline. Copies of a body that differ in nothing but banks are one to it."""
+    recurrences = cycles(body, trips)
+    carried = tuple((c.path, c.delay, c.distance, c.through) for c in recurrences)
+    constraints = (tuple(map(tuple, body.preds)), tuple(body.ports.items()), carried)
+    key = (id(loop), asked, constraints)
+    known = scope.pipelines.get(key)
+    if known is None:
+        known = scope.pipelines[key] = pipelined(body, recurrences, asked)
+        return known
+    return replace(known, body=body)
 
 
 def _call(flow: _Flow, region: Region) -> None:

@@ -11,6 +11,7 @@ from qor_gnn.address import Addresses
 from qor_gnn.body import Body, block, loop_body, promotable
 from qor_gnn.graph import Expander, Graph
 from qor_gnn.personality import Personality
+from qor_gnn.pipeline import Pipeline
 from qor_gnn.region import Guard, Kernel, Loop, Mode, Node, Statement, loops_in, trips_of, walk
 
 Placed = tuple[Node, dict[str, Affine]]
@@ -28,6 +29,7 @@ class Scope:
     mode: Mode = "average"
     addresses: Addresses = field(init=False)
     numbers: dict[str, int] = field(init=False)
+    pipelines: dict[object, Pipeline] = field(default_factory=dict)  # by what they depend on
 
     def __post_init__(self) -> None:
         self.addresses = Addresses(self.kernel.memories)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from qor_gnn.body import Body
 from qor_gnn.graph import LOAD, STORE
-from qor_gnn.interval import Cycle, cycles, limits
+from qor_gnn.interval import Cycle, limits
 from qor_gnn.reasons import Conflict, Limit
 from qor_gnn.scheduling import Times, modulo_schedule
 
@@ -29,14 +29,13 @@ class Pipeline:
     limits: tuple[Limit, ...]
 
 
-def pipelined(body: Body, trips: Mapping[str, int], asked: int) -> Pipeline:
+def pipelined(body: Body, recurrences: list[Cycle], asked: int) -> Pipeline:
     """Schedule a body at the least interval that ports and recurrences allow.
 
     Units are as many as the interval makes necessary. Where a recurrence does not close with them,
     either its operations wait for the last of them, which makes the pipeline deeper, or there are
     more units: the latter where the former is deeper by more than `Rules.deeper`.
     """
-    recurrences = cycles(body, trips)
     found = limits(body, recurrences, asked)
     interval = found[0].interval
     while (placed := _placed(body, recurrences, interval)) is None:
