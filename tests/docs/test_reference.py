@@ -28,6 +28,16 @@ def test_the_table_has_the_codes_that_are_raised() -> None:
     assert raised() == set(CODES), "dsl/codes.py says what each code stands for"
 
 
+# What no user can cause, and no test can without a fault of ours.
+NOT_TESTED = "310"
+
+
+def test_every_code_is_tested() -> None:
+    files = [f for f in (ROOT / "tests").rglob("*") if f.suffix in (".py", ".txt")]
+    told = {c for f in files for c in re.findall(r"W[1-5]\d\d", f.read_text("utf-8"))}
+    assert set(CODES) - told == {f"W{NOT_TESTED}"}
+
+
 def test_the_table_is_in_order() -> None:
     assert list(CODES) == sorted(CODES)
 

@@ -87,9 +87,9 @@ def broken(**fields: object) -> str:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{", "is not JSON"),
+        ("{", "error[W510]: s.json is not JSON"),
         ("[" * 100_000, "is not JSON"),
-        ("[]", "no list 'steps'"),
+        ("[]", "error[W511]: s.json is not a schedule: no list 'steps'"),
         ('{"steps": []}', "has schema_version None, not 1"),
         (broken(step="splitt", loop="i", factor=2), "did you mean 'split'?"),
         (broken(step="split", loop="i"), "split needs the field 'factor'"),
