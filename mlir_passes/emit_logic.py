@@ -246,13 +246,10 @@ def floor_modulo(ops: ExactOps, a: Exact, b: Exact) -> Exact:
 def fixed_divide(
     ops: ExactOps, a: Exact, b: Exact, lhs: FixedType, rhs: FixedType, dst: FixedType
 ) -> Exact:
-    """``a / b`` of ``ap_fixed``: the fraction of the quotient follows from the static types."""
+    """``a / b`` of ``ap_fixed``, whose fraction and wrapping follow from the static types."""
     a = ops.with_scale(ops.meant(a, lhs.width, lhs.signed), lhs.frac)
     b = ops.with_scale(ops.meant(b, rhs.width, rhs.signed), rhs.frac)
     low, high = bounds(dst)
-    if lhs.signed and rhs.signed and a.low == bounds(lhs)[0] and b.low < 0:
-        # The smallest number over -1 does not fit the dividend's width, in which it is divided.
-        lhs = FixedType(lhs.width + 1, lhs.integer + 1)
     dtype = binary_type(BinaryOp.DIV, ap_type(lhs), ap_type(rhs))
     assert isinstance(dtype, FixedType)
     return Exact(

@@ -144,7 +144,7 @@ class Kernel:
 
 
 def count_uses(body: Block) -> None:
-    """Set ``uses`` and ``crosses`` of every value that something with an effect needs."""
+    """Find the values that something with an effect needs: how often, where, what they read."""
     for node, block in body.walk():
         match node:
             case Store(value=value):
@@ -175,4 +175,6 @@ def _use(value: Value, block: Block) -> None:
         v.uses += 1
         v.crosses = v.crosses or v.block is not user
         if v.uses == 1:
+            if v.memory is not None:
+                v.memory.read = True
             pending.extend((operand, v.block) for operand in v.operands)

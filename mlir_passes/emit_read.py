@@ -189,7 +189,6 @@ class _Reader(Scope):
 
     def _load(self, op: Any, block: Block) -> None:
         memory, subscripts, place = self._element(op, list(op.operands))
-        memory.read = True
         result = op.results[0]
         width, real = self.kind(result.type)
         if not width and not real:

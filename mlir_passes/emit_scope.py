@@ -66,8 +66,6 @@ class Scope:
             if value not in self.indices:
                 raise unsupported(op, f"its operand of type {value.type} is not affine")
             found = self._as_data(self.lin(value, op))
-        if found.op == "argument" and found.memory is not None:
-            found.memory.read = True
         return found
 
     def _as_data(self, lin: Lin) -> Value:

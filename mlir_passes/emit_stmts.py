@@ -7,6 +7,7 @@ store. So do values that are used several times or in another block.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
@@ -32,6 +33,7 @@ from mlir_passes.emit_real import Real
 from mlir_passes.emit_types import Needs
 from mlir_passes.emit_values import Number, Values, variable_type
 
+_WORD = re.compile(r"\w+")
 _CHEAP = frozenset({"arith.constant", "index", "argument", "variable"})
 # Compound assignment of ap_int computes in the width of the left side: fine for these.
 _COMPOUND = frozenset({"+", "-", "*"})
@@ -67,10 +69,11 @@ class Printer:
         for memory in kernel.arguments:
             self._know(memory)
             self.lines += memory_pragmas(memory)
-        for memory in kernel.arguments:
-            if not (memory.read or memory.written):
-                self._line(f"(void){memory.name};")
+        start = len(self.lines)
         self._block(kernel.body)
+        words = set(_WORD.findall("\n".join(self.lines[start:])))
+        unused_ones = [m.name for m in kernel.arguments if m.name not in words]
+        self.lines[start:start] = [f"{' ' * self.indent}(void){name};" for name in unused_ones]
 
     def _know(self, memory: Memory) -> None:
         self.variables[memory.info.name] = memory.name
@@ -222,6 +225,8 @@ class Printer:
         sizes = "".join(f"[{n}]" for n in memory.info.shape)
         self._line(f"{self.needs.type(memory.info.dtype)} {memory.name}{sizes};")
         self.lines += memory_pragmas(memory)
+        if not memory.read and not memory.is_array:
+            self._line(f"(void){memory.name};")
 
     # --------------------------------------------------------------------------------- control
 

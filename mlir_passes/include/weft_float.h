@@ -106,7 +106,7 @@ template <class T> double round_to_odd(const T &x) {
   if (back == x)
     return nearest;
   unsigned long long bits = bit_cast<unsigned long long>(nearest);
-  if ((nearest < 0) != (back < x))
+  if ((nearest < 0) == (back < x))
     bits -= 1; // it was rounded away from zero
   return bit_cast<double>(bits | 1u);
 }

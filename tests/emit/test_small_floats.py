@@ -1,0 +1,156 @@
+"""half and weft::bf16 of weft_float.h round once for each operation; conversions round once, too."""
+
+import random
+import struct
+
+import numpy as np
+import pytest
+
+from dsl.numeric import bounds, frac_of, from_float, round_float, to_float
+from dsl.types import FixedType, FloatType, IntType
+from dsl.typing import binary, cast
+from mlir_passes.build import build_module
+from mlir_passes.emit_hls import emit
+from tests.emit.running import emitted, run, run_all
+from tests.mlir.elementwise import elementwise, interesting, raw
+from tests.mlir.trees import identity_tree
+
+OPS = {"addf": np.add, "subf": np.subtract, "mulf": np.multiply, "divf": np.divide}
+SMALL = {"f16": (5, 10), "bf16": (8, 7)}
+
+
+def numbers(name: str, count: int) -> np.ndarray:
+    """Values of all magnitudes, subnormals and the largest ones among them."""
+    rng = random.Random(name)
+    exponent, mantissa = SMALL[name]
+    special = [0, 1, (1 << mantissa) - 1, 1 << mantissa, ((1 << exponent) - 1 << mantissa) - 1]
+    bits = [b | sign for b in special for sign in (0, 0x8000)]
+    while len(bits) < count:
+        b = rng.getrandbits(16)
+        if (b & 0x7FFF) >> mantissa != (1 << exponent) - 1:
+            bits.append(b)
+    if name == "f16":
+        return np.array(bits, np.uint16).view(np.float16)
+    return (np.array(bits, np.uint32) << 16).view(np.float32)
+
+
+def rounded(values: np.ndarray, name: str) -> np.ndarray:
+    kind = np.float16 if name == "f16" else np.float32
+    return np.array([round_float(float(v), FloatType(name)) for v in values], kind)
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_operators_round_once(name):
+    rng = np.random.default_rng(1)
+    pool = numbers(name, 400)
+    a, b = pool[rng.integers(0, 400, 4000)], pool[rng.integers(0, 400, 4000)]
+    sources, wants = [], []
+    for op, f in OPS.items():
+        sources.append(
+            emitted(f"""
+            func.func @{op}(%x: memref<4000x{name}>, %y: memref<4000x{name}>,
+                            %z: memref<4000x{name}>) {{
+              affine.for %i = 0 to 4000 {{
+                %a = affine.load %x[%i] : memref<4000x{name}>
+                %b = affine.load %y[%i] : memref<4000x{name}>
+                %c = arith.{op} %a, %b : {name}
+                affine.store %c, %z[%i] : memref<4000x{name}>
+              }}
+              return
+            }}""")
+        )
+        with np.errstate(all="ignore"):
+            wants.append(rounded(f(a.astype(np.float64), b.astype(np.float64)), name))
+    inputs = [{"arg0": a, "arg1": b, "arg2": np.zeros_like(a)}] * len(sources)
+    for op, got, want in zip(OPS, run_all(sources, inputs), wants, strict=True):
+        same = (got["arg2"] == want) | (np.isnan(got["arg2"]) & np.isnan(want))
+        assert same.all(), (op, a[~same][:3], b[~same][:3], got["arg2"][~same][:3], want[~same][:3])
+        assert (np.signbit(got["arg2"]) == np.signbit(want))[~np.isnan(want)].all(), op
+
+
+def test_a_kernel_in_half_reads_like_one_in_float():
+    text = """
+    func.func @f(%x: memref<4xf16> {hls.name = "x"}, %y: memref<4xf32> {hls.name = "y"}) {
+      %c = arith.constant 0.5 : f16
+      affine.for %i = 0 to 4 {
+        %a = affine.load %x[%i] : memref<4xf16>
+        %b = arith.mulf %a, %c : f16
+        %e = math.exp %b : f16
+        affine.store %e, %x[%i] : memref<4xf16>
+        %w = arith.extf %b : f16 to f32
+        affine.store %w, %y[%i] : memref<4xf32>
+        %v = affine.load %y[0] : memref<4xf32>
+        %n = arith.truncf %v : f32 to f16
+        affine.store %n, %x[0] : memref<4xf16>
+      }
+      return
+    }"""
+    source = emitted(text)
+    assert 'extern "C" void f(half x[4], float y[4]) {' in source.text
+    assert "const half t0 = x[i] * half(0.5f);" in source.text
+    assert "x[i] = hls::exp(t0);\n    y[i] = t0;\n    x[0] = y[0];" in source.text
+    assert source.support == ("weft_float.h", "weft_math.h")
+    assert not source.uses_ap
+    x = np.array([1.0, 2.0, -3.0, 0.25], np.float16)
+    got = run(text, x=x, y=np.zeros(4, np.float32))
+    assert got["y"].tolist() == (x * np.float16(0.5)).astype(np.float32).tolist()
+
+
+def test_conversions_round_once():
+    sources, inputs, wants = [], [], []
+    rng = random.Random(2)
+    exact = [IntType(8), IntType(64), IntType(64, False), IntType(100), FixedType(70, 20)]
+    for dtype in exact:
+        values = interesting(dtype, rng, 200)
+        # Ties of f16 and bf16 and their neighbours, far below the bits of a double.
+        low, high = bounds(dtype)
+        ties = [(2049 << k) + d for k in range(0, 80, 5) for d in (-1, 0, 1)]
+        values += [v for t in ties for v in (t, -t) if low <= v <= high]
+        names = ("f16", "bf16", "f32", "f64")
+        program = elementwise(
+            {"x": dtype}, lambda x, names=names: {n: cast(FloatType(n), x) for n in names},
+            len(values),
+        )  # fmt: skip
+        sources.append(emit(build_module(identity_tree(program)), top=f"k{len(sources)}"))
+        inputs.append({a.name: raw([0] * len(values), a.dtype) for a in program.arrays})
+        inputs[-1]["x"] = raw(values, dtype)
+        wants.append(
+            {n: [to_float(v, frac_of(dtype), FloatType(n)) for v in values] for n in names}
+        )
+    for got, want in zip(run_all(sources, inputs), wants, strict=True):
+        for name, expected in want.items():
+            assert got[name].astype(np.float64).tolist() == expected, name
+
+
+def test_conversions_from_floats_are_exact():
+    """Also of numbers between -1 and 0, of which the headers' own make 1."""
+    values = [0.25, -0.25, -0.999, 1.5, -1.5, 2.5, -2.5, 100.75, -1e-9, 0.0, -3.0, 7.9]
+    values = [struct.unpack("<f", struct.pack("<f", v))[0] for v in values]
+    targets = [IntType(8), IntType(8, False), FixedType(12, 8), FixedType(70, 40)]
+    program = elementwise(
+        {"x": FloatType("f32")},
+        lambda x: {f"y{n}": cast(t, x) for n, t in enumerate(targets)},
+        len(values),
+    )
+    source = emit(build_module(identity_tree(program)))
+    assert "y2[i] = x[i];" in source.text
+    data = {a.name: raw([0] * len(values), a.dtype) for a in program.arrays}
+    got = run_all([source], [data | {"x": np.array(values, np.float32)}])[0]
+    for n, t in enumerate(targets):
+        assert got[f"y{n}"].tolist() == [from_float(v, t) for v in values], t
+
+
+def test_fixed_point_and_floats_meet_in_the_float():
+    program = elementwise(
+        {"x": FixedType(16, 8), "y": FloatType("f32")},
+        lambda x, y: {"z": binary_mul(x, y)},
+        3,
+    )
+    source = emit(build_module(identity_tree(program)))
+    assert "z[i] = float(x[i]) * y[i];" in source.text
+
+
+def binary_mul(x, y):
+    from dsl.expr import BinaryOp
+
+    return binary(BinaryOp.MUL, x, y)
