@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import islpy as isl
 
@@ -17,16 +17,17 @@ def trip_count(loop: TreeLoop, around: tuple[TreeLoop, ...]) -> TripCount:
     """Over all executions of the loop, guards left out of account.
 
     Least and greatest are exact. So is the average where the bounds are affine in one outer loop,
-    or where the outer loops that matter run at most 128 times together; else it is taken from
-    about that many evenly spaced executions.
+    or where the outer loops that matter run at most 128 times together; else outer loops are
+    taken at evenly spaced iterations, each standing for its neighbours.
     """
     needed = _needed(loop, around)
     extremes = _extremes(loop, needed)
     if extremes is None:
         return TripCount(0, 0, 0.0)
     low, high = extremes
-    counts = [_trips(loop, env) for env in _executions(needed, {})]
-    average = sum(counts) / len(counts) if counts else 0.0
+    budget = max(2, round(_EXECUTIONS ** (1 / max(1, len(needed) - 1))))
+    executions, trips = _totals(loop, needed, {}, budget)
+    average = trips / executions if executions else 0.0
     return TripCount(low, high, min(max(average, low), high))
 
 
@@ -79,16 +80,33 @@ def _trips(loop: TreeLoop, env: Mapping[str, int]) -> int:
     return len(_range(loop, env))
 
 
-def _executions(loops: list[TreeLoop], env: dict[str, int]) -> Iterator[dict[str, int]]:
-    """Values of the outer loops: all, or evenly spaced ones with the first and the last."""
-    if not loops:
-        yield env
-        return
-    every = _range(loops[0], env)
-    budget = max(2, round(_EXECUTIONS ** (1 / len(loops))))
+def _totals(
+    loop: TreeLoop, outer: Sequence[TreeLoop], env: dict[str, int], budget: int
+) -> tuple[float, float]:
+    """How often the loop is entered, and its trips in total, for all iterations of ``outer``."""
+    if not outer:
+        return 1.0, float(_trips(loop, env))
+    every = _range(outer[0], env)
+    if not every:
+        return 0.0, 0.0
+    iv, inner = outer[0].iv, outer[1:]
+    ends = [_totals(loop, inner, {**env, iv: value}, budget) for value in (every[0], every[-1])]
+    if not inner and _affine_in(loop, iv, env, every):
+        return float(len(every)), len(every) * (ends[0][1] + ends[1][1]) / 2
     chosen: Sequence[int] = every
     if len(every) > budget:
-        # Symmetric about the middle, so that an affine trip count has its exact average.
+        # Symmetric about the middle, so that an affine count keeps its exact average.
         chosen = [every[round(k * (len(every) - 1) / (budget - 1))] for k in range(budget)]
-    for value in chosen:
-        yield from _executions(loops[1:], {**env, loops[0].iv: value})
+    parts = [_totals(loop, inner, {**env, iv: value}, budget) for value in chosen]
+    scale = len(every) / len(chosen)
+    return scale * sum(n for n, _ in parts), scale * sum(t for _, t in parts)
+
+
+def _affine_in(loop: TreeLoop, iv: str, env: Mapping[str, int], values: range) -> bool:
+    """Whether the trip count is affine in an outer loop over its values, nowhere cut off at 0."""
+    if not len(loop.lowers) == len(loop.uppers) == loop.step == 1:
+        return False
+    extent = loop.uppers[0] - loop.lowers[0]
+    if not extent.is_linear and iv in extent.variables():
+        return False
+    return all(extent.evaluate({**env, iv: value}) >= 0 for value in (values[0], values[-1]))
