@@ -20,6 +20,7 @@ from dsl.errors import InputError, WeftError, did_you_mean
 COMMANDS = {
     "compile": "Lower a kernel with a schedule; print its HLS C++, MLIR, ...",
     "verify": "Check that interpreter, JIT and compiled HLS C++ agree.",
+    "estimate": "Estimate latency, intervals and resources, and say why.",
     "export": "Write a Vitis HLS project with a self-checking testbench.",
     "doctor": "Say which tools and libraries are here, and what for.",
 }

@@ -1,0 +1,99 @@
+"""An estimate's reasons in words: why an interval is what it is, one line or several."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from qor_gnn.estimate import LoopEstimate
+from qor_gnn.reasons import Limit, PortLimit, Recurrence, Requested, Step
+
+_COPY = re.compile(r"'\d+\b")  # the mark that tells loops of one name apart
+
+
+def plain(text: str) -> str:
+    """An access or a loop as the user wrote it."""
+    return _COPY.sub("", text)
+
+
+def why(loop: LoopEstimate) -> str:
+    """In a few words, what the loop's interval comes from."""
+    match loop.kind:
+        case "nest":
+            return ""
+        case "sequential":
+            return "not pipelined"
+        case _:
+            return _short(loop.limits[0]) if loop.limits else ""
+
+
+def _short(limit: Limit) -> str:
+    match limit:
+        case Requested():
+            return "as asked"
+        case Recurrence():
+            path = "+".join(limit.operators) or "copy"
+            return f"{limit.array} carried over {_times(limit.distance, 'iteration')}: {path}"
+        case PortLimit():
+            return f"ports of {limit.array}: {_accesses(limit)}, {_ports(limit)}"
+
+
+def _accesses(limit: PortLimit) -> str:
+    kind = {"load": "load", "store": "store"}.get(limit.port, "access")
+    return _times(limit.count, kind)
+
+
+def _ports(limit: PortLimit) -> str:
+    return f"{limit.ports} a cycle"
+
+
+def _times(count: int, what: str) -> str:
+    several = f"{what}es" if what.endswith("s") else f"{what}s"
+    return f"{count} {what if count == 1 else several}"
+
+
+def limit_lines(limits: Sequence[Limit]) -> list[str]:
+    """Each bound of an interval, the strongest first; those that are alike are one line."""
+    alike: dict[Limit, list[Limit]] = {}
+    for limit in limits:
+        key = replace(limit, element="") if isinstance(limit, Recurrence) else limit
+        alike.setdefault(key, []).append(limit)
+    return [_line(same) for same in alike.values()]
+
+
+def _line(same: Sequence[Limit]) -> str:
+    limit = same[0]
+    match limit:
+        case Requested():
+            return f"II >= {limit.interval}: as asked"
+        case Recurrence():
+            return f"II >= {limit.interval}: recurrence {_recurrence(limit, len(same))}"
+        case PortLimit():
+            shown = ", ".join(plain(a) for a in limit.accesses)
+            more = "" if len(limit.accesses) >= limit.count else ", ..."
+            place = f"bank {_bank(limit.bank)} of " if limit.bank else ""
+            return (
+                f"II >= {limit.interval}: ports of {place}{limit.array}: {_accesses(limit)} an "
+                f"iteration, {_ports(limit)}: {shown}{more} ({', '.join(limit.statements)})"
+            )
+
+
+def _bank(bank: Iterable[int]) -> str:
+    return "".join(f"[{n}]" for n in bank)
+
+
+def _recurrence(limit: Recurrence, count: int) -> str:
+    others = f" and {count - 1} more like it" if count > 1 else ""
+    held = "in a register" if limit.through == "register" else "through memory"
+    path = " -> ".join(limit.operators) or "copy"
+    names = " -> ".join(limit.statements)
+    return (
+        f"{names} through {plain(limit.element)}{others}, {held}: {path}, "
+        f"{_times(limit.delay, 'state')} / distance {limit.distance}"
+    )
+
+
+def path_rows(path: Sequence[Step]) -> list[tuple[str, str, str, str]]:
+    """Start, states, operation and statement of each operation on a critical path."""
+    return [(str(s.start), str(s.states), plain(s.operation), s.statement) for s in path]

@@ -1,0 +1,123 @@
+"""Estimates of scheduled kernels: which tool's model answers, for which device and clock."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from backends.devices import DEVICES, Device
+from backends.devices import device as device_named
+from dsl.errors import ToolError
+from dsl.program import Program
+from dsl.schedule import Schedule
+from polyhedral.codegen import loop_tree
+from polyhedral.schedule import apply
+from qor_gnn.estimate import QorEstimate, estimate
+from qor_gnn.from_tree import kernel_of_tree
+from qor_gnn.personality import DEFAULT, Personality, available, personality
+
+if TYPE_CHECKING:
+    from polyhedral.scheduled import ScheduledScop
+    from qor_gnn.region import Kernel
+
+_SAME_CLOCK = 0.005  # ns: 3.33 is 300 MHz
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What a design is estimated for; ``notes`` say where the tool was not measured there."""
+
+    tool: Personality
+    device: Device
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Estimation:
+    """A scheduled program with its region tree and the model's answer."""
+
+    program: Program
+    schedule: Schedule
+    setting: Setting
+    state: ScheduledScop
+    regions: Kernel
+    answer: QorEstimate
+
+
+def setting(
+    tool: str | None = None, device: str | None = None, clock: float | None = None
+) -> Setting:
+    """The tool personality and the device that a command line names.
+
+    Without ``tool`` it is the one of that clock whose device, or else family, is the one asked
+    for; without ``device`` it is the tool's own.
+
+    Args:
+        tool: name of a personality.
+        device: a name or part of `backends.devices`.
+        clock: the period in ns.
+
+    Raises:
+        ToolError: W403 no such device, W450 no such personality, W452 there is no operator library
+            at this clock.
+    """
+    place = None if device is None else device_named(device)
+    chosen = [personality(tool)] if tool is not None else [personality(n) for n in available()]
+    fitting = [p for p in chosen if clock is None or abs(p.clock_ns - clock) < _SAME_CLOCK]
+    if not fitting:
+        raise _no_library(tool, clock or 0.0, chosen)
+
+    def rank(p: Personality) -> tuple[bool, bool, bool, str]:
+        wanted = place or DEVICES[personality(DEFAULT).device]
+        return p.device != wanted.name, p.family != wanted.family, p.name != DEFAULT, p.name
+
+    best = min(fitting, key=rank)
+    where = place or DEVICES[best.device]
+    return Setting(best, where, _notes(best, where))
+
+
+def _no_library(tool: str | None, clock: float, known: list[Personality]) -> ToolError:
+    whose = f"{tool} has no operator library" if tool else "there is no operator library"
+    # Of a tool that was named, the others are of interest too: one of them may have the clock.
+    everyone = [personality(name) for name in available()]
+    same = [p for p in everyone if abs(p.clock_ns - clock) < _SAME_CLOCK]
+    listed = ", ".join(f"{p.clock_ns:g} ns (--tool {p.name})" for p in same or everyone)
+    help_line = f"there is {listed}" if same or len(known) != 1 else f"there are {listed}"
+    return ToolError("W452", f"{whose} at {clock:g} ns", help=help_line)
+
+
+def _notes(tool: Personality, device: Device) -> tuple[str, ...]:
+    if not device.vitis:
+        return (
+            f"{tool.tool} does not target {device.name}: these are the operators of "
+            f"{tool.family}, next to what {device.name} has",
+        )
+    if device.family != tool.family:
+        return (
+            f"no operator library of {device.family} ({device.name}): "
+            f"these are the operators of {tool.family}",
+        )
+    return ()
+
+
+def estimated(
+    program: Program, schedule: Schedule, where: Setting, *, explain: bool = False
+) -> Estimation:
+    """Schedule a program and ask the white-box model.
+
+    Raises:
+        ScheduleError: W2xx, the schedule is not legal.
+        LanguageError: W16x, the program is not.
+        ToolError: W451 an operator that the tool's library has not.
+    """
+    return estimated_state(apply(program, schedule), schedule, where, explain=explain)
+
+
+def estimated_state(
+    state: ScheduledScop, schedule: Schedule, where: Setting, *, explain: bool = False
+) -> Estimation:
+    """As `estimated`, of a program that the schedule was applied to already."""
+    tree = loop_tree(state)
+    regions = kernel_of_tree(tree)
+    answer = estimate(regions, where.tool, where.device, explain=explain)
+    return Estimation(tree.program, schedule, where, state, regions, answer)
