@@ -28,6 +28,7 @@ from polyhedral.looptree import (
     TreeNode,
     TripCount,
 )
+from qor_gnn.data.u200 import Facts
 from qor_gnn.data.u200_program import Converted
 from qor_gnn.directives import with_directives
 from qor_gnn.from_tree import kernel_of_tree
@@ -111,6 +112,17 @@ def design(kernel: Converted, directives: Directives) -> Kernel:
         ScheduleError: W201, a directive names a loop that is not there.
     """
     return with_directives(plain(kernel), directives.pragmas)
+
+
+def written(facts: Facts, kernel: Converted) -> frozenset[str]:
+    """The loops that the tool does not unroll by itself.
+
+    A loop with a slot for an unroll factor has the pragma also where the slot is at 1, and the
+    loops of a copy stand for a ``memcpy``.
+    """
+    slots = {s.loop for s in facts.slots if s.directive == "unroll"}
+    source = {n.var for n, _ in kernel.program.walk() if isinstance(n, Loop)}
+    return frozenset(slots | {v for v in source if v.startswith(("in_", "out_"))})
 
 
 def plain(kernel: Converted) -> Kernel:

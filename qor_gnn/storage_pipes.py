@@ -1,0 +1,165 @@
+"""Which loops a tool with automatic pipelining makes pipelines of, and what one iteration touches.
+
+The rules are read from the U200 labels (Vitis 2025.1): innermost loops are pipelined; a short loop
+inside that nobody gave an unroll factor is unrolled into its parent, which is then innermost; the
+loops above flatten as long as each holds a single loop and is not unrolled itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from dsl.affine import Affine
+from qor_gnn.region import Guard, Kernel, Loop, Node, Statement, loops_in
+
+SHORT = 64
+"""Loops of fewer iterations are unrolled into their parent (the tool's ``pipeline_loops``)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Touch:
+    """An access of a statement in a pipeline: ``order`` counts statements in program order."""
+
+    memory: str
+    indices: tuple[Affine, ...]
+    write: bool
+    guarded: bool
+    order: int
+
+    @property
+    def variables(self) -> frozenset[str]:
+        """The loop variables in its subscripts."""
+        return frozenset(v for i in self.indices for v in i.variables())
+
+
+@dataclass(frozen=True, slots=True)
+class Pipe:
+    """A loop that becomes a pipeline, or straight-line code where it is unrolled completely.
+
+    Attributes:
+        loop: what is pipelined; all inside is unrolled.
+        flattened: the loops around that are one with it, outermost first.
+        parent: the loop right around, if any.
+        touches: what its body accesses, in execution order; of scalars nothing.
+        around: accesses of the statements around it in the flattened nest.
+    """
+
+    loop: Loop
+    flattened: tuple[Loop, ...]
+    parent: Loop | None
+    touches: tuple[Touch, ...]
+    around: tuple[Touch, ...]
+
+    @property
+    def inner(self) -> tuple[Loop, ...]:
+        """The loops that it unrolls."""
+        return loops_in(self.loop.body)
+
+    @property
+    def straight(self) -> bool:
+        """No loop is left of it."""
+        return self.loop.ii is None and self.loop.factor >= max(1, self.loop.trips.maximum)
+
+    @property
+    def copies(self) -> dict[str, int]:
+        """How many copies of the body each unrolled variable makes."""
+        found = {x.iv: max(1, x.trips.maximum) for x in self.inner}
+        return {**found, self.loop.iv: self.loop.factor}
+
+    @property
+    def variables(self) -> frozenset[str]:
+        """The variables that run from one iteration to the next."""
+        return frozenset((self.loop.iv, *(x.iv for x in self.flattened)))
+
+    @property
+    def unrolled_by_tool(self) -> bool:
+        """The loops inside were unrolled without anybody's asking."""
+        asked = self.loop.ii is not None or any(_dissolved(x) for x in self.inner)
+        return bool(self.inner) and not asked
+
+
+def pipes(kernel: Kernel, kept: frozenset[str] = frozenset()) -> Iterator[Pipe]:
+    """The pipelines of a design, in program order.
+
+    Args:
+        kernel: with its directives.
+        kept: names of loops whose unroll factor somebody wrote, a factor of 1 included: the tool
+            does not unroll them by itself.
+    """
+    for function in kernel.functions:
+        yield from _pipes(function.body, (), kept)
+
+
+def _pipes(
+    nodes: tuple[Node, ...], around: tuple[Loop, ...], kept: frozenset[str]
+) -> Iterator[Pipe]:
+    for node in nodes:
+        match node:
+            case Loop() if innermost(node, kept):
+                flattened = _flattened(around, node)
+                parent = around[-1] if around else None
+                touches = tuple(_touches((node,), False, [0], True))
+                beside = tuple(t for x in flattened for t in _touches(x.body, False, [0], False))
+                yield Pipe(node, flattened, parent, touches, beside)
+            case Loop() | Guard():
+                path = (*around, node) if isinstance(node, Loop) else around
+                yield from _pipes(node.body, path, kept)
+            case Statement():
+                pass
+
+
+def innermost(loop: Loop, kept: frozenset[str]) -> bool:
+    """Nothing is left of the loops inside: asked for, or because they are short."""
+    inside = loops_in(loop.body)
+    if not inside or loop.ii is not None:
+        return True
+    direct = [x for x in inside if not any(x in loops_in(y.body) for y in inside)]
+    if all(_dissolved(x) and innermost(x, kept) for x in direct):
+        return True
+    return all(_absorbed(x, kept) for x in inside)
+
+
+def _dissolved(loop: Loop) -> bool:
+    return loop.constant_trips is not None and loop.factor >= loop.constant_trips
+
+
+def _absorbed(loop: Loop, kept: frozenset[str]) -> bool:
+    if loop.name in kept or loop.ii is not None or loops_in(loop.body):
+        return False
+    return loop.constant_trips is not None and loop.constant_trips < SHORT
+
+
+def _flattened(around: tuple[Loop, ...], loop: Loop) -> tuple[Loop, ...]:
+    found: list[Loop] = []
+    inner = loop
+    for outer in reversed(around):
+        loops = [n for n in outer.body if not isinstance(n, Statement)]
+        alone = loops == [inner] and inner.constant_trips is not None
+        if not alone or outer.factor > 1 or outer.ii is not None:
+            break
+        found.insert(0, outer)
+        inner = outer
+    return tuple(found)
+
+
+def _touches(
+    nodes: tuple[Node, ...], guarded: bool, count: list[int], deep: bool
+) -> Iterator[Touch]:
+    for node in nodes:
+        match node:
+            case Statement():
+                for op in node.ops:
+                    if op.kind == "load" and op.access is not None and op.access.indices:
+                        access = op.access
+                        yield Touch(access.memory, access.indices, False, guarded, count[0])
+                if node.target.indices:
+                    target = node.target
+                    yield Touch(target.memory, target.indices, True, guarded, count[0])
+                count[0] += 1
+            case Loop() if deep:
+                yield from _touches(node.body, guarded, count, deep)
+            case Guard():
+                yield from _touches(node.body, True, count, deep)
+            case Loop():
+                pass

@@ -1,0 +1,164 @@
+"""Automatic partitioning: each rule on a small nest, all of them on the U200 data."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from dsl.builder import ProgramBuilder
+from dsl.steps import Partition, Pipeline, Step, Unroll
+from dsl.types import f64
+from qor_gnn.data.u200 import designs, kernels
+from qor_gnn.data.u200_design import Directives, plain, source_tree, written
+from qor_gnn.data.u200_program import Converted, convert
+from qor_gnn.directives import with_directives
+from qor_gnn.from_tree import kernel_of_tree
+from qor_gnn.region import Kernel
+from qor_gnn.storage import storage_rules
+from qor_gnn.storage_auto import local_memory, partitioned
+from qor_gnn.storage_pipes import pipes
+
+DATA = Path(os.environ.get("WEFT_DATA", "../shared/data")) / "hlsfactory-u200"
+Build = Callable[[ProgramBuilder], None]
+
+
+def kernel(build: Build, *steps: Step) -> Kernel:
+    p = ProgramBuilder("k")
+    build(p)
+    return with_directives(kernel_of_tree(source_tree(p.build(), {})), steps)
+
+
+def banks(build: Build, *steps: Step, kept: frozenset[str] = frozenset()) -> dict[str, list[int]]:
+    design, _ = partitioned(kernel(build, *steps), kept)
+    return {m.name: [s.factor for s in m.splits] for m in design.memories if m.banks > 1}
+
+
+def copies(build: Build, *steps: Step) -> dict[str, int]:
+    return {name: n for name, n in partitioned(kernel(build, *steps))[1].items() if n > 1}
+
+
+def matvec(p: ProgramBuilder) -> None:
+    a, x, y = (p.local(n, f64, s) for n, s in (("A", (120, 120)), ("x", (120,)), ("y", (120,))))
+    i, j = p.loops(i=120, j=120)
+    p.compute("S0", (i, j), y[i], y[i] + a[i, j] * x[j])
+
+
+def update(p: ProgramBuilder) -> None:
+    a, b, c = (p.local(n, f64, s) for n, s in (("A", (60, 80)), ("B", (80, 70)), ("C", (60, 70))))
+    i, k, j = p.loops(i=60, k=80, j=70)
+    p.compute("S0", (i, k, j), c[i, j], c[i, j] + a[i, k] * b[k, j])
+
+
+def two_rows(p: ProgramBuilder) -> None:
+    e, h = p.local("E", f64, (60, 80)), p.local("H", f64, (60, 80))
+    i, j = p.loops(i=range(1, 60), j=80)
+    p.compute("S0", (i, j), e[i, j], e[i, j] - (h[i, j] - h[i - 1, j]))
+
+
+def window(p: ProgramBuilder) -> None:
+    a, b = p.local("A", f64, (40, 118)), p.local("B", f64, (40, 118))
+    i, j = p.loops(i=40, j=range(1, 117))
+    p.compute("S0", (i, j), b[i, j], a[i, j - 1] + a[i, j] + a[i, j + 1])
+
+
+def strided(p: ProgramBuilder) -> None:
+    m, s = p.local("m", f64, (4096,)), p.local("s", f64)
+    (k,) = p.loops(k=64)
+    p.compute("S0", (k,), s, s + m[64 * k])
+
+
+def short_rows(p: ProgramBuilder) -> None:
+    a, c, s = (p.local(n, f64, x) for n, x in (("A", (20, 30)), ("C", (30, 30)), ("s", (30,))))
+    q, t, r = p.loops(q=20, t=30, r=30)
+    p.compute("S0", (q, t), s[t], 0.0)
+    p.compute("S1", (q, t, r), s[t], s[t] + a[q, r] * c[r, t], after=("S0", t))
+    (u,) = p.loops(u=30)
+    p.compute("S2", (q, u), a[q, u], s[u], after=("S0", q))
+
+
+@pytest.mark.parametrize(
+    ("factor", "expected"),
+    [(2, None), (3, 3), (4, 2), (5, 5), (6, 3), (15, 15), (16, 8), (30, 15), (60, 120), (64, 120)],
+)
+def test_half_the_factor_is_enough_for_two_ports(factor: int, expected: int | None) -> None:
+    found = banks(matvec, Unroll("j", factor))
+    assert found == ({} if expected is None else {"A": [1, expected], "x": [expected]})
+
+
+def test_reads_and_writes_share_the_ports() -> None:
+    assert banks(two_rows, Unroll("j", 4)) == {"E": [1, 4], "H": [1, 4]}
+
+
+def test_what_an_outer_flattened_loop_updates_again_has_one_write_port() -> None:
+    assert banks(update, Unroll("j", 4)) == {}
+    assert copies(update, Unroll("j", 4)) == {"C": 2}
+    unflattened = (Unroll("k", 2), Unroll("j", 4))
+    assert banks(update, *unflattened) == {"B": [1, 2], "C": [1, 4]}
+    assert copies(update, *unflattened) == {}
+
+
+def test_windows_have_a_bank_for_each_offset() -> None:
+    assert banks(window) == {"A": [1, 3]}
+    assert banks(window, Unroll("j", 4)) == {"A": [1, 6], "B": [1, 2]}
+
+
+def test_strides_have_the_least_modulus_without_conflicts() -> None:
+    assert banks(strided, Unroll("k", 4)) == {"m": [5]}
+    assert banks(strided, Unroll("k", 8)) == {"m": [9]}
+
+
+def test_short_loops_are_unrolled_unless_somebody_wrote_a_factor() -> None:
+    assert [p.loop.name for p in pipes(kernel(short_rows))] == ["t", "u"]
+    kept = frozenset({"r"})
+    assert [p.loop.name for p in pipes(kernel(short_rows), kept)] == ["r", "u"]
+
+
+def test_invariant_rows_are_hoisted_but_not_where_the_tool_unrolled() -> None:
+    assert banks(short_rows)["A"] == [1, 30]
+    asked = banks(short_rows, Pipeline("t"))
+    assert "A" not in asked
+    assert asked["C"] == [30, 1]
+
+
+def columns(p: ProgramBuilder) -> None:
+    a, r = p.local("A", f64, (124, 116)), p.local("r", f64, (124,))
+    s, q = p.local("s", f64, (116,)), p.local("q", f64, (124,))
+    i, j = p.loops(i=124, j=116)
+    p.compute("S0", (i,), q[i], 0.0)
+    p.compute("S1", (i, j), s[j], s[j] + r[i] * a[i, j], after=("S0", i))
+
+
+def test_rows_in_registers_are_kept_twice_where_they_are_read_first() -> None:
+    assert copies(columns, Pipeline("i")) == {"s": 2}
+    assert banks(columns, Pipeline("i")) == {"A": [1, 116]}
+    assert copies(columns) == {}
+
+
+def test_what_was_asked_for_stays() -> None:
+    steps = (Partition("A", 0, "cyclic", 3), Unroll("j", 4))
+    assert banks(matvec, *steps) == {"A": [3, 1], "x": [2]}
+
+
+@pytest.mark.skipif(not DATA.is_dir(), reason=f"the data set is not in {DATA}")
+def test_most_designs_have_the_block_memory_of_their_report() -> None:
+    facts = kernels(DATA)
+    rules = storage_rules("vitis-2025.1-u200-4ns")
+    found = {name: convert(f) for name, f in facts.items()}
+    trees = {n: (c, plain(c)) for n, c in found.items() if isinstance(c, Converted)}
+    right, seen = [0, 0], 0
+    for row in designs(DATA)[::10]:
+        if row.kernel not in trees:
+            continue
+        converted, tree = trees[row.kernel]
+        asked = Directives.parse(row.directives).effective(converted.program)
+        kept = written(facts[row.kernel], converted)
+        cost = local_memory(with_directives(tree, asked.pragmas), rules, kept)
+        right[0] += cost.bram18 == row.labels.bram18
+        right[1] += cost.uram == row.labels.uram
+        seen += 1
+    assert seen > 500
+    assert right[0] / seen > 0.85
+    assert right[1] / seen > 0.93
