@@ -118,9 +118,9 @@ class _Reduction:
 
     def _chain_units(self, chains: int, terms: int, outside: int, cores: set[str]) -> int:
         """One a chain, and one for each term in the window where a term is a sum itself."""
-        if outside <= 0:
-            return chains
         levels = max((self._levels(c) for c in operations(self.body) if c not in cores), default=1)
+        if outside <= 0 or (levels == 1 and chains == 1):
+            return chains  # a chain leaves its unit free in most states
         window = self._window(levels, chains)
         ahead = min(window, terms) + (1 if terms > window else 0)
         return max(chains, ahead * max(1, outside // terms))

@@ -114,9 +114,16 @@ def _memory_cycles(body: Body, trips: Mapping[str, int]) -> list[Cycle]:
             if path is None:
                 continue
             states = sum(o.distance for n in path if (o := graph.operator[n]) is not None)
-            delay = states + body.personality.rules.memory_cycle
+            delay = states + _around_memory(body, source)
             found.append(Cycle(source, tuple(path), delay, distance, "memory"))
     return found
+
+
+def _around_memory(body: Body, address: int) -> int:
+    """States of a recurrence through memory besides its operators."""
+    rules = body.personality.rules
+    saved = rules.load - rules.load_register if body.addresses.memory(address).in_registers else 0
+    return max(1, rules.memory_cycle - saved)
 
 
 def _path(body: Body, load: int, value: int) -> list[int] | None:
