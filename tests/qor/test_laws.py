@@ -11,7 +11,7 @@ from dsl.builder import ProgramBuilder
 from dsl.schedule import ScheduleBuilder
 from dsl.types import f32
 from qor_gnn.estimate import LoopEstimate, QorEstimate, estimate
-from qor_gnn.reasons import PortLimit, Recurrence, Requested
+from qor_gnn.reasons import Conflict, PortLimit, Recurrence, Requested
 from qor_gnn.region import Kernel, body_as_kernel, split_functions
 from tests.qor.designs import N, column_sums, matrix_vector, prefix, region_tree, scale
 
@@ -215,3 +215,62 @@ def test_the_critical_path_is_given_where_it_is_asked_for() -> None:
         ("add", 5, 4),
     ]
     assert {step.statement for step in path} == {"S"}
+
+
+def two_sums() -> ProgramBuilder:
+    """``s[j]`` is summed over rows, ``q[i]`` over columns, in one loop."""
+    p = ProgramBuilder("sums")
+    i, j = p.loops(i=N, j=N)
+    a = p.placeholder("A", f32, (N, N))
+    s, q = p.placeholder("s", f32, (N,)), p.placeholder("q", f32, (N,))
+    p.compute("S", (i, j), s[j], s[j] + a[i, j])
+    p.compute("T", (i, j), q[i], q[i] + a[i, j], after=("S", j))
+    return p
+
+
+def test_a_chain_shares_its_unit_with_other_sums() -> None:
+    s = ScheduleBuilder()
+    s.unroll("j", 4).partition("A", 1, "cyclic", 4).partition("s", 0, "cyclic", 4)
+    assert dict(estimate(region_tree(two_sums(), s)).units) == {"fadd": 1}
+
+
+def test_an_accumulator_among_registers_does_not_prevent_flattening() -> None:
+    s = ScheduleBuilder()
+    s.pipeline("j").partition("y", 0, "complete")
+    loop = innermost(estimate(region_tree(matrix_vector(), s)))
+    assert loop.loops == ("i", "j")
+    limit = loop.limits[0]
+    assert isinstance(limit, Recurrence)
+    # A multiplexer of registers, the sum, the register.
+    assert (limit.array, limit.through, limit.delay) == ("y", "memory", 1 + 4 + 1)
+
+
+def three_stores(second: float | None) -> QorEstimate:
+    """To bank 0, to bank 1, and to one of both; the second is later by one state where it is a
+    sum and not a copy of the first one's product.
+    """
+    p = ProgramBuilder("stores")
+    (i,) = p.loops(i=14)
+    a, b = p.placeholder("A", f32, (64,)), p.placeholder("B", f32, (14,))
+    p.compute("S", (i,), a[2 * i], b[i] * 2.0)
+    value = b[i] * 2.0 if second is None else b[i] + second
+    p.compute("T", (i,), a[2 * i + 1], value, after=("S", i))
+    p.compute("U", (i,), a[3 * i + 20], b[i] * 2.0, after=("T", i))
+    s = ScheduleBuilder()
+    s.pipeline("i").partition("A", 0, "cyclic", 2)
+    return estimate(region_tree(p, s))
+
+
+def test_an_access_of_unknown_bank_takes_a_port_of_each() -> None:
+    loop = innermost(three_stores(None))
+    assert loop.ii == 2
+    limit = loop.limits[0]
+    assert isinstance(limit, PortLimit)
+    assert (limit.array, limit.port, limit.count) == ("A", "store", 2)
+
+
+def test_accesses_to_several_banks_that_do_not_fit_together() -> None:
+    # The known banks are stored to in odd and in even states: both are never free at once.
+    loop = innermost(three_stores(1.0))
+    assert loop.ii == 3
+    assert loop.limits[0] == Conflict(("A",), 3)
