@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from dsl.kernel import Kernel
     from dsl.schedule import Schedule
     from mlir_passes.pipeline import Design
+    from qor_gnn.estimate import QorEstimate
 
 _WHERE = {
     "dsl.function_kernel": ("kernel",),
@@ -37,7 +38,7 @@ _NAMES |= {
     "max": ("dsl.intrinsics", "maximum"),
     "abs": ("dsl.intrinsics", "absolute"),
 }
-_FUNCTIONS = ("compile", "export", "verify")
+_FUNCTIONS = ("compile", "estimate", "export", "verify")
 # Not what would hide Python's own: `from weft import *` is for kernels.
 __all__ = sorted({*_NAMES, *_FUNCTIONS} - {"abs", "compile", "max", "min"})
 
@@ -123,6 +124,38 @@ def verify(
     return verify_many([design], seed, trials, make_inputs=[maker])[0]
 
 
+def estimate(
+    kernel: Kernel,
+    schedule: Schedule | str | None = None,
+    size: str | None = None,
+    *,
+    device: str | None = None,
+    clock: float | None = None,
+    tool: str | None = None,
+    explain: bool = False,
+) -> QorEstimate:
+    """Estimate latency (cycles), intervals and resources as an HLS tool would report them.
+
+    Args:
+        kernel: A kernel.
+        schedule: As for `compile`.
+        size: As for `compile`.
+        device: Where it is to run; None for the tool's own device.
+        clock: The target period in ns; None for the tool's.
+        tool: A tool personality; None for the one that fits device and clock.
+        explain: Give the critical path of each loop too.
+
+    Raises:
+        WeftError: as `compile`, and W403, W450 to W452 for the device, the tool and the clock.
+    """
+    from dse.estimation import estimated, setting
+    from dsl.kernel import schedule_of
+
+    where = setting(tool, device, clock)
+    sized = kernel.at(size)
+    return estimated(sized.program, schedule_of(sized, schedule), where, explain=explain).answer
+
+
 def export(
     kernel: Kernel,
     folder: str | Path,
@@ -153,8 +186,12 @@ def export(
 
     from backends.devices import device as device_named
     from backends.vitis.project import export as write
+    from dse.estimation import prediction
 
     chip = device_named(device)
     design = compile(kernel, schedule, size)
     maker = kernel.at(size).make_inputs
-    return write(design, Path(folder), chip, clock, seed=seed, force=force, make_inputs=maker)
+    extra, _ = prediction(design, chip, clock)
+    return write(
+        design, Path(folder), chip, clock, seed=seed, force=force, make_inputs=maker, extra=extra
+    )

@@ -80,6 +80,7 @@ def weft() -> None:
     weft compile FILE.py --list                            what is in a file
     weft compile FILE.py:NAME --schedule S                 its HLS C++
     weft verify  FILE.py:NAME --schedule S                 is it right?
+    weft estimate FILE.py:NAME --schedule S --explain      how fast, how large, and why?
     weft export  FILE.py:NAME --schedule S --out DIR       a Vitis HLS project
     """
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -12,7 +12,7 @@ from dse.estimation import Estimation
 from dse.output import SCHEMA_VERSION
 from dse.suggest import RESOURCES, Suggestion
 from qor_gnn.estimate import Cycles, LoopEstimate
-from qor_gnn.reasons import Limit, PortLimit, Recurrence, Requested
+from qor_gnn.reasons import Conflict, Limit, PortLimit, Recurrence, Requested
 
 CSV_COLUMNS = (
     *("row", "name", "statements", "level", "copies", "kind"),
@@ -20,16 +20,24 @@ CSV_COLUMNS = (
     *("latency_min", "latency_max", "latency_avg", "period_ns", *RESOURCES, "why"),
     *("provenance", "tool", "device", "clock_ns"),
 )
+KINDS: dict[type[Limit], str] = {
+    Recurrence: "recurrence",
+    PortLimit: "ports",
+    Conflict: "conflict",
+    Requested: "requested",
+}
 
 
 def as_data(
-    found: Estimation, schedule: str, size: str, suggested: Sequence[Suggestion] | None = None
+    found: Estimation,
+    names: Mapping[str, str],
+    suggested: Sequence[Suggestion] | None = None,
 ) -> dict[str, Any]:
     """Everything that the model said, with where it comes from.
 
     Args:
         found: the estimate.
-        schedule, size: their names.
+        names: what the schedule and the size are called.
         suggested: what would help; None where no explanation is wanted.
     """
     answer, device = found.answer, found.setting.device
@@ -37,8 +45,7 @@ def as_data(
         "schema_version": SCHEMA_VERSION,
         "command": "estimate",
         "kernel": answer.kernel,
-        "schedule": schedule,
-        "size": size,
+        **names,
         "provenance": _provenance(found),
         "latency": {"unit": "cycles", **asdict(answer.latency)},
         "period_ns": answer.period_ns,
@@ -93,8 +100,7 @@ def _loop(loop: LoopEstimate, explain: bool) -> dict[str, Any]:
 
 
 def _limit(limit: Limit) -> dict[str, Any]:
-    kinds = {Recurrence: "recurrence", PortLimit: "ports", Requested: "requested"}
-    return {"kind": kinds[type(limit)], **asdict(limit)}
+    return {"kind": KINDS[type(limit)], **asdict(limit)}
 
 
 def _suggestion(s: Suggestion) -> dict[str, Any]:

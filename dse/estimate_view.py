@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from dse.estimate_words import limit_lines, path_rows, plain, why
 from dse.estimation import Estimation
-from dse.suggest import RESOURCES, Suggestion, shares
+from dse.suggest import RESOURCES, Suggestion, shares, worth
 from qor_gnn.estimate import Cycles, LoopEstimate, QorEstimate
 from qor_gnn.region import Trips
 
@@ -60,11 +60,14 @@ def view(
         parts.append(_loops(answer, style))
     parts.append(_total(found, style))
     if suggested is not None:
+        tried = worth(answer)
         for n, loop in enumerate(answer.loops):
             if loop.kind != "nest":
                 parts.append(_explained(loop, style))
                 own = [s for s in suggested if s.loop == n]
                 parts += [_suggested(answer, s, style) for s in own]
+                if n in tried and not own:
+                    parts.append("  no single change of order, copies or banks that helps")
     return "\n\n".join(parts) + "\n"
 
 
@@ -188,10 +191,10 @@ def seconds(value: float) -> str:
 def _explained(loop: LoopEstimate, style: Style) -> str:
     name = ", ".join(map(plain, loop.loops))
     lines = [style.head(f"{name} ({', '.join(loop.statements)})") + f": {_verdict(loop)}"]
-    lines += [f"  {line}" for line in limit_lines(loop.limits)]
+    if loop.limits:
+        lines += [f"  {line}" for line in limit_lines(loop.limits, loop.asked or 1)]
     if loop.path:
-        states = max(s.start + s.states for s in loop.path)
-        lines.append(f"  critical path of an iteration, {states} states:")
+        lines.append("  critical path of an iteration:")
         rows = path_rows(loop.path)
         table = aligned(("at", "states", "operation", "statement"), rows, "rrll")
         lines += [style.dim(f"    {table[0]}"), *(f"    {line}" for line in table[1:])]

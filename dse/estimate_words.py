@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import assert_never
 
 from qor_gnn.estimate import LoopEstimate
-from qor_gnn.reasons import Limit, PortLimit, Recurrence, Requested, Step
+from qor_gnn.reasons import Conflict, Limit, PortLimit, Recurrence, Requested, Step
 
 _COPY = re.compile(r"'\d+\b")  # the mark that tells loops of one name apart
 
@@ -37,6 +38,10 @@ def _short(limit: Limit) -> str:
             return f"{limit.array} carried over {_times(limit.distance, 'iteration')}: {path}"
         case PortLimit():
             return f"ports of {limit.array}: {_accesses(limit)}, {_ports(limit)}"
+        case Conflict():
+            return f"unknown banks of {', '.join(limit.arrays)}"
+        case _:
+            assert_never(limit)
 
 
 def _accesses(limit: PortLimit) -> str:
@@ -53,13 +58,27 @@ def _times(count: int, what: str) -> str:
     return f"{count} {what if count == 1 else several}"
 
 
-def limit_lines(limits: Sequence[Limit]) -> list[str]:
-    """Each bound of an interval, the strongest first; those that are alike are one line."""
+def limit_lines(limits: Sequence[Limit], asked: int) -> list[str]:
+    """Each bound of an interval above what was asked for, the strongest first; those that are alike
+    are one line. Where there is none, what was asked for is the bound.
+    """
     alike: dict[Limit, list[Limit]] = {}
+    rest = sum(isinstance(k, Recurrence) and k.interval <= asked for k in limits)
     for limit in limits:
+        if isinstance(limit, Requested) or limit.interval <= asked:
+            continue
         key = replace(limit, element="") if isinstance(limit, Recurrence) else limit
         alike.setdefault(key, []).append(limit)
-    return [_line(same) for same in alike.values()]
+    lines = [_line(same) for same in alike.values()]
+    if not lines:
+        lines = [_line([limit for limit in limits if isinstance(limit, Requested)])]
+    if rest:
+        lines.append(f"{_times(rest, 'recurrence')} that {_allow(rest)} II {asked}")
+    return lines
+
+
+def _allow(count: int) -> str:
+    return "allows" if count == 1 else "allow"
 
 
 def _line(same: Sequence[Limit]) -> str:
@@ -77,6 +96,11 @@ def _line(same: Sequence[Limit]) -> str:
                 f"II >= {limit.interval}: ports of {place}{limit.array}: {_accesses(limit)} an "
                 f"iteration, {_ports(limit)}: {shown}{more} ({', '.join(limit.statements)})"
             )
+        case Conflict():
+            arrays = ", ".join(limit.arrays)
+            return f"II >= {limit.interval}: accesses to banks of {arrays} known only at run time"
+        case _:
+            assert_never(limit)
 
 
 def _bank(bank: Iterable[int]) -> str:

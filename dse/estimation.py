@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from backends.devices import DEVICES, Device
@@ -17,6 +17,7 @@ from qor_gnn.from_tree import kernel_of_tree
 from qor_gnn.personality import DEFAULT, Personality, available, personality
 
 if TYPE_CHECKING:
+    from mlir_passes.pipeline import Design
     from polyhedral.scheduled import ScheduledScop
     from qor_gnn.region import Kernel
 
@@ -65,7 +66,7 @@ def setting(
     chosen = [personality(tool)] if tool is not None else [personality(n) for n in available()]
     fitting = [p for p in chosen if clock is None or abs(p.clock_ns - clock) < _SAME_CLOCK]
     if not fitting:
-        raise _no_library(tool, clock or 0.0, chosen)
+        raise _no_library(tool, clock or 0.0)
 
     def rank(p: Personality) -> tuple[bool, bool, bool, str]:
         wanted = place or DEVICES[personality(DEFAULT).device]
@@ -76,14 +77,11 @@ def setting(
     return Setting(best, where, _notes(best, where))
 
 
-def _no_library(tool: str | None, clock: float, known: list[Personality]) -> ToolError:
+def _no_library(tool: str | None, clock: float) -> ToolError:
     whose = f"{tool} has no operator library" if tool else "there is no operator library"
-    # Of a tool that was named, the others are of interest too: one of them may have the clock.
-    everyone = [personality(name) for name in available()]
-    same = [p for p in everyone if abs(p.clock_ns - clock) < _SAME_CLOCK]
-    listed = ", ".join(f"{p.clock_ns:g} ns (--tool {p.name})" for p in same or everyone)
-    help_line = f"there is {listed}" if same or len(known) != 1 else f"there are {listed}"
-    return ToolError("W452", f"{whose} at {clock:g} ns", help=help_line)
+    known = sorted((personality(name) for name in available()), key=lambda p: (p.clock_ns, p.name))
+    listed = ", ".join(f"{p.clock_ns:g} ns (--tool {p.name})" for p in known)
+    return ToolError("W452", f"{whose} at {clock:g} ns", help=f"there is {listed}")
 
 
 def _notes(tool: Personality, device: Device) -> tuple[str, ...]:
@@ -121,3 +119,27 @@ def estimated_state(
     regions = kernel_of_tree(tree)
     answer = estimate(regions, where.tool, where.device, explain=explain)
     return Estimation(tree.program, schedule, where, state, regions, answer)
+
+
+def prediction(
+    design: Design, device: Device, clock: float
+) -> tuple[dict[str, str], tuple[str, ...]]:
+    """The file ``qor.json`` for an exported project, and what there is to say about it.
+
+    There is no file where no operator library fits the clock or knows an operator: a note says so.
+
+    Args:
+        design: what is exported.
+        device: what for.
+        clock: the target period in ns.
+    """
+    from dse.estimate_json import as_data, as_text
+
+    try:
+        where = setting(None, device.name, clock)
+        # The part may be another one of the family than the device's usual one.
+        exact = replace(where, device=device)
+        found = estimated_state(design.scheduled, design.schedule, exact)
+    except ToolError as error:
+        return {}, (f"no qor.json, as there is no estimate: {error.message}",)
+    return {"qor.json": as_text(as_data(found, {"schedule": "schedule.json"}))}, where.notes

@@ -64,15 +64,19 @@ def suggestions(base: Estimation) -> tuple[Suggestion, ...]:
         base: the design, estimated with ``explain``.
     """
     found: list[Suggestion] = []
-    worth = [n for n, part in enumerate(shares(base.answer)) if part >= _LEAST_SHARE]
-    loops = base.answer.loops
-    worth = [n for n in worth if loops[n].kind != "nest"]
-    worth.sort(key=lambda n: -shares(base.answer)[n])
-    for n in worth[:_LOOPS]:
+    for n in worth(base.answer):
         own = [s for s in _of_loop(base, n) if helps(base, s.answer)]
         own.sort(key=lambda s: (s.answer.latency.average, s.answer.dsp, len(s.added)))
         found += _different(own)[:_EACH]
     return tuple(found)
+
+
+def worth(answer: QorEstimate) -> list[int]:
+    """Positions of the loops that take most of the time: for these something is tried."""
+    parts = shares(answer)
+    found = [n for n, loop in enumerate(answer.loops) if loop.kind != "nest"]
+    found.sort(key=lambda n: (-parts[n], n))
+    return [n for n in found if parts[n] >= _LEAST_SHARE][:_LOOPS]
 
 
 def _different(found: list[Suggestion]) -> list[Suggestion]:

@@ -107,6 +107,7 @@ CODES: dict[str, str] = {
     "W431": "a folder that cannot be written",
     "W450": "a tool personality that does not exist",
     "W451": "an operator that a tool personality does not have",
+    "W452": "a clock period that no operator library was measured at",
     "W501": "what is not the name of a kernel",
     "W502": "a file or folder that does not exist",
     "W503": "a kernel that does not exist",

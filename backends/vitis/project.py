@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from backends.devices import Device
@@ -48,6 +49,7 @@ def project(
     clock: float,
     seed: int = 0,
     make_inputs: InputMaker | None = None,
+    extra: Mapping[str, str] = MappingProxyType({}),
 ) -> Project:
     """Make all files of a design's project. The same arguments give the same bytes.
 
@@ -57,6 +59,7 @@ def project(
         clock: Target period in ns.
         seed: Of the testbench's inputs.
         make_inputs: Makes them (`Kernel.make_inputs`); None for random ones.
+        extra: Files that others know to make, by name.
 
     Raises:
         ToolError: W403 to W405: the device, the name or the clock does not fit.
@@ -91,8 +94,9 @@ def project(
         "Makefile": makefile(names),
         "schedule.json": schedule.to_json(top),
         "schedule.py": schedule.to_python(kernel=top),
-        "README.md": readme(names, program, schedule, seed, data),
+        "README.md": readme(names, program, schedule, seed, data, tuple(extra)),
         ".gitignore": "build/\nhls/\nwork/\n.Xil/\n*.log\n",
+        **extra,
     }
     contents |= {path: value.encode() for path, value in texts.items()}
     facts = {
@@ -130,12 +134,13 @@ def export(
     seed: int = 0,
     force: bool = False,
     make_inputs: InputMaker | None = None,
+    extra: Mapping[str, str] = MappingProxyType({}),
 ) -> Project:
     """Write a design's project to a folder (see `project` and `backends.vitis.write`).
 
     Raises:
         ToolError: as `project`, and W430, W431: the folder has other contents, or is not writable.
     """
-    made = project(design, device, clock, seed, make_inputs)
+    made = project(design, device, clock, seed, make_inputs, extra)
     write_project(folder, made.files, force)
     return made

@@ -36,7 +36,7 @@ The scripts are written for Vitis HLS 2022.1 to 2025.2. @AP@
 | `data/` | inputs (seed @SEED@) and the reference interpreter's results; `weft_tb.h` says how |
 | `run_hls.tcl`, `hls_config.cfg` | the two flows of Vitis HLS |
 | `schedule.json`, `schedule.py` | the schedule that made this design out of the kernel |
-| `weft.json` | what was exported, with the sum of each file |
+@EXTRA@| `weft.json` | what was exported, with the sum of each file |
 
 @EXACT@
 
@@ -52,8 +52,17 @@ _NEEDS_AP = (
 _PLAIN = "The kernel uses plain C++ types: g++ alone is enough for `make csim`."
 
 
+# What others may add to a project.
+_EXTRA = {"qor.json": "the prediction: latency, intervals and resources, and where they come from"}
+
+
 def readme(
-    files: ProjectFiles, program: Program, schedule: Schedule, seed: int, data: tuple[Golden, ...]
+    files: ProjectFiles,
+    program: Program,
+    schedule: Schedule,
+    seed: int,
+    data: tuple[Golden, ...],
+    extra: tuple[str, ...] = (),
 ) -> str:
     """The text. Names in it are plain words (see `checked_name`)."""
     rows = []
@@ -76,6 +85,7 @@ def readme(
         "ARGUMENTS": "\n".join(rows),
         "AP": _NEEDS_AP if files.ap_types else _PLAIN,
         "SEED": str(seed),
+        "EXTRA": "".join(f"| `{name}` | {_EXTRA[name]} |\n" for name in extra),
         "EXACT": exact,
         "SCHEDULE": f"```python\n{steps}\n```" if schedule.steps else "None: as the kernel stands.",
     }

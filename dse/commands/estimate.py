@@ -70,7 +70,8 @@ def _text(
         case "json":
             from dse.estimate_json import as_data, as_text
 
-            return as_text(as_data(found, what.schedule_name, what.size, suggested))
+            names = {"schedule": what.schedule_name, "size": what.size}
+            return as_text(as_data(found, names, suggested))
         case "csv":
             from dse.estimate_json import CSV_COLUMNS, as_rows
 

@@ -68,9 +68,14 @@ def command(
 
     design = compile_design(what.program, what.schedule)
     maker = what.kernel.make_inputs
-    made = export(design, folder, chip, clock, seed=seed, force=force, make_inputs=maker)
+    from dse.estimation import prediction
+
+    extra, notes = prediction(design, chip, clock)
+    made = export(
+        design, folder, chip, clock, seed=seed, force=force, make_inputs=maker, extra=extra
+    )
     console.say(f"export: {len(made.files)} files in {folder}")
-    for note in made.notes:
+    for note in (*made.notes, *notes):
         console.say(f"note: {note}")
     rows: list[dict[str, Any]] = [{"what": "export", "status": "ok", "detail": str(folder)}]
     if run_csim:
