@@ -30,6 +30,7 @@ class Shape:
     moduli: tuple[int, ...]
     resolved: tuple[bool, ...]
     variables: frozenset[str]
+    in_blocks: bool = False
 
     @property
     def known_bank(self) -> bool:
@@ -70,13 +71,14 @@ class Addresses:
         return found
 
     def _residues(self, shape: Shape, consts: tuple[int, ...]) -> Residues:
+        if not shape.in_blocks:
+            return tuple([(g, c % g) for g, c in zip(shape.moduli, consts, strict=True)])
         memory = self.memories[shape.memory]
         found = []
         for d, (g, c) in enumerate(zip(shape.moduli, consts, strict=True)):
             split = memory.splits[d]
             if split.kind == "block" and split.factor > 1:
-                size = -(-memory.shape[d] // split.factor)
-                c //= size
+                c //= -(-memory.shape[d] // split.factor)
             found.append((g, c % g))
         return tuple(found)
 
@@ -122,19 +124,25 @@ class Addresses:
             for d, g in enumerate(shape.moduli):
                 known[d] = lcm(known[d], g)
         found = {}
+        known_classes: dict[tuple[int, Residues], tuple[tuple[int, ...], ...]] = {}
         for a in used:
             if a in found:
                 continue
-            limits = finest[self.shape(a).memory]
-            found[a] = tuple(
-                product(
-                    *(
-                        (r,) if g >= limit else tuple(range(r, limit, g))
-                        for limit, (g, r) in zip(limits, self.residues[a], strict=True)
-                    )
-                )
-            )
+            key = (self.shape(a).memory, self.residues[a])
+            classes = known_classes.get(key)
+            if classes is None:
+                classes = known_classes[key] = _classes(finest[key[0]], key[1])
+            found[a] = classes
         return found
+
+
+def _classes(limits: Sequence[int], residues: Residues) -> tuple[tuple[int, ...], ...]:
+    """The classes modulo ``limits`` that are compatible with the residues."""
+    choices = (
+        (r,) if g >= limit else tuple(range(r, limit, g))
+        for limit, (g, r) in zip(limits, residues, strict=True)
+    )
+    return tuple(product(*choices))
 
 
 def _differ(p: Terms, q: Terms, c: int, d: int) -> bool:
@@ -162,7 +170,8 @@ def _shape(memory: Memory, number: int, terms: tuple[Terms, ...]) -> Shape:
     names: set[str] = set()
     for subscript in terms:
         names |= Affine(subscript).variables()
-    return Shape(number, terms, tuple(moduli), tuple(resolved), frozenset(names))
+    in_blocks = any(split.kind == "block" for split in memory.splits)
+    return Shape(number, terms, tuple(moduli), tuple(resolved), frozenset(names), in_blocks)
 
 
 Product = tuple[Terms, int]

@@ -207,6 +207,10 @@ def _link(body: Body) -> None:
     for before, after, states in graph.order:
         if not out[before] and not out[after]:
             connect(body, before, after, states)
+    for address, store in (*body.store_value.items(), *body.conditional.items()):
+        load = graph.loads.get(address)
+        if load is not None and not out[load]:
+            connect(body, load, store, 0)  # the old value is read before it is overwritten
     for address, after in body.conditional.items():
         if address in body.store_value:
             connect(body, body.store_value[address], after, body.personality.rules.store)
@@ -276,6 +280,8 @@ def _switched(body: Body, node: int) -> bool:
 def _keep_order_of_final_stores(body: Body) -> None:
     """A store comes after earlier accesses that may be to its element."""
     graph, table = body.graph, body.addresses
+    if not graph.mixed:
+        return
     several: dict[int, set[int]] = {}
     for n in body.nodes:
         if graph.address[n] >= 0:

@@ -57,6 +57,7 @@ class Graph:
     loads: dict[int, int] = field(default_factory=dict)  # address -> its first load
     at_first: set[int] = field(default_factory=set)  # only run in the first inner iteration
     early_stores: list[int] = field(default_factory=list)  # operations: must stay in their place
+    mixed: bool = False  # some memory is accessed in more than one shape
     _users: list[list[int]] = field(default_factory=list)
 
     def users(self) -> list[list[int]]:
@@ -141,6 +142,7 @@ class Expander:
             if isinstance(node, Statement) and id(node) not in self._plans:
                 self._plans[id(node)] = self._plan(node)
         self._mixed = {m for m, shapes in self._shapes.items() if len(shapes) > 1 or -1 in shapes}
+        self.graph.mixed = bool(self._mixed)
 
     def run(self, nodes: tuple[Node, ...], copies: dict[str, int]) -> None:
         """Append one copy of the nodes; ``copies`` gives the value of each copied variable."""

@@ -7,7 +7,9 @@ from collections import Counter
 
 import pytest
 
+from dsl.builder import ProgramBuilder
 from dsl.schedule import ScheduleBuilder
+from dsl.types import f32
 from qor_gnn.compose import Region, function_latency
 from qor_gnn.loops import Scope
 from qor_gnn.personality import personality
@@ -97,3 +99,20 @@ def test_a_value_that_a_later_iteration_loads_is_stored_in_time() -> None:
     load = next(n for n in region.body.nodes if region.body.graph.kind[n] == "load")
     start = region.times.start
     assert start[store] + 1 <= start[load] + 2 * region.pipeline.interval
+
+
+def test_an_old_value_is_read_before_it_is_overwritten() -> None:
+    p = ProgramBuilder("shift")
+    (i,) = p.loops(i=8)
+    a, b, c = (p.placeholder(name, f32, (8,)) for name in "abc")
+    p.compute("S", (i,), c[i], a[i])
+    p.compute("T", (i,), a[i], 1.0, after=("S", i))
+    p.compute("U", (i,), b[i], c[i] * 2.0, after=("T", i))
+    (region,) = scheduled(region_tree(p), TOOLS[0])
+    assert region.body is not None
+    assert region.times is not None
+    graph, start = region.body.graph, region.times.start
+    loads = {graph.address[n]: n for n in region.body.nodes if graph.kind[n] == "load"}
+    both = [(loads[x], s) for x, s in region.body.store_value.items() if x in loads]
+    assert len(both) == 1
+    assert all(start[load] <= start[store] for load, store in both)
