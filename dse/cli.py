@@ -21,6 +21,7 @@ COMMANDS = {
     "compile": "Lower a kernel with a schedule; print its HLS C++, MLIR, ...",
     "verify": "Check that interpreter, JIT and compiled HLS C++ agree.",
     "estimate": "Estimate latency, intervals and resources, and say why.",
+    "space": "Show the design space of a kernel: structures, legal loop orders, factors.",
     "export": "Write a Vitis HLS project with a self-checking testbench.",
     "doctor": "Say which tools and libraries are here, and what for.",
 }

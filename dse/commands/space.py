@@ -1,0 +1,91 @@
+"""``weft space``: how many designs of a kernel there are, and of what they are made."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from dse import console
+from dse.kernels import UNSCHEDULED, target
+from dse.output import format_option, rendered
+
+if TYPE_CHECKING:
+    from dse.space.nest import Order
+    from dse.space.space import Space
+
+COLUMNS = ("variant", "nest", "order", "skewed", "carried", "factors", "points")
+
+
+@click.command()
+@click.argument("kernel", metavar="FILE.py:KERNEL")
+@click.option("--size", metavar="NAME|N=V,...",
+              help="One of the kernel's sizes, or values for names that it captures.")  # fmt: skip
+@click.option("--device", "device_name", default="xczu9eg", show_default=True, metavar="NAME|PART",
+              help="Whose operators are counted.")  # fmt: skip
+@click.option("--clock", type=click.FloatRange(min=0, min_open=True), default=10.0,
+              show_default=True, metavar="NS", help="The target clock period.")  # fmt: skip
+@click.option("--dsp", type=click.IntRange(min=1), metavar="N",
+              help="DSP slices that a design may use. Default: all of the device.")  # fmt: skip
+@click.option("--reassociate", is_flag=True,
+              help="Allow reductions to be done in any order.")  # fmt: skip
+@format_option
+def command(
+    kernel: str,
+    size: str | None,
+    device_name: str,
+    clock: float,
+    dsp: int | None,
+    reassociate: bool,
+    form: str,
+) -> None:
+    """Show the design space of a kernel: structures, legal loop orders, factors.
+
+    A line is one legal order of one nest; loops that carry a dependence are named, and for each
+    loop the number of unroll factors worth trying is given. Partitions are not searched: they
+    follow from the accesses. Lower bounds on any design's latency go to standard error.
+    """
+    from backends.devices import device
+    from dse.bounds import bounds, work_of
+    from dse.evaluators.model import personality_for
+    from dse.space.space import space_of
+
+    chip = device(device_name)
+    tool = personality_for(chip, clock)
+    program = target(kernel, UNSCHEDULED, size).program
+    found = space_of(program, tool, reassociate)
+    click.echo(rendered("space", COLUMNS, rows(found), form), nl=False)
+    console.say(f"{program.name}: {found.size:,} points, operators of {tool.name}")
+    limits = bounds(work_of(program, tool, reassociate), tool, dsp or chip.dsp)
+    for bound in limits.all:
+        console.say(f"  {bound.kind}: at least {bound.cycles:,} cycles ({bound.reason})")
+
+
+def rows(space: Space) -> list[dict[str, Any]]:
+    """One row for each order of each nest."""
+    return [
+        {
+            "variant": variant.name,
+            "nest": " ".join(nest.statements),
+            "order": _loops(nest.around, order),
+            "skewed": order.skewed,
+            "carried": " ".join(loop.name for loop in order.loops if loop.carries),
+            "factors": " x ".join(str(len(loop.factors)) for loop in order.loops),
+            "points": order.size,
+        }
+        for variant in space.variants
+        for nest in variant.nests
+        for order in nest.orders
+    ]
+
+
+def _loops(around: tuple[str, ...], order: Order) -> str:
+    """``(t) i:248 j:~12``: loops shared with others in parentheses, extents or their average."""
+    own = [
+        f"{loop.name}:{loop.extent}"
+        if loop.extent is not None
+        else f"{loop.name}:~{loop.average:g}"
+        for loop in order.loops
+    ]
+    shared = [f"({' '.join(around)})"] if around else []
+    return " ".join([*shared, *own])

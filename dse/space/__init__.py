@@ -1,0 +1,1 @@
+"""The design space of a kernel: schedules that are legal by construction."""

@@ -1,0 +1,170 @@
+"""Banks solved from the accesses: what the unrolled copies touch at once should lie apart.
+
+A subscript ``sum(c_v * v) + c``, where loop v runs in blocks of ``u_v`` copies, has a bank that is
+known in every copy if the factor of a cyclic partition divides ``c_v * u_v`` for every loop that is
+left, so the greatest common divisor of these is the widest partition without multiplexers.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import product
+from math import ceil, gcd, lcm, prod
+
+from dse.space.nest import Order, Use, Vector
+from dsl.affine import Affine
+
+_MANY = 128  # copies whose accesses are looked at one by one
+_FEW = 6  # of each loop, where there are more
+
+Demand = dict[tuple[str, int], int]  # (array, dimension) to the factor asked for
+
+
+def demand(order: Order, vector: Vector) -> Demand:
+    """The factors that one nest asks for; a dimension that is not there needs no partition."""
+    found: Demand = {}
+    unrolled, gone = _copies(order, vector)
+    for use in order.uses:
+        for dim, index in enumerate(use.indices):
+            factor = _factor(index, unrolled, gone, use.shape[dim])
+            if factor > 1:
+                key = (use.array, dim)
+                found[key] = lcm(found.get(key, 1), factor)
+    return found
+
+
+def _copies(order: Order, vector: Vector) -> tuple[dict[str, int], frozenset[str]]:
+    """Copies of each loop, and the loops that are unrolled completely."""
+    pairs = list(zip(order.loops, vector, strict=True))
+    unrolled = {loop.name: u for loop, u in pairs}
+    return unrolled, frozenset(loop.name for loop, u in pairs if loop.extent == u)
+
+
+def _factor(index: Affine, unrolled: Mapping[str, int], gone: frozenset[str], extent: int) -> int:
+    """The widest cyclic partition that one subscript can tell apart; 1 if nothing is unrolled."""
+    if not index.is_linear:
+        return 1
+    steps = {str(v): c for v, c in index.terms}
+    if all(unrolled.get(v, 1) == 1 for v in steps):
+        return 1
+    left = [abs(c) * unrolled.get(v, 1) for v, c in steps.items() if v not in gone]
+    if left:
+        return min(gcd(*left), extent)
+    # Constant in every copy: as many banks as elements from the first touched to the last.
+    span = sum(abs(c) * (unrolled[v] - 1) for v, c in steps.items()) + 1
+    return min(span, extent)
+
+
+def port_interval(order: Order, vector: Vector) -> int:
+    """Cycles that the accesses of one body need at the ports of their banks.
+
+    Each element counts once however often it is read. An access of which the bank is not known is
+    at every bank.
+    """
+    return _port_interval(order.uses, *_frozen(order, vector))
+
+
+def _frozen(order: Order, vector: Vector) -> tuple[tuple[tuple[str, int], ...], frozenset[str]]:
+    unrolled, gone = _copies(order, vector)
+    used = {v for use in order.uses for index in use.indices for v in index.variables()}
+    return tuple((v, u) for v, u in unrolled.items() if v in used), gone
+
+
+@lru_cache(maxsize=100_000)
+def _port_interval(
+    uses: tuple[Use, ...], unrolled: tuple[tuple[str, int], ...], gone: frozenset[str]
+) -> int:
+    copies = dict(unrolled)
+    interval = 1
+    for array in dict.fromkeys(use.array for use in uses):
+        mine = [use for use in uses if use.array == array]
+        interval = max(interval, _array_interval(mine, copies, gone))
+    return interval
+
+
+def _array_interval(uses: Sequence[Use], copies: Mapping[str, int], gone: frozenset[str]) -> int:
+    shape = uses[0].shape
+    factors = [
+        lcm(*(_factor(use.indices[d], copies, gone, shape[d]) for use in uses))
+        for d in range(len(shape))
+    ]
+    if all(f >= n for f, n in zip(factors, shape, strict=True)):
+        return 1  # registers
+    reads = _busiest([use for use in uses if not use.write], copies, factors)
+    writes = _busiest([use for use in uses if use.write], copies, factors)
+    read, write, both = uses[0].ports
+    return max(
+        1,
+        ceil(reads / max(1, read)),
+        ceil(writes / max(1, write)),
+        ceil((reads + writes) / max(1, both)),
+    )
+
+
+def _busiest(uses: Sequence[Use], copies: Mapping[str, int], factors: Sequence[int]) -> int:
+    """The most elements that one bank is asked for."""
+    if not uses:
+        return 0
+    first = uses[0]
+    if len(uses) == 1 and _independent(first, copies):
+        most = 1
+        for index, factor in zip(first.indices, factors, strict=True):
+            most *= max(Counter(p % factor for p in _places(index, copies)).values())
+        return most
+    small = _clipped(uses, copies)
+    seen = {element for use in uses for element in _elements(use, small)}
+    fewer = [min(f, _fewest(f, d, uses, copies, small)) for d, f in enumerate(factors)]
+    banks = Counter(tuple(x % f for x, f in zip(e, fewer, strict=True)) for _, e in seen)
+    return max(banks.values(), default=0)
+
+
+def _independent(use: Use, copies: Mapping[str, int]) -> bool:
+    """Whether no unrolled loop is in two subscripts."""
+    found = [v for index in use.indices for v in index.variables() if copies.get(v, 1) > 1]
+    return len(found) == len(set(found)) and all(index.is_linear for index in use.indices)
+
+
+def _places(index: Affine, copies: Mapping[str, int]) -> set[int]:
+    """The values of a subscript in the copies of a body, loops that are left at zero."""
+    steps = [(c, copies.get(str(v), 1)) for v, c in index.terms]
+    ranges = [range(0, c * u, c) for c, u in steps if u > 1]
+    return {index.const + sum(point) for point in product(*ranges)}
+
+
+def _clipped(uses: Sequence[Use], copies: Mapping[str, int]) -> dict[str, int]:
+    """Fewer copies of each loop where there are many: the pattern at a bank stays the same."""
+    used = {str(v) for use in uses for index in use.indices for v in index.variables()}
+    mine = {v: u for v, u in copies.items() if v in used}
+    if prod(mine.values()) <= _MANY:
+        return mine
+    return {v: min(u, _FEW) for v, u in mine.items()}
+
+
+def _fewest(
+    factor: int, dim: int, uses: Sequence[Use], copies: Mapping[str, int], small: Mapping[str, int]
+) -> int:
+    """The factor of a dimension for the clipped copies."""
+    for use in uses:
+        for v in use.indices[dim].variables():
+            if copies.get(v, 1) > small.get(v, 1):
+                return max(1, factor * small[v] // copies[v])
+    return factor
+
+
+Element = tuple[object, tuple[int, ...]]
+
+
+def _elements(use: Use, copies: Mapping[str, int]) -> Iterator[Element]:
+    """What the copies of an access touch: its moving part, and the place relative to that."""
+    moving = tuple(index.terms for index in use.indices)
+    names = sorted({v for index in use.indices for v in index.variables() if copies.get(v, 1) > 1})
+    if not all(index.is_linear for index in use.indices):
+        names = []
+    parts = [
+        (index.const, [(names.index(v), index.coefficient(v)) for v in names])
+        for index in use.indices
+    ]
+    for point in product(*(range(copies[v]) for v in names)):
+        yield moving, tuple(const + sum(c * point[k] for k, c in row) for const, row in parts)

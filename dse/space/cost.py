@@ -1,0 +1,175 @@
+"""About what a nest and a design take: enough to rank vectors of factors, by the same rules as the
+model in `qor_gnn` has them; figures that are shown come from an evaluator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import product
+from math import ceil, prod
+
+from dse.space.banks import port_interval
+from dse.space.nest import Nest, Order, Vector
+from dsl.steps import Tail
+
+Units = tuple[tuple[str, int, int], ...]  # core, DSP of a unit, number of units
+
+_CALL = 4  # about the cycles of starting and ending a pipeline
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """About what a nest takes: cycles over all its runs, units of cores, copies of its body.
+
+    ``units`` is the number of each core (with the DSP of one). Nests run one after the other, so
+    they share units: a design needs the most of each core that one of its nests needs.
+    """
+
+    cycles: float
+    units: Units
+    copies: int
+    interval: int
+    tail: Tail = "remainder"
+
+    @property
+    def dsp(self) -> int:
+        """Of the nest alone."""
+        return dsp_of([self.units])
+
+
+def dsp_of(units: Iterable[Units]) -> int:
+    """DSP slices of a design whose nests need these units."""
+    most: dict[tuple[str, int], int] = {}
+    for one in units:
+        for core, dsp, count in one:
+            most[core, dsp] = max(count, most.get((core, dsp), 0))
+    return sum(dsp * count for (_, dsp), count in most.items())
+
+
+def cost(nest: Nest, order: Order, vector: Vector) -> Cost:
+    """What unrolling by a vector gives if the memories are partitioned for it.
+
+    The interval is the recurrences' or the ports'. Iterations of constant loops are one pipeline; a loop of
+    variable extent is filled and drained each time that it is entered. Extents that the factors do
+    not divide leave remainder nests, or copies that are guarded, whichever is faster.
+    """
+    ports = port_interval(order, vector)
+    whole = _part(nest, order, _even(order, vector, up=True), ports)
+    units = _units(order, vector, whole.interval)
+    tail: Tail = "guard"
+    if not all(loop.extent is not None for loop in order.loops):
+        tail = "remainder"  # a guard needs bounds that depend on no other loop
+    cycles = whole.cycles
+    if uneven(order, vector):
+        main = _part(nest, order, _even(order, vector, up=False), ports)
+        parts = [_part(nest, order, sides, ports).cycles for sides in _sides(order, vector)]
+        apart = all(
+            loop.separates or (loop.extent or 0) % u == 0
+            for loop, u in zip(order.loops, vector, strict=True)
+        )
+        if tail == "remainder" or (apart and sum(parts) <= cycles):
+            tail, cycles = "remainder", sum(parts)
+            units = _units(order, vector, main.interval)
+            whole = main
+    else:
+        tail = "remainder"
+    return Cost(cycles, units, prod(vector), whole.interval, tail)
+
+
+def uneven(order: Order, vector: Vector) -> bool:
+    """Whether a factor does not divide its loop's extent."""
+    pairs = zip(order.loops, vector, strict=True)
+    return any(loop.extent is not None and loop.extent % u for loop, u in pairs)
+
+
+Sides = tuple[tuple[float, int], ...]  # per loop: blocks, and copies in a block
+
+
+def _even(order: Order, vector: Vector, up: bool) -> Sides:
+    """The main nest, or (``up``) all of it with the last blocks as full ones."""
+    found: list[tuple[float, int]] = []
+    for loop, u in zip(order.loops, vector, strict=True):
+        if loop.extent is None or u == 1:
+            found.append((loop.average, 1))
+        else:
+            found.append((ceil(loop.extent / u) if up else loop.extent // u, u))
+    return tuple(found)
+
+
+def _sides(order: Order, vector: Vector) -> list[Sides]:
+    """The main nest and all remainder nests."""
+    choices: list[list[tuple[float, int]]] = []
+    for (blocks, u), loop in zip(_even(order, vector, up=False), order.loops, strict=True):
+        rest = (loop.extent or 0) % u
+        choices.append([(blocks, u), (1, rest)] if rest else [(blocks, u)])
+    return list(product(*choices))
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    cycles: float
+    interval: int
+
+
+def _part(nest: Nest, order: Order, sides: Sides, ports: int) -> _Part:
+    """One nest with so many blocks, and copies in each."""
+    interval = ports
+    chain = 0
+    for level, (loop, (blocks, u)) in enumerate(zip(order.loops, sides, strict=True)):
+        inside = prod(b for b, _ in sides[level + 1 :])
+        for carry in loop.carries:
+            turns = max(1, u // carry.distance)
+            links = carry.more * (turns - 1)
+            chain = max(chain, links)
+            if blocks > 1:
+                around = max(1.0, inside * carry.distance)
+                interval = max(interval, ceil((carry.delay + links) / around))
+    trips = prod(blocks for blocks, _ in sides)
+    return _Part(nest.runs * (interval * trips + order.depth + chain + _CALL), interval)
+
+
+def _units(order: Order, vector: Vector, interval: int) -> Units:
+    totals: dict[tuple[str, int], int] = {}
+    unrolled = {loop.name: u for loop, u in zip(order.loops, vector, strict=True)}
+    for operation in order.operations:
+        copies = prod(u for name, u in unrolled.items() if name in operation.loops)
+        key = (operation.core, operation.dsp)
+        totals[key] = totals.get(key, 0) + copies
+    return tuple((core, dsp, ceil(n / interval)) for (core, dsp), n in totals.items())
+
+
+def stages(nests: Sequence[Nest]) -> tuple[tuple[int, ...], ...]:
+    """Numbers of the nests, those apart that a tool runs at the same time.
+
+    Consecutive nests that share no array do; of nests inside a loop, only those inside the same.
+    """
+    found: list[list[int]] = []
+    for n, nest in enumerate(nests):
+        last = [nests[k] for k in found[-1]] if found else []
+        apart = all(
+            not (nest.arrays & other.arrays) and nest.around == other.around and nest.runs > 0
+            for other in last
+        )
+        if last and apart:
+            found[-1].append(n)
+        else:
+            found.append([n])
+    return tuple(map(tuple, found))
+
+
+def design_units(groups: Iterable[Sequence[int]], units: Sequence[Units]) -> int:
+    """DSP slices of a design: nests of a stage add up, stages share."""
+    summed: list[Units] = []
+    for group in groups:
+        total: dict[tuple[str, int], int] = {}
+        for n in group:
+            for core, dsp, count in units[n]:
+                total[core, dsp] = total.get((core, dsp), 0) + count
+        summed.append(tuple((*key, count) for key, count in total.items()))
+    return dsp_of(summed)
+
+
+def design_cycles(groups: Iterable[Sequence[int]], cycles: Sequence[float]) -> float:
+    """Cycles of a design: one stage after the other, each as long as its longest nest."""
+    return sum(max(cycles[n] for n in group) for group in groups)

@@ -1,0 +1,135 @@
+"""A nest: statements that share all their loops, and the orders that are legal for these."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+
+from dse.space.factors import factors
+from dsl.affine import Affine
+from dsl.steps import Step
+
+Vector = tuple[int, ...]  # unroll factor of each loop of an order, outermost first
+
+
+@dataclass(frozen=True, slots=True)
+class Carry:
+    """A loop hands a value on, which is needed ``distance`` iterations later.
+
+    That takes ``delay`` cycles, and ``more`` for each further iteration in one body.
+    """
+
+    distance: int
+    delay: int
+    more: int
+
+
+@dataclass(frozen=True, slots=True)
+class NestLoop:
+    """A loop of a nest. ``ref`` addresses it in a schedule before it is split.
+
+    ``extent`` is its trip count where it is always the same, else None; ``average`` is the trip
+    count on average. ``unrolls`` says that its iterations may run inside all other loops;
+    ``separates`` that its last iterations may run as a nest of their own, after all others;
+    ``divides`` that only factors will do that divide its extent.
+    """
+
+    ref: str
+    name: str
+    extent: int | None
+    average: float
+    unrolls: bool
+    separates: bool = True
+    divides: bool = False
+    carries: tuple[Carry, ...] = ()
+
+    @property
+    def factors(self) -> tuple[int, ...]:
+        """Factors worth trying."""
+        if not self.unrolls or self.extent is None:
+            return (1,)
+        found = factors(self.extent)
+        return tuple(u for u in found if self.extent % u == 0) if self.divides else found
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """An access: subscripts over the loops of the nest and those around it.
+
+    ``ports`` are the reads, the writes and the accesses in all that a bank does in a cycle.
+    """
+
+    array: str
+    indices: tuple[Affine, ...]
+    write: bool
+    shape: tuple[int, ...]
+    ports: tuple[int, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """An operator of a statement: its core, the DSP of a unit, and the loops it changes with."""
+
+    core: str
+    dsp: int
+    loops: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """One legal order of a nest's loops, outermost first.
+
+    ``steps`` make it (skews and a reorder), from the loops as the structure leaves them.
+    ``depth`` is about the latency of one iteration.
+    """
+
+    steps: tuple[Step, ...]
+    loops: tuple[NestLoop, ...]
+    uses: tuple[Use, ...]
+    operations: tuple[Operation, ...]
+    depth: int
+
+    @property
+    def skewed(self) -> bool:
+        """Whether loops were skewed to make it legal."""
+        return any(step.kind == "skew" for step in self.steps)
+
+    @property
+    def free(self) -> int:
+        """How many of the innermost loops carry nothing."""
+        count = 0
+        for loop in reversed(self.loops):
+            if loop.carries:
+                break
+            count += 1
+        return count
+
+    @property
+    def size(self) -> int:
+        """Number of vectors of factors."""
+        return prod(len(loop.factors) for loop in self.loops)
+
+
+@dataclass(frozen=True, slots=True)
+class Nest:
+    """Statements that share all their loops; ``leader`` is the first.
+
+    ``runs`` is how often the nest is entered (by loops around that it shares with others),
+    ``around`` names these loops; ``orders`` are the legal orders, the present one first.
+    """
+
+    leader: str
+    statements: tuple[str, ...]
+    runs: float
+    around: tuple[str, ...]
+    orders: tuple[Order, ...]
+
+    @property
+    def arrays(self) -> frozenset[str]:
+        """What it accesses."""
+        return frozenset(use.array for use in self.orders[0].uses)
+
+    @property
+    def size(self) -> int:
+        """Number of choices."""
+        return sum(order.size for order in self.orders)

@@ -1,0 +1,330 @@
+"""Nests of a scheduled program, and the legal orders of each: found by trying, pruned of equals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import permutations
+
+from dse.space.nest import Carry, Nest, NestLoop, Operation, Order, Use
+from dsl.errors import ScheduleError
+from dsl.program import Storage
+from dsl.steps import Reorder, Skew, Step, Unroll
+from polyhedral.carried import Carried, carried
+from polyhedral.legality import shared_levels
+from polyhedral.looptree import Instance, LoopTree
+from polyhedral.ranges import Interval, common_interval
+from polyhedral.schedule import apply_step
+from polyhedral.scheduled import Piece, ScheduledScop
+from qor_gnn.from_tree import kernel_of_tree
+from qor_gnn.personality import Personality
+from qor_gnn.region import Access, Statement
+
+MAX_BAND = 5  # loops of a nest whose orders are all tried
+SKEWS = (1, 2, 3)
+_AROUND = 5  # about the states of an iteration besides its operators: loads and a store
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What the orders of nests are judged with: the tool, and how often each statement runs."""
+
+    tool: Personality
+    counts: Mapping[str, int | None]
+
+
+def nests(state: ScheduledScop, context: Context) -> tuple[Nest, ...]:
+    """The nests of a program, in execution order."""
+    found: list[Nest] = []
+    for group in groups(state):
+        level = _own(state, group)
+        leader = group[0]
+        orders = tuple(_orders(state, group, level, context))
+        runs = _runs(leader, level, context)
+        around = leader.names[:level]
+        found.append(Nest(leader.name, tuple(p.name for p in group), runs, around, orders))
+    return tuple(found)
+
+
+def groups(state: ScheduledScop) -> list[list[Piece]]:
+    """Pieces that share all their loops, in execution order."""
+    found: list[list[Piece]] = []
+    for piece in state.pieces:
+        depth = len(piece.dims)
+        for group in found:
+            other = group[0]
+            if depth and len(other.dims) == depth == shared_levels(piece, other):
+                group.append(piece)
+                break
+        else:
+            found.append([piece])
+    return found
+
+
+def _own(state: ScheduledScop, group: Sequence[Piece]) -> int:
+    """The level from which on the loops are the group's alone."""
+    mine = {id(p) for p in group}
+    others = [p for p in state.pieces if id(p) not in mine]
+    return max((shared_levels(group[0], p) for p in others), default=0)
+
+
+def _runs(piece: Piece, level: int, context: Context) -> float:
+    """How often the loops outside of ``level`` run, on average trip counts."""
+    runs = 1.0
+    for k in range(level):
+        runs *= _average(piece, k)
+    return runs
+
+
+def _average(piece: Piece, level: int) -> float:
+    interval = common_interval([(piece, level)])
+    if interval is not None:
+        return float(interval.extent)
+    low, high = piece.domain.dim_min_val(level), piece.domain.dim_max_val(level)
+    # Bounds that vary: half of the whole range, as in a triangle.
+    extent: int = high.to_python() - low.to_python() + 1
+    return max(1.0, extent / 2)
+
+
+# ------------------------------------------------------------------------------------------ orders
+
+
+def _orders(
+    state: ScheduledScop, group: Sequence[Piece], level: int, context: Context
+) -> Iterator[Order]:
+    """The legal orders; with skews where without them no innermost loop is free."""
+    plain = list(_permuted(state, group[0].name, level, (), context))
+    yield from plain
+    if any(order.free for order in plain) or len(group[0].dims) - level < 2:
+        return
+    for skews in _skews(group[0], level):
+        try:
+            skewed = _applied(state, skews)
+        except ScheduleError:
+            continue
+        found = [o for o in _permuted(skewed, group[0].name, level, skews, context) if o.free]
+        yield from found
+        if found:
+            return
+
+
+def _skews(piece: Piece, level: int) -> Iterator[tuple[Step, ...]]:
+    """One skew, the innermost pair of loops first, the least factor first."""
+    names = [f"{piece.name}.{name}" for name in piece.names[level:]]
+    for inner in range(len(names) - 1, 0, -1):
+        for outer in range(inner - 1, -1, -1):
+            for factor in SKEWS:
+                yield (Skew(names[outer], names[inner], factor),)
+
+
+def _applied(state: ScheduledScop, steps: Sequence[Step]) -> ScheduledScop:
+    for step in steps:
+        state = apply_step(state, step)
+    return state
+
+
+def _permuted(
+    state: ScheduledScop, leader: str, level: int, before: tuple[Step, ...], context: Context
+) -> Iterator[Order]:
+    """Every legal order of the loops from ``level`` on, equivalent ones once."""
+    band = state.of_statement(leader)[0].names[level:]
+    if not band:
+        yield _order(state, leader, level, before, context)
+        return
+    choices = permutations(band) if len(band) <= MAX_BAND else iter([band])
+    seen: set[tuple[object, ...]] = set()
+    for names in choices:
+        steps: tuple[Step, ...] = before
+        moved = state
+        if names != band:
+            step = Reorder(tuple(f"{leader}.{name}" for name in names))
+            try:
+                moved = apply_step(state, step)
+            except ScheduleError:
+                continue
+            steps = (*before, step)
+        order = _order(moved, leader, level, steps, context)
+        key = _shape(order)
+        if key not in seen:
+            seen.add(key)
+            yield order
+
+
+def _shape(order: Order) -> tuple[object, ...]:
+    """Equal for orders that differ in neighbours only which both carry nothing: as one pipeline
+    they visit the same iterations, and unrolled they are the same copies.
+    """
+    parts: list[object] = []
+    run: list[tuple[str, int | None]] = []
+    for loop in order.loops:
+        if loop.carries or loop.extent is None:
+            parts += [tuple(sorted(run)), loop.name]
+            run = []
+        else:
+            run.append((loop.name, loop.extent))
+    return (*parts, tuple(sorted(run)))
+
+
+def _order(
+    state: ScheduledScop, leader: str, level: int, steps: tuple[Step, ...], context: Context
+) -> Order:
+    group = next(g for g in groups(state) if leader in {p.name for p in g})
+    names = frozenset(p.name for p in group)
+    statements = [_statement(state, p) for p in group]
+    delays = {s.name: _delays(s, context.tool) for s in statements}
+    dependences = carried(state, names)
+    first = group[0]
+    band = _Band(state, group, level, delays)
+    loops = tuple(band.loop(k, dependences) for k in range(level, len(first.dims)))
+    written = {s.target.memory for s in statements}
+    every = frozenset(first.names)
+    uses: list[Use] = []
+    operations: list[Operation] = []
+    for s in statements:
+        accesses = [(s.target, True)] + [(a, False) for a in _loads(s)]
+        uses += (_use(state, a, writes, context.tool) for a, writes in accesses if a.indices)
+        operations += _operations(s, context.tool, written, every)
+    depth = max((d.whole for d in delays.values()), default=0) + _AROUND
+    return Order(steps, loops, tuple(dict.fromkeys(uses)), tuple(operations), depth)
+
+
+@dataclass(frozen=True, slots=True)
+class _Band:
+    """The loops from ``level`` on of a group of pieces."""
+
+    state: ScheduledScop
+    group: Sequence[Piece]
+    level: int
+    delays: Mapping[str, _Delays]
+
+    def interval(self, level: int) -> Interval | None:
+        """The range of a loop where it is always the same."""
+        return common_interval([(p, level) for p in self.group])
+
+    def loop(self, level: int, dependences: Sequence[Carried]) -> NestLoop:
+        """One loop and what it carries."""
+        piece = self.group[0]
+        interval = self.interval(level)
+        mine = [c for c in dependences if c.loop == piece.dims[level].uid]
+        carries = {_carry(c, self.delays) for c in mine}
+        unrolls = interval is not None and interval.extent > 1 and self._unrolls(level)
+        separates = not unrolls or self._separates(level)
+        constant = all(self.interval(k) for k in range(self.level, len(piece.dims)))
+        return NestLoop(
+            f"{piece.name}.{piece.names[level]}",
+            piece.names[level],
+            None if interval is None else interval.extent,
+            _average(piece, level),
+            unrolls,
+            separates,
+            not separates and not constant,
+            tuple(sorted(carries, key=lambda c: (c.distance, c.delay))),
+        )
+
+    def _unrolls(self, level: int) -> bool:
+        """Whether the loop may run inside all loops further in, over the same range each time.
+
+        Then so may any block of its iterations.
+        """
+        piece = self.group[0]
+        inner = [f"{piece.name}.{n}" for n in piece.names[level + 1 :]]
+        ref = f"{piece.name}.{piece.names[level]}"
+        try:
+            moved = apply_step(self.state, Reorder((*inner, ref))) if inner else self.state
+            apply_step(moved, Unroll(ref))
+        except ScheduleError:
+            return False
+        return True
+
+    def _separates(self, level: int) -> bool:
+        """Whether the loop may be the outermost: then its last iterations may run last."""
+        piece = self.group[0]
+        outer = [f"{piece.name}.{n}" for n in piece.names[self.level : level]]
+        ref = f"{piece.name}.{piece.names[level]}"
+        try:
+            if outer:
+                apply_step(self.state, Reorder((ref, *outer)))
+        except ScheduleError:
+            return False
+        return True
+
+
+# ---------------------------------------------------------------------------------------- contents
+
+
+def _statement(state: ScheduledScop, piece: Piece) -> Statement:
+    """The statement's operations, subscripts over the loops that it now runs in."""
+    program = state.scop.program
+    tree = LoopTree(program, (Instance(piece.statement.stmt, piece.bindings),))
+    (node,) = kernel_of_tree(tree).functions[0].body
+    assert isinstance(node, Statement)
+    return node
+
+
+def _loads(statement: Statement) -> list[Access]:
+    return [op.access for op in statement.ops if op.kind == "load" and op.access is not None]
+
+
+def _use(state: ScheduledScop, access: Access, writes: bool, tool: Personality) -> Use:
+    array = state.scop.program.array(access.memory)
+    argument = array.storage is Storage.ARGUMENT
+    ports = tool.ports[tool.argument_memory if argument else tool.local_memory]
+    each = (ports.read, ports.write, ports.both)
+    return Use(access.memory, access.indices, writes, array.shape, each)
+
+
+@dataclass(frozen=True, slots=True)
+class _Delays:
+    """Of one statement, in states: its longest path of operators, that from what it accumulates
+    into, and what a turn through memory adds.
+    """
+
+    whole: int
+    accumulating: int
+    memory: int
+
+
+def _delays(statement: Statement, tool: Personality) -> _Delays:
+    whole: list[int] = []
+    onto: list[int] = []
+    for op in statement.ops:
+        own = 0
+        if op.kind not in ("load", "input", "const", "index"):
+            own = tool.operator(op.kind, op.type, op.width).distance
+        whole.append(max((whole[k] for k in op.operands), default=0) + own)
+        before = max((onto[k] for k in op.operands), default=-1)
+        started = op.access == statement.target
+        onto.append(0 if started else before + own if before >= 0 else -1)
+    if not whole:
+        return _Delays(0, 0, tool.rules.memory_cycle)
+    accumulating = onto[-1] if onto[-1] >= 0 else whole[-1]
+    return _Delays(whole[-1], accumulating, tool.rules.memory_cycle)
+
+
+def _carry(found: Carried, delays: Mapping[str, _Delays]) -> Carry:
+    source, sink = delays[found.source], delays[found.sink]
+    if found.reduction:
+        around = sink.accumulating + sink.memory
+        return Carry(found.distance, around, sink.accumulating)
+    most = max(source.whole, sink.whole)
+    return Carry(found.distance, most + sink.memory, most)
+
+
+def _operations(
+    statement: Statement, tool: Personality, written: set[str], every: frozenset[str]
+) -> Iterator[Operation]:
+    loops: list[frozenset[str]] = []
+    for op in statement.ops:
+        mine: set[str] = set()
+        for k in op.operands:
+            mine |= loops[k]
+        if op.access is not None:
+            mine |= {v for index in op.access.indices for v in index.variables()}
+            if op.access.memory in written:
+                mine |= every
+        loops.append(frozenset(mine))
+        if op.kind in ("load", "input", "const", "index"):
+            continue
+        operator = tool.operator(op.kind, op.type, op.width)
+        if operator.shared and operator.dsp:
+            yield Operation(operator.core, operator.dsp, loops[-1])

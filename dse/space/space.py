@@ -1,0 +1,132 @@
+"""`Space`: all design points of a kernel, and the schedule of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from dse.space.banks import demand
+from dse.space.cost import cost, uneven
+from dse.space.nest import Nest, Order, Vector
+from dse.space.orders import Context
+from dse.space.partitions import partitions, together
+from dse.space.variants import Variant, variants
+from dsl.program import Program
+from dsl.schedule import Schedule
+from dsl.steps import Pipeline, Reorder, Split, Step, Tail, Unroll
+from polyhedral.codegen import loop_tree
+from polyhedral.counts import instance_counts
+from polyhedral.schedule import apply
+from qor_gnn.personality import Personality
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What is chosen for one nest: the number of its order, and a factor for each loop of it."""
+
+    order: int
+    vector: Vector
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A design point: the number of its variant, and a choice for each nest."""
+
+    variant: int
+    choices: tuple[Choice, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """The points of a kernel.
+
+    Dataflow between nests will be another choice of a variant once schedules can say it.
+    """
+
+    program: Program
+    tool: Personality
+    reassociate: bool
+    variants: tuple[Variant, ...]
+
+    @property
+    def size(self) -> int:
+        """Number of points."""
+        return sum(variant.size for variant in self.variants)
+
+    def order(self, point: Point, nest: int) -> Order:
+        """The order that a point chooses for a nest."""
+        return self.variants[point.variant].nests[nest].orders[point.choices[nest].order]
+
+    def schedule(self, point: Point) -> Schedule | None:
+        """The schedule of a point, partitions included; None where these take too many banks."""
+        variant = self.variants[point.variant]
+        steps: list[Step] = list(variant.steps)
+        demands = []
+        for nest, choice in zip(variant.nests, point.choices, strict=True):
+            order = nest.orders[choice.order]
+            steps += order.steps
+            steps += nest_steps(nest, order, choice.vector)
+            demands.append(demand(order, choice.vector))
+        solved = partitions(self.program, together(demands))
+        return None if solved is None else Schedule((*steps, *solved))
+
+    def plain(self, variant: int = 0) -> Point:
+        """The point without any unrolling, every nest in its present order."""
+        nests = self.variants[variant].nests
+        return Point(variant, tuple(Choice(0, ones(nest.orders[0])) for nest in nests))
+
+
+def ones(order: Order) -> Vector:
+    """No unrolling."""
+    return (1,) * len(order.loops)
+
+
+def space_of(program: Program, tool: Personality, reassociate: bool = False) -> Space:
+    """The space of a kernel: structures and orders by legality, factors from the trip counts.
+
+    Args:
+        program: the kernel.
+        tool: judges delays and DSP.
+        reassociate: reductions may be done in any order.
+
+    Raises:
+        LanguageError: W16x, the program accesses an array out of bounds.
+        ToolError: W451, an operator that the tool does not know.
+    """
+    state = apply(program, Schedule())
+    context = Context(tool, instance_counts(loop_tree(state)))
+    return Space(program, tool, reassociate, variants(state, context, reassociate))
+
+
+def nest_steps(nest: Nest, order: Order, vector: Vector) -> Iterator[Step]:
+    """Block loops in their order, the pipeline in the innermost of them, copies inside."""
+    blocks: list[str] = []
+    points: list[str] = []
+    tail = cost(nest, order, vector).tail
+    for loop, u in zip(order.loops, vector, strict=True):
+        if u == 1:
+            blocks.append(loop.ref)
+        elif u == loop.extent:
+            points.append(loop.ref)
+        else:
+            kept: Tail = tail if (loop.extent or 0) % u else "remainder"
+            yield Split(loop.ref, u, f"{loop.name}_0", f"{loop.name}_1", kept)
+            blocks.append(f"{loop.ref}_0")
+            points.append(f"{loop.ref}_1")
+    # Reordering also gives remainders nests of their own: the main nest stays perfect.
+    wanted = (*blocks, *points)
+    if points and blocks and (uneven(order, vector) or wanted != _present(order, vector)):
+        yield Reorder(wanted)
+    if blocks:
+        yield Pipeline(blocks[-1])
+    for ref in points:
+        yield Unroll(ref)
+
+
+def _present(order: Order, vector: Vector) -> tuple[str, ...]:
+    """The loops as they stand after the splits."""
+    found: list[str] = []
+    for loop, u in zip(order.loops, vector, strict=True):
+        whole = u in (1, loop.extent)
+        found += [loop.ref] if whole else [f"{loop.ref}_0", f"{loop.ref}_1"]
+    return tuple(found)

@@ -1,0 +1,114 @@
+"""Which statements share loops: the program as written, distributed as far as is legal, merged."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dse.space.nest import Nest
+from dse.space.orders import Context, groups, nests
+from dsl.errors import ScheduleError
+from dsl.steps import Distribute, Fuse, Reassociate, Step
+from polyhedral.ranges import constant_interval
+from polyhedral.schedule import apply_step
+from polyhedral.scheduled import Piece, ScheduledScop
+from polyhedral.scop import reduction_access
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """One structure: the steps that make it, and its nests in execution order."""
+
+    name: str
+    steps: tuple[Step, ...]
+    nests: tuple[Nest, ...]
+
+    @property
+    def size(self) -> int:
+        """Number of points."""
+        total = 1
+        for nest in self.nests:
+            total *= nest.size
+        return total
+
+
+def variants(
+    state: ScheduledScop, context: Context, reassociate: bool = False
+) -> tuple[Variant, ...]:
+    """The structures of a program, each once; the distributed one first."""
+    free: tuple[Step, ...] = ()
+    if reassociate:
+        state, free = _reassociated(state)
+    whole, apart = _distributed(state)
+    joined, merged = _merged(whole)
+    states = (
+        ("distributed", whole, (*free, *apart)),
+        ("merged", joined, (*free, *apart, *merged)),
+        ("as written", state, free),
+    )
+    found: list[Variant] = []
+    seen: set[tuple[tuple[str, ...], ...]] = set()
+    for name, at, steps in states:
+        key = tuple((*(p.name for p in g), str(g[0].place)) for g in groups(at))
+        if key not in seen:
+            seen.add(key)
+            found.append(Variant(name, steps, nests(at, context)))
+    return tuple(found)
+
+
+def _reassociated(state: ScheduledScop) -> tuple[ScheduledScop, tuple[Step, ...]]:
+    steps: list[Step] = []
+    for statement in state.scop.statements:
+        if reduction_access(statement) is not None:
+            tried = _tried(state, Reassociate(statement.name))
+            if tried is not None:
+                state = tried
+                steps.append(Reassociate(statement.name))
+    return state, tuple(steps)
+
+
+def _tried(state: ScheduledScop, step: Step) -> ScheduledScop | None:
+    try:
+        return apply_step(state, step)
+    except ScheduleError:
+        return None
+
+
+def _distributed(state: ScheduledScop) -> tuple[ScheduledScop, tuple[Step, ...]]:
+    """Every statement in loops of its own from the least depth where that is legal."""
+    steps: list[Step] = []
+    for name in [s.name for s in state.scop.statements]:
+        pieces = state.of_statement(name)
+        for depth in range(len(pieces[0].dims) if pieces else 0):
+            tried = _tried(state, Distribute((name,), depth))
+            if tried is not None:
+                steps.append(Distribute((name,), depth))
+                state = tried
+                break
+    return state, tuple(steps)
+
+
+def _merged(state: ScheduledScop) -> tuple[ScheduledScop, tuple[Step, ...]]:
+    """Neighbouring nests of the same loops fused, where that is legal."""
+    steps: list[Step] = []
+    current = groups(state)
+    k = 0
+    while k + 1 < len(current):
+        a, b = current[k][0], current[k + 1][0]
+        tried = None
+        if _alike(a, b):
+            tried = _tried(state, step := Fuse((a.name, b.name), len(a.dims)))
+        if tried is None:
+            k += 1
+            continue
+        state = tried
+        steps.append(step)
+        current = groups(state)
+    return state, tuple(steps)
+
+
+def _alike(a: Piece, b: Piece) -> bool:
+    """The same number of loops, of the same constant bounds."""
+    if len(a.dims) != len(b.dims) or not a.dims:
+        return False
+    found = [(constant_interval(a, k), constant_interval(b, k)) for k in range(len(a.dims))]
+    return all(x is not None and x == y for x, y in found)

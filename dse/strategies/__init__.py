@@ -1,0 +1,1 @@
+"""How points are chosen: POM's two stages, samplers, and their combination."""

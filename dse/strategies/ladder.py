@@ -1,0 +1,64 @@
+"""The vectors of factors of one nest that may be worth it, by the cost that they are estimated at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from dse.bounds import MAX_BANKS
+from dse.space.cost import Cost, cost
+from dse.space.nest import Nest, NestLoop, Order, Vector
+
+
+@dataclass(frozen=True, slots=True)
+class Rung:
+    """A vector of an order of a nest, and about what it costs."""
+
+    order: int
+    vector: Vector
+    cost: Cost
+
+
+def ladder(nest: Nest, number: int, budget: int, widest: int = MAX_BANKS) -> tuple[Rung, ...]:
+    """The vectors of one order within a budget of DSP and a number of copies, fastest first.
+
+    At least one loop keeps blocks: a nest that is unrolled completely has nothing to pipeline.
+    Without operators that cost DSP only the number of copies limits.
+    """
+    order = nest.orders[number]
+    least = cost(nest, order, (1,) * len(order.loops))
+    copies = widest
+    if least.dsp:
+        # Operations that are shared by copies make the first copy dearer than the others.
+        each = sum({o.core: o.dsp for o in order.operations if _widens(order, o.loops)}.values())
+        copies = min(copies, budget // each + 1) if each else copies
+    found = [
+        Rung(number, vector, priced)
+        for vector in vectors(order, max(1, copies))
+        if (priced := cost(nest, order, vector)).dsp <= max(budget, least.dsp)
+    ]
+    return tuple(sorted(found, key=lambda r: (r.cost.cycles, r.cost.dsp, r.vector)))
+
+
+def _widens(order: Order, loops: frozenset[str]) -> bool:
+    """Whether an operation is copied whatever loop is unrolled."""
+    return all(loop.name in loops for loop in order.loops if len(loop.factors) > 1)
+
+
+def vectors(order: Order, copies: int) -> Iterator[Vector]:
+    """The vectors of at most so many copies that leave at least one loop with blocks."""
+    for vector in _products(order.loops, copies):
+        left = [loop for loop, u in zip(order.loops, vector, strict=True) if u != loop.extent]
+        if left or all(loop.extent == 1 for loop in order.loops):
+            yield vector
+
+
+def _products(loops: tuple[NestLoop, ...], copies: int) -> Iterator[Vector]:
+    if not loops:
+        yield ()
+        return
+    for u in loops[0].factors:
+        if u > copies:
+            break
+        for rest in _products(loops[1:], copies // u):
+            yield (u, *rest)
