@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from textwrap import wrap
 
 from dse.estimate_words import limit_lines, path_rows, plain, why
 from dse.estimation import Estimation
@@ -12,6 +13,8 @@ from qor_gnn.estimate import Cycles, LoopEstimate, QorEstimate
 from qor_gnn.region import Trips
 
 LABELS = {"dsp": "DSP", "lut": "LUT", "ff": "FF", "bram18": "BRAM18", "uram": "URAM"}
+
+WIDTH = 100  # columns of the lines that give reasons
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +195,10 @@ def _explained(loop: LoopEstimate, style: Style) -> str:
     name = ", ".join(map(plain, loop.loops))
     lines = [style.head(f"{name} ({', '.join(loop.statements)})") + f": {_verdict(loop)}"]
     if loop.limits:
-        lines += [f"  {line}" for line in limit_lines(loop.limits, loop.asked or 1)]
+        for text in limit_lines(loop.limits, loop.asked or 1):
+            lines += wrap(
+                text, WIDTH, initial_indent="  ", subsequent_indent="      ", break_on_hyphens=False
+            )
     if loop.path:
         lines.append("  critical path of an iteration:")
         rows = path_rows(loop.path)

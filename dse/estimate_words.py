@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import groupby
 from typing import assert_never
 
 from qor_gnn.estimate import LoopEstimate
@@ -34,7 +35,7 @@ def _short(limit: Limit) -> str:
         case Requested():
             return "as asked"
         case Recurrence():
-            path = "+".join(limit.operators) or "copy"
+            path = " + ".join(_runs(limit.operators)) or "copy"
             return f"{limit.array} carried over {_times(limit.distance, 'iteration')}: {path}"
         case PortLimit():
             return f"ports of {limit.array}: {_accesses(limit)}, {_ports(limit)}"
@@ -110,12 +111,18 @@ def _bank(bank: Iterable[int]) -> str:
 def _recurrence(limit: Recurrence, count: int) -> str:
     others = f" and {count - 1} more like it" if count > 1 else ""
     held = "in a register" if limit.through == "register" else "through memory"
-    path = " -> ".join(limit.operators) or "copy"
+    path = " -> ".join(_runs(limit.operators)) or "copy"
     names = " -> ".join(limit.statements)
     return (
         f"{names} through {plain(limit.element)}{others}, {held}: {path}, "
         f"{_times(limit.delay, 'state')} / distance {limit.distance}"
     )
+
+
+def _runs(operators: Sequence[str]) -> list[str]:
+    """Operators in order, those that follow each other counted: ``add x 6``."""
+    runs = [(name, len(list(same))) for name, same in groupby(operators)]
+    return [name if n == 1 else f"{name} x {n}" for name, n in runs]
 
 
 def path_rows(path: Sequence[Step]) -> list[tuple[str, str, str, str]]:
