@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import configparser
 import json
+import os
 import shutil
 import subprocess
 from pathlib import Path
