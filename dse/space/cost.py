@@ -122,11 +122,15 @@ def _part(nest: Nest, order: Order, sides: Sides, ports: int) -> _Part:
             turns = max(1, u // carry.distance)
             links = carry.more * (turns - 1)
             chain = max(chain, links)
-            if blocks > 1:
+            if blocks > 1 and not order.drains:
                 around = max(1.0, inside * carry.distance)
                 interval = max(interval, ceil((carry.delay + links) / around))
     trips = prod(blocks for blocks, _ in sides)
-    return _Part(nest.runs * (interval * trips + order.depth + chain + _CALL), interval)
+    entered = nest.runs
+    if order.drains:
+        trips = sides[-1][0]
+        entered *= prod(blocks for blocks, _ in sides[:-1])
+    return _Part(entered * (interval * trips + order.depth + chain + _CALL), interval)
 
 
 def _units(order: Order, vector: Vector, interval: int) -> Units:

@@ -95,6 +95,15 @@ class Order:
         return any(step.kind == "skew" for step in self.steps)
 
     @property
+    def drains(self) -> bool:
+        """Whether the innermost loop is a pipeline of its own, drained before it starts again.
+
+        Along a wavefront nothing waits; from one wavefront to the next, which may be short, it
+        does: as one pipeline with the loops around, all iterations would be as slow as those.
+        """
+        return self.skewed and self.free > 0
+
+    @property
     def free(self) -> int:
         """How many of the innermost loops carry nothing."""
         count = 0

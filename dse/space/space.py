@@ -13,7 +13,7 @@ from dse.space.partitions import partitions, together
 from dse.space.variants import Variant, variants
 from dsl.program import Program
 from dsl.schedule import Schedule
-from dsl.steps import Pipeline, Reorder, Split, Step, Tail, Unroll
+from dsl.steps import Flatten, Pipeline, Reorder, Split, Step, Tail, Unroll
 from polyhedral.codegen import loop_tree
 from polyhedral.counts import instance_counts
 from polyhedral.schedule import apply
@@ -119,6 +119,8 @@ def nest_steps(nest: Nest, order: Order, vector: Vector) -> Iterator[Step]:
         yield Reorder(wanted)
     if blocks:
         yield Pipeline(blocks[-1])
+        if order.drains:
+            yield Flatten(blocks[-1], enabled=False)
     for ref in points:
         yield Unroll(ref)
 

@@ -1,0 +1,189 @@
+"""POM's two stages (Zhang et al., HPCA 2024) over the space: dependences first, then parallelism.
+
+Stage 1 splits, interchanges and, where that is not enough, skews, until the innermost loop of each
+nest carries no dependence: it can then start an iteration every cycle. Stage 2 spends the budget:
+the nest that takes the longest gets twice the copies, again and again, until the budget or the
+banks are spent or nothing gets faster. Unlike POM's, its factors need not be powers of two nor
+divide the extents, and every step taken was tried for legality when the space was built.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from dse.bounds import MAX_BANKS
+from dse.evaluators.base import Result, Status
+from dse.space.banks import Demand, demand
+from dse.space.cost import Cost, cost, design_cycles, design_units, stages
+from dse.space.nest import Nest
+from dse.space.partitions import partitions, together
+from dse.space.space import Choice, Point, Space, ones
+from dse.strategies.ladder import Rung, ladder
+
+Evaluate = Callable[[Point], Result]
+
+_CANDIDATES = 40  # of a step of stage 2, by estimated cycles, that are checked for their banks
+_SHARED = 0.15  # about what a dimension costs whose nests ask for different factors
+_BANKS = 0.3  # about what the most banks that an array may have cost
+_RETRIES = 6  # of stage 2 with less to spend where the evaluator finds more DSP than estimated
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A point that the strategy had evaluated, and why it was proposed."""
+
+    point: Point
+    result: Result
+    why: str
+
+
+def pom(space: Space, budget: int, evaluate: Evaluate) -> Iterator[Trial]:
+    """The design of stage 1, then those of stage 2; the last feasible one is the strategy's answer.
+
+    Args:
+        space: of the kernel.
+        budget: DSP slices that a design may use.
+        evaluate: gives the figures of a point.
+    """
+    start = stage1(space)
+    yield Trial(start, evaluate(start), "stage 1: no innermost loop carries a dependence")
+    spend = budget
+    for _ in range(_RETRIES):
+        point = stage2(space, start, spend)
+        result = evaluate(point)
+        used = result.resources.get("dsp", 0)
+        yield Trial(point, result, f"stage 2: parallelism for {spend} DSP")
+        if result.status is Status.OK or not result.evaluated or used <= budget:
+            return
+        # The estimate was too low by that much; ask for as much less.
+        spend = min(spend - 1, spend - (used - budget))
+        if spend < 1:
+            return
+
+
+# ----------------------------------------------------------------------------------------- stage 1
+
+
+def stage1(space: Space) -> Point:
+    """The variant with the most nests whose innermost loop is free, each in its best order."""
+    best: tuple[int, int, Point] | None = None
+    for number, variant in enumerate(space.variants):
+        orders = [_freest(nest) for nest in variant.nests]
+        stuck = sum(_stuck(n, k) for n, k in zip(variant.nests, orders, strict=True))
+        chosen = zip(variant.nests, orders, strict=True)
+        point = Point(number, tuple(Choice(k, ones(nest.orders[k])) for nest, k in chosen))
+        if best is None or (stuck, number) < best[:2]:
+            best = (stuck, number, point)
+    assert best is not None, "a space has at least one variant"
+    return best[2]
+
+
+def _stuck(nest: Nest, order: int) -> bool:
+    """Whether the nest has loops and the innermost carries something."""
+    chosen = nest.orders[order]
+    return bool(chosen.loops) and chosen.free == 0
+
+
+def _freest(nest: Nest) -> int:
+    """The order with the fewest estimated cycles before any unrolling; the more free loops then."""
+
+    def key(number: int) -> tuple[float, int, int]:
+        order = nest.orders[number]
+        return (cost(nest, order, ones(order)).cycles, -order.free, number)
+
+    return min(range(len(nest.orders)), key=key)
+
+
+# ----------------------------------------------------------------------------------------- stage 2
+
+
+def stage2(space: Space, start: Point, budget: int) -> Point:
+    """Parallelism to the bottleneck until the budget of DSP is spent."""
+    climb = _Climb(space, start, budget)
+    active = set(range(len(climb.nests)))
+    while active:
+        bottleneck = max(active, key=lambda n: (climb.costs[n].cycles, -n))
+        if not climb.step(bottleneck):
+            active.discard(bottleneck)
+    return Point(start.variant, tuple(climb.choices))
+
+
+class _Climb:
+    """The nests on their way up."""
+
+    def __init__(self, space: Space, start: Point, budget: int) -> None:
+        self.program = space.program
+        self.budget = budget
+        self.nests = space.variants[start.variant].nests
+        self.stages = stages(self.nests)
+        self.choices = list(start.choices)
+        orders = [nest.orders[c.order] for nest, c in zip(self.nests, start.choices, strict=True)]
+        self.orders = orders
+        self.costs: list[Cost] = [
+            cost(nest, order, choice.vector)
+            for nest, order, choice in zip(self.nests, orders, start.choices, strict=True)
+        ]
+        self.ladders = [
+            ladder(nest, choice.order, budget)
+            for nest, choice in zip(self.nests, start.choices, strict=True)
+        ]
+        self.demands = [self._demand(n, choice) for n, choice in enumerate(start.choices)]
+
+    @property
+    def cycles(self) -> float:
+        """About what the design takes."""
+        return design_cycles(self.stages, [c.cycles for c in self.costs])
+
+    def _demand(self, nest: int, choice: Choice) -> Demand:
+        return demand(self.orders[nest], choice.vector)
+
+    def step(self, nest: int) -> bool:
+        """At most twice the copies for one nest; false where nothing is faster."""
+        now = self.costs[nest]
+        faster = [
+            rung
+            for rung in self.ladders[nest]
+            if rung.cost.cycles < 0.99 * now.cycles and rung.cost.copies <= 2 * now.copies + 1
+        ]
+        best: tuple[float, int, Rung] | None = None
+        checked = 0
+        for rung in faster:
+            if not self._affordable(nest, rung):
+                continue
+            checked += 1
+            if checked > _CANDIDATES:
+                break
+            score = self._score(nest, rung)
+            if score is not None and (best is None or (score, rung.cost.dsp) < best[:2]):
+                best = (score, rung.cost.dsp, rung)
+        if best is None or best[0] >= now.cycles:
+            return False
+        rung = best[2]
+        self.choices[nest] = Choice(rung.order, rung.vector)
+        self.costs[nest] = rung.cost
+        self.demands[nest] = self._demand(nest, self.choices[nest])
+        return True
+
+    def _affordable(self, nest: int, rung: Rung) -> bool:
+        units = [c.units for c in self.costs]
+        units[nest] = rung.cost.units
+        return design_units(self.stages, units) <= self.budget
+
+    def _score(self, nest: int, rung: Rung) -> float | None:
+        """Its cycles, more for what its banks cost; None where they do not go with the others'."""
+        tried = self._demand(nest, Choice(rung.order, rung.vector))
+        others = [d for n, d in enumerate(self.demands) if n != nest]
+        wanted = together([tried, *others])
+        steps = partitions(self.program, wanted)
+        if steps is None:
+            return None
+        shared = sum(
+            any(d.get(key, factor) != factor for d in (tried, *others))
+            for key, factor in wanted.items()
+        )
+        banks: dict[str, int] = {}
+        for (array, _), factor in wanted.items():
+            banks[array] = banks.get(array, 1) * factor
+        most = max(banks.values(), default=1)
+        return rung.cost.cycles * (1 + _SHARED * shared + _BANKS * most / MAX_BANKS)

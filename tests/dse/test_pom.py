@@ -1,0 +1,110 @@
+"""POM's two stages: free innermost loops, then parallelism within the budget."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import weft
+from backends.devices import device
+from backends.verify import verify
+from dse.bounds import bounds, work_of
+from dse.evaluators.base import Request, Result, Status, device_limits, judged
+from dse.evaluators.model import ModelEvaluator, personality_for
+from dse.space.space import Point, Space, space_of
+from dse.strategies.pom import Trial, pom, stage1
+from dsl.loader import load_kernels
+from dsl.program import Program
+from dsl.steps import Skew
+from weft import f32
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+BOARD, CLOCK = device("xc7z020"), 10.0
+TOOL = personality_for(BOARD, CLOCK)
+
+
+@weft.kernel
+def primes(A: f32[13, 17], B: f32[17, 19], C: f32[13, 19]):
+    for i, j, k in weft.grid(13, 19, 17):
+        C[i, j] += A[i, k] * B[k, j]
+
+
+def example(name: str, size: str | None) -> Program:
+    kernel = load_kernels(EXAMPLES / f"polybench/{name}.py")[name]
+    return (kernel.at(size) if size else kernel).program
+
+
+def explored(program: Program, budget: int) -> tuple[Space, list[Trial]]:
+    space = space_of(program, TOOL)
+    limits = device_limits(BOARD, dsp=budget)
+
+    def evaluate(point: Point) -> Result:
+        schedule = space.schedule(point)
+        assert schedule is not None
+        request = Request(program, schedule, BOARD, CLOCK)
+        return judged(ModelEvaluator().evaluate(request), limits)
+
+    return space, list(pom(space, budget, evaluate))
+
+
+def best(trials: list[Trial]) -> Trial:
+    return min(
+        (t for t in trials if t.result.status is Status.OK), key=lambda t: t.result.latency or 0
+    )
+
+
+def test_stage_1_leaves_no_innermost_loop_that_carries():
+    for name in ("gemm", "atax", "bicg", "mvt", "jacobi_2d", "seidel_2d", "k2mm"):
+        space = space_of(example(name, "mini"), TOOL)
+        point = stage1(space)
+        for n, nest in enumerate(space.variants[point.variant].nests):
+            order = space.order(point, n)
+            assert order.free or not order.loops, (name, nest.leader)
+
+
+def test_stage_1_skews_only_where_nothing_else_helps():
+    space = space_of(example("seidel_2d", "mini"), TOOL)
+    assert any(isinstance(step, Skew) for step in space.order(stage1(space), 0).steps)
+    space = space_of(example("jacobi_2d", "mini"), TOOL)
+    assert not any(space.order(stage1(space), n).skewed for n in range(2))
+
+
+@pytest.mark.parametrize("name", ["gemm", "atax", "bicg", "gesummv", "mvt", "jacobi_2d"])
+def test_stage_2_comes_near_the_bound_within_the_budget(name):
+    program = example(name, None)
+    _, trials = explored(program, 220)
+    found = best(trials).result
+    assert found.resources["dsp"] <= 220
+    bound = bounds(work_of(program, TOOL), TOOL, 220).cycles
+    assert bound <= found.latency <= 1.6 * bound
+    assert found.latency < trials[0].result.latency / 8
+
+
+def test_more_to_spend_is_not_slower():
+    program = example("gemm", "small")
+    latencies = [best(explored(program, dsp)[1]).result.latency for dsp in (20, 60, 200)]
+    assert latencies == sorted(latencies, reverse=True)
+    assert latencies[0] > 3 * latencies[-1]
+
+
+def test_without_a_budget_that_is_enough_there_is_no_feasible_design():
+    _, trials = explored(example("gemm", "mini"), 1)
+    assert {t.result.status for t in trials} == {Status.INFEASIBLE}
+
+
+@pytest.mark.parametrize(
+    "name", ["primes", "gemm", "atax", "bicg", "jacobi_2d", "seidel_2d", "trmm"]
+)
+def test_designs_are_legal_and_compute_what_the_program_does(name):
+    program = primes.program if name == "primes" else example(name, "mini")
+    space, trials = explored(program, 60)
+    schedule = space.schedule(best(trials).point)
+    assert schedule is not None
+    assert verify(program, schedule, cxx=name in ("primes", "seidel_2d")).ok
+
+
+def test_the_same_design_comes_out_each_time():
+    program = example("k2mm", "mini")
+    first, second = (explored(program, 100)[1] for _ in range(2))
+    assert [t.point for t in first] == [t.point for t in second]
