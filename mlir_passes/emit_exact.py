@@ -17,9 +17,9 @@ from fractions import Fraction
 from dsl.expr import BinaryOp, UnaryOp
 from dsl.numeric import bounds, frac_of, limit, quantize, wrap
 from dsl.result_types import binary_type, unary_type
-from dsl.types import FixedType, IndexType, IntType, Overflow, Quant
+from dsl.types import MAX_WIDTH, FixedType, IndexType, IntType, Overflow, Quant
 from mlir_passes.emit_cpp import Cpp, call, infix, member, name, negative_literal, prefix
-from mlir_passes.emit_types import Needs, dyadic_decimal
+from mlir_passes.emit_types import Needs, dyadic_decimal, no_form
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +46,11 @@ class Exact:
     high: int
     scale: int = 0
     bare: Cpp | None = None
+
+    @property
+    def bits(self) -> int:
+        """Bits of the raw value without its sign."""
+        return max((n if n >= 0 else ~n).bit_length() for n in (self.low, self.high))
 
     @property
     def const(self) -> int | None:
@@ -191,7 +196,7 @@ class ExactOps:
         if x.const is not None:
             return constant(x.const)
         if not (isinstance(x.type, FixedType) and x.type.frac == x.scale):
-            width = max(x.high.bit_length(), (~x.low).bit_length()) + 1
+            width = x.bits + 1
             x = self.cast(x, FixedType(width, width - x.scale))
         assert isinstance(x.type, FixedType)
         assert x.cpp is not None
@@ -315,10 +320,21 @@ class ExactOps:
                 return Exact(infix(op, x, y), INT, low, high, scale)
             tx = IntType(32)
             x = call(self.needs.type(tx), x)
+        if _width(op, tx, ty) > MAX_WIDTH:  # an int literal counts 32 bits
+            (x, tx), (y, ty) = self._narrow(a, x, tx), self._narrow(b, y, ty)
+        if (width := _width(op, tx, ty)) > MAX_WIDTH:
+            raise no_form(f"an operation of {width} bits")
         dtype = binary_type(BinaryOp(op), ap_type(tx), ap_type(ty))
         assert isinstance(dtype, IntType | FixedType)
         self.needs.width = max(self.needs.width, dtype.width)
         return Exact(infix(op, x, y), dtype, low, high, scale)
+
+    def _narrow(self, x: Exact, cpp: Cpp, static: CType) -> tuple[Cpp, CType]:
+        """An ``int`` in the fewest bits."""
+        if not is_c(static):
+            return cpp, static
+        dtype = IntType(max(x.bits, 1) + (x.low < 0), x.low < 0)
+        return call(self.needs.type(dtype), cpp), dtype
 
     def negated(self, x: Exact) -> Exact:
         """``-x``."""
@@ -346,3 +362,15 @@ class ExactOps:
 
 def _signed(dtype: CType) -> bool:
     return ap_type(dtype).signed
+
+
+def _width(op: str, a: CType, b: CType) -> int:
+    """Bits of the result of ``+ - *``, also where no type has as many."""
+    x, y = ap_type(a), ap_type(b)
+    if op == "*":
+        return x.width + y.width
+    integer = max(
+        x.width - frac_of(x) + (y.signed and not x.signed),
+        y.width - frac_of(y) + (x.signed and not y.signed),
+    )
+    return integer + max(frac_of(x), frac_of(y)) + 1

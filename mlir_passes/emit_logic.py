@@ -136,7 +136,8 @@ def as_type(ops: ExactOps, x: Exact, dtype: CType) -> Cpp:
     if isinstance(dtype, FixedType) and x.const is not None and x.scale == dtype.frac:
         x = replace(x, type=dtype)
     cpp, static = ops.code(x)
-    return cpp if static == dtype else call(type_name(ops, dtype), cpp)
+    is_literal = x.const is not None and isinstance(dtype, IntType)  # of a type of C++
+    return cpp if static == dtype and not is_literal else call(type_name(ops, dtype), cpp)
 
 
 def type_name(ops: ExactOps, dtype: CType) -> str:

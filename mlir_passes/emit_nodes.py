@@ -22,7 +22,6 @@ class Memory:
     is_array: bool
     read: bool = False
     written: bool = False
-    values: tuple[Any, ...] = ()  # the contents of a constant table
 
 
 @dataclass(slots=True, eq=False)

@@ -117,9 +117,8 @@ def nearest(ops: ExactOps, x: Exact, real: str) -> Real:
         cpp = call(ops.needs.type(FixedType(static.width, static.width, static.signed)), cpp)
     if real in ("f32", "f64"):
         return Real(call(ops.needs.type(dtype), cpp), real)
-    bits = max(x.high.bit_length(), (~x.low).bit_length())
-    if bits <= 53:  # all of them fit a float or a double: it is rounded once
-        inner = call("float" if bits <= 24 else "double", cpp)
+    if x.bits < 53:  # all of them fit a float or a double: it is rounded once
+        inner = call("float" if x.bits < 24 else "double", cpp)
     else:
         ops.needs.headers.add("weft_float.h")
         inner = call("weft::round_to_odd", cpp)

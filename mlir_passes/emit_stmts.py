@@ -35,8 +35,7 @@ from mlir_passes.emit_values import Number, Values, variable_type
 
 _WORD = re.compile(r"\w+")
 _CHEAP = frozenset({"arith.constant", "index", "argument", "variable"})
-# Compound assignment of ap_int computes in the width of the left side: fine for these.
-_COMPOUND = frozenset({"+", "-", "*"})
+_COMPOUND = frozenset({"+", "-", "*", "/"})
 
 
 @dataclass(slots=True)
@@ -139,7 +138,9 @@ class Printer:
             self._name(value)
 
     def _name(self, value: Value) -> None:
-        self.values.named[value] = self._variable(value, self.values.number(value), "const ")
+        number = self.values.number(value)
+        if value not in self.values.named:  # a bound operator has its variable by now
+            self.values.named[value] = self._variable(value, number, "const ")
 
     def _variable(self, value: Value, number: Number, qualifier: str) -> Number:
         """Declare a variable of the number's type; the number as its name."""
@@ -193,16 +194,17 @@ class Printer:
         self._settle(open_values, {store.memory})
         number = self.values.number(store.value)
         dtype, place = store.memory.info.dtype, store.place
+        compounds = _COMPOUND
         if isinstance(number, Real):
-            cpp, may_compound = number.bare or number.cpp, True
+            cpp = number.bare or number.cpp
         else:
             assert isinstance(dtype, IntType | FixedType)
             cpp = self.values.ops.assigned(number, dtype)
-            # ap_int += ap_fixed cuts the right side first.
-            whole = number.bare is None and not isinstance(number.type, FixedType)
-            may_compound = whole or isinstance(dtype, FixedType)
+            if isinstance(dtype, IntType):  # in whose width a compound assignment computes
+                whole = number.bare is None and not isinstance(number.type, FixedType)
+                compounds = compounds - {"/"} if whole else frozenset()
         op = "="
-        if may_compound and cpp.op in _COMPOUND and cpp.parts[0].text == place.text:
+        if cpp.op in compounds and cpp.parts[0].text == place.text:
             op, cpp = f"{cpp.op}=", without_parentheses(cpp.parts[1])
         self.lines.append(assignment(place, op, cpp, self.indent))
         self._comment(store.info, start)

@@ -275,6 +275,17 @@ def test_constants_of_any_width():
     batch.check()
 
 
+def test_results_at_the_limit_of_the_widths():
+    """An int literal would count 32 bits and be too wide."""
+    wide = IntType(4090, False)
+    program = elementwise({"x": wide}, lambda x: {"y": binary(BinaryOp.MUL, x, 3)}, 2)
+    batch = Batch()
+    values = [1, 2**4090 - 1]
+    batch.add(program, {"x": values}, {"y": [3 * v for v in values]})
+    assert "x[i] * ap_uint<2>(3)" in batch.sources[0].text
+    batch.check()
+
+
 def test_an_index_is_an_i32():
     i = Affine.of("i")
     exprs = {

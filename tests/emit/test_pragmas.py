@@ -131,6 +131,17 @@ def test_a_bound_operator_has_a_variable_of_its_own():
     ]
 
 
+def test_a_bound_operator_whose_result_is_used_twice_has_one_variable():
+    text = BOUND.format('#hls.bind_op<"fmul", "fulldsp", -1>', "f32", "f")
+    text = text.replace("%d = arith.addf %b, %c", "%d = arith.addf %c, %c")
+    assert body(text).splitlines()[3:] == [
+        "    float t0 = a * x[i];",
+        "#pragma HLS bind_op variable=t0 op=fmul impl=fulldsp",
+        "    x[i] = t0 + t0;",
+        "  }",
+    ]
+
+
 @pytest.mark.parametrize(
     ("op", "type_", "suffix"),
     [("dmul", "f64", "f"), ("hadd", "f16", "f"), ("mul", "i18", "i"), ("add", "i18", "i")],

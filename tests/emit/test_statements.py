@@ -97,6 +97,24 @@ def test_subtraction_of_the_place_itself_is_no_compound_assignment():
     assert "    x[i] = x[0] - x[i];\n    x[i] -= x[1];" in body(text)
 
 
+def test_division_is_compound_for_floats_only():
+    text = """
+    func.func @f(%x: memref<4xf32> {hls.name = "x"}, %n: memref<4xi8> {hls.name = "n"}) {
+      affine.for %i = 0 to 4 {
+        %a = affine.load %x[%i] : memref<4xf32>
+        %b = affine.load %x[0] : memref<4xf32>
+        %c = arith.divf %a, %b : f32
+        affine.store %c, %x[%i] : memref<4xf32>
+        %d = affine.load %n[%i] : memref<4xi8>
+        %e = affine.load %n[0] : memref<4xi8>
+        %f = arith.divsi %d, %e : i8
+        affine.store %f, %n[%i] : memref<4xi8>
+      }
+      return
+    }"""
+    assert "    x[i] /= x[0];\n    n[i] = n[i] / n[0];" in body(text)
+
+
 SWAP = """
 func.func @f(%x: memref<8xf32> {hls.name = "x"}, %y: memref<8xf32> {hls.name = "y"}) {
   affine.for %i = 0 to 7 {
@@ -212,6 +230,31 @@ def test_values_carried_by_loops_and_branches():
         a, b = b * (x[i] if i >= 8 else np.float32(1)), a + x[i]
     got = run(text, x=x, out=np.zeros(2, np.float32))
     assert got["out"].tolist() == [a, b]
+
+
+def test_integers_are_carried_modulo_their_width():
+    text = """
+    func.func @f(%x: memref<9xi8> {hls.name = "x"}, %out: memref<1xi8> {hls.name = "out"}) {
+      %z = arith.constant 3 : i8
+      %r = affine.for %i = 0 to 9 iter_args(%a = %z) -> (i8) {
+        %p = affine.load %x[%i] : memref<9xi8>
+        %m = arith.muli %a, %p : i8
+        %s = arith.addi %m, %a : i8
+        affine.yield %s : i8
+      }
+      affine.store %r, %out[0] : memref<1xi8>
+      return
+    }"""
+    x = np.array([5, -7, 100, 3, 17, -128, 127, 9, 1], np.int8)
+    a = 3
+    for v in x.tolist():
+        a = a * v + a
+    got = run(text, x=x, out=np.zeros(1, np.int8))["out"][0]
+    assert got == np.array(a % 256).astype(np.int8)
+
+
+def test_the_same_module_gives_the_same_text():
+    assert emitted(SWAP) == emitted(SWAP)
 
 
 def test_min_and_max_are_those_of_the_library():
