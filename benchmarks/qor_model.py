@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks._row import Goal, Options, Row, main, median, say
+from benchmarks.qor_resources import resource_rows
 from polyhedral.codegen import loop_tree
 from polyhedral.scheduled import build
 from qor_gnn.data import u280, u280_programs, zu9eg
@@ -120,6 +121,7 @@ def zu9eg_rows(folder: Path, quick: bool) -> Iterator[Row]:
     goals = {"latency_exact_pct": Goal(">=", 99)}
     sequential = measured(folder, "loops_sequential", quick)
     yield from error_rows("zu9eg/loops_sequential", sequential, goals)
+    yield from resource_rows(folder, QUICK if quick else None)
 
 
 def measured(folder: Path, file: zu9eg.File, quick: bool) -> list[Measured]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from backends.devices import DEVICES, Device
+from qor_gnn.automatic import automatic
 from qor_gnn.binding import region_units, units_of
 from qor_gnn.compose import Region, function_latency
 from qor_gnn.explain import critical_path
@@ -18,6 +19,9 @@ from qor_gnn.loops import Scope
 from qor_gnn.personality import Personality, personality
 from qor_gnn.reasons import Limit, Step
 from qor_gnn.region import Kernel, Loop, Mode, Statement, Trips, loops_in, walk
+from qor_gnn.resources import Resources, coefficients, resources, terms_of
+from qor_gnn.storage import StorageCost, memory_cost, storage_rules
+from qor_gnn.storage_auto import local_memory
 
 Provenance = Literal["model", "gnn", "csynth", "cosim", "rtl-sim", "post-synth", "post-route"]
 
@@ -104,6 +108,7 @@ def estimate(
     device: Device | str | None = None,
     *,
     explain: bool = False,
+    kept: frozenset[str] = frozenset(),
 ) -> QorEstimate:
     """Schedule a design as the tool would.
 
@@ -112,12 +117,16 @@ def estimate(
         tool: the personality or its name; None for the default one.
         device: where it is to run; None for the personality's own.
         explain: give the critical path of each loop too.
+        kept: loops whose unroll factor somebody wrote, a factor of 1 included: a tool that unrolls
+            short loops by itself leaves them alone.
 
     Raises:
         ToolError: W450 no such personality, W451 an operator that it does not know.
     """
     found = tool if isinstance(tool, Personality) else personality(*([tool] if tool else []))
     place = device if isinstance(device, Device) else DEVICES[device or found.device]
+    memory = _memory(kernel, found, kept)
+    kernel = automatic(kernel, found, kept)
     runs = {mode: _run(kernel, found, mode) for mode in _modes(kernel)}
     average = runs["average"]
     regions = [r for function in average.functions for r in function]
@@ -127,6 +136,7 @@ def estimate(
         round(runs.get("minimum", average).latency),
         round(runs.get("maximum", average).latency),
     )
+    logic = _logic(average.functions, units, found)
     return QorEstimate(
         kernel=kernel.name,
         latency=latency,
@@ -137,7 +147,31 @@ def estimate(
         tool=found.name,
         device=place.name,
         clock_ns=found.clock_ns,
+        bram18=memory.bram18,
+        uram=memory.uram,
+        lut=logic.lut if logic is not None else None,
+        ff=logic.ff if logic is not None else None,
     )
+
+
+def _logic(
+    functions: Sequence[Sequence[Region]], units: dict[str, int], tool: Personality
+) -> Resources | None:
+    """LUTs and flip-flops; None where the tool was never calibrated."""
+    costs = coefficients(tool.name)
+    return resources(terms_of(functions, units), costs) if costs is not None else None
+
+
+def _memory(kernel: Kernel, tool: Personality, kept: frozenset[str]) -> StorageCost:
+    """What the local arrays cost, split as somebody or the tool splits them."""
+    rules = storage_rules(tool.name)
+    if tool.options.auto_partition:
+        return local_memory(kernel, rules, kept)
+    total = StorageCost()
+    for memory in kernel.memories:
+        if memory.shape and not memory.argument:
+            total = total.plus(memory_cost(memory, rules))
+    return total
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,9 +46,9 @@ def priorities(body: Body) -> dict[int, int]:
     return height
 
 
-def schedule(body: Body) -> Times:
-    """Start times of a sequential body's operations, with as many units as it takes."""
-    found = _ListScheduler(body, None, None).run()
+def schedule(body: Body, units: Mapping[str, int] | None = None) -> Times:
+    """Start times of a sequential body's operations, with as many units as it takes or as given."""
+    found = _ListScheduler(body, None, units).run()
     assert found is not None, "states never run out"
     return found
 

@@ -1,0 +1,52 @@
+"""``weft calibrate``: fit the LUT and FF coefficients of a tool personality to labelled designs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from dse import console
+from dse.output import format_option, rendered
+
+
+@click.command()
+@click.option("--tool", required=True, metavar="NAME", help="The tool personality.")
+@click.option("--data", "folder", required=True, type=click.Path(path_type=Path), metavar="DIR",
+              help="The folder of labelled designs.")  # fmt: skip
+@click.option("--out", required=True, type=click.Path(path_type=Path, dir_okay=False),
+              metavar="FILE", help="The JSON file of coefficients to write.")  # fmt: skip
+@format_option
+def command(tool: str, folder: Path, out: Path, form: str) -> None:
+    """Fit the LUT and FF coefficients of a tool personality to labelled designs.
+
+    Shows each term's coefficient, and the error of the fit with each kernel left out.
+    """
+    from qor_gnn.calibrate import calibrate, left_out
+    from qor_gnn.resource_labels import SOURCES, labelled
+    from qor_gnn.resource_terms import FF_TERMS, LUT_TERMS
+    from qor_gnn.resources import written
+
+    def progress(done: int, total: int) -> None:
+        if done % 1000 == 0 or done == total:
+            console.say(f"calibrate: {done} of {total} designs")
+
+    designs = labelled(tool, folder, progress)
+    weight = sum(d.weight for d in designs)
+    held = list(zip(designs, left_out(designs), strict=True))
+    errors = {
+        "left_out_lut_mape_pct": sum(d.weight * abs(p.lut / d.lut - 1) for d, p in held),
+        "left_out_ff_mape_pct": sum(d.weight * abs(p.ff / d.ff - 1) for d, p in held),
+    }
+    source = {**SOURCES[tool], **{k: round(100 * v / weight, 3) for k, v in errors.items()}}
+    found = calibrate(designs, tool, source)
+    out.write_text(written(found), encoding="utf-8")
+    console.say(f"calibrate: {out}: {dict(found.source)}")
+    rows = [
+        {"resource": resource, "term": t.name, "coefficient": round(costs[t.name], 4),
+         "counts": t.text}
+        for resource, terms, costs in (("lut", LUT_TERMS, found.lut), ("ff", FF_TERMS, found.ff))
+        for t in terms
+    ]  # fmt: skip
+    columns = ("resource", "term", "coefficient", "counts")
+    click.echo(rendered("calibrate", columns, rows, form), nl=False)

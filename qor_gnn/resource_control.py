@@ -1,0 +1,102 @@
+"""Terms of a function's control: state machine, loops, nests, pipelines, what loops keep out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from qor_gnn.compose import Region
+from qor_gnn.region import Loop, Memory
+from qor_gnn.resource_leaves import OWN, Leaf
+from qor_gnn.resource_places import address_bits, reached, word
+from qor_gnn.resource_registers import Pools, keep
+from qor_gnn.resource_tables import multiplexer
+from qor_gnn.resource_terms import Sums
+
+_CALL = 2  # states of a pipeline that is called: start it, wait for it
+_FRAME = 2  # states of a function besides its regions'
+_ADDER = 7
+_COMPARE = 4
+
+
+def control(regions: Sequence[Region], own: Sequence[Leaf], sums: Sums) -> None:
+    """Add the terms of one function's control."""
+    states = _FRAME + sum(_states(region) for region in regions)
+    sums.lut["fsm"] += multiplexer(states + 1)
+    sums.ff["fsm"] += states
+    for leaf in own:
+        for loop in leaf.region.loops:
+            _loop(loop, sums)
+        if leaf.pipelined:
+            _pipeline(leaf, sums)
+    sums.lut["outer"] += len(
+        {loop.iv for leaf in own for nest in leaf.around for loop in nest.loops}
+    )
+    for region in regions:
+        _flattened(region, sums)
+    pipelines = sum(leaf.pipelined for leaf in own)
+    sums.lut["copies_pipelined"] += max(0, pipelines - 1)
+
+
+def _states(region: Region) -> int:
+    """States of a region in its parent's state machine."""
+    own = region.prologue
+    if region.kind == "pipeline":
+        return own + _CALL
+    if region.times is not None:
+        return own + region.times.states
+    return own + 1 + sum(_states(child) for child in region.children)
+
+
+def counter_bits(loop: Loop) -> int:
+    """Width of a loop's counter, which reaches its upper bound."""
+    return max(1, loop.trips.maximum).bit_length()
+
+
+def _loop(loop: Loop, sums: Sums) -> None:
+    """The counter, its adder, and its comparison where no single bit of it tells the end."""
+    bits = counter_bits(loop)
+    sums.ff["fsm"] += 2 * bits
+    sums.lut["loop"] += multiplexer(2) + bits + _ADDER
+    if loop.factor == 1:
+        sums.lut["loop"] += bits + _COMPARE
+
+
+def _pipeline(leaf: Leaf, sums: Sums) -> None:
+    levels = len(leaf.region.loops)
+    for terms in (sums.lut, sums.ff):
+        terms["pipeline"] += leaf.module != OWN
+        terms["stages"] += leaf.times.states
+        terms["levels"] += levels
+    sums.lut["loop_flat"] += levels > 1
+
+
+def _flattened(region: Region, sums: Sums) -> None:
+    if region.kind == "nest":
+        for terms in (sums.lut, sums.ff):
+            terms["flattened_outer"] += len(region.loops) - 1
+    for child in region.children:
+        _flattened(child, sums)
+
+
+def kept_out(leaf: Leaf, sums: Sums, shared: Pools) -> None:
+    """What runs in front of a loop, and the registers that it keeps over its iterations."""
+    body = leaf.body
+    table, graph = body.addresses, body.graph
+    before = 0
+    for n in body.hoisted:
+        address = graph.address[n]
+        name = graph.statement[n].target.memory
+        memory = table.memory(address) if address >= 0 else _named(leaf, name)
+        before += word(memory)
+    for address in body.registers:
+        memory = table.memory(address)
+        before += word(memory)
+        sums.ff["accumulators"] += word(memory)
+        if not memory.in_registers:
+            sums.lut["accumulators"] += 1
+            sums.ff["accumulators"] += reached(table, address) * address_bits(table, address)
+    keep(shared, ("before",), before)
+
+
+def _named(leaf: Leaf, name: str) -> Memory:
+    return next(memory for memory in leaf.body.addresses.memories if memory.name == name)

@@ -1,0 +1,95 @@
+"""Labelled designs to calibrate the resource terms with, by tool personality."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+from dsl.errors import InputError, did_you_mean
+from qor_gnn.binding import units_of
+from qor_gnn.calibrate import Labelled
+from qor_gnn.compose import function_latency
+from qor_gnn.data import zu9eg
+from qor_gnn.loops import Scope
+from qor_gnn.personality import personality
+from qor_gnn.region import Kernel
+from qor_gnn.resource_terms import Sums
+from qor_gnn.resources import terms_of
+
+LOOP_WEIGHT = 0.5
+"""Of a single loop's row, beside 1 of a whole kernel's."""
+
+Progress = Callable[[int, int], None]
+"""Is told how many designs are done, of how many."""
+
+
+def sums_of(kernel: Kernel, tool: str) -> Sums:
+    """What a design has of each term.
+
+    Raises:
+        ToolError: W450 no such personality, W451 an operator that it does not know.
+    """
+    found = personality(tool)
+    functions = [function_latency(Scope(kernel, found), f)[1] for f in kernel.functions]
+    return terms_of(functions, units_of([r for regions in functions for r in regions]))
+
+
+def different(samples: Iterable[zu9eg.Sample]) -> list[tuple[zu9eg.Sample, int]]:
+    """One sample of each set of equal labels of a kernel (the same design), with their number."""
+    found: dict[object, tuple[zu9eg.Sample, int]] = {}
+    for sample in samples:
+        key = (sample.kernel, sample.file, sample.labels)
+        first, count = found.get(key, (sample, 0))
+        found[key] = (first, count + 1)
+    return list(found.values())
+
+
+def zu9eg_designs(
+    samples: Sequence[tuple[zu9eg.Sample, int]], progress: Progress = lambda _, __: None
+) -> list[Labelled]:
+    """The samples with their terms; rows of single loops weigh `LOOP_WEIGHT`."""
+    found = []
+    for done, (sample, count) in enumerate(samples):
+        weight = count * (1.0 if sample.file == "kernels" else LOOP_WEIGHT)
+        sums = sums_of(zu9eg.kernel_of(sample), zu9eg.PERSONALITY)
+        labels = sample.labels
+        found.append(Labelled(sample.kernel, sums, labels.lut, labels.ff, weight))
+        progress(done + 1, len(samples))
+    return found
+
+
+_ZU9EG_FILES: tuple[zu9eg.File, ...] = ("kernels", "loops_pipelined", "loops_sequential")
+
+
+def _zu9eg(folder: Path, progress: Progress) -> list[Labelled]:
+    rows = [sample for file in _ZU9EG_FILES for sample in zu9eg.samples(folder, file)]
+    return zu9eg_designs(different(rows), progress)
+
+
+SOURCES: dict[str, dict[str, str]] = {
+    zu9eg.PERSONALITY: {
+        "data": "vitis2022-zu9eg: designs of Gao, Zhao, Lin and Guo (DATE 2024), Vitis HLS 2022.1",
+        "licence": "the designs are under Apache-2.0 and are not part of this file",
+    }
+}
+"""What a file of coefficients says of the labels that it was fitted to."""
+
+LOADERS: dict[str, Callable[[Path, Progress], list[Labelled]]] = {zu9eg.PERSONALITY: _zu9eg}
+
+
+def labelled(tool: str, folder: Path, progress: Progress = lambda _, __: None) -> list[Labelled]:
+    """The designs that a tool personality is calibrated with.
+
+    Raises:
+        InputError: W531, there is no reader of labels for the tool; W532, the folder has none.
+    """
+    load = LOADERS.get(tool)
+    if load is None:
+        message = f"there is no reader of labels for '{tool}'"
+        raise InputError("W531", message, help=did_you_mean(tool, LOADERS))
+    try:
+        return load(folder, progress)
+    except FileNotFoundError as error:
+        message = f"{folder} does not hold the labels of {tool}"
+        missing = f"{error.filename} is not there"
+        raise InputError("W532", message, help=missing) from error

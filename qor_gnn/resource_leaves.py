@@ -1,0 +1,154 @@
+"""Scheduled bodies as hardware modules: which bodies, in which module, with which units.
+
+A pipeline is a module of its own unless it is all of its function; sequential loops and blocks are
+states of the function itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from qor_gnn.binding import region_units
+from qor_gnn.body import Body
+from qor_gnn.compose import Region
+from qor_gnn.graph import LOAD, STORE
+from qor_gnn.paths import register_paths
+from qor_gnn.pipeline import concurrency
+from qor_gnn.scheduling import Times, schedule
+
+OWN = 0
+"""The module of what a function does itself."""
+
+_HOLDING = ("add", "sub")
+"""Operators whose operands stay in their registers until the result is there."""
+
+_OVERLAPPED = 2
+"""Up to this interval pipelines do not hold operands: they move with their iteration."""
+
+
+@dataclass(slots=True)
+class Leaf:
+    """A scheduled body.
+
+    Attributes:
+        module: number of its module within the function; `OWN` for the function itself.
+        period: states after which an operation runs again: the interval of a pipeline, the states
+            of an iteration elsewhere.
+        times: when operations run as far as registers tell: loads and what they feed may wait.
+        units: of each core.
+        last: for each operation the start of the last operation of its iteration that takes its
+            result; an operation whose result nobody takes in the iteration is not there.
+        around: the nests that it is in, outermost first.
+        register: for operations whose result is kept in a register that others use too, which.
+    """
+
+    region: Region
+    body: Body
+    times: Times
+    module: int
+    period: int
+    units: dict[str, int]
+    last: dict[int, int]
+    around: tuple[Region, ...]
+    register: dict[int, object] = field(default_factory=dict)
+
+    @property
+    def pipelined(self) -> bool:
+        """Iterations overlap."""
+        return self.region.pipeline is not None
+
+    def accesses(self) -> Iterator[int]:
+        """Loads and stores of every iteration."""
+        address = self.body.graph.address
+        return (n for n in self.body.nodes if address[n] >= 0)
+
+    def loads(self) -> Iterator[int]:
+        """Loads of every iteration."""
+        kind = self.body.graph.kind
+        return (n for n in self.body.nodes if kind[n] == LOAD)
+
+    def stores(self) -> Iterator[int]:
+        """Stores of every iteration."""
+        kind = self.body.graph.kind
+        return (n for n in self.body.nodes if kind[n] == STORE)
+
+
+def leaves(regions: Sequence[Region]) -> list[Leaf]:
+    """The scheduled bodies of a function, in execution order, copies included."""
+    found: list[Leaf] = []
+    _collect(regions, (), found)
+    if len(found) == 1 and not found[0].around and not found[0].region.prologue:
+        return found
+    number = OWN
+    for leaf in found:
+        if leaf.pipelined:
+            number += 1
+            leaf.module = number
+    return found
+
+
+def _collect(regions: Sequence[Region], around: tuple[Region, ...], found: list[Leaf]) -> None:
+    for region in regions:
+        if region.body is not None and region.times is not None:
+            found.append(_leaf(region, region.body, region.times, around))
+        _collect(region.children, (*around, region), found)
+
+
+def _leaf(region: Region, body: Body, times: Times, around: tuple[Region, ...]) -> Leaf:
+    units = region_units(region)
+    pipeline = region.pipeline
+    hold = True
+    if pipeline is None:
+        period = max(1, times.states)
+        if region.kind == "sequential":
+            times = _delayed(body, times, units)
+    else:
+        period = pipeline.interval
+        hold = period > _OVERLAPPED
+        if period == 1:
+            times = _sunk(body, times)
+    return Leaf(region, body, times, OWN, period, units, last_uses(body, times, hold), around)
+
+
+def _sunk(body: Body, times: Times) -> Times:
+    """The schedule with everything as late as what uses it allows.
+
+    In a pipeline at interval 1: ports and units are free in every state.
+    """
+    start = dict(times.start)
+    kinds = body.graph.kind
+    fixed = {n for _, _, path in register_paths(body) for n in path} if body.registers else set()
+    for n in sorted(body.nodes, key=lambda n: -start[n]):
+        if kinds[n] != STORE and n not in fixed and body.succs[n]:
+            start[n] = min(start[after] - states for after, states in body.succs[n])
+    return Times(start, times.states)
+
+
+def _delayed(body: Body, times: Times, units: dict[str, int]) -> Times:
+    """The schedule where a sequential body has fewer units than would be busy at once."""
+    if body.registers:
+        return times
+    if all(n <= units.get(core, n) for core, n in concurrency(body, times).items()):
+        return times
+    return schedule(body, units)
+
+
+def last_uses(body: Body, times: Times, hold: bool) -> dict[int, int]:
+    """For each operation the start of the last one in its iteration that takes its result.
+
+    Args:
+        body: the operations.
+        times: when they start.
+        hold: adders keep their operands until they are done.
+    """
+    last: dict[int, int] = {}
+    start, deps, kinds = times.start, body.graph.deps, body.graph.kind
+    for n in body.nodes:
+        at = start[n]
+        if hold and kinds[n] in _HOLDING:
+            at += body.lengths[n] - 1
+        for d in deps[n]:
+            if d in start and at > last.get(d, -1):
+                last[d] = at
+    return last

@@ -1,0 +1,228 @@
+"""FF terms of a scheduled body: what is kept from one state to the next.
+
+A value is in a register from the state in which it is there until the last one that takes it. Values
+of one source (a port of a bank, a kind of unit) share registers where they are not alive together,
+and so do the bodies of a module.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+
+from qor_gnn.body import only_multiplexed
+from qor_gnn.paths import register_paths
+from qor_gnn.pipeline import operations
+from qor_gnn.resource_leaves import Leaf
+from qor_gnn.resource_places import address_bits, known_bits, reached, word
+from qor_gnn.resource_terms import Sums
+from qor_gnn.switches import switch_stores
+
+Pools = dict[tuple[object, ...], float]
+"""Flip-flops by term and by what shares them."""
+
+_SHIFT = 64  # flip-flops of a shift register besides its first word, whatever the width
+_KEPT = 2  # iterations from which on a value is in a shift register
+_AHEAD = 2  # results of a reduction's terms that wait, besides those of the units
+_TERMS = 4
+
+
+@dataclass(slots=True)
+class _Pool:
+    """Values of one source: operations with when they are there and until when."""
+
+    bits: int
+    nodes: list[int] = field(default_factory=list)
+    spans: list[tuple[int, int]] = field(default_factory=list)
+
+    def assign(self, leaf: Leaf, source: object, count: int) -> None:
+        """Give the values registers by turns."""
+        order = sorted(range(len(self.nodes)), key=lambda k: self.spans[k][0])
+        for rank, k in enumerate(order):
+            leaf.register[self.nodes[k]] = (source, rank % max(1, count))
+
+
+def registers(leaf: Leaf, sums: Sums, shared: Pools) -> None:
+    """Add the FF terms of one body; ``shared`` is that of its function."""
+    _results(leaf, sums, shared)
+    _loads(leaf, sums, shared)
+    _store_addresses(leaf, sums)
+    if not leaf.pipelined:
+        switches = switch_stores(leaf.body)
+        if len(switches) > 1:
+            sums.ff["switch"] += len(switches)
+
+
+def keep(shared: Pools, key: tuple[object, ...], amount: float) -> None:
+    """Registers that several bodies share: as many as the body that needs most."""
+    shared[key] = max(shared.get(key, 0.0), amount)
+
+
+def alive(leaf: Leaf, spans: list[tuple[int, int]]) -> int:
+    """The most spans that hold at once; in a pipeline, at once in a state of the interval."""
+    if len(spans) == 1:
+        return 1
+    changes: dict[int, int] = defaultdict(int)
+    if leaf.pipelined:
+        period = leaf.period
+        for a, b in spans:
+            for t in range(a, min(b, a + period)):
+                changes[t % period] += 1
+        return max(changes.values(), default=0)
+    for a, b in spans:
+        changes[a] += 1
+        changes[b] -= 1
+    most = now = 0
+    for t in sorted(changes):
+        now += changes[t]
+        most = max(most, now)
+    return most
+
+
+def _shifted(leaf: Leaf, sums: Sums, life: int, bits: int, words: int = 1) -> bool:
+    """Count what a value costs in later iterations; True where it is in a shift register."""
+    if not leaf.pipelined:
+        return False
+    extra = (life - 1) // leaf.period
+    if extra < _KEPT:
+        sums.ff["later"] += words * bits * extra
+        return False
+    sums.lut["long"] += words
+    sums.ff["long"] += words * (_SHIFT + bits)
+    return True
+
+
+def _life(leaf: Leaf, node: int, ready: int) -> int:
+    return max(1, leaf.last.get(node, ready + 1) - ready)
+
+
+# ---------------------------------------------------------------------------------------- results
+
+
+def _results(leaf: Leaf, sums: Sums, shared: Pools) -> None:
+    body = leaf.body
+    graph, start = body.graph, leaf.times.start
+    pools: dict[str, _Pool] = {}
+    closing = set(body.registers.values())
+    widths: dict[str, int] = {}
+    for n in body.nodes:
+        operator = graph.operator[n]
+        if operator is None or not operator.shared:
+            continue
+        if n in closing and n not in leaf.last:
+            continue  # straight into the accumulator
+        # The type of what a statement stores to is taken for that of its operators' results.
+        target = graph.statement[n].target.memory
+        bits = widths.get(target) or widths.setdefault(target, _width(leaf, target))
+        ready = start[n] + operator.distance - 1
+        life = _life(leaf, n, ready)
+        if _shifted(leaf, sums, life, bits):
+            continue
+        pool = pools.setdefault(operator.core, _Pool(bits))
+        pool.nodes.append(n)
+        pool.spans.append((ready, ready + life))
+    held = _held(leaf)
+    counts = operations(body)
+    for core, pool in pools.items():
+        count = min(leaf.units.get(core, 0), counts[core])
+        if held is None:
+            count = max(count, alive(leaf, pool.spans))
+        elif count < min(counts[core], _TERMS) and core not in held:
+            count = min(counts[core], count + _AHEAD)
+        name = "results_pipelined" if leaf.pipelined else "results"
+        keep(shared, (name, leaf.module, core), pool.bits * count)
+        pool.assign(leaf, core, count)
+
+
+def _width(leaf: Leaf, name: str) -> int:
+    return next(word(memory) for memory in leaf.body.addresses.memories if memory.name == name)
+
+
+def _held(leaf: Leaf) -> set[str] | None:
+    """In a sequential reduction terms are held back: the cores of the chain; None elsewhere."""
+    if leaf.pipelined or not leaf.body.registers:
+        return None
+    paths = register_paths(leaf.body)
+    operators = leaf.body.graph.operator
+    chained = {o.core for _, _, path in paths for n in path if (o := operators[n]) is not None}
+    return chained if paths else None
+
+
+# ------------------------------------------------------------------------------------------ loads
+
+
+def _loads(leaf: Leaf, sums: Sums, shared: Pools) -> None:
+    body, table = leaf.body, leaf.body.addresses
+    pools: dict[int, _Pool] = {}
+    selected: list[int] = []
+    for n in leaf.loads():
+        address = body.graph.address[n]
+        memory = table.memory(address)
+        bits = word(memory)
+        if memory.in_registers:
+            continue
+        if only_multiplexed(body, n):
+            sums.ff["selected_complete"] += bits
+            which = table.shape(address).memory
+            keep(shared, ("complete", leaf.module, which), bits * memory.banks)
+            continue
+        ready = leaf.times.start[n] + 1
+        life = _life(leaf, n, ready)
+        if reached(table, address) > 1:
+            selected.append(n)
+            if not _shifted(leaf, sums, life, bits):
+                sums.ff["selected"] += bits
+        elif not _shifted(leaf, sums, life, bits):
+            for port, _ in body.ports[n]:
+                pool = pools.setdefault(port, _Pool(bits))
+                pool.nodes.append(n)
+                pool.spans.append((ready, ready + life))
+    for port, pool in pools.items():
+        which, _, where = body.port_keys[port]
+        count = alive(leaf, pool.spans)
+        name = "loaded_pipelined" if leaf.pipelined else "loaded"
+        keep(shared, (name, leaf.module, which, where), pool.bits * count)
+        pool.assign(leaf, (which, where), count)
+    _split(leaf, selected, sums)
+
+
+def _split(leaf: Leaf, selected: list[int], sums: Sums) -> None:
+    """Loads that could have come earlier from some bank: every bank's value is kept."""
+    several = [n for n in selected if leaf.times.start[n] > 0 and len(leaf.body.ports[n]) > 1]
+    if not several:
+        return
+    start, ports, table = leaf.times.start, leaf.body.ports, leaf.body.addresses
+    first_free: dict[int, int] = {}
+    busy = {(port, start[n]) for n in leaf.loads() for port, _ in ports[n]}
+    for port in {port for n in several for port, _ in ports[n]}:
+        at = 0
+        while (port, at) not in busy:
+            at += 1
+        first_free[port] = at  # free before it
+    for n in several:
+        if any(first_free[port] >= start[n] for port, _ in ports[n]):
+            bits = word(table.memory(leaf.body.graph.address[n]))
+            sums.ff["split"] += bits * (len(ports[n]) - 1)
+
+
+# -------------------------------------------------------------------------------------- addresses
+
+
+def _store_addresses(leaf: Leaf, sums: Sums) -> None:
+    """From where the address is first needed, which is the load of the element, to the store."""
+    graph, table = leaf.body.graph, leaf.body.addresses
+    assert leaf.region.times is not None
+    scheduled = leaf.region.times.start
+    loaded = {graph.address[n]: scheduled[n] for n in leaf.loads()}
+    for n in leaf.stores():
+        address = graph.address[n]
+        if table.memory(address).in_registers:
+            continue
+        bits = address_bits(table, address) - known_bits(table, address)
+        count = reached(table, address)
+        extra = (scheduled[n] - loaded.get(address, 0)) // leaf.period if leaf.pipelined else 0
+        if extra >= _KEPT:
+            sums.lut["long"] += count
+            sums.ff["long"] += count * (_SHIFT + bits)
+        else:
+            sums.ff["addresses"] += count * bits * (1 + extra)

@@ -1,0 +1,108 @@
+"""Terms of what modules share: units, and the ports of banks."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from itertools import product
+
+from qor_gnn.address import Addresses
+from qor_gnn.graph import STORE
+from qor_gnn.personality import Operator
+from qor_gnn.resource_leaves import OWN, Leaf
+from qor_gnn.resource_tables import multiplexer
+from qor_gnn.resource_terms import Sums
+
+_READ, _WRITE = 2, 4  # multiplexers of a port: address and enable; and data and byte enable
+_UNIT = 3  # of a unit: two operands and enable
+
+Bank = tuple[int, tuple[int, ...]]
+
+
+def shared_ports(own: Sequence[Leaf], sums: Sums) -> None:
+    """Banks that more than one module of a function uses."""
+    if len({leaf.module for leaf in own}) < 2 and not any(
+        leaf.body.prologue_loads or leaf.body.epilogue for leaf in own
+    ):
+        return
+    users: dict[tuple[Bank, bool], set[int]] = defaultdict(set)
+    done: set[tuple[object, ...]] = set()
+    for leaf in own:
+        table, graph, module = leaf.body.addresses, leaf.body.graph, leaf.module
+        seen = [(graph.address[n], graph.kind[n] == STORE, module) for n in leaf.accesses()]
+        seen += [(graph.address[n], False, OWN) for n in leaf.body.prologue_loads]
+        seen += [(address, True, OWN) for address in leaf.body.epilogue]
+        for address, store, at in seen:
+            memory = table.shapes[table.shape_of[address]].memory
+            key = (memory, table.residues[address], store, at)
+            if key in done or table.memories[memory].in_registers:
+                continue
+            done.add(key)
+            for bank in _banks(table, address):
+                users[bank, store].add(at)
+    for (_, store), modules in users.items():
+        if len(modules) > 1:
+            name = "shared_writes" if store else "shared_reads"
+            sums.lut[name] += (_WRITE if store else _READ) * multiplexer(len(modules) + 1)
+
+
+def _banks(table: Addresses, address: int) -> list[Bank]:
+    """Every bank that an access may be in."""
+    shape = table.shape(address)
+    splits = table.memories[shape.memory].splits
+    pairs = zip(splits, table.residues[address], strict=True)
+    return [(shape.memory, w) for w in product(*(range(r, s.factor, g) for s, (g, r) in pairs))]
+
+
+def top_ports(found: Sequence[Sequence[Leaf]], sums: Sums) -> None:
+    """Banks that more than one function uses."""
+    users: dict[tuple[str, bool], set[int]] = defaultdict(set)
+    banks: dict[str, int] = {}
+    for number, own in enumerate(found):
+        for leaf in own:
+            table, graph = leaf.body.addresses, leaf.body.graph
+            shapes = {
+                (table.shape_of[a], graph.kind[n] == STORE)
+                for n, a in enumerate(graph.address)
+                if a >= 0
+            }
+            shapes |= {(table.shape_of[a], True) for a in leaf.body.registers}
+            for shape, store in shapes:
+                memory = table.memories[table.shapes[shape].memory]
+                users[memory.name, store].add(number)
+                banks[memory.name] = memory.banks
+    for (name, store), functions in users.items():
+        if len(functions) > 1:
+            term = "top_writes" if store else "top_reads"
+            each = (_WRITE if store else _READ) * multiplexer(len(functions) + 1)
+            sums.lut[term] += banks[name] * each
+
+
+def units(most: Mapping[str, int], found: Sequence[Sequence[Leaf]], sums: Sums) -> None:
+    """The units themselves, and the multiplexers in front of those that modules share.
+
+    Args:
+        most: units of each core that the design has.
+        found: the bodies of each function.
+        sums: where to add them.
+    """
+    operators: dict[str, Operator] = {}
+    modules: dict[str, dict[tuple[int, int], int]] = defaultdict(dict)
+    for number, own in enumerate(found):
+        for leaf in own:
+            for operator in leaf.body.graph.operator:
+                if operator is not None:
+                    operators[operator.core] = operator
+            for core, n in leaf.units.items():
+                where = (number, leaf.module)
+                modules[core][where] = max(n, modules[core].get(where, 0))
+    for core, n in most.items():
+        sums.lut_fixed += n * operators[core].lut
+        sums.ff_fixed += n * operators[core].ff
+    for counts in modules.values():
+        users: Counter[int] = Counter()
+        for n in counts.values():
+            users.update(range(n))
+        for several in users.values():
+            if several > 1:
+                sums.lut["shared_units"] += _UNIT * multiplexer(several + 1)

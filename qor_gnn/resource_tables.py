@@ -1,0 +1,53 @@
+"""What multiplexers cost, in LUTs of 32-bit (and narrower) inputs: tables read from reports.
+
+The tool books a multiplexer by its inputs alone. Sources: Vitis HLS 2023.2 reports on xcu280 (2 to
+17, 25, 33, 65 and 129 inputs), and differences of Vitis HLS 2022.1 designs on xczu9eg (the rest).
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+_INPUTS: dict[int, int] = {
+    1: 0, 2: 9, 3: 14, 4: 20, 5: 26, 6: 31, 7: 37, 8: 43, 9: 49, 10: 54, 11: 59, 12: 65, 16: 65,
+    17: 81, 23: 116, 25: 123, 33: 152, 64: 273, 65: 279, 129: 678,
+}  # fmt: skip
+
+# A multiplexer over the banks of a dimension, by how many banks and at which stride its access
+# steps through them: some selections are decoded by fewer LUTs than their inputs say.
+_BANKS: dict[tuple[int, int], float] = {
+    (4, 2): 14, (8, 2): 37, (16, 2): 65, (32, 2): 148, (64, 2): 272, (8, 4): 34, (16, 4): 65,
+    (32, 4): 145, (64, 4): 263, (16, 8): 33, (32, 8): 130, (64, 8): 250, (32, 16): 33,
+    (64, 16): 222,
+}  # fmt: skip
+
+
+@cache
+def multiplexer(inputs: int) -> float:
+    """LUTs of a multiplexer; between the table's entries by straight lines."""
+    if inputs <= 1:
+        return 0.0
+    known = sorted(_INPUTS)
+    last = known[-1]
+    if inputs >= last:
+        return _INPUTS[last] * inputs / last
+    above = next(n for n in known if n >= inputs)
+    below = max(n for n in known if n <= inputs)
+    if above == below:
+        return float(_INPUTS[above])
+    share = (inputs - below) / (above - below)
+    return _INPUTS[below] + share * (_INPUTS[above] - _INPUTS[below])
+
+
+@cache
+def bank_multiplexer(factor: int, stride: int) -> float:
+    """LUTs to select among the ``factor // stride`` banks that a load may be in.
+
+    Args:
+        factor: banks of the dimension.
+        stride: the bank is known modulo this.
+    """
+    reached = factor // stride
+    if reached <= 1:
+        return 0.0
+    return float(_BANKS.get((factor, stride), multiplexer(reached)))
