@@ -6,7 +6,7 @@ states of the function itself.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from qor_gnn.binding import region_units
@@ -14,7 +14,9 @@ from qor_gnn.body import Body
 from qor_gnn.compose import Region
 from qor_gnn.graph import LOAD, STORE
 from qor_gnn.paths import register_paths
+from qor_gnn.personality import Operator
 from qor_gnn.pipeline import concurrency
+from qor_gnn.resource_places import Place, places
 from qor_gnn.scheduling import Times, schedule
 
 OWN = 0
@@ -40,6 +42,9 @@ class Leaf:
         last: for each operation the start of the last operation of its iteration that takes its
             result; an operation whose result nobody takes in the iteration is not there.
         around: the nests that it is in, outermost first.
+        places: of its accesses, by shape.
+        pipelined: its iterations overlap.
+        work: operations that need a unit, and what they are.
         register: for operations whose result is kept in a register that others use too, which.
     """
 
@@ -51,27 +56,25 @@ class Leaf:
     units: dict[str, int]
     last: dict[int, int]
     around: tuple[Region, ...]
+    places: dict[int, Place]
+    pipelined: bool
+    work: list[tuple[int, Operator]]
     register: dict[int, object] = field(default_factory=dict)
 
-    @property
-    def pipelined(self) -> bool:
-        """Iterations overlap."""
-        return self.region.pipeline is not None
-
-    def accesses(self) -> Iterator[int]:
+    def accesses(self) -> list[int]:
         """Loads and stores of every iteration."""
         address = self.body.graph.address
-        return (n for n in self.body.nodes if address[n] >= 0)
+        return [n for n in self.body.nodes if address[n] >= 0]
 
-    def loads(self) -> Iterator[int]:
+    def loads(self) -> list[int]:
         """Loads of every iteration."""
         kind = self.body.graph.kind
-        return (n for n in self.body.nodes if kind[n] == LOAD)
+        return [n for n in self.body.nodes if kind[n] == LOAD]
 
-    def stores(self) -> Iterator[int]:
+    def stores(self) -> list[int]:
         """Stores of every iteration."""
         kind = self.body.graph.kind
-        return (n for n in self.body.nodes if kind[n] == STORE)
+        return [n for n in self.body.nodes if kind[n] == STORE]
 
 
 def leaves(regions: Sequence[Region]) -> list[Leaf]:
@@ -108,7 +111,12 @@ def _leaf(region: Region, body: Body, times: Times, around: tuple[Region, ...]) 
         hold = period > _OVERLAPPED
         if period == 1:
             times = _sunk(body, times)
-    return Leaf(region, body, times, OWN, period, units, last_uses(body, times, hold), around)
+    last = last_uses(body, times, hold)
+    found = places(body)
+    piped = pipeline is not None
+    operators = body.graph.operator
+    work = [(n, o) for n in body.nodes if (o := operators[n]) is not None and o.distance > 0]
+    return Leaf(region, body, times, OWN, period, units, last, around, found, piped, work)
 
 
 def _sunk(body: Body, times: Times) -> Times:
@@ -119,9 +127,13 @@ def _sunk(body: Body, times: Times) -> Times:
     start = dict(times.start)
     kinds = body.graph.kind
     fixed = {n for _, _, path in register_paths(body) for n in path} if body.registers else set()
-    for n in sorted(body.nodes, key=lambda n: -start[n]):
-        if kinds[n] != STORE and n not in fixed and body.succs[n]:
-            start[n] = min(start[after] - states for after, states in body.succs[n])
+    for n in sorted(body.nodes, key=start.__getitem__, reverse=True):
+        after = body.succs[n]
+        if after and kinds[n] != STORE and n not in fixed:
+            latest = start[after[0][0]] - after[0][1]
+            for m, states in after:
+                latest = min(latest, start[m] - states)
+            start[n] = latest
     return Times(start, times.states)
 
 
@@ -144,11 +156,15 @@ def last_uses(body: Body, times: Times, hold: bool) -> dict[int, int]:
     """
     last: dict[int, int] = {}
     start, deps, kinds = times.start, body.graph.deps, body.graph.kind
+    get = last.get
     for n in body.nodes:
+        taken = deps[n]
+        if not taken:
+            continue
         at = start[n]
         if hold and kinds[n] in _HOLDING:
             at += body.lengths[n] - 1
-        for d in deps[n]:
-            if d in start and at > last.get(d, -1):
+        for d in taken:
+            if at > get(d, -1):
                 last[d] = at
     return last

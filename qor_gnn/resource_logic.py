@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from qor_gnn.graph import LOAD, STORE
 from qor_gnn.resource_leaves import Leaf
-from qor_gnn.resource_places import address_bits, reached, selection
+from qor_gnn.resource_places import selection
 from qor_gnn.resource_tables import multiplexer
 from qor_gnn.resource_terms import Sums
 
@@ -52,23 +52,40 @@ def _operands(own: Sequence[Leaf], sums: Sums) -> None:
     """
     inputs: dict[tuple[str, int, int], set[object]] = defaultdict(set)
     for number, leaf in enumerate(own):
-        graph, start, piped = leaf.body.graph, leaf.times.start, leaf.pipelined
-        operators, period, register = graph.operator, leaf.period, leaf.register
+        if leaf.pipelined:
+            _operands_by_count(leaf, sums)
+            continue
+        graph, start = leaf.body.graph, leaf.times.start
+        period, register = leaf.period, leaf.register
         taken: Counter[tuple[str, int]] = Counter()
-        for n in leaf.body.nodes:
-            operator = operators[n]
-            if operator is None or not operator.shared:
-                continue
+        for n, operator in leaf.work:
             core = operator.core
             at = (core, start[n] % period)
             unit = taken[at] % max(1, leaf.units.get(core, 1))
             taken[at] += 1
             for position, d in enumerate(graph.deps[n]):
-                source = (number, n) if piped else register.get(d, (number, d))
-                inputs[core, unit, position].add(source)
+                inputs[core, unit, position].add(register.get(d, (number, d)))
     for sources in inputs.values():
         if len(sources) > 1:
             sums.lut["operands"] += multiplexer(len(sources) + 1)
+
+
+def _operands_by_count(leaf: Leaf, sums: Sums) -> None:
+    graph, start, period = leaf.body.graph, leaf.times.start, leaf.period
+    if period == 1:
+        return
+    inputs: Counter[tuple[str, int, int]] = Counter()
+    taken: Counter[tuple[str, int]] = Counter()
+    for n, operator in leaf.work:
+        core = operator.core
+        at = (core, start[n] % period)
+        unit = taken[at] % max(1, leaf.units.get(core, 1))
+        taken[at] += 1
+        for position in range(len(graph.deps[n])):
+            inputs[core, unit, position] += 1
+    for count in inputs.values():
+        if count > 1:
+            sums.lut["operands"] += multiplexer(count + 1)
 
 
 def _merged_ports(own: Sequence[Leaf], uses: Uses) -> None:
@@ -89,19 +106,14 @@ def _merged_ports(own: Sequence[Leaf], uses: Uses) -> None:
 
 def _banks(leaf: Leaf, sums: Sums) -> None:
     body = leaf.body
-    table, graph = body.addresses, body.graph
+    table, graph, places = body.addresses, body.graph, leaf.places
     name = "banks_pipelined" if leaf.pipelined else "banks"
-    found: dict[int, tuple[float, int]] = {}
-    for n in leaf.accesses():
-        address = graph.address[n]
-        shape = table.shape_of[address]
-        if shape not in found:
-            found[shape] = (selection(table, address), reached(table, address))
-        cost, count = found[shape]
-        if graph.kind[n] == LOAD:
-            sums.lut[name] += cost
+    uses = Counter([(table.shape_of[graph.address[n]], graph.kind[n]) for n in leaf.accesses()])
+    for (shape, kind), count in uses.items():
+        if kind == LOAD:
+            sums.lut[name] += count * places[shape].selection
         elif leaf.pipelined:
-            sums.lut["decoder"] += count - 1
+            sums.lut["decoder"] += count * (places[shape].reached - 1)
     for n in (*body.hoisted, *body.carried):
         if graph.kind[n] == LOAD:
             sums.lut["banks_before"] += selection(table, graph.address[n])
@@ -111,15 +123,14 @@ def _addresses(leaf: Leaf, sums: Sums) -> None:
     """Arithmetic of each address inside a bank that differs from the others."""
     table, graph = leaf.body.addresses, leaf.body.graph
     name = "addresses_pipelined" if leaf.pipelined else "addresses"
-    seen: set[tuple[int, tuple[int, ...]]] = set()
-    for n in leaf.accesses():
-        address = graph.address[n]
-        splits = table.memory(address).splits
-        consts = table.consts[address]
-        rows = tuple([c // s.factor for c, s in zip(consts, splits, strict=True)])
-        key = (table.shape_of[address], rows)
-        if key in seen:
-            continue
-        seen.add(key)
+    rows: dict[int, set[tuple[int, ...]]] = defaultdict(set)
+    for address in {graph.address[n] for n in leaf.accesses()}:
+        shape = table.shape_of[address]
+        splits = table.memories[table.shapes[shape].memory].splits
+        consts = zip(table.consts[address], splits, strict=True)
+        rows[shape].add(tuple([c // s.factor for c, s in consts]))
+    for shape, different in rows.items():
+        splits = table.memories[table.shapes[shape].memory].splits
         added = len(splits) > 1 and splits[-1].factor == 1
-        sums.lut[name] += address_bits(table, address) + _ADDER if added else _NO_ADDER
+        each = leaf.places[shape].bits + _ADDER if added else _NO_ADDER
+        sums.lut[name] += each * len(different)

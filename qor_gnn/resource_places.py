@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import ceil, gcd
 
 from dsl.types import FixedType, FloatType, IntType
 from qor_gnn.address import Addresses
+from qor_gnn.body import Body, only_multiplexed
 from qor_gnn.region import Memory
 from qor_gnn.resource_tables import bank_multiplexer
 
@@ -52,23 +54,72 @@ def address_bits(table: Addresses, address: int) -> int:
     return (words - 1).bit_length()
 
 
-def known_bits(table: Addresses, address: int) -> int:
-    """Low bits of the address inside a bank that are known: they need no register.
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What accesses of one shape have in common in a body.
 
-    Of a moving subscript those that its steps leave at 0, of a fixed one all.
+    Attributes:
+        word: bits of an element.
+        single: every bank is a single element: no memory.
+        complete: dimensions that move are split completely: a multiplexer of registers is left.
+        reached: banks that it may be in.
+        selection: LUTs to select among them.
+        bits: width of the address inside a bank.
+        moving: of it what is not fixed by a constant last subscript.
+        known: low bits of its last part that moving leaves at 0, as a mask.
+        factor: banks of the last dimension.
     """
-    memory, shape = table.memory(address), table.shape(address)
-    if not shape.terms:
-        return 0
-    factor = memory.splits[-1].factor
-    if not shape.terms[-1]:
-        return (ceil(memory.shape[-1] / factor) - 1).bit_length()
-    stride = 0
-    for _, k in shape.terms[-1]:
-        stride = gcd(stride, k)
-    stride //= factor
-    if stride <= 1:
-        return 0
-    known = (stride & -stride) - 1
-    row = table.consts[address][-1] // factor
-    return (known & ~row).bit_count()
+
+    word: int
+    single: bool
+    complete: bool
+    reached: int
+    selection: float
+    bits: int
+    moving: int
+    known: int
+    factor: int
+
+    def address_register(self, consts: tuple[int, ...]) -> int:
+        """Bits of a register for the address: those that are not known."""
+        if self.known == 0 or not consts:
+            return self.moving
+        row = consts[-1] // self.factor
+        return self.moving - (self.known & ~row).bit_count()
+
+
+def places(body: Body) -> dict[int, Place]:
+    """The places of a body's accesses, by shape."""
+    found: dict[int, Place] = {}
+    address, shape_of = body.graph.address, body.addresses.shape_of
+    for n in body.nodes:
+        if address[n] >= 0 and (shape := shape_of[address[n]]) not in found:
+            found[shape] = _place(body, n)
+    return found
+
+
+def _place(body: Body, node: int) -> Place:
+    table, address = body.addresses, body.graph.address[node]
+    memory, terms = table.memory(address), table.shape(address).terms
+    bits = address_bits(table, address)
+    factor = memory.splits[-1].factor if memory.splits else 1
+    moving, known = bits, 0
+    if terms and not terms[-1]:
+        moving -= (ceil(memory.shape[-1] / factor) - 1).bit_length()
+    elif terms:
+        stride = 0
+        for _, k in terms[-1]:
+            stride = gcd(stride, k)
+        stride //= factor
+        known = (stride & -stride) - 1 if stride > 1 else 0
+    return Place(
+        word(memory),
+        memory.in_registers,
+        only_multiplexed(body, node),
+        reached(table, address),
+        selection(table, address),
+        bits,
+        moving,
+        known,
+        factor,
+    )

@@ -7,14 +7,12 @@ and so do the bodies of a module.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 
-from qor_gnn.body import only_multiplexed
 from qor_gnn.paths import register_paths
-from qor_gnn.pipeline import operations
 from qor_gnn.resource_leaves import Leaf
-from qor_gnn.resource_places import address_bits, known_bits, reached, word
+from qor_gnn.resource_places import word
 from qor_gnn.resource_terms import Sums
 from qor_gnn.switches import switch_stores
 
@@ -37,9 +35,15 @@ class _Pool:
 
     def assign(self, leaf: Leaf, source: object, count: int) -> None:
         """Give the values registers by turns."""
+        if leaf.pipelined:
+            return  # there each operation has an input of its own
+        if count <= 1:
+            for n in self.nodes:
+                leaf.register[n] = source
+            return
         order = sorted(range(len(self.nodes)), key=lambda k: self.spans[k][0])
         for rank, k in enumerate(order):
-            leaf.register[self.nodes[k]] = (source, rank % max(1, count))
+            leaf.register[self.nodes[k]] = (source, rank % count)
 
 
 def registers(leaf: Leaf, sums: Sums, shared: Pools) -> None:
@@ -79,21 +83,14 @@ def alive(leaf: Leaf, spans: list[tuple[int, int]]) -> int:
     return most
 
 
-def _shifted(leaf: Leaf, sums: Sums, life: int, bits: int, words: int = 1) -> bool:
-    """Count what a value costs in later iterations; True where it is in a shift register."""
-    if not leaf.pipelined:
-        return False
-    extra = (life - 1) // leaf.period
+def _shifted(sums: Sums, extra: int, bits: int) -> bool:
+    """Count a value that is kept ``extra`` more iterations; True where it is shifted along."""
     if extra < _KEPT:
-        sums.ff["later"] += words * bits * extra
+        sums.ff["later"] += bits * extra
         return False
-    sums.lut["long"] += words
-    sums.ff["long"] += words * (_SHIFT + bits)
+    sums.lut["long"] += 1
+    sums.ff["long"] += _SHIFT + bits
     return True
-
-
-def _life(leaf: Leaf, node: int, ready: int) -> int:
-    return max(1, leaf.last.get(node, ready + 1) - ready)
 
 
 # ---------------------------------------------------------------------------------------- results
@@ -101,28 +98,31 @@ def _life(leaf: Leaf, node: int, ready: int) -> int:
 
 def _results(leaf: Leaf, sums: Sums, shared: Pools) -> None:
     body = leaf.body
-    graph, start = body.graph, leaf.times.start
+    graph, start, get = body.graph, leaf.times.start, leaf.last.get
+    piped, period = leaf.pipelined, leaf.period
     pools: dict[str, _Pool] = {}
     closing = set(body.registers.values())
     widths: dict[str, int] = {}
-    for n in body.nodes:
-        operator = graph.operator[n]
-        if operator is None or not operator.shared:
-            continue
+    for n, operator in leaf.work:
         if n in closing and n not in leaf.last:
             continue  # straight into the accumulator
         # The type of what a statement stores to is taken for that of its operators' results.
         target = graph.statement[n].target.memory
         bits = widths.get(target) or widths.setdefault(target, _width(leaf, target))
         ready = start[n] + operator.distance - 1
-        life = _life(leaf, n, ready)
-        if _shifted(leaf, sums, life, bits):
+        end = get(n, 0)
+        if end <= ready:
+            end = ready + 1
+        extra = (end - ready - 1) // period if piped else 0
+        if extra and _shifted(sums, extra, bits):
             continue
-        pool = pools.setdefault(operator.core, _Pool(bits))
+        pool = pools.get(operator.core)
+        if pool is None:
+            pool = pools[operator.core] = _Pool(bits)
         pool.nodes.append(n)
-        pool.spans.append((ready, ready + life))
+        pool.spans.append((ready, end))
     held = _held(leaf)
-    counts = operations(body)
+    counts = Counter([operator.core for _, operator in leaf.work])
     for core, pool in pools.items():
         count = min(leaf.units.get(core, 0), counts[core])
         if held is None:
@@ -152,35 +152,42 @@ def _held(leaf: Leaf) -> set[str] | None:
 
 
 def _loads(leaf: Leaf, sums: Sums, shared: Pools) -> None:
-    body, table = leaf.body, leaf.body.addresses
+    body, table, start = leaf.body, leaf.body.addresses, leaf.times.start
+    address, shape_of, places, ports = body.graph.address, table.shape_of, leaf.places, body.ports
+    get, piped, period = leaf.last.get, leaf.pipelined, leaf.period
     pools: dict[int, _Pool] = {}
     selected: list[int] = []
     for n in leaf.loads():
-        address = body.graph.address[n]
-        memory = table.memory(address)
-        bits = word(memory)
-        if memory.in_registers:
+        place = places[shape_of[address[n]]]
+        if place.single:
             continue
-        if only_multiplexed(body, n):
+        bits = place.word
+        if place.complete:
             sums.ff["selected_complete"] += bits
-            which = table.shape(address).memory
-            keep(shared, ("complete", leaf.module, which), bits * memory.banks)
+            which = table.shapes[shape_of[address[n]]].memory
+            keep(shared, ("complete", leaf.module, which), bits * table.memories[which].banks)
             continue
-        ready = leaf.times.start[n] + 1
-        life = _life(leaf, n, ready)
-        if reached(table, address) > 1:
+        ready = start[n] + 1
+        end = get(n, 0)
+        if end <= ready:
+            end = ready + 1
+        extra = (end - ready - 1) // period if piped else 0
+        shifted = extra > 0 and _shifted(sums, extra, bits)
+        if place.reached > 1:
             selected.append(n)
-            if not _shifted(leaf, sums, life, bits):
+            if not shifted:
                 sums.ff["selected"] += bits
-        elif not _shifted(leaf, sums, life, bits):
-            for port, _ in body.ports[n]:
-                pool = pools.setdefault(port, _Pool(bits))
+        elif not shifted:
+            for port, _ in ports[n]:
+                pool = pools.get(port)
+                if pool is None:
+                    pool = pools[port] = _Pool(bits)
                 pool.nodes.append(n)
-                pool.spans.append((ready, ready + life))
+                pool.spans.append((ready, end))
+    name = "loaded_pipelined" if leaf.pipelined else "loaded"
     for port, pool in pools.items():
         which, _, where = body.port_keys[port]
-        count = alive(leaf, pool.spans)
-        name = "loaded_pipelined" if leaf.pipelined else "loaded"
+        count = 1 if len(pool.spans) == 1 else alive(leaf, pool.spans)
         keep(shared, (name, leaf.module, which, where), pool.bits * count)
         pool.assign(leaf, (which, where), count)
     _split(leaf, selected, sums)
@@ -201,7 +208,7 @@ def _split(leaf: Leaf, selected: list[int], sums: Sums) -> None:
         first_free[port] = at  # free before it
     for n in several:
         if any(first_free[port] >= start[n] for port, _ in ports[n]):
-            bits = word(table.memory(leaf.body.graph.address[n]))
+            bits = leaf.places[table.shape_of[leaf.body.graph.address[n]]].word
             sums.ff["split"] += bits * (len(ports[n]) - 1)
 
 
@@ -216,10 +223,10 @@ def _store_addresses(leaf: Leaf, sums: Sums) -> None:
     loaded = {graph.address[n]: scheduled[n] for n in leaf.loads()}
     for n in leaf.stores():
         address = graph.address[n]
-        if table.memory(address).in_registers:
+        place = leaf.places[table.shape_of[address]]
+        if place.single:
             continue
-        bits = address_bits(table, address) - known_bits(table, address)
-        count = reached(table, address)
+        bits, count = place.address_register(table.consts[address]), place.reached
         extra = (scheduled[n] - loaded.get(address, 0)) // leaf.period if leaf.pipelined else 0
         if extra >= _KEPT:
             sums.lut["long"] += count
