@@ -17,7 +17,7 @@ Range = tuple[int, int]
 """Smallest and largest value that a loop variable can have, both included."""
 
 NAMES = "ijkl"
-ODD_NAMES = ("new", "signed", "union", "auto", "this", "I", "NULL", "t", "std", "double", "ap_int")
+ODD_NAMES = ("new", "union", "auto", "this", "I", "t", "double", "ap_int", "short", "inline", "y0")
 """Names of loops that are fine in Python, and something else in C++."""
 
 
