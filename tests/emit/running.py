@@ -32,6 +32,12 @@ def body(text: str) -> str:
     return "\n".join(lines[first + 1 : -1])
 
 
+def shown(text: str) -> str:
+    """The lines of a literal without the indent of its closing quotes."""
+    _, *lines, last = text.split("\n")
+    return "\n".join(line[len(last) :] for line in lines)
+
+
 def arguments_of(source: HlsSource) -> tuple[Array, ...]:
     return tuple(Array(a.name, a.dtype, a.shape) for a in source.arguments)
 
