@@ -19,6 +19,8 @@ from qor_gnn.resources import Coefficients
 RIDGE = 0.3
 """Weight of the priors, relative to that of the labels."""
 
+_LEAST = 1e-9  # ridge of a term that no design has: its prior is what is left
+
 Vector = NDArray[np.float64]
 
 
@@ -37,13 +39,16 @@ class Labelled:
     weight: float = 1.0
 
 
-def calibrate(designs: Sequence[Labelled], tool: str, source: Mapping[str, Any]) -> Coefficients:
+def calibrate(
+    designs: Sequence[Labelled], tool: str, source: Mapping[str, Any], ridge: float = RIDGE
+) -> Coefficients:
     """Coefficients from labelled designs.
 
     Args:
         designs: at least one.
         tool: name of the personality that scheduled them.
         source: where the labels are from, kept in the result next to the errors of the fit.
+        ridge: weight of the priors, relative to that of the labels.
 
     Raises:
         ValueError: there are no designs, or a label is not positive.
@@ -52,7 +57,7 @@ def calibrate(designs: Sequence[Labelled], tool: str, source: Mapping[str, Any])
     errors: dict[str, float] = {}
     for resource, terms in (("lut", LUT_TERMS), ("ff", FF_TERMS)):
         problem = _problem(designs, resource, terms)
-        solution = problem.solved()
+        solution = problem.solved(ridge)
         found[resource] = dict(zip(problem.names, map(float, solution), strict=True))
         errors[f"{resource}_mape_pct"] = round(100 * problem.error(solution), 3)
     kept = {**source, "designs": len(designs), **errors}
@@ -131,14 +136,14 @@ class _Problem:
         relative = np.abs(self.predicted(x) / self.labels - 1)
         return float(np.average(relative, weights=self.weights))
 
-    def solved(self) -> Vector:
+    def solved(self, weight: float = RIDGE) -> Vector:
         """The coefficients."""
         rows = self.amounts / self.labels[:, None]
         target = 1 - self.fixed / self.labels
         weights = self.weights / self.weights.sum()
         gram = (rows * weights[:, None]).T @ rows
         # A term's ridge is in proportion to how much it has to say: no choice of units matters.
-        ridge = RIDGE * np.diag(gram) + 1e-12
+        ridge = weight * np.diag(gram) + _LEAST
         wanted = (rows * weights[:, None]).T @ target + ridge * self.prior
         return non_negative(gram + np.diag(ridge), wanted)
 

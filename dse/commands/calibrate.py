@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from dse import console
-from dse.output import format_option, rendered
+from dse.output import format_option, show
 
 
 @click.command()
@@ -49,4 +49,4 @@ def command(tool: str, folder: Path, out: Path, form: str) -> None:
         for t in terms
     ]  # fmt: skip
     columns = ("resource", "term", "coefficient", "counts")
-    click.echo(rendered("calibrate", columns, rows, form), nl=False)
+    show("calibrate", columns, rows, form)
