@@ -29,6 +29,7 @@ from qor_gnn.loops import (
     straight_block,
     whole_trips,
 )
+from qor_gnn.personality import Rules
 from qor_gnn.pipeline import Pipeline, pipelined
 from qor_gnn.region import Function, Loop
 from qor_gnn.scheduling import Times, schedule
@@ -70,7 +71,7 @@ class Region:
     def memories(self) -> frozenset[int]:
         """Numbers of the memories that its own body touches."""
         if self.body is None:
-            return frozenset()
+            return frozenset().union(*(child.memories for child in self.children))
         graph = self.body.graph
         touched = {a for a in (*graph.address, *self.body.registers) if a >= 0}
         return frozenset(graph.addresses.shape(a).memory for a in touched)
@@ -193,7 +194,12 @@ def pipelined_chain(scope: Scope, loop: Loop) -> tuple[Loop, ...]:
     chain = [loop]
     while scope.pipeline_ii(chain[-1]) is None:
         inner = sole_loop(chain[-1], scope.personality.rules.flatten_imperfect)
-        if inner is None or chain[-1].factor != 1 or inner.flatten is False:
+        if (
+            inner is None
+            or inner.constant_trips is None
+            or chain[-1].factor != 1
+            or inner.flatten is False
+        ):
             return ()
         if inner.unroll == 0 and scope.pipeline_ii(inner) is None:
             return ()
@@ -231,7 +237,7 @@ def _pipeline(
         prologue = 0
     region = Region("pipeline", chain, iterations, found.depth, states + rules.call, prologue)
     region.body, region.times, region.pipeline = body, found.times, found
-    _call(flow, region)
+    _call(flow, region, rules)
     flow.stored += body.epilogue
     flow.ended = "stored" if body.epilogue else "call"
 
@@ -249,9 +255,10 @@ def _scheduled(scope: Scope, loop: Loop, body: Body, trips: dict[str, int], aske
     return replace(known, body=body)
 
 
-def _call(flow: _Flow, region: Region) -> None:
+def _call(flow: _Flow, region: Region, rules: Rules) -> None:
     """Calls that share no memory run at the same time, and take as long as the longest."""
-    follows = bool(flow.calls) and flow.ended in ("call", "stored") and not region.prologue
+    free = rules.concurrent_nests or not region.prologue
+    follows = bool(flow.calls) and flow.ended in ("call", "stored") and free
     mine = region.memories
     region.beside = follows and not any(mine & other.memories for other in flow.calls)
     if not region.beside:
@@ -369,6 +376,11 @@ def _nest(
     prologue = before or 0
     region = Region("nest", tuple(chain), iterations, depth, 1 + iterations * depth, prologue)
     region.children = inside.regions
+    if scope.personality.rules.concurrent_nests:
+        region.latency += 1
+        _call(flow, region, scope.personality.rules)
+        flow.ended = "call"
+        return
     flow.regions.append(region)
     flow.at += prologue + 1 + iterations * depth
     flow.ended = "loop"

@@ -114,14 +114,19 @@ def _memory_cycles(body: Body, trips: Mapping[str, int]) -> list[Cycle]:
             if path is None:
                 continue
             states = sum(o.distance for n in path if (o := graph.operator[n]) is not None)
-            delay = states + _around_memory(body, source)
+            delay = states + _around_memory(body, source, source == address)
             found.append(Cycle(source, tuple(path), delay, distance, "memory"))
     return found
 
 
-def _around_memory(body: Body, address: int) -> int:
-    """States of a recurrence through memory besides its operators."""
+def _around_memory(body: Body, address: int, same: bool) -> int:
+    """States of a recurrence through memory besides its operators; ``same``: of one element."""
     rules = body.personality.rules
+    element = rules.element_cycle
+    inner = body.variables[1:][-1:]  # of a flattened nest
+    moved = body.addresses.shape(address).variables
+    if element is not None and same and inner and inner[0] not in moved:
+        return element
     saved = rules.load - rules.load_register if body.addresses.memory(address).in_registers else 0
     return max(1, rules.memory_cycle - saved)
 

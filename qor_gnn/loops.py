@@ -12,6 +12,7 @@ from qor_gnn.body import Body, block, loop_body, promotable
 from qor_gnn.graph import Expander, Graph
 from qor_gnn.personality import Personality
 from qor_gnn.pipeline import Pipeline
+from qor_gnn.reassociation import Exit, reassociated
 from qor_gnn.region import Guard, Kernel, Loop, Mode, Node, Statement, loops_in, trips_of, walk
 
 Placed = tuple[Node, dict[str, Affine]]
@@ -39,6 +40,8 @@ class Scope:
         """How often the (unrolled) body runs."""
         trips = trips_of(loop, self.mode)
         copies = loop.factor
+        if self.personality.rules.whole_copies:
+            return ceil(trips / copies)
         return trips / copies if trips % copies else trips // copies
 
     def pipeline_ii(self, loop: Loop) -> int | None:
@@ -46,7 +49,8 @@ class Scope:
         if loop.ii is not None:
             return loop.ii
         automatic = self.personality.options.auto_pipeline
-        return 1 if automatic and loop.unroll != 0 and innermost(loop) else None
+        free = automatic and loop.automatic and loop.unroll != 0
+        return 1 if free and innermost(loop) else None
 
 
 def whole_trips(iterations: float) -> int:
@@ -117,12 +121,19 @@ def nest_graph(scope: Scope, chain: tuple[Loop, ...], env: dict[str, Affine]) ->
     for nodes in before:
         expander.run(nodes, {})
     expander.when = "always"
+    partial = inner.trips.maximum % copies  # copies in front of the only exit
+    at = 0
     for c in range(copies):
+        at = at if c != partial else len(expander.graph.kind)
         expander.run(inner.body, {number: c})
     expander.when = "last"
     for nodes in reversed(after):
         expander.run(nodes, {})
-    return expander.graph
+    rules = scope.personality.rules
+    if not rules.reassociate:
+        return expander.graph
+    exit_ = Exit(at, "tree" if len(chain) == 1 else "chain") if partial else None
+    return reassociated(expander.graph, rules, exit_)
 
 
 def innermost_body(scope: Scope, loop: Loop, env: dict[str, Affine]) -> Body:

@@ -60,6 +60,7 @@ class Options:
     unsafe_math: bool = False
     auto_pipeline: bool = False
     auto_partition: bool = False
+    auto_unroll: bool = False  # short innermost loops into their parents
     inline: bool = False
     flatten: bool = True  # a nest that may be flattened is, even where nobody asked
 
@@ -76,12 +77,18 @@ class Rules:
         store: a store; also from a store to a load of the same bank.
         closing: saved on a register recurrence of a single operator.
         memory_cycle: states of a recurrence through memory besides its operators.
+        element_cycle: the same where the innermost loop of a flattened nest stays at the element;
+            None where that makes no difference.
         call: states of a pipeline called by its parent besides its iterations.
         switch_cases: from how many banks on a store of unknown bank ends its state.
         address, address_dsp: states and DSP slices of a row's number times its length, where an
             address of a flattened nest needs it.
         flatten_imperfect: nests flatten around statements that are not in the innermost loop.
         promote_first: accumulators go into registers before nests flatten, and so prevent it.
+        whole_copies: a partial last iteration of an unrolled loop counts as a whole one.
+        reassociate: under unsafe math sums are trees; `tree_saved` states of each addition of one,
+            and ``exit`` added to a sum in front of the exit of a flattened, partly unrolled loop.
+        concurrent_nests: loops that share no memory run at the same time, whatever is inside.
         deeper: by how much a pipeline may grow for want of units before it gets more of them.
     """
 
@@ -91,6 +98,7 @@ class Rules:
     store: int = 1
     closing: int = 1
     memory_cycle: int = 3
+    element_cycle: int | None = None
     call: int = 4
     switch_cases: int = 8
     address: int = 0
@@ -98,6 +106,11 @@ class Rules:
     deeper: float = 1.5
     flatten_imperfect: bool = False
     promote_first: bool = True
+    whole_copies: bool = False
+    reassociate: bool = False
+    tree_saved: int = 0
+    exit: int = 0
+    concurrent_nests: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -105,7 +105,8 @@ class Loop:
     """``for iv = max(lowers); iv < min(uppers); iv += step`` and what was asked of it.
 
     ``ii`` is None where it is not pipelined; ``unroll`` is 1 where it is not unrolled, 0 for
-    completely; ``flatten`` is None where nothing was said.
+    completely; ``flatten`` is None where nothing was said. ``automatic`` is False where the tool must
+    not pipeline it by itself.
     """
 
     iv: str
@@ -119,6 +120,7 @@ class Loop:
     unroll: int = 1
     flatten: bool | None = None
     independent: tuple[str, ...] = ()
+    automatic: bool = True
 
     @property
     def constant_trips(self) -> int | None:

@@ -1,0 +1,194 @@
+"""Sums of many terms as trees: what a tool may do with floating point under unsafe math.
+
+A chain ``((acc + t0) + t1) + …`` of a body becomes a tree of the terms, and one addition of the
+accumulator: the recurrence has a single operator however often the loop is unrolled. Where an
+unrolled loop can end behind some of its copies (the factor does not divide the trip count), the
+terms in front of that exit are a tree; those behind it are one too where the body is a loop of its
+own, and stay a chain in a flattened nest. Terms under a condition pass a selection each and so make
+no chain; they are not touched.
+"""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from qor_gnn.graph import LOAD, Conditional, Graph
+from qor_gnn.personality import Operator, Rules
+
+_SUMS = ("add", "sub")
+
+
+@dataclass(frozen=True, slots=True)
+class Exit:
+    """Where a partially unrolled loop can end: operations from number ``at`` on are behind it.
+
+    ``behind`` says what becomes of their sums.
+    """
+
+    at: int
+    behind: Literal["tree", "chain"]
+
+
+def reassociated(graph: Graph, rules: Rules, exit_: Exit | None = None) -> Graph:
+    """The operations with sums as trees; the graph itself where there is nothing to gain.
+
+    Args:
+        graph: of an unrolled body; stores are not operations of it yet.
+        rules: ``tree_saved`` and ``exit`` states of the tool.
+        exit_: of the loop, if its last iteration is not a whole one.
+    """
+    chains = _chains(graph)
+    if not any(len(chain) > 1 for chain in chains.values()):
+        return graph
+    return _Rebuilt(graph, rules, exit_, chains).run()
+
+
+def _chains(graph: Graph) -> dict[int, list[int]]:
+    """The sums of each longest chain by its last one, in program order."""
+    users = graph.users()
+    held = {*graph.stores.values(), *(c.value for c in graph.conditional.values())}
+    inside: dict[int, int] = {}
+    for n, kind in enumerate(graph.kind):
+        operator = graph.operator[n]
+        if kind not in _SUMS or operator is None or not operator.shared or n in held:
+            continue
+        if len(users[n]) == 1 and graph.deps[users[n][0]].count(n) == 1:
+            user = users[n][0]
+            if graph.kind[user] == "add" or (
+                graph.kind[user] == "sub" and graph.deps[user][0] == n
+            ):
+                inside[n] = user
+    found: dict[int, list[int]] = {}
+    for n, kind in enumerate(graph.kind):
+        operator = graph.operator[n]
+        if kind not in _SUMS or operator is None or not operator.shared:
+            continue
+        last = n
+        while last in inside:
+            last = inside[last]
+        found.setdefault(last, []).append(n)
+    return found
+
+
+@dataclass(slots=True)
+class _Rebuilt:
+    """The same graph, operation by operation, with new numbers."""
+
+    graph: Graph
+    rules: Rules
+    exit: Exit | None
+    chains: dict[int, list[int]]
+    new: Graph = field(init=False)
+    numbers: dict[int, int] = field(default_factory=dict)
+    ready: list[int] = field(default_factory=list)  # by new number: states until the result
+
+    def run(self) -> Graph:
+        old = self.graph
+        self.new = replace(
+            old, kind=[], operator=[], deps=[], address=[], statement=[], order=[], _users=[]
+        )
+        inside = {n for chain in self.chains.values() for n in chain[:-1]}
+        for n in range(len(old.kind)):
+            if n in inside:
+                continue
+            if len(self.chains.get(n, ())) > 1:
+                self.numbers[n] = self._sum(n)
+            else:
+                deps = tuple(self._number(d) for d in old.deps[n])
+                self.numbers[n] = self._add(n, old.operator[n], deps)
+        self._renumber()
+        return self.new
+
+    def _number(self, n: int) -> int:
+        return self.numbers[n] if n >= 0 else n
+
+    def _add(self, like: int, operator: Operator | None, deps: tuple[int, ...]) -> int:
+        old = self.graph
+        number = self.new.add(
+            old.kind[like], operator, deps, old.address[like], old.statement[like]
+        )
+        start = max((self.ready[d] for d in deps if d >= 0), default=0)
+        if operator is not None:
+            start += operator.distance
+        elif old.kind[like] == LOAD:
+            start += self.rules.load
+        else:
+            start += self.rules.store
+        self.ready.append(start)
+        return number
+
+    def _sum(self, last: int) -> int:
+        """The result of a chain, from trees of its terms and the accumulator."""
+        carried, terms = self._terms(last)
+        exit_ = self.exit
+        if exit_ is None or carried is None:
+            tree = self._tree([t for _, t in terms], last)
+            return tree if carried is None else self._join(carried, tree, last, 0)
+        first = [t for n, t in terms if n < exit_.at]
+        second = [t for n, t in terms if n >= exit_.at]
+        if not first or not second:
+            return self._join(carried, self._tree(first or second, last), last, 0)
+        saved = self.rules.tree_saved
+        if exit_.behind == "tree":
+            total = self._join(carried, self._tree(first, last), last, saved)
+            return self._join(total, self._tree(second, last), last, saved)
+        total = self._join(carried, self._tree(first, last), last, -self.rules.exit)
+        for term in second:
+            total = self._join(total, term, last, 0)
+        return total
+
+    def _terms(self, last: int) -> tuple[int | None, list[tuple[int, int]]]:
+        """The accumulator's old value, and the other terms with the sum that each was in."""
+        chain = set(self.chains[last])
+        carried: int | None = None
+        terms: list[tuple[int, int]] = []
+        targets = {a for a, v in self.graph.stores.items() if v == last}
+        targets |= {a for a, c in self.graph.conditional.items() if c.value == last}
+        for n in self.chains[last]:
+            for d in self.graph.deps[n]:
+                if d in chain:
+                    continue
+                if carried is None and d >= 0 and self._holds(d, targets):
+                    carried = self.numbers[d]
+                else:
+                    terms.append((n, self._number(d)))
+        return carried, terms
+
+    def _holds(self, n: int, targets: set[int]) -> bool:
+        """It is the old value of an element that the sum goes to, perhaps selected."""
+        graph = self.graph
+        if graph.kind[n] == LOAD:
+            return graph.address[n] in targets
+        if graph.kind[n] != "select":
+            return False
+        return any(self._holds(d, targets) for d in graph.deps[n] if d >= 0)
+
+    def _tree(self, terms: list[int], like: int) -> int:
+        """Terms added in pairs, those that are there first before the others."""
+        waiting = [(self.ready[t] if t >= 0 else 0, t) for t in terms]
+        heapq.heapify(waiting)
+        while len(waiting) > 1:
+            (_, a), (_, b) = heapq.heappop(waiting), heapq.heappop(waiting)
+            total = self._join(a, b, like, self.rules.tree_saved)
+            heapq.heappush(waiting, (self.ready[total], total))
+        return waiting[0][1]
+
+    def _join(self, a: int, b: int, like: int, saved: int) -> int:
+        operator = self.graph.operator[like]
+        assert operator is not None
+        if saved:
+            operator = replace(operator, distance=operator.distance - saved)
+        return self._add(like, operator, (a, b) if b >= 0 else (a,))
+
+    def _renumber(self) -> None:
+        old, new, number = self.graph, self.new, self._number
+        new.order = [(number(a), number(b), states) for a, b, states in old.order]
+        new.stores = {a: number(v) for a, v in old.stores.items()}
+        new.conditional = {
+            a: Conditional(number(c.value), c.when) for a, c in old.conditional.items()
+        }
+        new.loads = {a: number(n) for a, n in old.loads.items()}
+        new.at_first = {number(n) for n in old.at_first if n in self.numbers}
+        new.early_stores = [number(n) for n in old.early_stores]

@@ -1,0 +1,81 @@
+"""Sums as trees under unsafe math (Vitis HLS 2025.1 on xcu200 at 4 ns): f64 sums take 6 states."""
+
+from __future__ import annotations
+
+from math import ceil, log2
+
+import pytest
+
+from dsl.builder import ProgramBuilder
+from dsl.steps import Step, Unroll
+from dsl.types import f64
+from qor_gnn.data.u200_design import source_tree
+from qor_gnn.directives import with_directives
+from qor_gnn.estimate import LoopEstimate, estimate
+from qor_gnn.from_tree import kernel_of_tree
+
+TOOL = "vitis-2025.1-u200-4ns"
+KEPT = frozenset({"i", "j"})
+ROWS, COLUMNS = 90, 120
+
+
+def products(flat: bool = True) -> ProgramBuilder:
+    """``y[i] += A[i, j] * x[j]``; not flat: every element with itself, in a loop by itself."""
+    p = ProgramBuilder("products")
+    a, x = p.local("A", f64, (ROWS, COLUMNS)), p.local("x", f64, (COLUMNS,))
+    if flat:
+        y = p.local("y", f64, (ROWS,))
+        i, j = p.loops(i=ROWS, j=COLUMNS)
+        p.compute("S", (i, j), y[i], y[i] + a[i, j] * x[j])
+    else:
+        s = p.local("s", f64, (2,))
+        (j,) = p.loops(j=COLUMNS)
+        p.compute("S", (j,), s[0], s[0] + x[j] * x[j])
+    return p
+
+
+def inner(p: ProgramBuilder, *steps: Step) -> LoopEstimate:
+    kernel = with_directives(kernel_of_tree(source_tree(p.build(), {})), steps)
+    return estimate(kernel, TOOL, kept=KEPT).loops[-1]
+
+
+@pytest.mark.parametrize("factor", [1, 2, 3, 4, 8, 20, 40])
+def test_a_factor_that_divides_leaves_one_sum_on_the_recurrence(factor: int) -> None:
+    found = inner(products(), Unroll("j", factor))
+    assert found.loops == ("i", "j")
+    assert found.ii == 6
+
+
+@pytest.mark.parametrize("factor", [2, 4, 8])
+def test_each_level_of_the_tree_takes_five_states(factor: int) -> None:
+    one = inner(products(flat=False), Unroll("j", 1))
+    tree = inner(products(flat=False), Unroll("j", factor))
+    waiting = tree.depth - one.depth - 5 * ceil(log2(factor))
+    assert 0 <= waiting <= tree.ii  # for the few units that the interval leaves
+
+
+@pytest.mark.parametrize(("factor", "behind"), [(7, 6), (9, 6), (16, 8), (32, 8)])
+def test_sums_behind_the_exit_of_a_flattened_nest_stay_a_chain(factor: int, behind: int) -> None:
+    assert COLUMNS % factor == factor - behind
+    assert inner(products(), Unroll("j", factor)).ii == 6 * (behind + 2) - 1
+
+
+@pytest.mark.parametrize("factor", [7, 9, 16, 32])
+def test_both_parts_are_trees_in_a_loop_of_its_own(factor: int) -> None:
+    assert inner(products(flat=False), Unroll("j", factor)).ii == 10
+
+
+def test_guarded_sums_stay_a_chain() -> None:
+    p = ProgramBuilder("guarded")
+    a, y = p.local("A", f64, (ROWS, COLUMNS)), p.local("y", f64, (ROWS,))
+    i, j = p.loops(i=ROWS, j=COLUMNS)
+    p.compute("S", (i, j), y[i], y[i] + a[i, j], where=j < i)
+    assert inner(p, Unroll("j", 4)).ii == 24
+
+
+def test_without_unsafe_math_the_chain_grows_with_the_factor() -> None:
+    kernel = with_directives(
+        kernel_of_tree(source_tree(products(flat=False).build(), {})), [Unroll("j", 4)]
+    )
+    found = estimate(kernel, "vitis-2023.2-u280-3.33ns").loops[-1]
+    assert found.ii == 4 * 8
