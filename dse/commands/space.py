@@ -8,7 +8,7 @@ import click
 
 from dse import console
 from dse.kernels import UNSCHEDULED, target
-from dse.output import format_option, rendered
+from dse.output import format_option, show
 
 if TYPE_CHECKING:
     from dse.space.nest import Order
@@ -54,7 +54,7 @@ def command(
     tool = personality_for(chip, clock)
     program = target(kernel, UNSCHEDULED, size).program
     found = space_of(program, tool, reassociate)
-    click.echo(rendered("space", COLUMNS, rows(found), form), nl=False)
+    show("space", COLUMNS, rows(found), form)
     console.say(f"{program.name}: {found.size:,} points, operators of {tool.name}")
     limits = bounds(work_of(program, tool, reassociate), tool, dsp or chip.dsp)
     for bound in limits.all:
