@@ -2,15 +2,17 @@
 
 import random
 import struct
+import subprocess
 
 import numpy as np
 import pytest
 
+from backends.cxx import need_cxx
 from dsl.numeric import bounds, frac_of, from_float, round_float, to_float
 from dsl.types import FixedType, FloatType, IntType
 from dsl.typing import binary, cast
 from mlir_passes.build import build_module
-from mlir_passes.emit_hls import emit
+from mlir_passes.emit_hls import emit, include_directory
 from tests.emit.running import emitted, run, run_all
 from tests.mlir.elementwise import elementwise, interesting, raw
 from tests.mlir.trees import identity_tree
@@ -154,3 +156,63 @@ def binary_mul(x, y):
     from dsl.expr import BinaryOp
 
     return binary(BinaryOp.MUL, x, y)
+
+
+# What Vitis HLS brings, as far as weft_float.h needs it: it cannot be installed here.
+VENDOR_MATH = """
+#include <cmath>
+namespace hls {
+using std::acos; using std::acosh; using std::asin; using std::asinh; using std::atan;
+using std::atanh; using std::cbrt; using std::ceil; using std::cos; using std::cosh; using std::erf;
+using std::erfc; using std::exp; using std::exp2; using std::expm1; using std::fabs;
+using std::floor; using std::log; using std::log10; using std::log1p; using std::log2;
+using std::rint; using std::round; using std::sin; using std::sinh; using std::sqrt; using std::tan;
+using std::tanh; using std::trunc; using std::atan2; using std::copysign; using std::fmax;
+using std::fmin; using std::fmod; using std::pow; using std::fma;
+inline float rsqrt(float x) { return 1 / std::sqrt(x); }
+}
+"""
+SYNTHESIS = """
+#include "weft_float.h"
+#include <cstdio>
+int main() {
+  unsigned bits[2];
+  while (std::fread(bits, 4, 2, stdin) == 2) {
+    const weft::bf16 a = weft::bit_cast<float>(bits[0]), b = weft::bit_cast<float>(bits[1]);
+    const weft::bf16 results[] = {a + b, a - b, a * b, a / b, hls::sqrt(a)};
+    for (weft::bf16 r : results) {
+      const float x = r;
+      std::fwrite(&x, 4, 1, stdout);
+    }
+  }
+}
+"""
+
+
+def test_bf16_rounds_the_same_where_vitis_synthesizes(tmp_path):
+    (tmp_path / "hls_math.h").write_text(VENDOR_MATH)
+    (tmp_path / "hls_half.h").write_text("typedef _Float16 half;")
+    (tmp_path / "main.cpp").write_text(SYNTHESIS)
+    program = tmp_path / "main"
+    compiled = need_cxx().compile(
+        [tmp_path / "main.cpp"],
+        program,
+        includes=[include_directory(), tmp_path],
+        flags=["-D__SYNTHESIS__", "-O1"],
+    )
+    assert compiled.ok, compiled.log
+    rng = np.random.default_rng(3)
+    pool = numbers("bf16", 300)
+    pool = pool[(np.abs(pool) > 1e-18) & (np.abs(pool) < 1e18)]  # results are normal, or zero
+    pairs = pool[rng.integers(0, len(pool), (2000, 2))]
+    ran = subprocess.run(
+        [program], input=pairs.tobytes(), capture_output=True, timeout=60, check=True
+    )
+    got = np.frombuffer(ran.stdout, np.float32).reshape(-1, 5)
+    a, b = pairs[:, 0].astype(np.float64), pairs[:, 1].astype(np.float64)
+    with np.errstate(all="ignore"):
+        wants = [a + b, a - b, a * b, a / b, np.sqrt(a)]
+    for n, want in enumerate(wants):
+        expected = rounded(want, "bf16")
+        same = (got[:, n] == expected) | np.isnan(expected)
+        assert same.all(), n
