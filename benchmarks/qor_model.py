@@ -2,8 +2,7 @@
 
 Rows `zu9eg/…`: Vitis HLS 2022.1 on xczu9eg at 10 ns, the folder `vitis2022-zu9eg` of ``--data``.
 Rows `u280/…`: the plain designs of `streamhls-u280`, Vitis HLS 2023.2 at 3.33 ns.
-Nothing in the model is keyed on a kernel. Rows `direct`: time of one estimate from the region tree
-of a design, read from its loop tree: the slowest of designs with unrolled pipelines.
+Nothing in the model is keyed on a kernel. Rows `direct` and `batch`: see `benchmarks.qor_speed`.
 """
 
 from __future__ import annotations
@@ -12,36 +11,21 @@ import argparse
 import math
 import random
 import statistics
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks._row import Goal, Options, Row, main, median, say
-from benchmarks.qor_resources import resource_rows
+from benchmarks.qor_resources import resource_rows, u280_resource_rows
 from polyhedral.codegen import loop_tree
 from polyhedral.scheduled import build
 from qor_gnn.data import u280, u280_programs, zu9eg
-from qor_gnn.directives import with_directives
 from qor_gnn.estimate import QorEstimate, estimate
 from qor_gnn.from_tree import kernel_of_tree
 
 NAME = "qor_model"
 CSYNTH = "Vitis HLS 2022.1 csynth, xczu9eg, 10 ns"
 QUICK = 500  # designs of each file under --quick
-DIRECT_MS = 5.0
-DIRECT = {  # arrays and loops as the data set writes them: pipelines that are unrolled
-    "gemm": (
-        "C_2_4_B_2_4_B_1_4_A_2_4__lp2_p_4_f_lp5_p_4_f",
-        "C_2_2_B_2_2_B_1_16_A_2_16__lp2_p_2_f_lp4_n_2_f_lp5_p_16_f",
-        "B_1_64_A_2_64__lp2_p_1_f_lp4_p_1_f_lp5_p_64_f",
-    ),
-    "3mm": (
-        "B_1_4_D_1_4_A_2_4_C_2_4_F_1_4__lp3_p_4_f_lp6_p_4_f",
-        "B_1_8_D_1_8_A_2_8_C_2_8_F_1_8__lp2_n_2_f_lp3_p_8_f_lp5_n_2_f_lp6_p_8_f",
-    ),
-}
-KERNELS = {"gemm": "gemm", "3mm": "k3mm"}
 
 
 @dataclass(frozen=True)
@@ -95,7 +79,7 @@ def measure(options: Options) -> Iterator[Row]:
             yield from rows(folder, options.quick)
         else:
             say(f"there are no labelled designs in {folder}: its rows are left out")
-    yield from direct_rows(10 if options.quick else 50)
+    yield from speed_rows(options.quick)
 
 
 # ------------------------------------------------------------------------------------------- zu9eg
@@ -183,33 +167,7 @@ def u280_rows(folder: Path, quick: bool) -> Iterator[Row]:
         yield from error_rows(f"u280/{one.kernel}", [one], goals, source)
     goals = {"latency_mape_pct": Goal("<=", 0.5), "dsp_exact_pct": Goal(">=", 100 * 5 / 7)}
     yield from error_rows("u280/all", found, goals, source)
-
-
-# ------------------------------------------------------------------------------------------ direct
-
-
-def direct_rows(repetitions: int) -> Iterator[Row]:
-    """Time of an estimate, from a region tree on: each kernel's slowest, and the worst of them."""
-    slowest = {}
-    for case, configs in DIRECT.items():
-        slowest[case] = max(milliseconds(KERNELS[case], config, repetitions) for config in configs)
-    goal = Goal("<=", DIRECT_MS)
-    source = "processor time of one core"
-    for case, value in slowest.items():
-        yield Row(NAME, f"direct/{case}", "ms_per_design", value, "ms", None, source, repetitions)
-    worst = max(slowest.values())
-    yield Row(NAME, "direct", "ms_per_design", worst, "ms", goal, source, repetitions)
-
-
-def milliseconds(kernel: str, config: str, repetitions: int) -> float:
-    """The least time of one estimate: other work on the machine can only add to it."""
-    tree = with_directives(zu9eg.structure(kernel), zu9eg.schedule(config))
-    samples = []
-    for _ in range(repetitions):
-        start = time.process_time()
-        estimate(tree, zu9eg.PERSONALITY)
-        samples.append(1000 * (time.process_time() - start))
-    return min(samples)
+    yield from u280_resource_rows(folder)
 
 
 if __name__ == "__main__":

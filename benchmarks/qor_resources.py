@@ -9,8 +9,8 @@ from pathlib import Path
 
 from benchmarks._row import Goal, Row, say
 from qor_gnn.calibrate import Labelled, Prediction, left_out
-from qor_gnn.data import zu9eg
-from qor_gnn.resource_labels import different, zu9eg_designs
+from qor_gnn.data import u280, zu9eg
+from qor_gnn.resource_labels import different, labelled, zu9eg_designs
 
 NAME = "qor_model"
 SOURCE = "Vitis HLS 2022.1, xczu9eg, 10 ns; fitted without the kernel reported on"
@@ -43,12 +43,25 @@ def read(folder: Path, files: tuple[zu9eg.File, ...], limit: int | None) -> list
     return zu9eg_designs(rows)
 
 
+def u280_resource_rows(folder: Path) -> Iterator[Row]:
+    """The designs without pragmas, each predicted from the others and the terms' priors."""
+    designs = labelled(u280.PERSONALITY, folder)
+    pairs = list(zip(designs, left_out(designs), strict=True))
+    source = "Vitis HLS 2023.2, xcu280, 3.33 ns; fitted without the kernel reported on"
+    for pair in pairs:
+        yield from _rows(f"u280/{pair[0].group}", [pair], {}, source)
+    yield from _rows("u280/all", pairs, {}, source)
+
+
 def _rows(
-    case: str, part: list[tuple[Labelled, Prediction]], goals: dict[str, Goal]
+    case: str,
+    part: list[tuple[Labelled, Prediction]],
+    goals: dict[str, Goal],
+    source: str = SOURCE,
 ) -> Iterator[Row]:
     total = sum(d.weight for d, _ in part)
     lut = sum(d.weight * abs(p.lut / d.lut - 1) for d, p in part)
     ff = sum(d.weight * abs(p.ff / d.ff - 1) for d, p in part)
     for metric, error in (("lut_mape_pct", lut), ("ff_mape_pct", ff)):
         value = 100 * error / total if total else math.nan
-        yield Row(NAME, case, metric, value, "%", goals.get(metric), SOURCE, round(total))
+        yield Row(NAME, case, metric, value, "%", goals.get(metric), source, round(total))

@@ -17,7 +17,9 @@ from qor_gnn.resource_terms import FF_TERMS, LUT_TERMS, Sums, Term
 from qor_gnn.resources import Coefficients
 
 RIDGE = 0.3
-"""Weight of the priors, relative to that of the labels."""
+"""Weight of the priors, relative to that of the labels, where there are `MANY` designs or more."""
+
+MANY = 100
 
 _LEAST = 1e-9  # ridge of a term that no design has: its prior is what is left
 
@@ -40,7 +42,7 @@ class Labelled:
 
 
 def calibrate(
-    designs: Sequence[Labelled], tool: str, source: Mapping[str, Any], ridge: float = RIDGE
+    designs: Sequence[Labelled], tool: str, source: Mapping[str, Any], ridge: float | None = None
 ) -> Coefficients:
     """Coefficients from labelled designs.
 
@@ -48,7 +50,8 @@ def calibrate(
         designs: at least one.
         tool: name of the personality that scheduled them.
         source: where the labels are from, kept in the result next to the errors of the fit.
-        ridge: weight of the priors, relative to that of the labels.
+        ridge: weight of the priors, relative to that of the labels; None for `RIDGE`, and more of it
+            where there are few designs.
 
     Raises:
         ValueError: there are no designs, or a label is not positive.
@@ -136,8 +139,10 @@ class _Problem:
         relative = np.abs(self.predicted(x) / self.labels - 1)
         return float(np.average(relative, weights=self.weights))
 
-    def solved(self, weight: float = RIDGE) -> Vector:
+    def solved(self, weight: float | None = None) -> Vector:
         """The coefficients."""
+        if weight is None:
+            weight = RIDGE * max(1.0, MANY / len(self.labels))
         rows = self.amounts / self.labels[:, None]
         target = 1 - self.fixed / self.labels
         weights = self.weights / self.weights.sum()

@@ -6,10 +6,14 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from dsl.errors import InputError, did_you_mean
+from polyhedral.codegen import loop_tree
+from polyhedral.scheduled import build
+from qor_gnn.automatic import automatic
 from qor_gnn.binding import units_of
 from qor_gnn.calibrate import Labelled
 from qor_gnn.compose import function_latency
-from qor_gnn.data import zu9eg
+from qor_gnn.data import u280, u280_programs, zu9eg
+from qor_gnn.from_tree import kernel_of_tree
 from qor_gnn.loops import Scope
 from qor_gnn.personality import personality
 from qor_gnn.region import Kernel
@@ -23,13 +27,19 @@ Progress = Callable[[int, int], None]
 """Is told how many designs are done, of how many."""
 
 
-def sums_of(kernel: Kernel, tool: str) -> Sums:
+def sums_of(kernel: Kernel, tool: str, kept: frozenset[str] = frozenset()) -> Sums:
     """What a design has of each term.
+
+    Args:
+        kernel: the region tree.
+        tool: name of the personality.
+        kept: loops that the tool does not unroll by itself, as in `qor_gnn.estimate.estimate`.
 
     Raises:
         ToolError: W450 no such personality, W451 an operator that it does not know.
     """
     found = personality(tool)
+    kernel = automatic(kernel, found, kept)
     functions = [function_latency(Scope(kernel, found), f)[1] for f in kernel.functions]
     return terms_of(functions, units_of([r for regions in functions for r in regions]))
 
@@ -66,15 +76,34 @@ def _zu9eg(folder: Path, progress: Progress) -> list[Labelled]:
     return zu9eg_designs(different(rows), progress)
 
 
+def _u280(folder: Path, progress: Progress) -> list[Labelled]:
+    """The designs without pragmas: what the tool makes of them is in the program alone."""
+    rows = {r.kernel: r for r in u280.design_rows(folder) if r.tool == "vitis"}
+    found = []
+    for done, kernel in enumerate(u280_programs.KERNELS):
+        tree = kernel_of_tree(loop_tree(build(u280_programs.program(kernel))))
+        sums = sums_of(tree, u280.PERSONALITY)
+        found.append(Labelled(kernel, sums, rows[kernel].lut, rows[kernel].ff))
+        progress(done + 1, len(u280_programs.KERNELS))
+    return found
+
+
 SOURCES: dict[str, dict[str, str]] = {
     zu9eg.PERSONALITY: {
         "data": "vitis2022-zu9eg: designs of Gao, Zhao, Lin and Guo (DATE 2024), Vitis HLS 2022.1",
         "licence": "the designs are under Apache-2.0 and are not part of this file",
-    }
+    },
+    u280.PERSONALITY: {
+        "data": "streamhls-u280: designs without pragmas of the Stream-HLS artifact, Vitis HLS 2023.2",
+        "licence": "reports of the artifact's designs, which are not part of this file",
+    },
 }
 """What a file of coefficients says of the labels that it was fitted to."""
 
-LOADERS: dict[str, Callable[[Path, Progress], list[Labelled]]] = {zu9eg.PERSONALITY: _zu9eg}
+LOADERS: dict[str, Callable[[Path, Progress], list[Labelled]]] = {
+    zu9eg.PERSONALITY: _zu9eg,
+    u280.PERSONALITY: _u280,
+}
 
 
 def labelled(tool: str, folder: Path, progress: Progress = lambda _, __: None) -> list[Labelled]:
