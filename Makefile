@@ -8,7 +8,7 @@
 
 PYTHON ?= python3
 VENV   ?= .venv
-EXTRAS ?= csim,dev
+EXTRAS ?= csim,dse,dev
 JOBS   ?= 2
 
 BIN   := $(VENV)/bin

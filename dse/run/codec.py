@@ -1,0 +1,51 @@
+"""Points and results as JSON, and the key under which a design's result is kept."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict
+from typing import Any
+
+from dse.evaluators.base import Evaluator, LoopReport, Request, Result, Status
+from dse.space.space import Choice, Point
+from dsl.pretty import pretty
+
+
+def key_of(request: Request, evaluator: Evaluator) -> str:
+    """A digest of all that the result depends on: program, schedule, device, clock, evaluator."""
+    parts = (
+        pretty(request.program),
+        request.schedule.to_json(),
+        json.dumps(asdict(request.device), sort_keys=True),
+        repr(request.clock),
+        f"{evaluator.name} {evaluator.version}",
+    )
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
+
+
+def point_to_json(point: Point) -> dict[str, Any]:
+    """``{"variant": 0, "choices": [[order, [factors]], …]}``."""
+    choices = [[choice.order, list(choice.vector)] for choice in point.choices]
+    return {"variant": point.variant, "choices": choices}
+
+
+def point_from_json(data: dict[str, Any]) -> Point:
+    """What `point_to_json` wrote; KeyError, TypeError or ValueError if it is anything else."""
+    choices = tuple(Choice(int(order), tuple(map(int, v))) for order, v in data["choices"])
+    return Point(int(data["variant"]), choices)
+
+
+def result_to_json(result: Result) -> dict[str, Any]:
+    """All fields."""
+    return {**asdict(result), "status": result.status.value, "resources": dict(result.resources)}
+
+
+def result_from_json(data: dict[str, Any]) -> Result:
+    """What `result_to_json` wrote; KeyError, TypeError or ValueError if it is anything else."""
+    fields = dict(data)
+    fields["status"] = Status(fields["status"])
+    fields["loops"] = tuple(
+        LoopReport(**{**loop, "loops": tuple(loop["loops"])}) for loop in fields["loops"]
+    )
+    return Result(**fields)

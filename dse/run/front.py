@@ -1,0 +1,64 @@
+"""What a run has found: its results, the Pareto front, the best design."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dse.evaluators.base import Limits, Result, Status, judged
+from dse.run.directory import RunDirectory
+from dse.run.study import objective_values
+from dsl.errors import InputError
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """A design of a run: its key and figures, and the objectives as they are ranked."""
+
+    key: str
+    result: Result
+    values: tuple[float, ...]
+
+
+def limits_of(run: RunDirectory) -> Limits:
+    """The limits that a run was made with."""
+    return Limits(run.manifest["limits"], run.manifest["latency_limit"])
+
+
+def designs(run: RunDirectory) -> tuple[Design, ...]:
+    """All designs with figures that keep to the limits, best first by the first objective."""
+    objectives: Sequence[str] = run.manifest["objectives"]
+    limits = limits_of(run)
+    found: list[Design] = []
+    for folder in sorted((run.path / "points").glob("*")):
+        result = run.result(folder.name)
+        if result is None or judged(result, limits).status is not Status.OK:
+            continue
+        values = objective_values(result, objectives)
+        if values is not None:
+            found.append(Design(folder.name, result, values))
+    return tuple(sorted(found, key=lambda d: (d.values, d.key)))
+
+
+def front(found: Sequence[Design]) -> tuple[Design, ...]:
+    """The designs that no other is at least as good as in all objectives; one of equals."""
+    kept: list[Design] = []
+    for design in sorted(found, key=lambda d: (d.values, d.key)):
+        beaten = any(
+            all(a <= b for a, b in zip(other.values, design.values, strict=True)) for other in kept
+        )
+        if not beaten:
+            kept.append(design)
+    return tuple(kept)
+
+
+def best(run: RunDirectory) -> Design:
+    """The design that is best in the first objective.
+
+    Raises:
+        InputError: W526 the run has found none within its limits.
+    """
+    found = designs(run)
+    if not found:
+        raise InputError("W526", f"{run.path} has no design within its limits")
+    return found[0]

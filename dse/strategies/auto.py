@@ -1,0 +1,66 @@
+"""The default strategy: POM's two stages, the solved front, then a search over structures.
+
+The front is solved for a falling budget in each variant: those points show what latency costs. Where
+the evaluator finds more DSP than was estimated, the same is solved for as much less.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from dse.evaluators.base import Result
+from dse.space.space import Point, Space
+from dse.strategies.pom import Trial, pom
+from dse.strategies.solve import Solution, solve
+
+SHARES = (1.0, 0.7, 0.5, 0.35, 0.25, 0.15, 0.1, 0.05)
+_TRIES = 4  # of one budget, each with less to spend
+_BEST = 2  # solutions of a variant that are evaluated for the whole budget
+
+
+def opening(space: Space, budget: int, evaluate: Callable[[Point], Result]) -> Iterator[Trial]:
+    """POM's stages, then solutions for the whole budget and for shares of it, best variants first.
+
+    Args:
+        space: of the kernel.
+        budget: DSP slices that a design may use.
+        evaluate: gives the figures of a point.
+    """
+    yield from pom(space, budget, evaluate)
+    seen: set[Point] = set()
+    for share in SHARES:
+        spend = max(1, round(share * budget))
+        yield from _solved(space, spend, _BEST if share == 1 else 1, evaluate, seen)
+
+
+def _solved(
+    space: Space, budget: int, count: int, evaluate: Callable[[Point], Result], seen: set[Point]
+) -> Iterator[Trial]:
+    """The best estimated points for one budget; again with less where they turn out too dear."""
+    spend = budget
+    for _ in range(_TRIES):
+        over = 0
+        fits = False
+        for solution in _ranked(space, spend, count):
+            if solution.point in seen:
+                continue
+            seen.add(solution.point)
+            result = evaluate(solution.point)
+            yield Trial(solution.point, result, f"solved for {spend} of {budget} DSP")
+            used = result.resources.get("dsp", 0)
+            if result.evaluated and used <= budget:
+                fits = True
+            elif result.evaluated:
+                over = max(over, used - budget)
+        if fits or not over or spend - over < 1:
+            return
+        spend -= over
+
+
+def _ranked(space: Space, budget: int, count: int) -> list[Solution]:
+    """The fastest few of each variant by estimate, those of hopeless variants left out."""
+    found: list[Solution] = []
+    for number in range(len(space.variants)):
+        found += solve(space, number, budget)[:count]
+    found.sort(key=lambda s: s.cycles)
+    return [s for s in found if s.cycles <= 3 * found[0].cycles]

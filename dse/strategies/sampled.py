@@ -1,0 +1,71 @@
+"""Points from the parameters that a sampler suggests: all factors, or structures alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from typing import Protocol
+
+from dse.space.space import Choice, Point, Space
+from dse.strategies.ladder import vectors
+from dse.strategies.solve import Solution, solve
+
+
+class Suggest(Protocol):
+    """The part of an Optuna trial that is used here."""
+
+    def suggest_int(self, name: str, low: int, high: int) -> int:
+        """A whole number, both ends included."""
+
+    def suggest_float(self, name: str, low: float, high: float, *, log: bool = False) -> float:
+        """A number between the ends."""
+
+
+def sampled_point(trial: Suggest, space: Space) -> Point:
+    """Every choice of a point as a parameter of its own, named after variant, statement and loop.
+
+    Factors are suggested by their place in the ascending list of those worth trying.
+    """
+    number = _pick(trial, "variant", len(space.variants))
+    choices: list[Choice] = []
+    for nest in space.variants[number].nests:
+        name = f"{number}.{nest.leader}"
+        order = _pick(trial, f"{name}.order", len(nest.orders))
+        vector = tuple(
+            loop.factors[_pick(trial, f"{name}.{order}.{loop.name}", len(loop.factors))]
+            for loop in nest.orders[order].loops
+        )
+        choices.append(Choice(order, vector))
+    return Point(number, tuple(choices))
+
+
+def sampled_structure(trial: Suggest, space: Space, budget: int) -> Solution | None:
+    """Variant, orders and a share of the budget are suggested; the factors are solved for these.
+
+    None where nothing fits.
+    """
+    number = _pick(trial, "variant", len(space.variants))
+    nests = space.variants[number].nests
+    orders = [_pick(trial, f"{number}.{n.leader}.order", len(n.orders)) for n in nests]
+    share = trial.suggest_float("share", 0.02, 1.0, log=True)
+    found = solve(space, number, max(1, round(share * budget)), orders, width=4)
+    return found[0] if found else None
+
+
+def _pick(trial: Suggest, name: str, count: int) -> int:
+    return trial.suggest_int(name, 0, count - 1) if count > 1 else 0
+
+
+def all_points(space: Space, copies: int) -> Iterator[Point]:
+    """Every point of at most so many copies a nest, in a fixed order."""
+    for number, variant in enumerate(space.variants):
+        options = [
+            [
+                Choice(k, vector)
+                for k, order in enumerate(nest.orders)
+                for vector in vectors(order, copies)
+            ]
+            for nest in variant.nests
+        ]
+        for choices in product(*options):
+            yield Point(number, choices)

@@ -1,0 +1,170 @@
+"""The best factors of a variant, solved from estimated costs instead of sampled one by one.
+
+A beam search over the nests, the longest first: a state has chosen an order and a vector for some
+nests; it is extended by every rung of the next nest whose partitions go with those chosen and whose
+units fit the budget. States are ranked by the cycles chosen so far and the best that the remaining
+nests could do alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import lcm, prod
+
+from dse.bounds import MAX_BANKS
+from dse.space.banks import Demand, demand
+from dse.space.cost import Units, design_cycles, design_units, stages
+from dse.space.nest import Nest
+from dse.space.partitions import partitions
+from dse.space.space import Choice, Point, Space
+from dse.strategies.ladder import Rung, ladder
+
+WIDTH = 24  # states that are kept
+_RUNGS = 250  # of a nest, the fastest ones of each order and those of fewer copies
+_BANKS = 0.02  # of the cycles, about what the most banks that an array may have cost
+
+
+@dataclass(frozen=True, slots=True)
+class Solution:
+    """A point and what it is estimated to take."""
+
+    point: Point
+    cycles: float
+    dsp: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Option:
+    rung: Rung
+    demand: Demand
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    chosen: dict[int, _Option]
+    wanted: Demand
+    score: float
+
+
+def solve(
+    space: Space,
+    variant: int,
+    budget: int,
+    orders: Sequence[int] | None = None,
+    width: int = WIDTH,
+) -> tuple[Solution, ...]:
+    """The best points of one variant within a budget of DSP, the fastest first.
+
+    Args:
+        space: of the kernel.
+        variant: its number.
+        budget: DSP slices, as estimated.
+        orders: the order of each nest; None to choose them too.
+        width: states of the beam, and the most solutions.
+    """
+    nests = space.variants[variant].nests
+    solver = _Solver(space, nests, budget, orders)
+    states = [_State({}, {}, 0.0)]
+    for n in sorted(range(len(nests)), key=lambda n: (-solver.alone[n], n)):
+        grown = [new for state in states for new in solver.extended(state, n)]
+        grown.sort(key=lambda s: s.score)
+        states = grown[:width]
+    found = []
+    for state in states:
+        rungs = [state.chosen[n].rung for n in range(len(nests))]
+        point = Point(variant, tuple(Choice(r.order, r.vector) for r in rungs))
+        cycles = design_cycles(solver.stages, [r.cost.cycles for r in rungs])
+        dsp = design_units(solver.stages, [r.cost.units for r in rungs])
+        found.append(Solution(point, cycles, dsp))
+    return tuple(found)
+
+
+class _Solver:
+    """What does not change during a search."""
+
+    def __init__(
+        self, space: Space, nests: Sequence[Nest], budget: int, orders: Sequence[int] | None
+    ) -> None:
+        self.program = space.program
+        self.budget = budget
+        self.stages = stages(nests)
+        fixed: Sequence[int | None] = orders or [None] * len(nests)
+        self.options = [self._options(n, k) for n, k in zip(nests, fixed, strict=True)]
+        self.least: list[Units] = [
+            min((o.rung.cost for o in options), key=lambda c: (c.dsp, c.copies)).units
+            for options in self.options
+        ]
+        self.alone = [
+            min((o.rung.cost.cycles for o in options), default=0.0) for options in self.options
+        ]
+
+    def _options(self, nest: Nest, fixed: int | None) -> list[_Option]:
+        rungs: list[Rung] = []
+        for number in range(len(nest.orders)) if fixed is None else (fixed,):
+            rungs += _selected(ladder(nest, number, self.budget))
+        rungs.sort(key=lambda r: (r.cost.cycles, r.cost.dsp, r.order, r.vector))
+        found = []
+        seen: set[tuple[float, tuple[tuple[tuple[str, int], int], ...]]] = set()
+        for rung in rungs:
+            wanted = demand(nest.orders[rung.order], rung.vector)
+            key = (rung.cost.cycles, tuple(sorted(wanted.items())))
+            if key not in seen and partitions(self.program, wanted) is not None:
+                seen.add(key)
+                found.append(_Option(rung, wanted))
+        return found
+
+    def extended(self, state: _State, nest: int) -> list[_State]:
+        """The state with each fitting option of one nest more."""
+        found: list[_State] = []
+        for option in self.options[nest]:
+            wanted = self._joined(state.wanted, option.demand)
+            if wanted is None:
+                continue
+            chosen = {**state.chosen, nest: option}
+            if not self._affordable(chosen):
+                continue
+            found.append(_State(chosen, wanted, self._score(chosen, wanted)))
+            if len(found) >= WIDTH * 2:
+                break
+        return found
+
+    def _joined(self, wanted: Demand, more: Demand) -> Demand | None:
+        """Both demands, None where an array takes too many banks for it."""
+        joined = dict(wanted)
+        for key, factor in more.items():
+            joined[key] = lcm(joined.get(key, 1), factor)
+            if joined[key] > self.program.array(key[0]).shape[key[1]]:
+                return None
+        for array in {array for array, _ in more}:
+            banks = prod(f for (name, _), f in joined.items() if name == array)
+            if banks > MAX_BANKS:
+                return None
+        return joined
+
+    def _affordable(self, chosen: dict[int, _Option]) -> bool:
+        units: list[Units] = [
+            chosen[n].rung.cost.units if n in chosen else self.least[n]
+            for n in range(len(self.options))
+        ]
+        return design_units(self.stages, units) <= self.budget
+
+    def _score(self, chosen: dict[int, _Option], wanted: Demand) -> float:
+        cycles = [
+            chosen[n].rung.cost.cycles if n in chosen else self.alone[n]
+            for n in range(len(self.options))
+        ]
+        banks: dict[str, int] = {}
+        for (array, _), factor in wanted.items():
+            banks[array] = banks.get(array, 1) * factor
+        dear = _BANKS * max(banks.values(), default=1) / MAX_BANKS
+        return design_cycles(self.stages, cycles) * (1 + dear)
+
+
+def _selected(rungs: Sequence[Rung]) -> list[Rung]:
+    """The fastest, and of each smaller number of copies the fastest: others may need the units."""
+    found = list(rungs[:_RUNGS])
+    best: dict[int, Rung] = {}
+    for rung in rungs[_RUNGS:]:
+        best.setdefault(rung.cost.copies, rung)
+    return found + list(best.values())
