@@ -188,7 +188,9 @@ def run_trial(seed: int, profile: Profile, walks: int = 3, length: int = 5) -> T
             trial.failures.append(failure)
     if any(f.check != "text" for f in trial.failures):
         return trial
-    oracle = Oracle(program)
+    if not trial.failures:
+        trial.program = reloaded(program)  # the same with places in a source, for all that is said
+    oracle = Oracle(trial.program)
     for walk in range(walks):
         rng = random.Random(f"{profile.name}/{seed}/{walk}")
         _walk(trial, oracle, rng, rng.randint(0 if walk == 0 else 1, length))
