@@ -14,6 +14,7 @@ from itertools import product
 import islpy as isl
 
 from dsl.affine import Affine, Constraint
+from dsl.errors import IRError
 from dsl.expr import loads
 from polyhedral.ast_expr import (
     Conjunction,
@@ -25,6 +26,7 @@ from polyhedral.ast_expr import (
     complement,
     upper,
 )
+from polyhedral.coverage import covers, domain_guards, relaxed
 from polyhedral.independent import LoopOrigin, independent
 from polyhedral.isl_text import dims, map_of
 from polyhedral.lifetimes import components
@@ -68,9 +70,10 @@ class _Nest:
     pieces: list[Piece]
     times: list[int | None]
     ast: isl.AstNode
+    guarded: bool  # the loops run over more than the domains, each instance is guarded
 
 
-def _build(pieces: list[Piece]) -> _Nest:
+def _build(pieces: list[Piece], guarded: bool = False) -> _Nest:
     deepest = max(len(p.dims) for p in pieces)
     told = [
         k > 0 and len({p.place[k] if k < len(p.place) else -1 for p in pieces}) > 1
@@ -89,14 +92,15 @@ def _build(pieces: list[Piece]) -> _Nest:
             vector += [names[k] if k < len(names) else "0"] if k < deepest else []
         space = f"p{n}[{', '.join(names)}]"
         time = map_of(f"{{ {space} -> [{', '.join(vector)}] }}")
-        time = time.intersect_domain(piece.hull.set_tuple_name(f"p{n}"))
+        hull = relaxed(piece.hull) if guarded else piece.hull
+        time = time.intersect_domain(hull.set_tuple_name(f"p{n}"))
         one = isl.UnionMap.from_map(time)
         union = one if union is None else union.union(one)
     build = isl.AstBuild.from_context(_context())
     ids = isl.IdList.alloc(isl.DEFAULT_CONTEXT, len(times))
     for k in range(len(times)):
         ids = ids.add(isl.Id(f"c{k}"))
-    return _Nest(pieces, times, build.set_iterators(ids).node_from_schedule_map(union))
+    return _Nest(pieces, times, build.set_iterators(ids).node_from_schedule_map(union), guarded)
 
 
 def _context() -> isl.Set:
@@ -119,8 +123,15 @@ class _Walker:
         """The nodes of one top-level nest."""
         if all(not p.dims for p in pieces):
             return tuple(Instance(p.statement.stmt, ()) for p in pieces)
-        nest = _build(pieces)
-        return self._visit(nest, nest.ast, {}, ())
+        for guarded in (False, True):
+            before = (dict(self.origins), dict(self.used))
+            nest = _build(pieces, guarded)
+            nodes = self._visit(nest, nest.ast, {}, ())
+            if covers(nodes, pieces):
+                return nodes
+            self.origins, self.used = before
+        names = ", ".join(dict.fromkeys(p.name for p in pieces))
+        raise IRError("W314", f"the loops built for {names} do not run exactly its iterations")
 
     def _visit(
         self,
@@ -214,8 +225,12 @@ class _Walker:
             when = tuple(c for conditions, _ in choice for c in conditions)
             values = {d.name: v for d, (_, v) in zip(piece.dims, choice, strict=True)}
             bound = tuple((v, e.substitute(values)) for v, e in piece.bindings)
-            guards = (Constraint(g.expr.substitute(values), g.kind) for g in piece.guards)
-            found += _guarded((*when, *guards), (Instance(piece.statement.stmt, bound),))
+            guards = [Constraint(g.expr.substitute(values), g.kind) for g in piece.guards]
+            instance = (Instance(piece.statement.stmt, bound),)
+            domain = domain_guards(piece.statement) if nest.guarded else [()]
+            for part in domain:
+                own = (Constraint(c.expr.substitute(dict(bound)), c.kind) for c in part)
+                found += _guarded((*when, *guards, *own), instance)
         return tuple(found)
 
     def _fresh(self, name: str) -> str:
