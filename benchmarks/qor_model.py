@@ -2,6 +2,7 @@
 
 Rows `zu9eg/…`: Vitis HLS 2022.1 on xczu9eg at 10 ns, the folder `vitis2022-zu9eg` of ``--data``.
 Rows `u280/…`: the plain designs of `streamhls-u280`, Vitis HLS 2023.2 at 3.33 ns.
+Rows `u200/…`: see `benchmarks.qor_u200`.
 Nothing in the model is keyed on a kernel. Rows `direct` and `batch`: see `benchmarks.qor_speed`.
 """
 
@@ -17,6 +18,8 @@ from pathlib import Path
 
 from benchmarks._row import Goal, Options, Row, main, median, say
 from benchmarks.qor_resources import resource_rows, u280_resource_rows
+from benchmarks.qor_speed import speed_rows
+from benchmarks.qor_u200 import u200_rows
 from polyhedral.codegen import loop_tree
 from polyhedral.scheduled import build
 from qor_gnn.data import u280, u280_programs, zu9eg
@@ -73,7 +76,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def measure(options: Options) -> Iterator[Row]:
     """All rows."""
-    for name, rows in (("vitis2022-zu9eg", zu9eg_rows), ("streamhls-u280", u280_rows)):
+    data = {
+        "vitis2022-zu9eg": zu9eg_rows,
+        "streamhls-u280": u280_rows,
+        "hlsfactory-u200": u200_rows,
+    }
+    for name, rows in data.items():
         folder = options.extra.data / name
         if folder.is_dir():
             yield from rows(folder, options.quick)

@@ -21,6 +21,10 @@ RIDGE = 0.3
 
 MANY = 100
 
+FAR = 2.5
+"""Designs that the priors miss by more than this factor teach nothing: it is their schedule, not
+their terms, that is not understood."""
+
 _LEAST = 1e-9  # ridge of a term that no design has: its prior is what is left
 
 Vector = NDArray[np.float64]
@@ -145,7 +149,10 @@ class _Problem:
             weight = RIDGE * max(1.0, MANY / len(self.labels))
         rows = self.amounts / self.labels[:, None]
         target = 1 - self.fixed / self.labels
-        weights = self.weights / self.weights.sum()
+        ratio = self.predicted(self.prior) / self.labels
+        near = (ratio < FAR) & (ratio > 1 / FAR)
+        weights = np.where(near, self.weights, 0.0) if near.any() else self.weights
+        weights = weights / weights.sum()
         gram = (rows * weights[:, None]).T @ rows
         # A term's ridge is in proportion to how much it has to say: no choice of units matters.
         ridge = weight * np.diag(gram) + _LEAST

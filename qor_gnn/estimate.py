@@ -125,7 +125,7 @@ def estimate(
     """
     found = tool if isinstance(tool, Personality) else personality(*([tool] if tool else []))
     place = device if isinstance(device, Device) else DEVICES[device or found.device]
-    memory = _memory(kernel, found, kept)
+    memory = local_storage(kernel, found, kept)
     kernel = automatic(kernel, found, kept)
     runs = {mode: _run(kernel, found, mode) for mode in _modes(kernel)}
     average = runs["average"]
@@ -149,8 +149,8 @@ def estimate(
         clock_ns=found.clock_ns,
         bram18=memory.bram18,
         uram=memory.uram,
-        lut=logic.lut if logic is not None else None,
-        ff=logic.ff if logic is not None else None,
+        lut=logic.lut + memory.lut if logic is not None else None,
+        ff=logic.ff + memory.ff if logic is not None else None,
     )
 
 
@@ -162,7 +162,7 @@ def _logic(
     return resources(terms_of(functions, units), costs) if costs is not None else None
 
 
-def _memory(kernel: Kernel, tool: Personality, kept: frozenset[str]) -> StorageCost:
+def local_storage(kernel: Kernel, tool: Personality, kept: frozenset[str]) -> StorageCost:
     """What the local arrays cost, split as somebody or the tool splits them."""
     rules = storage_rules(tool.name)
     if tool.options.auto_partition:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
@@ -12,7 +13,10 @@ from qor_gnn.automatic import automatic
 from qor_gnn.binding import units_of
 from qor_gnn.calibrate import Labelled
 from qor_gnn.compose import function_latency
-from qor_gnn.data import u280, u280_programs, zu9eg
+from qor_gnn.data import u200, u280, u280_programs, zu9eg
+from qor_gnn.data.u200_design import Directives, design, written
+from qor_gnn.data.u200_program import Converted, convert
+from qor_gnn.estimate import local_storage
 from qor_gnn.from_tree import kernel_of_tree
 from qor_gnn.loops import Scope
 from qor_gnn.personality import personality
@@ -22,6 +26,10 @@ from qor_gnn.resources import terms_of
 
 LOOP_WEIGHT = 0.5
 """Of a single loop's row, beside 1 of a whole kernel's."""
+
+U200_TOOL = "vitis-2025.1-u200-4ns"
+U200_EACH = 12
+"""Designs of a kernel of hlsfactory-u200: their schedules take long."""
 
 Progress = Callable[[int, int], None]
 """Is told how many designs are done, of how many."""
@@ -39,9 +47,13 @@ def sums_of(kernel: Kernel, tool: str, kept: frozenset[str] = frozenset()) -> Su
         ToolError: W450 no such personality, W451 an operator that it does not know.
     """
     found = personality(tool)
+    memory = local_storage(kernel, found, kept)
     kernel = automatic(kernel, found, kept)
     functions = [function_latency(Scope(kernel, found), f)[1] for f in kernel.functions]
-    return terms_of(functions, units_of([r for regions in functions for r in regions]))
+    sums = terms_of(functions, units_of([r for regions in functions for r in regions]))
+    sums.lut_fixed += memory.lut
+    sums.ff_fixed += memory.ff
+    return sums
 
 
 def different(samples: Iterable[zu9eg.Sample]) -> list[tuple[zu9eg.Sample, int]]:
@@ -88,20 +100,50 @@ def _u280(folder: Path, progress: Progress) -> list[Labelled]:
     return found
 
 
+def _u200(folder: Path, progress: Progress) -> list[Labelled]:
+    """`U200_EACH` designs of each kernel that is a program; kernels of a group count together."""
+    facts = u200.kernels(folder)
+    kernels = {k: c for k, f in facts.items() if isinstance(c := convert(f), Converted)}
+    by_kernel: dict[str, list[u200.Row]] = {k: [] for k in kernels}
+    for row in u200.designs(folder):
+        if row.kernel in by_kernel:
+            by_kernel[row.kernel].append(row)
+    chosen = []
+    for rows in by_kernel.values():
+        chosen += random.Random(0).sample(rows, min(U200_EACH, len(rows)))
+    found = []
+    for done, row in enumerate(chosen):
+        kernel = kernels[row.kernel]
+        tree = design(kernel, Directives.parse(row.directives))
+        sums = sums_of(tree, U200_TOOL, written(facts[row.kernel], kernel))
+        group, labels = facts[row.kernel].group, row.labels
+        found.append(Labelled(group, sums, labels.lut, labels.ff))
+        progress(done + 1, len(chosen))
+    return found
+
+
 SOURCES: dict[str, dict[str, str]] = {
     zu9eg.PERSONALITY: {
         "data": "vitis2022-zu9eg: designs of Gao, Zhao, Lin and Guo (DATE 2024), Vitis HLS 2022.1",
         "licence": "the designs are under Apache-2.0 and are not part of this file",
     },
+    U200_TOOL: {
+        "data": "hlsfactory-u200: csynth reports, Vitis HLS 2025.1, https://github.com/sharc-lab/"
+        "HLSFactory; modified: filtered, canonicalised, parsed, sampled",
+        "licence": "CC BY-SA 4.0, https://creativecommons.org/licenses/by-sa/4.0/, no warranty",
+        "credit": "HLSFactory contributors (Sharc Lab, Georgia Tech); HLSyn-Vitis designs by Chengyue "
+        "Wang; cite Abi-Karam et al., HLSFactory, MLCAD 2024",
+    },
     u280.PERSONALITY: {
         "data": "streamhls-u280: designs without pragmas of the Stream-HLS artifact, Vitis HLS 2023.2",
-        "licence": "reports of the artifact's designs, which are not part of this file",
+        "licence": "the artifact is under the MIT licence; its designs are not part of this file",
     },
 }
 """What a file of coefficients says of the labels that it was fitted to."""
 
 LOADERS: dict[str, Callable[[Path, Progress], list[Labelled]]] = {
     zu9eg.PERSONALITY: _zu9eg,
+    U200_TOOL: _u200,
     u280.PERSONALITY: _u280,
 }
 

@@ -25,8 +25,8 @@ def synthetic(count: int, seed: int = 0) -> tuple[list[Labelled], dict[str, dict
     """Designs of random amounts whose labels are exact sums with known coefficients."""
     r = random.Random(seed)
     known = {
-        "lut": {t.name: r.choice((0.0, r.uniform(0.2, 3))) for t in LUT_TERMS},
-        "ff": {t.name: r.choice((0.0, r.uniform(0.2, 3))) for t in FF_TERMS},
+        "lut": {t.name: t.prior * r.choice((0.0, 0.7, 1.0, 1.2, 1.4)) for t in LUT_TERMS},
+        "ff": {t.name: t.prior * r.choice((0.0, 0.7, 1.0, 1.2, 1.4)) for t in FF_TERMS},
     }
     designs = []
     for n in range(count):
@@ -44,8 +44,8 @@ def synthetic(count: int, seed: int = 0) -> tuple[list[Labelled], dict[str, dict
 def test_known_coefficients_come_back() -> None:
     designs, known = synthetic(200)
     found = calibrate(designs, TOOL, {"data": "synthetic"}, ridge=0)
-    assert found.lut == pytest.approx(known["lut"], abs=1e-4)
-    assert found.ff == pytest.approx(known["ff"], abs=1e-4)
+    assert found.lut == pytest.approx(known["lut"], abs=0.01)
+    assert found.ff == pytest.approx(known["ff"], abs=0.01)
     assert found.source["data"] == "synthetic"
     assert found.source["designs"] == 200
     assert found.source["lut_mape_pct"] == 0
@@ -60,12 +60,19 @@ def test_without_labels_that_tell_the_priors_stay() -> None:
     assert held.lut == pytest.approx({t.name: t.prior for t in LUT_TERMS}, rel=1e-3, abs=1e-3)
 
 
+def test_designs_that_are_not_understood_teach_nothing() -> None:
+    designs, known = synthetic(150)
+    wild = [replace(d, lut=d.lut * (40 if n % 10 == 0 else 1)) for n, d in enumerate(designs)]
+    found = calibrate(wild, TOOL, {}, ridge=0)
+    assert found.lut == pytest.approx(known["lut"], abs=0.01)
+
+
 def test_weights_count_as_copies_would() -> None:
     designs, _ = synthetic(60)
     off = [replace(d, lut=d.lut * (1 + 0.1 * (n % 5))) for n, d in enumerate(designs)]
     copied = [*off, off[4], off[4]]
     weighted = [replace(d, weight=3.0) if d is off[4] else d for d in off]
-    one, other = calibrate(copied, TOOL, {}), calibrate(weighted, TOOL, {})
+    one, other = calibrate(copied, TOOL, {}, 0.1), calibrate(weighted, TOOL, {}, 0.1)
     assert one.lut == pytest.approx(other.lut)
 
 
