@@ -135,6 +135,18 @@ class Addresses:
             found[a] = classes
         return found
 
+    def rotating(self, used: Sequence[int]) -> dict[int, tuple[tuple[int, ...], ...]]:
+        """The bank of each address relative to where its moving subscripts are.
+
+        Accesses of different shapes are taken to move alike.
+        """
+        found: dict[int, tuple[tuple[int, ...], ...]] = {}
+        for a in used:
+            splits = self.memory(a).splits
+            pairs = zip(self.consts[a], splits, strict=True)
+            found[a] = (tuple(c % split.factor for c, split in pairs),)
+        return found
+
 
 def _classes(limits: Sequence[int], residues: Residues) -> tuple[tuple[int, ...], ...]:
     """The classes modulo ``limits`` that are compatible with the residues."""

@@ -180,7 +180,24 @@ def _finished(body: Body) -> Body:
         states = body.personality.rules.address
         body.products = frozenset().union(*found.values())
         body.ready = dict.fromkeys(found, states) if states else {}
+    if body.personality.rules.modulus:
+        late = {n: body.personality.rules.modulus for n in body.nodes if _divided(body, n)}
+        body.ready = {**body.ready, **late}
     return body
+
+
+def _divided(body: Body, node: int) -> bool:
+    """Only a division tells its bank."""
+    address = body.graph.address[node]
+    if address < 0 or body.graph.kind[node] != LOAD:
+        return False
+    table = body.addresses
+    shape, memory = table.shape(address), table.memory(address)
+    dims = zip(shape.resolved, memory.splits, memory.shape, strict=True)
+    return any(
+        not known and split.factor < extent and split.factor & (split.factor - 1)
+        for known, split, extent in dims
+    )
 
 
 def _store(body: Body, address: int, value: int) -> int:

@@ -154,11 +154,13 @@ def carried_distance(
     s, t = table.shape(stored), table.shape(loaded)
     if s.memory != t.memory:
         return None
-    if s.terms != t.terms:
-        return 1 if table.may_alias(stored, loaded) else None
+    if s.terms != t.terms and not table.may_alias(stored, loaded):
+        return None
     steps: dict[str, int] = {}
-    pairs = zip(s.terms, table.consts[stored], table.consts[loaded], strict=True)
-    for terms, c, d in pairs:
+    pairs = zip(s.terms, t.terms, table.consts[stored], table.consts[loaded], strict=True)
+    for terms, others, c, d in pairs:
+        if terms != others:
+            continue  # this subscript tells nothing
         moving = [(a, k) for a, k in terms if a in variables]
         if any(
             not isinstance(a, str) and Affine(((a, 1),)).variables() & set(variables)

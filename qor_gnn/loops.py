@@ -147,12 +147,26 @@ def flattened_body(scope: Scope, chain: tuple[Loop, ...], env: dict[str, Affine]
     Where accumulators are promoted first, it does not if the innermost loop by itself keeps some of
     memory in registers.
     """
+    if len(chain) > 1 and not scope.personality.rules.guards_flatten and _guarded_update(chain[-1]):
+        return None
     graph = nest_graph(scope, chain, env)
     if len(chain) > 1 and scope.personality.rules.promote_first:
         kept = promotable(graph, frozenset({chain[-1].iv}))
         if any(not graph.addresses.memory(a).in_registers for a in kept):
             return None
     return loop_body(graph, scope.personality, tuple(loop.iv for loop in chain))
+
+
+def _guarded_update(loop: Loop) -> bool:
+    """Under a guard the loop updates an element of an array that it stays at."""
+    own = {loop.iv, *(each.iv for each in loops_in(loop.body))}
+    guarded = [n for node in walk(loop.body) if isinstance(node, Guard) for n in walk(node.body)]
+    for node in guarded:
+        if isinstance(node, Statement) and node.target.indices:
+            stays = not any(index.variables() & own for index in node.target.indices)
+            if stays and any(op.access == node.target for op in node.ops):
+                return True
+    return False
 
 
 def straight_block(scope: Scope, nodes: list[Placed]) -> Body:

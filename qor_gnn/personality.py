@@ -88,6 +88,12 @@ class Rules:
         whole_copies: a partial last iteration of an unrolled loop counts as a whole one.
         reassociate: under unsafe math sums are trees; `tree_saved` states of each addition of one,
             and ``exit`` added to a sum in front of the exit of a flattened, partly unrolled loop.
+        guards_flatten: a nest flattens although its inner loop updates, under a guard, an element that
+            it stays at.
+        banks_rotate: accesses with one moving subscript are known to be in different banks where
+            their offsets are, though not in which.
+        modulus: states of an address of which only the remainder of a division by the number of
+            banks tells the bank, if that is no power of two.
         concurrent_nests: loops that share no memory run at the same time, whatever is inside.
         deeper: by how much a pipeline may grow for want of units before it gets more of them.
     """
@@ -110,6 +116,9 @@ class Rules:
     reassociate: bool = False
     tree_saved: int = 0
     exit: int = 0
+    guards_flatten: bool = True
+    banks_rotate: bool = False
+    modulus: int = 0
     concurrent_nests: bool = False
 
 

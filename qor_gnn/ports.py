@@ -20,7 +20,9 @@ def ports_of(
     """What each load and store takes, and what the resources are."""
     table = graph.addresses
     accesses = [n for n in nodes if graph.address[n] >= 0]
-    classes = table.classes([graph.address[n] for n in accesses])
+    used = [graph.address[n] for n in accesses]
+    rotate = personality.rules.banks_rotate
+    classes = table.rotating(used) if rotate else table.classes(used)
     numbers: dict[PortKey, int] = {}
     taken: dict[int, Taken] = {}
     kinds: dict[tuple[int, str], tuple[tuple[str, int], ...]] = {}

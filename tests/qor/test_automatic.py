@@ -14,6 +14,7 @@ from qor_gnn.directives import with_directives
 from qor_gnn.estimate import QorEstimate, estimate
 from qor_gnn.from_tree import kernel_of_tree
 from qor_gnn.personality import personality
+from qor_gnn.reasons import Recurrence
 from qor_gnn.region import Kernel, loops_in
 
 TOOL = "vitis-2025.1-u200-4ns"
@@ -116,3 +117,35 @@ def test_blocks_of_local_arrays_are_counted() -> None:
     wide = found(sums(64), Unroll("j", 8), kept=frozenset({"i", "j"}))
     assert (plain.bram18, plain.uram) == (34, 0)
     assert (wide.bram18, wide.uram) == (2, 4)  # banks of 1600 words
+
+
+def test_neighbours_are_in_different_banks_wherever_the_window_is() -> None:
+    p = ProgramBuilder("window")
+    a, b = p.local("A", f64, (120,)), p.local("B", f64, (120,))
+    (i,) = p.loops(i=range(1, 119))
+    p.compute("S", (i,), b[i], a[i - 1] + a[i] + a[i + 1])
+    loop = found(p).loops[0]
+    assert loop.ii == 1
+    assert loop.depth == 10 + 2 + 5 + 5  # the remainder by 3 banks, a load, a sum of three
+
+
+def test_an_update_under_a_guard_keeps_its_loop_apart() -> None:
+    def first(guarded: bool) -> tuple[str, ...]:
+        p = ProgramBuilder("update")
+        a, y = p.local("A", f64, (80, 80)), p.local("y", f64, (80,))
+        i, j = p.loops(i=80, j=80)
+        p.compute("S", (i, j), y[i], y[i] + a[i, j], where=j < i if guarded else None)
+        return found(p).loops[0].loops
+
+    assert first(False) == ("i", "j")
+    assert first(True) == ("i",)
+
+
+def test_a_row_is_updated_from_others_only_in_a_later_row() -> None:
+    """``B[i][j] += B[k][j]`` with all k in one iteration: the next one has another j."""
+    p = ProgramBuilder("rows")
+    b = p.local("B", f64, (60, 80))
+    i, j, k = p.loops(i=60, j=80, k=60)
+    p.compute("S", (i, j, k), b[i, j], b[i, j] + b[k, j])
+    row = next(x for x in found(p, Pipeline("j"), Unroll("i", 2)).loops if x.loops == ("j",))
+    assert not any(isinstance(limit, Recurrence) for limit in row.limits)
