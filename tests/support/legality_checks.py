@@ -48,8 +48,10 @@ def judge(oracle: Oracle, before: ScheduledScop, step: Step) -> StepResult:
     try:
         after = apply_step(before, step)
     except IllegalStep as error:
+        assert error.code in error.render()
         return _judge_refusal(oracle, before, step, error)
     except ScheduleError as error:
+        assert error.code in error.render()
         if error.code == OVERLAP:
             return _judge_overlap(oracle, before, step, error)
         return StepResult(Verdict.NOT_DONE, error=error, detail=error.code)
