@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from backends.devices import Device
 from dsl.errors import LanguageError, ScheduleError
+from dsl.program import Storage
 from dsl.steps import Partition
 from polyhedral.codegen import loop_tree
 from polyhedral.looptree import LoopTree, TreeLoop
@@ -23,11 +24,19 @@ from polyhedral.schedule import apply
 from qor_gnn.batch_compose import RegionArrays, Step, composable, latencies, units
 from qor_gnn.batch_family import Family
 from qor_gnn.batch_regions import Part, PartClass, part_of
-from qor_gnn.batch_template import NoTemplateError, Points, Template, loops_in, template_of
-from qor_gnn.estimate import estimate
+from qor_gnn.batch_template import (
+    NoTemplateError,
+    Points,
+    Template,
+    integers_of,
+    loops_in,
+    template_of,
+)
+from qor_gnn.estimate import QorEstimate, estimate
 from qor_gnn.from_tree import kernel_of_tree
 from qor_gnn.personality import Personality, personality
 from qor_gnn.region import Statement, walk
+from qor_gnn.storage import memory_cost, storage_rules
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -40,7 +49,7 @@ class BatchEstimate:
     Attributes:
         latency: cycles on average; NaN where the schedule is not legal.
         minimum, maximum: with every loop at its least and its most iterations.
-        dsp: slices; −1 where the schedule is not legal.
+        dsp, bram18, uram: blocks; −1 where the schedule is not legal.
         together: the point was composed from parts; else it was estimated by itself.
     """
 
@@ -48,6 +57,8 @@ class BatchEstimate:
     minimum: Counts
     maximum: Counts
     dsp: Counts
+    bram18: Counts
+    uram: Counts
     together: NDArray[np.bool_]
 
 
@@ -89,7 +100,7 @@ class Batch:
         except NoTemplateError:
             self.template = None
         self._known = [] if self.template is None else _parts(self.template)
-        self._single: dict[tuple[int, ...], tuple[float, int, int, int]] = {}
+        self._single: dict[tuple[int, ...], QorEstimate | None] = {}
 
     def evaluate(self, points: Sequence[Sequence[int]] | Points) -> BatchEstimate:
         """Estimate points.
@@ -98,35 +109,32 @@ class Batch:
             points: (n, parameters) integers, in the order of `Family.names`.
         """
         table = np.asarray(points, np.int64).reshape(-1, len(self.family.names))
-        found = BatchEstimate(
-            np.full(len(table), np.nan),
-            np.full(len(table), -1, np.int64),
-            np.full(len(table), -1, np.int64),
-            np.full(len(table), -1, np.int64),
-            np.zeros(len(table), np.bool_),
-        )
+        found = _empty(len(table))
         if self.template is not None:
             where = np.flatnonzero(self.template.regular(table))
             self._together(table, where, found)
-        for n in np.flatnonzero(~found.together):
+        for n in np.flatnonzero(~found.together).tolist():
             answer = self._alone(tuple(table[n].tolist()))
-            found.latency[n], found.minimum[n], found.maximum[n], found.dsp[n] = answer
+            if answer is not None:
+                _write(found, n, answer)
         return found
+
+    @property
+    def scheduled(self) -> int:
+        """Parts that were scheduled so far, and points that were estimated by themselves."""
+        return sum(len(known.parts) for known in self._known) + len(self._single)
 
     # -------------------------------------------------------------------------------- one by one
 
-    def _alone(self, point: tuple[int, ...]) -> tuple[float, int, int, int]:
+    def _alone(self, point: tuple[int, ...]) -> QorEstimate | None:
+        """A point by itself; None where its schedule is not legal."""
         if point not in self._single:
-            self._single[point] = self._estimated(point)
+            try:
+                kernel = kernel_of_tree(self.tree(point))
+                self._single[point] = estimate(kernel, self.tool, self.device)
+            except (ScheduleError, LanguageError):
+                self._single[point] = None
         return self._single[point]
-
-    def _estimated(self, point: tuple[int, ...]) -> tuple[float, int, int, int]:
-        try:
-            answer = estimate(kernel_of_tree(self.tree(point)), self.tool, self.device)
-        except (ScheduleError, LanguageError):
-            return float("nan"), -1, -1, -1
-        cycles = answer.latency
-        return cycles.average, cycles.minimum, cycles.maximum, answer.dsp
 
     def tree(self, point: Sequence[int]) -> LoopTree:
         """The loop tree of a point, by the template where it has one.
@@ -137,6 +145,14 @@ class Batch:
         own = self.template
         if own is not None and own.regular(np.array([point], np.int64))[0]:
             return own.at(point)
+        return self.exact_tree(point)
+
+    def exact_tree(self, point: Sequence[int]) -> LoopTree:
+        """The loop tree of a point, through isl.
+
+        Raises:
+            ScheduleError: the schedule is not legal.
+        """
         return loop_tree(apply(self.family.program, self.family.at(point)))
 
     # --------------------------------------------------------------------------------- together
@@ -156,6 +172,26 @@ class Batch:
             members = np.flatnonzero(group == g)
             rows = [index[members] for index in indices]
             self._compose(rows, where[members], found)
+        self._memories(own, where, found)
+
+    def _memories(self, table: Points, where: Counts, found: BatchEstimate) -> None:
+        """Blocks of the local arrays, which depend on their own partitions only."""
+        assert self.template is not None
+        rules = storage_rules(self.tool.name)
+        bram18, uram = np.zeros(len(table), np.int64), np.zeros(len(table), np.int64)
+        for name, columns in _banked(self.template).items():
+            distinct, inverse = _unique_rows(table[:, list(columns)])
+            costs = []
+            for row in distinct.tolist():
+                point = list(self.family.point)
+                for column, value in zip(columns, row, strict=True):
+                    point[column] = value
+                memory = kernel_of_tree(self.template.at(point, ())).memory(name)
+                costs.append(memory_cost(memory, rules))
+            bram18 += np.array([c.bram18 for c in costs], np.int64)[inverse]
+            uram += np.array([c.uram for c in costs], np.int64)[inverse]
+        done = found.together[where]
+        found.bram18[where[done]], found.uram[where[done]] = bram18[done], uram[done]
 
     def _looked_up(self, known: _Known, table: Points) -> Counts:
         """For each point the number of the evaluation of a part."""
@@ -218,6 +254,38 @@ def _plain(tool: Personality) -> bool:
     )
 
 
+def _empty(n: int) -> BatchEstimate:
+    """Nothing is known of any point."""
+    minimum, maximum, dsp, bram18, uram = (np.full(n, -1, np.int64) for _ in range(5))
+    latency, together = np.full(n, np.nan), np.zeros(n, np.bool_)
+    return BatchEstimate(latency, minimum, maximum, dsp, bram18, uram, together)
+
+
+def _write(found: BatchEstimate, n: int, answer: QorEstimate) -> None:
+    cycles = answer.latency
+    found.latency[n], found.minimum[n], found.maximum[n] = (
+        cycles.average, cycles.minimum, cycles.maximum,
+    )  # fmt: skip
+    found.dsp[n] = answer.dsp
+    found.bram18[n] = -1 if answer.bram18 is None else answer.bram18
+    found.uram[n] = -1 if answer.uram is None else answer.uram
+
+
+def _banked(template: Template) -> dict[str, tuple[int, ...]]:
+    """The local arrays, and the parameters of their partitions."""
+    found = {}
+    for array in template.tree.program.arrays:
+        if array.shape and array.storage is not Storage.ARGUMENT:
+            own = {
+                template.columns[s]
+                for s, slot in enumerate(template.slots)
+                if isinstance(step := template.family.schedule.steps[slot.step], Partition)
+                and step.array == array.name
+            }
+            found[array.name] = tuple(sorted(own))
+    return found
+
+
 def _parts(template: Template) -> list[_Known]:
     """The top-level nests, each with the statements in front of it, and the factors they need."""
     found: list[_Known] = []
@@ -234,8 +302,6 @@ def _parts(template: Template) -> list[_Known]:
 
 def _columns(template: Template, nodes: tuple[int, ...]) -> tuple[int, ...]:
     """The parameters that a part depends on."""
-    from qor_gnn.batch_template import integers_of
-
     body = template.tree.body
     slots: set[int] = set()
     place = position = 0

@@ -264,44 +264,53 @@ def _upper_places(nodes: tuple[TreeNode, ...]) -> list[int]:
 
 
 def template_of(family: Family) -> Template:
-    """Read the template off the family's own point and one more for each factor.
+    """Read the template off one point and one more for each factor.
+
+    The point is the family's own, or, where that leaves remainders, blocks of two iterations.
 
     Raises:
         NoTemplateError: a factor cannot be varied, or an integer is no product of factors.
         ScheduleError: the family's schedule is not legal.
     """
     slots = tuple(slot for own in family.slots for slot in own)
-    columns = tuple(c for c, own in enumerate(family.slots) for _ in own)
     steps = family.schedule.steps
-    neutral = [
+    own = tuple(
         1 if isinstance(steps[s.step], Unroll | Partition | Pipeline)
         else factor_in(steps[s.step], s.position)
         for s in slots
-    ]  # fmt: skip
-    tree = _built(family, slots, neutral)
+    )  # fmt: skip
+    try:
+        return _template(family, slots, own)
+    except NoTemplateError:
+        return _template(family, slots, tuple(min(value, 2) for value in own))
+
+
+def _template(family: Family, slots: tuple[Slot, ...], base: tuple[int, ...]) -> Template:
+    columns = tuple(c for c, own in enumerate(family.slots) for _ in own)
+    tree = _built(family, slots, base)
     integers = integers_of(tree.body)
     exponents = np.zeros((len(integers), len(slots)), np.int64)
     unrolled: dict[int, int] = {}
     pipelined: dict[int, int] = {}
     guarded = set()
     for s, slot in enumerate(slots):
-        match steps[slot.step]:
+        match family.schedule.steps[slot.step]:
             case Tile() | Split():
-                exponents[:, s] = _exponents(family, slots, neutral, s, tree)
+                exponents[:, s] = _exponents(family, slots, base, s, tree)
             case Unroll(tail=tail):
-                for position in _marked(family, slots, neutral, s, tree, "unroll"):
+                for position in _marked(family, slots, base, s, tree, "unroll"):
                     unrolled[position] = s
                 if tail == "guard":
                     guarded.add(s)
             case Pipeline():
-                for position in _marked(family, slots, neutral, s, tree, "pipeline_ii"):
+                for position in _marked(family, slots, base, s, tree, "pipeline_ii"):
                     pipelined[position] = s
             case _:
                 pass
     found = Template(
-        family, slots, columns, tree, tuple(neutral), exponents, integers, unrolled, pipelined,
-        frozenset(guarded),
-    )  # fmt: skip
+        *(family, slots, columns, tree, base, exponents, integers),
+        *(unrolled, pipelined, frozenset(guarded)),
+    )
     _check(found)
     return found
 
@@ -368,11 +377,10 @@ def _marked(
 
 
 def _check(template: Template) -> None:
-    """The family's own point, by both roads."""
+    """Points in which all factors are others, by both roads."""
     family = template.family
-    own = np.array([family.point], np.int64)
-    if not template.regular(own)[0]:
-        return
-    exact = loop_tree(apply(family.program, family.schedule))
-    if kernel_of_tree(template.at(family.point)) != kernel_of_tree(exact):
-        raise NoTemplateError("the family's own point is not what the template says")
+    points = np.array([family.point, [1] * len(family.names), [4] * len(family.names)], np.int64)
+    for point in points[template.regular(points)].tolist():
+        exact = loop_tree(apply(family.program, family.at(point)))
+        if kernel_of_tree(template.at(point)) != kernel_of_tree(exact):
+            raise NoTemplateError(f"the point {point} is not what the template says")

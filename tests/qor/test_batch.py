@@ -1,0 +1,224 @@
+"""Batches: the template is the exact tree, and every answer is that of a single estimate."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dsl.loader import load
+from dsl.program import Program
+from dsl.schedule import Schedule, ScheduleBuilder
+from qor_gnn.batch import Batch
+from qor_gnn.batch_family import Family, family
+from qor_gnn.batch_template import NoTemplateError, integers_of, rebuilt, template_of
+from qor_gnn.estimate import estimate
+from qor_gnn.from_tree import kernel_of_tree
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "polybench"
+ZU9EG, U280 = "vitis-2022.1-zu9eg-10ns", "vitis-2023.2-u280-3.33ns"
+
+
+def gemm() -> Family:
+    kernel = load(f"{EXAMPLES / 'gemm.py'}:gemm").at(NI=16, NJ=12, NK=24)
+    return family(kernel.program, kernel.schedules["tiled"])
+
+
+def three_products() -> Family:
+    kernel = load(f"{EXAMPLES / 'k3mm.py'}:k3mm").at(NI=16, NJ=8, NK=16, NL=12, NM=24)
+    return family(kernel.program, kernel.schedules["tiled"])
+
+
+def unrolled() -> Family:
+    """Unrolled by factors: pipelined, sequential and outer loops."""
+    kernel = load(f"{EXAMPLES / 'gemm.py'}:gemm").at(NI=8, NJ=12, NK=16)
+    s = ScheduleBuilder()
+    s.distribute(["S1"])
+    s.unroll("S0.j", 4)
+    s.unroll("S1.i", 2)
+    s.pipeline("S1.j")
+    s.unroll("S1.j", 4)
+    s.partition("B", 1, "cyclic", 4)
+    s.partition("C", 1, "block", 4)
+    return family(kernel.program, s.build())
+
+
+def triangle() -> Family:
+    kernel = load(f"{EXAMPLES / 'trmm.py'}:trmm").at("mini")
+    s = ScheduleBuilder()
+    s.unroll("S0.k", 2, tail="guard")
+    s.pipeline("S0.k")
+    s.partition("A", 0, "cyclic", 2)
+    return family(kernel.program, s.build())
+
+
+FAMILIES = {"gemm": gemm, "3mm": three_products, "unrolled": unrolled}
+LOOPS = ("split", "tile", "unroll")
+
+
+def points(of: Family, count: int, seed: int, factors: Sequence[int]) -> np.ndarray:
+    rng = random.Random(seed)
+    rows = [
+        [rng.choice((1, 1, 2, 3) if name.startswith("pipeline") else factors) for name in of.names]
+        for _ in range(count)
+    ]
+    return np.array(rows, np.int64)
+
+
+def check(batch: Batch, table: np.ndarray, tree: str) -> np.ndarray:
+    """Every answer is that of the direct road; which points were composed."""
+    found = batch.evaluate(table)
+    for n, point in enumerate(table.tolist()):
+        answer = estimate(kernel_of_tree(getattr(batch, tree)(point)), batch.tool)
+        cycles = answer.latency
+        assert (cycles.average, cycles.minimum, cycles.maximum) == (
+            found.latency[n], found.minimum[n], found.maximum[n],
+        ), dict(zip(batch.family.names, point, strict=True))  # fmt: skip
+        blocks = (found.dsp[n], found.bram18[n], found.uram[n])
+        assert blocks == (answer.dsp, answer.bram18, answer.uram)
+    return found.together
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_the_template_is_the_exact_tree(name: str) -> None:
+    of = FAMILIES[name]()
+    template = template_of(of)
+    batch = Batch(of, ZU9EG)
+    table = points(of, 24, 1, (1, 2, 4))
+    table = table[template.regular(table)]
+    assert len(table) >= 6
+    for point in table.tolist():
+        exact = kernel_of_tree(batch.exact_tree(point))
+        assert kernel_of_tree(template.at(point)) == exact
+
+
+@pytest.mark.parametrize("tool", [ZU9EG, U280])
+@pytest.mark.parametrize(("name", "count"), [("gemm", 100), ("3mm", 25), ("unrolled", 200)])
+def test_random_points_are_as_estimated_one_by_one(name: str, count: int, tool: str) -> None:
+    regular_points(name, count, tool, 2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("tool", [ZU9EG, U280])
+@pytest.mark.parametrize(("name", "count"), [("gemm", 1500), ("3mm", 300), ("unrolled", 1500)])
+def test_thousands_of_random_points_are_as_estimated_one_by_one(
+    name: str, count: int, tool: str
+) -> None:
+    regular_points(name, count, tool, 5)
+
+
+def regular_points(name: str, count: int, tool: str, seed: int) -> None:
+    of = FAMILIES[name]()
+    batch = Batch(of, tool)
+    table = points(of, count, seed, (1, 2, 4, 8))
+    assert batch.template is not None
+    table = table[batch.template.regular(table)]
+    together = check(batch, table, "tree")
+    assert together.mean() > 0.3
+
+
+def test_by_the_exact_road() -> None:
+    batch = Batch(gemm(), ZU9EG)
+    assert check(batch, points(batch.family, 25, 3, (1, 2, 3, 4)), "exact_tree").any()
+
+
+def test_remainders_are_estimated_by_themselves() -> None:
+    of = gemm()
+    batch = Batch(of, ZU9EG)
+    table = np.array([of.point, of.point], np.int64)
+    table[:, of.names.index("tile S1.i")] = (4, 5)
+    assert check(batch, table, "exact_tree").tolist() == [True, False]
+
+
+def test_illegal_points_have_no_figures() -> None:
+    of = gemm()
+    batch = Batch(of, ZU9EG)
+    table = np.array([of.point, of.point], np.int64)
+    table[1, of.names.index("partition A 0")] = 17  # of 16 elements
+    found = batch.evaluate(table)
+    assert np.isnan(found.latency).tolist() == [False, True]
+    assert found.dsp[1] == -1
+    assert found.dsp[0] > 0
+
+
+def test_parts_are_scheduled_once() -> None:
+    of = three_products()
+    batch = Batch(of, ZU9EG)
+    loops = [1 if name.startswith("pipeline") else 2 for name in of.names]
+    table = np.tile(np.array([loops], np.int64), (64, 1))
+    for bit, name in enumerate(("tile S1.i", "tile S3.i", "tile S5.i")):
+        table[:, of.names.index(name)] = 1 << (np.arange(64) >> (2 * bit) & 3)
+    first = batch.evaluate(table)
+    assert first.together.all()
+    # Three parts have one of these factors each, three have none.
+    assert batch.scheduled == 3 * 4 + 3
+    again = batch.evaluate(table[::-1])
+    assert batch.scheduled == 3 * 4 + 3
+    assert (again.latency == first.latency[::-1]).all()
+
+
+def test_data_dependent_trip_counts() -> None:
+    batch = Batch(triangle(), ZU9EG)
+    table = points(batch.family, 30, 4, (1, 2, 4))
+    check(batch, table, "tree")
+    found = batch.evaluate(table)
+    assert (found.minimum < found.maximum).all()
+
+
+def test_no_points() -> None:
+    found = Batch(gemm(), ZU9EG).evaluate(np.zeros((0, 9), np.int64))
+    assert found.latency.shape == (0,)
+
+
+# --------------------------------------------------------------------------------------- families
+
+
+def test_names_and_points() -> None:
+    of = gemm()
+    assert of.names[:4] == ("split S0.i", "pipeline S0.j", "tile S1.i", "tile S1.k")
+    assert of.point == (8, 1, 8, 4, 1, 8, 4, 4, 8)
+    assert of.at(of.point) == of.schedule
+    other = list(of.point)
+    other[3] = 2
+    (changed,) = [a for a, b in zip(of.at(other), of.schedule, strict=True) if a != b]
+    assert (changed.kind, changed.factors) == ("tile", (8, 2))
+
+
+def test_tied_factors() -> None:
+    kernel = load(f"{EXAMPLES / 'gemm.py'}:gemm")
+    of = family(
+        kernel.program, kernel.schedules["tiled"], [("tile S1.k", "partition A 1", "partition B 0")]
+    )
+    point = list(of.point)
+    point[of.names.index("tile S1.k")] = 6
+    text = of.at(point).to_python()
+    assert 's.partition("B", 0, factor=6)' in text
+    assert 's.partition("A", 1, factor=6)' in text
+    assert "[8, 6]" in text
+    with pytest.raises(KeyError):
+        family(kernel.program, kernel.schedules["tiled"], [("tile S1.k", "partition Z 0")])
+
+
+def test_integers_are_put_back_in_order() -> None:
+    tree = template_of(gemm()).tree
+    numbers = iter(integers_of(tree.body))
+    assert rebuilt(tree.body, lambda _: next(numbers)) == tree.body
+    assert next(numbers, None) is None
+
+
+def test_a_factor_that_cannot_vary_has_no_template() -> None:
+    kernel = load(f"{EXAMPLES / 'gemm.py'}:gemm").at(NI=7, NJ=12, NK=16)
+    program: Program = kernel.program
+    schedule: Schedule = ScheduleBuilder().distribute(["S1"]).split("S1.i", 7).build()
+    of = family(program, schedule)
+    with pytest.raises(NoTemplateError, match="cannot be varied"):
+        template_of(of)
+    batch = Batch(of, ZU9EG)
+    found = batch.evaluate([[7], [2]])
+    assert not found.together.any()
+    assert (
+        found.latency[0] == estimate(kernel_of_tree(batch.exact_tree([7])), ZU9EG).latency.average
+    )
