@@ -94,6 +94,7 @@ class Rules:
             their offsets are, though not in which.
         modulus: states of an address of which only the remainder of a division by the number of
             banks tells the bank, if that is no power of two.
+        cycles_in_step: parallel recurrences of several operators run in step, on units of their own.
         concurrent_nests: loops that share no memory run at the same time, whatever is inside.
         deeper: by how much a pipeline may grow for want of units before it gets more of them.
     """
@@ -119,6 +120,7 @@ class Rules:
     guards_flatten: bool = True
     banks_rotate: bool = False
     modulus: int = 0
+    cycles_in_step: bool = False
     concurrent_nests: bool = False
 
 

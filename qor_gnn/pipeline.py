@@ -50,7 +50,11 @@ def _placed(
     body: Body, recurrences: list[Cycle], interval: int
 ) -> tuple[dict[str, int], Times] | None:
     """Units and a schedule at an interval; None where the accesses do not fit it."""
-    units = least = {core: -(-n // interval) for core, n in operations(body).items()}
+    least = {core: -(-n // interval) for core, n in operations(body).items()}
+    if body.personality.rules.cycles_in_step:
+        for core, n in _in_step(body, recurrences).items():
+            least[core] = max(least[core], n)
+    units = least
     times = modulo_schedule(body, interval, least)
     if times is None:
         return None
@@ -72,7 +76,7 @@ def _placed(
 def _unknown_banks(body: Body) -> tuple[str, ...]:
     """Arrays with accesses that take ports of several banks."""
     table = body.addresses
-    found = {}
+    found: dict[str, None] = {}
     for n, ports in body.ports.items():
         if len(ports) > 1:
             found[table.memory(body.graph.address[n]).name] = None
@@ -86,6 +90,28 @@ def operations(body: Body) -> Counter[str]:
         operator = body.graph.operator[n]
         if operator is not None and operator.shared:
             found[operator.core] += 1
+    return found
+
+
+def _in_step(body: Body, recurrences: list[Cycle]) -> Counter[str]:
+    """Operations of each core that parallel recurrences of several operators want at once.
+
+    All start together, so that their n-th operations do. What is not on the slowest chain of any of
+    them has time to wait.
+    """
+    graph = body.graph
+    stages: dict[tuple[str, int], set[int]] = {}
+    for cycle in recurrences:
+        at = 0
+        path = [n for n in cycle.path if (o := graph.operator[n]) is not None and o.shared]
+        for n in path if cycle.through == "register" and len(path) > 1 else ():
+            operator = graph.operator[n]
+            assert operator is not None
+            stages.setdefault((operator.core, at), set()).add(n)
+            at += operator.distance
+    found: Counter[str] = Counter()
+    for (core, _), nodes in stages.items():
+        found[core] = max(found[core], len(nodes))
     return found
 
 

@@ -149,3 +149,13 @@ def test_a_row_is_updated_from_others_only_in_a_later_row() -> None:
     p.compute("S", (i, j, k), b[i, j], b[i, j] + b[k, j])
     row = next(x for x in found(p, Pipeline("j"), Unroll("i", 2)).loops if x.loops == ("j",))
     assert not any(isinstance(limit, Recurrence) for limit in row.limits)
+
+
+def test_parallel_recurrences_of_several_operators_have_units_of_their_own() -> None:
+    p = ProgramBuilder("smooth")
+    a = p.local("A", f64, (24,))
+    t, i = p.loops(t=40, i=24)
+    p.compute("S", (t, i), a[i], (a[i] * 0.5 + 1.0) * 0.25)
+    loop = found(p, Pipeline("t")).loops[0]
+    assert loop.ii == 7 + 6 + 7
+    assert dict(loop.units) == {"dadd": 24, "dmul": 24}
