@@ -48,7 +48,7 @@ def test_known_coefficients_come_back() -> None:
     assert found.ff == pytest.approx(known["ff"], abs=0.01)
     assert found.source["data"] == "synthetic"
     assert found.source["designs"] == 200
-    assert found.source["lut_mape_pct"] == 0
+    assert found.source["lut_mape_pct"] <= 0.01
 
 
 def test_without_labels_that_tell_the_priors_stay() -> None:
