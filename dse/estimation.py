@@ -12,6 +12,7 @@ from dsl.program import Program
 from dsl.schedule import Schedule
 from polyhedral.codegen import loop_tree
 from polyhedral.schedule import apply
+from qor_gnn.batch_family import written_unrolls
 from qor_gnn.estimate import QorEstimate, estimate
 from qor_gnn.from_tree import kernel_of_tree
 from qor_gnn.personality import DEFAULT, Personality, available, personality
@@ -117,7 +118,8 @@ def estimated_state(
     """As `estimated`, of a program that the schedule was applied to already."""
     tree = loop_tree(state)
     regions = kernel_of_tree(tree)
-    answer = estimate(regions, where.tool, where.device, explain=explain)
+    kept = written_unrolls(schedule)
+    answer = estimate(regions, where.tool, where.device, explain=explain, kept=kept)
     return Estimation(tree.program, schedule, where, state, regions, answer)
 
 

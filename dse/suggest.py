@@ -14,6 +14,7 @@ from dse.suggest_steps import Change, changed, changes, partitions
 from dsl.errors import LanguageError, ScheduleError, ToolError
 from dsl.schedule import Schedule
 from dsl.steps import Partition, Step
+from qor_gnn.batch_family import written_unrolls
 from qor_gnn.directives import with_directives
 from qor_gnn.estimate import LoopEstimate, QorEstimate, estimate
 from qor_gnn.reasons import PortLimit
@@ -170,9 +171,10 @@ def _relief(
     which helps most.
     """
     best: tuple[int, tuple[Partition, Kernel, QorEstimate]] | None = None
+    kept = written_unrolls(base.schedule)
     for step in partitions(regions, limit):
         design = with_directives(regions, (step,))
-        answer = estimate(design, base.setting.tool, base.setting.device)
+        answer = estimate(design, base.setting.tool, base.setting.device, kept=kept)
         after = strongest(answer, loop)
         if not isinstance(after, PortLimit) or after.array != limit.array:
             return step, design, answer

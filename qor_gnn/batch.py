@@ -22,7 +22,7 @@ from polyhedral.codegen import loop_tree
 from polyhedral.looptree import LoopTree, TreeLoop
 from polyhedral.schedule import apply
 from qor_gnn.batch_compose import RegionArrays, Step, composable, latencies, units
-from qor_gnn.batch_family import Family
+from qor_gnn.batch_family import Family, written_unrolls
 from qor_gnn.batch_regions import Part, PartClass, part_of
 from qor_gnn.batch_template import (
     NoTemplateError,
@@ -40,6 +40,7 @@ from qor_gnn.storage import memory_cost, storage_rules
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
+_AT_ONCE = 1 << 16  # points, so that what is gathered of them takes some 100 MB at most
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +95,7 @@ class Batch:
         self.family = family
         self.tool = tool if isinstance(tool, Personality) else _named(tool)
         self.device = device
+        self._kept = written_unrolls(family.schedule)
         self.template: Template | None
         try:
             self.template = template_of(family) if _plain(self.tool) else None
@@ -111,8 +113,10 @@ class Batch:
         table = np.asarray(points, np.int64).reshape(-1, len(self.family.names))
         found = _empty(len(table))
         if self.template is not None:
-            where = np.flatnonzero(self.template.regular(table))
-            self._together(table, where, found)
+            for first in range(0, len(table), _AT_ONCE):
+                part = table[first : first + _AT_ONCE]
+                where = first + np.flatnonzero(self.template.regular(part))
+                self._together(table, where, found)
         for n in np.flatnonzero(~found.together).tolist():
             answer = self._alone(tuple(table[n].tolist()))
             if answer is not None:
@@ -131,7 +135,7 @@ class Batch:
         if point not in self._single:
             try:
                 kernel = kernel_of_tree(self.tree(point))
-                self._single[point] = estimate(kernel, self.tool, self.device)
+                self._single[point] = estimate(kernel, self.tool, self.device, kept=self._kept)
             except (ScheduleError, LanguageError):
                 self._single[point] = None
         return self._single[point]

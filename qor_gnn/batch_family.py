@@ -90,6 +90,11 @@ def _slots(schedule: Schedule) -> Iterator[tuple[Slot, str]]:
                 pass
 
 
+def written_unrolls(schedule: Schedule) -> frozenset[str]:
+    """Names of the loops whose unroll factor somebody wrote (``kept`` of `estimate`)."""
+    return frozenset(s.loop.rpartition(".")[2] for s in schedule if isinstance(s, Unroll))
+
+
 def factor_in(step: Step, position: int) -> int:
     """The factor at a slot of a step.
 

@@ -71,14 +71,15 @@ class Template:
         """Which points (n, parameters) have this structure: no remainder nests."""
         values = self.values(points)
         good = (values >= 1).all(axis=1)
-        top, bottom = self._integers(values)
+        divided = np.flatnonzero((self.exponents < 0).any(axis=1))
+        top, bottom = self._integers(values, divided)
         good &= (top % np.maximum(bottom, 1) == 0).all(axis=1)
-        sizes = top // np.maximum(bottom, 1)
-        for position, loop in enumerate(loops_in(self.tree.body)):
-            slot = self.unrolled.get(position)
-            if slot is None or slot in self.guarded or loop.constant_trip is None:
+        loops = loops_in(self.tree.body)
+        for position, slot in self.unrolled.items():
+            if slot in self.guarded or loops[position].constant_trip is None:
                 continue
-            trips = sizes[:, self._trip(position)]
+            top, bottom = self._integers(values, np.array([self._trip(position)]))
+            trips = (top // np.maximum(bottom, 1))[:, 0]
             factor = np.maximum(values[:, slot], 1)
             good &= (factor >= trips) | (trips % factor == 0)
         for s, slot_ in enumerate(self.slots):
@@ -88,16 +89,20 @@ class Template:
                 good &= values[:, s] <= extent
         return np.asarray(good, np.bool_)
 
-    def _integers(self, values: Points) -> tuple[Points, Points]:
-        """The tree's integers at some points, as numerators and denominators (n, integers)."""
-        top = np.tile(np.array(self.integers, np.int64), (len(values), 1))
+    def _integers(self, values: Points, places: Points | None = None) -> tuple[Points, Points]:
+        """Some of the tree's integers at some points, as numerators and denominators."""
+        chosen = np.arange(len(self.integers)) if places is None else places
+        exponents = self.exponents[chosen]
+        top = np.tile(np.array(self.integers, np.int64)[chosen], (len(values), 1))
         bottom = np.ones_like(top)
         for s, b in enumerate(self.base):
-            up, down = self.exponents[:, s] > 0, self.exponents[:, s] < 0
-            top[:, up] *= values[:, [s]]
-            bottom[:, up] *= b
-            top[:, down] *= b
-            bottom[:, down] *= values[:, [s]]
+            up, down = exponents[:, s] > 0, exponents[:, s] < 0
+            if up.any():
+                top[:, up] *= values[:, [s]]
+                bottom[:, up] *= b
+            if down.any():
+                top[:, down] *= b
+                bottom[:, down] *= values[:, [s]]
         return top, bottom
 
     def _trip(self, position: int) -> int:
