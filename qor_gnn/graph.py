@@ -127,6 +127,7 @@ class Expander:
     _plans: dict[int, _Plan] = field(default_factory=dict)
     _shapes: dict[int, set[int]] = field(default_factory=dict)  # memory -> shapes in the body
     _mixed: set[int] = field(default_factory=set)  # memories in more than one shape
+    _zeros: set[int] = field(default_factory=set)  # values from outside that are 0
     _touched: dict[int, list[int]] = field(default_factory=dict)  # memory -> accesses so far
     when: When = "always"
 
@@ -191,6 +192,8 @@ class Expander:
                 steps.append(_Step("", site=self._site(op.access)))
             elif op.kind in _OUTSIDE:
                 value = self._from_outside((op.kind, op.type, op.value, op.access))
+                if op.kind == "const" and float(op.value) == 0:
+                    self._zeros.add(value)
                 steps.append(_Step("", outside=value))
             elif op.kind == "index":
                 steps.append(_Step("", index=op.access))
@@ -204,11 +207,15 @@ class Expander:
         plan = self._plans[id(statement)]
         values: list[int] = []
         merged, graph = self._merged, self.graph
+        folds = self.personality.rules.reassociate and bool(self._zeros)
         for step in plan.steps:
             if step.site is not None:
                 values.append(self._load(step.site, statement, copies))
             elif step.operator is not None:
                 operands = tuple([values[k] for k in step.operands])
+                if step.kind == "add" and folds and not self._zeros.isdisjoint(operands):
+                    values.append(next((v for v in operands if v not in self._zeros), operands[0]))
+                    continue
                 key = (step.head, operands)
                 found = merged.get(key)
                 if found is None:

@@ -154,6 +154,8 @@ class _Rebuilt:
                     carried = self.numbers[d]
                 else:
                     terms.append((n, self._number(d)))
+            if len(self.graph.deps[n]) == 1:
+                terms.append((n, -1))  # a value from outside
         return carried, terms
 
     def _holds(self, n: int, targets: set[int]) -> bool:
@@ -180,7 +182,7 @@ class _Rebuilt:
         assert operator is not None
         if saved:
             operator = replace(operator, distance=operator.distance - saved)
-        return self._add(like, operator, (a, b) if b >= 0 else (a,))
+        return self._add(like, operator, tuple(v for v in (a, b) if v >= 0))
 
     def _renumber(self) -> None:
         old, new, number = self.graph, self.new, self._number

@@ -79,3 +79,15 @@ def test_without_unsafe_math_the_chain_grows_with_the_factor() -> None:
     )
     found = estimate(kernel, "vitis-2023.2-u280-3.33ns").loops[-1]
     assert found.ii == 4 * 8
+
+
+@pytest.mark.parametrize(("start", "sums"), [(0.0, 7), (1.0, 8)])
+def test_a_sum_that_starts_at_zero_has_an_addition_less(start: float, sums: int) -> None:
+    p = ProgramBuilder("starts")
+    a, y = p.local("A", f64, (ROWS, 8)), p.local("y", f64, (ROWS,))
+    (i,) = p.loops(i=ROWS)
+    total = a[i, 0] + start
+    for j in range(1, 8):
+        total = total + a[i, j]
+    p.compute("S", (i,), y[i], total)
+    assert dict(inner(p).units) == {"dadd": sums}
