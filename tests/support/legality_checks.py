@@ -48,14 +48,19 @@ def judge(oracle: Oracle, before: ScheduledScop, step: Step) -> StepResult:
     try:
         after = apply_step(before, step)
     except IllegalStep as error:
-        assert error.code in error.render()
+        _check_text(error)
         return _judge_refusal(oracle, before, step, error)
     except ScheduleError as error:
-        assert error.code in error.render()
+        _check_text(error)
         if error.code == OVERLAP:
             return _judge_overlap(oracle, before, step, error)
         return StepResult(Verdict.NOT_DONE, error=error, detail=error.code)
     return _judge_acceptance(oracle, before, after, step)
+
+
+def _check_text(error: ScheduleError) -> None:
+    """A refusal's text is built when it is read: read it."""
+    assert error.code in error.render()
 
 
 def _judge_acceptance(
