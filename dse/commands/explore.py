@@ -13,7 +13,7 @@ import click
 
 from dse import console
 from dse.kernels import UNSCHEDULED, target
-from dse.output import format_option, rendered
+from dse.output import format_option, show
 from dsl.errors import InputError
 
 if TYPE_CHECKING:
@@ -68,8 +68,9 @@ def command(kernel: str, folder: Path, resume: bool, form: str, **given: Any) ->
     """
     from backends.devices import device
     from dse.bounds import bounds, work_of
+    from dse.estimation import setting
     from dse.evaluators.base import Limits, device_limits
-    from dse.evaluators.model import ModelEvaluator, personality_for
+    from dse.evaluators.model import ModelEvaluator
     from dse.run.front import designs
     from dse.run.session import Options, Session, StopRequestedError
     from dse.run.study import Study
@@ -80,7 +81,8 @@ def command(kernel: str, folder: Path, resume: bool, form: str, **given: Any) ->
     objectives = _objectives(given["objectives"])
     program = target(kernel, UNSCHEDULED, given["size"]).program
     evaluator = ModelEvaluator()
-    tool = personality_for(chip, given["clock"])
+    where = setting(None, chip.name, given["clock"])
+    tool = where.tool
     resources = device_limits(chip, given["share"], given["dsp"]).resources
     limits = Limits(resources, given["max_latency"])
     options = Options(
@@ -109,8 +111,10 @@ def command(kernel: str, folder: Path, resume: bool, form: str, **given: Any) ->
                 code = INTERRUPTED
         run.event("stopped" if code else "finished", trials=study.count)
         columns = ("latency", *_others(objectives), "to_bound", "design")
-        click.echo(rendered("explore", columns, rows(run, bound), form), nl=False)
+        show("explore", columns, rows(run, bound), form)
         _summary(run, bound, study.count, time.monotonic() - start)
+        for note in where.notes:
+            console.say(f"note: {note}")
         if code == 0 and not designs(run):
             code = NOTHING_FEASIBLE
     return code

@@ -13,14 +13,18 @@ from dse.kernels import target, target_options
 from dse.output import format_option, show
 
 if TYPE_CHECKING:
+    from backends.vitis.files import ProjectFiles
     from backends.vitis.run import VitisRun
 
 
 @click.command()
-@click.argument("kernel", metavar="FILE.py:KERNEL")
+@click.argument("kernel", metavar="FILE.py:KERNEL|RUN")
 @click.option("--out", "folder", required=True, type=click.Path(path_type=Path), metavar="DIR",
               help="The project's folder.")  # fmt: skip
 @target_options
+@click.option("--best", is_flag=True,
+              help="Take the best design of RUN, a folder of weft explore.")  # fmt: skip
+@click.option("--point", metavar="KEY", help="Take that design of RUN.")
 @click.option("--device", "device_name", default="xczu9eg", show_default=True, metavar="NAME|PART",
               help="xc7z020, xczu9eg, xcu50, xcu200, xcu250, xcu280, xcu55c, or a full part "
               "number of one of them.")  # fmt: skip
@@ -42,6 +46,8 @@ def command(
     folder: Path,
     schedule: str | None,
     size: str | None,
+    best: bool,
+    point: str | None,
     device_name: str,
     clock: float,
     seed: int,
@@ -56,12 +62,19 @@ def command(
     \b
     weft export gemm.py:gemm --schedule tiled --out gemm_hls --csim
     weft export gemm.py:gemm --out gemm_hls --device xcu280 --clock 3.33
+    weft export RUN --best --out gemm_hls
 
     Exits with 1 when the testbench finds a difference.
     """
     from backends.devices import device
     from backends.vitis.project import export
 
+    if best or point is not None:
+        from dse.run.chosen import chosen
+
+        design_of = chosen(Path(kernel), point)
+        kernel, size, schedule = design_of.source, design_of.size, design_of.schedule
+        device_name, clock = design_of.device, design_of.clock
     chip = device(device_name)
     what = target(kernel, schedule, size)
     from mlir_passes.pipeline import compile_design
@@ -78,16 +91,12 @@ def command(
     for note in (*made.notes, *notes):
         console.say(f"note: {note}")
     rows: list[dict[str, Any]] = [{"what": "export", "status": "ok", "detail": str(folder)}]
-    if run_csim:
-        from backends.vitis.csim import csim
+    if best or point is not None:
+        from dse.run.chosen import verified
 
-        console.say("csim: compiling the project with g++ and running its testbench")
-        result = csim(folder, made.names)
-        status = "ok" if result.passed else "failed"
-        if not result.passed:
-            console.say("\n".join(result.testbench.tail()))
-        detail = "" if result.testbench.returncode in (0, 1) else result.testbench.outcome
-        rows.append({"what": "csim", "status": status, "seconds": result.seconds, "detail": detail})
+        rows.append(verified(what.kernel, what.schedule))
+    if run_csim:
+        rows.append(_csim_row(folder, made.names))
     if step is not None:
         from backends.vitis.run import run_vitis
 
@@ -99,6 +108,19 @@ def command(
             columns.remove("latency_max")  # only Vitis knows it
         show("export", columns, rows, form)
     return int(any(row["status"] != "ok" for row in rows))
+
+
+def _csim_row(folder: Path, names: ProjectFiles) -> dict[str, Any]:
+    """Compile the project with g++, run its testbench, and say what came of it."""
+    from backends.vitis.csim import csim
+
+    console.say("csim: compiling the project with g++ and running its testbench")
+    result = csim(folder, names)
+    status = "ok" if result.passed else "failed"
+    if not result.passed:
+        console.say("\n".join(result.testbench.tail()))
+    detail = "" if result.testbench.returncode in (0, 1) else result.testbench.outcome
+    return {"what": "csim", "status": status, "seconds": result.seconds, "detail": detail}
 
 
 def _vitis_rows(run: VitisRun) -> list[dict[str, Any]]:

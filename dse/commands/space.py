@@ -47,11 +47,12 @@ def command(
     """
     from backends.devices import device
     from dse.bounds import bounds, work_of
-    from dse.evaluators.model import personality_for
+    from dse.estimation import setting
     from dse.space.space import space_of
 
     chip = device(device_name)
-    tool = personality_for(chip, clock)
+    where = setting(None, chip.name, clock)
+    tool = where.tool
     program = target(kernel, UNSCHEDULED, size).program
     found = space_of(program, tool, reassociate)
     show("space", COLUMNS, rows(found), form)
@@ -59,6 +60,8 @@ def command(
     limits = bounds(work_of(program, tool, reassociate), tool, dsp or chip.dsp)
     for bound in limits.all:
         console.say(f"  {bound.kind}: at least {bound.cycles:,} cycles ({bound.reason})")
+    for note in where.notes:
+        console.say(f"note: {note}")
 
 
 def rows(space: Space) -> list[dict[str, Any]]:

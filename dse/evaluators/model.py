@@ -6,42 +6,33 @@ import time
 from dataclasses import dataclass, replace
 
 from backends.devices import Device
+from dse.estimation import setting
 from dse.evaluators.base import LoopReport, Request, Result, Status
 from dsl.errors import LanguageError, ScheduleError, ToolError
 from polyhedral.codegen import loop_tree
 from polyhedral.schedule import apply
 from qor_gnn.estimate import LoopEstimate, QorEstimate, estimate
 from qor_gnn.from_tree import kernel_of_tree
-from qor_gnn.personality import Personality, available, personality
-from qor_gnn.reasons import Limit, PortLimit, Recurrence, Requested
+from qor_gnn.personality import Personality, personality
+from qor_gnn.reasons import Conflict, Limit, PortLimit, Recurrence, Requested
 
 VERSION = "1"
 
 
 def personality_for(device: Device, clock: float) -> Personality:
-    """The tool personality nearest to a device and a clock period in ns.
+    """The tool personality that answers for a device at a clock period in ns.
 
-    The clock decides how operators are pipelined, so it comes first; a family that no personality
-    has been measured on gets another's figures at that clock.
+    Raises:
+        ToolError: W452 there is no operator library at this clock.
     """
-    found = [personality(name) for name in available()]
-    return min(
-        found,
-        key=lambda p: (
-            abs(p.clock_ns - clock) / clock,
-            p.device != device.name,
-            p.family != device.family,
-            p.name,
-        ),
-    )
+    return setting(None, device.name, clock).tool
 
 
 @dataclass(frozen=True, slots=True)
 class ModelEvaluator:
     """`qor_gnn.estimate` on the scheduled loop tree.
 
-    ``tool`` is the name of a personality, None for the one nearest to the request's device and
-    clock.
+    ``tool`` is the name of a personality, None for the one of the request's device and clock.
     """
 
     tool: str | None = None
@@ -119,5 +110,7 @@ def _why(limit: Limit) -> str:
             return f"{limit.array} carried over {limit.distance} iterations through {path}"
         case PortLimit():
             return f"{limit.count} accesses of a bank of {limit.array} with {limit.ports} ports"
+        case Conflict():
+            return "accesses whose banks are not known do not fit together"
         case Requested():
             return "as asked"

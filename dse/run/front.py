@@ -62,3 +62,27 @@ def best(run: RunDirectory) -> Design:
     if not found:
         raise InputError("W526", f"{run.path} has no design within its limits")
     return found[0]
+
+
+def hypervolume(points: Sequence[tuple[float, ...]], worst: tuple[float, ...]) -> float:
+    """The share of the box from zero to ``worst`` that the points dominate (all to be small).
+
+    Any number of objectives, by slicing along the first (While et al., 2006).
+    """
+    scaled = [
+        tuple(p / w if w else 0.0 for p, w in zip(point, worst, strict=True)) for point in points
+    ]
+    return _volume([p for p in scaled if all(x <= 1 for x in p)])
+
+
+def _volume(points: Sequence[tuple[float, ...]]) -> float:
+    if not points:
+        return 0.0
+    if len(points[0]) == 1:
+        return 1.0 - min(p[0] for p in points)
+    ordered = sorted(points)
+    edges = [*(p[0] for p in ordered), 1.0]
+    return sum(
+        (edges[n + 1] - edges[n]) * _volume([p[1:] for p in ordered[: n + 1]])
+        for n in range(len(ordered))
+    )

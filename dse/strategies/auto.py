@@ -30,29 +30,28 @@ def opening(space: Space, budget: int, evaluate: Callable[[Point], Result]) -> I
     seen: set[Point] = set()
     for share in SHARES:
         spend = max(1, round(share * budget))
-        yield from _solved(space, spend, _BEST if share == 1 else 1, evaluate, seen)
+        yield from solved(space, spend, _BEST if share == 1 else 1, evaluate, seen)
 
 
-def _solved(
+def solved(
     space: Space, budget: int, count: int, evaluate: Callable[[Point], Result], seen: set[Point]
 ) -> Iterator[Trial]:
     """The best estimated points for one budget; again with less where they turn out too dear."""
     spend = budget
     for _ in range(_TRIES):
-        over = 0
-        fits = False
+        fastest: Result | None = None
         for solution in _ranked(space, spend, count):
             if solution.point in seen:
                 continue
             seen.add(solution.point)
             result = evaluate(solution.point)
             yield Trial(solution.point, result, f"solved for {spend} of {budget} DSP")
-            used = result.resources.get("dsp", 0)
-            if result.evaluated and used <= budget:
-                fits = True
-            elif result.evaluated:
-                over = max(over, used - budget)
-        if fits or not over or spend - over < 1:
+            if result.latency is not None and (
+                fastest is None or result.latency < (fastest.latency or 0.0)
+            ):
+                fastest = result
+        over = 0 if fastest is None else fastest.resources.get("dsp", 0) - budget
+        if over <= 0 or spend - over < 1:
             return
         spend -= over
 

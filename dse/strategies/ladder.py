@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from heapq import nsmallest
+from math import ceil, prod
 
 from dse.bounds import MAX_BANKS
 from dse.space.cost import Cost, cost
 from dse.space.nest import Nest, NestLoop, Order, Vector
+
+_PRICED = 200  # vectors of each magnitude of copies
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,25 +23,37 @@ class Rung:
     cost: Cost
 
 
-def ladder(nest: Nest, number: int, budget: int, widest: int = MAX_BANKS) -> tuple[Rung, ...]:
-    """The vectors of one order within a budget of DSP and a number of copies, fastest first.
+def ladder(nest: Nest, number: int, budget: int) -> tuple[Rung, ...]:
+    """Vectors of one order within a budget of DSP, fastest first.
 
-    At least one loop keeps blocks: a nest that is unrolled completely has nothing to pipeline.
-    Without operators that cost DSP only the number of copies limits.
+    At least one loop keeps blocks: a nest that is unrolled completely has nothing to pipeline. Of
+    each magnitude of copies those of the fewest iterations are priced. Nests whose operators cost
+    no DSP have at most as many copies as an array may have banks.
     """
     order = nest.orders[number]
     least = cost(nest, order, (1,) * len(order.loops))
-    copies = widest
+    copies = MAX_BANKS
     if least.dsp:
         # Operations that are shared by copies make the first copy dearer than the others.
         each = sum({o.core: o.dsp for o in order.operations if _widens(order, o.loops)}.values())
-        copies = min(copies, budget // each + 1) if each else copies
+        copies = budget // each + 1 if each else copies
     found = [
         Rung(number, vector, priced)
-        for vector in vectors(order, max(1, copies))
+        for vector in _fewest(order, max(1, copies))
         if (priced := cost(nest, order, vector)).dsp <= max(budget, least.dsp)
     ]
     return tuple(sorted(found, key=lambda r: (r.cost.cycles, r.cost.dsp, r.vector)))
+
+
+def _fewest(order: Order, copies: int) -> Iterator[Vector]:
+    """Of each magnitude of copies the vectors that leave the fewest iterations."""
+    magnitudes: dict[int, list[tuple[int, Vector]]] = {}
+    for vector in vectors(order, copies):
+        sides = list(zip(order.loops, vector, strict=True))
+        trips = prod(ceil(loop.extent / u) for loop, u in sides if loop.extent is not None)
+        magnitudes.setdefault(prod(vector).bit_length(), []).append((trips, vector))
+    for found in magnitudes.values():
+        yield from (vector for _, vector in nsmallest(_PRICED, found))
 
 
 def _widens(order: Order, loops: frozenset[str]) -> bool:

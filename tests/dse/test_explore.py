@@ -242,7 +242,7 @@ def test_there_must_be_a_run_to_resume(tmp_path, capfd):
 
 def test_a_run_is_resumed_with_its_own_options(tmp_path, capfd):
     explore(tmp_path / "run", "--strategy", "pom", "--trials", "1")
-    assert explore(tmp_path / "run", "--strategy", "pom", "--clock", "5", "--resume") == 1
+    assert explore(tmp_path / "run", "--strategy", "pom", "--dsp", "50", "--resume") == 1
     assert "error[W525]: the run in" in capfd.readouterr().err
 
 
@@ -263,6 +263,12 @@ def test_a_torn_journal_is_mended(tmp_path, capfd):
     (folder / "study.journal.lock").write_text("left behind")
     assert explore(folder, "--strategy", "random", "--trials", "6", "--resume") in (0, 3)
     assert sum(t.user_attrs.get("status") is not None for t in study_of(folder).trials) == 6
+
+
+def test_without_optuna_there_is_no_study(tmp_path, monkeypatch, capfd):
+    monkeypatch.setitem(sys.modules, "optuna", None)
+    assert explore(tmp_path / "run") == 1
+    assert "error[W523]: exploring needs Optuna, which is not installed" in capfd.readouterr().err
 
 
 def test_a_run_without_a_feasible_design_has_no_best(tmp_path, capfd):

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from backends.devices import device
-from dse.evaluators.base import Evaluator, Limits, Result, Status, device_limits, judged
+from dse.evaluators.base import Evaluator, Limits, Request, Result, Status, device_limits, judged
 from dse.evaluators.model import ModelEvaluator, personality_for
-from tests.dse.contract import EvaluatorContract
+from dsl.schedule import Schedule
+from tests.dse.contract import EvaluatorContract, stencil
 
 
 class TestModelEvaluator(EvaluatorContract):
@@ -28,7 +29,14 @@ def test_the_personality_is_that_of_the_device_and_clock():
 
 def test_a_device_without_a_personality_gets_the_one_of_its_clock():
     assert personality_for(device("xc7z020"), 10.0).clock_ns == 10.0
-    assert personality_for(device("xcu250"), 4.0).clock_ns == 3.33
+    assert personality_for(device("xcu250"), 3.33).clock_ns == 3.33
+
+
+def test_a_clock_that_no_library_is_for_is_an_error_of_the_tool():
+    request = Request(stencil.program, Schedule(), device("xczu9eg"), 7.77)
+    result = ModelEvaluator().evaluate(request)
+    assert result.status is Status.TOOL_ERROR
+    assert result.detail.startswith("W452")
 
 
 def test_what_is_over_a_limit_is_infeasible_and_keeps_its_figures():
