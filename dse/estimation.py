@@ -16,11 +16,11 @@ from qor_gnn.batch_family import written_unrolls
 from qor_gnn.estimate import QorEstimate, estimate
 from qor_gnn.from_tree import kernel_of_tree
 from qor_gnn.personality import DEFAULT, Personality, available, personality
+from qor_gnn.region import Kernel, Statement, walk
 
 if TYPE_CHECKING:
     from mlir_passes.pipeline import Design
     from polyhedral.scheduled import ScheduledScop
-    from qor_gnn.region import Kernel
 
 _SAME_CLOCK = 0.005  # ns: 3.33 is 300 MHz
 
@@ -120,7 +120,22 @@ def estimated_state(
     regions = kernel_of_tree(tree)
     kept = written_unrolls(schedule)
     answer = estimate(regions, where.tool, where.device, explain=explain, kept=kept)
-    return Estimation(tree.program, schedule, where, state, regions, answer)
+    noted = replace(where, notes=(*where.notes, *_assumed(regions, where.tool)))
+    return Estimation(tree.program, schedule, noted, state, regions, answer)
+
+
+def _assumed(regions: Kernel, tool: Personality) -> tuple[str, ...]:
+    """A note on operators of the design whose figures no report of the tool shows."""
+    found: dict[str, None] = {}
+    for function in regions.functions:
+        for node in walk(function.body):
+            for op in node.ops if isinstance(node, Statement) else ():
+                if op.kind in ("load", "input", "const", "index"):
+                    continue
+                operator = tool.operator(op.kind, op.type, op.width)
+                if operator.shared and not operator.measured:
+                    found[f"{op.kind} on {op.type}"] = None
+    return (f"assumed, not measured: {', '.join(found)}",) if found else ()
 
 
 def prediction(
@@ -144,4 +159,4 @@ def prediction(
         found = estimated_state(design.scheduled, design.schedule, exact)
     except ToolError as error:
         return {}, (f"no qor.json, as there is no estimate: {error.message}",)
-    return {"qor.json": as_text(as_data(found, {"schedule": "schedule.json"}))}, where.notes
+    return {"qor.json": as_text(as_data(found, {"schedule": "schedule.json"}))}, found.setting.notes

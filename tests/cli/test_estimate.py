@@ -251,6 +251,12 @@ def test_another_family_gets_a_note(weft: Weft, file: Path) -> None:
     assert "note: Vitis HLS does not target ecp5-85k" in done.out
 
 
+def test_operators_that_were_not_measured_are_named(weft: Weft, file: Path) -> None:
+    done = weft("estimate", f"{file}:halves")
+    assert "note: assumed, not measured: mul on f16" in done.out
+    assert "note:" not in weft("estimate", f"{file}:total").out
+
+
 def test_clock_without_library(weft: Weft, file: Path) -> None:
     done = weft("estimate", f"{file}:total", "--clock", "5")
     assert done.code == 1
