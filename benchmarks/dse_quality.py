@@ -16,7 +16,7 @@ import weft
 from backends.devices import device
 from benchmarks._row import Goal, Options, Row, main, say
 from dse.bounds import bounds, work_of
-from dse.evaluators.base import Limits, Request, Result, Status, judged
+from dse.evaluators.base import Request, Result, Status, device_limits, judged
 from dse.evaluators.model import ModelEvaluator, personality_for
 from dse.space.space import Point, space_of
 from dse.strategies.auto import solved
@@ -74,7 +74,7 @@ def explored(program: Program, name: str, clock: float, cap: int) -> Found:
     chip = device(name)
     evaluator = ModelEvaluator()
     tool = personality_for(chip, clock)
-    limits = Limits({"dsp": cap})
+    limits = device_limits(chip, dsp=cap)
     space = space_of(program, tool)
     results: list[Result] = []
 
@@ -85,7 +85,7 @@ def explored(program: Program, name: str, clock: float, cap: int) -> Found:
         results.append(judged(evaluator.evaluate(Request(program, schedule, chip, clock)), limits))
         return results[-1]
 
-    for _ in (*pom(space, cap, evaluate), *solved(space, cap, 2, evaluate, set())):
+    for _ in (*pom(space, cap, limits, evaluate), *solved(space, cap, limits, 2, evaluate, set())):
         pass
     fits = [r for r in results if r.status is Status.OK]
     best = min(fits, key=lambda r: r.latency or 0.0, default=None)

@@ -76,9 +76,11 @@ class Session:
         """
         match self.options.strategy:
             case "pom":
-                self._drain(pom(self.space, self.options.budget, self.evaluate))
+                budget, limits = self.options.budget, self.options.limits
+                self._drain(pom(self.space, budget, limits, self.evaluate))
             case "auto":
-                self._drain(opening(self.space, self.options.budget, self.evaluate))
+                budget, limits = self.options.budget, self.options.limits
+                self._drain(opening(self.space, budget, limits, self.evaluate))
                 self._sampled(structures=True)
             case "exhaustive":
                 self._exhaustive()

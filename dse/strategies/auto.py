@@ -8,33 +8,42 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from dse.evaluators.base import Result
+from dse.evaluators.base import Limits, Result
 from dse.space.space import Point, Space
 from dse.strategies.pom import Trial, pom
 from dse.strategies.solve import Solution, solve
+from dse.strategies.spend import less
 
 SHARES = (1.0, 0.7, 0.5, 0.35, 0.25, 0.15, 0.1, 0.05)
 _TRIES = 4  # of one budget, each with less to spend
 _BEST = 2  # solutions of a variant that are evaluated for the whole budget
 
 
-def opening(space: Space, budget: int, evaluate: Callable[[Point], Result]) -> Iterator[Trial]:
+def opening(
+    space: Space, budget: int, limits: Limits, evaluate: Callable[[Point], Result]
+) -> Iterator[Trial]:
     """POM's stages, then solutions for the whole budget and for shares of it, best variants first.
 
     Args:
         space: of the kernel.
         budget: DSP slices that a design may use.
+        limits: on all resources.
         evaluate: gives the figures of a point.
     """
-    yield from pom(space, budget, evaluate)
+    yield from pom(space, budget, limits, evaluate)
     seen: set[Point] = set()
     for share in SHARES:
         spend = max(1, round(share * budget))
-        yield from solved(space, spend, _BEST if share == 1 else 1, evaluate, seen)
+        yield from solved(space, spend, limits, _BEST if share == 1 else 1, evaluate, seen)
 
 
 def solved(
-    space: Space, budget: int, count: int, evaluate: Callable[[Point], Result], seen: set[Point]
+    space: Space,
+    budget: int,
+    limits: Limits,
+    count: int,
+    evaluate: Callable[[Point], Result],
+    seen: set[Point],
 ) -> Iterator[Trial]:
     """The best estimated points for one budget; again with less where they turn out too dear."""
     spend = budget
@@ -50,10 +59,10 @@ def solved(
                 fastest is None or result.latency < (fastest.latency or 0.0)
             ):
                 fastest = result
-        over = 0 if fastest is None else fastest.resources.get("dsp", 0) - budget
-        if over <= 0 or spend - over < 1:
+        reduced = None if fastest is None else less(spend, budget, fastest, limits)
+        if reduced is None or reduced < 1:
             return
-        spend -= over
+        spend = reduced
 
 
 def _ranked(space: Space, budget: int, count: int) -> list[Solution]:

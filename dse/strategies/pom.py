@@ -13,13 +13,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from dse.bounds import MAX_BANKS
-from dse.evaluators.base import Result, Status
+from dse.evaluators.base import Limits, Result
 from dse.space.banks import Demand, demand
 from dse.space.cost import Cost, cost, design_cycles, design_units, stages
 from dse.space.nest import Nest
 from dse.space.partitions import partitions, together
 from dse.space.space import Choice, Point, Space, ones
 from dse.strategies.ladder import Rung, ladder
+from dse.strategies.spend import less
 
 Evaluate = Callable[[Point], Result]
 
@@ -38,12 +39,13 @@ class Trial:
     why: str
 
 
-def pom(space: Space, budget: int, evaluate: Evaluate) -> Iterator[Trial]:
+def pom(space: Space, budget: int, limits: Limits, evaluate: Evaluate) -> Iterator[Trial]:
     """The design of stage 1, then those of stage 2; the last feasible one is the strategy's answer.
 
     Args:
         space: of the kernel.
         budget: DSP slices that a design may use.
+        limits: on all resources.
         evaluate: gives the figures of a point.
     """
     start = stage1(space)
@@ -52,14 +54,11 @@ def pom(space: Space, budget: int, evaluate: Evaluate) -> Iterator[Trial]:
     for _ in range(_RETRIES):
         point = stage2(space, start, spend)
         result = evaluate(point)
-        used = result.resources.get("dsp", 0)
         yield Trial(point, result, f"stage 2: parallelism for {spend} DSP")
-        if result.status is Status.OK or not result.evaluated or used <= budget:
+        reduced = less(spend, budget, result, limits) if result.evaluated else None
+        if reduced is None or reduced < 1:
             return
-        # The estimate was too low by that much; ask for as much less.
-        spend = min(spend - 1, spend - (used - budget))
-        if spend < 1:
-            return
+        spend = reduced
 
 
 # ----------------------------------------------------------------------------------------- stage 1

@@ -10,17 +10,18 @@ import weft
 from backends.devices import device
 from backends.verify import verify
 from dse.bounds import bounds, work_of
-from dse.evaluators.base import Request, Result, Status, device_limits, judged
+from dse.evaluators.base import Limits, Request, Result, Status, device_limits, judged
 from dse.evaluators.model import ModelEvaluator, personality_for
 from dse.space.space import Point, Space, space_of
 from dse.strategies.pom import Trial, pom, stage1
+from dse.strategies.spend import less
 from dsl.loader import load_kernels
 from dsl.program import Program
 from dsl.steps import Skew
 from weft import f32
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
-BOARD, CLOCK = device("xc7z020"), 10.0
+BOARD, CLOCK = device("xczu9eg"), 10.0
 TOOL = personality_for(BOARD, CLOCK)
 
 
@@ -45,7 +46,7 @@ def explored(program: Program, budget: int) -> tuple[Space, list[Trial]]:
         request = Request(program, schedule, BOARD, CLOCK)
         return judged(ModelEvaluator().evaluate(request), limits)
 
-    return space, list(pom(space, budget, evaluate))
+    return space, list(pom(space, budget, limits, evaluate))
 
 
 def best(trials: list[Trial]) -> Trial:
@@ -108,3 +109,15 @@ def test_the_same_design_comes_out_each_time():
     program = example("k2mm", "mini")
     first, second = (explored(program, 100)[1] for _ in range(2))
     assert [t.point for t in first] == [t.point for t in second]
+
+
+def test_what_is_over_another_limit_is_planned_smaller():
+    limits = Limits({"dsp": 220, "lut": 1000})
+    fits = Result(Status.OK, 1.0, {"dsp": 220, "lut": 1000})
+    assert less(220, 220, fits, limits) is None
+    dear = Result(Status.OK, 1.0, {"dsp": 223, "lut": 900})
+    assert less(220, 220, dear, limits) == 217
+    large = Result(Status.OK, 1.0, {"dsp": 200, "lut": 1250})
+    assert less(220, 220, large, limits) == 176
+    hardly = Result(Status.OK, 1.0, {"dsp": 200, "lut": 1001})
+    assert less(220, 220, hardly, limits) == 219
