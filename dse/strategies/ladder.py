@@ -11,6 +11,8 @@ from dse.bounds import MAX_BANKS
 from dse.space.cost import Cost, cost
 from dse.space.nest import Nest, NestLoop, Order, Vector
 
+_MODEST = 16  # copies that are never too many
+_MULTIPLY_ADD = 5  # DSP of a multiplication and an addition of f32
 _PRICED = 200  # vectors of each magnitude of copies
 
 
@@ -28,11 +30,11 @@ def ladder(nest: Nest, number: int, budget: int) -> tuple[Rung, ...]:
 
     At least one loop keeps blocks: a nest that is unrolled completely has nothing to pipeline. Of
     each magnitude of copies those of the fewest iterations are priced. Nests whose operators cost
-    no DSP have at most as many copies as an array may have banks.
+    no DSP have about as many copies as the others can have: their multiplexers cost LUTs.
     """
     order = nest.orders[number]
     least = cost(nest, order, (1,) * len(order.loops))
-    copies = MAX_BANKS
+    copies = min(MAX_BANKS, max(_MODEST, budget // _MULTIPLY_ADD))
     if least.dsp:
         # Operations that are shared by copies make the first copy dearer than the others.
         each = sum({o.core: o.dsp for o in order.operations if _widens(order, o.loops)}.values())
