@@ -125,11 +125,13 @@ def _part(nest: Nest, order: Order, sides: Sides, ports: int) -> _Part:
             if blocks > 1 and not order.drains:
                 around = max(1.0, inside * carry.distance)
                 interval = max(interval, ceil((carry.delay + links) / around))
-    trips = prod(blocks for blocks, _ in sides)
-    entered = nest.runs
-    if order.drains:
-        trips = sides[-1][0]
-        entered *= prod(blocks for blocks, _ in sides[:-1])
+    trips, entered = 1.0, nest.runs
+    for level, (blocks, _) in enumerate(sides):
+        flat = all(loop.extent is not None for loop in order.loops[level + 1 :])
+        if level == len(sides) - 1 or (flat and not order.drains):
+            trips *= blocks
+        else:
+            entered *= blocks
     return _Part(entered * (interval * trips + order.depth + chain + _CALL), interval)
 
 
