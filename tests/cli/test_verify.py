@@ -218,7 +218,7 @@ CHOLESKY = Path(__file__).parents[2] / "examples" / "polybench" / "cholesky.py"
 def test_golden_data_is_made_of_the_kernels_own_inputs(weft: Weft, tmp_path: Path) -> None:
     done = weft("export", f"{CHOLESKY}:cholesky", "--size", "mini", "--out", tmp_path / "p")
     assert done.code == 0, done.err
-    assert "note:" not in done.err
+    assert "NaN" not in done.err
     for name in ("in", "out"):
         values = np.fromfile(tmp_path / "p" / "data" / f"00_A.{name}.bin", np.float32)
         assert values.size == 40 * 40
