@@ -1,10 +1,12 @@
-"""What would make a refused step legal, where that is known."""
+"""What would make a refused step legal: tried before it is said."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from dsl.steps import Fuse, Interchange, Reorder, Step, Tile
+from dsl.errors import ScheduleError
+from dsl.steps import Interchange, Reassociate, Reorder, Skew, Step, Tile
 from polyhedral.scheduled import ScheduledScop
 
 if TYPE_CHECKING:
@@ -12,28 +14,49 @@ if TYPE_CHECKING:
 
 
 def suggestion(before: ScheduledScop, step: Step, violation: Violation) -> str | None:
-    """A help line for an `IllegalStep`, or None."""
+    """A help line for an `IllegalStep`: a step after which the refused one is legal, or None."""
+    for first, text in _candidates(before, step, violation):
+        if _helps(before, first, step):
+            return text
+    return None
+
+
+def _helps(before: ScheduledScop, first: Step, step: Step) -> bool:
+    from polyhedral.schedule import apply_step
+
+    try:
+        apply_step(apply_step(before, first), step)
+    except ScheduleError:
+        return False
+    return True
+
+
+def _candidates(
+    before: ScheduledScop, step: Step, violation: Violation
+) -> Iterator[tuple[Step, str]]:
     name = violation.sink.name
     if violation.is_reduction:
-        return f'reassociate("{name}") allows its reduction in any order (on floats it rounds anew)'
-    if isinstance(step, (Interchange, Reorder, Tile)):
-        return _skew_help(before, violation)
-    if isinstance(step, Fuse) and violation.source.statement is not violation.sink.statement:
-        return f'shift("{name}", ...) by the distance in the fused nest may make it legal'
-    return None
+        text = f'reassociate("{name}") allows its reduction in any order (on floats it rounds anew)'
+        yield Reassociate(name), text
+    elif isinstance(step, (Interchange, Reorder, Tile)):
+        yield from _skews(before, violation)
 
 
-def _skew_help(before: ScheduledScop, violation: Violation) -> str | None:
+def _skews(before: ScheduledScop, violation: Violation) -> Iterator[tuple[Step, str]]:
     """A distance (1, -d) becomes (1, 0) when the inner loop is skewed by d."""
     if violation.source.statement is not violation.sink.statement:
-        return None
+        return
     distance = violation.witness.distance
     loops = violation.source.statement.variables
-    present = {d.name for p in before.pieces for d in p.dims}
+    addresses = before.loop_names()
     for inner, back in enumerate(distance):
         for outer in range(inner):
-            if back < 0 < distance[outer] and {loops[outer], loops[inner]} <= present:
+            if back < 0 < distance[outer]:
+                a, b = (_address(loops[k], violation.sink.name, addresses) for k in (outer, inner))
                 factor = -(back // distance[outer])
-                a, b = loops[outer], loops[inner]
-                return f'skew("{a}", "{b}", {factor}) first makes the distance nonnegative'
-    return None
+                text = f'skew("{a}", "{b}", {factor}) first makes the distance nonnegative'
+                yield Skew(a, b, factor), text
+
+
+def _address(loop: str, stmt: str, addresses: tuple[str, ...]) -> str:
+    return loop if loop in addresses else f"{stmt}.{loop}"
