@@ -14,7 +14,7 @@ from dsl.errors import InputError, did_you_mean
 from dsl.expr import Binary, BinaryOp, Expr, Unary, UnaryOp, loads, walk
 from dsl.numeric import bounds, width_of
 from dsl.program import Array, Program
-from dsl.types import DType, FixedType, FloatType, IntType
+from dsl.types import DType, FixedType, FloatType, IntType, Overflow
 
 __all__ = [
     "InputMaker",
@@ -200,7 +200,7 @@ def random_inputs(program: Program, seed: int = 0) -> dict[str, Value]:
     """Random values for all arguments; the same for the same program and seed.
 
     Floats are uniform in [-2, 2), on a grid that makes them exact and never denormal. Integers and
-    fixed point take any value of their type. What is divided by or shifted by is a small positive
+    fixed point take any value that an assignment can give them. What is divided by or shifted by is a small positive
     integer (floats and fixed point: any positive value), and what is under a square root or a
     logarithm is positive. What a local was computed from counts like the local.
     """
@@ -215,6 +215,8 @@ def random_inputs(program: Program, seed: int = 0) -> dict[str, Value]:
             found = _integers(array, min(1, high) if high else low, min(_SMALL, high), rng)
         else:
             low, high = bounds(array.dtype)
+            if isinstance(array.dtype, FixedType) and array.dtype.overflow is Overflow.SAT_SYM:
+                low = max(low, -high)  # an assignment never leaves the value below that
             low = min(1, high) if array.name in small | positive else low
             found = _integers(array, low, high, rng)
         values[array.name] = found if array.shape else found[()]
