@@ -6,21 +6,23 @@ import time
 from dataclasses import dataclass, replace
 
 from backends.devices import Device
-from dse.estimation import setting
+from dse.estimation import Setting, setting
 from dse.evaluators.base import LoopReport, Request, Result, Status
 from dsl.errors import LanguageError, ScheduleError, ToolError
 from polyhedral.codegen import loop_tree
 from polyhedral.schedule import apply
+from qor_gnn.batch_family import written_unrolls
 from qor_gnn.estimate import LoopEstimate, QorEstimate, estimate
 from qor_gnn.from_tree import kernel_of_tree
-from qor_gnn.personality import Personality, personality
+from qor_gnn.personality import Personality
 from qor_gnn.reasons import Conflict, Limit, PortLimit, Recurrence, Requested
 
-VERSION = "1"
+VERSION = "2"
 
 
 def personality_for(device: Device, clock: float) -> Personality:
-    """The tool personality that answers for a device at a clock period in ns.
+    """The tool personality that answers for a device at a clock period in ns: of exactly that
+    clock, for nothing is scaled.
 
     Raises:
         ToolError: W452 there is no operator library at this clock.
@@ -32,7 +34,9 @@ def personality_for(device: Device, clock: float) -> Personality:
 class ModelEvaluator:
     """`qor_gnn.estimate` on the scheduled loop tree.
 
-    ``tool`` is the name of a personality, None for the one of the request's device and clock.
+    ``tool`` is the name of a personality, None for the one of the request's device and clock. A
+    request at another clock than the personality's is an error of the tool (W452); where the
+    device is of another family, the result's ``tool`` says so.
     """
 
     tool: str | None = None
@@ -52,11 +56,13 @@ class ModelEvaluator:
         """Of this adapter, and of the personality if one is fixed."""
         return f"{VERSION}:{self.tool or ''}"
 
-    def personality(self, request: Request) -> Personality:
-        """The personality that answers a request."""
-        if self.tool is not None:
-            return personality(self.tool)
-        return personality_for(request.device, request.clock)
+    def setting(self, request: Request) -> Setting:
+        """The personality that answers a request, and notes on where it was not measured.
+
+        Raises:
+            ToolError: W450 no such personality, W452 there is no operator library at the clock.
+        """
+        return setting(self.tool, request.device.name, request.clock)
 
     def evaluate(self, request: Request) -> Result:
         """See `dse.evaluators.base.Evaluator`."""
@@ -72,14 +78,16 @@ class ModelEvaluator:
             return Result(Status.ILLEGAL, detail=error.code)
         try:
             design = kernel_of_tree(loop_tree(state))
-            answer = estimate(design, self.personality(request), request.device)
+            where = self.setting(request)
+            kept = written_unrolls(request.schedule)
+            answer = estimate(design, where.tool, request.device, kept=kept)
         except ToolError as error:
             return Result(Status.TOOL_ERROR, detail=f"{error.code}: {error.message}")
-        return result_of(answer)
+        return result_of(answer, where.notes)
 
 
-def result_of(answer: QorEstimate) -> Result:
-    """A `QorEstimate` as a result."""
+def result_of(answer: QorEstimate, notes: tuple[str, ...] = ()) -> Result:
+    """A `QorEstimate` as a result; ``notes`` become a part of what the figures are said to be of."""
     counts = {
         "dsp": answer.dsp,
         "lut": answer.lut,
@@ -91,7 +99,7 @@ def result_of(answer: QorEstimate) -> Result:
         answer.latency.average,
         {name: n for name, n in counts.items() if n is not None},
         answer.provenance,
-        f"{answer.tool}, on {answer.device} at {answer.clock_ns:g} ns",
+        "; ".join((f"{answer.tool}, on {answer.device} at {answer.clock_ns:g} ns", *notes)),
         loops=tuple(map(_report, answer.loops)),
     )
 

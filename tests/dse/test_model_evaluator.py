@@ -4,11 +4,21 @@ from __future__ import annotations
 
 import pytest
 
+import weft
 from backends.devices import device
 from dse.evaluators.base import Evaluator, Limits, Request, Result, Status, device_limits, judged
 from dse.evaluators.model import ModelEvaluator, personality_for
 from dsl.schedule import Schedule
+from dsl.steps import Unroll
 from tests.dse.contract import EvaluatorContract, stencil
+from weft import f64
+
+
+@weft.kernel
+def short_rows(a: f64[200, 8]):
+    for i in range(200):
+        for j in range(8):
+            a[i, j] = a[i, j] * 2.0
 
 
 class TestModelEvaluator(EvaluatorContract):
@@ -37,6 +47,34 @@ def test_a_clock_that_no_library_is_for_is_an_error_of_the_tool():
     result = ModelEvaluator().evaluate(request)
     assert result.status is Status.TOOL_ERROR
     assert result.detail.startswith("W452")
+
+
+def test_a_named_tool_answers_at_its_own_clock_only():
+    request = Request(stencil.program, Schedule(), device("xczu9eg"), 10.0)
+    result = ModelEvaluator("vitis-2023.2-u280-3.33ns").evaluate(request)
+    assert result.status is Status.TOOL_ERROR
+    assert result.detail.startswith("W452")
+
+
+def test_a_device_of_another_family_is_noted_with_the_figures():
+    def tool(name: str) -> str:
+        return (
+            ModelEvaluator().evaluate(Request(stencil.program, Schedule(), device(name), 10.0)).tool
+        )
+
+    assert tool("xczu9eg") == "vitis-2022.1-zu9eg-10ns, on xczu9eg at 10 ns"
+    assert tool("xc7z020").endswith(
+        "; no operator library of zynq7 (xc7z020): these are the operators of zynquplus"
+    )
+
+
+def test_a_written_unroll_factor_is_left_alone_by_the_tool():
+    def pipelines(*steps: Unroll) -> list[tuple[str, ...]]:
+        request = Request(short_rows.program, Schedule(steps), device("xcu200"), 4.0)
+        return [loop.loops for loop in ModelEvaluator().evaluate(request).loops]
+
+    assert pipelines() == [("i",)]  # the short loop went into its parent
+    assert pipelines(Unroll("j", 1)) == [("i", "j")]
 
 
 def test_what_is_over_a_limit_is_infeasible_and_keeps_its_figures():
