@@ -41,7 +41,11 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class LoopReport:
-    """One loop of a design, for people: ``why`` says what holds the interval up."""
+    """One loop of a design, for people: ``why`` says what holds the interval up.
+
+    ``level`` counts the regions around it, ``copies`` how often it is there, ``unroll`` the copies
+    of its body, ``statements`` names those inside.
+    """
 
     loops: tuple[str, ...]
     kind: str
@@ -50,6 +54,11 @@ class LoopReport:
     depth: float
     latency: float
     why: str
+    statements: tuple[str, ...] = ()
+    level: int = 0
+    copies: int = 1
+    unroll: int = 1
+    dsp: int = 0
 
 
 @dataclass(frozen=True, slots=True)

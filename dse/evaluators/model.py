@@ -6,6 +6,7 @@ import time
 from dataclasses import dataclass, replace
 
 from backends.devices import Device
+from dse.estimate_words import why
 from dse.estimation import Setting, setting
 from dse.evaluators.base import LoopReport, Request, Result, Status
 from dsl.errors import LanguageError, ScheduleError, ToolError
@@ -15,7 +16,6 @@ from qor_gnn.batch_family import written_unrolls
 from qor_gnn.estimate import LoopEstimate, QorEstimate, estimate
 from qor_gnn.from_tree import kernel_of_tree
 from qor_gnn.personality import Personality
-from qor_gnn.reasons import Conflict, Limit, PortLimit, Recurrence, Requested
 
 VERSION = "2"
 
@@ -105,20 +105,17 @@ def result_of(answer: QorEstimate, notes: tuple[str, ...] = ()) -> Result:
 
 
 def _report(loop: LoopEstimate) -> LoopReport:
-    why = _why(loop.limits[0]) if loop.limits else ""
     return LoopReport(
-        loop.loops, loop.kind, loop.trips.average, loop.ii, loop.depth, loop.latency.average, why
+        loop.loops,
+        loop.kind,
+        loop.trips.average,
+        loop.ii,
+        loop.depth,
+        loop.latency.average,
+        why(loop),
+        loop.statements,
+        loop.level,
+        loop.copies,
+        loop.unroll,
+        loop.dsp,
     )
-
-
-def _why(limit: Limit) -> str:
-    match limit:
-        case Recurrence():
-            path = ", ".join(limit.operators)
-            return f"{limit.array} carried over {limit.distance} iterations through {path}"
-        case PortLimit():
-            return f"{limit.count} accesses of a bank of {limit.array} with {limit.ports} ports"
-        case Conflict():
-            return "accesses whose banks are not known do not fit together"
-        case Requested():
-            return "as asked"

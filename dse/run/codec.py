@@ -45,7 +45,10 @@ def result_from_json(data: dict[str, Any]) -> Result:
     """What `result_to_json` wrote; KeyError, TypeError or ValueError if it is anything else."""
     fields = dict(data)
     fields["status"] = Status(fields["status"])
-    fields["loops"] = tuple(
-        LoopReport(**{**loop, "loops": tuple(loop["loops"])}) for loop in fields["loops"]
-    )
+    fields["loops"] = tuple(map(_loop_from_json, fields["loops"]))
     return Result(**fields)
+
+
+def _loop_from_json(data: dict[str, Any]) -> LoopReport:
+    lists = {name: tuple(data.get(name, ())) for name in ("loops", "statements")}
+    return LoopReport(**{**data, **lists})
