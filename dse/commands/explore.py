@@ -69,12 +69,14 @@ def command(kernel: str, folder: Path, resume: bool, form: str, **given: Any) ->
     from backends.devices import device
     from dse.bounds import bounds, work_of
     from dse.estimation import setting
-    from dse.evaluators.base import Limits, device_limits
+    from dse.evaluators.base import Limits, Request, device_limits
     from dse.evaluators.model import ModelEvaluator
     from dse.run.front import designs
+    from dse.run.problem import describe, keep
     from dse.run.session import Options, Session, StopRequestedError
     from dse.run.study import Study
     from dse.space.space import space_of
+    from dsl.schedule import Schedule
 
     start = time.monotonic()
     chip = device(given["device_name"])
@@ -99,7 +101,12 @@ def command(kernel: str, folder: Path, resume: bool, form: str, **given: Any) ->
     }  # fmt: skip
     with contextlib.closing(_run(folder, resume, manifest)) as run:
         space = space_of(program, tool, given["reassociate"])
-        bound = bounds(work_of(program, tool, given["reassociate"]), tool, options.budget)
+        work = work_of(program, tool, given["reassociate"])
+        bound = bounds(work, tool, options.budget)
+        plain = None
+        if evaluator.cost < 1:
+            plain = evaluator.evaluate(Request(program, Schedule(), chip, given["clock"]))
+        keep(run, describe(space, work, tool, chip, options.budget, where.notes, plain))
         study = Study(run, objectives, limits, _sampler(given["strategy"]), given["seed"])
         run.event("resumed" if resume else "started", trials=study.count)
         code = 0

@@ -1,0 +1,177 @@
+"""What a run searches, for people: ``problem.json`` in its folder, written when it begins.
+
+The program, its space, the lower bounds and the cost of the program as it stands. The report and the
+comparison of runs read it: neither needs the kernel's file, which may have changed or be elsewhere.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from math import prod
+from typing import TYPE_CHECKING
+
+from backends.devices import Device
+from dse.evaluators.base import RESOURCES, Result
+from dse.run.codec import result_from_json, result_to_json
+from dse.run.directory import RunDirectory, write_whole
+from dsl.program import Loop, Program, Stmt
+
+if TYPE_CHECKING:
+    from dse.bounds import Work
+    from dse.space.space import Space
+    from qor_gnn.personality import Personality
+
+_FILE = "problem.json"
+_CURVE = 80  # budgets at which the bound is kept
+
+
+@dataclass(frozen=True, slots=True)
+class KnownBound:
+    """A lower bound on the cycles of any schedule, as `dse.bounds.Bound`."""
+
+    kind: str
+    cycles: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Structure:
+    """One structure of the space: its nests by their statements, and how many points it has."""
+
+    name: str
+    nests: tuple[str, ...]
+    orders: int
+    points: int
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What a run searches.
+
+    Attributes:
+        program: the kernel as it was understood, in the language.
+        extents: trip counts of the loops around a statement, by ``S1.i`` and by the bare name,
+            where they are always the same.
+        points: of the space.
+        structures: of the space.
+        bounds: on the latency of any design within the budget.
+        curve: DSP and the fewest cycles that any design of so many can take, ascending.
+        device: its name and what it has of each resource.
+        notes: where the tool was not measured.
+        plain: what the program costs as it stands; None where that was too dear to ask.
+    """
+
+    program: str
+    extents: Mapping[str, int]
+    points: int
+    structures: tuple[Structure, ...]
+    bounds: tuple[KnownBound, ...]
+    curve: tuple[tuple[int, int], ...]
+    device: Mapping[str, str | int]
+    notes: tuple[str, ...]
+    plain: Result | None
+
+    @property
+    def bound(self) -> KnownBound | None:
+        """The one that asks for the most cycles; None where none asks for any."""
+        best = max(self.bounds, key=lambda b: b.cycles, default=None)
+        return best if best is not None and best.cycles > 0 else None
+
+
+def describe(
+    space: Space,
+    work: Work,
+    tool: Personality,
+    device: Device,
+    dsp: int,
+    notes: Sequence[str],
+    plain: Result | None,
+) -> Problem:
+    """The problem of a run.
+
+    Args:
+        space: what is searched.
+        work: of the kernel, from `dse.bounds.work_of`.
+        tool: whose operators are counted.
+        device: what designs are made for.
+        dsp: slices that a design may use.
+        notes: where the tool was not measured.
+        plain: what the program costs as it stands.
+    """
+    from dse.bounds import bounds
+    from dsl.pretty import pretty
+
+    structures = tuple(
+        Structure(
+            variant.name,
+            tuple(" ".join(nest.statements) for nest in variant.nests),
+            prod(len(nest.orders) for nest in variant.nests),
+            variant.size,
+        )
+        for variant in space.variants
+    )
+    return Problem(
+        pretty(space.program),
+        _extents(space.program),
+        space.size,
+        structures,
+        tuple(KnownBound(b.kind, b.cycles, b.reason) for b in bounds(work, tool, dsp).all),
+        tuple((n, bounds(work, tool, n).cycles) for n in _budgets(dsp)),
+        {"name": device.name, "part": device.part, **{n: getattr(device, n) for n in RESOURCES}},
+        tuple(notes),
+        plain,
+    )
+
+
+def _budgets(dsp: int) -> tuple[int, ...]:
+    """Budgets up to the given one, their ratios alike."""
+    return tuple(sorted({max(1, round(dsp ** (n / _CURVE))) for n in range(_CURVE + 1)}))
+
+
+def _extents(program: Program) -> dict[str, int]:
+    found: dict[str, set[int | None]] = {}
+    for node, around in program.walk():
+        if isinstance(node, Stmt):
+            for loop in around:
+                if isinstance(loop, Loop):
+                    for ref in (f"{node.name}.{loop.var}", loop.var):
+                        found.setdefault(ref, set()).add(_extent(loop))
+    single = {ref: next(iter(e)) for ref, e in found.items() if len(e) == 1}
+    return {ref: extent for ref, extent in single.items() if extent is not None}
+
+
+def _extent(loop: Loop) -> int | None:
+    """The trip count of a loop whose bounds are numbers."""
+    if any(bound.terms for bound in (*loop.lowers, *loop.uppers)):
+        return None
+    span = min(b.const for b in loop.uppers) - max(b.const for b in loop.lowers)
+    return max(0, -(-span // abs(loop.step)))
+
+
+def keep(run: RunDirectory, problem: Problem) -> None:
+    """Write it into the run's folder."""
+    plain = None if problem.plain is None else result_to_json(problem.plain)
+    data = {**asdict(problem), "plain": plain}
+    write_whole(run.path / _FILE, json.dumps(data, indent=1) + "\n")
+
+
+def problem_of(run: RunDirectory) -> Problem | None:
+    """What `keep` wrote; None where there is nothing that can be read."""
+    try:
+        data = json.loads((run.path / _FILE).read_text(encoding="utf-8"))
+        structures = (Structure(**{**s, "nests": tuple(s["nests"])}) for s in data["structures"])
+        return Problem(
+            str(data["program"]),
+            {str(k): int(v) for k, v in data["extents"].items()},
+            int(data["points"]),
+            tuple(structures),
+            tuple(KnownBound(**b) for b in data["bounds"]),
+            tuple((int(dsp), int(cycles)) for dsp, cycles in data["curve"]),
+            dict(data["device"]),
+            tuple(map(str, data["notes"])),
+            None if data["plain"] is None else result_from_json(data["plain"]),
+        )
+    except (OSError, KeyError, TypeError, ValueError, AttributeError):
+        return None
