@@ -58,7 +58,7 @@ class Study:
         Raises:
             InputError: W523 Optuna is not installed.
         """
-        library = _optuna()
+        library = optuna_library()
         library.logging.set_verbosity(library.logging.ERROR)
         self._states = library.trial.TrialState
         self.run = run
@@ -94,7 +94,7 @@ class Study:
                 continue
             values = objective_values(result, self.objectives)
             self.study.add_trial(
-                _optuna().trial.create_trial(
+                optuna_library().trial.create_trial(
                     state=self._states.FAIL if values is None else self._states.COMPLETE,
                     values=values,
                     params=trial.params,
@@ -151,7 +151,12 @@ def objective_values(result: Result, objectives: Sequence[str]) -> tuple[float, 
     return tuple(float(figures[name]) for name in objectives)
 
 
-def _optuna() -> Any:
+def optuna_library() -> Any:
+    """Optuna, which `weft[dse]` brings.
+
+    Raises:
+        InputError: W523: it is not installed.
+    """
     try:
         import optuna
     except ImportError as error:
@@ -167,7 +172,7 @@ def _backend(path: str) -> Any:
     What was written survives the end of the process, however it comes; a dozen lines a trial that
     each wait for the disk would take longer than the trial.
     """
-    journal = _optuna().storages.journal
+    journal = optuna_library().storages.journal
     lock = journal.JournalFileSymlinkLock(path)
 
     class Journal(journal.JournalFileBackend):  # type: ignore[name-defined, misc]
@@ -184,7 +189,7 @@ def _backend(path: str) -> Any:
 
 
 def _sampler(name: Sampler, seed: int) -> Any:
-    samplers = _optuna().samplers
+    samplers = optuna_library().samplers
     kinds = {
         "tpe": samplers.TPESampler,
         "nsga2": samplers.NSGAIISampler,
@@ -193,5 +198,5 @@ def _sampler(name: Sampler, seed: int) -> Any:
     }
     with warnings.catch_warnings():
         # NSGA-III may change with a version of Optuna, which is why its version is pinned.
-        warnings.simplefilter("ignore", _optuna().exceptions.ExperimentalWarning)
+        warnings.simplefilter("ignore", optuna_library().exceptions.ExperimentalWarning)
         return kinds[name](seed=seed)
