@@ -8,7 +8,7 @@ design is from what is possible:
 - Memory ports: every element that is touched passes a port of its array once, and an array has at
   most ``MAX_BANKS`` banks. An array of no more elements than that can be all registers.
 - Recurrence: the operators on a chain of flow dependences run one after the other. A reduction that
-  may be reassociated (by the user or by the tool's options) is a tree, elsewhere a chain.
+  the user allows to be reassociated is a tree, elsewhere a chain.
 
 An operation counts once for all iterations of a loop in which none of its operands can change: a
 tool may move it out of that loop, and no further.
@@ -103,13 +103,12 @@ def work_of(program: Program, tool: Personality, reassociate: bool = False) -> W
     tree = loop_tree(state)
     counter = _Counter(program, state.scop, tool, instance_counts(tree))
     counter.visit(kernel_of_tree(tree).functions[0].body, ())
-    free = reassociate or tool.options.unsafe_math
     return Work(
         program,
         {core: (n, counter.dsp[core]) for core, n in sorted(counter.totals.items())},
         counter.reads,
         counter.writes,
-        tuple(sorted(counter.recurrences(free), key=lambda c: -c[0])),
+        tuple(sorted(counter.recurrences(reassociate), key=lambda c: -c[0])),
     )
 
 

@@ -15,7 +15,7 @@ from polyhedral.schedule import apply
 from qor_gnn.batch_family import written_unrolls
 from qor_gnn.estimate import QorEstimate, estimate
 from qor_gnn.from_tree import kernel_of_tree
-from qor_gnn.personality import DEFAULT, Personality, available, personality
+from qor_gnn.personality import DEFAULT, Personality, allowed, available, personality
 from qor_gnn.region import Kernel, Statement, walk
 
 if TYPE_CHECKING:
@@ -119,6 +119,7 @@ def estimated_state(
     tree = loop_tree(state)
     regions = kernel_of_tree(tree)
     kept = written_unrolls(schedule)
+    where = replace(where, tool=allowed(where.tool, bool(state.reassociated)))
     answer = estimate(regions, where.tool, where.device, explain=explain, kept=kept)
     noted = replace(where, notes=(*where.notes, *_assumed(regions, where.tool)))
     return Estimation(tree.program, schedule, noted, state, regions, answer)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -75,6 +75,7 @@ class Rules:
         load_switched: added in a flattened nest to a load that does not move with the innermost
             loop and whose bank is not known.
         store: a store; also from a store to a load of the same bank.
+        reload: from a store to a load in the same iteration that may be of its element.
         closing: saved on a register recurrence of a single operator.
         memory_cycle: states of a recurrence through memory besides its operators.
         element_cycle: the same where the innermost loop of a flattened nest stays at the element;
@@ -88,6 +89,7 @@ class Rules:
         whole_copies: a partial last iteration of an unrolled loop counts as a whole one.
         reassociate: under unsafe math sums are trees; `tree_saved` states of each addition of one,
             and ``exit`` added to a sum in front of the exit of a flattened, partly unrolled loop.
+        tree_carries: the accumulator is a leaf of that tree, instead of being added to its sum.
         guards_flatten: a nest flattens although its inner loop updates, under a guard, an element that
             it stays at.
         banks_rotate: accesses with one moving subscript are known to be in different banks where
@@ -103,6 +105,7 @@ class Rules:
     load_register: int = 1
     load_switched: int = 1
     store: int = 1
+    reload: int = 1
     closing: int = 1
     memory_cycle: int = 3
     element_cycle: int | None = None
@@ -117,6 +120,7 @@ class Rules:
     reassociate: bool = False
     tree_saved: int = 0
     exit: int = 0
+    tree_carries: bool = False
     guards_flatten: bool = True
     banks_rotate: bool = False
     modulus: int = 0
@@ -155,6 +159,21 @@ class Personality:
     def usable_ns(self) -> float:
         """What a chain of combinational operators may take."""
         return self.clock_ns * (1 - self.uncertainty)
+
+
+def allowed(personality: Personality, reassociates: bool) -> Personality:
+    """The tool as it is run for a design: without unsafe math where no sum may be reassociated.
+
+    Args:
+        personality: as measured.
+        reassociates: the schedule allows some sum to be done in any order.
+    """
+    if reassociates or not personality.options.unsafe_math:
+        return personality
+    options = replace(personality.options, unsafe_math=False)
+    return replace(
+        personality, options=options, rules=replace(personality.rules, reassociate=False)
+    )
 
 
 _OPERATORS: dict[tuple[str, str, str, int], Operator] = {}

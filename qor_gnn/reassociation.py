@@ -6,6 +6,9 @@ unrolled loop can end behind some of its copies (the factor does not divide the 
 terms in front of that exit are a tree; those behind it are one too where the body is a loop of its
 own, and stay a chain in a flattened nest. Terms under a condition pass a selection each and so make
 no chain; they are not touched.
+
+Where `Rules.tree_carries` says so, the accumulator is a leaf of the tree like any other: it is there
+first, so that it has the longest way through it, but the tree of one term more is no deeper.
 """
 
 from __future__ import annotations
@@ -123,6 +126,8 @@ class _Rebuilt:
         """The result of a chain, from trees of its terms and the accumulator."""
         carried, terms = self._terms(last)
         exit_ = self.exit
+        if self.rules.tree_carries and carried is not None:
+            return self._tree([carried, *(t for _, t in terms)], last)
         if exit_ is None or carried is None:
             tree = self._tree([t for _, t in terms], last)
             return tree if carried is None else self._join(carried, tree, last, 0)

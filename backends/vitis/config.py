@@ -20,6 +20,7 @@ def hls_config(files: ProjectFiles) -> str:
         f"syn.top={files.top}",
         f"syn.file={files.source}",
         *testbench,
+        *(["syn.compile.unsafe_math_optimizations=1"] if files.unsafe_math else []),
         "cosim.rtl=verilog",
         "package.output.format=ip_catalog",
         "vivado.flow=impl",

@@ -39,6 +39,7 @@ class ProjectFiles:
     """The files of a project, relative to its folder, and what to make of them.
 
     ``clock`` is the target period in ns. ``ap_types``: the kernel uses Xilinx's ap_int or ap_fixed.
+    ``unsafe_math``: sums of floats may be done in any order, so the tool is told to make trees.
     """
 
     top: str
@@ -47,6 +48,7 @@ class ProjectFiles:
     data: tuple[str, ...]
     headers: tuple[str, ...] = ()
     ap_types: bool = False
+    unsafe_math: bool = False
 
     def __post_init__(self) -> None:
         checked_name(self.top)

@@ -23,6 +23,10 @@ from backends.vitis.tcl import run_hls_tcl
 from backends.vitis.testbench import golden, testbench
 from backends.vitis.write import write_project
 from dsl.inputs import InputMaker
+from dsl.program import Program, Stmt
+from dsl.schedule import Schedule
+from dsl.steps import Reassociate
+from dsl.types import FloatType
 from mlir_passes.emit_hls import include_directory
 
 if TYPE_CHECKING:
@@ -41,6 +45,20 @@ class Project:
     names: ProjectFiles
     files: Mapping[str, bytes]
     notes: tuple[str, ...] = ()
+
+
+def _reassociates(program: Program, schedule: Schedule) -> bool:
+    """Whether the schedule sets the order of some sum of floats free.
+
+    The tool has one option for the whole design: it then reorders the others as well.
+    """
+    free = {step.stmt for step in schedule if isinstance(step, Reassociate)}
+    return any(
+        isinstance(node, Stmt)
+        and node.name in free
+        and isinstance(program.array(node.target.array).dtype, FloatType)
+        for node, _ in program.walk()
+    )
 
 
 def project(
@@ -82,6 +100,7 @@ def project(
         data=tuple(contents),
         headers=(f"{top}.h", "weft_tb.h", *support),
         ap_types=source.uses_ap,
+        unsafe_math=_reassociates(program, schedule),
     )
     texts = {
         names.source: source.text,

@@ -77,6 +77,12 @@ def readme(
             "order of a reduction was set free, or exp, log or tanh occur, and it allows a "
             "distance that it names."
         )
+    if files.unsafe_math:
+        exact += (
+            "\n\nThe scripts turn on the tool's unsafe math optimisations, as the schedule sets the "
+            "order of a sum free: a sum of many terms then becomes a tree. The option holds for "
+            "all of the design, so that RTL co-simulation may differ by rounding in other results too."
+        )
     steps = schedule.to_python(kernel=files.top).rstrip()
     values = {
         "TOP": files.top,

@@ -15,9 +15,9 @@ from polyhedral.schedule import apply
 from qor_gnn.batch_family import written_unrolls
 from qor_gnn.estimate import LoopEstimate, QorEstimate, estimate
 from qor_gnn.from_tree import kernel_of_tree
-from qor_gnn.personality import Personality
+from qor_gnn.personality import Personality, allowed
 
-VERSION = "2"
+VERSION = "3"
 
 
 def personality_for(device: Device, clock: float) -> Personality:
@@ -80,7 +80,8 @@ class ModelEvaluator:
             design = kernel_of_tree(loop_tree(state))
             where = self.setting(request)
             kept = written_unrolls(request.schedule)
-            answer = estimate(design, where.tool, request.device, kept=kept)
+            tool = allowed(where.tool, bool(state.reassociated))
+            answer = estimate(design, tool, request.device, kept=kept)
         except ToolError as error:
             return Result(Status.TOOL_ERROR, detail=f"{error.code}: {error.message}")
         return result_of(answer, where.notes)

@@ -17,7 +17,7 @@ from dsl.steps import Flatten, Pipeline, Reorder, Split, Step, Tail, Unroll
 from polyhedral.codegen import loop_tree
 from polyhedral.counts import instance_counts
 from polyhedral.schedule import apply
-from qor_gnn.personality import Personality
+from qor_gnn.personality import Personality, allowed
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +93,7 @@ def space_of(program: Program, tool: Personality, reassociate: bool = False) -> 
         LanguageError: W16x, the program accesses an array out of bounds.
         ToolError: W451, an operator that the tool does not know.
     """
+    tool = allowed(tool, reassociate)
     state = apply(program, Schedule())
     context = Context(tool, instance_counts(loop_tree(state)))
     return Space(program, tool, reassociate, variants(state, context, reassociate))

@@ -140,6 +140,8 @@ def test_a_reassociated_reduction_is_compared_with_a_tolerance() -> None:
     bound = float(check.rpartition(", ")[2].removesuffix(");"))
     assert 0 < bound < 1e-4
     assert "but in y: there" in made.files["README.md"].decode()
+    assert made.names.unsafe_math
+    assert not project(design(), DEVICE, 10.0).names.unsafe_math
 
 
 @needs_ap

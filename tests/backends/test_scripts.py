@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -40,7 +41,7 @@ proc quoted {s} {
     return \"$s\"
 }
 foreach name {open_project set_top add_files open_solution set_part create_clock csim_design
-              csynth_design cosim_design export_design close_project} {
+              config_compile csynth_design cosim_design export_design close_project} {
     proc $name {args} [string map [list @NAME@ $name] {
         set words [list [quoted @NAME@]]
         foreach a $args { lappend words [quoted $a] }
@@ -94,6 +95,19 @@ def test_the_calls_are_those_of_the_flow(tmp_path: Path) -> None:
         ["export_design", "-flow", "impl", "-rtl", "verilog", "-format", "ip_catalog"],
         ["close_project"],
     ]
+
+
+@needs_tclsh
+def test_unsafe_math_is_asked_for_where_a_sum_may_be_reordered(tmp_path: Path) -> None:
+    _, before, _ = run_script(tmp_path)
+    code, calls, _ = run_script(tmp_path, files=replace(FILES, unsafe_math=True))
+    assert code == 0
+    option = ["config_compile", "-unsafe_math_optimizations"]
+    assert option not in before
+    assert calls.index(option) < calls.index(["csynth_design"])
+    line = "syn.compile.unsafe_math_optimizations=1"
+    assert line in hls_config(replace(FILES, unsafe_math=True)).splitlines()
+    assert line not in hls_config(FILES)
 
 
 def steps(calls: list[list[str]]) -> list[str]:

@@ -7,14 +7,16 @@ from math import ceil, log2
 import pytest
 
 from dsl.builder import ProgramBuilder
-from dsl.steps import Step, Unroll
-from dsl.types import f64
+from dsl.steps import Partition, Pipeline, Step, Unroll
+from dsl.types import f32, f64
 from qor_gnn.data.u200_design import source_tree
 from qor_gnn.directives import with_directives
 from qor_gnn.estimate import LoopEstimate, estimate
 from qor_gnn.from_tree import kernel_of_tree
+from qor_gnn.personality import allowed, personality
 
 TOOL = "vitis-2025.1-u200-4ns"
+U280 = "vitis-2023.2-u280-3.33ns"
 KEPT = frozenset({"i", "j"})
 ROWS, COLUMNS = 90, 120
 
@@ -77,8 +79,26 @@ def test_without_unsafe_math_the_chain_grows_with_the_factor() -> None:
     kernel = with_directives(
         kernel_of_tree(source_tree(products(flat=False).build(), {})), [Unroll("j", 4)]
     )
-    found = estimate(kernel, "vitis-2023.2-u280-3.33ns").loops[-1]
-    assert found.ii == 4 * 8
+    strict = allowed(personality(U280), reassociates=False)
+    assert estimate(kernel, strict).loops[-1].ii == 4 * 8
+    assert estimate(kernel, U280).loops[-1].ii == 3 * 8
+
+
+@pytest.mark.parametrize(("terms", "latency"), [(10, 35), (15, 35), (40, 49), (400, 70)])
+def test_the_accumulator_is_a_term_of_the_tree_in_2023(terms: int, latency: int) -> None:
+    # Loads, products, ceil(log2(terms + 1)) sums of 7 states and a store: as the reports of designs
+    # that unroll a sum completely inside of a pipelined loop have it (400 terms of mvt: 70).
+    p = ProgramBuilder("mvt")
+    a, x = p.placeholder("A", f32, (400, terms)), p.placeholder("x", f32, (terms,))
+    y = p.placeholder("y", f32, (400,))
+    i, j = p.loops(i=400, j=terms)
+    p.compute("S", (i, j), y[i], y[i] + a[i, j] * x[j])
+    steps = [Pipeline("i"), Partition("A", 1, "complete"), Partition("x", 0, "complete")]
+    kernel = with_directives(kernel_of_tree(source_tree(p.build(), {})), steps)
+    found = estimate(kernel, U280).loops[-1]
+    assert found.ii == 1
+    assert found.latency.average == 399 + latency - 1
+    assert found.dsp == 5 * terms
 
 
 @pytest.mark.parametrize(("start", "sums"), [(0.0, 7), (1.0, 8)])
