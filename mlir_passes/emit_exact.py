@@ -112,6 +112,19 @@ class ExactOps:
             return self._integer_literal(value.numerator)
         return self._fixed_literal(value, x)
 
+    def pair(self, a: Exact, b: Exact) -> tuple[tuple[Cpp, CType], tuple[Cpp, CType]]:
+        """The expressions of two operands of one operator.
+
+        A literal of 64 bits next to an ``int`` would be arithmetic of C++ in 64 bits: it is made an
+        ``ap_int``, as its type says.
+        """
+        x, y = self.code(a), self.code(b)
+        if a.const is not None and not is_c(x[1]) and is_c(y[1]):
+            x = (call(self.needs.type(ap_type(x[1])), x[0]), x[1])
+        if b.const is not None and not is_c(y[1]) and is_c(x[1]):
+            y = (call(self.needs.type(ap_type(y[1])), y[0]), y[1])
+        return x, y
+
     def _integer_literal(self, value: int) -> tuple[Cpp, CType]:
         digits = str(abs(value))
         if _INT_LOW < value <= _INT_HIGH:
@@ -255,6 +268,9 @@ class ExactOps:
     def converted(self, x: Exact, dst: FixedType) -> Exact:
         """An explicit conversion that quantises and overflows by the modes of ``dst``."""
         _, static = self.code(x)
+        if static == dst and dst.overflow is Overflow.SAT_SYM:  # a copy would keep -2**(width - 1)
+            x = self.cast(x, FixedType(dst.width, dst.integer, dst.signed))
+            _, static = self.code(x)
         cuts = x.scale > dst.frac
         whole = dst.frac == 0 and dst.overflow is Overflow.WRAP
         target: IntType | FixedType = dst
@@ -314,7 +330,7 @@ class ExactOps:
         return self._binary("*", a, b, low, high, scale)
 
     def _binary(self, op: str, a: Exact, b: Exact, low: int, high: int, scale: int) -> Exact:
-        (x, tx), (y, ty) = self.code(a), self.code(b)
+        (x, tx), (y, ty) = self.pair(a, b)
         if is_c(tx) and is_c(ty):
             if fits_int(low, high):
                 return Exact(infix(op, x, y), INT, low, high, scale)

@@ -59,7 +59,7 @@ def same_signedness(ops: ExactOps, a: Exact, b: Exact, strictly: bool = True) ->
     Only for those are the comparisons, ``/`` and ``%`` of the ``ap_int`` headers right; comparisons
     also for an unsigned operand that is narrower than the signed one (then not ``strictly``).
     """
-    x, y = ops.code(a), ops.code(b)
+    x, y = ops.pair(a, b)
     mine, theirs = ap_type(x[1]), ap_type(y[1])
     if mine.signed == theirs.signed or (is_c(x[1]) and is_c(y[1])):
         return x, y
@@ -287,7 +287,7 @@ def bitwise(ops: ExactOps, op: str, a: Exact, b: Exact) -> Exact:
         low, high = 0, min(x.high for x in (a, b) if x.low >= 0)
     else:
         low, high = (0 if a.low >= 0 and b.low >= 0 else -(1 << bits)), (1 << bits) - 1
-    (x, tx), (y, ty) = ops.code(a), ops.code(b)
+    (x, tx), (y, ty) = ops.pair(a, b)
     if is_c(tx) and is_c(ty):
         return Exact(infix(op, x, y), INT, low, high)
     result = binary_type(BinaryOp(op), ap_type(tx), ap_type(ty))
@@ -341,6 +341,9 @@ def shift_right(ops: ExactOps, x: Exact, amount: Exact) -> Exact:
     cpp, dtype = ops.code(x)
     if not isinstance(dtype, IntType) and (amount.const is None or dtype == BOOL):
         x = ops.cast(x, IntType(32))
+        cpp, dtype = ops.code(x)
+    elif x.const is not None and isinstance(dtype, IntType):  # C++ shifts by less than 64 only
+        x = ops.cast(x, dtype)
         cpp, dtype = ops.code(x)
     low, high = min(x.low, 0), max(x.high, -1)
     if amount.const is not None:

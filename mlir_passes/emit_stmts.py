@@ -151,9 +151,11 @@ class Printer:
             self.lines.append(statement(f"{qualifier}{dtype} {variable} =", cpp, self.indent))
             return Real(name(variable), number.type)
         static, result = self._declared(number, value.width)
-        if isinstance(static, IntType | FixedType):
+        if isinstance(static, IntType) and not number.scale:
             cpp = self.values.ops.assigned(number, static)
-        else:
+        elif number.type == static:
+            cpp = number.bare or self.values.ops.code(number)[0]
+        else:  # the type of the expression itself: an assignment of the value, whatever the scale
             cpp = self.values.ops.code(number)[0]
         text = f"{qualifier}{type_name(self.values.ops, static)} {variable} ="
         self.lines.append(statement(text, cpp, self.indent))

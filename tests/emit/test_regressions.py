@@ -1,0 +1,71 @@
+"""Kernels whose C++ was once wrong: all levels must agree on them, bit for bit."""
+
+import numpy as np
+import pytest
+
+import weft
+from backends.verify import verify_many
+from mlir_passes.pipeline import compile_design
+from weft import f32, fixed, i2, i32, i96, u1
+
+LOW = fixed[4, 4, "rnd_min_inf", "sat_sym"]
+SAT = fixed[6, 4, "rnd_zero", "sat"]
+
+
+@weft.kernel
+def wide_literals(A: i96[11]):
+    for i in range(-5, 5):
+        A[0] = i32(i) - 9223372036854775808
+        A[1] = 9223372036854775807 - i32(i)
+        A[2] = 9223372036854775808 & i32(i)
+        A[3] = i32(i) < 9223372036854775808
+        A[4] = 9223372036854775808 // (i32(i) + 7)
+        A[5] = 9223372036854775808 % (i32(i) + 7)
+        A[6] = min(i32(i), 9223372036854775808)
+        A[7] = 9223372036854775808 >> (i32(i) + 5)
+        A[8] = (i32(i) | 5000000000) * 5000000000
+        A[9] = i32(i) % 5000000000
+        A[10] = (i32(i) // 5000000000) ^ 18446744073709551615
+
+
+@weft.kernel
+def product_of_a_wide_literal(C: f32[4]):
+    for i in range(-1000003, -999999):
+        C[i + 1000003] = (i32(i) + i2(1)) * (9223372036854775808 - u1(0))
+
+
+@weft.kernel
+def bound_sum(A: SAT[10], B: SAT[4]):
+    for i in range(-3, 1):
+        A[3 * i + 9] += 0 + fixed[8, 5](13.0)
+        B[i + 3] = A[i + 7] + A[i + 8]
+
+
+@bound_sum.schedule
+def bound(s):
+    s.bind_op("S0", "add", impl="dsp")
+
+
+@weft.kernel
+def narrowed(A: LOW[4], B: LOW[4]):
+    for i in range(4):
+        B[i] = fixed[8, 8](A[i])
+    for i in range(4):
+        A[i] = A[3 - i]
+
+
+@narrowed.inputs
+def lowest(kernel, seed):
+    """-8 is what no assignment to the type gives: stored by a conversion, it becomes -7."""
+    return {"A": np.array([-8, -7, 7, 3], np.int8), "B": np.zeros(4, np.int8)}
+
+
+@pytest.mark.parametrize(
+    "kernel", [wide_literals, product_of_a_wide_literal, bound_sum, narrowed], ids=lambda k: k.name
+)
+def test_levels_agree(kernel):
+    schedule = next(iter(kernel.schedules.values()), None)
+    design = compile_design(kernel.program, schedule)
+    (result,) = verify_many([design], seed=1, make_inputs=[kernel.make_inputs])
+    for level in (result.interp, result.jit, result.cxx):
+        assert level.status == "ok", result
