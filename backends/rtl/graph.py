@@ -46,6 +46,7 @@ class Kind(Enum):
     LT = "lt"
     LE = "le"
     SELECT = "select"  # operand 0 (1 bit) ? operand 1 : operand 2; floats too
+    HOLDS = "holds"  # one bit: `Op.guard` holds in this iteration
 
     FADD = "fadd"
     FSUB = "fsub"
@@ -170,6 +171,7 @@ class Straight:
 class Pipeline:
     """A loop, or a perfect nest flattened into one (outermost first), started every ``ii`` cycles.
 
+    The outermost may have no iteration; those inside have at least one, wherever they are reached.
     ``ii`` is what was asked: the least that the schedule may take.
     """
 
