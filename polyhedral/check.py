@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import islpy as isl
 
-from dsl.affine import Affine, FloorDiv
 from dsl.errors import LanguageError
 from dsl.expr import Access
 from dsl.program import Array, Program
@@ -40,30 +39,17 @@ def _ranges(s: Statement) -> dict[str, Interval] | None:
     """Intervals that contain the loop variables, conditions left out; None if a loop is empty."""
     env: dict[str, Interval] = {}
     for loop in s.loops:
-        low = max(_interval(e, env)[0] for e in loop.lowers)
-        high = min(_interval(e, env)[1] for e in loop.uppers) - 1
+        low = max(e.interval(env)[0] for e in loop.lowers)
+        high = min(e.interval(env)[1] for e in loop.uppers) - 1
         if low > high:
             return None
         env[loop.var] = (low, high)
     return env
 
 
-def _interval(expr: Affine, env: dict[str, Interval]) -> Interval:
-    low = high = expr.const
-    for atom, c in expr.terms:
-        if isinstance(atom, FloorDiv):
-            inner = _interval(atom.numerator, env)
-            ends = (inner[0] // atom.denominator, inner[1] // atom.denominator)
-        else:
-            ends = env[atom]
-        low += c * ends[0 if c > 0 else 1]
-        high += c * ends[1 if c > 0 else 0]
-    return low, high
-
-
 def _check_bounds(s: Statement, access: Access, array: Array, ranges: dict[str, Interval]) -> None:
     for dim, (expr, extent) in enumerate(zip(access.indices, array.shape, strict=True)):
-        low, high = _interval(expr, ranges)
+        low, high = expr.interval(ranges)
         if low >= 0 and high < extent:
             continue  # interval arithmetic suffices; isl decides the rest exactly
         text = affine_text(expr, positional(s.variables))

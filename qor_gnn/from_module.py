@@ -70,7 +70,7 @@ def kernel_of_module(module: Any) -> Kernel:
     """The design as one function.
 
     Raises:
-        IRError: W325, an op that the model does not know.
+        IRError: W451, an op that the model does not know.
     """
     with module.context:
         return canonical(_Reader().kernel(top_function(module)))
@@ -241,4 +241,4 @@ def _type(type_: Any) -> tuple[str, int]:
 
 
 def _unknown(op: Any, why: str) -> IRError:
-    return IRError("W325", f"{op.name} has no estimate: {why}", notes=[f"in {op.location}"])
+    return IRError("W451", f"{op.name} has no estimate: {why}", notes=[f"in {op.location}"])

@@ -135,12 +135,12 @@ def storage_rules(name: str) -> StorageRules:
     """The rules of a tool personality.
 
     Raises:
-        ToolError: W404, there are none of that name.
+        ToolError: W450, there are none of that name.
     """
     data = json.loads(_FILE.read_text(encoding="utf-8"))
     if name not in data:
         message = f"no storage rules for a tool personality '{name}'"
-        raise ToolError("W404", message, help=did_you_mean(name, data))
+        raise ToolError("W450", message, help=did_you_mean(name, data))
     return _read(name, data)
 
 

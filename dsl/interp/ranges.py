@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from math import gcd
 
-from dsl.affine import Affine, FloorDiv
+from dsl.affine import Affine
 from dsl.expr import Access
 from dsl.program import Loop
 
@@ -13,24 +13,10 @@ Range = tuple[int, int]
 """Smallest and largest value, both included; empty if they are the wrong way round."""
 
 
-def affine_range(affine: Affine, ranges: Mapping[str, Range]) -> Range:
-    """A range that holds every value of the expression; exact where each variable occurs once."""
-    low = high = affine.const
-    for atom, factor in affine.terms:
-        if isinstance(atom, FloorDiv):
-            inner = affine_range(atom.numerator, ranges)
-            a, b = inner[0] // atom.denominator, inner[1] // atom.denominator
-        else:
-            a, b = ranges[atom]
-        low += factor * (a if factor > 0 else b)
-        high += factor * (b if factor > 0 else a)
-    return low, high
-
-
 def loop_range(loop: Loop, ranges: Mapping[str, Range]) -> Range:
     """A range that holds every value of the loop variable."""
-    low = max(affine_range(bound, ranges)[0] for bound in loop.lowers)
-    high = min(affine_range(bound, ranges)[1] for bound in loop.uppers) - 1
+    low = max(bound.interval(ranges)[0] for bound in loop.lowers)
+    high = min(bound.interval(ranges)[1] for bound in loop.uppers) - 1
     return low, high
 
 
@@ -43,7 +29,7 @@ def trips(loop: Loop, ranges: Mapping[str, Range]) -> int:
 def stays_inside(access: Access, shape: tuple[int, ...], ranges: Mapping[str, Range]) -> bool:
     """Whether no subscript is ever out of bounds (or the access never happens)."""
     for index, extent in zip(access.indices, shape, strict=True):
-        low, high = affine_range(index, ranges)
+        low, high = index.interval(ranges)
         if low <= high and (low < 0 or high >= extent):
             return False
     return True
@@ -57,7 +43,7 @@ def smallest(affine: Affine, inner: Sequence[Loop], ranges: Mapping[str, Range])
     every variable.
     """
     if not inner or not affine.is_linear:
-        return affine_range(affine, ranges)[0]
+        return affine.interval(ranges)[0]
     *rest, loop = inner
     factor = affine.coefficient(loop.var)
     if factor == 0:

@@ -31,7 +31,7 @@ from dsl.expr import (
     UnaryOp,
 )
 from dsl.interp.memory import Memory, Store
-from dsl.interp.ranges import Range, affine_range, stays_inside
+from dsl.interp.ranges import Range, stays_inside
 from dsl.numeric import Exact, Fault, FaultKind, frac_of, signed_of, width_of
 from dsl.types import DType, FixedType, FloatType, Overflow
 
@@ -136,7 +136,7 @@ def constant(expr: Const) -> Any:
 
 def _index(expr: Index, scope: Scope) -> Closure:
     value = affine(expr.affine, scope)
-    low, high = affine_range(expr.affine, scope.ranges)
+    low, high = expr.affine.interval(scope.ranges)
     if low >= -(1 << 31) and high < 1 << 31:
         return value
     return lambda env: numeric.wrap(value(env), 32, True)
