@@ -12,7 +12,6 @@ from typing import Literal
 
 from dsl.affine import Affine
 from qor_gnn.body import Body
-from qor_gnn.graph import LOAD, STORE
 from qor_gnn.interval import cycles
 from qor_gnn.loops import (
     Placed,
@@ -31,6 +30,7 @@ from qor_gnn.loops import (
 )
 from qor_gnn.personality import Rules
 from qor_gnn.pipeline import Pipeline, pipelined
+from qor_gnn.prologue import above_stores, also_inside, behind_stores, released, states_before
 from qor_gnn.region import Function, Loop
 from qor_gnn.scheduling import Times, schedule
 from qor_gnn.switches import epilogue_switches, switched_schedule
@@ -95,6 +95,7 @@ class _Flow:
     regions: list[Region] = field(default_factory=list)
     calls: list[Region] = field(default_factory=list)  # that run at the same time, the last ones
     called_at: float = 0
+    block: Body | None = None  # in front of the next region
 
 
 def function_latency(scope: Scope, function: Function) -> tuple[float, list[Region]]:
@@ -123,7 +124,8 @@ def _sequence(scope: Scope, nodes: Sequence[Placed], copies: int, top: bool = Fa
             pending.append((node, env))
             continue
         assert isinstance(node, Loop)
-        before = _before(scope, flow, pending)
+        flow.block = straight_block(scope, pending) if pending else None
+        before = _before(flow)
         pending = []
         last = position == len(items) - 1
         _loop(scope, flow, node, env, before, _Context(copies, top, last))
@@ -143,28 +145,15 @@ class _Context:
     last: bool
 
 
-def _before(scope: Scope, flow: _Flow, pending: list[Placed]) -> int | None:
+def _before(flow: _Flow) -> int | None:
     """States of a block in front of a loop: its last state is the loop's first."""
-    if not pending:
+    body = flow.block
+    if body is None:
         return None
-    body = straight_block(scope, pending)
     times = schedule(body)
     states = released(body, times)
     flow.regions.append(Region("block", (), 1, times.states, states, 0, body, times))
     flow.calls = []
-    return states
-
-
-def released(body: Body, times: Times) -> int:
-    """States of a block until its values are there for a region that follows."""
-    states = 0
-    for n in body.nodes:
-        kind = body.graph.kind[n]
-        extra = {LOAD: 1, STORE: 0}.get(kind)
-        if extra is None:
-            operator = body.graph.operator[n]
-            extra = operator.distance if operator is not None else 0
-        states = max(states, times.start[n] + extra)
     return states
 
 
@@ -226,15 +215,17 @@ def _pipeline(
     for n in counts:
         iterations *= n
     states = max(0.0, iterations - 1) * found.interval + max(1, found.depth - 1)
-    prologue = _prologue(body)
+    prologue = states_before(body)
     if before is not None:
         prologue = max(before, prologue)
-    elif prologue and _also_inside(body):
+    elif prologue and also_inside(body):
         prologue += 1
     if before is None and _failed_flattening(chain, body, context):
         prologue += 1
-    if flow.ended in ("call", "stored") and _above_stores(body, flow.stored):
-        prologue = 0
+    if flow.ended in ("call", "stored") and above_stores(body, flow.stored):
+        last = next((r.body for r in reversed(flow.regions) if r.pipeline is not None), None)
+        waits = flow.block is not None and last is not None and behind_stores(flow.block, last)
+        prologue = prologue if waits else 0
     region = Region("pipeline", chain, iterations, found.depth, states + rules.call, prologue)
     region.body, region.times, region.pipeline = body, found.times, found
     _call(flow, region, rules)
@@ -269,43 +260,6 @@ def _call(flow: _Flow, region: Region, rules: Rules) -> None:
     flow.at = max(flow.at, flow.called_at + region.prologue + region.latency)
 
 
-def _prologue(body: Body) -> int:
-    """States of the loads and the arithmetic in front of a loop: one access a port and state."""
-    graph, table = body.graph, body.addresses
-    loads = body.prologue_loads
-    arithmetic = [n for n in body.hoisted if graph.kind[n] not in (LOAD, STORE)]
-    if not loads and not arithmetic:
-        return 0
-    classes = table.classes([graph.address[n] for n in loads])
-    taken: set[tuple[object, int]] = set()
-    ready: dict[int, int] = {}
-    end = 0
-    for n in loads:
-        memory = table.shape(graph.address[n]).memory
-        banks = [(memory, where) for where in classes[graph.address[n]]]
-        at = 0
-        while any((bank, at) in taken for bank in banks):
-            at += 1
-        taken.update((bank, at) for bank in banks)
-        ready[n] = at + body.personality.rules.load
-        end = max(end, at + 1)
-    for n in arithmetic:
-        operator = graph.operator[n]
-        assert operator is not None
-        start = max((ready.get(d, 2) for d in graph.deps[n]), default=0)
-        ready[n] = start + operator.distance
-        end = max(end, ready[n])
-    return end
-
-
-def _also_inside(body: Body) -> bool:
-    """A memory that is loaded in front of a pipeline is accessed inside as well."""
-    graph, table = body.graph, body.addresses
-    outside = {table.shape(graph.address[n]).memory for n in body.hoisted if graph.kind[n] == LOAD}
-    inside = {table.shape(graph.address[n]).memory for n in body.nodes if graph.address[n] >= 0}
-    return bool(outside & inside)
-
-
 def _failed_flattening(chain: tuple[Loop, ...], body: Body, context: _Context) -> bool:
     """A loop that could be flattened but for the accumulators in memory that it keeps."""
     inner = chain[-1]
@@ -314,22 +268,6 @@ def _failed_flattening(chain: tuple[Loop, ...], body: Body, context: _Context) -
     if context.top or context.copies != 1 or not body.epilogue:
         return False
     return all(body.addresses.memory(a).banks == 1 for a in body.epilogue)
-
-
-def _above_stores(body: Body, stored: Sequence[int]) -> bool:
-    """The loads in front of a copy can be done before the earlier copies' results are stored."""
-    table = body.addresses
-    for n in body.prologue_loads:
-        load = body.graph.address[n]
-        for store in stored:
-            if table.shape(load).memory != table.shape(store).memory:
-                continue
-            if table.memory(load).banks == 1:
-                continue
-            known = table.shape(load).known_bank and table.shape(store).known_bank
-            if not known or table.may_share_bank(load, store):
-                return False
-    return True
 
 
 # ------------------------------------------------------------------------------- sequential loops
@@ -346,7 +284,7 @@ def _sequential(
     body = innermost_body(scope, loop, env)
     times = switched_schedule(body)
     iterations = scope.iterations(loop)
-    prologue = max(before or 0, _prologue(body))
+    prologue = max(before or 0, states_before(body))
     states = iterations * times.states
     region = Region("sequential", (loop,), iterations, times.states, states + 1, prologue)
     region.body, region.times = body, times

@@ -6,7 +6,7 @@ only the last store to an address is kept. Reductions stay in program order.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, assert_never
 
@@ -248,6 +248,10 @@ class Expander:
         if found is not None:
             return found
         graph = self.graph
+        if place.memory in self._mixed:
+            self._commit(place.memory, address)
+            if address in graph.conditional and graph.conditional[address].when == "guarded":
+                self._early(place.memory, address, graph.conditional.pop(address).value)
         found = graph.add(LOAD, None, (), address, statement)
         graph.loads.setdefault(address, found)
         self._values[address] = found
@@ -255,7 +259,6 @@ class Expander:
             new = graph.conditional[address].value
             self._values[address] = self._either(place.memory, new, found, statement)
         if place.memory in self._mixed:
-            self._commit(place.memory, address)
             self._ordered_after_stores(found, address)
             self._touched.setdefault(place.memory, []).append(found)
         return self._values.get(address, found)
@@ -284,7 +287,7 @@ class Expander:
         else:
             old = self._values.pop(address, None)
             graph.conditional[address] = Conditional(value, self.when)
-            if old is not None:
+            if old is not None and (place.memory not in self._mixed or self.when != "guarded"):
                 self._values[address] = self._either(place.memory, value, old, statement)
         graph.stored_by[address] = statement
 
@@ -293,23 +296,33 @@ class Expander:
     def _commit(self, memory: int, address: int) -> None:
         """Stores that may be to the address become operations, which later ones cannot undo."""
         graph = self.graph
-        for other in list(graph.stores):
-            if other == address or not self.addresses.may_alias(address, other):
-                continue
-            value = graph.stores.pop(other)
-            deps = (value,) if value >= 0 else ()
-            done = graph.add(STORE, None, deps, other, graph.stored_by[other])
-            for before in self._touched.get(memory, ()):
-                if self._meet(before, done):
-                    graph.order.append((before, done, 0 if graph.kind[before] == LOAD else 1))
-            graph.early_stores.append(done)
-            self._touched.setdefault(memory, []).append(done)
+        for other in self._may_be(address, graph.stores):
+            self._early(memory, other, graph.stores.pop(other))
+        guarded = {a: c.value for a, c in graph.conditional.items() if c.when == "guarded"}
+        for other in self._may_be(address, guarded):
+            del graph.conditional[other]
+            self._early(memory, other, guarded[other])
+
+    def _may_be(self, address: int, stores: Iterable[int]) -> list[int]:
+        return [o for o in stores if o != address and self.addresses.may_alias(address, o)]
+
+    def _early(self, memory: int, address: int, value: int) -> None:
+        """A store in its place among the accesses to its memory."""
+        graph = self.graph
+        deps = (value,) if value >= 0 else ()
+        done = graph.add(STORE, None, deps, address, graph.stored_by[address])
+        for before in self._touched.get(memory, ()):
+            if self._meet(before, done):
+                graph.order.append((before, done, 0 if graph.kind[before] == LOAD else 1))
+        graph.early_stores.append(done)
+        self._touched.setdefault(memory, []).append(done)
 
     def _ordered_after_stores(self, load: int, address: int) -> None:
-        memory = self.addresses.shape(address).memory
+        memory, rules = self.addresses.shape(address).memory, self.personality.rules
         for before in self._touched.get(memory, ()):
             if self.graph.kind[before] == STORE and self._meet(before, load):
-                self.graph.order.append((before, load, self.personality.rules.store))
+                same = self.graph.address[before] == address
+                self.graph.order.append((before, load, rules.store if same else rules.reload))
 
     def _meet(self, a: int, b: int) -> bool:
         x, y = self.graph.address[a], self.graph.address[b]

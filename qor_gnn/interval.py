@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import heapq
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
 from dsl.affine import Affine
 from qor_gnn.address import Addresses
 from qor_gnn.body import Body
+from qor_gnn.graph import STORE
 from qor_gnn.paths import longest_path, register_paths
 from qor_gnn.reasons import Limit, PortLimit, Recurrence, Requested
 
@@ -116,7 +118,65 @@ def _memory_cycles(body: Body, trips: Mapping[str, int]) -> list[Cycle]:
             states = sum(o.distance for n in path if (o := graph.operator[n]) is not None)
             delay = states + _around_memory(body, source, source == address)
             found.append(Cycle(source, tuple(path), delay, distance, "memory"))
+    if graph.order:
+        found += _ordered_cycles(body, loads, trips)
     return found
+
+
+def _ordered_cycles(
+    body: Body, loads: Mapping[int, list[int]], trips: Mapping[str, int]
+) -> Iterator[Cycle]:
+    """Recurrences through several accesses of an iteration that may be of one element: each waits
+    for the one before, as the copies of an unrolled loop do that updates an array in place.
+    """
+    graph, table, rules = body.graph, body.addresses, body.personality.rules
+    last = {a: c.when == "last" for a, c in graph.conditional.items()}
+    stores = [(a, n) for a, n in body.store_value.items()]
+    stores += [(a, n) for a, n in body.conditional.items() if not last[a]]
+    stores += [(graph.address[n], n) for n in graph.early_stores if not body.kept_out[n]]
+    for sources in loads.values():
+        for source in sources:
+            ways = None
+            for address, store in stores:
+                distance = carried_distance(table, address, source, body.variables, trips)
+                if distance is None:
+                    continue
+                ways = _Ways(body, graph.loads[source]) if ways is None else ways
+                path = ways.path(store)
+                if path is None or not any(graph.kind[n] == STORE for n in path[:-1]):
+                    continue  # a chain of values alone: it has been seen
+                delay = ways.states[store] + rules.memory_cycle - rules.load
+                shown = tuple(n for n in path if graph.operator[n] is not None)
+                yield Cycle(source, shown, max(1, delay), distance, "memory")
+
+
+class _Ways:
+    """The longest ways in states from the start of an operation to that of others."""
+
+    def __init__(self, body: Body, start: int) -> None:
+        self.states = {start: 0}
+        self._before: dict[int, int] = {}
+        open_ = [start]
+        seen = {start}
+        while open_:  # numbers go with the order of operations
+            n = heapq.heappop(open_)
+            for after, states in body.succs[n]:
+                if self.states[n] + states > self.states.get(after, -1):
+                    self.states[after] = self.states[n] + states
+                    self._before[after] = n
+                if after not in seen:
+                    seen.add(after)
+                    heapq.heappush(open_, after)
+
+    def path(self, end: int) -> list[int] | None:
+        """The operations behind the start up to ``end``; None where no way leads there."""
+        if end not in self._before:
+            return None
+        path = []
+        while end in self._before:
+            path.append(end)
+            end = self._before[end]
+        return path[::-1]
 
 
 def _around_memory(body: Body, address: int, same: bool) -> int:
