@@ -1,0 +1,33 @@
+"""The typed register-transfer language of the RTL backend, its checker and its Verilog printer.
+
+`expr` has expressions of an exact width, `build` makes modules, `check` holds them, `verilog`
+prints them. Nothing here knows of kernels or schedules.
+"""
+
+from __future__ import annotations
+
+from backends.rtl.ir.build import ModuleBuilder
+from backends.rtl.ir.check import NetlistError
+from backends.rtl.ir.expr import Expr, Lit, Ref, WidthError
+from backends.rtl.ir.fold import all_of, any_of, concat, lit, mux, repeat
+from backends.rtl.ir.module import Memory, Module, Style
+from backends.rtl.ir.verilog import to_verilog
+
+__all__ = [
+    "Expr",
+    "Lit",
+    "Memory",
+    "Module",
+    "ModuleBuilder",
+    "NetlistError",
+    "Ref",
+    "Style",
+    "WidthError",
+    "all_of",
+    "any_of",
+    "concat",
+    "lit",
+    "mux",
+    "repeat",
+    "to_verilog",
+]
