@@ -30,7 +30,7 @@ from qor_gnn.loops import (
 )
 from qor_gnn.personality import Rules
 from qor_gnn.pipeline import Pipeline, pipelined
-from qor_gnn.prologue import above_stores, also_inside, behind_stores, released, states_before
+from qor_gnn.prologue import above_stores, also_inside, released, states_before, states_behind
 from qor_gnn.region import Function, Loop
 from qor_gnn.scheduling import Times, schedule
 from qor_gnn.switches import epilogue_switches, switched_schedule
@@ -224,8 +224,7 @@ def _pipeline(
         prologue += 1
     if flow.ended in ("call", "stored") and above_stores(body, flow.stored):
         last = next((r.body for r in reversed(flow.regions) if r.pipeline is not None), None)
-        waits = flow.block is not None and last is not None and behind_stores(flow.block, last)
-        prologue = prologue if waits else 0
+        prologue = states_behind(flow.block, last) if flow.block and last else 0
     region = Region("pipeline", chain, iterations, found.depth, states + rules.call, prologue)
     region.body, region.times, region.pipeline = body, found.times, found
     _call(flow, region, rules)
@@ -302,6 +301,8 @@ def _nest(
     """A sequential loop with regions inside; with a pipeline inside, outer loops flatten."""
     chain, around = [loop], env
     while (inner := _flattens_into(scope, chain[-1])) is not None:
+        if inner.constant_trips is None and _flattens_inwards(scope, inner, around):
+            break
         around = {**around, chain[-1].iv: running(chain[-1], 1)}
         chain.append(inner)
     last = chain[-1]
@@ -322,6 +323,12 @@ def _nest(
     flow.regions.append(region)
     flow.at += prologue + 1 + iterations * depth
     flow.ended = "loop"
+
+
+def _flattens_inwards(scope: Scope, loop: Loop, env: dict[str, Affine]) -> bool:
+    """It makes one pipeline with the loops inside: the outermost loop of a nest may vary."""
+    chain = pipelined_chain(scope, loop)
+    return len(chain) > 1 and flattened_body(scope, chain, env) is not None
 
 
 def _flattens_into(scope: Scope, loop: Loop) -> Loop | None:

@@ -105,6 +105,7 @@ def _memory_cycles(body: Body, trips: Mapping[str, int]) -> list[Cycle]:
     stores = [(a, graph.stores[a]) for a in body.store_value]
     # What is stored at the end of an inner loop is loaded by no later iteration of it.
     stores += [(a, c.value) for a, c in graph.conditional.items() if c.when != "last"]
+    stores += [(graph.address[n], graph.deps[n][0]) for n in graph.early_stores if graph.deps[n]]
     for address, value in stores:
         if value < 0 or body.kept_out[value]:
             continue

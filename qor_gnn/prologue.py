@@ -77,10 +77,19 @@ def above_stores(body: Body, stored: Sequence[int]) -> bool:
     return True
 
 
-def behind_stores(block: Body, last: Body) -> bool:
-    """A block of code reads what the pipeline in front of it may have stored."""
-    graph, table = block.graph, block.addresses
+def states_behind(block: Body, last: Body) -> int:
+    """States of a block from its first load of what the pipeline in front of it leaves there."""
+    graph = block.graph
     early = [last.graph.address[n] for n in last.graph.early_stores]
-    stored = [*last.store_value, *last.conditional, *early]
-    loaded = [graph.address[n] for n in block.nodes if graph.kind[n] == LOAD]
-    return any(a == b or table.may_alias(a, b) for a in loaded for b in stored)
+    left = {*last.store_value, *last.conditional, *early, *last.registers}
+    ways: dict[int, int] = {}
+    states = 0
+    for n in block.nodes:  # in program order, stores last
+        if graph.kind[n] == LOAD and graph.address[n] in left:
+            ways[n] = 0
+        if n not in ways or graph.kind[n] == STORE:
+            continue
+        for after, distance in block.succs[n]:
+            ways[after] = max(ways.get(after, 0), ways[n] + distance)
+            states = max(states, ways[after])
+    return states

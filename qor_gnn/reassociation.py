@@ -151,6 +151,8 @@ class _Rebuilt:
         terms: list[tuple[int, int]] = []
         targets = {a for a, v in self.graph.stores.items() if v == last}
         targets |= {a for a, c in self.graph.conditional.items() if c.value == last}
+        early = [n for n in self.graph.early_stores if self.graph.deps[n] == (last,)]
+        targets |= {self.graph.address[n] for n in early}
         for n in self.chains[last]:
             for d in self.graph.deps[n]:
                 if d in chain:

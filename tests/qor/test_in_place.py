@@ -48,3 +48,30 @@ def test_copies_that_cannot_be_of_one_element_wait_for_the_sum_only() -> None:
     # i is 4 i' + c: of the 10 copies k = 10 k' + d, those of odd d - c are never the row i.
     found = innermost(Unroll("i", 4), Unroll("k", 10))
     assert found.ii == 5 * (2 + 7 + 6) + 5 * (2 + 6 + 1)
+
+
+def test_what_follows_a_pipeline_waits_for_what_it_stored() -> None:
+    # The product with a constant behind each of the copies: load, product, and a state of the store.
+    p = ProgramBuilder("scaled")
+    a, b = p.placeholder("A", f64, (ROWS, ROWS)), p.placeholder("B", f64, (ROWS, COLUMNS))
+    i, j, k = p.loops(i=ROWS, j=COLUMNS, k=ROWS)
+    p.compute("S", (i, j, k), b[i, j], b[i, j] + a[k, i] * b[k, j], where=k > i)
+    p.compute("T", (i, j), b[i, j], b[i, j] * 3.0, after=("S", j))
+    kernel = kernel_of_tree(source_tree(p.build(), {}))
+    plain, copied = (
+        estimate(with_directives(kernel, steps), TOOL, kept=frozenset("ijk"))
+        for steps in ((), (Unroll("j", 4),))
+    )
+    assert copied.latency.average == pytest.approx(plain.latency.average, rel=0.002)
+
+
+def test_an_accumulator_that_is_stored_elsewhere_too_keeps_its_recurrence() -> None:
+    p = ProgramBuilder("symmetric")
+    a, c = p.placeholder("A", f64, (ROWS, ROWS)), p.placeholder("C", f64, (ROWS, ROWS))
+    i, j, k = p.loops(i=ROWS, j=ROWS, k=ROWS)
+    p.compute("S", (i, j), c[i, j], 0.0)
+    p.compute("T", (i, j, k), c[i, j], c[i, j] + a[k, i] * a[k, j], after=("S", j))
+    p.compute("U", (i, j), c[j, i], c[i, j], after=("T", j))
+    for factor in (1, 2, 6):
+        kernel = with_directives(kernel_of_tree(source_tree(p.build(), {})), [Unroll("k", factor)])
+        assert estimate(kernel, TOOL, kept=frozenset("ijk")).loops[-1].ii == 6
