@@ -55,13 +55,14 @@ def cost(nest: Nest, order: Order, vector: Vector) -> Cost:
     not divide leave remainder nests, or copies that are guarded, whichever is faster.
     """
     ports = port_interval(order, vector)
-    whole = _part(nest, order, _even(order, vector, up=True), ports)
+    split = uneven(order, vector)
+    whole = _part(nest, order, _even(order, vector, up=True), ports, guarded=split)
     units = _units(order, vector, whole.interval)
     tail: Tail = "guard"
     if not all(loop.extent is not None for loop in order.loops):
         tail = "remainder"  # a guard needs bounds that depend on no other loop
     cycles = whole.cycles
-    if uneven(order, vector):
+    if split:
         main = _part(nest, order, _even(order, vector, up=False), ports)
         parts = [_part(nest, order, sides, ports).cycles for sides in _sides(order, vector)]
         apart = all(
@@ -112,15 +113,14 @@ class _Part:
     interval: int
 
 
-def _part(nest: Nest, order: Order, sides: Sides, ports: int) -> _Part:
-    """One nest with so many blocks, and copies in each."""
+def _part(nest: Nest, order: Order, sides: Sides, ports: int, guarded: bool = False) -> _Part:
+    """One nest with so many blocks, and copies in each; ``guarded`` ones run under a condition."""
     interval = ports
     chain = 0
     for level, (loop, (blocks, u)) in enumerate(zip(order.loops, sides, strict=True)):
         inside = prod(b for b, _ in sides[level + 1 :])
         for carry in loop.carries:
-            turns = max(1, u // carry.distance)
-            links = carry.more * (turns - 1)
+            links = carry.links(u, guarded)
             chain = max(chain, links)
             if blocks > 1 and not order.drains:
                 around = max(1.0, inside * carry.distance)
@@ -138,11 +138,25 @@ def _part(nest: Nest, order: Order, sides: Sides, ports: int) -> _Part:
 def _units(order: Order, vector: Vector, interval: int) -> Units:
     totals: dict[tuple[str, int], int] = {}
     unrolled = {loop.name: u for loop, u in zip(order.loops, vector, strict=True)}
+    moving = _pipelined(order, vector)
     for operation in order.operations:
+        if moving and not moving & operation.loops:
+            continue  # in front of the pipeline, on its units
         copies = prod(u for name, u in unrolled.items() if name in operation.loops)
         key = (operation.core, operation.dsp)
         totals[key] = totals.get(key, 0) + copies
     return tuple((core, dsp, ceil(n / interval)) for (core, dsp), n in totals.items())
+
+
+def _pipelined(order: Order, vector: Vector) -> frozenset[str]:
+    """The loops with blocks that run as one pipeline: those with none of variable extent inside."""
+    found: list[str] = []
+    for loop, u in reversed(list(zip(order.loops, vector, strict=True))):
+        if u != loop.extent:
+            found.append(loop.name)
+        if loop.extent is None or (order.drains and found):
+            break
+    return frozenset(found)
 
 
 def stages(nests: Sequence[Nest]) -> tuple[tuple[int, ...], ...]:

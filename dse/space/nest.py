@@ -16,12 +16,21 @@ Vector = tuple[int, ...]  # unroll factor of each loop of an order, outermost fi
 class Carry:
     """A loop hands a value on, which is needed ``distance`` iterations later.
 
-    That takes ``delay`` cycles, and ``more`` for each further iteration in one body.
+    That takes ``delay`` cycles, and ``more`` for each further iteration in one body; of a sum that
+    the tool makes a ``tree`` of, for each level of that.
     """
 
     distance: int
     delay: int
     more: int
+    tree: bool = False
+
+    def links(self, copies: int, guarded: bool = False) -> int:
+        """Cycles of so many copies in one body besides ``delay``; guarded ones make no tree."""
+        turns = max(1, copies // self.distance)
+        if self.tree and not guarded:
+            return self.more * (turns.bit_length() - 1)  # ceil(log2(turns + 1)) levels
+        return self.more * (turns - 1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -174,7 +174,7 @@ def _order(
     delays = {s.name: _delays(s, context.tool) for s in statements}
     dependences = carried(state, names)
     first = group[0]
-    band = _Band(state, group, level, delays)
+    band = _Band(state, group, level, delays, context.tool.rules.reassociate)
     loops = tuple(band.loop(k, dependences) for k in range(level, len(first.dims)))
     written = {s.target.memory for s in statements}
     every = frozenset(first.names)
@@ -196,6 +196,7 @@ class _Band:
     group: Sequence[Piece]
     level: int
     delays: Mapping[str, _Delays]
+    trees: bool  # the tool makes trees of sums
 
     def interval(self, level: int) -> Interval | None:
         """The range of a loop where it is always the same."""
@@ -206,7 +207,7 @@ class _Band:
         piece = self.group[0]
         interval = self.interval(level)
         mine = [c for c in dependences if c.loop == piece.dims[level].uid]
-        carries = {_carry(c, self.delays) for c in mine}
+        carries = {_carry(c, self.delays, self.trees) for c in mine}
         unrolls = interval is not None and interval.extent > 1 and self._unrolls(level)
         separates = not unrolls or self._separates(level)
         constant = all(self.interval(k) for k in range(self.level, len(piece.dims)))
@@ -301,11 +302,11 @@ def _delays(statement: Statement, tool: Personality) -> _Delays:
     return _Delays(whole[-1], accumulating, tool.rules.memory_cycle)
 
 
-def _carry(found: Carried, delays: Mapping[str, _Delays]) -> Carry:
+def _carry(found: Carried, delays: Mapping[str, _Delays], trees: bool) -> Carry:
     source, sink = delays[found.source], delays[found.sink]
     if found.reduction:
         around = sink.accumulating + sink.memory
-        return Carry(found.distance, around, sink.accumulating)
+        return Carry(found.distance, around, sink.accumulating, trees)
     most = max(source.whole, sink.whole)
     return Carry(found.distance, most + sink.memory, most)
 

@@ -96,3 +96,16 @@ def test_an_address_of_a_flattened_nest_needs_a_product_unless_rows_are_powers_o
 )
 def test_units_and_products(kernel: str, dsp: int) -> None:
     assert plain(kernel).dsp == dsp
+
+
+def test_the_outermost_loop_of_a_flattened_nest_may_vary() -> None:
+    p = ProgramBuilder("trmm")
+    a, b = p.placeholder("A", f32, (20, 20)), p.placeholder("B", f32, (20, 30))
+    c = p.placeholder("C", f32, (20, 30))
+    k, i, j = p.loops(k=20, i=20, j=30)
+    p.compute("S", (k, i, j), c[i, j], c[i, j] + a[k, i] * b[k, j], where=i < k)
+    found = estimate(kernel_of_tree(loop_tree(build(p.build()))), TOOL)
+    assert [each.loops for each in found.loops] == [("k",), ("i", "j")]
+    flat = loop(found, "i", "j")
+    assert flat.kind == "pipeline"
+    assert flat.trips.average == 30 * 9.5 * 20 / 19  # k = 0 does not enter it

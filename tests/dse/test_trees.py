@@ -1,0 +1,90 @@
+"""Sums that may be reassociated are trees where the tool builds them; nests of variable extent."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from backends.devices import device
+from dse.bounds import bounds, work_of
+from dse.evaluators.base import Limits, Request, Result, Status, device_limits, judged
+from dse.evaluators.model import ModelEvaluator, personality_for
+from dse.space.cost import cost
+from dse.space.nest import Carry
+from dse.space.space import Point, space_of
+from dse.strategies.auto import solved
+from dsl.loader import load_kernels
+from dsl.program import Program
+from dsl.steps import Reassociate
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples/polybench"
+BOARD, CLOCK = device("xcu280"), 3.33
+TOOL = personality_for(BOARD, CLOCK)
+
+
+def program(name: str, size: str = "medium") -> Program:
+    return load_kernels(EXAMPLES / f"{name}.py")[name].at(size).program
+
+
+def fastest(name: str, budget: int, reassociate: bool) -> Result:
+    kernel = program(name)
+    space = space_of(kernel, TOOL, reassociate)
+    limits = Limits({"dsp": budget})
+
+    def evaluate(point: Point) -> Result:
+        schedule = space.schedule(point)
+        assert schedule is not None
+        request = Request(kernel, schedule, BOARD, CLOCK)
+        return judged(ModelEvaluator().evaluate(request), limits)
+
+    trials = solved(space, budget, limits, 1, evaluate, set())
+    fits = [t.result for t in trials if t.result.status is Status.OK]
+    return min(fits, key=lambda r: r.latency or 0.0)
+
+
+def test_more_terms_of_a_tree_cost_a_level_and_of_a_chain_an_addition_each():
+    tree, chain = Carry(1, 8, 7, tree=True), Carry(1, 8, 7)
+    assert [tree.links(n) for n in (1, 2, 3, 4, 7, 8)] == [0, 7, 7, 14, 14, 21]
+    assert [chain.links(n) for n in (1, 2, 4)] == [0, 7, 21]
+    assert tree.links(4, guarded=True) == chain.links(4)
+    assert Carry(4, 8, 7, tree=True).links(8) == 7  # two turns of the copies
+
+
+@pytest.mark.parametrize("name", ["atax", "gesummv"])
+def test_with_reassociation_small_products_use_a_large_budget(name):
+    strict, free = (fastest(name, 2560, r).latency for r in (False, True))
+    assert strict is not None
+    assert free is not None
+    assert free < 0.7 * strict
+
+
+def test_no_sum_is_a_tree_unless_the_schedule_allows_it():
+    kernel = program("atax", "mini")
+    strict, free = space_of(kernel, TOOL), space_of(kernel, TOOL, reassociate=True)
+    assert not any(isinstance(step, Reassociate) for step in strict.variants[0].steps)
+    assert any(isinstance(step, Reassociate) for step in free.variants[0].steps)
+    for space, trees in ((strict, False), (free, True)):
+        orders = [o for nest in space.variants[0].nests for o in nest.orders]
+        carries = [c for o in orders for loop in o.loops for c in loop.carries]
+        assert carries
+        assert all(c.tree == trees for c in carries)
+
+
+def test_what_the_pipeline_does_not_move_needs_no_units_of_its_own():
+    # alpha * A[i, k] is the same along j, the innermost loop of variable extent.
+    space = space_of(program("syrk"), TOOL, reassociate=True)
+    nest = space.variants[0].nests[1]
+    order = next(o for o in nest.orders if [loop.name for loop in o.loops] == ["i", "k", "j"])
+    found = cost(nest, order, (1, 8, 1))
+    assert dict((core, n) for core, _, n in found.units) == {"fadd": 8, "fmul": 8}
+
+
+@pytest.mark.parametrize(("name", "allo"), [("syrk", 293_543), ("trmm", 492_613)])
+def test_triangles_are_filled_and_drained_seldom(name, allo):
+    found = fastest(name, 220, reassociate=True)
+    assert found.latency is not None
+    assert found.latency <= allo
+    limit = bounds(work_of(program(name), TOOL, reassociate=True), TOOL, 220)
+    assert limit.cycles <= found.latency
+    assert not device_limits(BOARD).excess(found)
