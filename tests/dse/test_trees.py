@@ -77,7 +77,7 @@ def test_what_the_pipeline_does_not_move_needs_no_units_of_its_own():
     nest = space.variants[0].nests[1]
     order = next(o for o in nest.orders if [loop.name for loop in o.loops] == ["i", "k", "j"])
     found = cost(nest, order, (1, 8, 1))
-    assert dict((core, n) for core, _, n in found.units) == {"fadd": 8, "fmul": 8}
+    assert {core: n for core, _, n in found.units} == {"fadd": 8, "fmul": 8}
 
 
 @pytest.mark.parametrize(("name", "allo"), [("syrk", 293_543), ("trmm", 492_613)])
