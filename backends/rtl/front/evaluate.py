@@ -1,0 +1,184 @@
+"""Runs a graph in Python, bit for bit: what every later step must agree with.
+
+Values are raw bits, unsigned. Iterations run one after the other: what overlaps in hardware must
+come out the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import assert_never
+
+from backends.rtl.front.operate import operate
+from backends.rtl.graph import (
+    Array,
+    Counter,
+    Graph,
+    Guarded,
+    Kind,
+    Loop,
+    Op,
+    Pipeline,
+    Place,
+    Region,
+    Straight,
+)
+from dsl.numeric import wrap
+
+Watch = Callable[["Straight | Pipeline", int, Op, "tuple[str, int, int]"], None]
+"""Called with each access: its region, the iteration there, and array, bank and offset."""
+
+
+class OutOfBoundsError(IndexError):
+    """An access that counts goes outside of its bank."""
+
+
+def evaluate(
+    graph: Graph,
+    arrays: Mapping[str, Sequence[int]],
+    scalars: Mapping[str, int],
+    *,
+    flush: bool = True,
+    watch: Watch | None = None,
+) -> dict[str, list[int]]:
+    """Run the kernel.
+
+    Args:
+        graph: what to run.
+        arrays: the raw bits of each argument's elements, dimension 0 most significant.
+        scalars: the raw bits of each scalar argument.
+        flush: floats flush subnormal numbers to zero, as the hardware does.
+        watch: called with every access that counts.
+
+    Returns:
+        The raw bits of each argument's elements afterwards.
+
+    Raises:
+        OutOfBoundsError: an access outside of its bank.
+    """
+    machine = _Machine(graph, dict(scalars), flush, watch)
+    for array in graph.arrays:
+        machine.banks[array.name] = [[0] * array.depth for _ in range(array.banks)]
+        if array.argument:
+            for (bank, offset), value in zip(_places(array), arrays[array.name], strict=True):
+                machine.banks[array.name][bank][offset] = value
+    machine.regions(graph.body, {})
+    return {
+        array.name: [machine.banks[array.name][b][o] for b, o in _places(array)]
+        for array in graph.arrays
+        if array.argument
+    }
+
+
+def _places(array: Array) -> list[tuple[int, int]]:
+    """Bank and offset of each element in row-major order."""
+    places = [(0, 0)]
+    for n, split, extent in zip(array.shape, array.splits, array.extents, strict=True):
+        found = []
+        for x in range(n):
+            if split.factor == 1:
+                part = (0, x)
+            elif split.kind == "cyclic":
+                part = (x % split.factor, x // split.factor)
+            else:
+                part = (x // extent, x % extent)
+            found.append(part)
+        places = [(b * split.factor + p, o * extent + q) for b, o in places for p, q in found]
+    return places
+
+
+@dataclass(slots=True)
+class _Machine:
+    graph: Graph
+    scalars: dict[str, int]
+    flush: bool
+    watch: Watch | None
+    banks: dict[str, list[list[int]]] = field(default_factory=dict)
+
+    def regions(self, regions: tuple[Region, ...], env: dict[str, int]) -> None:
+        for region in regions:
+            match region:
+                case Straight():
+                    self.block(region, 0, env)
+                case Pipeline(counters):
+                    for n, inner in enumerate(_iterations(counters, env)):
+                        self.block(region, n, inner)
+                case Loop(counter, body):
+                    for inner in _iterations((counter,), env):
+                        self.regions(body, inner)
+                case Guarded(constraints, body):
+                    if all(c.holds(env) for c in constraints):
+                        self.regions(body, env)
+                case _:
+                    assert_never(region)
+
+    def block(self, region: Straight | Pipeline, iteration: int, env: dict[str, int]) -> None:
+        values: list[int] = []
+        for op in region.block.ops:
+            assert op.id == len(values)
+            if op.kind is Kind.LOAD or op.kind is Kind.STORE:
+                values.append(self._access(region, iteration, op, env, values))
+            else:
+                operands = self._operands(op, region.block.ops, values)
+                values.append(self._result(op, env, operands) & ((1 << op.width) - 1))
+
+    def _access(
+        self,
+        region: Straight | Pipeline,
+        iteration: int,
+        op: Op,
+        env: dict[str, int],
+        values: list[int],
+    ) -> int:
+        if not all(c.holds(env) for c in op.guard):
+            return 0
+        assert op.place is not None
+        array, bank, offset = self._element(op.place, env)
+        if self.watch is not None:
+            self.watch(region, iteration, op, (array, bank, offset))
+        cells = self.banks[array][bank]
+        if op.kind is Kind.STORE:
+            (value,) = self._operands(op, region.block.ops, values)
+            cells[offset] = value & ((1 << op.width) - 1)
+        return cells[offset]
+
+    def _element(self, place: Place, env: dict[str, int]) -> tuple[str, int, int]:
+        array = self.graph.array(place.array)
+        bank = place.bank
+        if bank is None:
+            assert place.bank_affine is not None
+            bank = place.bank_affine.evaluate(env)
+        offset = place.offset.evaluate(env)
+        if not (0 <= bank < array.banks and 0 <= offset < array.depth):
+            raise OutOfBoundsError(f"{place.array}, bank {bank}, offset {offset}")
+        return place.array, bank, offset
+
+    def _operands(self, op: Op, ops: tuple[Op, ...], values: list[int]) -> list[int]:
+        return [wrap(values[u.op], ops[u.op].width, u.signed) for u in op.operands]
+
+    def _result(self, op: Op, env: dict[str, int], operands: list[int]) -> int:
+        match op.kind:
+            case Kind.CONST:
+                return op.value
+            case Kind.INDEX:
+                assert op.affine is not None
+                return op.affine.evaluate(env)
+            case Kind.INPUT:
+                return self.scalars[op.name]
+            case Kind.HOLDS:
+                return all(c.holds(env) for c in op.guard)
+            case _:
+                return operate(op, operands, self.flush)
+
+
+def _iterations(counters: Sequence[Counter], env: dict[str, int]) -> Iterator[dict[str, int]]:
+    """The values of the loop variables in each iteration, in order."""
+    if not counters:
+        yield env
+        return
+    first = counters[0]
+    low = max(e.evaluate(env) for e in first.lowers)
+    high = min(e.evaluate(env) for e in first.uppers)
+    for value in range(low, high, first.step):
+        yield from _iterations(counters[1:], {**env, first.iv: value})

@@ -1,0 +1,101 @@
+"""From a level 3 module to the graph that is scheduled: ``graph_of``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from backends.rtl.front.block import Context
+from backends.rtl.front.flat import unrolled
+from backends.rtl.front.read import read_module
+from backends.rtl.front.regions import RegionMaker
+from backends.rtl.front.scope import Scope
+from backends.rtl.graph import Array, Graph, Memory, Op, Pipeline, Region, Scalar, Split, Straight
+from backends.rtl.graph import walk as walk_regions
+from dsl.numeric import signed_of
+from dsl.types import DType, FloatType
+from mlir_passes.build_types import plain
+from mlir_passes.dialect import ArrayInfo
+
+SMALL = 16
+"""Elements of a bank of a local that is rather distributed RAM than block RAM."""
+
+
+def graph_of(module: Any, reassociated: frozenset[str] = frozenset()) -> Graph:
+    """The graph of a verified level 3 module (docs/level3.md).
+
+    Args:
+        module: an MLIR module; it is not changed.
+        reassociated: statements whose reduction may be done in any order.
+
+    Raises:
+        ToolError: W460 what there is no hardware for, W461 too many copies.
+    """
+    kernel = read_module(module)
+    flat = unrolled(kernel)
+    infos = [(a, True) for a in kernel.arguments if a.shape]
+    infos += [(a, False) for a in flat.locals]
+    arrays = {info.name: _array(info, argument) for info, argument in infos}
+    signed = {info.name: _signed(info.dtype) for info, _ in infos}
+    scalars = {
+        n: (Scalar(a.name, _width(a.dtype)), _signed(a.dtype))
+        for n, a in enumerate(kernel.arguments)
+        if not a.shape
+    }
+    maker = RegionMaker(Context(arrays, signed, scalars))
+    body = maker.regions(flat.body, Scope(), frozenset(a.name for a in flat.locals))
+    used = _touched(body)
+    kept = tuple(a for a in arrays.values() if a.argument or a.name in used)
+    return Graph(kernel.name, kept, tuple(s for s, _ in scalars.values()), body)
+
+
+def _signed(dtype: DType) -> bool:
+    return not isinstance(dtype, FloatType) and signed_of(dtype)
+
+
+def _width(dtype: DType) -> int:
+    return plain(dtype).width
+
+
+def _array(info: ArrayInfo, argument: bool) -> Array:
+    splits = [Split()] * len(info.shape)
+    for p in info.partitions:
+        extent = info.shape[p.dim]
+        factor = min(p.factor or extent, extent)
+        if factor > 1:
+            splits[p.dim] = Split(p.kind, factor)
+    array = Array(
+        info.name,
+        _width(info.dtype),
+        info.shape,
+        tuple(splits),
+        Memory.BRAM,
+        argument,
+        info.access or "inout",
+    )
+    memory = _memory(array, info)
+    return Array(array.name, array.width, array.shape, array.splits, memory, argument, array.access)
+
+
+def _memory(array: Array, info: ArrayInfo) -> Memory:
+    if array.depth == 1:
+        return Memory.REGISTERS
+    asked = info.storage.impl if info.storage else "auto"
+    if asked in ("lutram", "srl") or (
+        asked == "auto" and not array.argument and array.depth <= SMALL
+    ):
+        return Memory.LUTRAM
+    return Memory.BRAM
+
+
+def _touched(body: tuple[Region, ...]) -> set[str]:
+    """The arrays that some operation accesses."""
+    return {op.place.array for op in _ops(body) if op.place is not None}
+
+
+def _ops(body: tuple[Region, ...]) -> list[Op]:
+    return [
+        op
+        for region in walk_regions(body)
+        if isinstance(region, Straight | Pipeline)
+        for op in region.block.ops
+    ]

@@ -1,0 +1,158 @@
+"""What the accesses of one block see: stores forwarded to loads, loads shared, dead stores gone.
+
+Every access has a time: the n-th store of the block is at ``2n + 1``, a load at the even number
+after the last store that it may see. So a load may stand earlier than its statement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from backends.rtl.front.scope import Scope, contradict, implies
+from backends.rtl.front.values import Builder, Guard, Val
+from backends.rtl.graph import Array, Kind, Place
+from dsl.affine import Affine
+
+Indices = tuple[Affine, ...]
+
+
+@dataclass(slots=True)
+class Access:
+    """A `LOAD` or `STORE` of the block; ``value`` is what a store stores."""
+
+    op: int
+    is_store: bool
+    array: str
+    indices: Indices
+    guard: Guard
+    time: int
+    value: Val | None = None
+
+
+@dataclass(slots=True)
+class _History:
+    """The accesses of one array so far."""
+
+    stores: list[Access] = field(default_factory=list)
+    loads: dict[Indices, Access] = field(default_factory=dict)
+    all_loads: list[Access] = field(default_factory=list)
+    shapes: set[tuple[object, ...]] = field(default_factory=set)
+    by_indices: dict[Indices, list[Access]] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Memory:
+    """The arrays as one block uses them; ``signed`` says how the elements of each are read."""
+
+    builder: Builder
+    scope: Scope
+    arrays: Mapping[str, Array]
+    signed: Mapping[str, bool]
+    time: int = 0
+    histories: dict[str, _History] = field(default_factory=dict)
+    dead: set[int] = field(default_factory=set)
+    _apart: dict[tuple[Affine, ...], bool] = field(default_factory=dict)
+
+    def load(self, array: str, indices: Indices, guard: Guard) -> Val:
+        """The element's value at this point."""
+        history = self.histories.setdefault(array, _History())
+        pending: list[Access] = []
+        seen = 0
+        for store in self._candidates(history, indices):
+            if contradict(store.guard, guard):
+                continue
+            if store.indices != indices:
+                if self._distinct(store.indices, indices):
+                    continue
+                seen = store.time + 1
+                break
+            if implies(guard, store.guard):
+                assert store.value is not None
+                return self._chosen(pending, store.value)
+            pending.append(store)
+        return self._chosen(pending, self._loaded(history, array, indices, guard, seen))
+
+    def _chosen(self, pending: list[Access], base: Val) -> Val:
+        """What guarded stores, the latest first, make of an older value."""
+        for store in reversed(pending):
+            assert store.value is not None
+            base = self.builder.select(self.builder.holds(store.guard), store.value, base)
+        return base
+
+    def _candidates(self, history: _History, indices: Indices) -> list[Access]:
+        """Stores that may be of this element, the latest first."""
+        shape = tuple(i.terms for i in indices)
+        if history.shapes <= {shape}:  # all others differ by a constant
+            return history.by_indices.get(indices, [])[::-1]
+        return history.stores[::-1]
+
+    def _distinct(self, a: Indices, b: Indices) -> bool:
+        key = tuple(x - y for x, y in zip(a, b, strict=True))
+        found = self._apart.get(key)
+        if found is None:
+            zero = (Affine(),) * len(key)
+            found = self._apart[key] = self.scope.distinct(key, zero)
+        return found
+
+    def _loaded(
+        self, history: _History, array: str, indices: Indices, guard: Guard, time: int
+    ) -> Val:
+        old = history.loads.get(indices)
+        info = self.arrays[array]
+        if old is not None and old.time >= time:
+            if old.guard:
+                old.guard = tuple(c for c in old.guard if c in guard)
+                op = self.builder.ops[old.op]
+                self.builder.ops[old.op] = replace(op, guard=old.guard)
+            return self.builder.loaded(old.op, info.width, self.signed[array])
+        place = place_of(info, indices, self.scope)
+        op_id = self.builder.access(Kind.LOAD, info.width, place, guard, None)
+        load = Access(op_id, False, array, indices, guard, time)
+        history.loads[indices] = load
+        history.all_loads.append(load)
+        return self.builder.loaded(op_id, info.width, self.signed[array])
+
+    def store(self, array: str, indices: Indices, guard: Guard, value: Val) -> None:
+        """Write an element."""
+        info = self.arrays[array]
+        read = self.builder.signed if self.signed[array] else self.builder.unsigned
+        value = read(value, info.width)
+        history = self.histories.setdefault(array, _History())
+        for old in self._candidates(history, indices):
+            if old.indices == indices and implies(old.guard, guard):
+                if not self._read_since(history, old):
+                    self.dead.add(old.op)
+                    history.stores.remove(old)
+                    history.by_indices[indices].remove(old)
+                break
+            if old.indices != indices and not self._distinct(old.indices, indices):
+                break
+        place = place_of(info, indices, self.scope)
+        op_id = self.builder.access(Kind.STORE, info.width, place, guard, value)
+        store = Access(op_id, True, array, indices, guard, 2 * self.time + 1, value)
+        self.time += 1
+        history.stores.append(store)
+        history.by_indices.setdefault(indices, []).append(store)
+        history.shapes.add(tuple(i.terms for i in indices))
+
+    def _read_since(self, history: _History, store: Access) -> bool:
+        """Some load that was not forwarded may see the store."""
+        return any(
+            load.time > store.time and not self._distinct(load.indices, store.indices)
+            for load in history.all_loads
+        )
+
+    def accesses(self) -> list[Access]:
+        """Those that are left, in their order."""
+        found = [a for h in self.histories.values() for a in (*h.all_loads, *h.stores)]
+        return sorted(found, key=lambda a: (a.time, a.op))
+
+
+def place_of(array: Array, indices: Indices, scope: Scope) -> Place:
+    """Bank and offset of an element; the bank's number where it is the same in all iterations."""
+    bank = scope.simplified(array.bank(indices))
+    offset = scope.simplified(array.offset(indices))
+    if bank.is_const:
+        return Place(array.name, offset, bank.const)
+    return Place(array.name, offset, None, bank)

@@ -1,0 +1,24 @@
+"""What the RTL backend refuses."""
+
+from __future__ import annotations
+
+from dsl.errors import Span, ToolError
+
+
+def unsupported(what: str, span: Span | None = None) -> ToolError:
+    """W460: there is no hardware for it."""
+    return ToolError(
+        "W460",
+        f"the RTL backend has no hardware for {what}",
+        span=span,
+        help="it has integers and fixed point of up to 256 bits, and f32 with + - * / sqrt exp abs",
+    )
+
+
+def too_large(what: str, limit: int) -> ToolError:
+    """W461: unrolled, it is too much."""
+    return ToolError(
+        "W461",
+        f"{what} makes more than {limit} statements",
+        help="unroll by a smaller factor, or pipeline a loop further inside",
+    )

@@ -1,0 +1,347 @@
+"""Builds the operations of one block: exact integers with known ranges, constants folded, each
+operation once.
+
+A `Val` is a mathematical integer. A level 3 value of ``w`` bits is represented by any `Val` that
+equals it modulo ``2**w``: widening and cutting cost nothing until something reads the sign or the
+upper bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from backends.rtl.graph import Kind, Op, Place, Use
+from dsl.affine import Affine, Constraint
+from dsl.types import FixedType
+
+Guard = tuple[Constraint, ...]
+"""A conjunction over loop variables, in the order of its text."""
+
+_FLOAT_BITS = (1 << 32) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Val:
+    """An integer in ``low..high``: what the result of ``op`` is when read as ``signed``.
+
+    Of a constant ``op`` is −1: its operation is made when it is used. A float is its 32 bits.
+    """
+
+    op: int
+    signed: bool
+    low: int
+    high: int
+
+    @property
+    def const(self) -> int | None:
+        """The number, where it is known."""
+        return self.low if self.low == self.high else None
+
+    @property
+    def width(self) -> int:
+        """Bits that hold every value."""
+        return bits_of(self.low, self.high)
+
+
+def bits_of(low: int, high: int) -> int:
+    """Bits of a number in ``low..high``; with a sign where ``low`` is negative."""
+    if low < 0:
+        return max((~low).bit_length(), (high if high >= 0 else ~high).bit_length()) + 1
+    return max(1, high.bit_length())
+
+
+def signed_range(width: int) -> tuple[int, int]:
+    """Of two's complement."""
+    return -(1 << (width - 1)), (1 << (width - 1)) - 1
+
+
+def constant(number: int) -> Val:
+    """A known number."""
+    return Val(-1, number < 0, number, number)
+
+
+TRUE, FALSE = constant(1), constant(0)
+
+
+@dataclass(slots=True)
+class Builder:
+    """The operations of a block so far, in an order in which operands come first."""
+
+    ops: list[Op] = field(default_factory=list)
+    ranges: list[tuple[int, int]] = field(default_factory=list)
+    _known: dict[tuple[object, ...], int] = field(default_factory=dict)
+    stmt: str = ""
+
+    # --------------------------------------------------------------------------- operations
+
+    def use(self, x: Val) -> Use:
+        """How an operation takes a value; constants get their operation here."""
+        if x.op >= 0:
+            return Use(x.op, x.signed)
+        number = x.low
+        width = x.width
+        raw = number & ((1 << width) - 1)
+        op = self._add(Kind.CONST, width, (), raw, None, None, ())
+        self.ranges[op] = (number, number)
+        return Use(op, number < 0)
+
+    def _add(
+        self,
+        kind: Kind,
+        width: int,
+        operands: tuple[Use, ...],
+        value: int,
+        affine: Affine | None,
+        fixed: FixedType | None,
+        guard: Guard,
+        name: str = "",
+    ) -> int:
+        signs = width if kind is not Kind.CONST else (width, value >> (width - 1))
+        key = (kind, signs, operands, value, affine, fixed, guard, name)
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = len(self.ops)
+            self.ops.append(
+                Op(found, kind, width, operands, value, name, affine, fixed, None, guard, self.stmt)
+            )
+            self.ranges.append((0, (1 << width) - 1))
+        return found
+
+    def access(self, kind: Kind, width: int, place: Place, guard: Guard, value: Val | None) -> int:
+        """A `LOAD` or `STORE`; never merged here."""
+        operands = () if value is None else (self.use(value),)
+        number = len(self.ops)
+        self.ops.append(Op(number, kind, width, operands, place=place, guard=guard, stmt=self.stmt))
+        self.ranges.append((0, (1 << width) - 1))
+        return number
+
+    def loaded(self, op: int, width: int, signed: bool) -> Val:
+        """What a load gives, read as its array's type says."""
+        low, high = signed_range(width) if signed else (0, (1 << width) - 1)
+        self.ranges[op] = (low, high)
+        return Val(op, signed, low, high)
+
+    def make(
+        self, kind: Kind, operands: tuple[Val, ...], low: int, high: int, width: int | None = None
+    ) -> Val:
+        """An operation whose exact result is in ``low..high``.
+
+        Where that needs more than ``width`` bits only the result modulo ``2**width`` is kept.
+        """
+        if low == high:
+            return constant(low)
+        bits = bits_of(low, high)
+        if width is not None and bits > width:
+            bits = width
+            low, high = signed_range(width)
+        op = self._add(kind, bits, tuple(self.use(x) for x in operands), 0, None, None, ())
+        self.ranges[op] = (low, high)
+        return Val(op, low < 0, low, high)
+
+    # ------------------------------------------------------------------------------ sources
+
+    def index(self, affine: Affine, low: int, high: int) -> Val:
+        """A loop expression whose value is in ``low..high``."""
+        if low == high:
+            return constant(low)
+        op = self._add(Kind.INDEX, bits_of(low, high), (), 0, affine, None, ())
+        self.ranges[op] = (low, high)
+        return Val(op, low < 0, low, high)
+
+    def argument(self, name: str, width: int, signed: bool) -> Val:
+        """A scalar argument."""
+        op = self._add(Kind.INPUT, width, (), 0, None, None, (), name)
+        low, high = signed_range(width) if signed else (0, (1 << width) - 1)
+        self.ranges[op] = (low, high)
+        return Val(op, signed, low, high)
+
+    def holds(self, guard: Guard) -> Val:
+        """One bit: all constraints hold."""
+        if not guard:
+            return TRUE
+        op = self._add(Kind.HOLDS, 1, (), 0, None, None, guard)
+        self.ranges[op] = (0, 1)
+        return Val(op, False, 0, 1)
+
+    # ----------------------------------------------------------------------------- readings
+
+    def signed(self, x: Val, width: int) -> Val:
+        """The low bits as two's complement."""
+        low, high = signed_range(width)
+        return x if low <= x.low and x.high <= high else self.resized(x, width, True)
+
+    def unsigned(self, x: Val, width: int) -> Val:
+        """The low bits as a natural number."""
+        if x.low >= 0 and x.high < 1 << width:
+            return x
+        return self.resized(x, width, False)
+
+    def resized(self, x: Val, width: int, signed: bool) -> Val:
+        """The low bits, cut or extended if need be."""
+        low, high = signed_range(width) if signed else (0, (1 << width) - 1)
+        if x.const is not None:
+            raw = x.const & ((1 << width) - 1)
+            return constant(raw - (1 << width) if signed and raw > high else raw)
+        if x.op >= 0 and self.ops[x.op].width == width:
+            return Val(x.op, signed, low, high)
+        op = self._add(Kind.RESIZE, width, (self.use(x),), 0, None, None, ())
+        self.ranges[op] = (low, high)
+        return Val(op, signed, low, high)
+
+    # --------------------------------------------------------------------------- arithmetic
+
+    def add(self, a: Val, b: Val, width: int | None = None) -> Val:
+        """``a + b``."""
+        if a.const == 0:
+            return b
+        if b.const == 0:
+            return a
+        return self.make(Kind.ADD, (a, b), a.low + b.low, a.high + b.high, width)
+
+    def sub(self, a: Val, b: Val, width: int | None = None) -> Val:
+        """``a - b``."""
+        if b.const == 0:
+            return a
+        if a == b:
+            return FALSE
+        return self.make(Kind.SUB, (a, b), a.low - b.high, a.high - b.low, width)
+
+    def mul(self, a: Val, b: Val, width: int | None = None) -> Val:
+        """``a * b``; by a power of two it is a shift."""
+        if a.const is not None:
+            a, b = b, a
+        if b.const == 0:
+            return FALSE
+        if b.const == 1:
+            return a
+        if b.const is not None and b.const > 0 and b.const & (b.const - 1) == 0:
+            return self.shl_const(a, b.const.bit_length() - 1, width)
+        ends = [x * y for x in (a.low, a.high) for y in (b.low, b.high)]
+        return self.make(Kind.MUL, (a, b), min(ends), max(ends), width)
+
+    def bitwise(self, kind: Kind, a: Val, b: Val, width: int) -> Val:
+        """``&``, ``|`` or ``^`` of two's complement numbers."""
+        if a.const is not None and b.const is not None:
+            return constant(_BITWISE[kind](a.const, b.const))
+        if a.low >= 0 and b.low >= 0:
+            bits = max(a.width, b.width)
+            high = min(a.high, b.high) if kind is Kind.AND else (1 << bits) - 1
+            return self.make(kind, (a, b), 0, high, width)
+        if kind is Kind.AND and max(a.low, b.low) >= 0:
+            return self.make(kind, (a, b), 0, a.high if a.low >= 0 else b.high, width)
+        bits = max(x.width + (x.low >= 0) for x in (a, b))
+        return self.make(kind, (a, b), *signed_range(bits), width)
+
+    def shl_const(self, a: Val, amount: int, width: int | None = None) -> Val:
+        """``a * 2**amount``."""
+        if amount == 0:
+            return a
+        if width is not None and amount >= width:
+            return FALSE
+        low, high = a.low << amount, a.high << amount
+        return self.make(Kind.SHL, (a, constant(amount)), low, high, width)
+
+    def shl(self, a: Val, amount: Val, width: int) -> Val:
+        """``a * 2**amount`` modulo ``2**width``; the amount is not negative."""
+        if amount.const is not None:
+            return self.shl_const(a, amount.const, width)
+        ends = [x << min(n, width) for x in (a.low, a.high) for n in (amount.low, amount.high)]
+        return self.make(Kind.SHL, (a, amount), min(ends), max(ends), width)
+
+    def shr(self, a: Val, amount: Val) -> Val:
+        """``floor(a / 2**amount)``; the amount is not negative."""
+        if amount.const == 0:
+            return a
+        most = min(amount.high, 1 + max(bits_of(a.low, a.high), 1))
+        ends = [x >> n for x in (a.low, a.high) for n in (min(amount.low, most), most)]
+        return self.make(Kind.SHR, (a, amount), min(ends), max(ends))
+
+    def divide(self, kind: Kind, a: Val, b: Val, width: int) -> Val:
+        """`DIV`, `FLOORDIV` or `REM`, within ``width`` bits."""
+        if b.const is not None and b.const > 0:
+            folded = self._by_constant(kind, a, b.const)
+            if folded is not None:
+                return folded
+        if kind is Kind.REM:
+            most = max(abs(b.low), abs(b.high), 1) - 1
+            low = -min(most, -a.low) if a.low < 0 else 0
+            return self.make(kind, (a, b), low, max(0, min(most, a.high)), width)
+        if a.low >= 0 and b.low >= 0:
+            return self.make(kind, (a, b), 0, a.high // max(b.low, 1), width)
+        most = max(abs(a.low), abs(a.high))
+        return self.make(kind, (a, b), -most, most, width)
+
+    def _by_constant(self, kind: Kind, a: Val, divisor: int) -> Val | None:
+        """Division by a positive constant where it needs no divider."""
+        if a.const is not None:
+            quotient, rest = divmod(a.const, divisor)
+            if kind is not Kind.FLOORDIV and rest and a.const < 0:
+                quotient, rest = quotient + 1, rest - divisor
+            return constant(rest if kind is Kind.REM else quotient)
+        if divisor & (divisor - 1) or not (kind is Kind.FLOORDIV or a.low >= 0):
+            return None
+        if kind is not Kind.REM:
+            return self.shr(a, constant(divisor.bit_length() - 1))
+        return self.bitwise(Kind.AND, a, constant(divisor - 1), a.width)
+
+    # --------------------------------------------------------------------- tests and choice
+
+    def compare(self, kind: Kind, a: Val, b: Val) -> Val:
+        """`EQ`, `NE`, `LT` or `LE` by value: one bit."""
+        apart = a.high < b.low or b.high < a.low
+        known: bool | None = None
+        match kind:
+            case Kind.EQ | Kind.NE if apart or a == b:
+                known = (kind is Kind.NE) == apart
+            case Kind.LT if a.high < b.low or a.low >= b.high or a == b:
+                known = a.high < b.low
+            case Kind.LE if a.high <= b.low or a.low > b.high or a == b:
+                known = a.high <= b.low or a == b
+        if known is not None:
+            return TRUE if known else FALSE
+        return self.make(kind, (a, b), 0, 1)
+
+    def select(self, test: Val, a: Val, b: Val, width: int | None = None) -> Val:
+        """``test ? a : b``."""
+        if test.const is not None:
+            return a if test.const else b
+        a, b = self._chosen(test, a, True), self._chosen(test, b, False)
+        if a == b:
+            return a
+        return self.make(Kind.SELECT, (test, a, b), min(a.low, b.low), max(a.high, b.high), width)
+
+    def _chosen(self, test: Val, x: Val, taken: bool) -> Val:
+        """What ``x`` is where the test is known."""
+        while x.op >= 0:
+            op = self.ops[x.op]
+            if op.kind is not Kind.SELECT or op.operands[0].op != test.op:
+                break
+            inner = op.operands[1 if taken else 2]
+            low, high = self.ranges[inner.op]
+            if (low < 0) != inner.signed or bits_of(low, high) > op.width:
+                break
+            x = constant(low) if low == high else Val(inner.op, inner.signed, low, high)
+        return x
+
+    def floating(self, kind: Kind, *operands: Val) -> Val:
+        """An operation that gives binary32, or one bit for a comparison."""
+        test = kind in (Kind.FEQ, Kind.FNE, Kind.FLT, Kind.FLE)
+        return self.make(kind, operands, 0, 1 if test else _FLOAT_BITS)
+
+    def to_float(self, x: Val, fixed: FixedType) -> Val:
+        """The nearest binary32 of a raw."""
+        op = self._add(Kind.TO_FLOAT, 32, (self.use(x),), 0, None, fixed, ())
+        return Val(op, False, 0, _FLOAT_BITS)
+
+    def from_float(self, x: Val, fixed: FixedType) -> Val:
+        """The raw of a binary32."""
+        op = self._add(Kind.FROM_FLOAT, fixed.width, (self.use(x),), 0, None, fixed, ())
+        return self.loaded(op, fixed.width, fixed.signed)
+
+
+_BITWISE: dict[Kind, Callable[[int, int], int]] = {
+    Kind.AND: lambda a, b: a & b,
+    Kind.OR: lambda a, b: a | b,
+    Kind.XOR: lambda a, b: a ^ b,
+}

@@ -1,0 +1,97 @@
+"""Graphs held against the interpreter, and their dependences against what happens."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from backends.rtl.front.evaluate import evaluate
+from backends.rtl.graph import Dep, Graph, Kind, Op, Pipeline, Straight
+from backends.tolerance import tolerances
+from dsl import interp
+from dsl.inputs import storage_dtype
+from dsl.numeric import wrap
+from dsl.types import FloatType
+
+
+def raw_bits(dtype, values) -> list[int]:
+    array = np.asarray(values)
+    if isinstance(dtype, FloatType):
+        return [int(v) for v in array.astype(np.float32).view(np.uint32).ravel()]
+    mask = (1 << dtype.width) - 1
+    return [int(v) & mask for v in array.ravel().tolist()]
+
+
+def from_bits(dtype, raws, shape):
+    if isinstance(dtype, FloatType):
+        return np.array(raws, dtype=np.uint32).view(np.float32).reshape(shape)
+    signed = getattr(dtype, "signed", True)
+    flat = [wrap(r, dtype.width, signed) for r in raws]
+    result = np.empty(len(flat), dtype=storage_dtype(dtype))
+    result[:] = flat
+    return result.reshape(shape)
+
+
+def run_graph(program, graph: Graph, inputs, *, flush: bool = False, watch=None):
+    arrays, scalars = {}, {}
+    for a in program.arguments:
+        if a.shape:
+            arrays[a.name] = raw_bits(a.dtype, inputs[a.name])
+        else:
+            (scalars[a.name],) = raw_bits(a.dtype, inputs[a.name])
+    raws = evaluate(graph, arrays, scalars, flush=flush, watch=watch)
+    return {a.name: from_bits(a.dtype, raws[a.name], a.shape) for a in program.arguments if a.shape}
+
+
+def mismatch(program, graph: Graph, inputs, schedule) -> str | None:
+    """What differs from the interpreter, bit for bit where that is promised."""
+    expected = interp.run(program, inputs)
+    watcher = Watcher()
+    actual = run_graph(program, graph, inputs, watch=watcher)
+    loose = tolerances(program, schedule)
+    for name in actual:
+        a, b = np.asarray(expected[name]), actual[name]
+        if name in loose:
+            continue
+        if a.dtype.kind == "f":
+            same = (a == b) & (np.signbit(a) == np.signbit(b)) | (np.isnan(a) & np.isnan(b))
+        else:
+            same = a == b
+        if not np.all(same):
+            where = np.argwhere(~np.asarray(same))[0]
+            return f"{name}{list(where)}: {a[tuple(where)]} expected, {b[tuple(where)]} found"
+    return watcher.fault()
+
+
+class Watcher:
+    """Collects the pairs of accesses that touch the same element in one run of a region."""
+
+    def __init__(self) -> None:
+        self.region = None
+        self.before = (-1, -1)
+        self.touched: dict[tuple[str, int, int], list[tuple[int, Op]]] = {}
+        self.nearest: dict[tuple[int, int, int], int] = {}
+        self.regions: dict[int, Pipeline | Straight] = {}
+
+    def __call__(self, region, iteration, op, element) -> None:
+        if region is not self.region or (iteration, op.id) <= self.before:
+            self.region, self.touched = region, {}  # it runs once more
+        self.before = (iteration, op.id)
+        self.regions[id(region)] = region
+        earlier = self.touched.setdefault(element, [])
+        for at, other in earlier:
+            if Kind.STORE in (op.kind, other.kind):
+                key = (id(region), other.id, op.id)
+                distance = iteration - at
+                self.nearest[key] = min(distance, self.nearest.get(key, distance))
+        earlier.append((iteration, op))
+
+    def fault(self) -> str | None:
+        """A pair that no dependence covers."""
+        known: dict[int, dict[tuple[int, int], Dep]] = {
+            n: {(d.src, d.dst): d for d in r.block.deps} for n, r in self.regions.items()
+        }
+        for (region, src, dst), distance in self.nearest.items():
+            dep = known[region].get((src, dst))
+            if dep is None or dep.distance > distance:
+                return f"{src} -> {dst} at distance {distance} is not covered: {dep}"
+        return None
