@@ -147,7 +147,7 @@ def estimate(
         tool=found.name,
         device=place.name,
         clock_ns=found.clock_ns,
-        bram18=memory.bram18,
+        bram18=memory.bram18 + _unit_bram(regions, units),
         uram=memory.uram,
         lut=logic.lut + memory.lut if logic is not None else None,
         ff=logic.ff + memory.ff if logic is not None else None,
@@ -206,6 +206,23 @@ def _dsp(regions: Sequence[Region], units: dict[str, int]) -> int:
     for region in regions:
         _costs(region, cost)
     return sum(n * cost.get(core, 0) for core, n in units.items())
+
+
+def _unit_bram(regions: Sequence[Region], units: dict[str, int]) -> int:
+    """BRAM18 inside of operators: tables of functions."""
+    cost: dict[str, int] = {}
+    for region in regions:
+        _tables(region, cost)
+    return sum(units.get(core, 0) * n for core, n in cost.items())
+
+
+def _tables(region: Region, cost: dict[str, int]) -> None:
+    if region.body is not None:
+        for operator in region.body.graph.operator:
+            if operator is not None and operator.bram18:
+                cost[operator.core] = operator.bram18
+    for child in region.children:
+        _tables(child, cost)
 
 
 def products(regions: Sequence[Region]) -> int:

@@ -26,7 +26,7 @@ class Operator:
         core: the kind of unit; operators of one core share units.
         distance: states from its start to the start of what uses it; 0 is combinational.
         delay: of a combinational operator in ns, for chaining.
-        dsp, lut, ff: of one unit. A combinational operator is not shared.
+        dsp, lut, ff, bram18: of one unit. A combinational operator is not shared.
         measured: the figures come from reports of this tool, else they are assumed.
     """
 
@@ -36,6 +36,7 @@ class Operator:
     dsp: int = 0
     lut: int = 0
     ff: int = 0
+    bram18: int = 0
     measured: bool = True
 
     @property
