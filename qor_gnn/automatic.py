@@ -13,7 +13,7 @@ from dataclasses import replace
 from qor_gnn.personality import Personality
 from qor_gnn.region import Function, Guard, Kernel, Loop, Node, Statement, loops_in
 from qor_gnn.storage_auto import partitioned
-from qor_gnn.storage_pipes import innermost
+from qor_gnn.storage_pipes import fails, innermost
 
 
 def automatic(kernel: Kernel, tool: Personality, kept: frozenset[str] = frozenset()) -> Kernel:
@@ -39,7 +39,7 @@ def _transformed(nodes: tuple[Node, ...], kept: frozenset[str]) -> tuple[Node, .
     found: list[Node] = []
     for node in nodes:
         match node:
-            case Loop() if _fails(node):
+            case Loop() if fails(node):
                 found.append(replace(node, ii=None, automatic=False, body=_unpiped(node.body)))
             case Loop() if loops_in(node.body) and innermost(node, kept):
                 found.append(replace(node, body=_dissolved(node.body)))
@@ -48,11 +48,6 @@ def _transformed(nodes: tuple[Node, ...], kept: frozenset[str]) -> tuple[Node, .
             case Statement():
                 found.append(node)
     return tuple(found)
-
-
-def _fails(loop: Loop) -> bool:
-    """A pipeline that has to unroll a loop of unknown trip count."""
-    return loop.ii is not None and any(x.constant_trips is None for x in loops_in(loop.body))
 
 
 def _dissolved(nodes: tuple[Node, ...]) -> tuple[Node, ...]:

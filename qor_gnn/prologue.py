@@ -78,10 +78,14 @@ def above_stores(body: Body, stored: Sequence[int]) -> bool:
 
 
 def states_behind(block: Body, last: Body) -> int:
-    """States of a block from its first load of what the pipeline in front of it leaves there."""
+    """States of a block from its first load of what the pipeline in front of it leaves there.
+
+    An accumulator that is stored behind the pipeline is not waited for.
+    """
     graph = block.graph
     early = [last.graph.address[n] for n in last.graph.early_stores]
-    left = {*last.store_value, *last.conditional, *early, *last.registers}
+    scalars = (a for a in last.registers if last.addresses.memory(a).in_registers)
+    left = {*last.store_value, *last.conditional, *early, *scalars}
     ways: dict[int, int] = {}
     states = 0
     for n in block.nodes:  # in program order, stores last

@@ -23,7 +23,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import product
-from math import prod
+from math import gcd, prod
 
 from dsl.affine import Affine
 from qor_gnn.region import Kernel, Loop, Memory, Split, Statement
@@ -179,9 +179,18 @@ def _stuck(pipe: Pipe, arrays: Mapping[str, list[Touch]], banking: Banking) -> b
         stuck |= _carried(pipe, touches) and (own or other)
         if written and any(not _parallel(t.indices, written) for t in read):
             stuck = True
-            if 1 < pipe.loop.factor < _WRITES_APART:
+            few = pipe.loop.factor < _WRITES_APART or _some_apart(pipe, touches)
+            if pipe.loop.factor > 1 and few:
                 banking.copies[memory] = 2
     return stuck
+
+
+def _some_apart(pipe: Pipe, touches: list[Touch]) -> bool:
+    """Some copies of the loop can never be of the element that copies of a loop around write."""
+    moved = {v for t in touches if t.write for v in t.variables}
+    return any(
+        gcd(outer.factor, pipe.loop.factor) > 1 for outer in pipe.outside if outer.iv in moved
+    )
 
 
 def _parallel(indices: tuple[Affine, ...], written: Iterable[tuple[Affine, ...]]) -> bool:
@@ -244,6 +253,7 @@ def _factors(
     total = _accesses(boxes) + (0 if pipe.inner else len(beside))
     reach = [_reach(boxes, d) for d in range(len(shape))]
     unrolled = [_unrolled(live, pipe, d) for d in range(len(shape))]
+    full = total >= prod(map(len, reach))  # every element within reach is accessed
     for d, extent in enumerate(shape):
         n, u = len(reach[d]), unrolled[d]
         if n <= 1:
@@ -263,7 +273,7 @@ def _factors(
             if pipe.loop.factor > 4:
                 banking.copies[memory] = 2
             return
-        elif n > u and len(shape) > 1:
+        elif n > u and len(shape) > 1 and full:
             factor = n
         else:
             factor = _ports(-(-total // others), u, _stride(live, pipe) if len(shape) == 1 else 1)

@@ -43,6 +43,7 @@ class Pipe:
         parent: the loop right around, if any.
         touches: what its body accesses, in execution order; of scalars nothing.
         around: accesses of the statements around it in the flattened nest.
+        outside: all loops around it, outermost first.
     """
 
     loop: Loop
@@ -50,6 +51,7 @@ class Pipe:
     parent: Loop | None
     touches: tuple[Touch, ...]
     around: tuple[Touch, ...]
+    outside: tuple[Loop, ...] = ()
 
     @property
     def inner(self) -> tuple[Loop, ...]:
@@ -96,17 +98,24 @@ def _pipes(
 ) -> Iterator[Pipe]:
     for node in nodes:
         match node:
+            case Loop() if fails(node):
+                pass
             case Loop() if innermost(node, kept):
                 flattened = _flattened(around, node)
                 parent = around[-1] if around else None
                 touches = tuple(_touches((node,), False, [0], True))
                 beside = tuple(t for x in flattened for t in _touches(x.body, False, [0], False))
-                yield Pipe(node, flattened, parent, touches, beside)
+                yield Pipe(node, flattened, parent, touches, beside, around)
             case Loop() | Guard():
                 path = (*around, node) if isinstance(node, Loop) else around
                 yield from _pipes(node.body, path, kept)
             case Statement():
                 pass
+
+
+def fails(loop: Loop) -> bool:
+    """A pipeline that has to unroll a loop of unknown trip count: nothing of it is pipelined."""
+    return loop.ii is not None and any(x.constant_trips is None for x in loops_in(loop.body))
 
 
 def innermost(loop: Loop, kept: frozenset[str]) -> bool:

@@ -12,7 +12,7 @@ a rule of the data: `Directives.effective`. Where the same design is wanted as a
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import assert_never
 
 from dsl.affine import Affine, And, Cond, Constraint, Or, negate
@@ -28,11 +28,13 @@ from polyhedral.looptree import (
     TreeNode,
     TripCount,
 )
+from qor_gnn import region
 from qor_gnn.data.u200 import Facts
 from qor_gnn.data.u200_program import Converted
 from qor_gnn.directives import with_directives
 from qor_gnn.from_tree import kernel_of_tree
 from qor_gnn.region import Kernel
+from qor_gnn.region import Node as RegionNode
 
 Pragma = Pipeline | Unroll
 
@@ -127,7 +129,33 @@ def written(facts: Facts, kernel: Converted) -> frozenset[str]:
 
 def plain(kernel: Converted) -> Kernel:
     """The region tree without directives, and without the copies that no label has."""
-    return kernel_of_tree(source_tree(kernel.program, kernel.trips, kernel.added))
+    tree = kernel_of_tree(source_tree(kernel.program, kernel.trips, kernel.added))
+    if not kernel.powers:
+        return tree
+    powers = frozenset(kernel.powers)
+    functions = tuple(replace(f, body=_powers(f.body, powers)) for f in tree.functions)
+    return replace(tree, functions=functions)
+
+
+def _powers(nodes: tuple[RegionNode, ...], names: frozenset[str]) -> tuple[RegionNode, ...]:
+    """The products of a value with itself in these statements as what the source has: a ``pow``."""
+    found: list[RegionNode] = []
+    for node in nodes:
+        match node:
+            case region.Statement(name=name) if name in names:
+                ops = (replace(op, kind="pow") if _squares(op) else op for op in node.ops)
+                found.append(replace(node, ops=tuple(ops)))
+            case region.Loop() | region.Guard():
+                found.append(replace(node, body=_powers(node.body, names)))
+            case region.Statement():
+                found.append(node)
+            case _:
+                assert_never(node)
+    return tuple(found)
+
+
+def _squares(op: region.Op) -> bool:
+    return op.kind == "mul" and len(set(op.operands)) == 1
 
 
 def source_tree(

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from dsl.affine import Affine
 from dsl.builder import ProgramBuilder
 from dsl.steps import Partition, Pipeline, Step, Unroll
 from dsl.types import f64
@@ -16,7 +18,7 @@ from qor_gnn.data.u200_design import Directives, plain, source_tree, written
 from qor_gnn.data.u200_program import Converted, convert
 from qor_gnn.directives import with_directives
 from qor_gnn.from_tree import kernel_of_tree
-from qor_gnn.region import Kernel
+from qor_gnn.region import Kernel, Loop, Trips
 from qor_gnn.storage import storage_rules
 from qor_gnn.storage_auto import local_memory, partitioned
 from qor_gnn.storage_pipes import pipes
@@ -162,3 +164,44 @@ def test_most_designs_have_the_block_memory_of_their_report() -> None:
     assert seen > 500
     assert right[0] / seen > 0.85
     assert right[1] / seen > 0.93
+
+
+def faces(p: ProgramBuilder) -> None:
+    a, b = p.local("A", f64, (20, 20, 20)), p.local("B", f64, (20, 20, 20))
+    i, j, k = p.loops(i=range(1, 19), j=range(1, 19), k=range(1, 19))
+    near = a[i + 1, j, k] + a[i - 1, j, k] + a[i, j + 1, k] + a[i, j - 1, k]
+    p.compute("S0", (i, j, k), b[i, j, k], near + a[i, j, k + 1] + a[i, j, k - 1])
+
+
+def test_a_window_with_gaps_is_split_as_its_accesses_want_ports() -> None:
+    # The rows j - 1 … j + 2 are within reach, but only in one plane: two banks of two ports do.
+    assert banks(faces, Unroll("j", 2))["A"] == [3, 2, 20]
+
+
+def test_an_update_in_place_keeps_two_copies_while_some_copies_are_known_apart() -> None:
+    def triangle(p: ProgramBuilder) -> None:
+        a, b = p.local("A", f64, (70, 70)), p.local("B", f64, (70, 80))
+        i, j, k = p.loops(i=70, j=80, k=70)
+        p.compute("S0", (i, j, k), b[i, j], b[i, j] + a[k, i] * b[k, j], where=k > i)
+
+    assert copies(triangle, Unroll("k", 10)) == {"B": 2}
+    assert copies(triangle, Unroll("k", 20)) == {}
+    assert copies(triangle, Unroll("k", 20), Unroll("i", 3)) == {}
+    assert copies(triangle, Unroll("k", 20), Unroll("i", 6)) == {"B": 2}
+
+
+def test_a_pipeline_that_fails_asks_for_no_banks() -> None:
+    def rows(p: ProgramBuilder) -> None:
+        a, s = p.local("A", f64, (90, 90)), p.local("s", f64, (90,))
+        i, j, k = p.loops(i=90, j=90, k=90)
+        p.compute("S0", (i, j, k), s[i], s[i] + a[i, k])
+
+    design = kernel(rows, Pipeline("i"))
+    (loop,) = design.functions[0].body
+    assert isinstance(loop, Loop)
+    (inner,) = loop.body
+    assert isinstance(inner, Loop)
+    variable = replace(inner, lowers=(Affine.of(loop.iv),), trips=Trips(1, 90, 45.5))
+    function = replace(design.functions[0], body=(replace(loop, body=(variable,)),))
+    assert partitioned(design)[0].memories[0].banks > 1
+    assert partitioned(replace(design, functions=(function,)))[0].memories[0].banks == 1

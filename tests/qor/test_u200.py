@@ -24,7 +24,8 @@ from polyhedral.schedule import apply
 from qor_gnn.data.u200 import Facts, Row, designs, kernels, without_labels
 from qor_gnn.data.u200_design import Directives, design, disjoint, plain, source_tree
 from qor_gnn.data.u200_program import Converted, Refused, convert
-from qor_gnn.region import Guard, loops_in
+from qor_gnn.estimate import estimate
+from qor_gnn.region import Guard, Statement, loops_in
 from qor_gnn.region import walk as region_walk
 
 FOLDER = Path(os.environ.get("WEFT_DATA", "../shared/data")) / "hlsfactory-u200"
@@ -222,6 +223,20 @@ def test_copies_that_no_label_has_are_left_out(converted) -> None:
     names = {x.name for f in plain(converted["adi"]).functions for x in loops_in(f.body)}
     assert "in_u_0" in names
     assert not names & {"in_v_0", "in_p_0", "in_q_0"}
+
+
+def test_a_pow_of_the_source_is_one(converted) -> None:
+    names = {
+        op.kind
+        for f in plain(converted["correlation"]).functions
+        for n in region_walk(f.body)
+        if isinstance(n, Statement) and n.name == "S5"
+        for op in n.ops
+    }
+    assert names == {"load", "add", "pow"}
+    answer = estimate(plain(converted["correlation"]), "vitis-2025.1-u200-4ns")
+    assert dict(answer.units)["dpow"] == 1
+    assert answer.bram18 == 73  # 68 of its arrays, 5 inside of the operator
 
 
 def test_a_pipeline_above_a_variable_loop_is_a_design_but_no_schedule(converted) -> None:
