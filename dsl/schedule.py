@@ -10,6 +10,7 @@ import types
 import typing
 from collections.abc import Iterator
 from dataclasses import MISSING, dataclass, fields, replace
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -126,6 +127,12 @@ def _literal(value: object) -> str:
     return json.dumps(value) if isinstance(value, str) else repr(value)
 
 
+@cache
+def _hints(cls: type[Step]) -> dict[str, Any]:
+    """The types of a step's fields; evaluating them costs more than reading the step."""
+    return typing.get_type_hints(cls)
+
+
 def _read_step(data: object, where: str) -> Step:
     if not isinstance(data, dict) or not isinstance(data.get("step"), str):
         raise InputError("W511", f"{where}: not an object with a field 'step'")
@@ -134,7 +141,7 @@ def _read_step(data: object, where: str) -> Step:
         help_line = did_you_mean(data["step"], STEPS)
         raise InputError("W511", f"{where}: no step is called '{data['step']}'", help=help_line)
     known = {f.name: f for f in fields(cls) if f.name != "span"}
-    hints = typing.get_type_hints(cls)
+    hints = _hints(cls)
     for key in data:
         if key != "step" and key not in known:
             help_line = did_you_mean(key, known)
