@@ -128,9 +128,9 @@ def _literal(value: object) -> str:
 
 
 @cache
-def _hints(cls: type[Step]) -> dict[str, Any]:
-    """The types of a step's fields; evaluating them costs more than reading the step."""
-    return typing.get_type_hints(cls)
+def _hints(kind: str) -> dict[str, Any]:
+    """The types of the fields of a step; evaluating them costs more than reading the step."""
+    return typing.get_type_hints(STEPS[kind])
 
 
 def _read_step(data: object, where: str) -> Step:
@@ -141,7 +141,7 @@ def _read_step(data: object, where: str) -> Step:
         help_line = did_you_mean(data["step"], STEPS)
         raise InputError("W511", f"{where}: no step is called '{data['step']}'", help=help_line)
     known = {f.name: f for f in fields(cls) if f.name != "span"}
-    hints = _hints(cls)
+    hints = _hints(cls.kind)
     for key in data:
         if key != "step" and key not in known:
             help_line = did_you_mean(key, known)
