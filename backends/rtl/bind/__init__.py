@@ -1,0 +1,1 @@
+"""Which hardware does which operation, where operations can share it."""

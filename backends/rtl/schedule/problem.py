@@ -1,0 +1,119 @@
+"""A block as scheduling sees it: who waits for whom, for how long, and which ports it takes."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+
+from backends.rtl.graph import Block, Dep, DepKind, Graph, Kind, Memory, Op
+from backends.rtl.schedule.timing import ANYTIME, Fabric, SpecOf, Timed, timed
+
+Port = tuple[str, int, str]
+"""Array, bank, and ``"r"`` or ``"w"``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """``dst`` starts at least ``latency`` cycles after ``src`` of ``distance`` iterations before."""
+
+    src: int
+    dst: int
+    latency: int
+    distance: int
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A block with its times; lists are indexed by `Op.id`.
+
+    Attributes:
+        budget: ns of a cycle that logic may take.
+        operands: of each operation the operations it uses, those without a cycle apart.
+        early: of each operation the delay of those, where it starts in cycle 0.
+        users: the converse of ``operands``.
+        into: order edges that end at each operation; ``out`` those that begin there.
+        ports: of RAM that each operation takes in its cycle.
+    """
+
+    block: Block
+    timing: tuple[Timed, ...]
+    budget: float
+    operands: tuple[tuple[int, ...], ...]
+    early: tuple[float, ...]
+    users: tuple[tuple[int, ...], ...]
+    into: tuple[tuple[Edge, ...], ...]
+    out: tuple[tuple[Edge, ...], ...]
+    ports: tuple[tuple[Port, ...], ...]
+
+    @property
+    def size(self) -> int:
+        """Number of operations."""
+        return len(self.block.ops)
+
+    def anytime(self, op: int) -> bool:
+        """Whether it needs no cycle."""
+        return self.block.ops[op].kind in ANYTIME
+
+
+def problem(
+    graph: Graph, block: Block, *, period: float, fabric: Fabric, spec: SpecOf, carried: bool
+) -> Problem:
+    """The problem of a block.
+
+    Args:
+        graph: With the arrays.
+        block: Operations and order.
+        period: ns.
+        fabric: Delays of memories.
+        spec: The operator library.
+        carried: Whether iterations overlap, so that order between them counts.
+    """
+    timing = tuple(timed(graph, block, op, fabric, spec) for op in block.ops)
+    users: list[list[int]] = [[] for _ in block.ops]
+    operands: list[tuple[int, ...]] = []
+    early: list[float] = []
+    for op in block.ops:
+        used = dict.fromkeys(u.op for u in op.operands)
+        free = [u for u in used if block.ops[u].kind in ANYTIME]
+        operands.append(tuple(u for u in used if u not in free))
+        early.append(max((timing[u].delay_in for u in free), default=0.0))
+        for u in operands[-1]:
+            users[u].append(op.id)
+    into: dict[int, list[Edge]] = defaultdict(list)
+    out: dict[int, list[Edge]] = defaultdict(list)
+    for dep in block.deps:
+        if dep.distance == 0 or carried:
+            edge = Edge(dep.src, dep.dst, _latency(graph, block, dep), dep.distance)
+            into[dep.dst].append(edge)
+            out[dep.src].append(edge)
+    return Problem(
+        block,
+        timing,
+        max(0.0, period - fabric.margin),
+        tuple(operands),
+        tuple(early),
+        tuple(tuple(u) for u in users),
+        tuple(tuple(into[i]) for i in range(len(block.ops))),
+        tuple(tuple(out[i]) for i in range(len(block.ops))),
+        tuple(_ports(graph, op) for op in block.ops),
+    )
+
+
+def _latency(graph: Graph, block: Block, dep: Dep) -> int:
+    """Cycles from start to start that keep the order; see the rules of memories in docs/rtl.md."""
+    if dep.kind is not DepKind.ANTI:
+        return 1
+    place = block.ops[dep.src].place
+    assert place is not None
+    return 0 if graph.array(place.array).memory is Memory.REGISTERS else 1
+
+
+def _ports(graph: Graph, op: Op) -> tuple[Port, ...]:
+    if op.place is None or op.kind not in (Kind.LOAD, Kind.STORE):
+        return ()
+    array = graph.array(op.place.array)
+    if array.memory is Memory.REGISTERS:
+        return ()
+    way = "r" if op.kind is Kind.LOAD else "w"
+    banks = range(array.banks) if op.place.bank is None else (op.place.bank,)
+    return tuple((array.name, bank, way) for bank in banks)

@@ -1,0 +1,98 @@
+"""Schedules every block of a kernel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import assert_never
+
+from backends.rtl.graph import Block, Graph, Guarded, Loop, Pipeline, Region, Straight
+from backends.rtl.schedule.compact import compact
+from backends.rtl.schedule.problem import Problem, problem
+from backends.rtl.schedule.result import (
+    BlockSchedule,
+    ScheduledGraph,
+    ScheduledGuarded,
+    ScheduledLoop,
+    ScheduledPipeline,
+    ScheduledRegion,
+    ScheduledStraight,
+)
+from backends.rtl.schedule.solve import NoSchedule, Times, port_bound, recurrence_bound, solve
+from backends.rtl.schedule.timing import Fabric, SpecOf
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What a schedule is for: the period in ns, delays of memories, the operator library."""
+
+    period: float
+    fabric: Fabric
+    spec: SpecOf
+
+
+def schedule(graph: Graph, target: Target) -> ScheduledGraph:
+    """A graph with normal counters (`normal.normalise`), and a cycle for each operation."""
+    return ScheduledGraph(graph, tuple(_region(graph, r, target) for r in graph.body))
+
+
+def _region(graph: Graph, region: Region, target: Target) -> ScheduledRegion:
+    match region:
+        case Straight(block):
+            return ScheduledStraight(straight(graph, block, target))
+        case Pipeline(counters, block, ii):
+            return ScheduledPipeline(counters, pipeline(graph, block, ii, target), ii)
+        case Loop(counter, body):
+            return ScheduledLoop(counter, tuple(_region(graph, r, target) for r in body))
+        case Guarded(constraints, body):
+            return ScheduledGuarded(constraints, tuple(_region(graph, r, target) for r in body))
+        case _:
+            assert_never(region)
+
+
+def straight(graph: Graph, block: Block, target: Target) -> BlockSchedule:
+    """The schedule of a block that runs once."""
+    times = solve(_problem(graph, block, target, carried=False), 0)
+    compact(times)
+    return _result(times, "")
+
+
+def pipeline(graph: Graph, block: Block, asked: int, target: Target) -> BlockSchedule:
+    """The schedule of a block whose iterations overlap, at the least interval from ``asked`` on."""
+    given = _problem(graph, block, target, carried=True)
+    by_ports, port = port_bound(given)
+    least = max(asked, by_ports)
+    ii = recurrence_bound(given, least)
+    why = ""
+    if by_ports > asked and port is not None:
+        ways = {"r": "read", "w": "written"}
+        why = f"bank {port[1]} of {port[0]} is {ways[port[2]]} {by_ports} times an iteration"
+    if ii > least:
+        why = "an iteration needs what the one before computed"
+    while True:
+        try:
+            times = solve(given, ii)
+            break
+        except NoSchedule as error:
+            ii += 1
+            op = block.ops[error.args[0]]
+            name = f" of {op.stmt}" if op.stmt else ""
+            why = f"what an iteration needs of the ones before, around a {op.kind.value}{name}"
+    compact(times)
+    return _result(times, why)
+
+
+def _problem(graph: Graph, block: Block, target: Target, *, carried: bool) -> Problem:
+    return problem(
+        graph,
+        block,
+        period=target.period,
+        fabric=target.fabric,
+        spec=target.spec,
+        carried=carried,
+    )
+
+
+def _result(times: Times, why: str) -> BlockSchedule:
+    given = times.problem
+    last = max((times.start[op.id] for op in given.block.ops), default=0)
+    return BlockSchedule(given.block, tuple(times.start), given.timing, last + 1, times.ii, why)

@@ -1,0 +1,210 @@
+"""Cycles for the operations of a block: the least that operands, order and ports allow.
+
+Operations start as soon as they can. What that asks of one is a function of when others start
+that never falls, so raising starts until nothing changes gives the least solution, chains of
+combinational operations within a cycle and order between iterations included (there is none where
+starts grow without bound). Operations that want one port of a memory in the same cycle are parted
+by holding back the one that the least depends on; where that does not come to an end, the
+initiation interval is too small.
+
+References: B. R. Rau, Iterative modulo scheduling, MICRO 1994, for the bounds of the interval.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from backends.rtl.schedule.problem import Port, Problem
+
+
+class NoSchedule(Exception):
+    """No schedule was found at this initiation interval; ``args[0]`` is the operation that gave
+    up.
+    """
+
+
+@dataclass(slots=True)
+class Times:
+    """A schedule in the making.
+
+    ``arrival`` is when in its cycle an operation has its operands, ``leaves`` when in the cycle
+    `ready` its result is there (ns).
+    """
+
+    problem: Problem
+    ii: int
+    start: list[int] = field(default_factory=list)
+    arrival: list[float] = field(default_factory=list)
+    leaves: list[float] = field(default_factory=list)
+    release: list[int] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        size = self.problem.size
+        self.start = [0] * size
+        self.arrival = [0.0] * size
+        self.leaves = [0.0] * size
+        self.release = [0] * size
+
+    def ready(self, op: int) -> int:
+        """The first cycle of the result."""
+        return self.start[op] + self.problem.timing[op].latency
+
+    def arrives(self, op: int, cycle: int) -> float:
+        """When in ``cycle`` the operands of an operation are there, if it started in it."""
+        latest = self.problem.early[op] if cycle == 0 else 0.0
+        for used in self.problem.operands[op]:
+            if self.ready(used) == cycle:
+                latest = max(latest, self.leaves[used])
+        return latest
+
+    def fits(self, op: int, arrival: float) -> bool:
+        """Whether the operation can follow in the same cycle what arrives then."""
+        if arrival == 0.0:
+            return True
+        return arrival + self.problem.timing[op].delay_in <= self.problem.budget
+
+    def settle(self, op: int, cycle: int, arrival: float) -> None:
+        """Set cycle and times of an operation."""
+        timing = self.problem.timing[op]
+        self.start[op] = cycle
+        self.arrival[op] = arrival
+        self.leaves[op] = arrival + timing.delay_in if timing.latency == 0 else timing.delay_out
+
+    def earliest(self, op: int) -> int:
+        """The first cycle that operands and order allow."""
+        cycle = self.release[op]
+        for used in self.problem.operands[op]:
+            cycle = max(cycle, self.ready(used))
+        for edge in self.problem.into[op]:
+            cycle = max(cycle, self.start[edge.src] + edge.latency - self.ii * edge.distance)
+        return cycle
+
+
+def solve(problem: Problem, ii: int) -> Times:
+    """The schedule at an initiation interval, 0 for a block that does not overlap with itself.
+
+    Raises:
+        NoSchedule: None was found.
+    """
+    times = Times(problem, ii)
+    limit = _limit(problem, ii)
+    urgency = heights(problem)
+    dirty: Iterable[int] = [i for i in range(problem.size) if not problem.anytime(i)]
+    while dirty:
+        _relax(times, dirty, limit)
+        dirty = _part(times, urgency)
+    return times
+
+
+def _limit(problem: Problem, ii: int) -> int:
+    """Cycles that no sensible schedule exceeds; none are needed where nothing is carried."""
+    if ii == 0:
+        return 1 << 30
+    once = Times(problem, 1 << 20)
+    _relax(once, [i for i in range(problem.size) if not problem.anytime(i)], 1 << 40)
+    return 4 * (max(map(once.ready, range(problem.size)), default=0) + ii) + 64
+
+
+def _relax(times: Times, dirty: Iterable[int], limit: int) -> None:
+    problem = times.problem
+    queue = list(dirty)
+    heapq.heapify(queue)
+    waiting = set(queue)
+    while queue:
+        op = heapq.heappop(queue)
+        waiting.discard(op)
+        cycle = times.earliest(op)
+        arrival = times.arrives(op, cycle)
+        if not times.fits(op, arrival):
+            cycle, arrival = cycle + 1, 0.0
+        if cycle > limit:
+            raise NoSchedule(op)
+        before = (times.start[op], times.leaves[op])
+        times.settle(op, cycle, arrival)
+        if before == (cycle, times.leaves[op]):
+            continue
+        later = [*problem.users[op], *(e.dst for e in problem.out[op])]
+        for other in later:
+            if other not in waiting:
+                waiting.add(other)
+                heapq.heappush(queue, other)
+
+
+def slots(times: Times) -> dict[tuple[Port, int], list[int]]:
+    """Who takes which port in which cycle, of the interval where there is one."""
+    taken: dict[tuple[Port, int], list[int]] = defaultdict(list)
+    for op, ports in enumerate(times.problem.ports):
+        for port in ports:
+            taken[port, slot(times.start[op], times.ii)].append(op)
+    return taken
+
+
+def slot(cycle: int, ii: int) -> int:
+    """The cycle of the interval."""
+    return cycle % ii if ii else cycle
+
+
+def _part(times: Times, urgency: tuple[float, ...]) -> list[int]:
+    """Hold back all but the most urgent operation of each port and cycle that several want."""
+    held: dict[int, None] = {}
+    for ops in slots(times).values():
+        if len(ops) > 1:
+            first = max(ops, key=lambda i: (urgency[i], -times.start[i], -i))
+            held.update(dict.fromkeys(op for op in ops if op != first))
+    for op in held:
+        times.release[op] = times.start[op] + 1
+    return list(held)
+
+
+def heights(problem: Problem) -> tuple[float, ...]:
+    """Of each operation the cycles from its start to the end of what depends on it."""
+    result = [0.0] * problem.size
+    for op in reversed(range(problem.size)):
+        timing = problem.timing[op]
+        own = timing.latency + (timing.delay_in + timing.delay_out) / (problem.budget or 1.0)
+        after = [result[u] for u in problem.users[op]]
+        after += [result[e.dst] - timing.latency for e in problem.out[op] if e.distance == 0]
+        result[op] = own + max(after, default=0.0)
+    return tuple(result)
+
+
+def port_bound(problem: Problem) -> tuple[int, Port | None]:
+    """The least interval that ports allow, and the port that asks for it."""
+    count: dict[Port, int] = defaultdict(int)
+    for ports in problem.ports:
+        for port in ports:
+            count[port] += 1
+    if not count:
+        return 1, None
+    worst = max(count, key=lambda port: count[port])
+    return max(1, count[worst]), worst
+
+
+def recurrence_bound(problem: Problem, least: int) -> int:
+    """The least interval, from ``least`` on, that latencies around every cycle allow."""
+    ii = least
+    while not _acyclic(problem, ii):
+        ii += 1
+    return ii
+
+
+def _acyclic(problem: Problem, ii: int) -> bool:
+    """Whether no cycle of operands and order takes longer than its iterations."""
+    start = [0] * problem.size
+    rounds = 2 + sum(1 for edges in problem.into for e in edges if e.distance)
+    for _ in range(rounds):
+        changed = False
+        for op in range(problem.size):
+            cycle = start[op]
+            for used in problem.operands[op]:
+                cycle = max(cycle, start[used] + problem.timing[used].latency)
+            for e in problem.into[op]:
+                cycle = max(cycle, start[e.src] + e.latency - ii * e.distance)
+            changed |= cycle != start[op]
+            start[op] = cycle
+        if not changed:
+            return True
+    return False
