@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import math
 import multiprocessing
 import signal
 import sys
@@ -22,12 +24,14 @@ Result = TypeVar("Result")
 class Ended(Generic[Task, Result]):
     """A task and what it returned; where it did not, None and how it ended.
 
-    ``failure`` is empty, or the name of a signal, a word on time, or the trace of an exception.
+    ``failure`` is empty, or the name of a signal, a word on time (``late`` is set then), or the
+    trace of an exception.
     """
 
     task: Task
     result: Result | None
     failure: str = ""
+    late: bool = False
 
 
 @dataclass(slots=True)
@@ -36,6 +40,85 @@ class _Running(Generic[Task]):
     process: Any
     pipe: Connection
     deadline: float
+
+
+class Pool(Generic[Task, Result]):
+    """Calls of one function, each in a fresh process, as many at once as there are jobs.
+
+    A process is a fork of a server that has imported the modules in ``preload`` and nothing else,
+    so it starts within milliseconds and no thread is ever forked. ``close`` ends what still runs.
+    """
+
+    def __init__(
+        self,
+        function: Callable[[Task], Result],
+        jobs: int,
+        seconds: float,
+        preload: Sequence[str] = (),
+    ) -> None:
+        """Nothing is started yet.
+
+        Args:
+            function: A function of a module (not a lambda), as are the classes of tasks and
+                results.
+            jobs: Processes at once.
+            seconds: Limit for each.
+            preload: Modules that the server imports once.
+        """
+        self._function = function
+        self.jobs = jobs
+        self.seconds = seconds
+        self._context = multiprocessing.get_context("forkserver")
+        self._context.set_forkserver_preload(list(preload))
+        self._running: dict[Connection, _Running[Task]] = {}
+
+    @property
+    def busy(self) -> int:
+        """Calls under way."""
+        return len(self._running)
+
+    @property
+    def free(self) -> int:
+        """Calls that could begin now."""
+        return self.jobs - len(self._running)
+
+    def begin(self, task: Task) -> None:
+        """Start a call; at most `free` of them."""
+        ours, theirs = self._context.Pipe(duplex=False)
+        process = self._context.Process(
+            target=_call, args=(self._function, task, theirs), daemon=True
+        )
+        process.start()
+        theirs.close()
+        deadline = time.monotonic() + self.seconds
+        self._running[ours] = _Running(task, process, ours, deadline)
+
+    def ended(self, patience: float = math.inf) -> list[Ended[Task, Result]]:
+        """Calls that have ended or run out of time, in that order; waits for the first.
+
+        Args:
+            patience: seconds to wait at most; the list is empty where none has ended by then.
+        """
+        if not self._running:
+            return []
+        soonest = min(r.deadline for r in self._running.values()) - time.monotonic()
+        ready = wait(list(self._running), max(0.0, min(soonest, patience)))
+        found = [
+            _finished(self._running.pop(pipe)) for pipe in list(self._running) if pipe in ready
+        ]
+        for late in [r for r in self._running.values() if r.deadline <= time.monotonic()]:
+            del self._running[late.pipe]
+            _stop(late)
+            found.append(Ended(late.task, None, f"no answer in {self.seconds:.0f} s", late=True))
+        return found
+
+    def close(self) -> None:
+        """End what still runs, compilers and folders of it with it."""
+        for left in self._running.values():
+            left.process.terminate()  # all at once: each may take a while to clean up
+        for left in self._running.values():
+            _stop(left)
+        self._running.clear()
 
 
 def run_tasks(
@@ -47,40 +130,14 @@ def run_tasks(
 ) -> Iterator[Ended[Task, Result]]:
     """Call a function for each task, at most `jobs` at once, and yield in the order of finishing.
 
-    Each call is in a fresh process, a fork of a server that has imported the modules in `preload`
-    and nothing else, so it starts within milliseconds and no thread is ever forked.
-
-    Args:
-        function: A function of a module (not a lambda), as are the classes of tasks and results.
-        tasks: Its arguments.
-        jobs: Processes at once.
-        seconds: Limit for each.
-        preload: Modules that the server imports once.
+    The arguments are those of a `Pool`, and the tasks.
     """
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(list(preload))
-    waiting = list(reversed(tasks))
-    running: dict[Connection, _Running[Task]] = {}
-    try:
-        while waiting or running:
-            while waiting and len(running) < jobs:
-                task = waiting.pop()
-                ours, theirs = context.Pipe(duplex=False)
-                process = context.Process(target=_call, args=(function, task, theirs), daemon=True)
-                process.start()
-                theirs.close()
-                running[ours] = _Running(task, process, ours, time.monotonic() + seconds)
-            soonest = min(r.deadline for r in running.values())
-            ready = wait(list(running), max(0.0, soonest - time.monotonic()))
-            for pipe in [p for p in running if p in ready]:
-                yield _finished(running.pop(pipe))
-            for late in [r for r in running.values() if r.deadline <= time.monotonic()]:
-                del running[late.pipe]
-                _stop(late)
-                yield Ended(late.task, None, f"no answer in {seconds:.0f} s")
-    finally:
-        for left in running.values():
-            _stop(left)
+    with contextlib.closing(Pool(function, jobs, seconds, preload)) as pool:
+        waiting = list(reversed(tasks))
+        while waiting or pool.busy:
+            while waiting and pool.free:
+                pool.begin(waiting.pop())
+            yield from pool.ended()
 
 
 def _call(function: Callable[[Any], Any], task: object, pipe: Connection) -> None:

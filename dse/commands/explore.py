@@ -3,27 +3,37 @@
 from __future__ import annotations
 
 import contextlib
-import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from dse import console
+from dse.explore_options import (
+    fanout_options,
+    limits_of,
+    objectives_of,
+    search_options,
+    storage_options,
+)
 from dse.kernels import UNSCHEDULED, target
 from dse.output import format_option, show
-from dsl.errors import InputError
+from dse.stopping import stop_once
 
 if TYPE_CHECKING:
-    from dse.bounds import Bounds
+    from dse.bounds import Bounds, Work
+    from dse.evaluators.base import Result
     from dse.run.directory import RunDirectory
-    from dsl.program import Program
+    from dse.run.explore import Heard
+    from dse.run.front import Design
+    from dse.run.plan import Plan
+    from dse.run.study import Finished
+    from dse.space.space import Space
 
 NOTHING_FEASIBLE, INTERRUPTED = 3, 130
-STRATEGIES = ("auto", "pom", "tpe", "nsga2", "nsga3", "random", "exhaustive")
-OBJECTIVES = ("latency", "dsp", "lut", "ff", "bram18")
 
 
 @click.command()
@@ -31,32 +41,9 @@ OBJECTIVES = ("latency", "dsp", "lut", "ff", "bram18")
 @click.option("--out", "folder", required=True, type=click.Path(path_type=Path), metavar="DIR",
               help="The run's folder.")  # fmt: skip
 @click.option("--resume", is_flag=True, help="Go on with the run in the folder.")
-@click.option("--size", metavar="NAME|N=V,...",
-              help="One of the kernel's sizes, or values for names that it captures.")  # fmt: skip
-@click.option("--device", "device_name", default="xczu9eg", show_default=True, metavar="NAME|PART",
-              help="The device that designs are made for.")  # fmt: skip
-@click.option("--clock", type=click.FloatRange(min=0, min_open=True), default=10.0,
-              show_default=True, metavar="NS", help="The target clock period.")  # fmt: skip
-@click.option("--share", type=click.FloatRange(0, 1, min_open=True), default=1.0, metavar="X",
-              help="Share of the device's resources that a design may use. Default: all.")  # fmt: skip
-@click.option("--dsp", type=click.IntRange(min=1), metavar="N",
-              help="DSP slices that a design may use.")  # fmt: skip
-@click.option("--max-latency", type=click.FloatRange(min=1), metavar="CYCLES",
-              help="Designs that take longer are of no use.")  # fmt: skip
-@click.option("--objectives", default="latency,dsp", show_default=True, metavar="NAME,...",
-              help=f"What to make small: {', '.join(OBJECTIVES)}.")  # fmt: skip
-@click.option("--strategy", type=click.Choice(STRATEGIES), default="auto", show_default=True,
-              help="How points are chosen.")  # fmt: skip
-@click.option("--trials", type=click.IntRange(min=1), default=40, show_default=True,
-              help="Points to evaluate in all, those before --resume included.")  # fmt: skip
-@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True,
-              help="Evaluations at once.")  # fmt: skip
-@click.option("--timeout", type=click.FloatRange(min=0.1), default=60, show_default=True,
-              metavar="S", help="Seconds for each evaluation.")  # fmt: skip
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True,
-              help="Of the samplers.")  # fmt: skip
-@click.option("--reassociate", is_flag=True,
-              help="Allow reductions to be done in any order.")  # fmt: skip
+@search_options
+@fanout_options
+@storage_options
 @format_option
 def command(kernel: str, folder: Path, resume: bool, form: str, **given: Any) -> int:
     """Search the schedules of a kernel for the best designs within a device's resources.
@@ -66,125 +53,80 @@ def command(kernel: str, folder: Path, resume: bool, form: str, **given: Any) ->
     whatever kind, --resume goes on. Ctrl-C once stops when the evaluations under way have ended,
     twice at once. Exits with 3 when no design keeps to the limits.
     """
-    from backends.devices import device
     from dse.bounds import bounds, work_of
-    from dse.estimation import setting
-    from dse.evaluators.base import Limits, Request, device_limits
-    from dse.evaluators.model import ModelEvaluator
+    from dse.run.explore import Means, explore
     from dse.run.front import designs
-    from dse.run.problem import describe, keep
-    from dse.run.session import Options, Session, StopRequestedError
-    from dse.run.study import Study
+    from dse.run.plan import opened
+    from dse.run.storage import database
     from dse.space.space import space_of
-    from dsl.schedule import Schedule
 
     start = time.monotonic()
-    chip = device(given["device_name"])
-    objectives = _objectives(given["objectives"])
-    program = target(kernel, UNSCHEDULED, given["size"]).program
-    evaluator = ModelEvaluator()
-    where = setting(None, chip.name, given["clock"])
-    tool = where.tool
-    resources = device_limits(chip, given["share"], given["dsp"]).resources
-    limits = Limits(resources, given["max_latency"])
-    options = Options(
-        chip, given["clock"], limits, given["strategy"], given["trials"], given["jobs"],
-        given["timeout"], given["seed"],
+    plan = _plan(kernel, given)
+    tool = plan.where.tool
+    means = Means(
+        given["trials"], given["jobs"], given["dask"],
+        given["is_open"] or plan.storage is not None, given["cache"],
     )  # fmt: skip
-    manifest = {
-        "kernel": program.name, "program": _digest(program), "size": given["size"],
-        "device": chip.part, "clock_ns": given["clock"], "limits": dict(resources),
-        "latency_limit": given["max_latency"], "objectives": list(objectives),
-        "strategy": given["strategy"], "seed": given["seed"],
-        "reassociate": given["reassociate"], "evaluator": evaluator.name,
-        "evaluator_version": evaluator.version, "source": kernel, "versions": _versions(),
-    }  # fmt: skip
-    with contextlib.closing(_run(folder, resume, manifest)) as run:
-        space = space_of(program, tool, given["reassociate"])
-        work = work_of(program, tool, given["reassociate"])
-        bound = bounds(work, tool, options.budget)
-        plain = None
-        if evaluator.cost < 1:
-            plain = evaluator.evaluate(Request(program, Schedule(), chip, given["clock"]))
-        keep(run, describe(space, work, tool, chip, options.budget, where.notes, plain))
-        study = Study(run, objectives, limits, _sampler(given["strategy"]), given["seed"])
-        run.event("resumed" if resume else "started", trials=study.count)
-        code = 0
-        with _progress(program.name, given["trials"]) as heard, _stop_once() as stopping:
-            session = Session(run, space, study, evaluator, options, heard, stopping)
-            try:
-                session.explore()
-            except StopRequestedError:
-                code = INTERRUPTED
-        run.event("stopped" if code else "finished", trials=study.count)
-        columns = ("latency", *_others(objectives), "to_bound", "design")
+    if not (means.jobs or means.dask or means.shared):
+        raise click.UsageError(
+            "--jobs 0 leaves nobody to evaluate: add --open, --storage or --dask"
+        )
+    storage = None if plan.storage is None else database(given["storage"])
+    with contextlib.closing(opened(folder, plan, resume=resume)) as run:
+        space = space_of(plan.program, tool, plan.reassociate)
+        work = work_of(plan.program, tool, plan.reassociate)
+        bound = bounds(work, tool, plan.budget)
+        _describe(run, plan, space, work)
+        if means.shared:
+            where = f"--storage URL --study {plan.study}" if storage is not None else folder
+            console.say(f"workers may join: weft worker {where}")
+        with _heard(plan, means.trials) as heard:
+            found = explore(run, plan, space, storage, means, heard, resume=resume)
+        columns = ("latency", *_others(plan.objectives), *plan.promote, "to_bound", "design")
         show("explore", columns, rows(run, bound), form)
-        _summary(run, bound, study.count, time.monotonic() - start)
-        for note in where.notes:
+        _summary(run, bound, found.trials, time.monotonic() - start)
+        for note in plan.where.notes:
             console.say(f"note: {note}")
-        if code == 0 and not designs(run):
-            code = NOTHING_FEASIBLE
-    return code
+        if found.stopped:
+            return INTERRUPTED
+        return 0 if designs(run) else NOTHING_FEASIBLE
 
 
-def _objectives(text: str) -> tuple[str, ...]:
-    names = tuple(dict.fromkeys(part.strip() for part in text.split(",")))
-    for name in names:
-        if name not in OBJECTIVES:
-            raise click.BadParameter(f"'{name}' is none of {', '.join(OBJECTIVES)}")
-    if "latency" not in names:
-        raise click.BadParameter("latency has to be one of the objectives")
-    return ("latency", *(n for n in names if n != "latency"))
+def _plan(kernel: str, given: dict[str, Any]) -> Plan:
+    """What the command line asks for."""
+    from dse.estimation import setting
+    from dse.evaluators.model import ModelEvaluator
+    from dse.run.plan import Plan, study_name
+    from dse.run.storage import shown
+    from dse.run.study import STUDY
+
+    clock = given["clock"]
+    where = setting(None, given["device_name"], clock)
+    plan = Plan(
+        kernel, given["size"], target(kernel, UNSCHEDULED, given["size"]).program, where, clock,
+        limits_of(where.device, clock, given), objectives_of(given["objectives"]),
+        given["strategy"], given["seed"], given["reassociate"], ModelEvaluator(),
+        tuple(dict.fromkeys(given["promote"])), given["promote_most"], given["timeout"],
+        given["study"] or STUDY, None if given["storage"] is None else shown(given["storage"]),
+    )  # fmt: skip
+    if plan.storage is not None and given["study"] is None:
+        return replace(plan, study=study_name(plan))
+    return plan
+
+
+def _describe(run: RunDirectory, plan: Plan, space: Space, work: Work) -> None:
+    """Keep what is searched, for the report."""
+    from dse.evaluators.base import Request
+    from dse.run.problem import describe, keep
+    from dsl.schedule import Schedule
+
+    chip = plan.where.device
+    plain = plan.evaluator.evaluate(Request(plan.program, Schedule(), chip, plan.clock))
+    keep(run, describe(space, work, plan.where.tool, chip, plan.budget, plan.where.notes, plain))
 
 
 def _others(objectives: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*objectives[1:], "dsp"]))
-
-
-def _digest(program: Program) -> str:
-    import hashlib
-
-    from dsl.pretty import pretty
-
-    return hashlib.sha256(pretty(program).encode()).hexdigest()
-
-
-def _versions() -> dict[str, str]:
-    import platform
-    from importlib import metadata
-
-    names = ("weft", "optuna", "islpy", "numpy")
-    found = {d.metadata["Name"].lower(): d.version for d in metadata.distributions()}
-    return {"python": platform.python_version(), **{n: found[n] for n in names if n in found}}
-
-
-def _sampler(strategy: str) -> Any:
-    """Optuna's sampler; strategies that choose points by themselves only record them."""
-    return strategy if strategy in ("tpe", "nsga2", "nsga3", "random") else "tpe"
-
-
-def _run(folder: Path, resume: bool, manifest: dict[str, Any]) -> RunDirectory:
-    """The run's folder.
-
-    Raises:
-        InputError: W520 to W522 as `dse.run.directory`; W525 the run there has other inputs.
-    """
-    from dse.run.directory import create, open_run
-
-    if not resume:
-        return create(folder, manifest)
-    run = open_run(folder)
-    free = ("source", "versions")
-    for name, value in manifest.items():
-        there = run.manifest.get(name)
-        if name not in free and there != value:
-            run.close()
-            raise InputError(
-                "W525",
-                f"the run in {folder} has {name} {there}, not {value}",
-                help="resume it with the options that it was begun with, or take another --out",
-            )
-    return run
 
 
 def rows(run: RunDirectory, bound: Bounds) -> list[dict[str, Any]]:
@@ -195,6 +137,7 @@ def rows(run: RunDirectory, bound: Bounds) -> list[dict[str, Any]]:
         {
             "latency": round(d.result.latency or 0),
             **d.result.resources,
+            **{name: _word(result) for name, result in d.promoted.items()},
             "to_bound": round((d.result.latency or 0) / bound.cycles, 3) if bound.cycles else None,
             "design": d.key,
             "provenance": d.result.provenance,
@@ -202,6 +145,11 @@ def rows(run: RunDirectory, bound: Bounds) -> list[dict[str, Any]]:
         }
         for d in front(designs(run))
     ]
+
+
+def _word(result: Result) -> str:
+    """What a promotion came to: of a check its status, else that of the evaluation."""
+    return result.checks[0].status if result.checks else result.status.value
 
 
 def _summary(run: RunDirectory, bound: Bounds, trials: int, seconds: float) -> None:
@@ -220,34 +168,26 @@ def _summary(run: RunDirectory, bound: Bounds, trials: int, seconds: float) -> N
 
 
 @contextlib.contextmanager
-def _progress(name: str, trials: int) -> Iterator[Callable[..., None]]:
-    best: float | None = None
-    with console.progress(f"explore {name}") as update:
+def _heard(plan: Plan, trials: int) -> Iterator[Heard]:
+    """Progress on standard error, and Ctrl-C."""
+    from dse.run.explore import Heard
 
-        def heard(finished: Any, result: Any) -> None:
+    best: float | None = None
+    promoted = 0
+    with console.progress(f"explore {plan.program.name}") as update, stop_once() as stopping:
+
+        def of_trial(finished: Finished, result: Result) -> None:
             nonlocal best
-            if result.status.value == "ok":
+            if result.status.value == "ok" and result.latency is not None:
                 best = result.latency if best is None else min(best, result.latency)
             word = f"{result.status.value}" + (f", best {best:,.0f} cycles" if best else "")
             update(min(finished.number + 1, trials), trials, word)
 
-        yield heard
+        def of_promotion(design: Design, result: Result) -> None:
+            nonlocal promoted
+            promoted += 1
+            if result.refuted:
+                console.say(f"design {design.key} is wrong: {result.detail}")
+            update(promoted, 0, f"promoted, {result.status.value}")
 
-
-@contextlib.contextmanager
-def _stop_once() -> Iterator[Callable[[], bool]]:
-    """The first Ctrl-C asks to stop; the second is Python's own."""
-    asked = False
-    before = signal.getsignal(signal.SIGINT)
-
-    def handler(*_: object) -> None:
-        nonlocal asked
-        asked = True
-        signal.signal(signal.SIGINT, before)
-        console.say("stopping after the evaluations under way; Ctrl-C again stops at once")
-
-    signal.signal(signal.SIGINT, handler)
-    try:
-        yield lambda: asked
-    finally:
-        signal.signal(signal.SIGINT, before)
+        yield Heard(of_trial, of_promotion, stopping)

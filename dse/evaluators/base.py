@@ -1,7 +1,7 @@
 """The interface of evaluators: a design in, its figures and a status out. Never an exception.
 
-``model`` is here; ``gnn``, ``rtl`` and ``vitis`` come behind the same interface, each a fidelity of
-its own: an evaluator says how dear it is, so that promising points can be promoted to a dearer one.
+Each is a fidelity of its own and says how dear it is, so that promising points can be promoted to
+a dearer one (see `dse.evaluators.registry`).
 """
 
 from __future__ import annotations
@@ -16,6 +16,10 @@ from dsl.program import Program
 from dsl.schedule import Schedule
 
 RESOURCES = ("dsp", "lut", "ff", "bram18")
+# The evaluators by name, the cheapest first (`dse.evaluators.registry` makes them). `gnn` belongs
+# behind `model`, `rtl` and `vitis` behind `csim`.
+FIDELITIES = ("model", "csim")
+PROMOTIONS = FIDELITIES[1:]
 
 
 class Status(Enum):
@@ -62,6 +66,25 @@ class LoopReport:
 
 
 @dataclass(frozen=True, slots=True)
+class Check:
+    """What a tool says of the correctness of a design.
+
+    Attributes:
+        name: of the check.
+        status: ``ok``, ``failed`` (the design is wrong), ``late`` or ``skipped``.
+        detail: why it is not ``ok``.
+        tool: that checked, its version, and what on.
+        seconds: that it took.
+    """
+
+    name: str
+    status: str
+    detail: str = ""
+    tool: str = ""
+    seconds: float = field(default=0.0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Result:
     """What an evaluator found.
 
@@ -74,6 +97,7 @@ class Result:
         detail: of a failure, one line.
         loops: loop by loop.
         seconds: that the evaluation took.
+        checks: that the design went through.
     """
 
     status: Status
@@ -84,11 +108,17 @@ class Result:
     detail: str = ""
     loops: tuple[LoopReport, ...] = ()
     seconds: float = 0.0
+    checks: tuple[Check, ...] = ()
 
     @property
     def evaluated(self) -> bool:
         """Whether there are figures."""
         return self.latency is not None
+
+    @property
+    def refuted(self) -> bool:
+        """Whether a check found the design to be wrong."""
+        return any(check.status == "failed" for check in self.checks)
 
 
 class Evaluator(Protocol):

@@ -9,6 +9,7 @@ from backends.devices import Device
 from dse.estimate_words import why
 from dse.estimation import Setting, setting
 from dse.evaluators.base import LoopReport, Request, Result, Status
+from dse.evaluators.version import code_version
 from dsl.errors import LanguageError, ScheduleError, ToolError
 from polyhedral.codegen import loop_tree
 from polyhedral.schedule import apply
@@ -16,8 +17,6 @@ from qor_gnn.batch_family import written_unrolls
 from qor_gnn.estimate import LoopEstimate, QorEstimate, estimate
 from qor_gnn.from_tree import kernel_of_tree
 from qor_gnn.personality import Personality, allowed
-
-VERSION = "3"
 
 
 def personality_for(device: Device, clock: float) -> Personality:
@@ -53,8 +52,8 @@ class ModelEvaluator:
 
     @property
     def version(self) -> str:
-        """Of this adapter, and of the personality if one is fixed."""
-        return f"{VERSION}:{self.tool or ''}"
+        """Of the code and its coefficients, and the personality if one is fixed."""
+        return f"{code_version()}:{self.tool or ''}"
 
     def setting(self, request: Request) -> Setting:
         """The personality that answers a request, and notes on where it was not measured.

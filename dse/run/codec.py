@@ -7,9 +7,15 @@ import json
 from dataclasses import asdict
 from typing import Any
 
-from dse.evaluators.base import Evaluator, LoopReport, Request, Result, Status
+from dse.evaluators.base import Check, Evaluator, LoopReport, Request, Result, Status
 from dse.space.space import Choice, Point
 from dsl.pretty import pretty
+from dsl.program import Program
+
+
+def program_digest(program: Program) -> str:
+    """A digest of a program as it is written."""
+    return hashlib.sha256(pretty(program).encode()).hexdigest()
 
 
 def key_of(request: Request, evaluator: Evaluator) -> str:
@@ -46,6 +52,7 @@ def result_from_json(data: dict[str, Any]) -> Result:
     fields = dict(data)
     fields["status"] = Status(fields["status"])
     fields["loops"] = tuple(map(_loop_from_json, fields["loops"]))
+    fields["checks"] = tuple(Check(**check) for check in fields.get("checks", ()))
     return Result(**fields)
 
 

@@ -1,11 +1,15 @@
 """A run's folder: ``manifest.json``, ``study.journal``, ``events.jsonl``, ``points/<key>/``.
 
+A point's folder has its schedule, ``result.json`` of the evaluator that the search goes by, and one
+file of each costlier evaluator that it was promoted to, named after it.
+
 Every file but the journal and the events is written whole and renamed into place, so that a process
 that is killed leaves either the old file or the new one. One process at a time may write.
 """
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import json
 import os
@@ -14,12 +18,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TextIO
 
-from dse.evaluators.base import Result
+from dse.evaluators.base import PROMOTIONS, Result
 from dse.run.codec import result_from_json, result_to_json
 from dsl.errors import InputError
 from dsl.schedule import Schedule
 
 SCHEMA_VERSION = 1
+_MANIFEST, _LOCK, _RESULT = "manifest.json", "run.lock", "result"
 _DAMAGED = (KeyError, TypeError, ValueError)
 
 
@@ -55,19 +60,40 @@ class RunDirectory:
         """The result kept under a key; None if there is none that can be read."""
         if key not in self.known:
             try:
-                text = (self.path / "points" / key / "result.json").read_text(encoding="utf-8")
+                text = (self.path / "points" / key / f"{_RESULT}.json").read_text(encoding="utf-8")
                 self.known[key] = result_from_json(json.loads(text))
             except (OSError, *_DAMAGED):
                 return None
         return self.known[key]
 
-    def keep(self, key: str, schedule: Schedule, point: dict[str, Any], result: Result) -> None:
-        """Store a result with what it belongs to; the result comes last and makes it count."""
+    def begin(self, key: str, schedule: Schedule, point: dict[str, Any]) -> None:
+        """Store what a point is, before its result is known."""
         folder = self.path / "points" / key
         write_whole(folder / "schedule.json", schedule.to_json(self.manifest["kernel"]))
         write_whole(folder / "point.json", json.dumps(point) + "\n")
-        write_whole(folder / "result.json", json.dumps(result_to_json(result), indent=1) + "\n")
+
+    def keep(self, key: str, result: Result) -> None:
+        """Store the result of a point, which makes it count."""
+        self._write(key, _RESULT, result)
         self.known[key] = result
+
+    def promoted(self, key: str) -> dict[str, Result]:
+        """What costlier evaluators found of a point, by their names."""
+        found: dict[str, Result] = {}
+        for name in PROMOTIONS:
+            path = self.path / "points" / key / f"{name}.json"
+            with contextlib.suppress(OSError, *_DAMAGED):
+                found[name] = result_from_json(json.loads(path.read_text(encoding="utf-8")))
+        return found
+
+    def promote(self, key: str, evaluator: str, result: Result) -> None:
+        """Store what a costlier evaluator found of a point."""
+        assert evaluator in PROMOTIONS
+        self._write(key, evaluator, result)
+
+    def _write(self, key: str, name: str, result: Result) -> None:
+        text = json.dumps(result_to_json(result), indent=1) + "\n"
+        write_whole(self.path / "points" / key / f"{name}.json", text)
 
     def schedule(self, key: str) -> Schedule:
         """The schedule of a point."""
@@ -84,19 +110,27 @@ def create(path: Path, manifest: dict[str, Any]) -> RunDirectory:
     """Begin a run in a new or empty folder.
 
     Raises:
-        InputError: W520 there is a run, or something else, already.
+        InputError: W527 there is a run, or something else, already.
     """
-    if path.exists() and (not path.is_dir() or any(path.iterdir())):
+    if path.exists() and not unbegun(path):
         raise InputError(
-            "W520",
+            "W527",
             f"{path} is not empty",
             help="--resume goes on with the run in it; or name another folder",
         )
     path.mkdir(parents=True, exist_ok=True)
     lock = _locked(path)
     full = {"schema_version": SCHEMA_VERSION, **manifest}
-    write_whole(path / "manifest.json", json.dumps(full, indent=2) + "\n")
+    write_whole(path / _MANIFEST, json.dumps(full, indent=2) + "\n")
     return RunDirectory(path, full, lock)
+
+
+def unbegun(path: Path) -> bool:
+    """Whether a folder is empty, or has only what a run leaves that was killed at its beginning."""
+    if not path.is_dir():
+        return False
+    ours = (_LOCK, f".{_MANIFEST}.")
+    return all(inside.name.startswith(ours) for inside in path.iterdir())
 
 
 def open_run(path: Path, *, write: bool = True) -> RunDirectory:
@@ -106,36 +140,20 @@ def open_run(path: Path, *, write: bool = True) -> RunDirectory:
         InputError: W521 there is none; W522 another process is at work on it.
     """
     try:
-        manifest = json.loads((path / "manifest.json").read_text(encoding="utf-8"))
+        manifest = json.loads((path / _MANIFEST).read_text(encoding="utf-8"))
         version = manifest["schema_version"]
     except (OSError, *_DAMAGED) as error:
         raise InputError("W521", f"{path} holds no run: no manifest.json to read") from error
     if version != SCHEMA_VERSION:
         raise InputError("W521", f"{path} has schema_version {version}, not {SCHEMA_VERSION}")
-    run = RunDirectory(path, manifest, _locked(path) if write else None)
-    if write:
-        _mend(run.journal)
-    return run
+    return RunDirectory(path, manifest, _locked(path) if write else None)
 
 
 def _locked(path: Path) -> TextIO:
-    lock = (path / "run.lock").open("a", encoding="utf-8")
+    lock = (path / _LOCK).open("a", encoding="utf-8")
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
         lock.close()
         raise InputError("W522", f"another process is at work on {path}") from error
     return lock
-
-
-def _mend(journal: Path) -> None:
-    """Undo what a killed process left: a torn last line, and the lock on the journal."""
-    for left in journal.parent.glob(f"{journal.name}.lock*"):
-        left.unlink()
-    if not journal.exists():
-        return
-    data = journal.read_bytes()
-    whole = data[: data.rfind(b"\n") + 1]
-    if len(whole) < len(data):
-        with journal.open("r+b") as file:
-            file.truncate(len(whole))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from dse.evaluators.base import Limits, Result, Status, judged
 from dse.run.directory import RunDirectory
@@ -13,11 +13,15 @@ from dsl.errors import InputError
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """A design of a run: its key and figures, and the objectives as they are ranked."""
+    """A design of a run: its key and figures, and the objectives as they are ranked.
+
+    ``promoted`` has what costlier evaluators found of it, by their names.
+    """
 
     key: str
     result: Result
     values: tuple[float, ...]
+    promoted: Mapping[str, Result] = field(default_factory=dict, hash=False)
 
 
 def limits_of(run: RunDirectory) -> Limits:
@@ -25,8 +29,11 @@ def limits_of(run: RunDirectory) -> Limits:
     return Limits(run.manifest["limits"], run.manifest["latency_limit"])
 
 
-def designs(run: RunDirectory) -> tuple[Design, ...]:
-    """All designs with figures that keep to the limits, best first by the first objective."""
+def designs(run: RunDirectory, *, refuted: bool = False) -> tuple[Design, ...]:
+    """All designs with figures that keep to the limits, best first by the first objective.
+
+    Those that a costlier evaluator found to be wrong are left out; ``refuted`` gives these alone.
+    """
     objectives: Sequence[str] = run.manifest["objectives"]
     limits = limits_of(run)
     found: list[Design] = []
@@ -34,9 +41,12 @@ def designs(run: RunDirectory) -> tuple[Design, ...]:
         result = run.result(folder.name)
         if result is None or judged(result, limits).status is not Status.OK:
             continue
-        values = objective_values(result, objectives)
-        if values is not None:
-            found.append(Design(folder.name, result, values))
+        values = objective_values(result, objectives, run.manifest.get("clock_ns"))
+        if values is None:
+            continue
+        promoted = run.promoted(folder.name)
+        if any(better.refuted for better in promoted.values()) == refuted:
+            found.append(Design(folder.name, result, values, promoted))
     return tuple(sorted(found, key=lambda d: (d.values, d.key)))
 
 

@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
-import signal
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from backends.devices import Device
 from dse.evaluators.base import Evaluator, Limits, Request, Result, Status, judged
+from dse.run.cache import ResultCache
 from dse.run.codec import key_of, point_to_json
 from dse.run.directory import RunDirectory
+from dse.run.fanout import Done, Fanout, Here, Job
+from dse.run.samplers import SAMPLERS
 from dse.run.study import Finished, Study
 from dse.space.space import Point, Space
 from dse.strategies.auto import opening
 from dse.strategies.pom import Trial, pom
 from dse.strategies.sampled import all_points, sampled_point, sampled_structure
-from dse.workers import run_tasks
 from dsl.errors import InputError
 
 if TYPE_CHECKING:
     from optuna.trial import Trial as Asked
 
-STRATEGIES = ("auto", "pom", "tpe", "nsga2", "nsga3", "random", "exhaustive")
+STRATEGIES = ("auto", "pom", *SAMPLERS, "exhaustive")
 EXHAUSTIVE = 50_000  # points, at most
-_CHEAP = 1.0  # seconds: what costs less is evaluated in this process if only one is asked for
-_PRELOAD = ("dse.evaluators.model", "dse.run.session")
+_PATIENCE = 0.5  # seconds between looks at what else there is to do
 
 
 class StopRequestedError(Exception):
@@ -34,21 +35,26 @@ class StopRequestedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What to do with a space. ``seconds`` limits one evaluation; ``jobs`` are processes."""
+    """What to do with a space."""
 
     device: Device
     clock: float
     limits: Limits
     strategy: str
     trials: int
-    jobs: int
-    seconds: float
-    seed: int
 
     @property
     def budget(self) -> int:
         """DSP slices that a design may use."""
         return self.limits.resources.get("dsp", self.device.dsp)
+
+
+@dataclass(frozen=True, slots=True)
+class _Flight:
+    """A trial that waits for a result; ``point`` is None where none was made."""
+
+    trial: Asked
+    point: Point | None
 
 
 @dataclass(slots=True)
@@ -62,7 +68,11 @@ class Session:
     options: Options
     heard: Callable[[Finished, Result], None]
     stopping: Callable[[], bool]
+    fanout: Fanout = field(default_factory=lambda: Here(60.0))
+    cache: ResultCache = field(default_factory=ResultCache)
     by_key: dict[str, Finished] = field(default_factory=dict)
+    flying: dict[str, list[_Flight]] = field(default_factory=dict)
+    again: list[Job] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.by_key = {f.key: f for f in self.study.finished.values() if f.key}
@@ -99,7 +109,9 @@ class Session:
             key = key_of(request, self.evaluator)
             if key in self.by_key and (known := self.run.result(key)) is not None:
                 return judged(known, self.options.limits)
-        return self._batch([(self.study.ask(), point)])[0]
+        results: list[Result] = []
+        self._evaluate_all((point,), results.append)
+        return results[0]
 
     def _request(self, point: Point) -> Request | None:
         schedule = self.space.schedule(point)
@@ -108,103 +120,117 @@ class Session:
         return Request(self.space.program, schedule, self.options.device, self.options.clock)
 
     def _sampled(self, structures: bool) -> None:
-        while self.study.count < self.options.trials:
-            batch: list[tuple[Asked, Point | None]] = []
-            for _ in range(min(self.options.jobs, self.options.trials - self.study.count)):
+        def flights() -> Iterator[_Flight]:
+            while self._more:
                 trial = self.study.ask()
                 if structures:
                     solution = sampled_structure(trial, self.space, self.options.budget)
-                    batch.append((trial, solution.point if solution else None))
+                    yield _Flight(trial, solution.point if solution else None)
                 else:
-                    batch.append((trial, sampled_point(trial, self.space)))
-            self._batch(batch)
+                    yield _Flight(trial, sampled_point(trial, self.space))
+
+        self._fly(flights())
+
+    @property
+    def _more(self) -> bool:
+        flying = sum(map(len, self.flying.values()))
+        return self.study.count + flying < self.options.trials
 
     def _exhaustive(self) -> None:
-        points = []
+        points: list[Point] = []
         for point in all_points(self.space, copies=self.options.budget):
             points.append(point)
             if len(points) > EXHAUSTIVE:
                 message = f"the space has more than {EXHAUSTIVE:,} points within the budget"
                 raise InputError("W524", message, help="take a smaller --size or --dsp, or auto")
-        jobs = self.options.jobs
-        waiting = [p for p in points if not self._known(p)]
-        for start in range(0, min(len(waiting), self.options.trials), jobs):
-            self._batch([(self.study.ask(), p) for p in waiting[start : start + jobs]])
+        waiting = (p for p in points if not self._known(p))
+        self._evaluate_all(takewhile(lambda _: self._more, waiting))
 
     def _known(self, point: Point) -> bool:
         request = self._request(point)
         return request is not None and key_of(request, self.evaluator) in self.by_key
 
-    def _batch(self, batch: Sequence[tuple[Asked, Point | None]]) -> list[Result]:
-        """Evaluate trials in processes of their own; results in the order of the batch."""
+    def _evaluate_all(
+        self, points: Iterable[Point], heard: Callable[[Result], None] = lambda _: None
+    ) -> None:
+        self._fly((_Flight(self.study.ask(), point) for point in points), heard)
+
+    # --------------------------------------------------------------------- trials under way
+
+    def _fly(
+        self, flights: Iterator[_Flight], heard: Callable[[Result], None] = lambda _: None
+    ) -> None:
+        """Keep the fan-out busy with trials until there are no more; they are asked for late.
+
+        Raises:
+            StopRequestedError: the user asked to stop; what was under way has ended.
+        """
+        more = True
+        while True:
+            if self.stopping():
+                more = False
+                while self.again:  # not under way any more
+                    del self.flying[self.again.pop().key]
+            while self.again and self.fanout.free > 0:
+                self.fanout.begin(self.again.pop())
+            while more and not self.again and self.fanout.free > 0:
+                flight = next(flights, None)
+                more = flight is not None
+                if flight is not None and (result := self._begin(flight)) is not None:
+                    heard(result)
+                if self.stopping():
+                    break
+            if not self.flying and not more:
+                break
+            for done in self.fanout.ended(_PATIENCE):
+                if (result := self._landed(done)) is not None:
+                    heard(result)
         if self.stopping():
             raise StopRequestedError
-        results: dict[int, Result] = {}
-        tasks: dict[str, list[int]] = {}
-        requests: dict[str, Request] = {}
-        for n, (trial, point) in enumerate(batch):
-            request = None if point is None else self._request(point)
-            if point is None or request is None:
-                results[n] = Result(Status.INFEASIBLE, detail="needs more banks than there may be")
-                self._told(trial, point, "", results[n])
-                continue
-            key = key_of(request, self.evaluator)
-            self.study.begin(trial, point, key)
-            known = self.run.result(key)
-            if known is not None:
-                status = Status.DUPLICATE if key in self.by_key else known.status
-                results[n] = judged(known, self.options.limits)
-                self._told(trial, point, key, replace(results[n], status=status))
-                continue
-            tasks.setdefault(key, []).append(n)
-            requests[key] = request
-        for key, result in self._evaluated(requests):
-            for n in tasks[key]:
-                trial, point = batch[n]
-                assert point is not None
-                self.run.keep(key, requests[key].schedule, point_to_json(point), result)
-                results[n] = judged(result, self.options.limits)
-                self._told(trial, point, key, results[n])
-        return [results[n] for n in range(len(batch))]
 
-    def _evaluated(self, requests: dict[str, Request]) -> Iterator[tuple[str, Result]]:
-        jobs, seconds = self.options.jobs, self.options.seconds
-        if jobs == 1 and self.evaluator.cost < _CHEAP:
-            for key, request in requests.items():
-                yield key, within(seconds, self.evaluator, request)
-            return
-        keys = {id(request): key for key, request in requests.items()}
-        tasks = list(requests.values())
-        for ended in run_tasks(self.evaluator.evaluate, tasks, jobs, seconds, _PRELOAD):
-            key = keys[id(ended.task)]
-            if ended.result is not None:
-                yield key, ended.result
-            elif ended.failure.startswith("no answer"):
-                yield key, Result(Status.TIMEOUT, detail=ended.failure, seconds=seconds)
-            else:
-                last = ended.failure.strip().splitlines()[-1]
-                yield key, Result(Status.TOOL_ERROR, detail=last)
+    def _begin(self, flight: _Flight) -> Result | None:
+        """Start a trial; its result where that is known at once."""
+        trial, point = flight.trial, flight.point
+        request = None if point is None else self._request(point)
+        if point is None or request is None:
+            nothing = Result(Status.INFEASIBLE, detail="needs more banks than there may be")
+            return self._told(flight, "", nothing)
+        key = key_of(request, self.evaluator)
+        self.study.begin(trial, point, key)
+        if (known := self.run.result(key)) is not None:
+            return self._told(flight, key, known, duplicate=key in self.by_key)
+        if key in self.flying:
+            self.flying[key].append(flight)
+            return None
+        self.run.begin(key, request.schedule, point_to_json(point))
+        self.flying[key] = [flight]
+        job = Job(key, self.evaluator, request)
+        if (cached := self.cache.get(key)) is not None:
+            return self._landed(Done(job, cached))
+        self.fanout.begin(job)
+        return None
 
-    def _told(self, trial: Asked, point: Point | None, key: str, result: Result) -> None:
-        found = self.study.end(trial, point, key, result)
-        if key and result.status is not Status.DUPLICATE:
-            self.by_key[key] = found
-        self.run.event("trial", number=found.number, key=key, status=result.status.value)
-        self.heard(found, result)
+    def _landed(self, done: Done) -> Result | None:
+        """Keep what has ended and tell of it; what has no result goes on."""
+        if done.result is None:
+            self.again.append(done.job)
+            return None
+        key, result = done.job.key, done.result
+        self.run.keep(key, result)
+        self.cache.put(key, result)
+        first, *others = self.flying.pop(key)
+        told = self._told(first, key, result)
+        for flight in others:
+            self._told(flight, key, result, duplicate=True)
+        return told
 
-
-def within(seconds: float, evaluator: Evaluator, request: Request) -> Result:
-    """Evaluate here, but for so long at most."""
-
-    def late(*_: object) -> None:
-        raise TimeoutError
-
-    before = signal.signal(signal.SIGALRM, late)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        return evaluator.evaluate(request)
-    except TimeoutError:
-        return Result(Status.TIMEOUT, detail=f"no answer in {seconds:g} s", seconds=seconds)
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+    def _told(self, flight: _Flight, key: str, result: Result, duplicate: bool = False) -> Result:
+        """Write down what came of a trial; the result as the limits judge it."""
+        found = judged(result, self.options.limits)
+        shown = replace(found, status=Status.DUPLICATE) if duplicate else found
+        ended = self.study.end(flight.trial, flight.point, key, shown)
+        if key and not duplicate:
+            self.by_key[key] = ended
+        self.run.event("trial", number=ended.number, key=key, status=shown.status.value)
+        self.heard(ended, shown)
+        return found

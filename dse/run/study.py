@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import json
-import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING
 
-from dse.evaluators.base import Limits, Result, Status
+from dse.evaluators.base import Limits, Result, Status, judged
+from dse.run.cache import ResultCache
 from dse.run.codec import point_from_json, point_to_json
 from dse.run.directory import RunDirectory
+from dse.run.samplers import Sampler, sampler
+from dse.run.storage import journal, optuna_library
 from dse.space.space import Point
 from dsl.errors import InputError
 
@@ -19,10 +19,11 @@ if TYPE_CHECKING:
     import optuna
     import optuna.study
     import optuna.trial
+    from optuna.storages import BaseStorage
 
-Sampler = Literal["tpe", "nsga2", "nsga3", "random"]
-SAMPLERS: tuple[Sampler, ...] = ("tpe", "nsga2", "nsga3", "random")
-STUDY = "weft"
+__all__ = ["STUDY", "Finished", "Study", "objective_values", "optuna_library"]
+
+STUDY = "weft"  # the name of a study that has a storage for itself
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,35 +44,55 @@ class Study:
         run: RunDirectory,
         objectives: Sequence[str],
         limits: Limits,
-        sampler: Sampler,
+        sampler_name: Sampler,
         seed: int,
+        *,
+        storage: BaseStorage | None = None,
+        name: str = STUDY,
+        parallel: bool = False,
+        cache: ResultCache | None = None,
+        new: bool = False,
     ) -> None:
-        """Open the study in a run's journal, or begin it.
+        """Open a study, or begin it.
 
         Args:
             run: open for writing.
-            objectives: ``latency`` or resources, all to be small.
+            objectives: ``latency``, ``seconds`` or resources, all to be small.
             limits: the constraints.
-            sampler: which of Optuna's.
+            sampler_name: which of Optuna's.
             seed: of the sampler.
+            storage: where the study is; None for the run's journal.
+            name: of the study there.
+            parallel: points are asked for while others are evaluated.
+            cache: where results may be that the run has not.
+            new: it must not be there yet.
 
         Raises:
-            InputError: W523 Optuna is not installed.
+            InputError: W523, W528 a library is not installed; W533 the study is there already.
         """
         library = optuna_library()
-        library.logging.set_verbosity(library.logging.ERROR)
         self._states = library.trial.TrialState
         self.run = run
         self.objectives = tuple(objectives)
         self.limits = limits
-        storage = library.storages.JournalStorage(_backend(str(run.journal)))
-        self.study: optuna.study.Study = library.create_study(
-            study_name=STUDY,
-            storage=storage,
-            directions=["minimize"] * len(self.objectives),
-            sampler=_sampler(sampler, seed),
-            load_if_exists=True,
-        )
+        self.name = name
+        self.storage = journal(run.journal) if storage is None else storage
+        self._known = ResultCache() if cache is None else cache
+        try:
+            self.study: optuna.study.Study = library.create_study(
+                study_name=name,
+                storage=self.storage,
+                directions=["minimize"] * len(self.objectives),
+                sampler=sampler(sampler_name, seed, parallel=parallel),
+                load_if_exists=not new,
+            )
+        except library.exceptions.DuplicatedStudyError as error:
+            raise InputError(
+                "W533",
+                f"the storage has a study '{name}' already",
+                help="weft worker joins it; --resume goes on with it in the run's folder; or take "
+                "another --study",
+            ) from error
         self._recover()
         self.finished = {f.number: f for f in self._finished()}
 
@@ -89,20 +110,33 @@ class Study:
         for trial in self.study.get_trials(deepcopy=False, states=(self._states.RUNNING,)):
             self.study.tell(trial.number, state=self._states.FAIL)
             design = trial.user_attrs.get("design", {})
-            result = self.run.result(design.get("key", ""))
+            result = self._result_of(design.get("key", ""))
             if result is None:
                 continue
-            values = objective_values(result, self.objectives)
+            values = self._values(result)
+            status = judged(result, self.limits).status.value
             self.study.add_trial(
                 optuna_library().trial.create_trial(
                     state=self._states.FAIL if values is None else self._states.COMPLETE,
                     values=values,
                     params=trial.params,
                     distributions=trial.distributions,
-                    user_attrs={"design": design, "status": result.status.value},
+                    user_attrs={"design": design, "status": status},
                     constraints=self._constraints(result),
                 )
             )
+
+    def _result_of(self, key: str) -> Result | None:
+        """What the run has under a key, or gets now from where others left it."""
+        result = self.run.result(key) if key else None
+        if key and result is None:
+            result = self._known.get(key)
+            if result is not None:
+                self.run.keep(key, result)
+        return result
+
+    def _values(self, result: Result) -> tuple[float, ...] | None:
+        return objective_values(result, self.objectives, self.run.manifest.get("clock_ns"))
 
     @property
     def count(self) -> int:
@@ -124,7 +158,7 @@ class Study:
         for name, over in self._constraints(result).items():
             trial.set_constraint(name, over)
         trial.set_user_attr("status", result.status.value)
-        values = objective_values(result, self.objectives)
+        values = self._values(result)
         if values is None:
             self.study.tell(trial, state=self._states.FAIL)
         else:
@@ -141,62 +175,18 @@ class Study:
         return {name: excess.get(name, -1.0) for name in known}
 
 
-def objective_values(result: Result, objectives: Sequence[str]) -> tuple[float, ...] | None:
-    """The objectives of a result; None where it has not all of them."""
+def objective_values(
+    result: Result, objectives: Sequence[str], clock: float | None = None
+) -> tuple[float, ...] | None:
+    """The objectives of a result; None where it has not all of them.
+
+    ``latency`` is in cycles; ``seconds`` is the same at a clock period in ns, which it needs.
+    """
     if result.latency is None:
         return None
-    figures: Mapping[str, float] = {"latency": result.latency, **result.resources}
+    figures: dict[str, float] = {"latency": result.latency, **result.resources}
+    if clock is not None:
+        figures["seconds"] = result.latency * clock * 1e-9
     if not all(name in figures for name in objectives):
         return None
     return tuple(float(figures[name]) for name in objectives)
-
-
-def optuna_library() -> Any:
-    """Optuna, which `weft[dse]` brings.
-
-    Raises:
-        InputError: W523: it is not installed.
-    """
-    try:
-        import optuna
-    except ImportError as error:
-        raise InputError(
-            "W523", "exploring needs Optuna, which is not installed", help="pip install 'weft[dse]'"
-        ) from error
-    return optuna
-
-
-def _backend(path: str) -> Any:
-    """Optuna's journal file, written without waiting for the disk at each line.
-
-    What was written survives the end of the process, however it comes; a dozen lines a trial that
-    each wait for the disk would take longer than the trial.
-    """
-    journal = optuna_library().storages.journal
-    lock = journal.JournalFileSymlinkLock(path)
-
-    class Journal(journal.JournalFileBackend):  # type: ignore[name-defined, misc]
-        def append_logs(self, logs: list[dict[str, Any]]) -> None:
-            lines = "".join(json.dumps(log, separators=(",", ":")) + "\n" for log in logs)
-            lock.acquire()
-            try:
-                with Path(path).open("ab") as file:
-                    file.write(lines.encode())
-            finally:
-                lock.release()
-
-    return Journal(path, lock)
-
-
-def _sampler(name: Sampler, seed: int) -> Any:
-    samplers = optuna_library().samplers
-    kinds = {
-        "tpe": samplers.TPESampler,
-        "nsga2": samplers.NSGAIISampler,
-        "nsga3": samplers.NSGAIIISampler,
-        "random": samplers.RandomSampler,
-    }
-    with warnings.catch_warnings():
-        # NSGA-III may change with a version of Optuna, which is why its version is pinned.
-        warnings.simplefilter("ignore", optuna_library().exceptions.ExperimentalWarning)
-        return kinds[name](seed=seed)

@@ -28,8 +28,9 @@ from dse.run.codec import (
     result_to_json,
 )
 from dse.run.directory import create, open_run
+from dse.run.fanout import Here, Job, within
 from dse.run.front import Design, best, designs, front
-from dse.run.session import Options, Session, within
+from dse.run.session import Options, Session
 from dse.run.study import Study
 from dse.space.space import Choice, Point, space_of
 from dsl.errors import InputError
@@ -193,7 +194,7 @@ class Slow(ModelEvaluator):
 
 
 def test_what_takes_too_long_is_a_timeout():
-    result = within(0.2, Slow(), request_of())
+    result = within(0.2, Job("", Slow(), request_of()))
     assert (result.status, result.evaluated) == (Status.TIMEOUT, False)
     assert signal.getsignal(signal.SIGALRM) == signal.SIG_DFL
 
@@ -205,10 +206,10 @@ def session(tmp_path: Path) -> Iterator[Session]:
     limits = Limits({"dsp": 60})
     run = create(tmp_path / "run", {"kernel": "gemm"})
     study = Study(run, ("latency", "dsp"), limits, "tpe", 0)
-    options = Options(CHIP, 10.0, limits, "pom", 10, 1, 30.0, 0)
+    options = Options(CHIP, 10.0, limits, "pom", 10)
     with contextlib.closing(run):
         yield Session(
-            run, space, study, ModelEvaluator(), options, lambda *_: None, lambda: False
+            run, space, study, ModelEvaluator(), options, lambda *_: None, lambda: False, Here(30)
         )  # fmt: skip
 
 
@@ -222,7 +223,7 @@ def test_a_point_is_evaluated_once(session):
 def test_a_point_that_is_suggested_again_is_a_duplicate(session, tmp_path):
     point = session.space.plain()
     for _ in range(2):
-        session._batch([(session.study.ask(), point)])
+        session._evaluate_all((point,))
     assert statuses(tmp_path / "run") == {"ok": 1, "duplicate": 1}
 
 
@@ -232,7 +233,7 @@ def test_a_point_that_is_suggested_again_is_a_duplicate(session, tmp_path):
 def test_a_run_is_not_begun_over_another(tmp_path, capfd):
     explore(tmp_path / "run", "--strategy", "pom", "--trials", "2")
     assert explore(tmp_path / "run", "--strategy", "pom") == 1
-    assert "error[W520]" in capfd.readouterr().err
+    assert "error[W527]" in capfd.readouterr().err
 
 
 def test_there_must_be_a_run_to_resume(tmp_path, capfd):

@@ -1,0 +1,112 @@
+"""``weft worker``: evaluate points of an exploration that runs elsewhere."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from dse import console
+from dse.explore_options import storage_options
+from dse.kernels import UNSCHEDULED, target
+from dse.output import format_option, show
+from dse.stopping import stop_once
+
+if TYPE_CHECKING:
+    from optuna.storages import BaseStorage
+
+    from dse.evaluators.base import Result
+    from dse.run.offers import Board
+
+INTERRUPTED = 130
+_POLL = 0.5  # seconds between looks for a study that is not there yet
+
+
+@click.command()
+@click.argument("folder", metavar="[RUN]", required=False, type=click.Path(path_type=Path))
+@storage_options
+@click.option("--kernel", metavar="FILE.py:KERNEL",
+              help="Where the kernel is on this machine. Default: where weft explore has it.",
+              )  # fmt: skip
+@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True,
+              help="Evaluations at once.")  # fmt: skip
+@click.option("--idle", type=click.FloatRange(min=0), default=60, show_default=True, metavar="S",
+              help="Leave when there was nothing to do for so many seconds.")  # fmt: skip
+@format_option
+def command(
+    folder: Path | None,
+    storage: str | None,
+    study: str | None,
+    cache: Path | None,
+    kernel: str | None,
+    jobs: int,
+    idle: float,
+    form: str,
+) -> int:
+    """Take points from a study and evaluate them, until the exploration ends.
+
+    \b
+    weft worker --storage URL --study NAME
+    weft worker RUN                    (explored with --open, its folder shared)
+
+    It needs the same Weft and the same kernel as weft explore. Ctrl-C once finishes what is under
+    way, twice gives it back.
+    """
+    from dse.run.cache import ResultCache
+    from dse.run.fanout import PRELOAD_TOOLS, Processes
+    from dse.run.joined import Worker, task_of
+
+    if (folder is None) == (storage is None):
+        raise click.UsageError("name either the folder of a run, or --storage")
+    if storage is not None and study is None:
+        raise click.UsageError("--storage needs --study: weft explore says its name")
+    found: Counter[str] = Counter()
+    with console.progress("worker") as update, stop_once() as stopping:
+
+        def heard(result: Result) -> None:
+            found[result.status.value] += 1
+            update(found.total(), 0, result.status.value)
+
+        board = _board(_opened(folder, storage), study, jobs, idle)
+        manifest = board.manifest
+        source = kernel or manifest["source"]
+        program = target(source, UNSCHEDULED, manifest["size"]).program
+        task = task_of(manifest, source, program, manifest["timeout"])
+        pool = Processes(jobs, manifest["timeout"], PRELOAD_TOOLS)
+        with contextlib.closing(pool):
+            Worker(board, task, pool, idle, heard, stopping, ResultCache(cache)).serve()
+        stopped = stopping()
+    rows: list[dict[str, Any]] = [{"status": s, "evaluations": n} for s, n in found.items()]
+    show("worker", ("status", "evaluations"), rows, form)
+    console.say(f"worker: {found.total()} evaluations")
+    return INTERRUPTED if stopped else 0
+
+
+def _opened(folder: Path | None, storage: str | None) -> BaseStorage:
+    from dse.run.directory import open_run
+    from dse.run.storage import database, journal
+
+    if storage is not None:
+        return database(storage)
+    assert folder is not None
+    return journal(open_run(folder, write=False).journal)
+
+
+def _board(storage: BaseStorage, study: str | None, jobs: int, idle: float) -> Board:
+    """The offers, which may not be there yet: workers and the exploration start in any order."""
+    from dse.run.offers import Board
+    from dse.run.study import STUDY
+    from dsl.errors import InputError
+
+    start = time.monotonic()
+    while True:
+        try:
+            return Board(storage, study or STUDY, jobs)
+        except InputError:
+            if time.monotonic() - start >= idle:
+                raise
+        time.sleep(_POLL)

@@ -1,0 +1,29 @@
+"""The evaluators of `dse.evaluators.base.FIDELITIES` by name.
+
+One that joins them gets a test class of the evaluators' contract.
+"""
+
+from __future__ import annotations
+
+from dse.evaluators import csim
+from dse.evaluators.base import Evaluator
+from dse.evaluators.model import ModelEvaluator
+
+
+def evaluator(name: str, source: str, size: str | None, program: str, seconds: float) -> Evaluator:
+    """An evaluator for the designs of one kernel.
+
+    Args:
+        name: one of `FIDELITIES`; KeyError for any other.
+        source: the kernel as on the command line.
+        size: its size, as on the command line.
+        program: the digest of the program at that size.
+        seconds: limit of each tool that it runs.
+    """
+    match name:
+        case "model":
+            return ModelEvaluator()
+        case csim.NAME:
+            return csim.CsimEvaluator(source, size, program, seconds)
+        case _:
+            raise KeyError(name)

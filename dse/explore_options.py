@@ -1,0 +1,140 @@
+"""The options of ``weft explore``, and what they mean."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from backends.devices import Device
+    from dse.evaluators.base import Limits
+
+STRATEGIES = ("auto", "pom", "tpe", "nsga2", "nsga3", "gp", "random", "exhaustive")
+RESOURCES = ("dsp", "lut", "ff", "bram18")
+OBJECTIVES = ("latency", "seconds", *RESOURCES)
+PROMOTIONS = ("csim",)
+_UNITS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
+
+
+def storage_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """``--storage``, ``--study`` and ``--cache``, as ``weft worker`` has them too."""
+    for option in (
+        click.option("--cache", type=click.Path(path_type=Path, file_okay=False), metavar="DIR",
+                     help="Look up results here, and keep them for other runs."),
+        click.option("--study", metavar="NAME", help="Name of the study in the storage."),
+        click.option("--storage", metavar="URL", envvar="WEFT_STORAGE",
+                     help="Database of the study: postgresql://USER@HOST/NAME or mysql://...; "
+                     "also from WEFT_STORAGE."),
+    ):  # fmt: skip
+        command = option(command)
+    return command
+
+
+def search_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """What is searched, and how."""
+    for option in reversed((
+        click.option("--size", metavar="NAME|N=V,...",
+                     help="One of the kernel's sizes, or values for names that it captures."),
+        click.option("--device", "device_name", default="xczu9eg", show_default=True,
+                     metavar="NAME|PART", help="The device that designs are made for."),
+        click.option("--clock", type=click.FloatRange(min=0, min_open=True), default=10.0,
+                     show_default=True, metavar="NS", help="The target clock period."),
+        click.option("--share", type=click.FloatRange(0, 1, min_open=True), default=1.0,
+                     metavar="X",
+                     help="Share of the device's resources that a design may use. Default: all."),
+        click.option("--dsp", type=click.IntRange(min=1), metavar="N",
+                     help="DSP slices that a design may use."),
+        click.option("--limit", metavar="NAME=N|N%,...",
+                     help="What a design may use of a resource, or which part of the device's."),
+        click.option("--max-latency", metavar="CYCLES|TIME",
+                     help="Designs that take longer are of no use: 20000, or 150us."),
+        click.option("--objectives", default="latency,dsp", show_default=True,
+                     metavar="NAME,...", help=f"What to make small: {', '.join(OBJECTIVES)}."),
+        click.option("--strategy", type=click.Choice(STRATEGIES), default="auto",
+                     show_default=True, help="How points are chosen."),
+        click.option("--trials", type=click.IntRange(min=1), default=40, show_default=True,
+                     help="Points to evaluate in all, those before --resume included."),
+        click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True,
+                     help="Of the samplers."),
+        click.option("--reassociate", is_flag=True,
+                     help="Allow reductions to be done in any order."),
+        click.option("--promote", type=click.Choice(PROMOTIONS), multiple=True,
+                     help="Evaluate the front again by this; may be given several times."),
+        click.option("--promote-most", type=click.IntRange(min=1), default=16,
+                     show_default=True, metavar="N", help="Designs to promote at most."),
+    )):  # fmt: skip
+        command = option(command)
+    return command
+
+
+def fanout_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Where evaluations take place."""
+    for option in reversed((
+        click.option("--jobs", type=click.IntRange(min=0), default=1, show_default=True,
+                     help="Evaluations at once on this machine; 0 leaves them to the workers."),
+        click.option("--timeout", type=click.FloatRange(min=0.1), default=60, show_default=True,
+                     metavar="S", help="Seconds for each evaluation."),
+        click.option("--dask", metavar="ADDRESS",
+                     help="Evaluate on the Dask cluster of this scheduler."),
+        click.option("--open", "is_open", is_flag=True,
+                     help="Let weft worker processes join; always so with --storage."),
+    )):  # fmt: skip
+        command = option(command)
+    return command
+
+
+def objectives_of(text: str) -> tuple[str, ...]:
+    """The objectives that are named, latency or seconds first.
+
+    Raises:
+        click.BadParameter: one is unknown, or there is neither latency nor seconds.
+    """
+    names = tuple(dict.fromkeys(part.strip() for part in text.split(",")))
+    for name in names:
+        if name not in OBJECTIVES:
+            raise click.BadParameter(f"'{name}' is none of {', '.join(OBJECTIVES)}")
+    times = [name for name in names if name in ("latency", "seconds")]
+    if len(times) != 1:
+        raise click.BadParameter("one of the objectives has to be latency, or seconds instead")
+    return (times[0], *(n for n in names if n != times[0]))
+
+
+def limits_of(chip: Device, clock: float, given: dict[str, Any]) -> Limits:
+    """What designs may use, from ``share``, ``dsp``, ``limit`` and ``max_latency``.
+
+    Raises:
+        click.BadParameter: one of them is not of the form that it should be.
+    """
+    from dse.evaluators.base import Limits, device_limits
+
+    counts = dict(device_limits(chip, given["share"], given["dsp"]).resources)
+    for part in (given["limit"] or "").split(","):
+        if not part.strip():
+            continue
+        match = re.fullmatch(r"\s*(\w+)\s*=\s*(\d+(?:\.\d+)?)(%?)\s*", part)
+        if match is None or match[1] not in RESOURCES:
+            raise click.BadParameter(
+                f"--limit: '{part}' is not NAME=N or NAME=N%, NAME one of {', '.join(RESOURCES)}"
+            )
+        name, number = match[1], float(match[2])
+        counts[name] = int(getattr(chip, name) * number / 100 if match[3] else number)
+    return Limits(counts, cycles_of(given["max_latency"], clock))
+
+
+def cycles_of(text: str | None, clock: float) -> float | None:
+    """A latency in cycles, written so or as a time at a clock period in ns.
+
+    Raises:
+        click.BadParameter: it is neither.
+    """
+    if text is None:
+        return None
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(ns|us|ms|s)?\s*", text)
+    if match is None or float(match[1]) == 0:
+        raise click.BadParameter(f"--max-latency: '{text}' is neither cycles nor a time like 150us")
+    number = float(match[1])
+    return number if match[2] is None else number * _UNITS[match[2]] / clock

@@ -1,0 +1,162 @@
+"""Carrying out a plan in a run's folder: the search, then the promotion of what it found."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dse.evaluators.base import Evaluator, Request, Result
+from dse.evaluators.registry import evaluator
+from dse.run.cache import ResultCache
+from dse.run.directory import RunDirectory
+from dse.run.fanout import PRELOAD, PRELOAD_TOOLS, Fanout, Here, Processes, Several
+from dse.run.front import Design
+from dse.run.offers import Offers, left_results
+from dse.run.plan import Plan
+from dse.run.promote import Promotion
+from dse.run.samplers import SAMPLERS, Sampler
+from dse.run.session import Options, Session, StopRequestedError
+from dse.run.storage import journal
+from dse.run.study import Finished, Study
+from dse.space.space import Space
+
+if TYPE_CHECKING:
+    from optuna.storages import BaseStorage
+
+_CHEAP = 1.0  # seconds: what costs less is evaluated in this process if nothing else is asked for
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What an exploration may use.
+
+    Attributes:
+        trials: points to evaluate in all.
+        jobs: evaluations at once on this machine.
+        dask: address of a Dask scheduler.
+        shared: `weft worker` processes may join.
+        cache: folder of results.
+    """
+
+    trials: int
+    jobs: int = 1
+    dask: str | None = None
+    shared: bool = False
+    cache: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """Who is told of trials and of promotions, and asked whether to stop."""
+
+    trial: Callable[[Finished, Result], None]
+    promoted: Callable[[Design, Result], None]
+    stopping: Callable[[], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Explored:
+    """How an exploration ended: trials with an end in all, and whether it was stopped."""
+
+    trials: int
+    stopped: bool
+
+
+def explore(
+    run: RunDirectory,
+    plan: Plan,
+    space: Space,
+    storage: BaseStorage | None,
+    means: Means,
+    heard: Heard,
+    *,
+    resume: bool = False,
+) -> Explored:
+    """Search, and promote.
+
+    Args:
+        run: open for writing, of this plan.
+        plan: what is explored.
+        space: of its program.
+        storage: where the study is; None for the run's journal.
+        means: what may be used.
+        heard: who is told.
+        resume: the study may be there.
+
+    Raises:
+        InputError: W523, W528 a library is not installed; W524 the space has too many points for
+            ``exhaustive``; W533 the study is there already; W534 no Dask cluster answers.
+    """
+    place = journal(run.journal) if storage is None else storage
+    cache = ResultCache(means.cache, left_results(place, plan.study))
+    study = Study(
+        run, plan.objectives, plan.limits, _sampler(plan.strategy), plan.seed, storage=place,
+        name=plan.study, parallel=means.jobs != 1 or means.shared or means.dask is not None,
+        cache=cache, new=not resume,
+    )  # fmt: skip
+    run.event("resumed" if resume else "started", trials=study.count)
+    options = Options(plan.where.device, plan.clock, plan.limits, plan.strategy, means.trials)
+    stopped = False
+    with contextlib.ExitStack() as stack:
+        offers = None
+        if means.shared:
+            offers = Offers(place, plan.study, plan.manifest())
+            stack.callback(offers.end)
+        try:
+            with contextlib.closing(_fanout(plan, means, offers, plan.evaluator)) as fanout:
+                Session(
+                    run, space, study, plan.evaluator, options, heard.trial, heard.stopping,
+                    fanout, cache,
+                ).explore()  # fmt: skip
+            for name in plan.promote:
+                _promote(run, plan, name, means, offers, heard, cache)
+        except StopRequestedError:
+            stopped = True
+    run.event("stopped" if stopped else "finished", trials=study.count)
+    return Explored(study.count, stopped)
+
+
+def _sampler(strategy: str) -> Sampler:
+    """Optuna's sampler; strategies that choose points by themselves only record them."""
+    return next((name for name in SAMPLERS if name == strategy), "tpe")
+
+
+def _fanout(plan: Plan, means: Means, offers: Offers | None, chosen: Evaluator) -> Fanout:
+    """Where an evaluator's jobs go; closing it lets workers wait for more."""
+    parts: list[Fanout] = []
+    cheap = chosen.cost < _CHEAP
+    if means.dask is not None:
+        from dse.run.cluster import Cluster
+
+        parts.append(Cluster(means.dask, plan.timeout))
+    elif means.jobs == 1 and cheap:
+        parts.append(Here(plan.timeout))
+    elif means.jobs:
+        preload = PRELOAD_TOOLS if plan.promote else PRELOAD  # one server for all of the run
+        parts.append(Processes(means.jobs, plan.timeout, preload))
+    if offers is not None:
+        parts.append(offers)
+    return parts[0] if len(parts) == 1 else Several(parts)
+
+
+def _promote(
+    run: RunDirectory,
+    plan: Plan,
+    name: str,
+    means: Means,
+    offers: Offers | None,
+    heard: Heard,
+    cache: ResultCache,
+) -> None:
+    chosen = evaluator(name, plan.source, plan.size, plan.digest, plan.timeout)
+
+    def request(key: str) -> Request:
+        return Request(plan.program, run.schedule(key), plan.where.device, plan.clock)
+
+    with contextlib.closing(_fanout(plan, means, offers, chosen)) as fanout:
+        Promotion(
+            run, chosen, request, plan.promote_most, heard.promoted, heard.stopping, fanout, cache
+        ).carry_out()

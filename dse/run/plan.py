@@ -1,0 +1,133 @@
+"""What a run is about, as its manifest keeps it, and opening the run's folder for it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dse.estimation import Setting
+from dse.evaluators.base import Evaluator, Limits
+from dse.run.codec import program_digest
+from dse.run.directory import RunDirectory, create, open_run, unbegun, write_whole
+from dsl.errors import InputError
+from dsl.program import Program
+
+# What a session may have otherwise than the one before.
+_FREE = ("source", "versions", "promote", "promote_most", "timeout")
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a run is about.
+
+    Attributes:
+        source: the kernel as on the command line, and ``size`` its size.
+        program: the kernel at that size.
+        where: the tool and the device that designs are for, at ``clock`` ns.
+        limits: what a design may use.
+        objectives: what to make small.
+        strategy: how points are chosen, with ``seed``.
+        reassociate: reductions may be done in any order.
+        evaluator: the one that the search goes by.
+        promote: the evaluators that the front is promoted to, of ``promote_most`` designs.
+        timeout: seconds for each evaluation.
+        study: the name of the study.
+        storage: the database that it is in, without the password; None for the run's journal.
+    """
+
+    source: str
+    size: str | None
+    program: Program
+    where: Setting
+    clock: float
+    limits: Limits
+    objectives: tuple[str, ...]
+    strategy: str
+    seed: int
+    reassociate: bool
+    evaluator: Evaluator
+    promote: tuple[str, ...]
+    promote_most: int
+    timeout: float
+    study: str
+    storage: str | None
+
+    @property
+    def digest(self) -> str:
+        """Of the program."""
+        return program_digest(self.program)
+
+    @property
+    def budget(self) -> int:
+        """DSP slices that a design may use."""
+        return self.limits.resources.get("dsp", self.where.device.dsp)
+
+    def manifest(self) -> dict[str, Any]:
+        """All of it as JSON."""
+        return {
+            "kernel": self.program.name,
+            "program": self.digest,
+            "size": self.size,
+            "device": self.where.device.part,
+            "clock_ns": self.clock,
+            "limits": dict(self.limits.resources),
+            "latency_limit": self.limits.latency,
+            "objectives": list(self.objectives),
+            "strategy": self.strategy,
+            "seed": self.seed,
+            "reassociate": self.reassociate,
+            "evaluator": self.evaluator.name,
+            "evaluator_version": self.evaluator.version,
+            "promote": list(self.promote),
+            "promote_most": self.promote_most,
+            "timeout": self.timeout,
+            "study": self.study,
+            "storage": self.storage,
+            "source": self.source,
+            "versions": _versions(),
+        }
+
+
+def study_name(plan: Plan) -> str:
+    """The name of a study in a database where none is given: another one for other inputs."""
+    inputs = {k: v for k, v in plan.manifest().items() if k not in (*_FREE, "study", "storage")}
+    digest = hashlib.sha256(json.dumps(inputs, sort_keys=True).encode()).hexdigest()
+    return f"weft-{plan.program.name}-{digest[:8]}"
+
+
+def opened(folder: Path, plan: Plan, *, resume: bool) -> RunDirectory:
+    """The run's folder: a new one, or (``resume``) the one that is there.
+
+    Raises:
+        InputError: W521, W522, W527 as `dse.run.directory`; W525 the run there has other inputs.
+    """
+    manifest = plan.manifest()
+    if not resume or (folder.exists() and unbegun(folder)):
+        return create(folder, manifest)
+    run = open_run(folder)
+    for name, value in manifest.items():
+        there = run.manifest.get(name)
+        if name not in _FREE and there != value:
+            run.close()
+            raise InputError(
+                "W525",
+                f"the run in {folder} has {name} {there}, not {value}",
+                help="resume it with the options that it was begun with, or take another --out",
+            )
+    changed = {name: manifest[name] for name in ("promote", "promote_most", "timeout")}
+    if any(run.manifest.get(name) != value for name, value in changed.items()):
+        run.manifest.update(changed)
+        write_whole(folder / "manifest.json", json.dumps(run.manifest, indent=2) + "\n")
+    return run
+
+
+def _versions() -> dict[str, str]:
+    import platform
+    from importlib import metadata
+
+    names = ("weft", "optuna", "islpy", "numpy")
+    found = {d.metadata["Name"].lower(): d.version for d in metadata.distributions()}
+    return {"python": platform.python_version(), **{n: found[n] for n in names if n in found}}

@@ -1,0 +1,196 @@
+"""Where studies are kept: a journal in the run's folder, or a database that machines share.
+
+A URL names the database: ``postgresql://user@host/name`` or ``mysql://user@host/name``. Its password
+is shown and written nowhere: where one is needed, it is better kept in ``PGPASSWORD``,
+``~/.pgpass`` or the like, or the whole URL in ``WEFT_STORAGE``.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from dsl.errors import InputError
+
+if TYPE_CHECKING:
+    from optuna.storages import BaseStorage
+
+_HIDDEN = "***"
+_DRIVERS = {"postgresql": "psycopg", "mysql": "pymysql"}
+_NAMES = {"postgresql": "postgresql", "postgres": "postgresql", "mysql": "mysql"}
+_BEGINS = 3  # processes may make the tables of a new database at the same time
+_STALE = 1.0  # seconds: a lock on the journal is held for far less
+
+
+def optuna_library() -> Any:
+    """Optuna, quiet.
+
+    Raises:
+        InputError: W523 it is not installed.
+    """
+    try:
+        import optuna
+    except ImportError as error:
+        raise InputError(
+            "W523", "exploring needs Optuna, which is not installed", help="pip install 'weft[dse]'"
+        ) from error
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    return optuna
+
+
+def need(module: str, what: str, library: str, group: str) -> Any:
+    """Import an optional library.
+
+    Raises:
+        InputError: W528 it is not installed.
+    """
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        message = f"{what} needs {library}, which is not installed"
+        raise InputError("W528", message, help=f"pip install 'weft[{group}]'") from error
+
+
+# ---------------------------------------------------------------------------------------- databases
+
+
+def shown(url: str) -> str:
+    """The URL of a database without its password.
+
+    Raises:
+        InputError: W523, W529 as `database`.
+    """
+    return _hidden(_parsed(url))
+
+
+def database(url: str) -> BaseStorage:
+    """The studies in a database. Its tables are made where they are not there.
+
+    Raises:
+        InputError: W523 Optuna is not installed; W528 the driver is not; W529 it is no URL of a
+            database that can be used, or the database does not answer.
+    """
+    library = optuna_library()
+    from sqlalchemy.exc import SQLAlchemyError
+
+    parsed = _parsed(url)
+    kind = _NAMES[parsed.get_backend_name()]
+    need(_DRIVERS[kind], f"a study in {kind}", _DRIVERS[kind], "db")
+    full = parsed.set(drivername=f"{kind}+{_DRIVERS[kind]}").render_as_string(hide_password=False)
+    for attempt in range(_BEGINS):
+        try:
+            made: BaseStorage = library.storages.RDBStorage(
+                full, engine_kwargs={"pool_pre_ping": True}
+            )
+        except (SQLAlchemyError, RuntimeError) as error:
+            if attempt == _BEGINS - 1:
+                raise InputError(
+                    "W529",
+                    f"the database {_hidden(parsed)} cannot be used",
+                    notes=[_without_password(_reason(error), parsed)],
+                ) from None  # the error has the URL
+            time.sleep(0.2)
+        else:
+            return made
+    raise AssertionError
+
+
+def _parsed(url: str) -> Any:
+    optuna_library()
+    from sqlalchemy.engine import make_url
+    from sqlalchemy.exc import ArgumentError
+
+    try:
+        parsed = make_url(url)
+    except (ArgumentError, ValueError):
+        parsed = None
+    if parsed is None or parsed.get_backend_name() not in _NAMES:
+        raise InputError(
+            "W529",
+            "the storage is not the URL of a database that can be used",
+            help="postgresql://USER@HOST/NAME or mysql://USER@HOST/NAME",
+        ) from None
+    return parsed
+
+
+def _hidden(parsed: Any) -> str:
+    query = {k: _HIDDEN if "pass" in k.lower() else v for k, v in parsed.query.items()}
+    return str(parsed.set(query=query).render_as_string(hide_password=True))
+
+
+def _reason(error: Exception) -> str:
+    """The first lines of what the driver says, without those on how to look it up."""
+    lines = str(getattr(error, "orig", None) or error).strip().splitlines()
+    return " ".join(line.strip() for line in lines[:2])
+
+
+def _without_password(text: str, parsed: Any) -> str:
+    secrets = [str(parsed.password or "")]
+    secrets += [str(v) for k, v in parsed.query.items() if "pass" in k.lower()]
+    for secret in filter(None, secrets):
+        text = text.replace(secret, _HIDDEN)
+    return text
+
+
+# ------------------------------------------------------------------------------------------ journal
+
+
+def journal(path: Path) -> BaseStorage:
+    """The studies in a journal file, which is made where it is not there.
+
+    It is written without waiting for the disk at each line: what was written survives the end of
+    the process, however it comes, and a dozen lines a trial that each wait for the disk would take
+    longer than the trial. A line that a killed process left in part is cut off by the next writer.
+
+    Raises:
+        InputError: W523 Optuna is not installed.
+    """
+    library = optuna_library()
+    parts = library.storages.journal
+    lock = parts.JournalFileSymlinkLock(str(path))
+
+    class Journal(parts.JournalFileBackend):  # type: ignore[name-defined, misc]
+        def append_logs(self, logs: list[dict[str, Any]]) -> None:
+            lines = "".join(json.dumps(log, separators=(",", ":")) + "\n" for log in logs)
+            lock.acquire()
+            try:
+                with path.open("r+b") as file:
+                    _to_last_line(file)
+                    file.write(lines.encode())
+            finally:
+                lock.release()
+
+    _unlocked(path)
+    made: BaseStorage = library.storages.JournalStorage(Journal(str(path), lock))
+    return made
+
+
+def _to_last_line(file: BinaryIO) -> None:
+    """Go to the end, and cut off what is there of a line."""
+    end = size = file.seek(0, 2)
+    while end > 0:
+        start = max(0, end - 4096)
+        file.seek(start)
+        newline = file.read(end - start).rfind(b"\n")
+        end = start + newline + 1 if newline >= 0 else start
+        if newline >= 0:
+            break
+    if end < size:
+        file.truncate(end)
+    file.seek(end)
+
+
+def _unlocked(path: Path) -> None:
+    """Remove a lock on the journal that a killed process left."""
+    lock = path.with_name(f"{path.name}.lock")
+    try:
+        before = lock.lstat()
+        time.sleep(_STALE)
+        now = lock.lstat()
+        if (now.st_ino, now.st_mtime_ns) == (before.st_ino, before.st_mtime_ns):
+            lock.unlink()
+    except FileNotFoundError:
+        return
