@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from backends.rtl.front.flat import Leaf
 from backends.rtl.front.memory import Access, Memory
+from backends.rtl.front.promote import Indices, Span, Touch, spans
 from backends.rtl.front.scope import Scope
 from backends.rtl.front.statements import statement_value
 from backends.rtl.front.values import Builder, Val
-from backends.rtl.graph import Array, Op, Scalar
+from backends.rtl.graph import Array, Counter, Op, Scalar
 from dsl.affine import Affine
 
 
@@ -21,48 +22,88 @@ class Context:
     arrays: Mapping[str, Array]
     signed: Mapping[str, bool]
     scalars: Mapping[int, tuple[Scalar, bool]]
+    reassociated: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """Statement copies that run one after the other, in every iteration of some counters.
+
+    ``lifetimes``: of the arrays that live no longer than one iteration of some of the outer
+    counters, how many counters these are; they hold nothing before, nor are they needed after it.
+    """
+
+    leaves: tuple[Leaf, ...]
+    counters: tuple[Counter, ...] = ()
+    lifetimes: Mapping[str, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """The operations of a block and its accesses in order, dead code still among them."""
+    """The operations of a block with the ranges of their results, its accesses in order, and the
+    registers that it needs.
+    """
 
-    builder: Builder
+    ops: tuple[Op, ...]
+    ranges: tuple[tuple[int, int], ...]
     accesses: tuple[Access, ...]
+    registers: tuple[Array, ...]
 
 
-def draft(leaves: Sequence[Leaf], scope: Scope, context: Context, private: frozenset[str]) -> Draft:
-    """The operations of statement copies that run one after the other.
+def draft(code: Code, scope: Scope, context: Context, taken: int) -> Draft:
+    """The operations of statement copies, dead ones among them.
 
     Args:
-        leaves: the copies.
-        scope: the loops around.
+        code: the copies.
+        scope: the loops around, its counters included.
         context: arrays and scalars.
-        private: arrays that hold nothing before the block, nor need to after it.
+        taken: how many registers have names already.
     """
     builder = Builder()
-    memory = Memory(builder, scope, context.arrays, context.signed)
-    for leaf in leaves:
+    lifetimes = code.lifetimes or {}
+    kept: dict[tuple[str, Indices], Span] = {}
+    if code.counters:
+        touches = (t for leaf in code.leaves for t in _touches(leaf, scope))
+        kept = spans(touches, code.counters, scope, context.arrays, lifetimes)
+    memory = Memory(builder, scope, context.arrays, context.signed, kept, taken)
+    for leaf in code.leaves:
         builder.stmt = leaf.stmt.name
         _statement(leaf, memory, scope, context)
-    for name in private & memory.histories.keys():
+    memory.finish()
+    for name in lifetimes.keys() & memory.histories.keys():
         history = memory.histories[name]
         if not history.all_loads:
             history.stores.clear()
-    return Draft(builder, tuple(memory.accesses()))
+    return Draft(
+        tuple(builder.ops),
+        tuple(builder.ranges),
+        tuple(memory.accesses()),
+        tuple(memory.registers),
+    )
+
+
+def _placed(leaf: Leaf, indices: Indices, scope: Scope) -> Indices:
+    return tuple(scope.simplified(i.substitute(leaf.env)) for i in indices)
+
+
+def _touches(leaf: Leaf, scope: Scope) -> Iterator[Touch]:
+    stmt, names = leaf.stmt, leaf.names
+    for expr in stmt.ops:
+        if expr.name == "affine.load":
+            array = names.get(expr.array, expr.array)
+            yield Touch(array, _placed(leaf, expr.indices, scope), False)
+    array = names.get(stmt.array, stmt.array)
+    yield Touch(array, _placed(leaf, stmt.indices, scope), True)
 
 
 def _statement(leaf: Leaf, memory: Memory, scope: Scope, context: Context) -> None:
-    env, names = leaf.env, leaf.names
+    names = leaf.names
 
-    def placed(indices: tuple[Affine, ...]) -> tuple[Affine, ...]:
-        return tuple(scope.simplified(i.substitute(env)) for i in indices)
-
-    def load(array: str, indices: tuple[Affine, ...]) -> Val:
-        return memory.load(names.get(array, array), placed(indices), leaf.guard)
+    def load(array: str, indices: Indices) -> Val:
+        return memory.load(names.get(array, array), _placed(leaf, indices, scope), leaf.guard)
 
     def index(affine: Affine) -> Val:
-        (value,) = placed((affine,))
+        (value,) = _placed(leaf, (affine,), scope)
         return memory.builder.index(value, scope.low(value), scope.high(value))
 
     def argument(position: int) -> Val:
@@ -71,48 +112,57 @@ def _statement(leaf: Leaf, memory: Memory, scope: Scope, context: Context) -> No
 
     stmt = leaf.stmt
     value = statement_value(memory.builder, stmt, load, index, argument)
-    memory.store(names.get(stmt.array, stmt.array), placed(stmt.indices), leaf.guard, value)
+    where = _placed(leaf, stmt.indices, scope)
+    memory.store(names.get(stmt.array, stmt.array), where, leaf.guard, value)
 
 
-def ordered(found: Draft) -> tuple[tuple[Op, ...], tuple[Access, ...]]:
-    """The live operations, numbered anew: loads as early as their time lets them.
-
-    Returns:
-        The operations, and the accesses with the new numbers.
-    """
-    ops = found.builder.ops
-    live = _live(ops, found.accesses)
+def ordered(found: Draft) -> Draft:
+    """The live operations, numbered anew: loads as early as their time lets them."""
+    ops = found.ops
+    held = {r.name for r in found.registers}
+    live = _live(ops, found.accesses, held)
     numbers: dict[int, int] = {}
     result: list[Op] = []
-
-    def place(root: int) -> None:
-        """An operation after all that it needs."""
-        stack = [root]
+    kept = [a for a in found.accesses if a.op in live]
+    for access in kept:
+        stack = [access.op]
         while stack:
             n = stack[-1]
+            if n in numbers:
+                stack.pop()
+                continue
             missing = [u.op for u in ops[n].operands if u.op not in numbers]
             if missing:
                 stack.extend(missing)
                 continue
             stack.pop()
-            if n not in numbers:
-                numbers[n] = len(result)
-                operands = tuple(replace(u, op=numbers[u.op]) for u in ops[n].operands)
-                result.append(replace(ops[n], id=numbers[n], operands=operands))
+            numbers[n] = len(result)
+            operands = tuple(replace(u, op=numbers[u.op]) for u in ops[n].operands)
+            result.append(replace(ops[n], id=numbers[n], operands=operands))
+    used = {a.array for a in kept}
+    ranges = [(0, 0)] * len(result)
+    for old, new in numbers.items():
+        ranges[new] = found.ranges[old]
+    return Draft(
+        tuple(result),
+        tuple(ranges),
+        tuple(replace(a, op=numbers[a.op]) for a in kept),
+        tuple(r for r in found.registers if r.name in used),
+    )
 
-    kept = [a for a in found.accesses if a.op in live]
-    for access in kept:
-        place(access.op)
-    return tuple(result), tuple(replace(a, op=numbers[a.op]) for a in kept)
 
-
-def _live(ops: Sequence[Op], accesses: Sequence[Access]) -> set[int]:
-    """What the stores need."""
+def _live(ops: Sequence[Op], accesses: Sequence[Access], held: set[str]) -> set[int]:
+    """What the stores need; a store to a register only if that is read."""
     live: set[int] = set()
-    pending = [a.op for a in accesses if a.is_store]
+    waiting = {a.array: a.op for a in accesses if a.is_store and a.array in held}
+    reads = {a.op: a.array for a in accesses if not a.is_store and a.array in held}
+    pending = [a.op for a in accesses if a.is_store and a.array not in held]
     while pending:
         n = pending.pop()
-        if n not in live:
-            live.add(n)
-            pending.extend(u.op for u in ops[n].operands)
+        if n in live:
+            continue
+        live.add(n)
+        pending.extend(u.op for u in ops[n].operands)
+        if n in reads and reads[n] in waiting:
+            pending.append(waiting[reads[n]])
     return live

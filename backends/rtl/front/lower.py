@@ -41,10 +41,11 @@ def graph_of(module: Any, reassociated: frozenset[str] = frozenset()) -> Graph:
         for n, a in enumerate(kernel.arguments)
         if not a.shape
     }
-    maker = RegionMaker(Context(arrays, signed, scalars))
+    maker = RegionMaker(Context(arrays, signed, scalars, reassociated))
     body = maker.regions(flat.body, Scope(), frozenset(a.name for a in flat.locals))
     used = _touched(body)
-    kept = tuple(a for a in arrays.values() if a.argument or a.name in used)
+    known = (*arrays.values(), *maker.registers)
+    kept = tuple(a for a in known if a.argument or a.name in used)
     return Graph(kernel.name, kept, tuple(s for s, _ in scalars.values()), body)
 
 

@@ -11,10 +11,9 @@ from dataclasses import dataclass, field, replace
 
 from backends.rtl.front.scope import Scope, contradict, implies
 from backends.rtl.front.values import Builder, Guard, Val
-from backends.rtl.graph import Array, Kind, Place
+from backends.rtl.front.promote import Indices, Span
+from backends.rtl.graph import Array, Kind, Memory as Storage, Place
 from dsl.affine import Affine
-
-Indices = tuple[Affine, ...]
 
 
 @dataclass(slots=True)
@@ -49,13 +48,21 @@ class Memory:
     scope: Scope
     arrays: Mapping[str, Array]
     signed: Mapping[str, bool]
+    spans: Mapping[tuple[str, Indices], Span] = field(default_factory=dict)
+    taken: int = 0
+    registers: list[Array] = field(default_factory=list)
     time: int = 0
     histories: dict[str, _History] = field(default_factory=dict)
     dead: set[int] = field(default_factory=set)
     _apart: dict[tuple[Affine, ...], bool] = field(default_factory=dict)
+    _current: dict[tuple[str, Indices], Val] = field(default_factory=dict)
+    _held: dict[tuple[str, Indices], Array] = field(default_factory=dict)
+    _written: set[tuple[str, Indices]] = field(default_factory=set)
 
     def load(self, array: str, indices: Indices, guard: Guard) -> Val:
         """The element's value at this point."""
+        if (array, indices) in self.spans:
+            return self._now((array, indices))
         history = self.histories.setdefault(array, _History())
         pending: list[Access] = []
         seen = 0
@@ -118,6 +125,13 @@ class Memory:
         info = self.arrays[array]
         read = self.builder.signed if self.signed[array] else self.builder.unsigned
         value = read(value, info.width)
+        key = (array, indices)
+        if key in self.spans:
+            if guard:
+                value = self.builder.select(self.builder.holds(guard), value, self._now(key))
+            self._current[key] = value
+            self._written.add(key)
+            return
         history = self.histories.setdefault(array, _History())
         for old in self._candidates(history, indices):
             if old.indices == indices and implies(old.guard, guard):
@@ -128,6 +142,12 @@ class Memory:
                 break
             if old.indices != indices and not self._distinct(old.indices, indices):
                 break
+        self._stored(history, array, indices, guard, value)
+
+    def _stored(
+        self, history: _History, array: str, indices: Indices, guard: Guard, value: Val
+    ) -> None:
+        info = self.arrays[array]
         place = place_of(info, indices, self.scope)
         op_id = self.builder.access(Kind.STORE, info.width, place, guard, value)
         store = Access(op_id, True, array, indices, guard, 2 * self.time + 1, value)
@@ -142,6 +162,49 @@ class Memory:
             load.time > store.time and not self._distinct(load.indices, store.indices)
             for load in history.all_loads
         )
+
+    def _now(self, key: tuple[str, Indices]) -> Val:
+        """The value of an element that lives in a register."""
+        found = self._current.get(key)
+        if found is not None:
+            return found
+        array, indices = key
+        info, span = self.arrays[array], self.spans[key]
+        name = f"{array}_r{self.taken + len(self.registers)}"
+        held = Array(name, info.width, (), (), Storage.REGISTERS, False)
+        self.registers.append(held)
+        self._held[key] = held
+        op = self.builder.access(
+            Kind.LOAD, info.width, Place(held.name, Affine()), (), None
+        )
+        history = self.histories.setdefault(held.name, _History())
+        history.all_loads.append(Access(op, False, held.name, (), (), 0))
+        value = self.builder.loaded(op, info.width, self.signed[array])
+        if not span.private:
+            history = self.histories.setdefault(array, _History())
+            before = self._loaded(history, array, indices, span.first, 0)
+            value = self.builder.select(self.builder.holds(span.first), before, value)
+        self._current[key] = value
+        return value
+
+    def finish(self) -> None:
+        """Write back what lives in registers: to the register always, to the array at last."""
+        for key, value in self._current.items():
+            if key not in self._written:
+                continue
+            array, indices = key
+            span = self.spans[key]
+            held = self._held.get(key)
+            if held is not None:
+                op = self.builder.access(
+                    Kind.STORE, held.width, Place(held.name, Affine()), (), value
+                )
+                store = Access(op, True, held.name, (), (), 2 * self.time + 1, value)
+                self.histories[held.name].stores.append(store)
+                self.time += 1
+            if not span.private:
+                history = self.histories.setdefault(array, _History())
+                self._stored(history, array, indices, span.last, value)
 
     def accesses(self) -> list[Access]:
         """Those that are left, in their order."""

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import assert_never
 
-from backends.rtl.front.block import Context, draft, ordered
+from backends.rtl.front.balance import balanced
+from backends.rtl.front.block import Code, Context, draft, ordered
 from backends.rtl.front.deps import dependences
 from backends.rtl.front.flat import Flat, FlatGuard, FlatLoop, Leaf
+from backends.rtl.front.narrow import narrowed
 from backends.rtl.front.scope import Scope
-from backends.rtl.graph import Block, Counter, Guarded, Loop, Pipeline, Region, Straight
+from backends.rtl.graph import Array, Block, Counter, Guarded, Loop, Pipeline, Region, Straight
 
 
 @dataclass(slots=True)
@@ -18,6 +20,7 @@ class RegionMaker:
     """Makes regions of what unrolling left."""
 
     context: Context
+    registers: list[Array] = field(default_factory=list)
 
     def regions(
         self, nodes: Sequence[Flat], scope: Scope, private: frozenset[str]
@@ -29,7 +32,8 @@ class RegionMaker:
 
         def flush() -> None:
             if run:
-                block = self.block(run, scope, private if alone else frozenset(), False)
+                lifetimes = dict.fromkeys(private, 0) if alone else {}
+                block = self.block(Code(tuple(run), (), lifetimes), scope)
                 if block.ops:
                     found.append(Straight(block))
                 run.clear()
@@ -72,15 +76,15 @@ class RegionMaker:
             inner = None if inner is None else inner.inside(counter)
         if inner is None:
             return None
-        leaves = [n for n in node.body if isinstance(n, Leaf)]
-        block = self.block(leaves, inner, node.private, True)
+        leaves = tuple(n for n in node.body if isinstance(n, Leaf))
+        lifetimes = dict.fromkeys(node.private, len(counters))
+        block = self.block(Code(leaves, counters, lifetimes), inner)
         assert node.ii is not None
         return Pipeline(counters, block, node.ii) if block.ops else None
 
-    def block(
-        self, leaves: Sequence[Leaf], scope: Scope, private: frozenset[str], pipelined: bool
-    ) -> Block:
+    def block(self, code: Code, scope: Scope) -> Block:
         """The block of statement copies."""
-        found = draft(leaves, scope, self.context, private)
-        ops, accesses = ordered(found)
-        return Block(ops, dependences(accesses, scope, pipelined))
+        found = ordered(draft(code, scope, self.context, len(self.registers)))
+        found = ordered(balanced(ordered(narrowed(found)), self.context.reassociated))
+        self.registers.extend(found.registers)
+        return Block(found.ops, dependences(found.accesses, scope, bool(code.counters)))

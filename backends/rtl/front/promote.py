@@ -1,0 +1,110 @@
+"""Elements that live in a register while the inner loops of a pipeline run.
+
+    for i:                                  for i:
+        for j:                                  for j:
+            C[i] = C[i] + A[i, j]                   r = (j == 0 ? C[i] : r) + A[i, j]
+                                                    if j == M - 1: C[i] = r
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from backends.rtl.front.scope import Scope
+from backends.rtl.front.values import Guard
+from backends.rtl.graph import Array, Counter, Memory
+from dsl.affine import Affine, Constraint
+
+Indices = tuple[Affine, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Touch:
+    """A statement copy accesses an element."""
+
+    array: str
+    indices: Indices
+    is_store: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """The iterations in which an element lives in a register: their first and their last.
+
+    ``private``: the element holds nothing before, nor is it needed afterwards.
+    """
+
+    first: Guard
+    last: Guard
+    private: bool
+
+
+def spans(
+    touches: Iterable[Touch],
+    counters: Sequence[Counter],
+    scope: Scope,
+    arrays: Mapping[str, Array],
+    lifetimes: Mapping[str, int],
+) -> dict[tuple[str, Indices], Span]:
+    """The elements of a pipeline that are better kept in registers.
+
+    Their subscripts do not change in the innermost counters, something writes them, and no other
+    access of the block can be of the same element.
+
+    Args:
+        touches: the accesses of all statement copies.
+        counters: of the pipeline, outermost first.
+        scope: that of the block.
+        arrays: by name.
+        lifetimes: of arrays that live in one iteration of some of the outer counters: how many.
+    """
+    written: dict[str, dict[Indices, bool]] = defaultdict(dict)
+    for t in touches:
+        known = written[t.array]
+        known[t.indices] = known.get(t.indices, False) or t.is_store
+    found: dict[tuple[str, Indices], Span] = {}
+    for array, elements in written.items():
+        if not any(elements.values()) or _is_register(arrays[array], elements):
+            continue
+        shapes = {tuple(i.terms for i in indices) for indices in elements}
+        for indices, stored in elements.items():
+            if not stored:
+                continue
+            depth = lifetimes.get(array, 0)
+            start = max(_suffix(indices, counters), depth)
+            edges = _edges(counters[start:], scope)
+            if edges is None:
+                continue
+            if len(shapes) == 1 or all(
+                other == indices or scope.distinct(other, indices) for other in elements
+            ):
+                private = array in lifetimes and start == depth
+                found[array, indices] = Span(*edges, private)
+    return found
+
+
+def _is_register(array: Array, elements: Iterable[Indices]) -> bool:
+    """It is made of registers already, each statement with its own."""
+    return array.memory is Memory.REGISTERS and all(array.bank(e).is_const for e in elements)
+
+
+def _suffix(indices: Indices, counters: Sequence[Counter]) -> int:
+    """From which counter on the subscripts stay the same."""
+    names: frozenset[str] = frozenset().union(*(i.variables() for i in indices))
+    start = len(counters)
+    while start and counters[start - 1].iv not in names:
+        start -= 1
+    return start
+
+
+def _edges(counters: Sequence[Counter], scope: Scope) -> tuple[Guard, Guard] | None:
+    """When the counters are all at their first, and at their last values; None if not sayable."""
+    if not counters or any(len(c.lowers) > 1 or len(c.uppers) > 1 for c in counters):
+        return None
+    first = scope.guard(Constraint(Affine.of(c.iv) - c.lowers[0], "==") for c in counters)
+    last = scope.guard(
+        Constraint(Affine.of(c.iv) + c.step - c.uppers[0]) for c in counters
+    )
+    return None if first is None or last is None else (first, last)
