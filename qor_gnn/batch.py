@@ -228,8 +228,8 @@ class Batch:
         for known, index in zip(self._known, rows, strict=True):
             distinct, inverse = np.unique(index, return_inverse=True)
             parts = [known.parts[n] for n in distinct.tolist()]
-            products = np.array([sum(r.products for r in p.numbers) for p in parts], np.int64)
-            slices += self.tool.rules.address_dsp * products[inverse]
+            each = np.array([sum(r.address_dsp for r in p.numbers) for p in parts], np.int64)
+            slices += each[inverse]
             loops = 0
             for r, kind in enumerate(parts[0].kind):
                 is_loop = kind.kind != "block"

@@ -12,7 +12,7 @@ from typing import Literal
 
 from qor_gnn.binding import region_units, units_of
 from qor_gnn.compose import Region, function_latency
-from qor_gnn.estimate import products
+from qor_gnn.estimate import addresses_dsp
 from qor_gnn.loops import Scope
 from qor_gnn.personality import Personality
 from qor_gnn.region import Kernel, Mode, loops_in
@@ -51,7 +51,7 @@ class RegionNumbers:
     Attributes:
         switches: states of the stores behind it if it is the last of the function.
         units: of each core by itself; ``inside`` those of the regions in its body.
-        products: multiplications in addresses, inside too.
+        address_dsp: DSP slices of addresses, inside too.
     """
 
     prologue: tuple[float, ...]
@@ -59,7 +59,7 @@ class RegionNumbers:
     switches: tuple[float, ...]
     units: tuple[tuple[str, int], ...]
     inside: tuple[tuple[str, int], ...]
-    products: int
+    address_dsp: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +123,7 @@ def _numbers(modes: Sequence[Region]) -> RegionNumbers:
         tuple(_switches(r) for r in modes),
         tuple(sorted(region_units(region).items())),
         tuple(sorted(units_of(region.children).items())),
-        products([region]),
+        addresses_dsp([region]),
     )
 
 

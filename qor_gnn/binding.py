@@ -29,7 +29,11 @@ def units_of(regions: Sequence[Region]) -> dict[str, int]:
     stage: dict[str, int] = {}  # of the regions that run at the same time
     for position, region in enumerate(regions):
         own = region_units(region)
-        if _overlaps_calls(regions, position):
+        if (
+            region.body is not None
+            and region.body.personality.rules.blocks_rise
+            and (_overlaps_calls(regions, position))
+        ):
             own = _sum(own, region_units(regions[position + 1]))
         stage = _sum(stage, own) if region.beside else own
         for core, n in (*stage.items(), *units_of(region.children).items()):

@@ -11,17 +11,29 @@ from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from dsl.affine import Affine, Constraint
-from qor_gnn.region import Function, Guard, Kernel, Loop, Node, Op, Statement, Trips
+from dsl.types import IntType
+from qor_gnn.region import (
+    Function,
+    Guard,
+    Kernel,
+    Loop,
+    Memory,
+    Node,
+    Op,
+    Statement,
+    Trips,
+)
 from qor_gnn.substitute import constraint_with, statement_with
 
 _EXECUTIONS = 1 << 14
+_LOW_BITS = ("add", "sub", "mul")
 
 
 def canonical(kernel: Kernel) -> Kernel:
     """The kernel in this form."""
     arguments = [m for m in kernel.memories if m.argument]
     own = sorted((m for m in kernel.memories if not m.argument), key=lambda m: m.name)
-    namer = _Namer()
+    namer = _Namer({m.name: m for m in kernel.memories})
     functions = tuple(
         Function(f.name, namer.nodes(f.body, {}, ()), f.symbols) for f in kernel.functions
     )
@@ -30,6 +42,7 @@ def canonical(kernel: Kernel) -> Kernel:
 
 @dataclass(slots=True)
 class _Namer:
+    memories: Mapping[str, Memory]
     taken: dict[str, int] = field(default_factory=dict)
 
     def nodes(
@@ -47,7 +60,9 @@ class _Namer:
                     if inner:
                         found += (Guard(open_, inner),) if open_ else inner
                 case Statement():
-                    found.append(ordered(statement_with(node, values)))
+                    memory = self.memories.get(node.target.memory)
+                    placed = statement_with(node, values)
+                    found.append(ordered(narrowed(placed, memory) if memory else placed))
                 case _:
                     assert_never(node)
         return tuple(found)
@@ -99,6 +114,26 @@ def undecided(
         if not always:
             found.append(c)
     return tuple(found)
+
+
+def narrowed(statement: Statement, memory: Memory) -> Statement:
+    """Integer sums and products as wide as the bits of them that are stored.
+
+    The low bits of a sum, a difference or a product follow from those of the operands.
+    """
+    if not isinstance(memory.dtype, IntType):
+        return statement
+    wanted = [0] * len(statement.ops)
+    wanted[-1] = memory.dtype.width
+    ops = list(statement.ops)
+    for n in reversed(range(len(ops))):
+        op = ops[n]
+        low = op.type == "int" and op.kind in _LOW_BITS
+        if low and 0 < wanted[n] < op.width:
+            op = ops[n] = replace(op, width=wanted[n])
+        for k in op.operands:
+            wanted[k] = max(wanted[k], op.width if low else ops[k].width)
+    return replace(statement, ops=tuple(ops))
 
 
 def ordered(statement: Statement) -> Statement:

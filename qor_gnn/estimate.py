@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from backends.devices import DEVICES, Device
+from qor_gnn.address_cost import address_dsp
 from qor_gnn.automatic import automatic
 from qor_gnn.binding import region_units, units_of
 from qor_gnn.compose import Region, function_latency
@@ -142,7 +143,7 @@ def estimate(
         latency=latency,
         loops=_loops(kernel, runs, found, explain),
         units=tuple(sorted(units.items())),
-        dsp=_dsp(regions, units) + found.rules.address_dsp * products(regions),
+        dsp=_dsp(regions, units) + addresses_dsp(regions),
         provenance="model",
         tool=found.name,
         device=place.name,
@@ -225,10 +226,10 @@ def _tables(region: Region, cost: dict[str, int]) -> None:
         _tables(child, cost)
 
 
-def products(regions: Sequence[Region]) -> int:
-    """Multiplications in addresses: each module has its own."""
-    own = sum(len(r.body.products) for r in regions if r.body is not None)
-    return own + sum(products(r.children) for r in regions)
+def addresses_dsp(regions: Sequence[Region]) -> int:
+    """DSP slices of addresses: each module has its own."""
+    own = sum(address_dsp(r.body) for r in regions if r.body is not None)
+    return own + sum(addresses_dsp(r.children) for r in regions)
 
 
 def _costs(region: Region, cost: dict[str, int]) -> None:
@@ -249,7 +250,7 @@ def _loops(
     found: list[LoopEstimate] = []
     for n, function in enumerate(kernel.functions):
         several = [runs[mode].functions[n] for mode in runs]
-        _collect(_At(function.name, 0, explain, tool.rules.address_dsp), several, found)
+        _collect(_At(function.name, 0, explain), several, found)
     return tuple(found)
 
 
@@ -258,7 +259,6 @@ class _At:
     function: str
     level: int
     explain: bool
-    address_dsp: int
 
 
 def _collect(at: _At, runs: Sequence[Sequence[Region]], found: list[LoopEstimate]) -> None:
@@ -304,7 +304,7 @@ def _loop(at: _At, versions: Sequence[Region], copies: int) -> LoopEstimate:
         limits=pipeline.limits if pipeline is not None else (),
         path=path,
         units=tuple(sorted(units.items())),
-        dsp=_dsp([own], units) + at.address_dsp * products([own]),
+        dsp=_dsp([own], units) + addresses_dsp([own]),
         statements=tuple(_statements(region.loops[0])),
     )
 

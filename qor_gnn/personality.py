@@ -97,8 +97,11 @@ class Rules:
             their offsets are, though not in which.
         modulus: states of an address of which only the remainder of a division by the number of
             banks tells the bank, if that is no power of two.
+        division_dsp: DSP slices of an index's division by a number of banks that is no power of
+            two; ``narrow`` bits are multiplied, or divided, in logic.
         cycles_in_step: parallel recurrences of several operators run in step, on units of their own.
         concurrent_nests: loops that share no memory run at the same time, whatever is inside.
+        blocks_rise: a block between two pipelines moves above the first, and has units of its own.
         deeper: by how much a pipeline may grow for want of units before it gets more of them.
     """
 
@@ -125,8 +128,11 @@ class Rules:
     guards_flatten: bool = True
     banks_rotate: bool = False
     modulus: int = 0
+    division_dsp: int = 0
+    narrow: int = 0
     cycles_in_step: bool = False
     concurrent_nests: bool = False
+    blocks_rise: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,8 +55,8 @@ def _placed(
         for core, n in _in_step(body, recurrences).items():
             least[core] = max(least[core], n)
     units = least
-    times = modulo_schedule(body, interval, least)
-    if times is None:
+    first = times = modulo_schedule(body, interval, least)
+    if first is None or times is None:
         return None
     waiting: tuple[dict[str, int], Times] | None = None
     for more in (*_more(recurrences, body, least), None):
@@ -67,6 +67,8 @@ def _placed(
             waiting = None if late is None else (units, late)
         if more is not None:
             units, times = more, modulo_schedule(body, interval, more) or times
+    else:
+        units, times = least, first  # more units are no help
     limit = times.states * body.personality.rules.deeper
     if waiting is not None and waiting[1].states <= limit:
         return waiting

@@ -1,0 +1,89 @@
+"""DSP slices of a body's addresses: products with the lengths of rows, divisions by banks.
+
+Read from the labels of Vitis 2025.1 on xcu200 (docs/qor-u200.md, 7e): an index of few bits is
+multiplied in logic, a wider one takes a slice, for each place that it is multiplied or divided at.
+Modules share none of them.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from qor_gnn.address import Terms
+from qor_gnn.body import Body
+
+
+def address_dsp(body: Body) -> int:
+    """DSP slices that the addresses of a body take."""
+    rules = body.personality.rules
+    if not rules.narrow:
+        return rules.address_dsp * len(body.products)
+    used = {body.graph.address[n] for n in body.nodes if body.graph.address[n] >= 0}
+    if _linear(body, used):
+        return 0
+    return rules.address_dsp * _rows(body, used) + rules.division_dsp * _divisions(body, used)
+
+
+def _linear(body: Body, used: set[int]) -> bool:
+    """Every access takes the elements in their order, as a copy of an array does: one counter."""
+    table = body.addresses
+    order = tuple(((v, 1),) for v in body.variables)
+    return all(table.shape(a).terms == order and not any(table.consts[a]) for a in used)
+
+
+def _rows(body: Body, used: set[int]) -> int:
+    """Products of a row's number with its length in a flattened nest.
+
+    The innermost counter steps evenly, so that one of the rows that it runs through takes none,
+    unless it has to be divided first.
+    """
+    if len(body.variables) < 2:
+        return 0
+    table, moving = body.addresses, set(body.variables)
+    found: dict[tuple[Terms, int, int], set[int]] = defaultdict(set)
+    for a in used:
+        shape, memory = table.shape(a), table.memory(a)
+        if memory.in_registers:
+            continue
+        words = 1
+        for d in reversed(range(len(memory.shape))):
+            factor = memory.splits[d].factor
+            terms = tuple(t for t in shape.terms[d] if t[0] in moving)
+            if terms and words & (words - 1) and _wide(body, memory.shape[d]):
+                found[terms, words, factor].add(table.consts[a][d] // factor)
+            words *= -(-memory.shape[d] // factor)
+    inner = {body.variables[-1]}
+    return sum(
+        len(rows) - (factor == 1 and {t for t, _ in terms} == inner)
+        for (terms, _, factor), rows in found.items()
+    )
+
+
+def _divisions(body: Body, used: set[int]) -> int:
+    """Divisions of subscripts by numbers of banks that are no powers of two.
+
+    Where the bank is known, subscripts in the same place of it have one quotient. A counter that
+    takes every element in turn, in a loop by itself, is divided by counting.
+    """
+    table = body.addresses
+    found: set[tuple[Terms, int, int]] = set()
+    alone = len(body.variables) == 1
+    for a in used:
+        shape, consts = table.shape(a), table.consts[a]
+        memory = table.memory(a)
+        for d, split in enumerate(memory.splits):
+            factor, terms = split.factor, shape.terms[d]
+            if not terms or split.kind != "cyclic" or factor >= memory.shape[d]:
+                continue
+            if not factor & (factor - 1) or not _wide(body, memory.shape[d]):
+                continue
+            if alone and (shape.resolved[d] or terms == ((body.variables[0], 1),)):
+                continue
+            place = consts[d] // factor if shape.resolved[d] else consts[d]
+            found.add((terms, place, factor))
+    return len(found)
+
+
+def _wide(body: Body, extent: int) -> bool:
+    """Whether an index below ``extent`` has more bits than logic multiplies."""
+    return (extent - 1).bit_length() > body.personality.rules.narrow
