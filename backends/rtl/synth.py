@@ -20,6 +20,7 @@ from backends.rtl.tools import (
     Outcome,
     Resources,
     Routing,
+    Synthesis,
     find_nextpnr,
     find_verilator,
     find_yosys,
@@ -225,7 +226,7 @@ def _implemented(report: SynthReport, options: SynthOptions, folder: Path) -> Sy
     )
     report.seconds["synthesise"] = result.synthesis.seconds
     report.seconds["route"] = sum(r.seconds for r in result.routings)
-    steps = (result.synthesis, *result.routings)
+    steps: tuple[Synthesis | Routing, ...] = (result.synthesis, *result.routings)
     wrong = next((s for s in steps if s.outcome is not Outcome.OK), None)
     routed = next((r.resources for r in result.routings if r.resources is not None), None)
     return replace(

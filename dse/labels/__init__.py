@@ -1,0 +1,1 @@
+"""Labelled designs: sampled schedules of kernels, through the open flow into a dataset."""
