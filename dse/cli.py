@@ -25,6 +25,7 @@ COMMANDS = {
     "calibrate": "Fit the resource coefficients of a tool to labelled designs.",
     "explore": "Search the schedules of a kernel for the best designs.",
     "worker": "Evaluate points of an exploration that runs elsewhere.",
+    "report": "Write the report of a run: one HTML file.",
     "compare": "Compare two runs of weft explore.",
     "export": "Write a Vitis HLS project with a self-checking testbench.",
     "doctor": "Say which tools and libraries are here, and what for.",

@@ -54,6 +54,7 @@ def command(kernel: str, folder: Path, resume: bool, form: str, **given: Any) ->
     twice at once. Exits with 3 when no design keeps to the limits.
     """
     from dse.bounds import bounds, work_of
+    from dse.report.page import write_report
     from dse.run.explore import Means, explore
     from dse.run.front import designs
     from dse.run.plan import opened
@@ -82,11 +83,13 @@ def command(kernel: str, folder: Path, resume: bool, form: str, **given: Any) ->
             console.say(f"workers may join: weft worker {where}")
         with _heard(plan, means.trials) as heard:
             found = explore(run, plan, space, storage, means, heard, resume=resume)
+        write_report(run)
         columns = ("latency", *_others(plan.objectives), *plan.promote, "to_bound", "design")
         show("explore", columns, rows(run, bound), form)
         _summary(run, bound, found.trials, time.monotonic() - start)
         for note in plan.where.notes:
             console.say(f"note: {note}")
+        console.say(f"report: {folder / 'report.html'}")
         if found.stopped:
             return INTERRUPTED
         return 0 if designs(run) else NOTHING_FEASIBLE

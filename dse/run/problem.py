@@ -7,9 +7,10 @@ comparison of runs read it: neither needs the kernel's file, which may have chan
 from __future__ import annotations
 
 import json
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from math import prod
+from math import ceil, prod
 from typing import TYPE_CHECKING
 
 from backends.devices import Device
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from qor_gnn.personality import Personality
 
 _FILE = "problem.json"
-_CURVE = 80  # budgets at which the bound is kept
+_EXACT, _RATIO = 256, 1.02  # the bound is kept at each budget up to there, then at these ratios
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +59,7 @@ class Problem:
         structures: of the space.
         bounds: on the latency of any design within the budget.
         curve: DSP and the fewest cycles that any design of so many can take, ascending.
+        shapes: of the arrays.
         device: its name and what it has of each resource.
         notes: where the tool was not measured.
         plain: what the program costs as it stands; None where that was too dear to ask.
@@ -69,9 +71,15 @@ class Problem:
     structures: tuple[Structure, ...]
     bounds: tuple[KnownBound, ...]
     curve: tuple[tuple[int, int], ...]
+    shapes: Mapping[str, tuple[int, ...]]
     device: Mapping[str, str | int]
     notes: tuple[str, ...]
     plain: Result | None
+
+    def fewest(self, dsp: int) -> int | None:
+        """Cycles that no design of so many DSP can do with less; None where that is not known."""
+        at = bisect_left(self.curve, (dsp, 0))
+        return self.curve[at][1] if at < len(self.curve) else None
 
     @property
     def bound(self) -> KnownBound | None:
@@ -119,6 +127,7 @@ def describe(
         structures,
         tuple(KnownBound(b.kind, b.cycles, b.reason) for b in bounds(work, tool, dsp).all),
         tuple((n, bounds(work, tool, n).cycles) for n in _budgets(dsp)),
+        {array.name: array.shape for array in space.program.arrays},
         {"name": device.name, "part": device.part, **{n: getattr(device, n) for n in RESOURCES}},
         tuple(notes),
         plain,
@@ -126,8 +135,11 @@ def describe(
 
 
 def _budgets(dsp: int) -> tuple[int, ...]:
-    """Budgets up to the given one, their ratios alike."""
-    return tuple(sorted({max(1, round(dsp ** (n / _CURVE))) for n in range(_CURVE + 1)}))
+    """Budgets up to the given one, ascending."""
+    found = list(range(1, min(dsp, _EXACT) + 1))
+    while found[-1] < dsp:
+        found.append(min(dsp, ceil(found[-1] * _RATIO)))
+    return tuple(found)
 
 
 def _extents(program: Program) -> dict[str, int]:
@@ -169,6 +181,7 @@ def problem_of(run: RunDirectory) -> Problem | None:
             tuple(structures),
             tuple(KnownBound(**b) for b in data["bounds"]),
             tuple((int(dsp), int(cycles)) for dsp, cycles in data["curve"]),
+            {str(k): tuple(map(int, v)) for k, v in data["shapes"].items()},
             dict(data["device"]),
             tuple(map(str, data["notes"])),
             None if data["plain"] is None else result_from_json(data["plain"]),

@@ -1,0 +1,344 @@
+"""The report of a run: what it says, that it is one file, and that nothing in a run can break it."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from dse.cli import run as weft_command
+from dse.report.axes import AS_WRITTEN, Axis, axes, choices, default
+from dse.report.facts import Told, facts_of
+from dse.report.markup import el, raw_json
+from dse.report.page import data_of, page
+from dse.report.tables import duration, percent, times
+from dse.run.directory import open_run
+from dse.run.history import ending, history
+from dse.run.problem import problem_of
+from dsl.schedule import Schedule, ScheduleBuilder
+from dsl.steps import Distribute, Partition, Pipeline, Reorder, Split, Tile, Unroll
+
+ROOT = Path(__file__).resolve().parents[2]
+GEMM = f"{ROOT}/examples/polybench/gemm.py:gemm"
+pytest.importorskip("optuna")
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("report") / "run"
+    words = ["--size", "mini", "--dsp", "60", "--trials", "25", "--strategy", "auto"]
+    assert weft_command(["explore", GEMM, *words, "--out", str(folder)]) == 0
+    return folder
+
+
+@pytest.fixture
+def run(finished, tmp_path) -> Path:
+    """A copy to be spoiled."""
+    return Path(shutil.copytree(finished, tmp_path / "run"))
+
+
+def written(folder: Path) -> str:
+    return page(facts_of(open_run(folder, write=False)))
+
+
+class Seen(HTMLParser):
+    """Tags, the text of each kind of element, and whatever leads out of the page."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.leads: list[str] = []
+        self.texts: dict[str, list[str]] = {}
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.texts.setdefault(tag, []).append("")
+        names = {"src", "href", "action", "srcset", "data", "formaction", "poster", "background"}
+        self.leads += [value or "" for name, value in attrs if name in names]
+        assert not [name for name, _ in attrs if name.startswith("on")]
+
+    def handle_data(self, data):
+        if self.tags:
+            self.texts[self.tags[-1]][-1] += data
+
+
+# ---------------------------------------------------------------------------------------- the page
+
+
+def test_the_report_is_one_file_that_leads_nowhere(finished):
+    text = written(finished)
+    seen = Seen(text)
+    assert seen.leads
+    assert all(lead.startswith("#") for lead in seen.leads)
+    assert not {"link", "iframe", "object", "embed", "img", "base"} & set(seen.tags)
+    assert "@import" not in text
+    assert "url(" not in re.sub(r"url\(#", "", text)
+    assert "default-src &#x27;none&#x27;" in text
+    assert len(text) < 400_000
+
+
+def test_it_shows_the_front_that_explore_shows(finished, capfd):
+    facts = facts_of(open_run(finished, write=False))
+    text = written(finished)
+    assert len(facts.fronts) > 3
+    for design in facts.fronts:
+        assert f'id="d-{design.key}"' in text
+        assert f'<td class="number">{design.cycles:,.0f}</td>' in text
+    assert "gemm: exploration report" in text
+    assert "1 was asked for and is reached" in text
+    assert facts.best is not None
+    assert facts.best.cycles == min(d.cycles for d in facts.drawn if d.result.status.value == "ok")
+
+
+def test_a_pasted_schedule_is_the_design(finished, tmp_path, capfd):
+    facts = facts_of(open_run(finished, write=False))
+    best = facts.best
+    assert best is not None
+    [article] = re.findall(rf'<article id="d-{best.key}".*?</article>', written(finished), re.S)
+    snippet = next(t for t in Seen(article).texts["code"] if t.startswith("@gemm.schedule"))
+    file = tmp_path / "gemm.py"
+    file.write_text((ROOT / "examples/polybench/gemm.py").read_text() + "\n\n" + snippet + "\n")
+    name = f"design_{best.key[:8]}"
+    words = ["estimate", f"{file}:gemm", "--schedule", name, "--size", "mini", "--format", "json"]
+    assert weft_command(words) == 0
+    found = json.loads(capfd.readouterr().out)
+    assert found["latency"]["average"] == best.cycles
+    assert found["resources"]["dsp"]["used"] == best.result.resources["dsp"]
+
+
+def test_bounds_budget_statuses_and_provenance_are_told(finished):
+    text = written(finished)
+    problem = problem_of(open_run(finished, write=False))
+    assert problem is not None
+    assert problem.bound is not None
+    assert f"{problem.bound.cycles:,}" in text
+    for bound in problem.bounds:
+        assert bound.reason in text
+    assert 'class="status ok"' in text
+    assert "vitis-2022.1-zu9eg-10ns, on xczu9eg at 10 ns" in text
+    assert "weft report" in text
+    assert "C[i, j] += alpha * A[i, k] * B[k, j]" in text
+
+
+def test_the_bound_falls_with_the_budget_and_no_design_beats_it(finished):
+    facts = facts_of(open_run(finished, write=False))
+    problem = facts.problem
+    assert problem is not None
+    assert [n for n, _ in problem.curve] == list(range(1, 61))
+    cycles = [c for _, c in problem.curve]
+    assert cycles == sorted(cycles, reverse=True)
+    for design in facts.drawn:
+        fewest = problem.fewest(design.result.resources["dsp"])
+        assert fewest is None or design.cycles >= fewest
+
+
+# --------------------------------------------------------------------------------- hostile contents
+
+
+def test_text_is_escaped_unless_it_is_markup():
+    assert (
+        el("p", "<b>&\"'", class_='"x"')
+        == '<p class="&quot;x&quot;">&lt;b&gt;&amp;&quot;&#x27;</p>'
+    )
+    assert (
+        el("p", [el("i", 1), None, ["<"]], hidden=True, title=None) == "<p hidden><i>1</i>&lt;</p>"
+    )
+    block = raw_json("data", {"</script>": "<!--\u2028&"})
+    assert block.count("<") == 2
+    inside = re.sub(r"<[^>]*>", "", block)
+    assert json.loads(inside) == {"</script>": "<!--\u2028&"}
+
+
+EVIL = "</script><img src=x onerror=alert(1)>'\"&<!--"
+
+
+def spoiled(run: Path) -> Path:
+    """A run in which every text that can be is hostile."""
+    manifest = json.loads((run / "manifest.json").read_text())
+    for name in ("kernel", "size", "source", "strategy"):
+        manifest[name] = EVIL
+    manifest["versions"] = {EVIL: EVIL}
+    (run / "manifest.json").write_text(json.dumps(manifest))
+    problem = json.loads((run / "problem.json").read_text())
+    problem |= {"program": EVIL, "notes": [EVIL]}
+    problem["bounds"][0]["reason"] = EVIL
+    problem["structures"][0]["name"] = EVIL
+    problem["device"]["name"] = EVIL
+    (run / "problem.json").write_text(json.dumps(problem))
+    for path in run.glob("points/*/result.json"):
+        result = json.loads(path.read_text())
+        result |= {"tool": EVIL, "provenance": EVIL, "detail": EVIL}
+        for loop in result["loops"]:
+            loop |= {"loops": [EVIL], "why": EVIL, "statements": [EVIL], "kind": EVIL}
+        path.write_text(json.dumps(result))
+    for path in run.glob("points/*/schedule.json"):
+        steps = {"step": "partition", "array": EVIL, "dim": 0, "factor": 2}
+        nest = {"step": "reorder", "loops": [EVIL, "b"]}
+        path.write_text(json.dumps({"schema_version": 1, "kernel": EVIL, "steps": [steps, nest]}))
+    return run
+
+
+def test_hostile_names_stay_text(run):
+    before, text = Seen(written(run)), written(spoiled(run))
+    seen = Seen(text)
+    assert "img" not in seen.tags
+    assert seen.tags.count("script") == before.tags.count("script") == 2
+    assert seen.texts["h1"] == [EVIL]
+    assert EVIL not in text
+
+
+@pytest.mark.parametrize("damage", ["result", "schedule", "problem", "events", "journal"])
+def test_a_damaged_run_still_has_a_report(run, damage):
+    names = {"problem": "problem.json", "events": "events.jsonl", "journal": "study.journal"}
+    paths = [run / names[damage]] if damage in names else list(run.glob(f"points/*/{damage}.json"))
+    if damage == "journal":
+        paths[0].unlink()
+    for path in paths[:3]:
+        if path.exists():
+            path.write_text('{"torn": ')
+    text = written(run)
+    assert "Pareto front" in text
+    assert "gemm" in text
+
+
+def test_a_run_that_found_nothing_has_a_report(tmp_path, capfd):
+    folder = tmp_path / "run"
+    words = ["explore", GEMM, "--size", "mini", "--dsp", "1", "--strategy", "pom"]
+    assert weft_command([*words, "--out", str(folder)]) == 3
+    text = written(folder)
+    assert "No design keeps to the limits." in text
+    assert "over its limit: dsp" in text
+
+
+# ------------------------------------------------------------------------------------- the command
+
+
+def test_weft_report_writes_it_anew(run, tmp_path, capfd):
+    (run / "report.html").unlink(missing_ok=True)
+    assert weft_command(["report", str(run)]) == 0
+    assert capfd.readouterr().err == f"report: {run / 'report.html'}\n"
+    other = tmp_path / "other.html"
+    assert weft_command(["report", str(run), "--out", str(other), "--format", "json"]) == 0
+    [row] = json.loads(capfd.readouterr().out)["rows"]
+    assert (row["kernel"], row["trials"], row["report"]) == ("gemm", 25, str(other))
+    assert other.read_text() == (run / "report.html").read_text()
+
+
+def test_there_must_be_a_run_to_report(tmp_path, capfd):
+    assert weft_command(["report", str(tmp_path)]) == 1
+    assert "error[W521]" in capfd.readouterr().err
+
+
+# --------------------------------------------------------------------------------------- what it is of
+
+
+def test_the_log_of_events_tells_of_the_same_trials_as_the_study(run):
+    there = history(open_run(run, write=False))
+    (run / "study.journal").unlink()
+    told = history(open_run(run, write=False))
+    assert [(t.number, t.key, t.status) for t in told] == [
+        (t.number, t.key, t.status) for t in there
+    ]
+    assert len(told) == 25
+
+
+def test_how_a_run_ended_is_its_last_event(run):
+    assert ending(open_run(run, write=False)) == "finished"
+    with (run / "events.jsonl").open("a") as file:
+        file.write('{"event": "resumed"}\n{"event": "tri')
+    assert ending(open_run(run, write=False)) == "not finished"
+    (run / "events.jsonl").unlink()
+    assert ending(open_run(run, write=False)) == "not finished"
+
+
+def chosen(*steps: object) -> dict[tuple[str, str], object]:
+    found = choices(Schedule(steps), {"S0.i": 12, "j": 7}, {"A": (12, 7)})
+    return {(axis.group, axis.label): value for axis, value in found.items()}
+
+
+def test_choices_are_read_from_the_steps():
+    assert chosen() == {}
+    assert chosen(
+        Distribute(("S1",)),
+        Split("S0.i", 4, "i_0", "i_1"),
+        Reorder(("S0.i_0", "S0.j", "S0.i_1")),
+        Pipeline("S0.j"),
+        Unroll("S0.i_1"),
+        Partition("A", 0, "cyclic", 4),
+        Partition("A", 1, "complete"),
+    ) == {
+        ("structure", "structure"): "apart S1",
+        ("order", "S0"): "i j",
+        ("copies", "S0.i"): 4,
+        ("banks", "A"): 28,
+    }
+
+
+def test_copies_of_loops_split_twice_or_unrolled_whole():
+    steps = (Split("i", 6), Split("i_1", 3), Unroll("i_1_1"), Unroll("i_0", 2), Unroll("j"))
+    assert chosen(*steps) == {("copies", "i"): 6, ("copies", "j"): 7}
+    tiled = (Tile(("S0.i", "S0.k"), (4, 2)), Unroll("S0.i_1"), Unroll("S0.k_1"))
+    assert chosen(*tiled) == {("copies", "S0.i"): 4, ("copies", "S0.k"): 2}
+
+
+def test_every_step_can_be_on_an_axis():
+    builder = ScheduleBuilder()
+    builder.skew("t", "i", 1)
+    builder.fuse(["S0", "S1"], 1)
+    builder.reassociate("S0")
+    found = choices(builder.build(), {}, {})
+    assert list(found.values()) == ["skew t i 1, fuse S0 S1 1, reassociate S0"]
+
+
+def test_axes_are_those_that_differ():
+    copies, banks, order = (
+        Axis("a", "a", "copies"),
+        Axis("b", "b", "banks"),
+        Axis("o", "o", "order"),
+    )
+    found = axes([{copies: 2, banks: 4}, {banks: 4, order: "i j"}, {copies: 2, banks: 4}])
+    assert found == (order, copies)
+    assert (default(copies), default(order)) == (1, AS_WRITTEN)
+
+
+def test_data_for_the_charts(finished):
+    facts = facts_of(open_run(finished, write=False))
+    data = json.loads(json.dumps(data_of(facts)))
+    assert len(data["designs"]) == facts.designs
+    assert [d["front"] for d in data["designs"]].count(True) == len(facts.fronts)
+    assert all(len(d["chosen"]) == len(data["axes"]) for d in data["designs"])
+    assert len(data["trials"]) == 25
+    assert data["limits"][data["resources"].index("dsp")] == 60
+    best = min(t[2] for t in data["trials"] if data["statuses"][t[3]] == "ok")
+    assert best == facts.best.cycles
+
+
+def test_a_long_run_is_thinned_out_and_says_so(finished, monkeypatch):
+    monkeypatch.setattr("dse.report.facts.DRAWN", 12)
+    facts = facts_of(open_run(finished, write=False))
+    assert len(facts.drawn) < facts.designs
+    assert all(isinstance(d, Told) for d in facts.fronts)
+    assert f"{len(facts.drawn)} of {facts.designs} designs are drawn" in page(facts)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (duration(257_102, 10), "2.571 ms"),
+        (duration(3e9, 3.33), "9.99 s"),
+        (duration(2, 10), "20 ns"),
+        (times(1.0612), "1.06×"),
+        (times(42.4), "42.4×"),
+        (times(4944), "4,944×"),
+        (percent(0.523), "52%"),
+        (percent(0.043), "4.3%"),
+        (percent(0), "0%"),
+    ],
+)
+def test_numbers_have_three_digits_and_their_unit(text, shown):
+    assert text == shown
