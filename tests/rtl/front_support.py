@@ -79,7 +79,7 @@ class Watcher:
         self.regions[id(region)] = region
         earlier = self.touched.setdefault(element, [])
         for at, other in earlier:
-            if Kind.STORE in (op.kind, other.kind):
+            if op.id != other.id and Kind.STORE in (op.kind, other.kind):
                 key = (id(region), other.id, op.id)
                 distance = iteration - at
                 self.nearest[key] = min(distance, self.nearest.get(key, distance))

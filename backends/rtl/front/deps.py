@@ -3,41 +3,117 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from math import gcd
 
 from backends.rtl.front.memory import Access
 from backends.rtl.front.scope import Scope, contradict
-from backends.rtl.graph import Dep, DepKind
+from backends.rtl.graph import Counter, Dep, DepKind, Op
+from dsl.affine import Affine
+from polyhedral.least_distance import Axis, Spot, least_distance, meets
 
 
-def dependences(accesses: Sequence[Access], scope: Scope, pipelined: bool) -> tuple[Dep, ...]:
-    """Pairs of accesses that may touch the same element, at least one of them a store.
+def dependences(
+    ops: Sequence[Op], accesses: Sequence[Access], scope: Scope, pipelined: int
+) -> tuple[Dep, ...]:
+    """Pairs of accesses that touch the same element, at least one of them a store.
+
+    A store and itself in a later iteration are in order anyway.
 
     Args:
+        ops: of the block.
         accesses: in their order.
         scope: the loops around.
-        pipelined: iterations overlap.
+        pipelined: how many of the innermost of them overlap.
     """
+    axes = tuple(_axis(c) for c in scope.counters)
+    split = len(axes) - pipelined
+    finder = _Finder(scope, axes[:split], axes[split:])
     by_array: dict[str, list[Access]] = defaultdict(list)
     for access in accesses:
         by_array[access.array].append(access)
     found: list[Dep] = []
     for group in by_array.values():
-        if not any(a.is_store for a in group):
-            continue
-        for n, a in enumerate(group):
-            for m, b in enumerate(group):
-                if not (a.is_store or b.is_store):
-                    continue
-                if n < m:
-                    if contradict(a.guard, b.guard) or scope.distinct(a.indices, b.indices):
-                        if pipelined:
-                            found.append(Dep(a.op, b.op, _kind(a, b), 1))
-                    else:
-                        found.append(Dep(a.op, b.op, _kind(a, b), 0))
-                elif pipelined:
-                    found.append(Dep(a.op, b.op, _kind(a, b), 1))
+        if any(a.is_store for a in group):
+            for a, b, ahead in _pairs(ops, group):
+                distance = finder.distance(a, b, ahead)
+                if distance is not None:
+                    found.append(Dep(a.op, b.op, _kind(a, b), distance))
     return tuple(found)
+
+
+def _pairs(ops: Sequence[Op], group: Sequence[Access]) -> Iterator[tuple[Access, Access, bool]]:
+    """Pairs with a store that may share a bank; whether the first stands before the second."""
+    by_bank: dict[int | None, list[tuple[int, Access]]] = defaultdict(list)
+    for n, access in enumerate(group):
+        place = ops[access.op].place
+        by_bank[None if place is None else place.bank].append((n, access))
+    anywhere = by_bank.pop(None, [])
+    parts = [[*found, *anywhere] for found in by_bank.values()] or [anywhere]
+    done: set[tuple[int, int]] = set()
+    for part in parts:
+        stores = [(n, a) for n, a in part if a.is_store]
+        for n, a in part:
+            for m, b in part if a.is_store else stores:
+                if a.op != b.op and (not anywhere or (n, m) not in done):
+                    done.add((n, m))
+                    yield a, b, n < m
+
+
+@dataclass(slots=True)
+class _Finder:
+    scope: Scope
+    outer: tuple[Axis, ...]
+    axes: tuple[Axis, ...]
+    variables: frozenset[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.variables = frozenset(a.iv for a in self.axes)
+
+    def distance(self, a: Access, b: Access, ahead: bool) -> int | None:
+        """From the first to the second; None if nothing is to be kept."""
+        if ahead and not contradict(a.guard, b.guard):
+            if a.indices == b.indices and not a.guard and not b.guard:
+                return 0
+            if not self.scope.distinct(a.indices, b.indices) and meets(
+                (*self.outer, *self.axes), _spot(a), _spot(b)
+            ):
+                return 0
+        if not self.axes or not self._may_meet(a, b):
+            return None
+        return least_distance(self.outer, self.axes, _spot(a), _spot(b))
+
+    def _may_meet(self, a: Access, b: Access) -> bool:
+        """Some iterations, not the same ones, might touch one element."""
+        for x, y in zip(a.indices, b.indices, strict=True):
+            common = 0
+            for atom, c in (*x.terms, *y.terms):
+                common = gcd(common, c if self._moves(atom) else 0)
+            rest = _still(x, self.variables) - _still(y, self.variables)
+            if not rest.is_const:
+                continue
+            if rest.const % common if common else rest.const:
+                return False
+        return True
+
+    def _moves(self, atom: object) -> bool:
+        text = Affine(((atom, 1),)) if atom else Affine()  # type: ignore[arg-type]
+        return bool(text.variables() & self.variables)
+
+
+def _still(expr: Affine, variables: frozenset[str]) -> Affine:
+    """The terms that do not change in the pipeline."""
+    kept = tuple((a, c) for a, c in expr.terms if not Affine(((a, c),)).variables() & variables)
+    return Affine(kept, expr.const)
+
+
+def _axis(c: Counter) -> Axis:
+    return Axis(c.iv, c.lowers, c.uppers, c.step)
+
+
+def _spot(access: Access) -> Spot:
+    return Spot(access.indices, access.guard)
 
 
 def _kind(a: Access, b: Access) -> DepKind:

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from backends.rtl.front.promote import Indices, Span
 from backends.rtl.front.scope import Scope, contradict, implies
 from backends.rtl.front.values import Builder, Guard, Val
-from backends.rtl.front.promote import Indices, Span
-from backends.rtl.graph import Array, Kind, Memory as Storage, Place
+from backends.rtl.graph import Array, Kind, Place
+from backends.rtl.graph import Memory as Storage
 from dsl.affine import Affine
 
 
@@ -170,13 +171,11 @@ class Memory:
             return found
         array, indices = key
         info, span = self.arrays[array], self.spans[key]
-        name = f"{array}_r{self.taken + len(self.registers)}"
+        name = f"{array}$r{self.taken + len(self.registers)}"
         held = Array(name, info.width, (), (), Storage.REGISTERS, False)
         self.registers.append(held)
         self._held[key] = held
-        op = self.builder.access(
-            Kind.LOAD, info.width, Place(held.name, Affine()), (), None
-        )
+        op = self.builder.access(Kind.LOAD, info.width, Place(held.name, Affine()), (), None)
         history = self.histories.setdefault(held.name, _History())
         history.all_loads.append(Access(op, False, held.name, (), (), 0))
         value = self.builder.loaded(op, info.width, self.signed[array])

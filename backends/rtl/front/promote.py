@@ -1,9 +1,9 @@
 """Elements that live in a register while the inner loops of a pipeline run.
 
-    for i:                                  for i:
-        for j:                                  for j:
-            C[i] = C[i] + A[i, j]                   r = (j == 0 ? C[i] : r) + A[i, j]
-                                                    if j == M - 1: C[i] = r
+for i:                                  for i:
+    for j:                                  for j:
+        C[i] = C[i] + A[i, j]                   r = (j == 0 ? C[i] : r) + A[i, j]
+                                                if j == M - 1: C[i] = r
 """
 
 from __future__ import annotations
@@ -74,14 +74,14 @@ def spans(
                 continue
             depth = lifetimes.get(array, 0)
             start = max(_suffix(indices, counters), depth)
-            edges = _edges(counters[start:], scope)
-            if edges is None:
+            ends = edges(counters[start:], scope)
+            if ends is None:
                 continue
             if len(shapes) == 1 or all(
                 other == indices or scope.distinct(other, indices) for other in elements
             ):
                 private = array in lifetimes and start == depth
-                found[array, indices] = Span(*edges, private)
+                found[array, indices] = Span(*ends, private)
     return found
 
 
@@ -99,12 +99,10 @@ def _suffix(indices: Indices, counters: Sequence[Counter]) -> int:
     return start
 
 
-def _edges(counters: Sequence[Counter], scope: Scope) -> tuple[Guard, Guard] | None:
+def edges(counters: Sequence[Counter], scope: Scope) -> tuple[Guard, Guard] | None:
     """When the counters are all at their first, and at their last values; None if not sayable."""
     if not counters or any(len(c.lowers) > 1 or len(c.uppers) > 1 for c in counters):
         return None
     first = scope.guard(Constraint(Affine.of(c.iv) - c.lowers[0], "==") for c in counters)
-    last = scope.guard(
-        Constraint(Affine.of(c.iv) + c.step - c.uppers[0]) for c in counters
-    )
+    last = scope.guard(Constraint(Affine.of(c.iv) + c.step - c.uppers[0]) for c in counters)
     return None if first is None or last is None else (first, last)

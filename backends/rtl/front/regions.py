@@ -9,10 +9,12 @@ from typing import assert_never
 from backends.rtl.front.balance import balanced
 from backends.rtl.front.block import Code, Context, draft, ordered
 from backends.rtl.front.deps import dependences
+from backends.rtl.front.estimate import cycles, interval
 from backends.rtl.front.flat import Flat, FlatGuard, FlatLoop, Leaf
+from backends.rtl.front.flatten import Nest, nest_of
 from backends.rtl.front.narrow import narrowed
 from backends.rtl.front.scope import Scope
-from backends.rtl.graph import Array, Block, Counter, Guarded, Loop, Pipeline, Region, Straight
+from backends.rtl.graph import Array, Block, Guarded, Loop, Pipeline, Region, Straight
 
 
 @dataclass(slots=True)
@@ -54,37 +56,45 @@ class RegionMaker:
             case FlatGuard(constraints, body):
                 inner = self.regions(body, scope, frozenset())
                 return Guarded(constraints, inner) if inner else None
-            case FlatLoop(ii=None):
-                return self._loop(node, scope)
             case FlatLoop():
-                return self._pipeline((node.counter,), node, scope)
+                return self._loop(node, scope)
             case _:
                 assert_never(node)
 
     def _loop(self, node: FlatLoop, scope: Scope) -> Region | None:
-        inner_scope = scope.inside(node.counter)
-        if inner_scope is None:
+        """The loop flattened with those inside of it, if that is not slower."""
+        inside = scope.inside(node.counter)
+        if inside is None:
             return None
-        body = self.regions(node.body, inner_scope, node.private)
-        return Loop(node.counter, body) if body else None
+        nest = nest_of(node, scope)
+        if nest is None:
+            body = self.regions(node.body, inside, node.private)
+            return Loop(node.counter, body) if body else None
+        flat = self._pipeline(nest, scope)
+        if flat is None or len(nest.counters) == 1:
+            return flat
+        arrays = {**self.context.arrays, **{r.name: r for r in self.registers}}
+        if nest.flatten or interval(flat.block, nest.ii, arrays) <= nest.ii:
+            return flat
+        body = self.regions(node.body, inside, node.private)
+        apart = Loop(node.counter, body)
+        arrays |= {r.name: r for r in self.registers}
+        if cycles(flat, arrays, scope.ranges) <= cycles(apart, arrays, scope.ranges):
+            return flat
+        return apart
 
-    def _pipeline(
-        self, counters: tuple[Counter, ...], node: FlatLoop, scope: Scope
-    ) -> Region | None:
-        inner: Scope | None = scope
-        for counter in counters:
-            inner = None if inner is None else inner.inside(counter)
-        if inner is None:
+    def _pipeline(self, nest: Nest, scope: Scope) -> Pipeline | None:
+        inside: Scope | None = scope
+        for counter in nest.counters:
+            inside = None if inside is None else inside.inside(counter)
+        if inside is None:
             return None
-        leaves = tuple(n for n in node.body if isinstance(n, Leaf))
-        lifetimes = dict.fromkeys(node.private, len(counters))
-        block = self.block(Code(leaves, counters, lifetimes), inner)
-        assert node.ii is not None
-        return Pipeline(counters, block, node.ii) if block.ops else None
+        block = self.block(Code(nest.leaves, nest.counters, nest.lifetimes), inside)
+        return Pipeline(nest.counters, block, nest.ii) if block.ops else None
 
     def block(self, code: Code, scope: Scope) -> Block:
         """The block of statement copies."""
         found = ordered(draft(code, scope, self.context, len(self.registers)))
         found = ordered(balanced(ordered(narrowed(found)), self.context.reassociated))
         self.registers.extend(found.registers)
-        return Block(found.ops, dependences(found.accesses, scope, bool(code.counters)))
+        return Block(found.ops, dependences(found.ops, found.accesses, scope, len(code.counters)))
