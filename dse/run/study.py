@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -16,6 +17,8 @@ from dse.space.space import Point
 from dsl.errors import InputError
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
     import optuna
     import optuna.study
     import optuna.trial
@@ -93,8 +96,17 @@ class Study:
                 help="weft worker joins it; --resume goes on with it in the run's folder; or take "
                 "another --study",
             ) from error
+        self._name_objectives(library)
         self._recover()
         self.finished = {f.number: f for f in self._finished()}
+
+    def _name_objectives(self, library: ModuleType) -> None:
+        """For those who look at the study with Optuna's tools, such as its dashboard."""
+        with warnings.catch_warnings():
+            # May change with a version of Optuna, which is why its version is pinned.
+            warnings.simplefilter("ignore", library.exceptions.ExperimentalWarning)
+            if self.study.metric_names is None:
+                self.study.set_metric_names(list(self.objectives))
 
     def _finished(self) -> Iterator[Finished]:
         for trial in self.study.get_trials(deepcopy=False):
