@@ -99,7 +99,7 @@ def _floordiv(atom: FloorDiv, env: Env) -> Number:
     width = bits_for(low, high)
     shift = divisor.bit_length() - 1
     if divisor == 1 << shift:
-        return Number(value.expr.high(value.expr.width - shift).resize(width, low < 0), low, high)
+        return Number(value.resize(width + shift).high(width), low, high)
     # Count from a multiple of the divisor, so that nothing is negative.
     base = low * divisor
     span = value.high - base
@@ -156,7 +156,7 @@ def _concatenation(parts: list[tuple[Number, int]], const: int, width: int) -> E
     result: list[Expr] = []
     at = 0
     for shift, part in [*pieces, (width, None)]:
-        if shift < at and at < width:
+        if shift < min(at, width):
             return None
         if shift > at and at < width:
             gap = min(shift, width) - at

@@ -6,7 +6,7 @@ floor divisions that only undid the step: with ``i = 4 n``, ``i // 4`` is ``n``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import assert_never
 
@@ -63,6 +63,7 @@ def _loop(loop: Loop, values: Values, ranges: Ranges) -> list[Region]:
         return []
     if counter.trips == 1:
         values = _fixed(counter, values)
+        others = _at_zero(others, counter)
     body = _regions(loop.body, values, ranges)
     if body and others:
         body = (Guarded(others, body),)
@@ -77,6 +78,11 @@ def _fixed(counter: Counter, values: Values) -> Values:
     return {name: value.substitute(zero) for name, value in values.items()}
 
 
+def _at_zero(constraints: Iterable[Constraint], counter: Counter) -> tuple[Constraint, ...]:
+    zero = {counter.iv: Affine()}
+    return tuple(Constraint(c.expr.substitute(zero), c.kind) for c in constraints)
+
+
 def _pipeline(pipeline: Pipeline, values: Values, ranges: Ranges) -> list[Region]:
     counters: list[Counter] = []
     within: list[Constraint] = []
@@ -87,8 +93,7 @@ def _pipeline(pipeline: Pipeline, values: Values, ranges: Ranges) -> list[Region
         within += others
         if counter.trips == 1:
             values = _fixed(counter, values)
-            zero = {counter.iv: Affine()}
-            within = [Constraint(c.expr.substitute(zero), c.kind) for c in within]
+            within = [*_at_zero(within, counter)]
         else:
             counters.append(counter)
     block = _within(_block(pipeline.block, values, ranges), tuple(within))
