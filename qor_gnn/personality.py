@@ -100,6 +100,8 @@ class Rules:
         division_dsp: DSP slices of an index's division by a number of banks that is no power of
             two; ``narrow`` bits are multiplied, or divided, in logic.
         cycles_in_step: parallel recurrences of several operators run in step, on units of their own.
+        rows_wait: what a pipeline keeps of memory in registers is loaded and stored, as ports allow,
+            between it and the calls around; else all of it is done beside those.
         concurrent_nests: loops that share no memory run at the same time, whatever is inside.
         blocks_rise: a block between two pipelines moves above the first, and has units of its own.
         deeper: by how much a pipeline may grow for want of units before it gets more of them.
@@ -131,6 +133,7 @@ class Rules:
     division_dsp: int = 0
     narrow: int = 0
     cycles_in_step: bool = False
+    rows_wait: bool = False
     concurrent_nests: bool = False
     blocks_rise: bool = True
 
