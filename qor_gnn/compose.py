@@ -30,7 +30,16 @@ from qor_gnn.loops import (
 )
 from qor_gnn.personality import Rules
 from qor_gnn.pipeline import Pipeline, pipelined
-from qor_gnn.prologue import above_stores, also_inside, released, states_before, states_behind
+from qor_gnn.prologue import (
+    above_stores,
+    also_inside,
+    fed_by,
+    loads_before,
+    released,
+    states_before,
+    states_behind,
+    stores_behind,
+)
 from qor_gnn.region import Function, Loop
 from qor_gnn.scheduling import Times, schedule
 from qor_gnn.switches import epilogue_switches, switched_schedule
@@ -223,13 +232,26 @@ def _pipeline(
     if before is None and _failed_flattening(chain, body, context):
         prologue += 1
     if flow.ended in ("call", "stored") and above_stores(body, flow.stored):
-        last = next((r.body for r in reversed(flow.regions) if r.pipeline is not None), None)
-        prologue = states_behind(flow.block, last) if flow.block and last else 0
+        prologue = _behind_call(flow, body, rules)
     region = Region("pipeline", chain, iterations, found.depth, states + rules.call, prologue)
     region.body, region.times, region.pipeline = body, found.times, found
+    if rules.rows_wait:
+        region.latency += max(0, stores_behind(body) - 1)
     _call(flow, region, rules)
     flow.stored += body.epilogue
     flow.ended = "stored" if body.epilogue else "call"
+
+
+def _behind_call(flow: _Flow, body: Body, rules: Rules) -> int:
+    """States between a call and the next one, whose loads may be done before its stores."""
+    last = next((r.body for r in reversed(flow.regions) if r.pipeline is not None), None)
+    if last is None:
+        return 0
+    waits = states_behind(flow.block, last) if flow.block else 0
+    if not rules.rows_wait:
+        return waits
+    loads = loads_before(body)
+    return max(waits, loads if fed_by(body, last) else loads - rules.load)
 
 
 def _scheduled(scope: Scope, loop: Loop, body: Body, trips: dict[str, int], asked: int) -> Pipeline:

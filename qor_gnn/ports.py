@@ -10,6 +10,8 @@ from qor_gnn.personality import Personality
 Taken = tuple[tuple[int, int], ...]
 """(resource, capacity) pairs."""
 
+_ANY_NUMBER = 1 << 30  # of accesses to registers
+
 PortKey = tuple[int, str, tuple[int, ...]]
 """Memory, ``load``, ``store`` or ``any``, and the residues that make the bank class."""
 
@@ -57,3 +59,9 @@ def _asked(
     if ports.both < ports.read + ports.write:
         return (own, ("any", ports.both))
     return (own,)
+
+
+def at_once(graph: Graph, memory: int, kind: str, personality: Personality) -> int:
+    """How many accesses of a kind one bank of a memory takes in a state, if there are no others."""
+    asked = _asked(graph, memory, kind, personality)
+    return min((capacity for _, capacity in asked), default=_ANY_NUMBER)

@@ -4,10 +4,12 @@ code, and whether they have to wait for the pipeline before.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from qor_gnn.body import Body
 from qor_gnn.graph import LOAD, STORE
+from qor_gnn.ports import at_once
 from qor_gnn.scheduling import Times
 
 
@@ -24,26 +26,51 @@ def released(body: Body, times: Times) -> int:
     return states
 
 
+def loads_before(body: Body) -> int:
+    """States in which the loads in front of a loop start, as its memories' ports allow."""
+    return _started(body, body.prologue_loads)[1]
+
+
+def stores_behind(body: Body) -> int:
+    """States of the stores of promoted elements behind a loop."""
+    graph, personality = body.graph, body.personality
+    classes = body.addresses.classes(body.epilogue)
+    stores: Counter[tuple[int, tuple[int, ...]]] = Counter()
+    for address in body.epilogue:
+        memory = body.addresses.shape(address).memory
+        stores.update((memory, where) for where in classes[address])
+    ports = {m: at_once(graph, m, STORE, personality) for m, _ in stores}
+    return max((-(-n // ports[m]) for (m, _), n in stores.items()), default=0)
+
+
+def _started(body: Body, loads: Sequence[int]) -> tuple[dict[int, int], int]:
+    """When the result of each load is there, and how many states they take to start."""
+    graph, table = body.graph, body.addresses
+    classes = table.classes([graph.address[n] for n in loads])
+    taken: Counter[tuple[object, int]] = Counter()
+    ready: dict[int, int] = {}
+    end = 0
+    for n in loads:
+        memory = table.shape(graph.address[n]).memory
+        ports = at_once(graph, memory, LOAD, body.personality)
+        banks = [(memory, where) for where in classes[graph.address[n]]]
+        at = 0
+        while any(taken[bank, at] >= ports for bank in banks):
+            at += 1
+        taken.update((bank, at) for bank in banks)
+        ready[n] = at + body.personality.rules.load
+        end = max(end, at + 1)
+    return ready, end
+
+
 def states_before(body: Body) -> int:
-    """States of the loads and the arithmetic in front of a loop: one access a port and state."""
+    """States of the loads and the arithmetic in front of a loop."""
     graph, table = body.graph, body.addresses
     loads = body.prologue_loads
     arithmetic = [n for n in body.hoisted if graph.kind[n] not in (LOAD, STORE)]
     if not loads and not arithmetic:
         return 0
-    classes = table.classes([graph.address[n] for n in loads])
-    taken: set[tuple[object, int]] = set()
-    ready: dict[int, int] = {}
-    end = 0
-    for n in loads:
-        memory = table.shape(graph.address[n]).memory
-        banks = [(memory, where) for where in classes[graph.address[n]]]
-        at = 0
-        while any((bank, at) in taken for bank in banks):
-            at += 1
-        taken.update((bank, at) for bank in banks)
-        ready[n] = at + body.personality.rules.load
-        end = max(end, at + 1)
+    ready, end = _started(body, loads)
     for n in arithmetic:
         operator = graph.operator[n]
         assert operator is not None
@@ -97,3 +124,12 @@ def states_behind(block: Body, last: Body) -> int:
             ways[after] = max(ways.get(after, 0), ways[n] + distance)
             states = max(states, ways[after])
     return states
+
+
+def fed_by(body: Body, last: Body) -> bool:
+    """What is loaded in front of a pipeline is of an array that the one before it stores to."""
+    early = [last.graph.address[n] for n in last.graph.early_stores]
+    stores = (*last.store_value, *last.conditional, *early, *last.epilogue)
+    stored = {last.addresses.shape(a).memory for a in stores}
+    graph, table = body.graph, body.addresses
+    return any(table.shape(graph.address[n]).memory in stored for n in body.prologue_loads)
