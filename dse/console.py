@@ -68,7 +68,7 @@ def progress(what: str) -> Iterator[Callable[[int, int, str], None]]:
         nonlocal last
         if time.monotonic() - last >= 5:
             last = time.monotonic()
-            say(f"{what}: {done} of {total}, {word}")
+            say(f"{what}: {done} of {total}, {word}" if total else f"{what}: {done}, {word}")
 
     yield line
 

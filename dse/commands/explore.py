@@ -72,8 +72,11 @@ def command(kernel: str, folder: Path, resume: bool, form: str, **given: Any) ->
         raise click.UsageError(
             "--jobs 0 leaves nobody to evaluate: add --open, --storage or --dask"
         )
-    storage = None if plan.storage is None else database(given["storage"])
-    with contextlib.closing(opened(folder, plan, resume=resume)) as run:
+    with contextlib.ExitStack() as stack:
+        storage = None
+        if plan.storage is not None:
+            storage = stack.enter_context(database(given["storage"]))
+        run = stack.enter_context(contextlib.closing(opened(folder, plan, resume=resume)))
         space = space_of(plan.program, tool, plan.reassociate)
         work = work_of(plan.program, tool, plan.reassociate)
         bound = bounds(work, tool, plan.budget)

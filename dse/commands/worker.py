@@ -65,13 +65,17 @@ def command(
     if storage is not None and study is None:
         raise click.UsageError("--storage needs --study: weft explore says its name")
     found: Counter[str] = Counter()
-    with console.progress("worker") as update, stop_once() as stopping:
+    with (
+        console.progress("worker") as update,
+        stop_once() as stopping,
+        _opened(folder, storage) as place,
+    ):
 
         def heard(result: Result) -> None:
             found[result.status.value] += 1
             update(found.total(), 0, result.status.value)
 
-        board = _board(_opened(folder, storage), study, jobs, idle)
+        board = _board(place, study, jobs, idle)
         manifest = board.manifest
         source = kernel or manifest["source"]
         program = target(source, UNSCHEDULED, manifest["size"]).program
@@ -86,14 +90,16 @@ def command(
     return INTERRUPTED if stopped else 0
 
 
-def _opened(folder: Path | None, storage: str | None) -> BaseStorage:
+def _opened(
+    folder: Path | None, storage: str | None
+) -> contextlib.AbstractContextManager[BaseStorage]:
     from dse.run.directory import open_run
     from dse.run.storage import database, journal
 
     if storage is not None:
         return database(storage)
     assert folder is not None
-    return journal(open_run(folder, write=False).journal)
+    return contextlib.nullcontext(journal(open_run(folder, write=False).journal))
 
 
 def _board(storage: BaseStorage, study: str | None, jobs: int, idle: float) -> Board:

@@ -20,6 +20,7 @@ from dsl.errors import InputError
 
 _CONNECT = 15.0  # seconds for the scheduler to answer
 _GRACE = 2.0  # seconds for a task to reach its worker
+_POLL = 0.02  # seconds between looks at the futures, which the client keeps up to date
 _ATTEMPTS = 2  # workers that may die over one job
 _ONE = threading.Lock()  # isl is for one thread at a time
 
@@ -92,12 +93,7 @@ class Cluster:
             ]
             if found or time.monotonic() >= deadline:
                 return found
-            with contextlib.suppress(self._dask.TimeoutError):
-                first = "FIRST_COMPLETED"
-                if self._flights:
-                    self._dask.wait(list(self._flights), timeout=0.2, return_when=first)
-                else:
-                    time.sleep(0.1)
+            time.sleep(_POLL)
 
     def _looked_at(self, future: Any, there: set[str]) -> Done | None:
         flight = self._flights[future]

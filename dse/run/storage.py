@@ -7,9 +7,11 @@ is shown and written nowhere: where one is needed, it is better kept in ``PGPASS
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import json
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -66,13 +68,26 @@ def shown(url: str) -> str:
     return _hidden(_parsed(url))
 
 
-def database(url: str) -> BaseStorage:
+@contextlib.contextmanager
+def database(url: str) -> Iterator[BaseStorage]:
     """The studies in a database. Its tables are made where they are not there.
+
+    Yields:
+        The storage; its connections are closed in the end.
 
     Raises:
         InputError: W523 Optuna is not installed; W528 the driver is not; W529 it is no URL of a
             database that can be used, or the database does not answer.
     """
+    made = _connected(url)
+    try:
+        yield made
+    finally:
+        made.remove_session()
+        made.engine.dispose()
+
+
+def _connected(url: str) -> Any:
     library = optuna_library()
     from sqlalchemy.exc import SQLAlchemyError
 
@@ -82,9 +97,7 @@ def database(url: str) -> BaseStorage:
     full = parsed.set(drivername=f"{kind}+{_DRIVERS[kind]}").render_as_string(hide_password=False)
     for attempt in range(_BEGINS):
         try:
-            made: BaseStorage = library.storages.RDBStorage(
-                full, engine_kwargs={"pool_pre_ping": True}
-            )
+            return library.storages.RDBStorage(full, engine_kwargs={"pool_pre_ping": True})
         except (SQLAlchemyError, RuntimeError) as error:
             if attempt == _BEGINS - 1:
                 raise InputError(
@@ -93,8 +106,6 @@ def database(url: str) -> BaseStorage:
                     notes=[_without_password(_reason(error), parsed)],
                 ) from None  # the error has the URL
             time.sleep(0.2)
-        else:
-            return made
     raise AssertionError
 
 
