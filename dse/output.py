@@ -9,7 +9,7 @@ import math
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 import click
 
@@ -17,6 +17,7 @@ from dse.console import colours
 
 SCHEMA_VERSION = 1
 FORMATS = ("table", "json", "csv")
+_LARGE = 10_000
 
 Row = Mapping[str, Any]
 
@@ -84,13 +85,20 @@ def table(columns: Sequence[str], rows: Sequence[Row]) -> str:
 
 
 def _column(values: Sequence[object]) -> list[str]:
-    """Cells; floats of one column have as many decimals as the largest needs for four digits."""
+    """Cells; floats of one column have as many decimals as the largest needs for four digits, and
+    where one whole number needs it, the thousands of all are apart."""
     floats = [abs(v) for v in values if isinstance(v, float) and math.isfinite(v)]
-    if not floats or all(v.is_integer() for v in floats):
-        return [_plain(v) for v in values]
-    exponent = math.floor(math.log10(max(floats)))
-    decimals = max(0, 3 - max(0, exponent))
-    return [f"{v:.{decimals}f}" if isinstance(v, float) else _plain(v) for v in values]
+    if floats and not all(v.is_integer() for v in floats):
+        exponent = math.floor(math.log10(max(floats)))
+        decimals = max(0, 3 - max(0, exponent))
+        return [f"{v:.{decimals}f}" if isinstance(v, float) else _plain(v) for v in values]
+    if any(_is_whole(v) and abs(v) >= _LARGE for v in values):
+        return [f"{v:,}" if _is_whole(v) else _plain(v) for v in values]
+    return [_plain(v) for v in values]
+
+
+def _is_whole(value: object) -> TypeGuard[int]:
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _is_number(value: object) -> bool:
