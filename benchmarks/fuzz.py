@@ -3,9 +3,9 @@
 Each program gets three random schedules. Per step: is what `polyhedral` accepts legal by brute
 force, is what it refuses illegal, with a true witness? Per schedule: does the loop tree run every
 instance once and in order, do the loop tree with the reference arithmetic, the JIT and (one schedule
-of each program) the compiled HLS C++ compute what the interpreter does? Each program runs in a
-process of its own, so that a crash of native code is counted and ends nothing. What fails is made
-small and written to build/fuzz/.
+of each program) the compiled HLS C++ compute what the interpreter does? Programs run in child
+processes, so that a crash of native code is counted and ends nothing. What fails is made small and
+written to build/fuzz/. With --state FILE a run that was interrupted goes on where it was.
 """
 
 from __future__ import annotations
@@ -39,6 +39,8 @@ PROGRAMS, QUICK_PROGRAMS, QUICK_SECONDS = 10_000, 200, 40.0
 WALKS, QUICK_WALKS = 3, 1
 BATCH = 32
 """Programs whose C++ is compiled at once."""
+TOGETHER = 8
+"""Programs that share a child: a fork makes MLIR's and isl's first use of all things anew."""
 PROGRAM_SECONDS, BATCH_SECONDS, SHRINK_SECONDS = 120, 1200, 60.0
 REPORTS = 50
 """At most so many failures of one worker are made small and written."""
@@ -58,30 +60,36 @@ class _Worker:
 
     walks: int
     out: IO[str]
+    state: Path | None = None
     reported: int = 0
 
-    def run(self, seeds: range, deadline: float | None) -> None:
-        for start in range(0, len(seeds), BATCH):
+    def run(self, seeds: range, batches: list[int], deadline: float | None) -> None:
+        for batch in batches:
             if deadline is not None and time.time() > deadline:
                 return
-            self._batch([*seeds[start : start + BATCH]], deadline)
+            tally = self._batch([*seeds[batch * BATCH : (batch + 1) * BATCH]], deadline)
+            if self.state is not None:
+                line = json.dumps({"seed": seeds[0], "batch": batch, "tally": tally})
+                with self.state.open("a", encoding="utf-8") as file:
+                    file.write(f"{line}\n")
+            print(json.dumps(tally), file=self.out, flush=True)
 
-    def _batch(self, seeds: list[int], deadline: float | None) -> None:
+    def _batch(self, seeds: list[int], deadline: float | None) -> Counter[str]:
         tally: Counter[str] = Counter()
         failures: list[Failure] = []
         cases: list[Case] = []
-        for seed in seeds:
+        for start in range(0, len(seeds), TOGETHER):
             if deadline is not None and time.time() > deadline:
                 break
-            found = _one(seed, self.walks)
-            tally.update(found["tally"])
-            failures += [_failure(f) for f in found["failures"]]
-            cases += [_case(seed, text) for text in found["schedules"][:1]]
+            for seed, found in _some(seeds[start : start + TOGETHER], self.walks):
+                tally.update(found["tally"])
+                failures += [_failure(f) for f in found["failures"]]
+                cases += [_case(seed, text) for text in found["schedules"][:1]]
         failures += _compiled(cases)
         for failure in failures:
             tally[_kind(failure)] += 1
             self._write(failure)
-        print(json.dumps(tally), file=self.out, flush=True)
+        return tally
 
     def _write(self, failure: Failure) -> None:
         self.reported += 1
@@ -101,18 +109,24 @@ def _kind(failure: Failure) -> str:
     return "false_refusals" if false else "mismatches"
 
 
-def _one(seed: int, walks: int) -> dict[str, Any]:
-    """All of one program but its C++, in a child."""
-    ended = in_child(partial(_checked, seed, walks), PROGRAM_SECONDS)
+def _some(seeds: list[int], walks: int) -> list[tuple[int, dict[str, Any]]]:
+    """All of some programs but their C++, in one child; in one each where that crashes."""
+    ended = in_child(partial(_checked, seeds, walks), PROGRAM_SECONDS * len(seeds))
     if ended.status == "ok":
-        found: dict[str, Any] = json.loads(ended.data)
-        return found
+        return list(zip(seeds, json.loads(ended.data), strict=True))
+    if len(seeds) > 1:
+        return [pair for seed in seeds for pair in _some([seed], walks)]
     detail = f"{ended.status}: {ended.detail}"
-    failure = {"check": PROCESS, "detail": detail, "seed": seed, "schedule": "", "crash": True}
-    return {"tally": {"programs": 1}, "failures": [failure], "schedules": []}
+    failure = {"check": PROCESS, "detail": detail, "seed": seeds[0], "schedule": "", "crash": True}
+    return [(seeds[0], {"tally": {"programs": 1}, "failures": [failure], "schedules": []})]
 
 
-def _checked(seed: int, walks: int) -> bytes:
+def _checked(seeds: list[int], walks: int) -> bytes:
+    return json.dumps([_one(seed, walks) for seed in seeds]).encode()
+
+
+def _one(seed: int, walks: int) -> dict[str, Any]:
+    """What came of one program."""
     trial = run_trial(seed, profile_of(seed), walks)
     cases = [Case(seed, trial.program, schedule) for schedule in trial.schedules]
     failures = [*trial.failures, *check_levels(cases, cxx=False)]
@@ -123,12 +137,11 @@ def _checked(seed: int, walks: int) -> bytes:
         "refusals": refused,
         "steps": trial.verdicts[Verdict.ACCEPTED] + refused,
     }
-    found = {
+    return {
         "tally": tally,
         "failures": [_as_json(f) for f in failures],
         "schedules": [s.to_json() for s in trial.schedules],
     }
-    return json.dumps(found).encode()
 
 
 def _compiled(cases: list[Case]) -> list[Failure]:
@@ -180,12 +193,14 @@ def measure(options: Options) -> Iterator[Row]:
     wanted = extra.programs or (QUICK_PROGRAMS if options.quick else PROGRAMS)
     walks = QUICK_WALKS if options.quick else WALKS
     deadline = time.time() + QUICK_SECONDS if options.quick else 0.0
+    tally, left = _state(extra.state, extra.seed, -(-wanted // BATCH))
     command = [sys.executable, "-m", "benchmarks.fuzz", "--worker"]
+    state = str(extra.state.resolve()) if extra.state else ""
     workers = [
         subprocess.Popen(
             [
                 *command,
-                json.dumps([extra.seed + n, extra.seed + wanted, extra.jobs, walks, deadline]),
+                json.dumps([extra.seed, wanted, left[n :: extra.jobs], walks, deadline, state]),
             ],
             cwd=ROOT,
             stdout=subprocess.PIPE,
@@ -193,7 +208,6 @@ def measure(options: Options) -> Iterator[Row]:
         )
         for n in range(extra.jobs)
     ]
-    tally: Counter[str] = Counter()
     for worker in workers:
         assert worker.stdout is not None
         for line in worker.stdout:
@@ -217,15 +231,30 @@ def measure(options: Options) -> Iterator[Row]:
     yield row(metric="false_refusals", value=tally["false_refusals"], goal=Goal("==", 0))
 
 
+def _state(path: Path | None, seed: int, batches: int) -> tuple[Counter[str], list[int]]:
+    """What an earlier run found, and the batches that are left."""
+    tally: Counter[str] = Counter()
+    left = dict.fromkeys(range(batches))
+    if path is not None and path.exists():
+        for line in path.read_text(encoding="utf-8").splitlines():
+            found = json.loads(line)
+            if found["seed"] == seed and found["batch"] in left:
+                del left[found["batch"]]
+                tally.update(found["tally"])
+    return tally, [*left]
+
+
 def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--programs", type=int, metavar="N", help=f"default {PROGRAMS}")
     parser.add_argument("--seed", type=int, default=1_000_000, metavar="S", help="the first seed")
     parser.add_argument("--jobs", type=int, default=2, metavar="N", help="worker processes")
+    parser.add_argument("--state", type=Path, metavar="FILE", help="goes on, and is kept, there")
 
 
 def _work(text: str) -> int:
-    first, end, stride, walks, deadline = json.loads(text)
-    _Worker(walks, sys.stdout).run(range(first, end, stride), deadline or None)
+    first, count, batches, walks, deadline, state = json.loads(text)
+    worker = _Worker(walks, sys.stdout, Path(state) if state else None)
+    worker.run(range(first, first + count), batches, deadline or None)
     return 0
 
 
