@@ -65,8 +65,7 @@ def _started(body: Body, loads: Sequence[int]) -> tuple[dict[int, int], int]:
 
 def states_before(body: Body) -> int:
     """States of the loads and the arithmetic in front of a loop."""
-    graph, table = body.graph, body.addresses
-    loads = body.prologue_loads
+    graph, loads = body.graph, body.prologue_loads
     arithmetic = [n for n in body.hoisted if graph.kind[n] not in (LOAD, STORE)]
     if not loads and not arithmetic:
         return 0
