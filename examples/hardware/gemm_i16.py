@@ -6,7 +6,7 @@ import weft
 from weft import i16, i32
 
 SIZES = {
-    "mini": {"N": 12},
+    "mini": {"N": 16},
     "small": {"N": 32},
     "medium": {"N": 64},
     "large": {"N": 256},

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import random
+
 import numpy as np
 
 from backends.rtl.front.evaluate import evaluate
-from backends.rtl.graph import Dep, Graph, Kind, Op, Pipeline, Straight
+from backends.rtl.graph import Dep, Graph, Kind, Op, Straight
+from backends.rtl.graph import Pipeline as PipelineRegion
 from backends.tolerance import tolerances
 from dsl import interp
+from dsl.errors import ScheduleError
 from dsl.inputs import storage_dtype
 from dsl.numeric import wrap
+from dsl.program import Program
+from dsl.steps import Partition, Pipeline, Unroll
 from dsl.types import FloatType
+from polyhedral.schedule import apply
+from tests.support.random_schedules import Walk, nests_of, random_walk
 
 
 def raw_bits(dtype, values) -> list[int]:
@@ -42,7 +50,7 @@ def run_graph(program, graph: Graph, inputs, *, flush: bool = False, watch=None)
     return {a.name: from_bits(a.dtype, raws[a.name], a.shape) for a in program.arguments if a.shape}
 
 
-def mismatch(program, graph: Graph, inputs, schedule) -> str | None:
+def compared(program, graph: Graph, inputs, schedule) -> tuple[str | None, Watcher]:
     """What differs from the interpreter, bit for bit where that is promised."""
     expected = interp.run(program, inputs)
     watcher = Watcher()
@@ -58,8 +66,13 @@ def mismatch(program, graph: Graph, inputs, schedule) -> str | None:
             same = a == b
         if not np.all(same):
             where = np.argwhere(~np.asarray(same))[0]
-            return f"{name}{list(where)}: {a[tuple(where)]} expected, {b[tuple(where)]} found"
-    return watcher.fault()
+            found = f"{a[tuple(where)]} expected, {b[tuple(where)]} found"
+            return f"{name}{list(where)}: {found}", watcher
+    return watcher.fault(), watcher
+
+
+def mismatch(program, graph: Graph, inputs, schedule) -> str | None:
+    return compared(program, graph, inputs, schedule)[0]
 
 
 class Watcher:
@@ -70,7 +83,7 @@ class Watcher:
         self.before = (-1, -1)
         self.touched: dict[tuple[str, int, int], list[tuple[int, Op]]] = {}
         self.nearest: dict[tuple[int, int, int], int] = {}
-        self.regions: dict[int, Pipeline | Straight] = {}
+        self.regions: dict[int, PipelineRegion | Straight] = {}
 
     def __call__(self, region, iteration, op, element) -> None:
         if region is not self.region or (iteration, op.id) <= self.before:
@@ -87,11 +100,48 @@ class Watcher:
 
     def fault(self) -> str | None:
         """A pair that no dependence covers."""
-        known: dict[int, dict[tuple[int, int], Dep]] = {
-            n: {(d.src, d.dst): d for d in r.block.deps} for n, r in self.regions.items()
-        }
         for (region, src, dst), distance in self.nearest.items():
-            dep = known[region].get((src, dst))
+            dep = self.deps(region).get((src, dst))
             if dep is None or dep.distance > distance:
                 return f"{src} -> {dst} at distance {distance} is not covered: {dep}"
         return None
+
+    def deps(self, region: int) -> dict[tuple[int, int], Dep]:
+        return {(d.src, d.dst): d for d in self.regions[region].block.deps}
+
+    def inexact(self) -> list[tuple[Dep, int | None]]:
+        """Dependences that ask for more than any pair of this run, and what the pairs need."""
+        found = []
+        for region in self.regions:
+            for (src, dst), dep in self.deps(region).items():
+                seen = self.nearest.get((region, src, dst))
+                if seen != dep.distance:
+                    found.append((dep, seen))
+        return found
+
+
+def hardware_walk(rng: random.Random, program: Program, length: int) -> Walk:
+    """A random schedule, then pipelined, unrolled and partitioned at random."""
+    walk = random_walk(rng, program, length)
+    for _ in range(6):
+        nests = [n for n in nests_of(walk.scheduled) if n.loops]
+        arrays = [a for a in program.arrays if a.shape]
+        kind = rng.choice(("pipeline", "pipeline", "unroll", "partition"))
+        if kind == "partition" and arrays:
+            array = rng.choice(arrays)
+            scheme = rng.choice(("cyclic", "block", "complete"))
+            factor = 0 if scheme == "complete" else rng.choice((2, 3, 4))
+            step = Partition(array.name, rng.randrange(len(array.shape)), scheme, factor)
+        elif nests and kind == "unroll":
+            step = Unroll(rng.choice(rng.choice(nests).loops), rng.choice((0, 2, 2, 3)))
+        elif nests:
+            step = Pipeline(rng.choice(rng.choice(nests).loops[-2:]), rng.choice((1, 1, 1, 2)))
+        else:
+            continue
+        longer = walk.schedule.then(step)
+        try:
+            scheduled = apply(program, longer)
+        except ScheduleError:
+            continue
+        walk.schedule, walk.scheduled = longer, scheduled
+    return walk

@@ -10,7 +10,7 @@ import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from backends.rtl.front.block import Draft
+from backends.rtl.front.block import Draft, moved
 from backends.rtl.front.values import bits_of, signed_range
 from backends.rtl.graph import FLOATS, Kind, Op, Use
 
@@ -84,16 +84,15 @@ class _Balancer:
             if op.id in roots:
                 self.new[op.id] = self._tree(op, roots[op.id])
             elif op.id not in inner:
-                operands = tuple(replace(u, op=self.new[u.op]) for u in op.operands)
-                self.new[op.id] = self._emit(
-                    replace(op, operands=operands), self.found.ranges[op.id], self.late[op.id]
-                )
-        accesses = tuple(replace(a, op=self.new[a.op]) for a in self.found.accesses)
+                operands = tuple(Use(self.new[u.op], u.signed) for u in op.operands)
+                new = moved(op, len(self.ops), operands)
+                self.new[op.id] = self._emit(new, self.found.ranges[op.id], self.late[op.id])
+        accesses = tuple(a.at(self.new[a.op]) for a in self.found.accesses)
         return Draft(tuple(self.ops), tuple(self.ranges), accesses, self.found.registers)
 
     def _emit(self, op: Op, limits: tuple[int, int], late: int) -> int:
         number = len(self.ops)
-        self.ops.append(replace(op, id=number))
+        self.ops.append(op if op.id == number else moved(op, number, op.operands))
         self.ranges.append(limits)
         self.lateness.append(late)
         return number

@@ -29,6 +29,10 @@ class Access:
     time: int
     value: Val | None = None
 
+    def at(self, op: int) -> Access:
+        """The same access by an operation of another number."""
+        return Access(op, self.is_store, self.array, self.indices, self.guard, self.time)
+
 
 @dataclass(slots=True)
 class _History:

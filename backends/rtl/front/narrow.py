@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from backends.rtl.front.block import Draft
+from backends.rtl.front.block import Draft, moved
 from backends.rtl.front.values import signed_range
 from backends.rtl.graph import Kind, Op, Use
 
@@ -29,7 +29,9 @@ def narrowed(found: Draft) -> Draft:
         value = op.value & ((1 << width) - 1) if op.kind is Kind.CONST else op.value
         if op.kind is Kind.CONST and width < op.width:
             ranges[op.id] = (value, value)
-        new = replace(op, operands=operands, width=width, value=value)
+        if width != op.width:
+            op = replace(op, width=width, value=value)
+        new = moved(op, op.id, operands)
         if new.kind is Kind.RESIZE and result[operands[0].op].width == width:
             alias[op.id] = operands[0]
         result.append(new)

@@ -26,6 +26,7 @@ class Touch:
 
     array: str
     indices: Indices
+    guard: Guard
     is_store: bool
 
 
@@ -61,9 +62,11 @@ def spans(
         lifetimes: of arrays that live in one iteration of some of the outer counters: how many.
     """
     written: dict[str, dict[Indices, bool]] = defaultdict(dict)
+    guards: dict[tuple[str, Indices], set[Guard]] = defaultdict(set)
     for t in touches:
         known = written[t.array]
         known[t.indices] = known.get(t.indices, False) or t.is_store
+        guards[t.array, t.indices].add(t.guard)
     found: dict[tuple[str, Indices], Span] = {}
     for array, elements in written.items():
         if not any(elements.values()) or _is_register(arrays[array], elements):
@@ -75,14 +78,34 @@ def spans(
             depth = lifetimes.get(array, 0)
             start = max(_suffix(indices, counters), depth)
             ends = edges(counters[start:], scope)
-            if ends is None:
+            inside = frozenset(c.iv for c in counters[start:])
+            when = _when(guards[array, indices], inside)
+            if ends is None or (when is None and not _exists(indices, arrays[array], scope)):
+                continue
+            first, last = (scope.guard((*end, *(when or ()))) for end in ends)
+            if first is None or last is None:
                 continue
             if len(shapes) == 1 or all(
                 other == indices or scope.distinct(other, indices) for other in elements
             ):
                 private = array in lifetimes and start == depth
-                found[array, indices] = Span(*ends, private)
+                found[array, indices] = Span(first, last, private)
     return found
+
+
+def _when(guards: set[Guard], inside: frozenset[str]) -> Guard | None:
+    """Under which condition on the outer loops an element is accessed; None if that is not all."""
+    for guard in guards:
+        outside = not any(c.expr.variables() & inside for c in guard)
+        if outside and all(set(guard) <= set(other) for other in guards):
+            return guard
+    return None
+
+
+def _exists(indices: Indices, array: Array, scope: Scope) -> bool:
+    """The element is one of the array in every iteration."""
+    pairs = zip(indices, array.shape, strict=True)
+    return all(scope.low(i) >= 0 and scope.high(i) < n for i, n in pairs)
 
 
 def _is_register(array: Array, elements: Iterable[Indices]) -> bool:

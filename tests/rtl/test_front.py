@@ -1,0 +1,307 @@
+"""The graph of a kernel: regions, pipelines, banks, registers, dependences, refusals."""
+
+import numpy as np
+import pytest
+
+import weft
+from backends.rtl.front.lower import graph_of
+from backends.rtl.graph import (
+    DepKind,
+    Graph,
+    Guarded,
+    Kind,
+    Loop,
+    Memory,
+    Op,
+    Pipeline,
+    Straight,
+    walk,
+)
+from dsl.errors import ToolError
+from dsl.schedule import Schedule
+from mlir_passes.pipeline import compile_design
+from tests.examples.discovery import ROOT
+from tests.rtl.front_support import mismatch
+from weft import f32, f64, fixed, i8, i16, i32
+
+
+def _graph(kernel, name: str = "") -> Graph:
+    schedule = kernel.schedules[name] if name else Schedule()
+    design = compile_design(kernel.program, schedule)
+    graph = graph_of(design.module, design.scheduled.reassociated)
+    inputs = kernel.make_inputs(3)
+    assert mismatch(kernel.program, graph, inputs, schedule) is None
+    return graph
+
+
+def _blocks(graph: Graph):
+    return [r for r in walk(graph.body) if isinstance(r, Straight | Pipeline)]
+
+
+def _ops(graph: Graph, kind: Kind) -> list[Op]:
+    return [op for r in _blocks(graph) for op in r.block.ops if op.kind is kind]
+
+
+def _pipeline(graph: Graph) -> Pipeline:
+    (found,) = [r for r in walk(graph.body) if isinstance(r, Pipeline)]
+    return found
+
+
+def _gemm_i16():
+    from dsl.loader import load
+
+    return load(f"{ROOT / 'examples' / 'hardware' / 'gemm_i16.py'}:gemm_i16").at("mini")
+
+
+def test_gemm_with_8_multipliers_is_one_pipeline_of_all_three_loops():
+    graph = _graph(_gemm_i16(), "mac8")
+    (region,) = graph.body
+    assert isinstance(region, Pipeline)
+    assert [c.trips for c in region.counters] == [16, 16, 2]
+    muls = _ops(graph, Kind.MUL)
+    assert [m.width for m in muls] == [32] * 8
+    assert all(region.block.ops[u.op].width == 16 for m in muls for u in m.operands)
+    assert all(op.place.bank is not None for op in _ops(graph, Kind.LOAD))
+    # The sum of one element is a register; C is only written, in the last iteration of k.
+    assert [op.place.array for op in _ops(graph, Kind.LOAD) if op.place.array.startswith("C")] == [
+        "C$r0"
+    ]
+    (store,) = [op for op in _ops(graph, Kind.STORE) if op.place.array == "C"]
+    assert store.guard
+    assert {(d.kind, d.distance) for d in region.block.deps} == {
+        (DepKind.ANTI, 0),
+        (DepKind.FLOW, 1),
+    }
+
+
+def test_gemm_with_8_multipliers_adds_in_a_tree_with_the_sum_so_far_last():
+    graph = _graph(_gemm_i16(), "mac8")
+    ops = graph.body[0].block.ops
+    depth: dict[int, int] = {}
+    for op in ops:
+        below = max((depth[u.op] for u in op.operands), default=0)
+        depth[op.id] = below + (op.kind in (Kind.ADD, Kind.SUB))
+    carried = [op.id for op in ops if op.kind is Kind.SELECT]
+    (last,) = [op for op in ops if any(u.op in carried for u in op.operands)]
+    assert depth[last.id] == 4
+
+
+def test_gemm_with_64_multipliers_keeps_64_sums_in_registers():
+    graph = _graph(_gemm_i16(), "mac64")
+    (region,) = graph.body
+    assert [c.trips for c in region.counters] == [2, 2, 16]
+    assert len(_ops(graph, Kind.MUL)) == 64
+    assert len([a for a in graph.arrays if a.memory is Memory.REGISTERS]) == 64
+    assert len(_ops(graph, Kind.LOAD)) == 64 + 16
+    assert all(d.distance <= 1 for d in region.block.deps)
+
+
+def test_a_store_is_forwarded_and_a_local_of_one_iteration_vanishes():
+    @weft.kernel
+    def smooth(x: i16[12], y: i16[12]):
+        for i in range(12):
+            t: i32 = x[i] * 3
+            u: i32 = t + x[i]
+            y[i] = u
+
+    @smooth.schedule
+    def fast(s):
+        s.pipeline("i")
+
+    graph = _graph(smooth, "fast")
+    assert [a.name for a in graph.arrays] == ["x", "y"]
+    assert len(_ops(graph, Kind.LOAD)) == 1
+    assert _pipeline(graph).block.deps == ()
+
+
+def test_what_stands_around_a_pipelined_loop_runs_in_its_first_and_last_iteration():
+    @weft.kernel
+    def rows(A: i16[6, 10], s: i32[6]):
+        for i in range(6):
+            acc: i32 = 0
+            for j in range(10):
+                acc += A[i, j]
+            s[i] = acc // 3
+
+    @rows.schedule
+    def fast(s):
+        s.pipeline("j")
+
+    graph = _graph(rows, "fast")
+    region = _pipeline(graph)
+    assert len(region.counters) == 2
+    (store,) = [op for op in _ops(graph, Kind.STORE) if op.place.array == "s"]
+    assert store.guard
+    assert len(_ops(graph, Kind.FLOORDIV)) == 1
+
+
+def test_a_nest_is_not_flattened_where_its_rows_depend_on_each_other():
+    @weft.kernel
+    def solve(L: f32[40, 40], b: f32[40], x: f32[40]):
+        for i in range(40):
+            x[i] = b[i]
+            for j in range(i):
+                x[i] -= L[i, j] * x[j]
+            x[i] = x[i] / L[i, i]
+
+    @solve.schedule
+    def fast(s):
+        s.pipeline("j")
+
+    @solve.inputs
+    def inputs(kernel, seed):
+        rng = np.random.default_rng(seed)
+        return {"L": (np.eye(40) * 8 + rng.random((40, 40))).astype(np.float32)}
+
+    graph = _graph(solve, "fast")
+    assert len(_pipeline(graph).counters) == 1
+
+
+def test_flattening_can_be_forbidden():
+    @weft.kernel
+    def add(A: i16[6, 10], B: i16[6, 10]):
+        for i, j in weft.grid(6, 10):
+            B[i, j] += A[i, j]
+
+    @add.schedule
+    def apart(s):
+        s.pipeline("j")
+        s.flatten("j", False)
+
+    @add.schedule
+    def whole(s):
+        s.pipeline("j")
+
+    assert isinstance(_graph(add, "apart").body[0], Loop)
+    assert isinstance(_graph(add, "whole").body[0], Pipeline)
+
+
+@pytest.mark.parametrize(
+    ("scheme", "factor", "banks"), [("cyclic", 4, 4), ("block", 4, 4), ("complete", 0, 16)]
+)
+def test_unrolled_accesses_have_static_banks_where_the_residues_say_so(scheme, factor, banks):
+    @weft.kernel
+    def scale(x: i16[16], y: i16[16]):
+        for i in range(16):
+            y[i] = x[i] + 1
+
+    @scale.schedule
+    def wide(s):
+        s.split("i", 4)
+        if scheme == "block":
+            s.interchange("i_0", "i_1")
+            s.unroll("i_0")
+            s.pipeline("i_1")
+        else:
+            s.unroll("i_1")
+            s.pipeline("i_0")
+        s.partition("x", 0, scheme, factor)
+        s.partition("y", 0, scheme, factor)
+
+    graph = _graph(scale, "wide")
+    assert graph.array("x").banks == banks
+    static = [op.place.bank is not None for op in _ops(graph, Kind.LOAD)]
+    assert static == [scheme != "complete"] * 4
+
+
+def test_a_stencil_in_place_has_the_least_distance():
+    @weft.kernel
+    def smooth(x: i32[32]):
+        for i in range(3, 32):
+            x[i] = x[i - 3] + x[i]
+
+    @smooth.schedule
+    def fast(s):
+        s.pipeline("i")
+
+    deps = _pipeline(_graph(smooth, "fast")).block.deps
+    assert {d.distance for d in deps if d.kind is DepKind.FLOW} == {3}
+
+
+def test_a_tail_is_a_guarded_region_where_there_are_loops_and_else_a_guard():
+    @weft.kernel
+    def rows(x: i32[10, 3], y: i32[10]):
+        for i in range(10):
+            y[i] = i
+        for i in range(10):
+            for j in range(3):
+                x[i, j] += y[i]
+
+    @rows.schedule
+    def fours(s):
+        s.unroll("S0.i", 4, tail="guard")
+        s.unroll("S1.i", 4, tail="guard")
+
+    graph = _graph(rows, "fours")
+    guarded = [r for r in walk(graph.body) if isinstance(r, Guarded)]
+    assert len(guarded) == 2
+    assert all(isinstance(r.body[0], Loop) for r in guarded)
+    assert [bool(op.guard) for op in _ops(graph, Kind.STORE)][:4] == [False, False, True, True]
+
+
+def test_a_product_that_is_cut_has_as_many_bits():
+    @weft.kernel
+    def products(a: i16[4], b: i16[4], c: i8[4]):
+        for i in range(4):
+            c[i] = a[i] * b[i] + a[i]
+
+    graph = _graph(products)
+    assert [op.width for op in _ops(graph, Kind.MUL)] == [8]
+    assert [op.width for op in _ops(graph, Kind.ADD)] == [8]
+
+
+def test_fixed_point_becomes_integers():
+    @weft.kernel
+    def rounded(a: fixed[12, 4][16], b: fixed[8, 4, "rnd_conv", "sat"][16]):
+        for i in range(16):
+            b[i] = a[i] * a[i] - a[i] / 3
+
+    graph = _graph(rounded)
+    assert {op.kind for op in _ops(graph, Kind.MUL)}
+    assert not _ops(graph, Kind.FROM_FLOAT)
+
+
+def test_wide_types_and_formats_without_operators_are_refused():
+    @weft.kernel
+    def double(x: f64[4]):
+        for i in range(4):
+            x[i] *= 2.0
+
+    with pytest.raises(ToolError) as refused:
+        _graph(double)
+    assert refused.value.render().splitlines() == [
+        "error[W460]: the RTL backend has no hardware for 'x' of type f64",
+        "help: it has integers and fixed point of up to 256 bits, and f32 with + - * / sqrt exp abs",
+    ]
+
+
+def test_functions_without_operators_are_refused_where_they_stand():
+    @weft.kernel
+    def logs(x: f32[4]):
+        for i in range(4):
+            x[i] = weft.log(x[i])
+
+    with pytest.raises(ToolError) as refused:
+        _graph(logs)
+    assert refused.value.code == "W460"
+    assert "no hardware for math.log" in refused.value.message
+    assert refused.value.span is not None
+
+
+def test_too_many_copies_are_refused():
+    @weft.kernel
+    def many(x: i16[300, 300]):
+        for i, j in weft.grid(300, 300):
+            x[i, j] += 1
+
+    @many.schedule
+    def all_at_once(s):
+        s.unroll("i")
+        s.unroll("j")
+
+    with pytest.raises(ToolError) as refused:
+        _graph(many, "all_at_once")
+    assert refused.value.render().splitlines() == [
+        "error[W461]: unrolling makes more than 20000 statements",
+        "help: unroll by a smaller factor, or pipeline a loop further inside",
+    ]
