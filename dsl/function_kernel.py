@@ -72,6 +72,14 @@ class FunctionKernel(Kernel):
         """The names that the kernel, and those of its module that it calls, read from outside."""
         return self._captured(set())
 
+    def numbers(self) -> Mapping[str, int]:
+        """See `Kernel.numbers`."""
+        from dsl.frontend.capture import plain
+
+        environment = self._environment()
+        values = {name: plain(environment.lookup(name)) for name in sorted(self.captured())}
+        return {n: v for n, v in values.items() if isinstance(v, int) and not isinstance(v, bool)}
+
     def _captured(self, seen: set[int]) -> frozenset[str]:
         seen.add(id(self.function))
         found = self.source.captured

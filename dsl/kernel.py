@@ -79,6 +79,10 @@ class Kernel(ABC):
         values.update(overrides)
         return self._with(values) if values else self
 
+    def numbers(self) -> Mapping[str, int]:
+        """The whole numbers that it captured, by their names: what `at` may replace."""
+        return {}
+
     def _with(self, values: Mapping[str, object]) -> Kernel:
         """The kernel with these captured names replaced."""
         name = next(iter(values))

@@ -53,7 +53,11 @@ _PLAIN = "The kernel uses plain C++ types: g++ alone is enough for `make csim`."
 
 
 # What others may add to a project.
-_EXTRA = {"qor.json": "the prediction: latency, intervals and resources, and where they come from"}
+_EXTRA = {
+    "qor.json": "the prediction: latency, intervals and resources, and where they come from",
+    "verification.json": "what was checked before the export, at which size and by what",
+    "report.html": "the exploration that found this design: open it in a browser",
+}
 
 
 def readme(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dse import console
-from dse.kernels import target, target_options
-from dse.output import format_option, show
+from dse.kernels import Target, target, target_options
+from dse.output import SCHEMA_VERSION, format_option, show
 
 if TYPE_CHECKING:
+    from backends.devices import Device
     from backends.vitis.files import ProjectFiles
     from backends.vitis.run import VitisRun
 
@@ -63,51 +65,112 @@ def command(
     weft export gemm.py:gemm --schedule tiled --out gemm_hls --csim
     weft export gemm.py:gemm --out gemm_hls --device xcu280 --clock 3.33
     weft export RUN --best --out gemm_hls
+    weft export RUN --point 10582a87 --out gemm_hls
 
-    Exits with 1 when the testbench finds a difference.
+    RUN is a folder of weft explore. A design of it is checked before it is written: that it is
+    legal, and, at a reduced size, that JIT-compiled MLIR and the project compiled with g++ compute
+    what the kernel says. The run's report goes into the project.
+
+    Exits with 1 when a check or the testbench finds a difference.
     """
     from backends.devices import device
-    from backends.vitis.project import export
 
+    rows: list[dict[str, Any]] = []
+    extra: dict[str, str] = {}
     if best or point is not None:
-        from dse.run.chosen import chosen
+        if best and point is not None:
+            raise click.UsageError("--best and --point: one or the other")
+        _nothing_but_the_run("schedule", "size", "device_name", "clock")
+        what, chip, clock, checks, extra = _of_run(Path(kernel), point)
+        rows += checks
+    else:
+        if (Path(kernel) / "manifest.json").is_file():
+            raise click.UsageError(f"{kernel} is a run of weft explore: add --best or --point KEY")
+        chip, what = device(device_name), target(kernel, schedule, size)
+    if not any(row["status"] == "failed" for row in rows):
+        names = _written(what, folder, chip, clock, seed, force, extra)
+        rows.append({"what": "export", "status": "ok", "detail": str(folder)})
+        if run_csim:
+            rows.append(_csim_row(folder, names))
+        if step is not None:
+            from backends.vitis.run import run_vitis
 
-        design_of = chosen(Path(kernel), point)
-        kernel, size, schedule = design_of.source, design_of.size, design_of.schedule
-        device_name, clock = design_of.device, design_of.clock
-    chip = device(device_name)
-    what = target(kernel, schedule, size)
-    from mlir_passes.pipeline import compile_design
-
-    design = compile_design(what.program, what.schedule)
-    maker = what.kernel.make_inputs
-    from dse.estimation import prediction
-
-    extra, notes = prediction(design, chip, clock)
-    made = export(
-        design, folder, chip, clock, seed=seed, force=force, make_inputs=maker, extra=extra
-    )
-    console.say(f"export: {len(made.files)} files in {folder}")
-    for note in (*made.notes, *notes):
-        console.say(f"note: {note}")
-    rows: list[dict[str, Any]] = [{"what": "export", "status": "ok", "detail": str(folder)}]
-    if best or point is not None:
-        from dse.run.chosen import verified
-
-        rows.append(verified(what.kernel, what.schedule))
-    if run_csim:
-        rows.append(_csim_row(folder, made.names))
-    if step is not None:
-        from backends.vitis.run import run_vitis
-
-        console.say(f"{step}: running Vitis HLS in {folder}")
-        rows += _vitis_rows(run_vitis(folder, made.names, step, timeout))
+            console.say(f"{step}: running Vitis HLS in {folder}")
+            rows += _vitis_rows(run_vitis(folder, names, step, timeout))
+    else:
+        console.say("the design is wrong: nothing was written. This is a fault in Weft; please "
+                    f"report it to {console.REPORT_TO}")  # fmt: skip
     if form != "table" or len(rows) > 1:
         columns = ["what", "status", "seconds", "latency_max", "detail"]
         if form == "table" and step is None:
             columns.remove("latency_max")  # only Vitis knows it
         show("export", columns, rows, form)
-    return int(any(row["status"] != "ok" for row in rows))
+    return int(any(row["status"] not in ("ok", "skipped") for row in rows))
+
+
+def _nothing_but_the_run(*names: str) -> None:
+    """What a run says already cannot be said again."""
+    context = click.get_current_context()
+    for name in names:
+        if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
+            option = next(p.opts[0] for p in context.command.params if p.name == name)
+            raise click.UsageError(
+                f"{option} does not go with a design of a run, which has its own"
+            )
+
+
+def _of_run(
+    path: Path, point: str | None
+) -> tuple[Target, Device, float, list[dict[str, Any]], dict[str, str]]:
+    """A design of a run: its kernel and schedule, what for, its checks, and files to add."""
+    from backends.devices import device
+    from dse.report.facts import facts_of
+    from dse.report.page import NAME, page
+    from dse.run.chosen import chosen, unchanged, verified
+
+    design = chosen(path, point)
+    chip, clock = device(design.device), design.clock
+    what = unchanged(design, lambda: target(design.source, design.schedule, design.size))
+    console.say(f"export: checking design {design.key[:12]}")
+    checks = verified(what.kernel, what.schedule, chip, clock)
+    rows = [
+        {"what": c.name, "status": c.status, "seconds": c.seconds,
+         "detail": c.detail or c.tool, "tool": c.tool}
+        for c in checks
+    ]  # fmt: skip
+    told = [{k: v for k, v in asdict(c).items() if k != "seconds"} for c in checks]
+    proof = {"schema_version": SCHEMA_VERSION, "design": design.key, "checks": told}
+    extra = {
+        "verification.json": json.dumps(proof, indent=2) + "\n",
+        NAME: page(facts_of(design.run)),
+    }
+    return what, chip, clock, rows, extra
+
+
+def _written(
+    what: Target,
+    folder: Path,
+    chip: Device,
+    clock: float,
+    seed: int,
+    force: bool,
+    more: dict[str, str],
+) -> ProjectFiles:
+    """Make the project."""
+    from backends.vitis.project import export
+    from dse.estimation import prediction
+    from mlir_passes.pipeline import compile_design
+
+    design = compile_design(what.program, what.schedule)
+    extra, notes = prediction(design, chip, clock)
+    made = export(
+        design, folder, chip, clock, seed=seed, force=force, make_inputs=what.kernel.make_inputs,
+        extra={**extra, **more},
+    )  # fmt: skip
+    console.say(f"export: {len(made.files)} files in {folder}")
+    for note in (*made.notes, *notes):
+        console.say(f"note: {note}")
+    return made.names
 
 
 def _csim_row(folder: Path, names: ProjectFiles) -> dict[str, Any]:

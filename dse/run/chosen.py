@@ -3,23 +3,32 @@
 from __future__ import annotations
 
 import re
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from dse.run.directory import open_run
+from backends.devices import Device
+from dse.evaluators.base import Check
+from dse.kernels import Target
+from dse.reduced import ascending, fitting, size_text
+from dse.run.codec import program_digest
+from dse.run.directory import RunDirectory, open_run
 from dse.run.front import best
-from dsl.errors import InputError, ScheduleError
+from dsl.errors import InputError, ToolError
 from dsl.kernel import Kernel
 from dsl.schedule import Schedule
+from polyhedral.schedule import apply
 
-SMALL = "mini"
+_SECONDS = 600.0  # limit of g++, and of the testbench
 
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
     """A design as the command line would name it. ``schedule`` is a JSON file."""
 
+    run: RunDirectory
+    key: str
     source: str
     size: str | None
     schedule: str
@@ -47,6 +56,8 @@ def chosen(path: Path, key: str | None) -> Chosen:
         key = found[0]
     manifest = run.manifest
     return Chosen(
+        run,
+        key,
         manifest["source"],
         manifest["size"],
         str(path / "points" / key / "schedule.json"),
@@ -55,20 +66,74 @@ def chosen(path: Path, key: str | None) -> Chosen:
     )
 
 
-def verified(kernel: Kernel, schedule: Schedule) -> dict[str, Any]:
-    """Whether interpreter, JIT and compiled C++ agree under the schedule, at the kernel's small
-    size: a row for the command's table. ``skipped`` where there is none that the schedule fits.
+def unchanged(chosen: Chosen, load: Callable[[], Target]) -> Target:
+    """The kernel of a chosen design with its schedule, if it is still what the run was begun with.
+
+    Args:
+        chosen: the design.
+        load: loads the kernel.
+
+    Raises:
+        InputError: W536 it is not, or is not there.
     """
+    begun = f"the run was begun with the kernel {chosen.source}"
+    try:
+        found = load()
+    except InputError as error:
+        if error.code not in ("W502", "W503"):
+            raise
+        notes = [error.message]
+        help_line = "run weft export in the folder that weft explore was run in"
+        raise InputError(
+            "W536", f"{begun}, which is not there", notes=notes, help=help_line
+        ) from error
+    if program_digest(found.program) != chosen.run.manifest["program"]:
+        raise InputError(
+            "W536",
+            f"{begun}, which has changed since",
+            help="explore it anew; or put the file back as it was",
+        )
+    return found
+
+
+def verified(kernel: Kernel, schedule: Schedule, device: Device, clock: float) -> tuple[Check, ...]:
+    """Whether a design computes what the kernel says.
+
+    ``legality`` is proven at the kernel's own size. ``jit`` and ``csim`` run it at the smallest size
+    that the schedule fits, against the interpreter: MLIR on the CPU, and the exported project
+    compiled with g++. They are ``skipped`` where no size is small enough, or g++ is not there.
+
+    Raises:
+        ScheduleError: W2xx the schedule is not legal.
+        LanguageError: W16x the program accesses an array out of bounds.
+    """
+    from dse.evaluators.csim import ABSENT, simulated
+
+    start = time.perf_counter()
+    apply(kernel.program, schedule)
+    steps = f"{len(schedule.steps)} steps proven to keep every dependence"
+    found = [Check("legality", "ok", steps, "isl", time.perf_counter() - start)]
+    small = fitting(ascending(kernel), schedule)
+    if small is None:
+        reason = "the schedule fits no size that is small enough to run"
+        return (*found, Check("jit", "skipped", reason), Check("csim", "skipped", reason))
+    found.append(_jit(small, schedule))
+    try:
+        found.append(simulated(small, schedule, device, clock, _SECONDS))
+    except ToolError as error:
+        if error.code not in ABSENT:
+            raise
+        found.append(Check("csim", "skipped", error.message))
+    return tuple(found)
+
+
+def _jit(small: Kernel, schedule: Schedule) -> Check:
+    """JIT-compiled MLIR against the interpreter."""
     from backends.verify import verify
 
-    row: dict[str, Any] = {"what": "verify"}
-    if SMALL not in kernel.sizes:
-        return {**row, "status": "ok", "detail": f"skipped: the kernel has no size '{SMALL}'"}
-    try:
-        result = verify(kernel.at(SMALL).program, schedule)
-    except ScheduleError as error:
-        detail = f"skipped: the schedule does not fit the size '{SMALL}' ({error.code})"
-        return {**row, "status": "ok", "detail": detail}
-    status = "ok" if result.ok else "failed"
-    detail = f"jit {result.jit.status}, C++ {result.cxx.status} at size '{SMALL}'"
-    return {**row, "status": status, "seconds": result.seconds, "detail": detail}
+    result = verify(small.program, schedule, cxx=False, make_inputs=small.make_inputs)
+    tool = f"MLIR's JIT, {size_text(small.program)}"
+    if not result.interp.ok:  # nothing to compare with: infinite or NaN, or no results at all
+        return Check("jit", "skipped", result.interp.detail, tool, result.seconds)
+    status = "ok" if result.jit.ok else "failed"
+    return Check("jit", status, result.jit.detail, tool, result.seconds)

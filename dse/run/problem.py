@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 
 from backends.devices import Device
 from dse.evaluators.base import RESOURCES, Result
+from dse.reduced import extents_of
 from dse.run.codec import result_from_json, result_to_json
 from dse.run.directory import RunDirectory, write_whole
-from dsl.program import Loop, Program, Stmt
 
 if TYPE_CHECKING:
     from dse.bounds import Work
@@ -122,7 +122,7 @@ def describe(
     )
     return Problem(
         pretty(space.program),
-        _extents(space.program),
+        extents_of(space.program),
         space.size,
         structures,
         tuple(KnownBound(b.kind, b.cycles, b.reason) for b in bounds(work, tool, dsp).all),
@@ -140,26 +140,6 @@ def _budgets(dsp: int) -> tuple[int, ...]:
     while found[-1] < dsp:
         found.append(min(dsp, ceil(found[-1] * _RATIO)))
     return tuple(found)
-
-
-def _extents(program: Program) -> dict[str, int]:
-    found: dict[str, set[int | None]] = {}
-    for node, around in program.walk():
-        if isinstance(node, Stmt):
-            for loop in around:
-                if isinstance(loop, Loop):
-                    for ref in (f"{node.name}.{loop.var}", loop.var):
-                        found.setdefault(ref, set()).add(_extent(loop))
-    single = {ref: next(iter(e)) for ref, e in found.items() if len(e) == 1}
-    return {ref: extent for ref, extent in single.items() if extent is not None}
-
-
-def _extent(loop: Loop) -> int | None:
-    """The trip count of a loop whose bounds are numbers."""
-    if any(bound.terms for bound in (*loop.lowers, *loop.uppers)):
-        return None
-    span = min(b.const for b in loop.uppers) - max(b.const for b in loop.lowers)
-    return max(0, -(-span // abs(loop.step)))
 
 
 def keep(run: RunDirectory, problem: Problem) -> None:

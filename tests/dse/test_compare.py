@@ -1,4 +1,4 @@
-"""``weft compare`` and designs of runs in ``weft export``."""
+"""``weft compare``: fronts, budgets, who beats whom."""
 
 from __future__ import annotations
 
@@ -156,28 +156,3 @@ def test_a_run_without_designs_can_be_compared(runs, tmp_path, capfd):
 def test_what_is_no_run_cannot_be_compared(runs, tmp_path, capfd):
     assert weft_command(["compare", str(runs[0]), str(tmp_path)]) == 1
     assert "error[W521]" in capfd.readouterr().err
-
-
-def test_the_best_design_of_a_run_is_exported_and_verified(runs, tmp_path, capfd):
-    folder = tmp_path / "project"
-    words = ["export", str(runs[0]), "--best", "--out", str(folder), "--format", "json"]
-    assert weft_command(words) == 0
-    rows = {row["what"]: row for row in json.loads(capfd.readouterr().out)["rows"]}
-    assert rows["verify"]["status"] == "ok"
-    assert rows["verify"]["detail"] == "jit ok, C++ ok at size 'mini'"
-    assert "#pragma HLS pipeline" in "".join(
-        path.read_text() for path in folder.rglob("*.cpp") if "tb" not in path.name
-    )
-
-
-def test_a_design_of_a_run_is_exported_by_the_beginning_of_its_key(runs, tmp_path, capfd):
-    key = next(iter(sorted((runs[1] / "points").iterdir()))).name
-    words = ["export", str(runs[1]), "--point", key[:10], "--out", str(tmp_path / "project")]
-    assert weft_command(words) == 0
-
-
-@pytest.mark.parametrize("key", ["../..", "abcdef0123", "zz"])
-def test_a_key_that_no_design_has_is_an_error(runs, tmp_path, capfd, key):
-    words = ["export", str(runs[0]), "--point", key, "--out", str(tmp_path / "project")]
-    assert weft_command(words) == 1
-    assert "error[W526]" in capfd.readouterr().err
