@@ -24,12 +24,13 @@ from dse.output import format_option, show
 from dse.stopping import stop_once
 
 if TYPE_CHECKING:
-    from dse.bounds import Bounds, Work
+    from dse.bounds import Work
     from dse.evaluators.base import Result
     from dse.run.directory import RunDirectory
     from dse.run.explore import Heard
     from dse.run.front import Design
     from dse.run.plan import Plan
+    from dse.run.problem import Problem
     from dse.run.study import Finished
     from dse.space.space import Space
 
@@ -53,10 +54,10 @@ def command(kernel: str, folder: Path, resume: bool, form: str, **given: Any) ->
     whatever kind, --resume goes on. Ctrl-C once stops when the evaluations under way have ended,
     twice at once. Exits with 3 when no design keeps to the limits.
     """
-    from dse.bounds import bounds, work_of
-    from dse.report.page import write_report
+    from dse import explore_view as view
+    from dse.bounds import work_of
+    from dse.report.page import NAME, write_report
     from dse.run.explore import Means, explore
-    from dse.run.front import designs
     from dse.run.plan import opened
     from dse.run.storage import database
     from dse.space.space import space_of
@@ -79,23 +80,26 @@ def command(kernel: str, folder: Path, resume: bool, form: str, **given: Any) ->
         run = stack.enter_context(contextlib.closing(opened(folder, plan, resume=resume)))
         space = space_of(plan.program, tool, plan.reassociate)
         work = work_of(plan.program, tool, plan.reassociate)
-        bound = bounds(work, tool, plan.budget)
-        _describe(run, plan, space, work)
+        problem = _described(run, plan, space, work)
         if means.shared:
             where = f"--storage URL --study {plan.study}" if storage is not None else folder
             console.say(f"workers may join: weft worker {where}")
-        with _heard(plan, means.trials) as heard:
+        with _heard(plan, problem, means.trials) as heard:
             found = explore(run, plan, space, storage, means, heard, resume=resume)
         write_report(run)
-        columns = ("latency", *_others(plan.objectives), *plan.promote, "to_bound", "design")
-        show("explore", columns, rows(run, bound), form)
-        _summary(run, bound, found.trials, time.monotonic() - start)
+        front = view.rows(run, problem)
+        if form == "table":
+            front = [view.for_people(row) for row in front]
+        show("explore", view.columns(plan.objectives, plan.promote, form), front, form)
+        for line in view.summary(run, problem, found.trials, time.monotonic() - start):
+            console.say(line)
         for note in plan.where.notes:
             console.say(f"note: {note}")
-        console.say(f"report: {folder / 'report.html'}")
+        for line in view.onward(folder, NAME, found=bool(front)):
+            console.say(line)
         if found.stopped:
             return INTERRUPTED
-        return 0 if designs(run) else NOTHING_FEASIBLE
+        return 0 if front else NOTHING_FEASIBLE
 
 
 def _plan(kernel: str, given: dict[str, Any]) -> Plan:
@@ -120,62 +124,24 @@ def _plan(kernel: str, given: dict[str, Any]) -> Plan:
     return plan
 
 
-def _describe(run: RunDirectory, plan: Plan, space: Space, work: Work) -> None:
-    """Keep what is searched, for the report."""
+def _described(run: RunDirectory, plan: Plan, space: Space, work: Work) -> Problem:
+    """What is searched; kept in the run for its report."""
     from dse.evaluators.base import Request
     from dse.run.problem import describe, keep
     from dsl.schedule import Schedule
 
     chip = plan.where.device
     plain = plan.evaluator.evaluate(Request(plan.program, Schedule(), chip, plan.clock))
-    keep(run, describe(space, work, plan.where.tool, chip, plan.budget, plan.where.notes, plain))
-
-
-def _others(objectives: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys([*objectives[1:], "dsp"]))
-
-
-def rows(run: RunDirectory, bound: Bounds) -> list[dict[str, Any]]:
-    """The Pareto front, fastest first."""
-    from dse.run.front import designs, front
-
-    return [
-        {
-            "latency": round(d.result.latency or 0),
-            **d.result.resources,
-            **{name: _word(result) for name, result in d.promoted.items()},
-            "to_bound": round((d.result.latency or 0) / bound.cycles, 3) if bound.cycles else None,
-            "design": d.key,
-            "provenance": d.result.provenance,
-            "tool": d.result.tool,
-        }
-        for d in front(designs(run))
-    ]
-
-
-def _word(result: Result) -> str:
-    """What a promotion came to: of a check its status, else that of the evaluation."""
-    return result.checks[0].status if result.checks else result.status.value
-
-
-def _summary(run: RunDirectory, bound: Bounds, trials: int, seconds: float) -> None:
-    from dse.run.front import designs
-
-    found = designs(run)
-    console.say(f"explore: {trials} trials, {len(found)} feasible designs, {seconds:.1f} s")
-    for limit in bound.all:
-        console.say(f"  {limit.kind}: at least {limit.cycles:,} cycles ({limit.reason})")
-    if found:
-        fastest = found[0].result
-        cycles = fastest.latency or 0.0
-        distance = f", {cycles / bound.cycles:.2f} x the bound" if bound.cycles else ""
-        console.say(f"  fastest: {cycles:,.0f} cycles{distance} ({fastest.provenance}: "
-                    f"{fastest.tool})")  # fmt: skip
+    notes = plan.where.notes
+    problem = describe(space, work, plan.where.tool, chip, plan.budget, notes, plain)
+    keep(run, problem)
+    return problem
 
 
 @contextlib.contextmanager
-def _heard(plan: Plan, trials: int) -> Iterator[Heard]:
+def _heard(plan: Plan, problem: Problem, trials: int) -> Iterator[Heard]:
     """Progress on standard error, and Ctrl-C."""
+    from dse.explore_view import best_word
     from dse.run.explore import Heard
 
     best: float | None = None
@@ -186,7 +152,7 @@ def _heard(plan: Plan, trials: int) -> Iterator[Heard]:
             nonlocal best
             if result.status.value == "ok" and result.latency is not None:
                 best = result.latency if best is None else min(best, result.latency)
-            word = f"{result.status.value}" + (f", best {best:,.0f} cycles" if best else "")
+            word = result.status.value if best is None else best_word(best, problem)
             update(min(finished.number + 1, trials), trials, word)
 
         def of_promotion(design: Design, result: Result) -> None:
