@@ -127,14 +127,21 @@ class Affine:
 
     def substitute(self, values: Mapping[str, Affine]) -> Affine:
         """Replace variables by expressions; those not in ``values`` stay."""
-        result = Affine((), self.const)
+        terms: dict[Atom, int] = {}
+        const = self.const
         for atom, c in self.terms:
             match atom:
                 case str():
-                    result = result + values.get(atom, Affine.of(atom)) * c
+                    value = values.get(atom)
                 case FloorDiv(numerator, denominator):
-                    result = result + (numerator.substitute(values) // denominator) * c
-        return result
+                    value = numerator.substitute(values) // denominator
+            if value is None:
+                terms[atom] = terms.get(atom, 0) + c
+                continue
+            const += c * value.const
+            for other, factor in value.terms:
+                terms[other] = terms.get(other, 0) + c * factor
+        return Affine._make(terms, const)
 
     def rename(self, names: Mapping[str, str]) -> Affine:
         """Rename variables."""

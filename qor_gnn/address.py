@@ -225,13 +225,12 @@ class Site:
             subscripts = [e.substitute(values) for e in self.slow]
             shape = table.shape_id(self.memory, tuple(e.terms for e in subscripts))
             return table.address_id(shape, tuple(e.const for e in subscripts))
-        consts = tuple(
-            [
-                c if not moving else c + sum([k * copies[v] for v, k in moving])
-                for c, moving in self.dims
-            ]
-        )
-        return table.address_id(self.shape, consts)
+        consts = []
+        for const, moving in self.dims:
+            for v, k in moving:
+                const += k * copies[v]
+            consts.append(const)
+        return table.address_id(self.shape, tuple(consts))
 
 
 def site(table: Addresses, memory: int, indices: Sequence[Affine], copied: frozenset[str]) -> Site:

@@ -124,6 +124,7 @@ class Expander:
     _values: dict[int, int] = field(default_factory=dict)  # address -> value it holds
     _merged: dict[tuple[object, ...], int] = field(default_factory=dict)
     _outside: dict[tuple[object, ...], int] = field(default_factory=dict)
+    _placed: dict[Affine, Affine] = field(default_factory=dict)  # subscripts, by the written ones
     _plans: dict[int, _Plan] = field(default_factory=dict)
     _shapes: dict[int, set[int]] = field(default_factory=dict)  # memory -> shapes in the body
     _mixed: set[int] = field(default_factory=set)  # memories in more than one shape
@@ -139,6 +140,7 @@ class Expander:
         if env is not None and env != self.env:
             self.env = env
             self._plans.clear()
+            self._placed.clear()
         for node in walk(nodes):
             if isinstance(node, Statement) and id(node) not in self._plans:
                 self._plans[id(node)] = self._plan(node)
@@ -209,22 +211,22 @@ class Expander:
         merged, graph = self._merged, self.graph
         folds = self.personality.rules.reassociate and bool(self._zeros)
         for step in plan.steps:
-            if step.site is not None:
-                values.append(self._load(step.site, statement, copies))
-            elif step.operator is not None:
+            operator = step.operator
+            if operator is not None:
                 operands = tuple([values[k] for k in step.operands])
-                if step.kind == "add" and folds and not self._zeros.isdisjoint(operands):
+                if folds and step.kind == "add" and not self._zeros.isdisjoint(operands):
                     values.append(next((v for v in operands if v not in self._zeros), operands[0]))
                     continue
                 key = (step.head, operands)
                 found = merged.get(key)
                 if found is None:
                     deps = operands if min(operands) >= 0 else tuple(v for v in operands if v >= 0)
-                    found = graph.add(step.kind, step.operator, deps, -1, statement)
-                    merged[key] = found
+                    found = merged[key] = graph.add(step.kind, operator, deps, -1, statement)
                     if self.when == "first":
                         graph.at_first.add(found)
                 values.append(found)
+            elif step.site is not None:
+                values.append(self._load(step.site, statement, copies))
             elif step.index is not None:
                 held = tuple(copies.get(v, 0) for v in sorted(step.index.indices[0].variables()))
                 values.append(self._from_outside(("index", step.index, held)))
@@ -236,7 +238,11 @@ class Expander:
         return self._outside.setdefault(key, -1 - len(self._outside))
 
     def _site(self, access: Access) -> Site:
-        indices = [e.substitute(self.env) for e in access.indices]
+        placed = self._placed
+        for e in access.indices:
+            if e not in placed:
+                placed[e] = e.substitute(self.env)
+        indices = [placed[e] for e in access.indices]
         memory = self.memory_numbers[access.memory]
         found = site(self.addresses, memory, indices, self.copied)
         self._shapes.setdefault(memory, set()).add(found.shape)

@@ -7,7 +7,7 @@ give the same tree. Everything is frozen, so that any part of it can be the key 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from dsl.affine import Affine, Constraint
@@ -29,6 +29,7 @@ class Memory:
 
     ``splits`` has one entry a dimension; a complete split has the extent as its factor.
     ``storage`` and ``impl`` are what was bound, ``""`` where the tool chooses.
+    ``in_registers``: every bank holds a single element (and so does a scalar).
     """
 
     name: str
@@ -38,6 +39,11 @@ class Memory:
     argument: bool = True
     storage: str = ""
     impl: str = ""
+    in_registers: bool = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        alone = all(s.factor >= n for s, n in zip(self.splits, self.shape, strict=True))
+        object.__setattr__(self, "in_registers", alone)
 
     @property
     def banks(self) -> int:
@@ -46,11 +52,6 @@ class Memory:
         for split in self.splits:
             total *= split.factor
         return total
-
-    @property
-    def in_registers(self) -> bool:
-        """Every bank holds a single element (and so does a scalar)."""
-        return all(s.factor >= n for s, n in zip(self.splits, self.shape, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
