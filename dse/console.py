@@ -76,12 +76,21 @@ def progress(what: str) -> Iterator[Callable[[int, int, str], None]]:
 @contextlib.contextmanager
 def _bar(what: str) -> Iterator[Callable[[int, int, str], None]]:
     from rich.console import Console
-    from rich.progress import Progress
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-    with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(what, total=None)
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}", markup=False),
+        BarColumn(bar_width=30),
+        TextColumn("{task.fields[count]}", markup=False),
+        TimeElapsedColumn(),
+        TextColumn("{task.fields[word]}", markup=False),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=None, count="", word="")
 
         def update(done: int, total: int, word: str) -> None:
-            bar.update(task, completed=done, total=total or None, description=f"{what}: {word}")
+            count = f"{done}/{total}" if total else str(done)
+            bar.update(task, completed=done, total=total or None, count=count, word=word)
 
         yield update
