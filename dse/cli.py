@@ -28,6 +28,8 @@ COMMANDS = {
     "report": "Write the report of a run: one HTML file.",
     "compare": "Compare two runs of weft explore.",
     "export": "Write a Vitis HLS project with a self-checking testbench.",
+    "synth": "Simulate, synthesise, place and route a kernel with open tools.",
+    "label": "Make a dataset of placed and routed designs.",
     "doctor": "Say which tools and libraries are here, and what for.",
 }
 

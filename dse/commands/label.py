@@ -11,6 +11,9 @@ from pathlib import Path
 import click
 
 from dse import console
+from dse.output import format_option, show
+
+COLUMNS = ("kernel", "outcome", "designs")
 
 
 @click.command()
@@ -43,6 +46,7 @@ from dse import console
               help="End after so many new designs.")  # fmt: skip
 @click.option("--native", is_flag=True,
               help="Use the yosys, nextpnr-ecp5 and verilator on PATH.")  # fmt: skip
+@format_option
 def command(
     kernels: tuple[str, ...],
     out: Path,
@@ -59,6 +63,7 @@ def command(
     timeout: float,
     limit: int | None,
     native: bool,
+    form: str,
 ) -> int:
     """Sample schedules of kernels, take each through the open flow, and keep what came of it.
 
@@ -89,6 +94,11 @@ def command(
             row = ended.result or {}
             counts[str(row["outcome"])] += 1
             progress(sum(counts.values()), limit or total, f"{row['kernel']} {row['outcome']}")
-    summary = ", ".join(f"{n} {outcome}" for outcome, n in counts.most_common()) or "nothing new"
-    console.say(f"label: {summary}; {len(known)} designs in {out}")
+    console.say(f"label: {sum(counts.values())} new designs, {len(known)} in {out}")
+    rows = Counter((row["kernel"], row["outcome"]) for row in dataset.rows())
+    listed = [
+        {"kernel": name, "outcome": outcome, "designs": n}
+        for (name, outcome), n in sorted(rows.items())
+    ]
+    show("label", COLUMNS, listed, form)
     return 0

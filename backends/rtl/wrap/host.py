@@ -54,7 +54,7 @@ def host_wrapper(design: RtlDesign) -> HostWrapper:
     we = b.input("h_we")
     addr = b.input("h_addr", layout.bits)
     wdata = b.input("h_wdata", WORD)
-    busy = b.reg("busy", 1, reset=0)
+    busy = b.reg("running", 1, reset=0)
     bus = _bus(b, layout, we, addr, wdata, ~busy)
     inputs: dict[str, Expr] = {design.start: start}
     for window, scalar in zip(layout.windows, design.scalars, strict=False):
@@ -212,4 +212,4 @@ def _answer(
                 at = at & lane.eq(lit(n, layout.lane_bits))
             part = padded.bits(WORD * n + WORD - 1, WORD * n)
             found.append(mux(at, part, lit(0, WORD)))
-    return b.reg("h_rdata", WORD, next=any_of(found, WORD))
+    return b.reg("answer", WORD, next=any_of(found, WORD))

@@ -1,0 +1,79 @@
+"""Labels: what is sampled, and a dataset that survives whatever ends its making."""
+
+import pytest
+
+from dse.labels.dataset import Dataset
+from dse.labels.run import Plan, tasks
+from dse.labels.variants import Subject, dtype_named, subjects
+from dsl.errors import InputError
+from dsl.schedule import Schedule
+from dsl.steps import Pipeline
+from dsl.types import FixedType, IntType
+from mlir_passes.pipeline import compile_design
+
+GEMM = "examples/polybench/gemm.py"
+
+
+def test_kernels_over_f32_take_other_types():
+    found = list(subjects([GEMM], ["mini", "no such size"], ["f32", "i16", "fixed[16,8]"]))
+    assert [s.name for s in found] == ["gemm", "gemm_i16", "gemm_fixed[16,8]"]
+    types = [s.load().program.array("A").dtype for s in found]
+    assert types[1:] == [IntType(16), FixedType(16, 8)]
+
+
+def test_kernels_of_other_types_stay_as_they_are():
+    (fir,) = subjects(["examples/fixed_point/fir.py"], ["mini"], ["f32", "i16"])
+    assert fir == Subject("examples/fixed_point/fir.py", "fir", "mini")
+
+
+@pytest.mark.parametrize("text", ["i0", "i9999", "x", "fixed[8]", "f64", "__import__('os')"])
+def test_names_of_types_are_only_read(text):
+    with pytest.raises(InputError, match="is no element type"):
+        dtype_named(text)
+
+
+def test_samples_are_legal_different_and_repeatable():
+    from backends.rtl.synth import SynthOptions
+
+    found = list(subjects([GEMM], ["mini"], ["i16", "f32"]))
+    first = list(tasks(found, Plan(8, 8, 2, seed=1), SynthOptions()))
+    again = list(tasks(found, Plan(8, 8, 2, seed=1), SynthOptions()))
+    other = list(tasks(found, Plan(8, 8, 2, seed=2), SynthOptions()))
+    assert first == again
+    assert {t.id for t in first} != {t.id for t in other}
+    assert len({t.id for t in first}) == len(first) == 16
+    assert [t.subject.dtype for t in first[:4]] == ["i16", "", "i16", ""]
+    assert sum(t.options.simulation for t in first) == 4
+    schedules = [Schedule.from_json(t.schedule) for t in first]
+    assert any(isinstance(s, Pipeline) for schedule in schedules for s in schedule)
+    for task, schedule in zip(first, schedules, strict=True):
+        assert compile_design(task.subject.load().program, schedule).affine
+
+
+def test_a_dataset_goes_on_after_a_torn_line(tmp_path):
+    data = Dataset(tmp_path)
+    assert data.open({"device": "ecp5-85k"}, "weft label a") == {}
+    data.append({"id": "1", "kernel": "a", "outcome": "ok", "lut": 7})
+    data.append({"id": "2", "kernel": "b", "outcome": "time-out"})
+    path = tmp_path / "designs.csv"
+    path.write_bytes(path.read_bytes() + b"3,examples/x.py,k")
+    rows = data.open({"device": "ecp5-85k"}, "weft label b")
+    assert list(rows) == ["1", "2"]
+    assert rows["1"]["lut"] == "7"
+    assert rows["2"]["lut"] == ""
+    data.append({"id": "3", "kernel": "c"})
+    assert [r["id"] for r in data.rows()] == ["1", "2", "3"]
+
+
+def test_lines_of_other_tools_do_not_mix(tmp_path):
+    data = Dataset(tmp_path)
+    data.open({"device": "ecp5-85k", "tools": {"yosys": "0.70"}}, "weft label")
+    with pytest.raises(InputError, match="says another tools") as caught:
+        data.open({"device": "ecp5-85k", "tools": {"yosys": "0.71"}}, "weft label")
+    assert caught.value.code == "W525"
+
+
+def test_what_is_no_manifest_is_refused(tmp_path):
+    (tmp_path / "manifest.json").write_text("[]")
+    with pytest.raises(InputError, match="not the manifest of a dataset"):
+        Dataset(tmp_path).open({}, "weft label")
