@@ -203,6 +203,11 @@ class Datapath:
             shifted = wide.sar(amount) if op.operands[0].signed else wide.shr(amount)
             return shifted.low(op.width)
         key = key_of(block, op)
+        # A constant may have fewer bits than the float that it is.
+        operands = tuple(
+            e.resize(width, signed)
+            for e, (width, signed) in zip(operands, key.operands, strict=True)
+        )
         return instantiate(self.builder, key, self.spec(key), operands, f"{self.name}_v{op.id}")
 
     def _bank(self, place: Place, cycle: int) -> Expr:

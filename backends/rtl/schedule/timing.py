@@ -10,11 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from backends.rtl.graph import Block, Graph, Kind, Memory, Op
+from backends.rtl.graph import FLOATS, Block, Graph, Kind, Memory, Op
 from backends.rtl.operators.library import Key, Spec
 
 ANYTIME = frozenset({Kind.CONST, Kind.INPUT, Kind.INDEX, Kind.HOLDS})
 """What has no cycle: it is there whenever an iteration needs it."""
+
+FLOAT_BITS = 32
 
 SpecOf = Callable[[Key], Spec]
 
@@ -53,7 +55,10 @@ class Fabric:
 
 def key_of(block: Block, op: Op) -> Key:
     """What the operator library knows an operation by."""
-    operands = tuple((block.ops[use.op].width, use.signed) for use in op.operands)
+    if op.kind in FLOATS or op.kind is Kind.FROM_FLOAT:
+        operands = tuple((FLOAT_BITS, False) for _ in op.operands)
+    else:
+        operands = tuple((block.ops[use.op].width, use.signed) for use in op.operands)
     return Key(op.kind, op.width, operands, op.fixed)
 
 
