@@ -57,13 +57,36 @@ def _factor(index: Affine, unrolled: Mapping[str, int], gone: frozenset[str], ex
     return min(span, extent)
 
 
-def port_interval(order: Order, vector: Vector) -> int:
+def port_interval(order: Order, vector: Vector, registers: frozenset[str] = frozenset()) -> int:
     """Cycles that the accesses of one body need at the ports of their banks.
 
     Each element counts once however often it is read. An access of which the bank is not known is
-    at every bank.
+    at every bank. Arrays in ``registers`` have no ports.
     """
-    return _port_interval(order.uses, *_frozen(order, vector))
+    uses = order.uses
+    if registers:
+        uses = tuple(use for use in uses if use.array not in registers)
+    return _port_interval(uses, *_frozen(order, vector))
+
+
+def interval_with(order: Order, vector: Vector, array: str, factors: Mapping[int, int]) -> int:
+    """Cycles that the accesses of one body to an array need, if it is partitioned like this.
+
+    Args:
+        order: of the nest.
+        vector: copies of each loop.
+        array: the array.
+        factors: by dimension; 1 where there is none.
+    """
+    uses = [use for use in order.uses if use.array == array]
+    if not uses:
+        return 1
+    copies, gone = _copies(order, vector)
+    own = _wanted(uses, copies, gone)
+    given = [factors.get(d, 1) for d in range(len(own))]
+    # What another nest asks for does no harm as long as it is a multiple of what this one does.
+    kept = [gcd(f, g) if f % g and g % f else min(f, g) for f, g in zip(own, given, strict=True)]
+    return _interval_of(uses, copies, kept)
 
 
 def _frozen(order: Order, vector: Vector) -> tuple[tuple[tuple[str, int], ...], frozenset[str]]:
@@ -85,11 +108,21 @@ def _port_interval(
 
 
 def _array_interval(uses: Sequence[Use], copies: Mapping[str, int], gone: frozenset[str]) -> int:
+    return _interval_of(uses, copies, _wanted(uses, copies, gone))
+
+
+def _wanted(uses: Sequence[Use], copies: Mapping[str, int], gone: frozenset[str]) -> list[int]:
+    """The factor of each dimension that the accesses of one array ask for."""
     shape = uses[0].shape
-    factors = [
+    return [
         lcm(*(_factor(use.indices[d], copies, gone, shape[d]) for use in uses))
         for d in range(len(shape))
     ]
+
+
+def _interval_of(uses: Sequence[Use], copies: Mapping[str, int], factors: Sequence[int]) -> int:
+    """Cycles that the accesses of an array need with these factors."""
+    shape = uses[0].shape
     if all(f >= n for f, n in zip(factors, shape, strict=True)):
         return 1  # registers
     reads = _busiest([use for use in uses if not use.write], copies, factors)

@@ -47,14 +47,15 @@ def dsp_of(units: Iterable[Units]) -> int:
     return sum(dsp * count for (_, dsp), count in most.items())
 
 
-def cost(nest: Nest, order: Order, vector: Vector) -> Cost:
+def cost(nest: Nest, order: Order, vector: Vector, registers: frozenset[str] = frozenset()) -> Cost:
     """What unrolling by a vector gives if the memories are partitioned for it.
 
     The interval is the recurrences' or the ports'. Iterations of constant loops are one pipeline; a loop of
     variable extent is filled and drained each time that it is entered. Extents that the factors do
-    not divide leave remainder nests, or copies that are guarded, whichever is faster.
+    not divide leave remainder nests, or copies that are guarded, whichever is faster. Arrays in
+    ``registers`` have no ports.
     """
-    ports = port_interval(order, vector)
+    ports = port_interval(order, vector, registers)
     split = uneven(order, vector)
     whole = _part(nest, order, _even(order, vector, up=True), ports, guarded=split)
     units = _units(order, vector, whole.interval)
@@ -138,7 +139,7 @@ def _part(nest: Nest, order: Order, sides: Sides, ports: int, guarded: bool = Fa
 def _units(order: Order, vector: Vector, interval: int) -> Units:
     totals: dict[tuple[str, int], int] = {}
     unrolled = {loop.name: u for loop, u in zip(order.loops, vector, strict=True)}
-    moving = _pipelined(order, vector)
+    moving = pipelined(order, vector)
     for operation in order.operations:
         if moving and not moving & operation.loops:
             continue  # in front of the pipeline, on its units
@@ -148,7 +149,7 @@ def _units(order: Order, vector: Vector, interval: int) -> Units:
     return tuple((core, dsp, ceil(n / interval)) for (core, dsp), n in totals.items())
 
 
-def _pipelined(order: Order, vector: Vector) -> frozenset[str]:
+def pipelined(order: Order, vector: Vector) -> frozenset[str]:
     """The loops with blocks that run as one pipeline: those with none of variable extent inside."""
     found: list[str] = []
     for loop, u in reversed(list(zip(order.loops, vector, strict=True))):

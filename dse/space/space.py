@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from dse.space.banks import demand
 from dse.space.cost import cost, uneven
 from dse.space.nest import Nest, Order, Vector
 from dse.space.orders import Context
-from dse.space.partitions import partitions, together
+from dse.space.partitions import solved
 from dse.space.variants import Variant, variants
 from dsl.program import Program
 from dsl.schedule import Schedule
@@ -61,14 +60,14 @@ class Space:
         """The schedule of a point, partitions included; None where these take too many banks."""
         variant = self.variants[point.variant]
         steps: list[Step] = list(variant.steps)
-        demands = []
+        parts = []
         for nest, choice in zip(variant.nests, point.choices, strict=True):
             order = nest.orders[choice.order]
             steps += order.steps
             steps += nest_steps(nest, order, choice.vector)
-            demands.append(demand(order, choice.vector))
-        solved = partitions(self.program, together(demands))
-        return None if solved is None else Schedule((*steps, *solved))
+            parts.append((order, choice.vector))
+        banks = solved(self.program, parts)
+        return None if banks is None else Schedule((*steps, *banks))
 
     def plain(self, variant: int = 0) -> Point:
         """The point without any unrolling, every nest in its present order."""

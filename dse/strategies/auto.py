@@ -1,7 +1,6 @@
-"""The default strategy: POM's two stages, the solved front, then a search over structures.
+"""The default strategy: POM's two stages, what is solved for the budget, then the front refined.
 
-The front is solved for a falling budget in each variant: those points show what latency costs. Where
-the evaluator finds more DSP than was estimated, the same is solved for as much less.
+Where the evaluator finds more DSP than was estimated, the same is solved for as much less.
 """
 
 from __future__ import annotations
@@ -11,30 +10,39 @@ from collections.abc import Callable, Iterator
 from dse.evaluators.base import Limits, Result
 from dse.space.space import Point, Space
 from dse.strategies.pom import Trial, pom
+from dse.strategies.refine import refined
 from dse.strategies.solve import Solution, solve
 from dse.strategies.spend import less
 
-SHARES = (1.0, 0.7, 0.5, 0.35, 0.25, 0.15, 0.1, 0.05)
 _TRIES = 4  # of one budget, each with less to spend
 _BEST = 2  # solutions of a variant that are evaluated for the whole budget
 
 
 def opening(
-    space: Space, budget: int, limits: Limits, evaluate: Callable[[Point], Result]
+    space: Space,
+    budget: int,
+    limits: Limits,
+    evaluate: Callable[[Point], Result],
+    copies: int | None = None,
 ) -> Iterator[Trial]:
-    """POM's stages, then solutions for the whole budget and for shares of it, best variants first.
+    """POM's stages, then solutions for the whole budget, best variants first, then the front.
 
     Args:
         space: of the kernel.
         budget: DSP slices that a design may use.
         limits: on all resources.
         evaluate: gives the figures of a point.
+        copies: of a nest, at most.
     """
-    yield from pom(space, budget, limits, evaluate)
-    seen: set[Point] = set()
-    for share in SHARES:
-        spend = max(1, round(share * budget))
-        yield from solved(space, spend, limits, _BEST if share == 1 else 1, evaluate, seen)
+    known: dict[Point, Result] = {}
+
+    def noted(point: Point) -> Result:
+        known[point] = evaluate(point)
+        return known[point]
+
+    yield from pom(space, budget, limits, noted)
+    yield from solved(space, budget, limits, _BEST, noted, set(known))
+    yield from refined(space, budget, limits, evaluate, known, copies)
 
 
 def solved(

@@ -8,15 +8,15 @@ nests could do alone.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import lcm, prod
 
 from dse.bounds import MAX_BANKS
 from dse.space.banks import Demand, demand
 from dse.space.cost import Units, design_cycles, design_units, stages
-from dse.space.nest import Nest
-from dse.space.partitions import partitions
+from dse.space.nest import Nest, Order, Vector
+from dse.space.partitions import partitions, relaxed, solved
 from dse.space.space import Choice, Point, Space
 from dse.strategies.ladder import Rung, ladder
 
@@ -38,6 +38,7 @@ class Solution:
 class _Option:
     rung: Rung
     demand: Demand
+    part: tuple[Order, Vector]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,19 +110,20 @@ class _Solver:
         for rung in rungs:
             wanted = demand(nest.orders[rung.order], rung.vector)
             key = (rung.cost.cycles, tuple(sorted(wanted.items())))
-            if key not in seen and partitions(self.program, wanted) is not None:
+            part = (nest.orders[rung.order], rung.vector)
+            if key not in seen and solved(self.program, [part]) is not None:
                 seen.add(key)
-                found.append(_Option(rung, wanted))
+                found.append(_Option(rung, wanted, part))
         return found
 
     def extended(self, state: _State, nest: int) -> list[_State]:
         """The state with each fitting option of one nest more."""
         found: list[_State] = []
         for option in self.options[nest]:
-            wanted = self._joined(state.wanted, option.demand)
+            chosen = {**state.chosen, nest: option}
+            wanted = self._joined(state.wanted, option.demand, chosen)
             if wanted is None:
                 continue
-            chosen = {**state.chosen, nest: option}
             if not self._affordable(chosen):
                 continue
             found.append(_State(chosen, wanted, self._score(chosen, wanted)))
@@ -129,8 +131,8 @@ class _Solver:
                 break
         return found
 
-    def _joined(self, wanted: Demand, more: Demand) -> Demand | None:
-        """Both demands, None where an array takes too many banks for it."""
+    def _joined(self, wanted: Demand, more: Demand, chosen: Mapping[int, _Option]) -> Demand | None:
+        """Both demands, None where an array takes too many banks for it, however it is split."""
         joined = dict(wanted)
         for key, factor in more.items():
             joined[key] = lcm(joined.get(key, 1), factor)
@@ -139,7 +141,10 @@ class _Solver:
         for array in {array for array, _ in more}:
             banks = prod(f for (name, _), f in joined.items() if name == array)
             if banks > MAX_BANKS:
-                return None
+                parts = [option.part for option in chosen.values()]
+                if partitions(self.program, relaxed(self.program, parts, joined)) is None:
+                    return None
+                break
         return joined
 
     def _affordable(self, chosen: dict[int, _Option]) -> bool:

@@ -1,0 +1,162 @@
+"""What points are estimated at, and what the evaluations so far say about that."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from math import exp, lcm, log
+
+from dse.evaluators.base import Result
+from dse.space.addresses import address_products
+from dse.space.banks import Demand, demand
+from dse.space.cost import Cost, cost, design_cycles, design_units, stages
+from dse.space.space import Choice, Point, Space
+
+Structure = tuple[int, ...]  # the number of a variant, and the order of each nest of it
+
+_TRUSTED = 2.0  # evaluations that weigh as much as what is known of less similar points
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """Cycles and DSP slices."""
+
+    cycles: float
+    dsp: float
+
+
+def structure_of(point: Point) -> Structure:
+    """Points of one structure differ in their factors only."""
+    return (point.variant, *(choice.order for choice in point.choices))
+
+
+class Estimates:
+    """Estimated costs of points, each nest's priced once."""
+
+    def __init__(self, space: Space) -> None:
+        """Nothing is priced yet."""
+        self.space = space
+        self._stages = [stages(variant.nests) for variant in space.variants]
+        self._costs: dict[tuple[int, int, Choice, frozenset[str]], Cost] = {}
+        self._demands: dict[tuple[int, int, Choice], Demand] = {}
+
+    def _cost(self, variant: int, nest: int, choice: Choice, registers: frozenset[str]) -> Cost:
+        of = self.space.variants[variant].nests[nest]
+        key = (variant, nest, choice, registers & of.arrays)
+        found = self._costs.get(key)
+        if found is None:
+            found = cost(of, of.orders[choice.order], choice.vector, key[3])
+            self._costs[key] = found
+        return found
+
+    def _banks(self, point: Point) -> Demand:
+        """The factors that all nests together want."""
+        found: Demand = {}
+        for n, choice in enumerate(point.choices):
+            key = (point.variant, n, choice)
+            if key not in self._demands:
+                order = self.space.order(point, n)
+                self._demands[key] = demand(order, choice.vector)
+            for place, factor in self._demands[key].items():
+                found[place] = lcm(found.get(place, 1), factor)
+        return found
+
+    def _registers(self, banks: Demand) -> frozenset[str]:
+        """The arrays of which every element is a bank: together nests may want more than alone."""
+        program = self.space.program
+        return frozenset(
+            name
+            for name in {name for name, _ in banks}
+            if all(banks.get((name, d), 1) >= n for d, n in enumerate(program.array(name).shape))
+        )
+
+    def figures(self, point: Point) -> Figures:
+        """Of a design."""
+        number = point.variant
+        banks = self._banks(point)
+        registers = self._registers(banks)
+        costs = [self._cost(number, n, c, registers) for n, c in enumerate(point.choices)]
+        groups = self._stages[number]
+        cycles = design_cycles(groups, [c.cycles for c in costs])
+        dsp = design_units(groups, [c.units for c in costs])
+        each = self.space.tool.rules.address_dsp
+        if each:
+            dsp += each * sum(
+                address_products(self.space.order(point, n), choice.vector, banks, registers)
+                for n, choice in enumerate(point.choices)
+            )
+        return Figures(cycles, dsp)
+
+
+@dataclass(slots=True)
+class _Mean:
+    total: tuple[float, float] = (0.0, 0.0)
+    count: int = 0
+
+    def add(self, cycles: float, dsp: float) -> None:
+        self.total = (self.total[0] + cycles, self.total[1] + dsp)
+        self.count += 1
+
+    def drawn_to(self, prior: tuple[float, float]) -> tuple[float, float]:
+        """The mean, as if the prior had been seen a few times as well."""
+        weight = self.count + _TRUSTED
+        return (
+            (self.total[0] + _TRUSTED * prior[0]) / weight,
+            (self.total[1] + _TRUSTED * prior[1]) / weight,
+        )
+
+
+@dataclass(slots=True)
+class Correction:
+    """By how much estimates are off, learnt from evaluations: of all points, of a variant's, of a
+    structure's, the less similar ones as a prior of the more similar ones.
+    """
+
+    means: dict[Structure, _Mean] = field(default_factory=dict)
+
+    def learn(self, point: Point, estimated: Figures, result: Result) -> None:
+        """Take an evaluation into account."""
+        if result.latency is None or result.latency <= 0 or estimated.cycles <= 0:
+            return
+        cycles = log(result.latency / estimated.cycles)
+        dsp = log((result.resources.get("dsp", 0) + 1) / (estimated.dsp + 1))
+        for key in _keys(structure_of(point)):
+            self.means.setdefault(key, _Mean()).add(cycles, dsp)
+
+    def factors(self, structure: Structure) -> tuple[float, float]:
+        """What estimates of cycles, and of DSP + 1, are to be multiplied by."""
+        known = (0.0, 0.0)
+        for key in _keys(structure):
+            mean = self.means.get(key)
+            if mean is not None:
+                known = mean.drawn_to(known)
+        return exp(known[0]), exp(known[1])
+
+    def corrected(self, structure: Structure, estimated: Figures) -> Figures:
+        """The figures to be expected."""
+        cycles, dsp = self.factors(structure)
+        return Figures(estimated.cycles * cycles, (estimated.dsp + 1) * dsp - 1)
+
+
+def _keys(structure: Structure) -> tuple[Structure, ...]:
+    return ((), structure[:1], structure)
+
+
+def front_of(found: Iterable[Figures]) -> list[Figures]:
+    """Those that no other is at least as good as in both, the fastest first."""
+    kept: list[Figures] = []
+    for one in sorted(found, key=lambda f: (f.cycles, f.dsp)):
+        if not kept or one.dsp < kept[-1].dsp:
+            kept.append(one)
+    return kept
+
+
+def gain(front: Sequence[Figures], one: Figures) -> float:
+    """By what share it is faster than what the front has for its DSP, as a logarithm.
+
+    Negative where it is slower; infinite where the front has nothing so small.
+    """
+    fastest = next((f.cycles for f in front if f.dsp <= one.dsp), None)
+    if fastest is None:
+        return float("inf")
+    return log(fastest / one.cycles) if one.cycles > 0 else 0.0

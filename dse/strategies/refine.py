@@ -1,0 +1,289 @@
+"""The front refined: what is estimated to improve on it is evaluated, and the estimates corrected.
+
+Candidates are all points of a small space; of a large one, what is solved for many budgets, and the
+neighbours of the designs on the front. The errors of the estimates are alike within a structure, so
+that a few evaluations of it tell how to correct them. Where nothing is expected to improve on the
+front any more, candidates are taken that are expected to be a little worse: estimates err.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dse.evaluators.base import Limits, Result, Status
+from dse.space.nest import Order
+from dse.space.space import Choice, Point, Space
+from dse.strategies.estimates import (
+    Correction,
+    Estimates,
+    Figures,
+    Structure,
+    front_of,
+    structure_of,
+)
+from dse.strategies.ladder import vectors
+from dse.strategies.pom import Trial
+from dse.strategies.sampled import all_points
+from dse.strategies.solve import solve
+
+POOL = 50_000  # points of a space that are all estimated
+_BATCH = 6  # candidates that are evaluated before estimates are corrected anew
+_SLACK = (1e-9, 0.02, 0.05, 0.1, 0.2)  # by what share a candidate may be expected to be worse
+_SEEN = 0.01  # by what share a point counts as slower for each one seen that is alike
+_LEVELS = 24  # budgets that a large space is solved for
+_EACH = 3  # solutions of each
+
+Floats = NDArray[np.float64]
+
+
+def refined(
+    space: Space,
+    budget: int,
+    limits: Limits,
+    evaluate: Callable[[Point], Result],
+    known: dict[Point, Result],
+    copies: int | None = None,
+) -> Iterator[Trial]:
+    """Evaluate candidates, the most promising first, until none is left.
+
+    Args:
+        space: of the kernel.
+        budget: DSP slices that a design may use.
+        limits: on all resources.
+        evaluate: gives the figures of a point.
+        known: what was evaluated before; it grows.
+        copies: of a nest, at most; as many as there may be DSP slices if it is not given.
+    """
+    search = _Search(space, budget, limits, copies or budget)
+    for point, result in known.items():
+        search.learn(point, result)
+    slack = 0
+    while slack < len(_SLACK):
+        chosen = search.choose(_SLACK[slack])
+        if not chosen:
+            if search.grow():
+                continue
+            slack += 1
+            continue
+        for point in chosen:
+            result = known[point] = evaluate(point)
+            search.learn(point, result)
+            yield Trial(point, result, f"expected within {100 * _SLACK[slack]:.0f}% of the front")
+        slack = 0
+
+
+_Alike = tuple[Structure, float, float]
+
+
+def _alike(point: Point, figures: Figures) -> _Alike:
+    """Points of a structure with the same estimates are expected to be alike."""
+    return (structure_of(point), round(figures.cycles, 3), figures.dsp)
+
+
+@dataclass(slots=True)
+class _Pool:
+    """Candidates with their estimates, and their structures by number."""
+
+    points: list[Point] = field(default_factory=list)
+    cycles: list[float] = field(default_factory=list)
+    dsp: list[float] = field(default_factory=list)
+    numbers: list[int] = field(default_factory=list)
+    structures: dict[Structure, int] = field(default_factory=dict)
+    alike: dict[_Alike, list[int]] = field(default_factory=dict)
+    seen: set[Point] = field(default_factory=set)
+
+    def add(self, point: Point, figures: Figures) -> None:
+        """One more, if it is new."""
+        if point in self.seen:
+            return
+        self.seen.add(point)
+        number = self.structures.setdefault(structure_of(point), len(self.structures))
+        self.alike.setdefault(_alike(point, figures), []).append(len(self.points))
+        self.points.append(point)
+        self.cycles.append(figures.cycles)
+        self.dsp.append(figures.dsp)
+        self.numbers.append(number)
+
+
+class _Search:
+    """The candidates, what is known of them, and the front."""
+
+    def __init__(self, space: Space, budget: int, limits: Limits, copies: int) -> None:
+        self.space, self.budget, self.limits = space, budget, limits
+        self.estimates = Estimates(space)
+        self.correction = Correction()
+        self.pool = _Pool()
+        self.done: set[Point] = set()
+        self.fits: dict[Point, Figures] = {}
+        self.grown: set[Point] = set()
+        self.measured: dict[_Alike, list[Figures]] = {}
+        self.too_much: dict[Structure, float] = {}  # estimated DSP from which on it is too large
+        self.small = _count(space, copies, POOL) <= POOL
+        for point in all_points(space, copies) if self.small else self._solved():
+            self._add(point)
+
+    def _solved(self) -> Iterator[Point]:
+        """Solutions for budgets from the whole one down, each a fifth less."""
+        level = float(self.budget)
+        for _ in range(_LEVELS):
+            for number in range(len(self.space.variants)):
+                found = solve(self.space, number, max(1, round(level)), width=2 * _EACH)
+                yield from (s.point for s in found[:_EACH])
+            level *= 0.8
+
+    def _add(self, point: Point) -> None:
+        figures = self.estimates.figures(point)
+        if figures.dsp <= self.budget:
+            self.pool.add(point, figures)
+
+    def learn(self, point: Point, result: Result) -> None:
+        """What came of a point."""
+        self.done.add(point)
+        estimated = self.estimates.figures(point)
+        self.correction.learn(point, estimated, result)
+        if result.latency is not None:
+            figures = Figures(result.latency, float(result.resources.get("dsp", 0)))
+            self.measured.setdefault(_alike(point, estimated), []).append(figures)
+        if result.status is Status.OK and result.latency is not None:
+            self.fits[point] = Figures(result.latency, float(result.resources.get("dsp", 0)))
+        elif any(name not in ("dsp", "latency") for name in self.limits.excess(result)):
+            structure = structure_of(point)
+            before = self.too_much.get(structure, float("inf"))
+            self.too_much[structure] = min(before, estimated.dsp)
+
+    def grow(self) -> bool:
+        """Neighbours of the front of a large space as further candidates; false where none is new."""
+        if self.small:
+            return False
+        front = set(map(_pair, front_of(self.fits.values())))
+        fresh = [p for p, f in self.fits.items() if _pair(f) in front and p not in self.grown]
+        before = len(self.pool.points)
+        for point in fresh:
+            self.grown.add(point)
+            for near in neighbours(self.space, point):
+                self._add(near)
+        return len(self.pool.points) > before
+
+    def choose(self, slack: float) -> list[Point]:
+        """The candidates that are expected to improve most on the front and on one another."""
+        pool = self.pool
+        if not pool.points:
+            return []
+        cycles, dsp = self._expected()
+        front = front_of(self.fits.values())
+        open_ = np.array([p not in self.done for p in pool.points])
+        open_ &= dsp <= self.budget
+        chosen: list[Point] = []
+        while len(chosen) < _BATCH:
+            gains = np.where(open_, _gains(front, cycles, dsp), -np.inf)
+            best = int(gains.argmax())
+            if gains[best] <= (slack if slack < 1e-6 else -slack):
+                break
+            open_[best] = False
+            point = pool.points[best]
+            if self._possible(point):
+                chosen.append(point)
+                expected = Figures(float(cycles[best]), float(dsp[best]))
+                front = front_of([*front, expected])
+            else:
+                self.done.add(point)
+        return chosen
+
+    def _possible(self, point: Point) -> bool:
+        """Not known to be too large, and its banks go together."""
+        limit = self.too_much.get(structure_of(point))
+        if limit is not None and self.estimates.figures(point).dsp >= limit:
+            return False
+        return self.space.schedule(point) is not None
+
+    def _expected(self) -> tuple[Floats, Floats]:
+        """Corrected cycles and DSP of all candidates."""
+        pool = self.pool
+        factors = np.array([self.correction.factors(s) for s in pool.structures])
+        each = factors[np.array(pool.numbers)]
+        cycles = np.array(pool.cycles) * each[:, 0]
+        dsp = (np.array(pool.dsp) + 1) * each[:, 1] - 1
+        for key, found in self.measured.items():
+            if (members := pool.alike.get(key)) is not None:
+                # The more of them were seen, the less another one is worth.
+                cycles[members] = min(f.cycles for f in found) * (1 + _SEEN * len(found))
+                dsp[members] = min(f.dsp for f in found)
+        return cycles, dsp
+
+
+def _pair(figures: Figures) -> tuple[float, float]:
+    return figures.cycles, figures.dsp
+
+
+def _gains(front: list[Figures], cycles: Floats, dsp: Floats) -> Floats:
+    """For each candidate the logarithm of how much faster it is than the front at its DSP."""
+    ordered = sorted(front, key=lambda f: f.dsp)
+    at = np.searchsorted(np.array([f.dsp for f in ordered]), dsp + 0.5, side="right") - 1
+    there = np.array([f.cycles for f in ordered] or [np.inf])[np.maximum(at, 0)]
+    there = np.where(at >= 0, there, np.inf)
+    # Below all of the front the fastest counts most.
+    return np.where(np.isinf(there), 1e3 - np.log(cycles), np.log(there) - np.log(cycles))
+
+
+def _count(space: Space, copies: int, most: int) -> int:
+    """How many points there are of at most so many copies a nest; may stop above ``most``."""
+    total = 0
+    for variant in space.variants:
+        sizes = [
+            sum(1 for order in nest.orders for _ in islice(vectors(order, copies), most + 1))
+            for nest in variant.nests
+        ]
+        total += prod(sizes)
+        if total > most:
+            break
+    return total
+
+
+# ---------------------------------------------------------------------------------------- neighbours
+
+
+def neighbours(space: Space, point: Point) -> Iterator[Point]:
+    """Points that differ in one nest: in a factor by one place of its list, in two factors the
+    opposite way, or in the order with the same factors of each loop.
+    """
+    for n, nest in enumerate(space.variants[point.variant].nests):
+        choice = point.choices[n]
+        order = nest.orders[choice.order]
+        for vector in _stepped(order, choice.vector):
+            yield _with(point, n, Choice(choice.order, vector))
+        by_name = {loop.name: u for loop, u in zip(order.loops, choice.vector, strict=True)}
+        for number, other in enumerate(nest.orders):
+            if number != choice.order:
+                same = tuple(by_name.get(loop.name, 1) for loop in other.loops)
+                if all(u in loop.factors for u, loop in zip(same, other.loops, strict=True)):
+                    yield _with(point, n, Choice(number, same))
+
+
+def _with(point: Point, nest: int, choice: Choice) -> Point:
+    choices = (*point.choices[:nest], choice, *point.choices[nest + 1 :])
+    return replace(point, choices=choices)
+
+
+def _stepped(order: Order, vector: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+    up: dict[int, int] = {}
+    down: dict[int, int] = {}
+    for k, loop in enumerate(order.loops):
+        factors = loop.factors
+        at = factors.index(vector[k]) if vector[k] in factors else 0
+        if at + 1 < len(factors):
+            up[k] = factors[at + 1]
+        if at:
+            down[k] = factors[at - 1]
+    for moves in (up, down):
+        for k, u in moves.items():
+            yield (*vector[:k], u, *vector[k + 1 :])
+    for k, u in up.items():
+        for other, v in down.items():
+            if k != other:
+                yield tuple(u if i == k else v if i == other else w for i, w in enumerate(vector))
