@@ -1,6 +1,6 @@
 # Weft. A fresh machine needs Python 3.11 or later with venv, make and g++; the rest goes into VENV.
 #
-#   make demo    compile, verify and export the gemm example into build/demo
+#   make demo    find the best gemm for an xc7z020 and export it, checked, into build/demo
 #   make test    run the tests
 #   make check   lint, format, types, layering, style
 #   make bench   run the benchmarks into benchmarks/results
@@ -35,11 +35,18 @@ $(STAMP): pyproject.toml
 	touch $@
 
 demo: $(STAMP)
-	mkdir -p build/demo
-	$(BIN)/weft compile $(GEMM) --schedule tiled --emit hls-cpp > build/demo/gemm.cpp
-	$(BIN)/weft verify $(GEMM) --size mini
-	$(BIN)/weft export $(GEMM) --schedule tiled --out build/demo/gemm --csim
-	@echo "build/demo/gemm.cpp: the kernel as HLS C++; build/demo/gemm: the Vitis HLS project"
+	rm -rf build/demo
+	@printf '\n1. What there is to choose from: the loops of gemm, 200 x 220 x 240 in f32\n\n'
+	$(BIN)/weft space $(GEMM) --device xc7z020
+	@printf '\n2. Search it for the fastest design that an xc7z020 holds, and for what less would cost\n\n'
+	$(BIN)/weft explore $(GEMM) --device xc7z020 --out build/demo/run
+	@printf '\n3. Check the fastest design, and write it as a Vitis HLS project\n\n'
+	$(BIN)/weft export build/demo/run --best --out build/demo/gemm_hls
+	@echo
+	@printf '%s\n' \
+	    'build/demo/run/report.html        all that was found: open it in a browser' \
+	    'build/demo/gemm_hls/gemm.cpp      the fastest design as HLS C++' \
+	    'build/demo/gemm_hls/README.md     how to synthesize it with Vitis HLS; make csim needs g++ only'
 
 test: $(STAMP)
 	$(BIN)/python -m pytest -n $(JOBS) $(PYTEST_ARGS)

@@ -89,7 +89,9 @@ def weft() -> None:
     weft compile FILE.py:NAME --schedule S                 its HLS C++
     weft verify  FILE.py:NAME --schedule S                 is it right?
     weft estimate FILE.py:NAME --schedule S --explain      how fast, how large, and why?
+    weft explore FILE.py:NAME --device D --out RUN         find the schedule
     weft export  FILE.py:NAME --schedule S --out DIR       a Vitis HLS project
+    weft export  RUN --best --out DIR                      that of the best design found
     """
 
 

@@ -57,9 +57,10 @@ def search_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--strategy", type=click.Choice(STRATEGIES), default="auto",
                      show_default=True, help="How points are chosen."),
         click.option("--trials", type=click.IntRange(min=1), default=40, show_default=True,
+                     metavar="N",
                      help="Points to evaluate in all, those before --resume included."),
         click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True,
-                     help="Of the samplers."),
+                     metavar="N", help="Of the samplers."),
         click.option("--reassociate", is_flag=True,
                      help="Allow reductions to be done in any order."),
         click.option("--promote", type=click.Choice(PROMOTIONS), multiple=True,
@@ -75,6 +76,7 @@ def fanout_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Where evaluations take place."""
     for option in reversed((
         click.option("--jobs", type=click.IntRange(min=0), default=1, show_default=True,
+                     metavar="N",
                      help="Evaluations at once on this machine; 0 leaves them to the workers."),
         click.option("--timeout", type=click.FloatRange(min=0.1), default=60, show_default=True,
                      metavar="S", help="Seconds for each evaluation."),

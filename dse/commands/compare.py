@@ -34,10 +34,10 @@ def command(run_a: Path, run_b: Path, form: str) -> None:
     weft compare run_a run_b
     weft compare run_a run_b --format json
 
-    First come the inputs that differ, then what each run found, then the best design of each within
-    each budget, and last the front of both together: who has each design on it, and how many on the
-    other's front it beats. The last column of figures is B relative to A. The hypervolume is
-    the part of the box up to the worst of each objective's figures that a front dominates: larger is
+    There are four parts: the inputs that differ; what each run found; the best design of each
+    within each budget; and the front of both together, with the run that each of its designs is of
+    and how many on the other's front it beats. Ratios are of B to A. The hypervolume is the
+    part of the box up to the worst of each objective's figures that a front dominates: larger is
     better. Runs of different programs, or with figures of different provenance, are said to be so.
     """
     from dse.run.directory import open_run

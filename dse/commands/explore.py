@@ -49,10 +49,17 @@ NOTHING_FEASIBLE, INTERRUPTED = 3, 130
 def command(kernel: str, folder: Path, resume: bool, form: str, **given: Any) -> int:
     """Search the schedules of a kernel for the best designs within a device's resources.
 
+    \b
+    weft explore gemm.py:gemm --device xc7z020 --out run
+    weft explore gemm.py:gemm --dsp 100 --limit lut=20% --max-latency 5ms --out small
+    weft explore gemm.py:gemm --device xc7z020 --out run --trials 200 --resume
+    weft export run --best --out gemm_hls
+
     The result is the Pareto front of the objectives, each design with how far it is from the lower
-    bound. Everything is kept in the run's folder as it is found: after an interruption, of
-    whatever kind, --resume goes on. Ctrl-C once stops when the evaluations under way have ended,
-    twice at once. Exits with 3 when no design keeps to the limits.
+    bound that no schedule can beat. report.html in the run's folder has all there is to say of it.
+    Everything is kept there as it is found: after an interruption, of whatever kind, --resume goes
+    on. Ctrl-C once stops when the evaluations under way have ended, twice at once. Exits with 3 when
+    no design keeps to the limits.
     """
     from dse import explore_view as view
     from dse.bounds import work_of

@@ -41,6 +41,10 @@ def command(
 ) -> None:
     """Show the design space of a kernel: structures, legal loop orders, factors.
 
+    \b
+    weft space gemm.py:gemm
+    weft space gemm.py:gemm --device xcu280 --clock 3.33 --dsp 2560
+
     A line is one legal order of one nest; loops that carry a dependence are named, and for each
     loop the number of unroll factors worth trying is given. Partitions are not searched: they
     follow from the accesses. Lower bounds on any design's latency go to standard error.
