@@ -16,7 +16,7 @@ from pathlib import Path
 from backends.devices import Device
 from dse.evaluators.base import Check, Request, Result, Status
 from dse.evaluators.model import ModelEvaluator
-from dse.evaluators.version import code_version
+from dse.evaluators.version import TOOLS, code_version
 from dse.reduced import ascending, fitting, size_text
 from dsl.errors import ToolError, WeftError
 from dsl.interp import ExecutionError
@@ -54,7 +54,7 @@ class CsimEvaluator:
     @property
     def version(self) -> str:
         """Of the code."""
-        return code_version()
+        return code_version(TOOLS)
 
     def evaluate(self, request: Request) -> Result:
         """See `dse.evaluators.base.Evaluator`."""

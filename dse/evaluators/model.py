@@ -9,7 +9,7 @@ from backends.devices import Device
 from dse.estimate_words import why
 from dse.estimation import Setting, setting
 from dse.evaluators.base import LoopReport, Request, Result, Status
-from dse.evaluators.version import code_version
+from dse.evaluators.version import MODEL, code_version
 from dsl.errors import LanguageError, ScheduleError, ToolError
 from polyhedral.codegen import loop_tree
 from polyhedral.schedule import apply
@@ -53,7 +53,7 @@ class ModelEvaluator:
     @property
     def version(self) -> str:
         """Of the code and its coefficients, and the personality if one is fixed."""
-        return f"{code_version()}:{self.tool or ''}"
+        return f"{code_version(MODEL)}:{self.tool or ''}"
 
     def setting(self, request: Request) -> Setting:
         """The personality that answers a request, and notes on where it was not measured.

@@ -7,23 +7,27 @@ from functools import lru_cache
 from pathlib import Path
 
 _ROOT = Path(__file__).resolve().parents[2]
-_PARTS = (
+MODEL = (
     "dsl",
     "polyhedral",
-    "mlir_passes",
-    "backends",
     "qor_gnn",
-    "dse/evaluators",
+    "backends/devices.py",
     "dse/estimation.py",
+    "dse/evaluators",
 )
+TOOLS = (*MODEL, "mlir_passes", "backends", "dse/reduced.py")
 _KINDS = (".py", ".h", ".json")
 
 
-@lru_cache(maxsize=1)
-def code_version() -> str:
-    """A digest of every file that an evaluator's answer may depend on."""
+@lru_cache(maxsize=4)
+def code_version(parts: tuple[str, ...]) -> str:
+    """A digest of every file that an evaluator's answer may depend on.
+
+    Args:
+        parts: `MODEL`, or `TOOLS` where code is emitted and compiled.
+    """
     digest = hashlib.sha256()
-    for part in _PARTS:
+    for part in parts:
         place = _ROOT / part
         for path in sorted(place.rglob("*")) if place.is_dir() else (place,):
             if path.suffix in _KINDS:
