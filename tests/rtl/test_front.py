@@ -239,6 +239,52 @@ def test_a_tail_is_a_guarded_region_where_there_are_loops_and_else_a_guard():
     assert [bool(op.guard) for op in _ops(graph, Kind.STORE)][:4] == [False, False, True, True]
 
 
+def _dot():
+    @weft.kernel
+    def dots(A: f32[6, 70], x: f32[70], y: f32[6]):
+        for i in range(6):
+            for j in range(9 * i + 2, 70):
+                y[i] += A[i, j] * x[j]
+
+    @dots.schedule
+    def in_order(s):
+        s.pipeline("j")
+
+    @dots.schedule
+    def in_any_order(s):
+        s.pipeline("j")
+        s.reassociate("S0")
+
+    @dots.schedule
+    def unrolled(s):
+        s.pipeline("j")
+        s.unroll("j", 4, tail="guard")
+        s.reassociate("S0")
+
+    return dots
+
+
+def test_sums_of_floats_are_interleaved_only_where_their_order_is_free():
+    graph = _graph(_dot(), "in_order")
+    assert {d.distance for d in _pipeline(graph).block.deps if d.kind is DepKind.FLOW} == {1}
+    graph = _graph(_dot(), "in_any_order")
+    assert [d.distance for d in _pipeline(graph).block.deps if d.kind is DepKind.FLOW] == [8]
+    (partial,) = [a for a in graph.arrays if not a.argument]
+    assert (partial.memory, partial.depth) == (Memory.LUTRAM, 8)
+    assert len(_ops(graph, Kind.FADD)) == 1 + 7
+
+
+def test_sums_of_floats_are_trees_only_where_their_order_is_free():
+    def longest(graph):
+        depth: dict[int, int] = {}
+        for op in _pipeline(graph).block.ops:
+            below = max((depth[u.op] for u in op.operands), default=0)
+            depth[op.id] = below + (op.kind is Kind.FADD)
+        return max(depth.values())
+
+    assert longest(_graph(_dot(), "unrolled")) == 3
+
+
 def test_a_product_that_is_cut_has_as_many_bits():
     @weft.kernel
     def products(a: i16[4], b: i16[4], c: i8[4]):

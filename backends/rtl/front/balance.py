@@ -88,7 +88,9 @@ class _Balancer:
                 new = moved(op, len(self.ops), operands)
                 self.new[op.id] = self._emit(new, self.found.ranges[op.id], self.late[op.id])
         accesses = tuple(a.at(self.new[a.op]) for a in self.found.accesses)
-        return Draft(tuple(self.ops), tuple(self.ranges), accesses, self.found.registers)
+        return Draft(
+            tuple(self.ops), tuple(self.ranges), accesses, self.found.registers, self.found.held
+        )
 
     def _emit(self, op: Op, limits: tuple[int, int], late: int) -> int:
         number = len(self.ops)

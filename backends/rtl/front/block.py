@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from backends.rtl.front.flat import Leaf
 from backends.rtl.front.memory import Access, Memory
@@ -17,12 +17,30 @@ from dsl.affine import Affine
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What every block of a kernel refers to; ``scalars`` by position among the arguments."""
+    """What every block of a kernel refers to.
+
+    Attributes:
+        arrays: by name.
+        signed: whether the elements of each are.
+        scalars: by position among the arguments, and whether they are signed.
+        reassociated: statements whose reduction may be done in any order.
+        lanes: partial results of such a reduction of floats, a power of two.
+    """
 
     arrays: Mapping[str, Array]
     signed: Mapping[str, bool]
     scalars: Mapping[int, tuple[Scalar, bool]]
     reassociated: frozenset[str] = frozenset()
+    lanes: int = 8
+
+    def having(self, arrays: Iterable[tuple[Array, bool]]) -> Context:
+        """With more arrays, and whether their elements are signed."""
+        more = tuple(arrays)
+        return replace(
+            self,
+            arrays={**self.arrays, **{a.name: a for a, _ in more}},
+            signed={**self.signed, **{a.name: signed for a, signed in more}},
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +54,7 @@ class Code:
     leaves: tuple[Leaf, ...]
     counters: tuple[Counter, ...] = ()
     lifetimes: Mapping[str, int] | None = None
+    reductions: Mapping[tuple[str, Indices], int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +67,7 @@ class Draft:
     ranges: tuple[tuple[int, int], ...]
     accesses: tuple[Access, ...]
     registers: tuple[Array, ...]
+    held: Mapping[tuple[str, Indices], Array] = field(default_factory=dict)
 
 
 def draft(code: Code, scope: Scope, context: Context, taken: int) -> Draft:
@@ -64,7 +84,10 @@ def draft(code: Code, scope: Scope, context: Context, taken: int) -> Draft:
     kept: dict[tuple[str, Indices], Span] = {}
     if code.counters:
         touches = (t for leaf in code.leaves for t in _touches(leaf, scope))
-        kept = spans(touches, code.counters, scope, context.arrays, lifetimes)
+        free = code.reductions or {}
+        kept = spans(touches, code.counters, scope, context.arrays, lifetimes, bool(free))
+        for key in kept.keys() & free.keys():
+            kept[key] = kept[key].in_lanes(code.counters[0], context.lanes, free[key])
     memory = Memory(builder, scope, context.arrays, context.signed, kept, taken)
     for leaf in code.leaves:
         builder.stmt = leaf.stmt.name
@@ -74,11 +97,23 @@ def draft(code: Code, scope: Scope, context: Context, taken: int) -> Draft:
         history = memory.histories[name]
         if not history.all_loads:
             history.stores.clear()
+    return _drafted(memory)
+
+
+def draft_with(fill: Callable[[Memory], None], scope: Scope, context: Context) -> Draft:
+    """The operations that ``fill`` makes, outside of any statement."""
+    memory = Memory(Builder(), scope, context.arrays, context.signed)
+    fill(memory)
+    return _drafted(memory)
+
+
+def _drafted(memory: Memory) -> Draft:
     return Draft(
-        tuple(builder.ops),
-        tuple(builder.ranges),
+        tuple(memory.builder.ops),
+        tuple(memory.builder.ranges),
         tuple(memory.accesses()),
         tuple(memory.registers),
+        memory.held,
     )
 
 
@@ -119,7 +154,7 @@ def _statement(leaf: Leaf, memory: Memory, scope: Scope, context: Context) -> No
 def ordered(found: Draft) -> Draft:
     """The live operations, numbered anew: loads as early as their time lets them."""
     ops = found.ops
-    held = {r.name for r in found.registers}
+    held = {r.name for r in found.registers if not r.shape}  # partial results are read later
     live = _live(ops, found.accesses, held)
     numbers: dict[int, int] = {}
     result: list[Op] = []
@@ -148,6 +183,7 @@ def ordered(found: Draft) -> Draft:
         tuple(ranges),
         tuple(a.at(numbers[a.op]) for a in kept),
         tuple(r for r in found.registers if r.name in used),
+        found.held,
     )
 
 

@@ -16,16 +16,23 @@ from dsl.types import DType, FloatType
 from mlir_passes.build_types import plain
 from mlir_passes.dialect import ArrayInfo
 
+LANES = 8
+"""Partial results of a reduction: enough for an adder of 6 cycles."""
+
 SMALL = 16
 """Elements of a bank of a local that is rather distributed RAM than block RAM."""
 
 
-def graph_of(module: Any, reassociated: frozenset[str] = frozenset()) -> Graph:
+def graph_of(
+    module: Any, reassociated: frozenset[str] = frozenset(), *, lanes: int = LANES
+) -> Graph:
     """The graph of a verified level 3 module (docs/level3.md).
 
     Args:
         module: an MLIR module; it is not changed.
         reassociated: statements whose reduction may be done in any order.
+        lanes: partial results of such a reduction of floats: a power of two. The adder may have
+            that many cycles, less two, at an initiation interval of 1.
 
     Raises:
         ToolError: W460 what there is no hardware for, W461 too many copies.
@@ -41,7 +48,7 @@ def graph_of(module: Any, reassociated: frozenset[str] = frozenset()) -> Graph:
         for n, a in enumerate(kernel.arguments)
         if not a.shape
     }
-    maker = RegionMaker(Context(arrays, signed, scalars, reassociated))
+    maker = RegionMaker(Context(arrays, signed, scalars, reassociated, lanes))
     body = maker.regions(flat.body, Scope(), frozenset(a.name for a in flat.locals))
     used = _touched(body)
     known = (*arrays.values(), *maker.registers)

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field, replace
 
 from backends.rtl.front.promote import Indices, Span
 from backends.rtl.front.scope import Scope, contradict, implies
-from backends.rtl.front.values import Builder, Guard, Val
-from backends.rtl.graph import Array, Kind, Place
+from backends.rtl.front.values import FALSE, Builder, Guard, Val, constant
+from backends.rtl.graph import Array, Kind, Place, Split
 from backends.rtl.graph import Memory as Storage
-from dsl.affine import Affine
+from dsl.affine import Affine, Constraint
 
 
 @dataclass(slots=True)
@@ -61,7 +61,7 @@ class Memory:
     dead: set[int] = field(default_factory=set)
     _apart: dict[tuple[Affine, ...], bool] = field(default_factory=dict)
     _current: dict[tuple[str, Indices], Val] = field(default_factory=dict)
-    _held: dict[tuple[str, Indices], Array] = field(default_factory=dict)
+    held: dict[tuple[str, Indices], Array] = field(default_factory=dict)
     _written: set[tuple[str, Indices]] = field(default_factory=set)
 
     def load(self, array: str, indices: Indices, guard: Guard) -> Val:
@@ -133,7 +133,7 @@ class Memory:
         key = (array, indices)
         if key in self.spans:
             if guard:
-                value = self.builder.select(self.builder.holds(guard), value, self._now(key))
+                value = self.builder.replaced(self.builder.holds(guard), value, self._now(key))
             self._current[key] = value
             self._written.add(key)
             return
@@ -177,18 +177,40 @@ class Memory:
         info, span = self.arrays[array], self.spans[key]
         name = f"{array}$r{self.taken + len(self.registers)}"
         held = Array(name, info.width, (), (), Storage.REGISTERS, False)
+        if span.lanes:
+            held = Array(name, info.width, (span.lanes,), (Split(),), Storage.LUTRAM, False)
         self.registers.append(held)
-        self._held[key] = held
-        op = self.builder.access(Kind.LOAD, info.width, Place(held.name, Affine()), (), None)
-        history = self.histories.setdefault(held.name, _History())
-        history.all_loads.append(Access(op, False, held.name, (), (), 0))
-        value = self.builder.loaded(op, info.width, self.signed[array])
+        self.held[key] = held
+        where, later = self._lane(span)
+        value = constant(span.identity)
+        if later is not None:
+            place = place_of(held, where, self.scope)
+            op = self.builder.access(Kind.LOAD, info.width, place, later, None)
+            history = self.histories.setdefault(held.name, _History())
+            history.all_loads.append(Access(op, False, held.name, where, later, 0))
+            value = self.builder.loaded(op, info.width, self.signed[array])
+        start = constant(span.identity)
         if not span.private:
             history = self.histories.setdefault(array, _History())
             before = self._loaded(history, array, indices, span.first, 0)
-            value = self.builder.select(self.builder.holds(span.first), before, value)
+            test = self.builder.holds(span.first)
+            if span.lanes:
+                start = self.builder.select(test, before, start)
+            else:
+                value = self.builder.select(test, before, value)
+        if span.lanes:
+            test = FALSE if later is None else self.builder.holds(later)
+            value = self.builder.select(test, value, start)
         self._current[key] = value
         return value
+
+    def _lane(self, span: Span) -> tuple[Indices, Guard | None]:
+        """Which partial result it is, and when it is not the first of it; None: never."""
+        if not span.lanes:
+            return (), ()
+        assert span.turn is not None
+        later = self.scope.guard([Constraint(span.turn - span.lanes)])
+        return (self.scope.simplified(span.turn % span.lanes),), later
 
     def finish(self) -> None:
         """Write back what lives in registers: to the register always, to the array at last."""
@@ -197,15 +219,15 @@ class Memory:
                 continue
             array, indices = key
             span = self.spans[key]
-            held = self._held.get(key)
+            held = self.held.get(key)
             if held is not None:
-                op = self.builder.access(
-                    Kind.STORE, held.width, Place(held.name, Affine()), (), value
-                )
-                store = Access(op, True, held.name, (), (), 2 * self.time + 1, value)
-                self.histories[held.name].stores.append(store)
+                where, _ = self._lane(span)
+                place = place_of(held, where, self.scope)
+                op = self.builder.access(Kind.STORE, held.width, place, (), value)
+                store = Access(op, True, held.name, where, (), 2 * self.time + 1, value)
+                self.histories.setdefault(held.name, _History()).stores.append(store)
                 self.time += 1
-            if not span.private:
+            if not span.private and not span.lanes:
                 history = self.histories.setdefault(array, _History())
                 self._stored(history, array, indices, span.last, value)
 

@@ -35,7 +35,7 @@ def narrowed(found: Draft) -> Draft:
         if new.kind is Kind.RESIZE and result[operands[0].op].width == width:
             alias[op.id] = operands[0]
         result.append(new)
-    return Draft(tuple(result), tuple(ranges), found.accesses, found.registers)
+    return Draft(tuple(result), tuple(ranges), found.accesses, found.registers, found.held)
 
 
 def _resolved(use: Use, alias: list[Use | None]) -> Use:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from backends.rtl.front.scope import Scope
 from backends.rtl.front.values import Guard
@@ -34,12 +34,22 @@ class Touch:
 class Span:
     """The iterations in which an element lives in a register: their first and their last.
 
-    ``private``: the element holds nothing before, nor is it needed afterwards.
+    ``private``: the element holds nothing before, nor is it needed afterwards. ``lanes``: it is
+    accumulated in so many partial results, one iteration (``turn``, from 0) after the other, and
+    not written back here; ``identity`` is what a partial result starts with.
     """
 
     first: Guard
     last: Guard
     private: bool
+    lanes: int = 0
+    turn: Affine | None = None
+    identity: int = 0
+
+    def in_lanes(self, counter: Counter, lanes: int, identity: int) -> Span:
+        """The span of an element that is accumulated in partial results, along one counter."""
+        turn = (Affine.of(counter.iv) - counter.lowers[0]) // counter.step
+        return replace(self, lanes=lanes, turn=turn, identity=identity)
 
 
 def spans(
@@ -48,6 +58,7 @@ def spans(
     scope: Scope,
     arrays: Mapping[str, Array],
     lifetimes: Mapping[str, int],
+    registers: bool = False,
 ) -> dict[tuple[str, Indices], Span]:
     """The elements of a pipeline that are better kept in registers.
 
@@ -60,6 +71,7 @@ def spans(
         scope: that of the block.
         arrays: by name.
         lifetimes: of arrays that live in one iteration of some of the outer counters: how many.
+        registers: also those of arrays that are registers already.
     """
     written: dict[str, dict[Indices, bool]] = defaultdict(dict)
     guards: dict[tuple[str, Indices], set[Guard]] = defaultdict(set)
@@ -69,7 +81,9 @@ def spans(
         guards[t.array, t.indices].add(t.guard)
     found: dict[tuple[str, Indices], Span] = {}
     for array, elements in written.items():
-        if not any(elements.values()) or _is_register(arrays[array], elements):
+        if not any(elements.values()):
+            continue
+        if not registers and _is_register(arrays[array], elements):
             continue
         shapes = {tuple(i.terms for i in indices) for indices in elements}
         for indices, stored in elements.items():

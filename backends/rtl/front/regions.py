@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from typing import assert_never
 
 from backends.rtl.front.balance import balanced
-from backends.rtl.front.block import Code, Context, draft, ordered
+from backends.rtl.front.block import Code, Context, Draft, draft, draft_with, ordered
 from backends.rtl.front.deps import dependences
 from backends.rtl.front.estimate import cycles, interval
 from backends.rtl.front.flat import Flat, FlatGuard, FlatLoop, Leaf
 from backends.rtl.front.flatten import Nest, nest_of
+from backends.rtl.front.lanes import Lanes, join, reductions
 from backends.rtl.front.narrow import narrowed
 from backends.rtl.front.scope import Scope
 from backends.rtl.graph import Array, Block, Guarded, Loop, Pipeline, Region, Straight
@@ -45,56 +46,96 @@ class RegionMaker:
                 run.append(node)
                 continue
             flush()
-            region = self._region(node, scope)
-            if region is not None:
-                found.append(region)
+            found += self._region(node, scope)
         flush()
         return tuple(found)
 
-    def _region(self, node: FlatLoop | FlatGuard, scope: Scope) -> Region | None:
+    def _region(self, node: FlatLoop | FlatGuard, scope: Scope) -> tuple[Region, ...]:
         match node:
             case FlatGuard(constraints, body):
                 inner = self.regions(body, scope, frozenset())
-                return Guarded(constraints, inner) if inner else None
+                return (Guarded(constraints, inner),) if inner else ()
             case FlatLoop():
                 return self._loop(node, scope)
             case _:
                 assert_never(node)
 
-    def _loop(self, node: FlatLoop, scope: Scope) -> Region | None:
+    def _loop(self, node: FlatLoop, scope: Scope) -> tuple[Region, ...]:
         """The loop flattened with those inside of it, if that is not slower."""
         inside = scope.inside(node.counter)
         if inside is None:
-            return None
+            return ()
         nest = nest_of(node, scope)
         if nest is None:
             body = self.regions(node.body, inside, node.private)
-            return Loop(node.counter, body) if body else None
+            return (Loop(node.counter, body),) if body else ()
         flat = self._pipeline(nest, scope)
-        if flat is None or len(nest.counters) == 1:
+        if not flat or nest.flatten or self._interval(flat[0]) <= nest.ii:
             return flat
-        arrays = {**self.context.arrays, **{r.name: r for r in self.registers}}
-        if nest.flatten or interval(flat.block, nest.ii, arrays) <= nest.ii:
-            return flat
-        body = self.regions(node.body, inside, node.private)
-        apart = Loop(node.counter, body)
-        arrays |= {r.name: r for r in self.registers}
-        if cycles(flat, arrays, scope.ranges) <= cycles(apart, arrays, scope.ranges):
-            return flat
-        return apart
+        if len(nest.counters) > 1:
+            other = self._apart(node, inside)
+        else:
+            other = self._in_lanes(nest, scope, inside)
+        return min((flat, other or flat), key=lambda found: self._cycles(found, scope))
 
-    def _pipeline(self, nest: Nest, scope: Scope) -> Pipeline | None:
+    def _apart(self, node: FlatLoop, inside: Scope) -> tuple[Region, ...]:
+        body = self.regions(node.body, inside, node.private)
+        return (Loop(node.counter, body),) if body else ()
+
+    def _pipeline(self, nest: Nest, scope: Scope) -> tuple[Region, ...]:
         inside: Scope | None = scope
         for counter in nest.counters:
             inside = None if inside is None else inside.inside(counter)
         if inside is None:
-            return None
-        block = self.block(Code(nest.leaves, nest.counters, nest.lifetimes), inside)
-        return Pipeline(nest.counters, block, nest.ii) if block.ops else None
+            return ()
+        code = Code(nest.leaves, nest.counters, nest.lifetimes)
+        block = self._finished(draft(code, inside, self.context, len(self.registers)), inside, code)
+        return (Pipeline(nest.counters, block, nest.ii),) if block.ops else ()
+
+    def _in_lanes(self, nest: Nest, scope: Scope, inside: Scope) -> tuple[Region, ...]:
+        """A loop whose reductions have several partial results; nothing if it has none of these."""
+        (counter,) = nest.counters
+        if not self.context.reassociated or len(counter.lowers) > 1:
+            return ()
+        free = reductions(nest.leaves, inside, self.context.reassociated)
+        starts = {key: identity for key, (_, identity) in free.items()}
+        code = Code(nest.leaves, nest.counters, nest.lifetimes, starts)
+        found = draft(code, inside, self.context, len(self.registers))
+        lanes = [
+            Lanes(*key, *free[key], held)
+            for key, held in found.held.items()
+            if key in free and held.shape
+        ]
+        if not lanes:
+            return ()
+        block = self._finished(found, inside, code)
+        context = self.context.having(
+            (lane.partial, self.context.signed[lane.array]) for lane in lanes
+        )
+        after = draft_with(lambda memory: join(memory, lanes, counter, scope), scope, context)
+        return (
+            Pipeline(nest.counters, block, nest.ii),
+            Straight(self._finished(after, scope, Code(()))),
+        )
+
+    def _interval(self, region: Region) -> int:
+        assert isinstance(region, Pipeline)
+        return interval(region.block, region.ii, self._arrays())
+
+    def _cycles(self, regions: tuple[Region, ...], scope: Scope) -> float:
+        arrays = self._arrays()
+        return sum(cycles(r, arrays, scope.ranges) for r in regions)
+
+    def _arrays(self) -> dict[str, Array]:
+        return {**self.context.arrays, **{r.name: r for r in self.registers}}
 
     def block(self, code: Code, scope: Scope) -> Block:
         """The block of statement copies."""
-        found = ordered(draft(code, scope, self.context, len(self.registers)))
-        found = ordered(balanced(ordered(narrowed(found)), self.context.reassociated))
+        found = draft(code, scope, self.context, len(self.registers))
+        return self._finished(found, scope, code)
+
+    def _finished(self, found: Draft, scope: Scope, code: Code) -> Block:
+        found = ordered(narrowed(ordered(found)))
+        found = ordered(balanced(found, self.context.reassociated))
         self.registers.extend(found.registers)
         return Block(found.ops, dependences(found.ops, found.accesses, scope, len(code.counters)))

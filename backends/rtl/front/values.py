@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from backends.rtl.graph import Kind, Op, Place, Use
+from backends.rtl.graph import FLOATS, Kind, Op, Place, Use
 from dsl.affine import Affine, Constraint
 from dsl.types import FixedType
 
@@ -79,12 +79,14 @@ class Builder:
         """How an operation takes a value; constants get their operation here."""
         if x.op >= 0:
             return Use(x.op, x.signed)
-        number = x.low
-        width = x.width
-        raw = number & ((1 << width) - 1)
-        op = self._add(Kind.CONST, width, (), raw, None, None, ())
-        self.ranges[op] = (number, number)
-        return Use(op, number < 0)
+        key = (Kind.CONST, x.low)  # −1 and 1 are the same bit, but not the same range
+        op = self._known.get(key)
+        if op is None:
+            op = self._known[key] = len(self.ops)
+            raw = x.low & ((1 << x.width) - 1)
+            self.ops.append(Op(op, Kind.CONST, x.width, value=raw, stmt=self.stmt))
+            self.ranges.append((x.low, x.low))
+        return Use(op, x.low < 0)
 
     def _add(
         self,
@@ -97,8 +99,7 @@ class Builder:
         guard: Guard,
         name: str = "",
     ) -> int:
-        signs = width if kind is not Kind.CONST else (width, value >> (width - 1))
-        key = (kind, signs, operands, value, affine, fixed, guard, name)
+        key = (kind, width, operands, value, affine, fixed, guard, name)
         found = self._known.get(key)
         if found is None:
             found = self._known[key] = len(self.ops)
@@ -324,10 +325,54 @@ class Builder:
             x = constant(low) if low == high else Val(inner.op, inner.signed, low, high)
         return x
 
+    def replaced(self, test: Val, new: Val, old: Val) -> Val:
+        """``test ? new : old``; a sum with the old value is one with nothing where it stays."""
+        if test.const is not None or new.op < 0 or old.op < 0:
+            return self.select(test, new, old)
+        op, width = self.ops[new.op], None
+        if op.kind is Kind.RESIZE:
+            width, op = op.width, self.ops[op.operands[0].op]
+        keep = Use(old.op, old.signed)
+        if op.kind in (Kind.ADD, Kind.SUB, Kind.FADD, Kind.FSUB) and op.operands[0] == keep:
+            other = op.operands[1]
+        elif op.kind in (Kind.ADD, Kind.FADD) and op.operands[1] == keep:
+            other = op.operands[0]
+        else:
+            return self.select(test, new, old)
+        nothing = {Kind.FADD: 0x80000000}.get(op.kind, 0)  # −0 + x is x, and so is x − 0
+        part = self.select(test, self._read(other), constant(nothing))
+        if op.kind in FLOATS:
+            return self.floating(op.kind, old, part)
+        total = self.add(old, part) if op.kind is Kind.ADD else self.sub(old, part)
+        return total if width is None else self.resized(total, width, new.signed)
+
+    def _read(self, use: Use) -> Val:
+        """An operand as a value."""
+        low, high = self.ranges[use.op]
+        width = self.ops[use.op].width
+        if low == high:
+            return constant(low)
+        least, most = signed_range(width) if use.signed else (0, (1 << width) - 1)
+        if least <= low and high <= most:
+            return Val(use.op, use.signed, low, high)
+        return Val(use.op, use.signed, least, most)
+
     def floating(self, kind: Kind, *operands: Val) -> Val:
         """An operation that gives binary32, or one bit for a comparison."""
         test = kind in (Kind.FEQ, Kind.FNE, Kind.FLT, Kind.FLE)
-        return self.make(kind, operands, 0, 1 if test else _FLOAT_BITS)
+        words = tuple(self._word(x) for x in operands)
+        return self.make(kind, words, 0, 1 if test else _FLOAT_BITS)
+
+    def _word(self, x: Val) -> Val:
+        """A float of all its 32 bits, also where the upper ones are known to be 0."""
+        if x.op >= 0 and self.ops[x.op].width == 32:
+            return x
+        if x.const is None:
+            op = self._add(Kind.RESIZE, 32, (self.use(x),), 0, None, None, ())
+        else:
+            op = self._add(Kind.CONST, 32, (), x.const, None, None, ())
+        self.ranges[op] = (x.low, x.high)
+        return Val(op, False, x.low, x.high)
 
     def to_float(self, x: Val, fixed: FixedType) -> Val:
         """The nearest binary32 of a raw."""
@@ -336,7 +381,7 @@ class Builder:
 
     def from_float(self, x: Val, fixed: FixedType) -> Val:
         """The raw of a binary32."""
-        op = self._add(Kind.FROM_FLOAT, fixed.width, (self.use(x),), 0, None, fixed, ())
+        op = self._add(Kind.FROM_FLOAT, fixed.width, (self.use(self._word(x)),), 0, None, fixed, ())
         return self.loaded(op, fixed.width, fixed.signed)
 
 
