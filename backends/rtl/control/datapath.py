@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
 from backends.rtl.control.affine import Env, Number, holds, is_side_by_side, modulo
 from backends.rtl.control.memories import Memories
@@ -170,7 +171,7 @@ class Datapath:
             found = self.env[name]
             expr = found.expr
             if name in self.moving:
-                expr = self._counters(name, cycle, lambda env, name=name: env[name].expr)
+                expr = self._counters(name, cycle, partial(_counter, name))
             moved[name] = Number(expr, found.low, found.high)
         return moved
 
@@ -262,6 +263,10 @@ class Datapath:
             self.memories.write(
                 array.name, bank, self._in_bank(place, bank, enable, cycle), address, data
             )
+
+
+def _counter(name: str, env: Env) -> Expr:
+    return env[name].expr
 
 
 def select(words: list[Expr], number: Expr) -> Expr:

@@ -62,8 +62,8 @@ def _addresses(problem: Problem) -> tuple[list[_Kept], dict[int, list[int]]]:
     kept = [_Kept(width[key], tuple(ops)) for key, ops in users.items()]
     of: dict[int, list[int]] = defaultdict(list)
     for number, address in enumerate(kept):
-        for op in address.users:
-            of[op].append(number)
+        for user in address.users:
+            of[user].append(number)
     return kept, of
 
 
