@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 import time
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from dse.run.offers import Board
 
 INTERRUPTED = 130
+Made = TypeVar("Made")
 _POLL = 0.5  # seconds between looks for a study that is not there yet
 
 
@@ -68,7 +70,7 @@ def command(
     with (
         console.progress("worker") as update,
         stop_once() as stopping,
-        _opened(folder, storage) as place,
+        _opened(folder, storage, idle) as place,
     ):
 
         def heard(result: Result) -> None:
@@ -91,7 +93,7 @@ def command(
 
 
 def _opened(
-    folder: Path | None, storage: str | None
+    folder: Path | None, storage: str | None, idle: float
 ) -> contextlib.AbstractContextManager[BaseStorage]:
     from dse.run.directory import open_run
     from dse.run.storage import database, journal
@@ -99,20 +101,26 @@ def _opened(
     if storage is not None:
         return database(storage)
     assert folder is not None
-    return contextlib.nullcontext(journal(open_run(folder, write=False).journal))
+    run = _awaited(lambda: open_run(folder, write=False), idle)
+    return contextlib.nullcontext(journal(run.journal))
 
 
 def _board(storage: BaseStorage, study: str | None, jobs: int, idle: float) -> Board:
-    """The offers, which may not be there yet: workers and the exploration start in any order."""
     from dse.run.offers import Board
     from dse.run.study import STUDY
+
+    return _awaited(lambda: Board(storage, study or STUDY, jobs), idle)
+
+
+def _awaited(make: Callable[[], Made], idle: float) -> Made:
+    """What may not be there yet: workers and the exploration start in any order."""
     from dsl.errors import InputError
 
     start = time.monotonic()
     while True:
         try:
-            return Board(storage, study or STUDY, jobs)
-        except InputError:
-            if time.monotonic() - start >= idle:
+            return make()
+        except InputError as error:
+            if error.code not in ("W521", "W533") or time.monotonic() - start >= idle:
                 raise
         time.sleep(_POLL)

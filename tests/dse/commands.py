@@ -14,12 +14,17 @@ GEMM = f"{ROOT}/examples/polybench/gemm.py:gemm"
 WEFT = [sys.executable, "-c", "from dse.cli import main; main()"]
 
 
+begun: list[subprocess.Popen[str]] = []
+
+
 def begin(*words: str | Path, **env: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
+    process = subprocess.Popen(
         [*WEFT, *map(str, words)], cwd=ROOT, text=True, stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         env={**os.environ, "NO_COLOR": "1", **env},
     )  # fmt: skip
+    begun.append(process)
+    return process
 
 
 def begin_exploring(folder: Path, *words: str | Path, **env: str) -> subprocess.Popen[str]:
