@@ -54,9 +54,9 @@ class Small:
 
 
 ENUMERATED = (
-    Small("gemm", {"NI": 12, "NJ": 10, "NK": 14}, 16),
-    Small("bicg", {"M": 8, "N": 9}, 6),
-    Small("jacobi_2d", {"TSTEPS": 20, "N": 30}, 32),
+    Small("gemm", {"NI": 12, "NJ": 10, "NK": 14}, 8),
+    Small("bicg", {"M": 38, "N": 42}, 3),
+    Small("jacobi_2d", {"TSTEPS": 20, "N": 30}, 16),
     Small("k2mm", {"NI": 16, "NJ": 18, "NK": 22, "NL": 24}, 2),
 )
 # Spaces of the samplers: PolyBench's smallest sizes, and DSP that is enough for some tens of copies.

@@ -17,7 +17,7 @@ tool may move it out of that loop, and no further.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil, log2, prod
 from typing import Literal
 
@@ -250,7 +250,7 @@ class _Counter:
         constant = any(stmt.ops[k].kind == "const" for k in op.operands)
         if constant and op.type == "int":
             return None  # shifts and additions, if it is anything
-        return self.tool.operator(op.kind, op.type, op.width)
+        return _cheapest(self.tool, op)
 
     # ---------------------------------------------------------------------------------- recurrences
 
@@ -294,6 +294,17 @@ class _Counter:
             if last in longest:
                 best = longest[last] if best is None else min(best, longest[last])
         return best or 0
+
+
+def _cheapest(tool: Personality, op: Op) -> Operator:
+    """The operator with the least DSP and the least delay of all implementations there are."""
+    usual = tool.operator(op.kind, op.type, op.width)
+    others = [tool.operator(op.kind, op.type, op.width, impl) for impl in tool.implementations]
+    return replace(
+        usual,
+        dsp=min(o.dsp for o in (usual, *others)),
+        distance=min(o.distance for o in (usual, *others)),
+    )
 
 
 def _variables(access: Access) -> frozenset[str]:

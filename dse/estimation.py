@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from mlir_passes.pipeline import Design
     from polyhedral.scheduled import ScheduledScop
 
+OPEN_FAMILY = "ecp5"
+"""What the open backend builds for: it answers for its own designs, nothing is emulated."""
+
 _SAME_CLOCK = 0.005  # ns: 3.33 is 300 MHz
 
 
@@ -86,7 +89,7 @@ def _no_library(tool: str | None, clock: float) -> ToolError:
 
 
 def _notes(tool: Personality, device: Device) -> tuple[str, ...]:
-    if not device.vitis:
+    if not device.vitis and device.family != tool.family:
         return (
             f"{tool.tool} does not target {device.name}: these are the operators of "
             f"{tool.family}, next to what {device.name} has",
@@ -120,9 +123,29 @@ def estimated_state(
     regions = kernel_of_tree(tree)
     kept = written_unrolls(schedule)
     where = replace(where, tool=allowed(where.tool, bool(state.reassociated)))
-    answer = estimate(regions, where.tool, where.device, explain=explain, kept=kept)
+    if where.tool.family == OPEN_FAMILY:
+        answer = open_answer(tree.program, schedule, where.tool, where.device)
+    else:
+        answer = estimate(regions, where.tool, where.device, explain=explain, kept=kept)
     noted = replace(where, notes=(*where.notes, *_assumed(regions, where.tool)))
     return Estimation(tree.program, schedule, noted, state, regions, answer)
+
+
+def open_answer(
+    program: Program, schedule: Schedule, tool: Personality, device: Device
+) -> QorEstimate:
+    """What the open backend makes of a scheduled program: its own cycles.
+
+    Raises:
+        ToolError: W46x, an operation that it has no hardware for, or too many copies.
+    """
+    from backends.rtl.synth import SynthOptions, rtl_of
+    from mlir_passes.pipeline import compile_design
+    from qor_gnn.open_model import open_estimate
+
+    module = compile_design(program, schedule).module
+    options = SynthOptions(device.name, tool.clock_ns)
+    return open_estimate(rtl_of(module, schedule, options), tool, device)
 
 
 def _assumed(regions: Kernel, tool: Personality) -> tuple[str, ...]:
@@ -133,7 +156,7 @@ def _assumed(regions: Kernel, tool: Personality) -> tuple[str, ...]:
             for op in node.ops if isinstance(node, Statement) else ():
                 if op.kind in ("load", "input", "const", "index"):
                     continue
-                operator = tool.operator(op.kind, op.type, op.width)
+                operator = tool.operator(op.kind, op.type, op.width, op.impl)
                 if operator.shared and not operator.measured:
                     found[f"{op.kind} on {op.type}"] = None
     return (f"assumed, not measured: {', '.join(found)}",) if found else ()

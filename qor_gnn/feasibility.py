@@ -86,7 +86,7 @@ def feasibility(
 
 
 def _operator(tool: Personality, op: Op) -> Operator:
-    return tool.operator(op.kind, op.type, op.width)
+    return tool.operator(op.kind, op.type, op.width, op.impl)
 
 
 class _Count:

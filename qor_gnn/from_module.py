@@ -34,6 +34,7 @@ from qor_gnn.region import (
     Split,
     Statement,
     Trips,
+    bound,
 )
 
 _KINDS = {
@@ -188,7 +189,8 @@ class _Reader:
         for v in needed:
             taken = tuple(places[o.number] for o in v.operands)
             ops.append(Op(v.op.kind, v.op.type, v.op.width, taken, v.op.access, v.op.value))
-        return Statement(info.name, tuple(ops), self._access(op, operands[1:]), info.source)
+        binds = {b.op: b.impl for b in info.bind_ops}
+        return Statement(info.name, bound(ops, binds), self._access(op, operands[1:]), info.source)
 
     def _value(self, op: Any) -> None:
         (result,) = list(op.results)

@@ -20,6 +20,7 @@ from qor_gnn.region import (
     Split,
     Statement,
     Trips,
+    bound,
 )
 
 
@@ -100,4 +101,5 @@ class _Reader:
         target: Access = lowering.access(stmt.target)
         ops = tuple(lowering.ops)
         # The value of the statement is its last operation: a bare copy of an earlier one is that.
-        return Statement(stmt.name, ops[: last + 1], target, stmt.source)
+        binds = {b.op: b.impl for b in self.tree.operators if b.stmt == stmt.name}
+        return Statement(stmt.name, bound(ops[: last + 1], binds), target, stmt.source)

@@ -94,7 +94,7 @@ class _Step:
     site: Site | None = None
     operator: Operator | None = None
     operands: tuple[int, ...] = ()
-    head: tuple[str, str, int] = ("", "", 0)
+    head: tuple[str, str, int, str] = ("", "", 0, "")
     index: Access | None = None
     outside: int = 0
 
@@ -200,8 +200,8 @@ class Expander:
             elif op.kind == "index":
                 steps.append(_Step("", index=op.access))
             else:
-                operator = self.personality.operator(op.kind, op.type, op.width)
-                head = (op.kind, op.type, op.width)
+                operator = self.personality.operator(op.kind, op.type, op.width, op.impl)
+                head = (op.kind, op.type, op.width, op.impl)
                 steps.append(_Step(op.kind, operator=operator, operands=op.operands, head=head))
         return _Plan(tuple(steps), self._site(statement.target))
 

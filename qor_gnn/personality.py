@@ -91,6 +91,8 @@ class Rules:
         reassociate: under unsafe math sums are trees; `tree_saved` states of each addition of one,
             and ``exit`` added to a sum in front of the exit of a flattened, partly unrolled loop.
         tree_carries: the accumulator is a leaf of that tree, instead of being added to its sum.
+        product_saved: states of each product on a recurrence of several operators through registers,
+            which then closes a state later.
         guards_flatten: a nest flattens although its inner loop updates, under a guard, an element that
             it stays at.
         banks_rotate: accesses with one moving subscript are known to be in different banks where
@@ -125,6 +127,7 @@ class Rules:
     whole_copies: bool = False
     reassociate: bool = False
     tree_saved: int = 0
+    product_saved: int = 0
     exit: int = 0
     tree_carries: bool = False
     guards_flatten: bool = True
@@ -156,14 +159,20 @@ class Personality:
     ports: Mapping[str, Ports] = field(hash=False)
     operators: Mapping[str, Mapping[str, Operator]] = field(hash=False)
     integers: Mapping[str, Mapping[str, Any]] = field(hash=False)
+    implementations: Mapping[str, Mapping[str, Mapping[str, Operator]]] = field(
+        default_factory=dict, hash=False
+    )
 
-    def operator(self, kind: str, type_: str, width: int) -> Operator:
+    def operator(self, kind: str, type_: str, width: int, impl: str = "") -> Operator:
         """The operator ``kind`` on values of ``type_`` (``f32``, …, ``int``) and ``width`` bits.
+
+        ``impl`` is the implementation asked for; where no report shows it, it is the tool's choice.
 
         Raises:
             ToolError: W451, the library has no such operator.
         """
-        return _operator(self, kind, type_, width)
+        chosen = self.implementations.get(impl, {}).get(type_, {}).get(kind)
+        return _operator(self, kind, type_, width) if chosen is None else chosen
 
     @property
     def usable_ns(self) -> float:
@@ -247,10 +256,8 @@ def personality(name: str = DEFAULT) -> Personality:
 
 def read(data: Mapping[str, Any]) -> Personality:
     """A personality from the JSON object that the files hold."""
-    tables = {
-        type_: {kind: Operator(**row) for kind, row in table.items()}
-        for type_, table in data["operators"].items()
-    }
+    tables = _tables(data["operators"])
+    asked = {impl: _tables(rows) for impl, rows in data.get("implementations", {}).items()}
     plain = ("name", "tool", "version", "family", "device", "clock_ns", "uncertainty")
     return Personality(
         **{key: data[key] for key in plain},
@@ -261,4 +268,12 @@ def read(data: Mapping[str, Any]) -> Personality:
         ports={name: Ports(*row) for name, row in data["ports"].items()},
         operators=tables,
         integers=data["integers"],
+        implementations=asked,
     )
+
+
+def _tables(rows: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Operator]]:
+    return {
+        type_: {kind: Operator(**row) for kind, row in table.items()}
+        for type_, table in rows.items()
+    }

@@ -6,7 +6,7 @@ give the same tree. Everything is frozen, so that any part of it can be the key 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -72,6 +72,8 @@ class Op:
     ``kind`` is ``load`` (with ``access``), ``input`` (a scalar argument, named by ``access``),
     ``const``, ``index`` (a loop variable as data) or an operator of the personality's library.
     ``operands`` are positions in the statement's ``ops``; ``width`` is that of the result in bits.
+    ``impl`` is the implementation that a schedule asks for (``fabric``, ``dsp``); empty for the tool's
+    own choice.
     """
 
     kind: str
@@ -80,6 +82,28 @@ class Op:
     operands: tuple[int, ...] = ()
     access: Access | None = None
     value: str = ""
+    impl: str = ""
+
+
+_PREFIXES = {"f16": "h", "f32": "f", "f64": "d"}
+
+
+def bind_name(type_: str, kind: str) -> str:
+    """The name that ``bind_op`` has for an operator on floats: ``fadd``."""
+    return _PREFIXES.get(type_, "") + kind
+
+
+def bound(ops: Sequence[Op], binds: Mapping[str, str]) -> tuple[Op, ...]:
+    """The operations with the implementations asked for.
+
+    Args:
+        ops: of a statement.
+        binds: the name that ``bind_op`` has for an operator (``fadd``) to an implementation.
+    """
+    if not binds:
+        return tuple(ops)
+    names = [bind_name(op.type, op.kind) for op in ops]
+    return tuple(replace(op, impl=binds.get(name, "")) for op, name in zip(ops, names, strict=True))
 
 
 @dataclass(frozen=True, slots=True)

@@ -170,7 +170,7 @@ def _order(
 ) -> Order:
     group = next(g for g in groups(state) if leader in {p.name for p in g})
     names = frozenset(p.name for p in group)
-    statements = [_statement(state, p) for p in group]
+    statements = [lowered(state, p) for p in group]
     delays = {s.name: _delays(s, context.tool) for s in statements}
     dependences = carried(state, names)
     first = group[0]
@@ -253,10 +253,11 @@ class _Band:
 # ---------------------------------------------------------------------------------------- contents
 
 
-def _statement(state: ScheduledScop, piece: Piece) -> Statement:
+def lowered(state: ScheduledScop, piece: Piece) -> Statement:
     """The statement's operations, subscripts over the loops that it now runs in."""
     program = state.scop.program
-    tree = LoopTree(program, (Instance(piece.statement.stmt, piece.bindings),))
+    body = (Instance(piece.statement.stmt, piece.bindings),)
+    tree = LoopTree(program, body, operators=state.operators)
     (node,) = kernel_of_tree(tree).functions[0].body
     assert isinstance(node, Statement)
     return node
@@ -291,7 +292,7 @@ def _delays(statement: Statement, tool: Personality) -> _Delays:
     for op in statement.ops:
         own = 0
         if op.kind not in ("load", "input", "const", "index"):
-            own = tool.operator(op.kind, op.type, op.width).distance
+            own = tool.operator(op.kind, op.type, op.width, op.impl).distance
         whole.append(max((whole[k] for k in op.operands), default=0) + own)
         before = max((onto[k] for k in op.operands), default=-1)
         started = op.access == statement.target
@@ -326,6 +327,6 @@ def _operations(
         loops.append(frozenset(mine))
         if op.kind in ("load", "input", "const", "index"):
             continue
-        operator = tool.operator(op.kind, op.type, op.width)
+        operator = tool.operator(op.kind, op.type, op.width, op.impl)
         if operator.shared and operator.dsp:
             yield Operation(operator.core, operator.dsp, loops[-1])

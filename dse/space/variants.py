@@ -5,13 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dse.space.nest import Nest
-from dse.space.orders import Context, groups, nests
+from dse.space.orders import Context, groups, lowered, nests
 from dsl.errors import ScheduleError
-from dsl.steps import Distribute, Fuse, Reassociate, Step
+from dsl.steps import BindOp, Distribute, Fuse, Reassociate, Step
 from polyhedral.ranges import constant_interval
 from polyhedral.schedule import apply_step
 from polyhedral.scheduled import Piece, ScheduledScop
 from polyhedral.scop import reduction_access
+from qor_gnn.region import bind_name
+
+FABRIC = "fabric"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +37,10 @@ class Variant:
 def variants(
     state: ScheduledScop, context: Context, reassociate: bool = False
 ) -> tuple[Variant, ...]:
-    """The structures of a program, each once; the distributed one first."""
+    """The structures of a program, each once; the distributed one first.
+
+    Where the tool can build sums without DSP slices, each is there once more with all sums so.
+    """
     free: tuple[Step, ...] = ()
     if reassociate:
         state, free = _reassociated(state)
@@ -45,14 +51,35 @@ def variants(
         ("merged", joined, (*free, *apart, *merged)),
         ("as written", state, free),
     )
-    found: list[Variant] = []
-    seen: set[tuple[tuple[str, ...], ...]] = set()
-    for name, at, steps in states:
+    found: dict[tuple[tuple[str, ...], ...], tuple[str, ScheduledScop, tuple[Step, ...]]] = {}
+    for structure in states:
+        at = structure[1]
         key = tuple((*(p.name for p in g), str(g[0].place)) for g in groups(at))
-        if key not in seen:
-            seen.add(key)
-            found.append(Variant(name, steps, nests(at, context)))
-    return tuple(found)
+        found.setdefault(key, structure)
+    plain = [Variant(name, steps, nests(at, context)) for name, at, steps in found.values()]
+    binds = _sums_in_logic(state, context)
+    if not binds:
+        return tuple(plain)
+    bound = []
+    for name, at, steps in found.values():
+        for bind in binds:
+            at = apply_step(at, bind)
+        bound.append(Variant(f"{name}, sums in {FABRIC}", (*steps, *binds), nests(at, context)))
+    return (*plain, *bound)
+
+
+def _sums_in_logic(state: ScheduledScop, context: Context) -> tuple[BindOp, ...]:
+    """The steps that keep the sums of all statements off the DSP slices, where the tool can."""
+    known = context.tool.implementations.get(FABRIC, {})
+    steps: list[BindOp] = []
+    for statement in state.scop.statements:
+        pieces = state.of_statement(statement.name)
+        ops = lowered(state, pieces[0]).ops if pieces else ()
+        kinds = {(op.type, op.kind) for op in ops if op.kind in known.get(op.type, {})}
+        steps += [
+            BindOp(statement.name, bind_name(type_, kind), FABRIC) for type_, kind in sorted(kinds)
+        ]
+    return tuple(steps)
 
 
 def _reassociated(state: ScheduledScop) -> tuple[ScheduledScop, tuple[Step, ...]]:

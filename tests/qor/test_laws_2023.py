@@ -8,11 +8,16 @@ from __future__ import annotations
 import pytest
 
 from dsl.builder import ProgramBuilder
+from dsl.schedule import Schedule
+from dsl.steps import BindOp
 from dsl.types import f32
+from mlir_passes.pipeline import compile_design
 from polyhedral.codegen import loop_tree
+from polyhedral.schedule import apply
 from polyhedral.scheduled import build
 from qor_gnn.data.u280_programs import KERNELS, program
 from qor_gnn.estimate import LoopEstimate, QorEstimate, estimate
+from qor_gnn.from_module import kernel_of_module
 from qor_gnn.from_tree import kernel_of_tree
 from qor_gnn.reasons import Recurrence
 from tests.qor.designs import region_tree
@@ -109,3 +114,21 @@ def test_the_outermost_loop_of_a_flattened_nest_may_vary() -> None:
     flat = loop(found, "i", "j")
     assert flat.kind == "pipeline"
     assert flat.trips.average == 30 * 9.5 * 20 / 19  # k = 0 does not enter it
+
+
+def test_a_sum_in_logic_takes_no_dsp_and_five_states() -> None:
+    found = {}
+    for impl in ("auto", "fabric"):
+        p = ProgramBuilder("axpy")
+        a, b = p.placeholder("A", f32, (64,)), p.placeholder("B", f32, (64,))
+        (i,) = p.loops(i=64)
+        p.compute("S", (i,), b[i], b[i] + a[i] * a[i])
+        state = apply(p.build(), Schedule((BindOp("S", "fadd", impl),)))
+        tree = loop_tree(state)
+        found[impl] = estimate(kernel_of_tree(tree), TOOL)
+        module = compile_design(p.build(), Schedule((BindOp("S", "fadd", impl),))).module
+        assert kernel_of_module(module) == kernel_of_tree(tree)
+    assert dict(found["auto"].units) == {"fadd": 1, "fmul": 1}
+    assert dict(found["fabric"].units) == {"fadd_fabric": 1, "fmul": 1}
+    assert (found["auto"].dsp, found["fabric"].dsp) == (5, 3)
+    assert found["auto"].latency.average - found["fabric"].latency.average == 7 - 5
