@@ -10,7 +10,8 @@ from backends.rtl.front.memory import Access, Memory
 from backends.rtl.front.promote import Indices, Span, Touch, spans
 from backends.rtl.front.scope import Scope
 from backends.rtl.front.statements import statement_value
-from backends.rtl.front.values import Builder, Val
+from backends.rtl.front.val import Val
+from backends.rtl.front.values import Builder
 from backends.rtl.graph import Array, Counter, Op, Scalar, Use
 from dsl.affine import Affine
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from backends.rtl.front.values import Builder, Val, constant, signed_range
+from backends.rtl.front.val import Val, constant, signed_range
+from backends.rtl.front.values import Builder
 from backends.rtl.graph import Kind
 from dsl.numeric import division_width
 from dsl.types import FixedType, Overflow, Quant

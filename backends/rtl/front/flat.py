@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from backends.rtl.front.scope import Env, Scope
 from backends.rtl.front.tree import For, If, Kernel, Local, Node, Statement
 from backends.rtl.front.unsupported import too_large, unsupported
-from backends.rtl.front.values import Guard
+from backends.rtl.front.val import Guard
 from backends.rtl.graph import Counter
 from dsl.affine import Affine, Constraint
 from mlir_passes.dialect import ArrayInfo

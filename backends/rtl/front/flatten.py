@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from backends.rtl.front.flat import Flat, FlatLoop, Leaf
 from backends.rtl.front.promote import edges
 from backends.rtl.front.scope import Scope
-from backends.rtl.front.values import Guard
+from backends.rtl.front.val import Guard
 from backends.rtl.graph import Counter
 
 

@@ -17,7 +17,8 @@ from backends.rtl.front.memory import Memory
 from backends.rtl.front.promote import Indices
 from backends.rtl.front.scope import Scope
 from backends.rtl.front.tree import Statement
-from backends.rtl.front.values import Builder, Val, constant
+from backends.rtl.front.val import Val, constant
+from backends.rtl.front.values import Builder
 from backends.rtl.graph import Array, Counter, Kind
 from dsl.affine import Affine, Constraint
 

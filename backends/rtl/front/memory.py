@@ -11,7 +11,8 @@ from dataclasses import dataclass, field, replace
 
 from backends.rtl.front.promote import Indices, Span
 from backends.rtl.front.scope import Scope, contradict, implies
-from backends.rtl.front.values import FALSE, Builder, Guard, Val, constant
+from backends.rtl.front.val import FALSE, Guard, Val, constant
+from backends.rtl.front.values import Builder
 from backends.rtl.graph import Array, Kind, Place, Split
 from backends.rtl.graph import Memory as Storage
 from dsl.affine import Affine, Constraint

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from backends.rtl.front.block import Draft, moved
-from backends.rtl.front.values import signed_range
+from backends.rtl.front.val import signed_range
 from backends.rtl.graph import Kind, Op, Use
 
 MODULAR = frozenset({Kind.ADD, Kind.SUB, Kind.MUL, Kind.AND, Kind.OR, Kind.XOR, Kind.RESIZE})

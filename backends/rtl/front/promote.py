@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from backends.rtl.front.scope import Scope
-from backends.rtl.front.values import Guard
+from backends.rtl.front.val import Guard
 from backends.rtl.graph import Array, Counter, Memory
 from dsl.affine import Affine, Constraint
 

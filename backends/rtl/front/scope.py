@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from math import gcd
 
-from backends.rtl.front.values import Guard
+from backends.rtl.front.val import Guard
 from backends.rtl.graph import Counter
 from dsl.affine import Affine, Constraint, FloorDiv
 from mlir_passes.extremes import Scope as Loops

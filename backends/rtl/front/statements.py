@@ -7,7 +7,8 @@ from collections.abc import Callable
 from backends.rtl.front.fixed import cast, divide
 from backends.rtl.front.tree import Expr, Statement
 from backends.rtl.front.unsupported import unsupported
-from backends.rtl.front.values import FALSE, TRUE, Builder, Val, constant, signed_range
+from backends.rtl.front.val import FALSE, TRUE, Val, constant, signed_range
+from backends.rtl.front.values import Builder
 from backends.rtl.graph import Kind
 from dsl.affine import Affine
 from dsl.types import FixedType, Quant

@@ -11,57 +11,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from backends.rtl.front.constants import WIDEST, reciprocal, two_digits
+from backends.rtl.front.val import (
+    FALSE,
+    TRUE,
+    Guard,
+    Val,
+    bits_of,
+    constant,
+    signed_range,
+)
 from backends.rtl.graph import FLOATS, Kind, Op, Place, Use
-from dsl.affine import Affine, Constraint
+from dsl.affine import Affine
 from dsl.types import FixedType
 
-Guard = tuple[Constraint, ...]
-"""A conjunction over loop variables, in the order of its text."""
-
 _FLOAT_BITS = (1 << 32) - 1
-
-
-@dataclass(frozen=True, slots=True)
-class Val:
-    """An integer in ``low..high``: what the result of ``op`` is when read as ``signed``.
-
-    Of a constant ``op`` is −1: its operation is made when it is used. A float is its 32 bits.
-    """
-
-    op: int
-    signed: bool
-    low: int
-    high: int
-
-    @property
-    def const(self) -> int | None:
-        """The number, where it is known."""
-        return self.low if self.low == self.high else None
-
-    @property
-    def width(self) -> int:
-        """Bits that hold every value."""
-        return bits_of(self.low, self.high)
-
-
-def bits_of(low: int, high: int) -> int:
-    """Bits of a number in ``low..high``; with a sign where ``low`` is negative."""
-    if low < 0:
-        return max((~low).bit_length(), (high if high >= 0 else ~high).bit_length()) + 1
-    return max(1, high.bit_length())
-
-
-def signed_range(width: int) -> tuple[int, int]:
-    """Of two's complement."""
-    return -(1 << (width - 1)), (1 << (width - 1)) - 1
-
-
-def constant(number: int) -> Val:
-    """A known number."""
-    return Val(-1, number < 0, number, number)
-
-
-TRUE, FALSE = constant(1), constant(0)
 
 
 @dataclass(slots=True)
@@ -209,7 +173,7 @@ class Builder:
         return self.make(Kind.SUB, (a, b), a.low - b.high, a.high - b.low, width)
 
     def mul(self, a: Val, b: Val, width: int | None = None) -> Val:
-        """``a * b``; by a power of two it is a shift."""
+        """``a * b``; shifted and added where few bits of a constant are set."""
         if a.const is not None:
             a, b = b, a
         if b.const == 0:
@@ -218,6 +182,10 @@ class Builder:
             return a
         if b.const is not None and b.const > 0 and b.const & (b.const - 1) == 0:
             return self.shl_const(a, b.const.bit_length() - 1, width)
+        digits = None if b.const is None or a.op < 0 else two_digits(b.const)
+        if digits is not None:
+            upper, lower = self.shl_const(a, digits[0]), self.shl_const(a, digits[1])
+            return (self.sub if digits[2] else self.add)(upper, lower, width)
         ends = [x * y for x in (a.low, a.high) for y in (b.low, b.high)]
         return self.make(Kind.MUL, (a, b), min(ends), max(ends), width)
 
@@ -280,11 +248,29 @@ class Builder:
             if kind is not Kind.FLOORDIV and rest and a.const < 0:
                 quotient, rest = quotient + 1, rest - divisor
             return constant(rest if kind is Kind.REM else quotient)
-        if divisor & (divisor - 1) or not (kind is Kind.FLOORDIV or a.low >= 0):
+        power = divisor & (divisor - 1) == 0
+        if kind is Kind.REM:
+            if power and a.low >= 0:
+                return self.bitwise(Kind.AND, a, constant(divisor - 1), a.width)
+            quotient_of = self._by_constant(Kind.DIV, a, divisor)
+            return None if quotient_of is None else self._rest(a, quotient_of, divisor)
+        if not power and a.width > WIDEST:
             return None
-        if kind is not Kind.REM:
+        if kind is Kind.DIV and a.low < 0:  # up to the next multiple
+            up = self.select(self.compare(Kind.LT, a, FALSE), constant(divisor - 1), FALSE)
+            a = self.add(a, up)
+        if power:
             return self.shr(a, constant(divisor.bit_length() - 1))
-        return self.bitwise(Kind.AND, a, constant(divisor - 1), a.width)
+        m, offset, shift = reciprocal(a.low, a.high, divisor)
+        product = self.add(self.mul(a, constant(m)), constant(offset))
+        return self.shr(product, constant(shift))
+
+    def _rest(self, a: Val, quotient: Val, divisor: int) -> Val:
+        """``a`` less the multiple of the divisor: its low bits say all."""
+        low = 1 - divisor if a.low < 0 else 0
+        rest = self.sub(a, self.mul(quotient, constant(divisor)))
+        width = bits_of(low, divisor - 1)
+        return self.signed(rest, width) if low < 0 else self.unsigned(rest, width)
 
     # --------------------------------------------------------------------- tests and choice
 
