@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 from qor_gnn.binding import region_units, units_of
-from qor_gnn.compose import Region, function_latency
+from qor_gnn.compose import function_latency
 from qor_gnn.estimate import addresses_dsp
 from qor_gnn.loops import Scope
 from qor_gnn.personality import Personality
 from qor_gnn.region import Kernel, Mode, loops_in
+from qor_gnn.regions import Region
 from qor_gnn.switches import epilogue_switches
 
 Kind = Literal["pipeline", "sequential", "nest", "block"]

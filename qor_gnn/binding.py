@@ -12,21 +12,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from qor_gnn.body import Body, only_multiplexed, shares_unseen
-from qor_gnn.compose import Region
 from qor_gnn.graph import LOAD
 from qor_gnn.paths import register_paths
 from qor_gnn.pipeline import concurrency, operations
-from qor_gnn.scheduling import Times
+from qor_gnn.regions import Region
+from qor_gnn.scheduling import Times, priorities
 from qor_gnn.switches import switch_stores
 
 _WINDOW = 3  # terms that are issued together, besides one for each level of operators of a term
 _FEW_TERMS = 8
+_SPARE = 8  # states: what has more of them to wait does
 
 
 def units_of(regions: Sequence[Region]) -> dict[str, int]:
     """Units of each core, shared by all regions and what is inside them."""
     most: dict[str, int] = {}
     stage: dict[str, int] = {}  # of the regions that run at the same time
+    before: dict[str, int] = {}  # of what runs in front of the last of them, beside the next
     for position, region in enumerate(regions):
         own = region_units(region)
         if (
@@ -35,8 +37,12 @@ def units_of(regions: Sequence[Region]) -> dict[str, int]:
             and (_overlaps_calls(regions, position))
         ):
             own = _sum(own, region_units(regions[position + 1]))
-        stage = _sum(stage, own) if region.beside else own
-        for core, n in (*stage.items(), *units_of(region.children).items()):
+        if region.beside:
+            stage = _sum(_sum(stage, own), before)
+            before = _hoisted(region)
+        elif region.kind != "block" or region.latency:
+            stage, before = own, _hoisted(region)
+        for core, n in (*own.items(), *stage.items(), *units_of(region.children).items()):
             most[core] = max(most.get(core, 0), n)
     return most
 
@@ -65,25 +71,45 @@ def region_units(region: Region) -> dict[str, int]:
             found = _sequential(body, times)
         case _:
             found = concurrency(body, times)
-    for n in body.hoisted:
-        operator = body.graph.operator[n]
-        if operator is not None and operator.shared:
-            found[operator.core] = max(1, found.get(operator.core, 0))
+    for core, n in _hoisted(region).items():
+        found[core] = max(n, found.get(core, 0))
     return found
+
+
+def _hoisted(region: Region) -> dict[str, int]:
+    """Units of what runs in front of a loop: one of each core."""
+    body = region.body
+    if body is None:
+        return {}
+    operators = (body.graph.operator[n] for n in body.hoisted)
+    return {o.core: 1 for o in operators if o is not None and o.shared}
 
 
 def _sequential(body: Body, times: Times) -> dict[str, int]:
     found = concurrency(body, times)
     switches = switch_stores(body)
     chains = register_paths(body)
+    multiplexed = any(only_multiplexed(body, n) for n in body.nodes if body.graph.kind[n] == LOAD)
+    if not chains and body.personality.rules.late_loads:
+        return found if multiplexed else _as_late(body, times)
     if not chains:
         if len(switches) > 1:
             return _switched(body, found, len(switches))
         return _sums_of_two(body, times, found)
-    loads = [n for n in body.nodes if body.graph.kind[n] == LOAD]
-    if any(only_multiplexed(body, n) for n in loads):
+    if multiplexed:
         return found
     return _Reduction(body, times, found).units()
+
+
+def _as_late(body: Body, times: Times) -> dict[str, int]:
+    """Loads wait until what uses them can, so that operations are spread along the chains."""
+    height = priorities(body)
+    start = dict(times.start)
+    for n in body.nodes:
+        latest = times.states - height[n]
+        if latest - start[n] > _SPARE:
+            start[n] = latest
+    return concurrency(body, Times(start, times.states, times.offset))
 
 
 def _switched(body: Body, found: dict[str, int], count: int) -> dict[str, int]:

@@ -12,6 +12,7 @@ from typing import assert_never
 
 from dsl.affine import Affine, Constraint
 from dsl.types import IntType
+from qor_gnn.constants import folded
 from qor_gnn.region import (
     Function,
     Guard,
@@ -31,6 +32,7 @@ _LOW_BITS = ("add", "sub", "mul")
 
 def canonical(kernel: Kernel) -> Kernel:
     """The kernel in this form."""
+    kernel = folded(kernel)
     arguments = [m for m in kernel.memories if m.argument]
     own = sorted((m for m in kernel.memories if not m.argument), key=lambda m: m.name)
     namer = _Namer({m.name: m for m in kernel.memories})

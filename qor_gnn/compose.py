@@ -12,7 +12,7 @@ from typing import Literal
 
 from dsl.affine import Affine
 from qor_gnn.body import Body
-from qor_gnn.interval import cycles
+from qor_gnn.interval import Cycle, cycles, limits
 from qor_gnn.loops import (
     Placed,
     Scope,
@@ -41,57 +41,11 @@ from qor_gnn.prologue import (
     stores_behind,
 )
 from qor_gnn.region import Function, Loop
-from qor_gnn.scheduling import Times, schedule
+from qor_gnn.regions import Region, only_read
+from qor_gnn.scheduling import schedule
 from qor_gnn.switches import epilogue_switches, switched_schedule
 
 Ended = Literal["start", "loop", "call", "stored"]
-
-
-@dataclass(slots=True)
-class Region:
-    """What became of a loop, a flattened nest or a block, in execution order.
-
-    Attributes:
-        kind: ``pipeline``, ``sequential`` (an innermost loop), ``nest`` or ``block``.
-        loops: the loops, outermost first; more than one where they were flattened.
-        iterations: how often its body runs, each time that it is entered.
-        depth: states of one iteration.
-        latency: states that it takes its parent to run it once.
-        prologue: states in front of it, in its parent.
-        copy: which copy of its parent's body it is in.
-        body, times, pipeline: how it was scheduled; of a nest there is none.
-        children: the regions in its body.
-        beside: it runs at the same time as the region before it.
-    """
-
-    kind: Literal["pipeline", "sequential", "nest", "block"]
-    loops: tuple[Loop, ...]
-    iterations: float
-    depth: float
-    latency: float
-    prologue: int = 0
-    body: Body | None = None
-    times: Times | None = None
-    pipeline: Pipeline | None = None
-    children: list[Region] = field(default_factory=list)
-    beside: bool = False
-
-    @property
-    def memories(self) -> frozenset[int]:
-        """Numbers of the memories that its own body touches."""
-        if self.body is None:
-            return frozenset().union(*(child.memories for child in self.children))
-        graph = self.body.graph
-        touched = {a for a in (*graph.address, *self.body.registers) if a >= 0}
-        return frozenset(graph.addresses.shape(a).memory for a in touched)
-
-    @property
-    def iterations_latency(self) -> float:
-        """Cycles from the first to the last of its iterations."""
-        if self.pipeline is not None:
-            last = max(1, self.depth - 1)
-            return max(0.0, self.iterations - 1) * self.pipeline.interval + last
-        return self.iterations * self.depth
 
 
 @dataclass(slots=True)
@@ -105,6 +59,7 @@ class _Flow:
     calls: list[Region] = field(default_factory=list)  # that run at the same time, the last ones
     called_at: float = 0
     block: Body | None = None  # in front of the next region
+    top: bool = False
 
 
 def function_latency(scope: Scope, function: Function) -> tuple[float, list[Region]]:
@@ -125,7 +80,7 @@ def _sequence(scope: Scope, nodes: Sequence[Placed], copies: int, top: bool = Fa
         copies: by how much the loop around is unrolled.
         top: they are a function's body.
     """
-    flow = _Flow()
+    flow = _Flow(top=top)
     pending: list[Placed] = []
     items = inlined(list(nodes))
     for position, (node, env) in enumerate(items):
@@ -162,7 +117,8 @@ def _before(flow: _Flow) -> int | None:
     times = schedule(body)
     states = released(body, times)
     flow.regions.append(Region("block", (), 1, times.states, states, 0, body, times))
-    flow.calls = []
+    if states or not body.personality.rules.readers_together:
+        flow.calls = []
     return states
 
 
@@ -177,7 +133,7 @@ def _loop(
     chain = pipelined_chain(scope, loop)
     body = flattened_body(scope, chain, env) if chain else None
     if body is not None:
-        _pipeline(scope, flow, chain, body, before, context)
+        _pipeline(scope, flow, chain, body, env, before, context)
     elif innermost(loop):
         _sequential(scope, flow, loop, env, before, context)
     else:
@@ -210,6 +166,7 @@ def _pipeline(
     flow: _Flow,
     chain: tuple[Loop, ...],
     body: Body,
+    env: dict[str, Affine],
     before: int | None,
     context: _Context,
 ) -> None:
@@ -219,7 +176,14 @@ def _pipeline(
     trips = {loop.iv: whole_trips(n) for loop, n in zip(chain, counts, strict=True)}
     asked = scope.pipeline_ii(inner)
     assert asked is not None
-    found = _scheduled(scope, inner, body, trips, asked)
+    recurrences = cycles(body, trips)
+    if rules.longest_interval:
+        least = limits(body, recurrences, asked)[0].interval
+        if least > rules.longest_interval:
+            scope.unpipelined.add(inner.iv)
+            _loop(scope, flow, chain[0], env, before, context)
+            return
+    found = _scheduled(scope, inner, body, recurrences, asked)
     iterations = 1.0
     for n in counts:
         iterations *= n
@@ -237,7 +201,7 @@ def _pipeline(
     region.body, region.times, region.pipeline = body, found.times, found
     if rules.rows_wait:
         region.latency += max(0, stores_behind(body) - 1)
-    _call(flow, region, rules)
+    _call(scope, flow, region)
     flow.stored += body.epilogue
     flow.ended = "stored" if body.epilogue else "call"
 
@@ -254,9 +218,10 @@ def _behind_call(flow: _Flow, body: Body, rules: Rules) -> int:
     return max(waits, loads if fed_by(body, last) else loads - rules.load)
 
 
-def _scheduled(scope: Scope, loop: Loop, body: Body, trips: dict[str, int], asked: int) -> Pipeline:
+def _scheduled(
+    scope: Scope, loop: Loop, body: Body, recurrences: list[Cycle], asked: int
+) -> Pipeline:
     """The scheduled pipeline. Copies of a body that differ in nothing but banks are one to it."""
-    recurrences = cycles(body, trips)
     carried = tuple((c.path, c.delay, c.distance, c.through) for c in recurrences)
     constraints = (tuple(map(tuple, body.preds)), tuple(body.ports.items()), carried)
     key = (id(loop), asked, constraints)
@@ -267,12 +232,17 @@ def _scheduled(scope: Scope, loop: Loop, body: Body, trips: dict[str, int], aske
     return replace(known, body=body)
 
 
-def _call(flow: _Flow, region: Region, rules: Rules) -> None:
+def _call(scope: Scope, flow: _Flow, region: Region) -> None:
     """Calls that share no memory run at the same time, and take as long as the longest."""
+    rules = scope.personality.rules
     free = rules.concurrent_nests or not region.prologue
     follows = bool(flow.calls) and flow.ended in ("call", "stored") and free
     mine = region.memories
-    region.beside = follows and not any(mine & other.memories for other in flow.calls)
+    inside = rules.readers_together and not flow.top
+    region.beside = follows and all(
+        not mine & other.memories or (inside and only_read(scope.addresses.memories, region, other))
+        for other in flow.calls
+    )
     if not region.beside:
         flow.calls = []
         flow.called_at = flow.at
@@ -309,6 +279,11 @@ def _sequential(
     states = iterations * times.states
     region = Region("sequential", (loop,), iterations, times.states, states + 1, prologue)
     region.body, region.times = body, times
+    if scope.personality.rules.readers_together:
+        _call(scope, flow, region)
+        flow.stored += body.epilogue
+        flow.ended = "call"
+        return
     flow.regions.append(region)
     flow.at += 1 + prologue + states
     flow.stored += body.epilogue
@@ -339,7 +314,7 @@ def _nest(
     region.children = inside.regions
     if scope.personality.rules.concurrent_nests:
         region.latency += 1
-        _call(flow, region, scope.personality.rules)
+        _call(scope, flow, region)
         flow.ended = "call"
         return
     flow.regions.append(region)

@@ -14,12 +14,13 @@ from backends.devices import DEVICES, Device
 from qor_gnn.address_cost import address_dsp
 from qor_gnn.automatic import automatic
 from qor_gnn.binding import region_units, units_of
-from qor_gnn.compose import Region, function_latency
+from qor_gnn.compose import function_latency
 from qor_gnn.explain import critical_path
 from qor_gnn.loops import Scope
 from qor_gnn.personality import Personality, personality
 from qor_gnn.reasons import Limit, Step
 from qor_gnn.region import Kernel, Loop, Mode, Statement, Trips, loops_in, walk
+from qor_gnn.regions import Region
 from qor_gnn.resources import Resources, coefficients, resources, terms_of
 from qor_gnn.storage import StorageCost, memory_cost, storage_rules
 from qor_gnn.storage_auto import local_memory

@@ -31,6 +31,7 @@ class Scope:
     addresses: Addresses = field(init=False)
     numbers: dict[str, int] = field(init=False)
     pipelines: dict[object, Pipeline] = field(default_factory=dict)  # by what they depend on
+    unpipelined: set[str] = field(default_factory=set)  # loops that the tool gave up
 
     def __post_init__(self) -> None:
         self.addresses = Addresses(self.kernel.memories)
@@ -46,6 +47,8 @@ class Scope:
 
     def pipeline_ii(self, loop: Loop) -> int | None:
         """The interval that is asked of a loop, by the user or by the tool itself."""
+        if loop.iv in self.unpipelined:
+            return None
         if loop.ii is not None:
             return loop.ii
         automatic = self.personality.options.auto_pipeline

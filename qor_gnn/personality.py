@@ -104,6 +104,10 @@ class Rules:
         cycles_in_step: parallel recurrences of several operators run in step, on units of their own.
         rows_wait: what a pipeline keeps of memory in registers is loaded and stored, as ports allow,
             between it and the calls around; else all of it is done beside those.
+        late_loads: in bodies that are not pipelined what is loaded is loaded when it is wanted.
+        readers_together: loops inside of one run at the same time if they share nothing but scalars,
+            and arrays of which each element has a bank, that they only read.
+        longest_interval: from which on a loop is not pipelined; 0 where it always is.
         concurrent_nests: loops that share no memory run at the same time, whatever is inside.
         blocks_rise: a block between two pipelines moves above the first, and has units of its own.
         deeper: by how much a pipeline may grow for want of units before it gets more of them.
@@ -137,6 +141,9 @@ class Rules:
     narrow: int = 0
     cycles_in_step: bool = False
     rows_wait: bool = False
+    late_loads: bool = False
+    readers_together: bool = False
+    longest_interval: int = 0
     concurrent_nests: bool = False
     blocks_rise: bool = True
 

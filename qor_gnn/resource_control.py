@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from qor_gnn.compose import Region
 from qor_gnn.region import Loop, Memory
+from qor_gnn.regions import Region
 from qor_gnn.resource_leaves import OWN, Leaf
 from qor_gnn.resource_places import address_bits, reached, word
 from qor_gnn.resource_registers import Pools, keep

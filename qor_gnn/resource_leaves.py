@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 
 from qor_gnn.binding import region_units
 from qor_gnn.body import Body
-from qor_gnn.compose import Region
 from qor_gnn.graph import LOAD, STORE
 from qor_gnn.paths import register_paths
 from qor_gnn.personality import Operator
 from qor_gnn.pipeline import concurrency
+from qor_gnn.regions import Region
 from qor_gnn.resource_places import Place, places
 from qor_gnn.scheduling import Times, schedule
 

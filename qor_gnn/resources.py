@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from dsl.errors import InputError
-from qor_gnn.compose import Region
+from qor_gnn.regions import Region
 from qor_gnn.resource_control import control, kept_out
 from qor_gnn.resource_leaves import Leaf, leaves
 from qor_gnn.resource_logic import logic, module_logic

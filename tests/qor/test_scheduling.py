@@ -10,10 +10,11 @@ import pytest
 from dsl.builder import ProgramBuilder
 from dsl.schedule import ScheduleBuilder
 from dsl.types import f32
-from qor_gnn.compose import Region, function_latency
+from qor_gnn.compose import function_latency
 from qor_gnn.loops import Scope
 from qor_gnn.personality import personality
 from qor_gnn.region import Kernel
+from qor_gnn.regions import Region
 from tests.qor.designs import column_sums, matrix_vector, prefix, region_tree, scale
 
 BUILDERS = (matrix_vector, column_sums, scale)

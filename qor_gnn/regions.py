@@ -1,0 +1,98 @@
+"""What became of the loops and blocks of a function, in execution order."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from qor_gnn.body import Body
+from qor_gnn.pipeline import Pipeline
+from qor_gnn.region import Loop, Memory
+from qor_gnn.scheduling import Times
+
+_PORTS = 2  # of a bank, that the calls that run at the same time may take together
+
+
+@dataclass(slots=True)
+class Region:
+    """What became of a loop, a flattened nest or a block, in execution order.
+
+    Attributes:
+        kind: ``pipeline``, ``sequential`` (an innermost loop), ``nest`` or ``block``.
+        loops: the loops, outermost first; more than one where they were flattened.
+        iterations: how often its body runs, each time that it is entered.
+        depth: states of one iteration.
+        latency: states that it takes its parent to run it once.
+        prologue: states in front of it, in its parent.
+        copy: which copy of its parent's body it is in.
+        body, times, pipeline: how it was scheduled; of a nest there is none.
+        children: the regions in its body.
+        beside: it runs at the same time as the region before it.
+    """
+
+    kind: Literal["pipeline", "sequential", "nest", "block"]
+    loops: tuple[Loop, ...]
+    iterations: float
+    depth: float
+    latency: float
+    prologue: int = 0
+    body: Body | None = None
+    times: Times | None = None
+    pipeline: Pipeline | None = None
+    children: list[Region] = field(default_factory=list)
+    beside: bool = False
+
+    @property
+    def memories(self) -> frozenset[int]:
+        """Numbers of the memories that its own body touches."""
+        if self.body is None:
+            return frozenset().union(*(child.memories for child in self.children))
+        graph = self.body.graph
+        touched = {a for a in (*graph.address, *self.body.registers) if a >= 0}
+        return frozenset(graph.addresses.shape(a).memory for a in touched)
+
+    @property
+    def stores(self) -> frozenset[int]:
+        """Numbers of the memories that its own body stores to."""
+        if self.body is None:
+            return frozenset().union(*(child.stores for child in self.children))
+        body, table = self.body, self.body.addresses
+        kept = [body.graph.address[n] for n in body.graph.early_stores]
+        stored = (*body.store_value, *body.conditional, *body.registers, *kept)
+        return frozenset(table.shape(a).memory for a in stored)
+
+    def busiest(self, memory: int) -> int:
+        """The most accesses of an iteration of its own body to one bank of a memory."""
+        if self.body is None:
+            return max((child.busiest(memory) for child in self.children), default=0)
+        keys = self.body.port_keys
+        taken = (r for ports in self.body.ports.values() for r, _ in ports)
+        uses = Counter(r for r in taken if keys[r][0] == memory)
+        return max(uses.values(), default=0)
+
+    @property
+    def iterations_latency(self) -> float:
+        """Cycles from the first to the last of its iterations."""
+        if self.pipeline is not None:
+            last = max(1, self.depth - 1)
+            return max(0.0, self.iterations - 1) * self.pipeline.interval + last
+        return self.iterations * self.depth
+
+
+def only_read(memories: Sequence[Memory], region: Region, other: Region) -> bool:
+    """They share scalars, and arrays split completely, that they only read, through two ports."""
+    shared = region.memories & other.memories
+    if shared & (region.stores | other.stores):
+        return False
+    for number in shared:
+        memory = memories[number]
+        extents = zip(memory.splits, memory.shape, strict=True)
+        if memory.in_registers:
+            continue
+        if not any(s.factor >= n > 1 for s, n in extents):
+            return False
+        if region.busiest(number) + other.busiest(number) > _PORTS:
+            return False
+    return True
