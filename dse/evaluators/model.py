@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from backends.devices import Device
 from dse.estimate_words import why
-from dse.estimation import Setting, setting
+from dse.estimation import OPEN_FAMILY, Setting, open_answer, setting
 from dse.evaluators.base import LoopReport, Request, Result, Status
 from dse.evaluators.version import MODEL, code_version
 from dsl.errors import LanguageError, ScheduleError, ToolError
@@ -80,7 +80,10 @@ class ModelEvaluator:
             where = self.setting(request)
             kept = written_unrolls(request.schedule)
             tool = allowed(where.tool, bool(state.reassociated))
-            answer = estimate(design, tool, request.device, kept=kept)
+            if tool.family == OPEN_FAMILY:
+                answer = open_answer(request.program, request.schedule, tool, request.device)
+            else:
+                answer = estimate(design, tool, request.device, kept=kept)
         except ToolError as error:
             return Result(Status.TOOL_ERROR, detail=f"{error.code}: {error.message}")
         return result_of(answer, where.notes)

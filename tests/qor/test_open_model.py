@@ -1,0 +1,39 @@
+"""The open backend answers for itself: its scheduler's cycles, its own operators."""
+
+import json
+
+import pytest
+
+from backends.rtl.synth import SynthOptions, rtl_of
+from dse.estimation import estimated, setting
+from dsl.loader import load
+from mlir_passes.pipeline import compile_design
+from qor_gnn.open_personality import FILE, NAME, document
+
+GEMM = "examples/polybench/gemm.py:gemm"
+
+
+def test_the_personality_is_what_the_library_says():
+    assert json.loads(FILE.read_text("utf-8")) == document(), "python -m qor_gnn.open_personality"
+
+
+def test_the_device_chooses_it():
+    assert setting(device="ecp5-85k").tool.name == NAME
+    assert setting(device="ecp5-85k").notes == ()
+    assert setting().tool.name != NAME
+
+
+@pytest.mark.parametrize("name", ["pipelined", "tiled"])
+def test_cycles_are_those_of_the_rtl(name):
+    kernel = load(GEMM).at("mini")
+    schedule = kernel.schedules[name]
+    answer = estimated(kernel.program, schedule, setting(device="ecp5-85k")).answer
+    module = compile_design(kernel.program, schedule).module
+    design = rtl_of(module, schedule, SynthOptions())
+    assert answer.latency.average == answer.latency.maximum == design.cycles
+    pipelines = [loop for loop in answer.loops if loop.kind == "pipeline"]
+    assert [loop.ii for loop in pipelines] == [r.ii for r in design.regions if r.ii]
+    top = sum(loop.latency.average for loop in answer.loops if loop.level == 0)
+    assert top + 1 == design.cycles  # start to done takes a cycle besides the loops
+    assert {loop.statements for loop in pipelines} == {("S0",), ("S1",)}
+    assert min(answer.lut or 0, answer.ff or 0, answer.dsp, answer.bram18 or 0) > 0
