@@ -18,14 +18,13 @@ from backends.rtl.graph import (
     Scalar,
     Straight,
 )
-from backends.rtl.ir.verilog import to_verilog
 from backends.rtl.tools import find_verilator, lint
 from dsl.affine import Affine, Constraint
 from tests.rtl.support.batch import Case, check, combined
 from tests.rtl.support.graphs import Maker, affine, array, counter, mac
 from tests.rtl.support.simulate import faults, simulate
 
-I, J = affine({"i": 1}), affine({"j": 1})
+N, J = affine({"i": 1}), affine({"j": 1})
 
 
 def data(graph: Graph, seed: int):
@@ -68,39 +67,39 @@ def kernel(name: str, *body, depth: int = 64, banks: int = 1, **more) -> Graph:
 
 
 def triangular() -> Graph:
-    inner = pipe([counter("j", 7, lower="i")], I * 8 + J)
-    return kernel("triangular", Loop(counter("i", 9), (inner, step(I))), depth=80)
+    inner = pipe([counter("j", 7, lower="i")], N * 8 + J)
+    return kernel("triangular", Loop(counter("i", 9), (inner, step(N))), depth=80)
 
 
 def flattened() -> Graph:
     counters = [counter("i", 5, lower=1), counter("j", Affine.of("i") + 1)]
-    return kernel("flattened", pipe(counters, I * 8 + J))
+    return kernel("flattened", pipe(counters, N * 8 + J))
 
 
 def guards() -> Graph:
-    even = (Constraint(I - (I // 2) * 2, "=="),)
-    odd = (Constraint(I - (I // 2) * 2 - 1, "=="),)
+    even = (Constraint(N - (N // 2) * 2, "=="),)
+    odd = (Constraint(N - (N // 2) * 2 - 1, "=="),)
     inner = Guarded(odd, (step(J + 30), Guarded(even, (step(J + 40),))))
     small = (Constraint(-J + 1),)
     body = Loop(counter("j", 3), (Guarded(small, (step(J),)), inner, step(J + 50)))
-    return kernel("guards", Loop(counter("i", 5), (Guarded(even, (step(I + 8),)), body)))
+    return kernel("guards", Loop(counter("i", 5), (Guarded(even, (step(N + 8),)), body)))
 
 
 def strides() -> Graph:
-    thirds = (I * 7 + J * 3) // 5
+    thirds = (N * 7 + J * 3) // 5
     loop = Loop(counter("i", 9, lower=2, step=3), (pipe([counter("j", 6)], thirds, again=True),))
     return kernel("strides", loop, step(affine()))
 
 
 def intervals() -> Graph:
     return kernel(
-        "intervals", *(pipe([counter("i", 9)], I * 3 + n, ii) for n, ii in enumerate((1, 2, 5)))
+        "intervals", *(pipe([counter("i", 9)], N * 3 + n, ii) for n, ii in enumerate((1, 2, 5)))
     )
 
 
 def banks(memory: Memory) -> Graph:
-    which = (I * 3) % 4
-    dynamic = pipe([counter("i", 11)], I // 4, ii=3, bank=None, bank_affine=which)
+    which = (N * 3) % 4
+    dynamic = pipe([counter("i", 11)], N // 4, ii=3, bank=None, bank_affine=which)
     same = pipe([counter("j", 1, lower=-3)], affine(), bank=2, again=True)
     name = f"banks_{memory.value}"
     return kernel(name, dynamic, same, depth=4, banks=4, memory=memory)
@@ -108,11 +107,11 @@ def banks(memory: Memory) -> Graph:
 
 def registers() -> Graph:
     m = Maker()
-    word = m.load("a", 12, affine(), bank=None, bank_affine=I % 4)
-    other = m.load("r", 12, affine(), bank=None, bank_affine=(I + 1) % 3)
+    word = m.load("a", 12, affine(), bank=None, bank_affine=N % 4)
+    other = m.load("r", 12, affine(), bank=None, bank_affine=(N + 1) % 3)
     total = m.op(Kind.ADD, 12, word, other)
-    first = m.store("r", 12, total, affine(), bank=None, bank_affine=(I + 2) % 3)
-    second = m.store("a", 12, total, affine(), bank=1, guard=(Constraint(I - 3),))
+    first = m.store("r", 12, total, affine(), bank=None, bank_affine=(N + 2) % 3)
+    second = m.store("a", 12, total, affine(), bank=1, guard=(Constraint(N - 3),))
     m.dep(word, second, DepKind.ANTI)
     m.dep(second, word, DepKind.FLOW, 1)
     m.dep(other, first, DepKind.ANTI)
@@ -134,14 +133,14 @@ def registers() -> Graph:
 def local() -> Graph:
     """Through a local memory, with many reads of it and long-lived values."""
     fill, use = Maker(), Maker()
-    fill.store("t", 20, fill.load("a", 12, I), I)
-    words = [use.load("t", 20, (I + n) % 16) for n in range(5)]
+    fill.store("t", 20, fill.load("a", 12, N), N)
+    words = [use.load("t", 20, (N + n) % 16) for n in range(5)]
     total = use.op(Kind.MUL, 20, words[0], words[4])
     for word in words[1:]:
         total = use.op(Kind.SUB, 20, total, word)
-    index = use.op(Kind.INDEX, 9, affine=I * 11 - 30)
+    index = use.op(Kind.INDEX, 9, affine=N * 11 - 30)
     total = use.op(Kind.XOR, 20, total, index)
-    use.store("a", 12, use.op(Kind.RESIZE, 12, total), I)
+    use.store("a", 12, use.op(Kind.RESIZE, 12, total), N)
     arrays = (array("a", 12, 16), array("t", 20, 16, memory=Memory.LUTRAM, argument=False))
     body = (
         Pipeline((counter("i", 16),), fill.block),
@@ -193,14 +192,15 @@ def test_ports_are_those_that_are_needed():
     assert names >= {"start", "done", "a_0_raddr", "a_0_re", "a_0_rdata"}
 
 
-def test_names_of_users_do_no_harm():
+def test_names_of_users_do_no_harm(tmp_path):
     m = Maker()
-    m.store("start", 8, m.load("wire", 8, I), I)
+    m.store("start", 8, m.load("wire", 8, N), N)
     loop = Pipeline((counter("i", 4),), m.block)
     graph = Graph("module", (array("start", 8, 4), array("wire", 8, 4)), (), (loop,))
     design = generate(graph)
     assert design.start == "start"
-    assert "module module" not in to_verilog(design.top)
+    run = lint(find_verilator(), design.verilog, design.top.name, tmp_path)
+    assert run.ok, run.log
 
 
 def test_a_mac_loop_takes_a_cycle_an_iteration():

@@ -87,6 +87,8 @@ def build(
     (folder / MAIN).write_text(main, encoding="utf-8")
     options = ["--cc", "-Wno-fatal", "-Wno-lint", "--prefix", PREFIX, "--Mdir", "."]
     options += ["--output-split", "0", "--no-timing", "-O3" if optimise else "-O1"]
+    if not optimise:
+        options.append("-fno-inline")  # A third of the C++ where operators are many.
     first = tool.run([*options, "--top-module", top, DESIGN], folder, limits)
     if not first.ok:
         return _failed(first, first.seconds)
