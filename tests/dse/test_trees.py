@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from backends.devices import device
+from backends.verify import verify
 from dse.bounds import bounds, work_of
 from dse.evaluators.base import Limits, Request, Result, Status, device_limits, judged
 from dse.evaluators.model import ModelEvaluator, personality_for
@@ -14,6 +15,7 @@ from dse.space.cost import cost
 from dse.space.nest import Carry
 from dse.space.space import Point, space_of
 from dse.strategies.auto import solved
+from dse.strategies.solve import solve
 from dsl.loader import load_kernels
 from dsl.program import Program
 from dsl.steps import Reassociate
@@ -88,3 +90,20 @@ def test_triangles_are_filled_and_drained_seldom(name, allo):
     limit = bounds(work_of(program(name), TOOL, reassociate=True), TOOL, 220)
     assert limit.cycles <= found.latency
     assert not device_limits(BOARD).excess(found)
+
+
+@pytest.mark.parametrize("name", ["gemm", "bicg", "mvt", "gesummv", "trmm", "syr2k"])
+def test_designs_with_trees_and_sums_in_logic_compute_what_the_program_does(name):
+    kernel = program(name, "mini")
+    space = space_of(kernel, TOOL, reassociate=True)
+    designs = []
+    for number, variant in enumerate(space.variants):
+        found = solve(space, number, 150, width=2)
+        schedule = space.schedule(found[0].point) if found else None
+        if schedule is not None and variant.name.startswith("distributed"):
+            designs.append(schedule)
+    assert len(designs) == 2  # sums in DSP slices, and in logic
+    for schedule in designs:
+        result = verify(kernel, schedule)
+        assert result.ok, result
+        assert (result.jit.status, result.cxx.status) == ("ok", "ok")
