@@ -19,9 +19,10 @@ def front_table(facts: Facts) -> Html:
     heads = ["design", "cycles", "time", "speed-up", "× bound", "× bound of its DSP"]
     promoted = tuple(dict.fromkeys(name for d in facts.fronts for name in d.promoted))
     heads += [*map(label, names), *promoted, "trial"]
+    told = {design.key for design in facts.told}
     rows: list[list[Child]] = []
     for design in facts.fronts:
-        shown = design in facts.told
+        shown = design.key in told
         key = design.key[:SHORT]
         name = el("button", key, type="button", class_="pick", data_key=design.key)
         row: list[Child] = [name if shown else el("code", key), cycles(design.cycles)]

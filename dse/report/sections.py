@@ -33,7 +33,7 @@ def heading(facts: Facts) -> Html:
         *([f"size {manifest['size']}"] if manifest.get("size") else []),
         f"{device} at {manifest['clock_ns']:g} ns",
         f"strategy {manifest['strategy']}",
-        f"{len(facts.trials)} trials, {facts.ending}",
+        f"{len(facts.trials):,} trials, {facts.ending}",
     ]
     return el("hgroup", el("h1", manifest["kernel"]), el("p", " · ".join(parts)))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import signal
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from dse.run.history import ending, history
 from dse.run.problem import problem_of
 from dsl.schedule import Schedule, ScheduleBuilder
 from dsl.steps import Distribute, Partition, Pipeline, Reorder, Split, Tile, Unroll
+from tests.dse.commands import begin_exploring, end, wait_for_points
 
 ROOT = Path(__file__).resolve().parents[2]
 GEMM = f"{ROOT}/examples/polybench/gemm.py:gemm"
@@ -342,3 +344,48 @@ def test_a_long_run_is_thinned_out_and_says_so(finished, monkeypatch):
 )
 def test_numbers_have_three_digits_and_their_unit(text, shown):
     assert text == shown
+
+
+# ------------------------------------------------------------------------------- when it is written
+
+
+def test_an_interrupted_run_has_its_report_and_a_resumed_one_too(tmp_path):
+    folder = tmp_path / "run"
+    process = begin_exploring(folder, "--strategy", "random", "--trials", "5000")
+    wait_for_points(folder, process, 3)
+    process.send_signal(signal.SIGINT)
+    code, _, err = end(process)
+    assert code == 130
+    assert f"report: {folder / 'report.html'}" in err
+    first = (folder / "report.html").read_text()
+    assert "trials, stopped" in first
+    trials = len(history(open_run(folder, write=False)))
+    again = begin_exploring(folder, "--strategy", "random", "--trials", str(trials + 3), "--resume")
+    assert end(again)[0] in (0, 3)
+    assert f"{trials + 3} trials, finished" in (folder / "report.html").read_text()
+
+
+def test_a_killed_run_can_be_reported(tmp_path, capfd):
+    folder = tmp_path / "run"
+    process = begin_exploring(folder, "--strategy", "random", "--trials", "5000")
+    wait_for_points(folder, process, 3)
+    # Also while it is at work.
+    assert weft_command(["report", str(folder), "--out", str(tmp_path / "now.html")]) == 0
+    assert "trials, not finished" in (tmp_path / "now.html").read_text()
+    process.kill()
+    end(process)
+    assert not (folder / "report.html").exists()
+    assert weft_command(["report", str(folder)]) == 0
+    assert "trials, not finished" in (folder / "report.html").read_text()
+
+
+@pytest.mark.parametrize("objectives", ["latency", "seconds,lut", "latency,dsp,lut,ff"])
+def test_other_objectives_have_their_report(tmp_path, capfd, objectives):
+    folder = tmp_path / "run"
+    words = ["--size", "mini", "--dsp", "60", "--trials", "12", "--objectives", objectives]
+    words += ["--out", str(folder), "--format", "json"]
+    assert weft_command(["explore", GEMM, *words]) == 0
+    rows = json.loads(capfd.readouterr().out)["rows"]
+    facts = facts_of(open_run(folder, write=False))
+    assert [d.key for d in facts.fronts] == [row["design"] for row in rows]
+    assert "Pareto front" in (folder / "report.html").read_text()

@@ -7,6 +7,7 @@ network. Requests other than for the file itself are refused and remembered.
 from __future__ import annotations
 
 import base64
+import fcntl
 import json
 import os
 import select
@@ -16,6 +17,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -27,9 +29,17 @@ FLAGS = (
 SECONDS = 60.0
 
 
+@cache
 def chromium() -> str | None:
-    """The browser; None where there is none."""
-    return next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
+    """The browser; None where there is none that starts."""
+    for path in filter(None, map(shutil.which, ("chromium", "chromium-browser"))):
+        try:
+            said = subprocess.run([path, "--version"], capture_output=True, timeout=SECONDS)
+        except (OSError, subprocess.TimeoutExpired):
+            continue
+        if said.returncode == 0:
+            return path
+    return None
 
 
 @dataclass
@@ -151,10 +161,9 @@ def opened(profile: Path) -> Iterator[Page]:
     to_us, from_browser = os.pipe()
 
     def wire() -> None:  # the protocol's pipe: the browser reads 3 and writes 4
-        os.dup2(to_browser, 20)
-        os.dup2(from_browser, 21)
-        os.dup2(20, 3)
-        os.dup2(21, 4)
+        copies = [fcntl.fcntl(end, fcntl.F_DUPFD, 100) for end in (to_browser, from_browser)]
+        os.dup2(copies[0], 3)
+        os.dup2(copies[1], 4)
 
     process = subprocess.Popen(
         [command, *FLAGS, f"--user-data-dir={profile}", "about:blank"],

@@ -31,7 +31,7 @@ function drawConverge() {
   const again = data.statuses.indexOf("duplicate");
   for (const spot of converge.spots) {
     const kind = spot.status === ok || spot.status === again ? "behind" : "over";
-    chart.append(mark(spot, kind));
+    chart.append(mark(spot, kind, trials.length > MANY));
   }
   const found = converge.spots.filter((t) => t.best < Infinity);
   if (found.length) {

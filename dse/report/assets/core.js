@@ -4,6 +4,7 @@
 
 const data = JSON.parse(document.getElementById("data").textContent);
 const byKey = new Map(data.designs.map((design) => [design.key, design]));
+const MANY = 600; // marks in one chart that are better smaller
 const DSP = data.resources.indexOf("dsp");
 
 // ------------------------------------------------------------------------------------- elements

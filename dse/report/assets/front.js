@@ -51,7 +51,7 @@ function drawFront() {
       && s.y >= size.top - 1 && s.y <= size.bottom + 1);
   for (const kind of ["over", "behind", "best"]) {
     for (const spot of front.spots) {
-      if (kindOf(spot.design) === kind) area.append(spot.node = mark(spot, kind));
+      if (kindOf(spot.design) === kind) area.append(spot.node = mark(spot, kind, designs.length > MANY));
     }
   }
   front.ring = svg("circle", { r: 10, class: "ring", visibility: "hidden" });
@@ -66,12 +66,14 @@ function drawFront() {
 }
 
 /** A mark whose shape says what it is as well as its colour. */
-function mark(spot, kind) {
+function mark(spot, kind, many = false) {
   const { x, y } = spot;
+  const r = (many ? 0.6 : 1) * 4;
   if (kind === "over") {
-    return svg("path", { class: "spot over", d: `M${x - 4} ${y - 4}l8 8m0 -8l-8 8` });
+    const cross = `M${x - r} ${y - r}l${2 * r} ${2 * r}m0 ${-2 * r}l${-2 * r} ${2 * r}`;
+    return svg("path", { class: "spot over", d: cross });
   }
-  return svg("circle", { class: `spot ${kind}`, cx: x, cy: y, r: kind === "best" ? 5.5 : 4 });
+  return svg("circle", { class: `spot ${kind}`, cx: x, cy: y, r: kind === "best" ? 5.5 : r });
 }
 
 /** The line that nothing lies below of: less of the resource is slower, from point to point. */
@@ -132,7 +134,7 @@ function legend() {
       drawFront();
     });
     const picture = svg("svg", { width: 14, height: 14, "aria-hidden": "true" }, mark({ x: 7, y: 7 }, kind));
-    find("front-legend").append(html("label", {}, box, picture, ` ${text} (${count(kind)})`));
+    find("front-legend").append(html("label", {}, box, picture, ` ${text} (${whole(count(kind))})`));
   }
 }
 

@@ -49,7 +49,7 @@ function drawParallel() {
     axis.y = (place) => size.bottom - place * (size.bottom - size.top);
   });
   const chart = svg("svg", { width, height, viewBox: `0 0 ${width} ${height}` });
-  const lines = svg("g", { class: "lines" });
+  const lines = svg("g", { class: parallel.lines.length > 150 ? "lines many" : "lines" });
   for (const line of parallel.lines) {
     line.places = axes.map((axis) => axis.place(line.design));
     line.node = svg("path", { d: pathOf(axes, line.places) });
