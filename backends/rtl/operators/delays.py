@@ -12,7 +12,7 @@ LEVEL = 0.95  # one LUT4 and the wire to it
 GATE = 0.5  # a two-input gate: some share a LUT
 MUX = 0.85
 CARRY, CARRY_BIT = 1.7, 0.036  # onto a carry chain and off it; a bit of it
-DSP = 4.4  # MULT18X18D without registers
+DSP = 5.8  # MULT18X18D without registers, and the wires to and from it
 
 
 def levels(inputs: int) -> int:

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from backends.rtl.graph import FLOATS, Kind
-from backends.rtl.ir import Expr, Module, ModuleBuilder, Ref, mux
+from backends.rtl.ir import Expr, Module, ModuleBuilder, Ref, lit, mux
 from backends.rtl.operators import integers
+from backends.rtl.operators.constants import divide_by, remainder_by, times, value_of
 from backends.rtl.operators.delays import dsps, luts
 from backends.rtl.operators.floats import float_operator
 from backends.rtl.operators.integers import Operand
@@ -41,12 +42,14 @@ class Key:
     """An operation: ``operands`` are widths and whether they are signed.
 
     ``width`` is that of the result. ``fixed`` is the type of `Kind.TO_FLOAT` and `Kind.FROM_FLOAT`.
+    ``constants`` may say which operands are always the same: the raw bits, None for the others.
     """
 
     kind: Kind
     width: int
     operands: tuple[tuple[int, bool], ...]
     fixed: FixedType | None = None
+    constants: tuple[int | None, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +105,11 @@ def at_depth(key: Key, depth: int) -> Spec:
     return _costs(_network(key, True), scale, cut, cut.first * scale.time)
 
 
-def model_period(key: Key, depth: int) -> float:
-    """The longest stage in the delay model's own ns, not scaled by what was measured."""
-    return critical(_network(key, False)) if depth == 0 else _plan(key, depth).period
+def model_cost(key: Key, depth: int) -> tuple[float, float]:
+    """The longest stage in ns and the LUTs by the model alone, not scaled by measurements."""
+    net = _network(key, depth > 0)
+    period = _plan(key, depth).period if depth else critical(net)
+    return period, sum(luts(e) for e in net.nodes)
 
 
 def instantiate(
@@ -128,9 +133,9 @@ def instantiate(
     if spec.latency == 0:
         return expression(key, operands, split=False)
     module = _module(key, spec.latency)
-    inputs = {ref.name: e for ref, e in zip(_ports(key), operands, strict=True)}
-    used = {ref.name for ref in module.inputs}
-    return builder.instance(module, name, {n: e for n, e in inputs.items() if n in used})["y"]
+    inputs = {f"x{i}": e for i, e in enumerate(operands)}
+    wanted = {ref.name: inputs[ref.name] for ref in module.inputs}
+    return builder.instance(module, name, wanted)["y"]
 
 
 def expression(key: Key, operands: tuple[Expr, ...], *, split: bool) -> Expr:
@@ -149,6 +154,10 @@ def expression(key: Key, operands: tuple[Expr, ...], *, split: bool) -> Expr:
         case Kind.ADD | Kind.SUB:
             subtract = kind is Kind.SUB
             return integers.add(uses[0], uses[1], width, subtract=subtract, split=split)
+        case Kind.MUL | Kind.DIV | Kind.FLOORDIV | Kind.REM if (
+            constant := _by_constant(kind, uses, width)
+        ) is not None:
+            return constant
         case Kind.MUL:
             return integers.multiply(uses[0], uses[1], width)
         case Kind.DIV | Kind.FLOORDIV:
@@ -173,6 +182,22 @@ def expression(key: Key, operands: tuple[Expr, ...], *, split: bool) -> Expr:
             raise ValueError(f"{kind.value} is no operator")
 
 
+def _by_constant(kind: Kind, uses: list[Operand], width: int) -> Expr | None:
+    """A product with a constant, or a division by one; None where there is none."""
+    if kind is Kind.MUL and value_of(uses[0]) is not None:
+        uses = uses[::-1]
+    constant = value_of(uses[1])
+    if constant is None:
+        return None
+    match kind:
+        case Kind.MUL:
+            return times(uses[0], constant, width)
+        case Kind.REM:
+            return remainder_by(uses[0], constant, width)
+        case _:
+            return divide_by(uses[0], constant, width, floor=kind is Kind.FLOORDIV)
+
+
 _COMPARISONS = frozenset({Kind.EQ, Kind.NE, Kind.LT, Kind.LE})
 
 
@@ -190,13 +215,18 @@ def _compare(kind: Kind, a: Operand, b: Operand) -> Expr:
 
 
 @cache
-def _ports(key: Key) -> tuple[Ref, ...]:
-    return tuple(Ref(f"x{i}", w) for i, (w, _) in enumerate(key.operands))
+def _operands(key: Key) -> tuple[Expr, ...]:
+    """Ports, and the operands that are constants."""
+    constants = key.constants or (None,) * len(key.operands)
+    return tuple(
+        Ref(f"x{i}", width) if constant is None else lit(constant, width)
+        for i, ((width, _), constant) in enumerate(zip(key.operands, constants, strict=True))
+    )
 
 
 @lru_cache(maxsize=2048)
 def _output(key: Key, split: bool) -> Expr:
-    return expression(key, _ports(key), split=split)
+    return expression(key, _operands(key), split=split)
 
 
 @lru_cache(maxsize=2048)
@@ -215,9 +245,10 @@ def _module(key: Key, depth: int) -> Module:
     parts += [f"{'s' if signed else 'u'}{w}" for w, signed in key.operands]
     if key.fixed is not None:
         parts += [str(key.fixed)]
+    parts += [f"c{c}" for c in key.constants if c is not None]
     name = "_".join((*parts, f"d{depth}"))
-    net = _network(key, True)
-    return pipelined(name, _ports(key), _output(key, True), net, _plan(key, depth))
+    ports = tuple(e for e in _operands(key) if isinstance(e, Ref))
+    return pipelined(name, ports, _output(key, True), _network(key, True), _plan(key, depth))
 
 
 def _depth(key: Key, period: float) -> int:

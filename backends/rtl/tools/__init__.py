@@ -12,7 +12,7 @@ from backends.rtl.tools.flow import Implementation, implement
 from backends.rtl.tools.nextpnr import route
 from backends.rtl.tools.result import Outcome, Resources, Routing, Synthesis
 from backends.rtl.tools.verilator import Simulator, build, lint
-from backends.rtl.tools.yosys import synthesise
+from backends.rtl.tools.yosys import check, synthesise
 
 __all__ = [
     "Cache",
@@ -24,6 +24,7 @@ __all__ = [
     "Synthesis",
     "Tool",
     "build",
+    "check",
     "find_nextpnr",
     "find_verilator",
     "find_yosys",

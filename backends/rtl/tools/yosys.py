@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from backends.process import Limits
+from backends.process import Limits, Run
 from backends.rtl.tools.cache import Cache
 from backends.rtl.tools.find import Tool
 from backends.rtl.tools.result import (
@@ -72,6 +72,16 @@ def synthesise(
     if cache is not None:
         cache.put(key, _to_json(result))
     return result
+
+
+def check(tool: Tool, verilog: str, top: str, folder: Path, limits: Limits = LIMITS) -> Run:
+    """Read a design and ``check -assert`` it, without synthesis: ok where nothing is wrong."""
+    if not top.isidentifier() or not top.isascii():
+        raise ValueError(f"{top!r} is no simple identifier")
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / DESIGN).write_text(verilog, encoding="utf-8")
+    script = f"read_verilog {DESIGN}; hierarchy -check -top {top}; proc; check -assert"
+    return tool.run(["-q", "-p", script], folder, limits)
 
 
 def _cells(path: Path) -> dict[str, int]:

@@ -25,9 +25,11 @@ def add(a: Expr, b: Expr, *, subtract: bool) -> Expr:
     distance = mux(less, backward, forward)
     differ = x.sign ^ z.sign
     # Three bits more: the guard, one for a lost leading bit, and one for all that is shifted out.
-    small = concat(z.significand & ~z.zero.sext(24), lit(0, 3))
-    far = distance.high(3).any()
-    aligned = shift_right_sticky(small, distance.low(5) | far.sext(5))
+    # A zero is shifted out as well, and then leaves nothing.
+    small = concat(z.significand, lit(0, 3))
+    far = distance.high(3).any() | z.zero
+    shifted = shift_right_sticky(small, distance.low(5) | far.sext(5))
+    aligned = concat(shifted.high(26), shifted[0] & ~z.zero)
     big = concat(lit(0, 1), x.significand, lit(0, 3))
     total = add_carry(big, aligned.zext(28) ^ differ.sext(28), differ)
     count, none = leading_zeros(total)
@@ -44,4 +46,5 @@ def add(a: Expr, b: Expr, *, subtract: bool) -> Expr:
         nan=x.nan | z.nan | (x.inf & z.inf & differ),
         inf=x.inf,
         zero=x.zero | none,
+        exact=True,
     )

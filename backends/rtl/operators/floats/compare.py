@@ -16,7 +16,7 @@ def less(a: Expr, b: Expr, *, or_equal: bool) -> Expr:
     """1 bit: ``a < b``, or ``a <= b``."""
     x, y = unpack(a), unpack(b)
     below = a.low(31).lt(b.low(31), signed=False)
-    above = b.low(31).lt(a.low(31), signed=False)
+    above = ~(below | a.low(31).eq(b.low(31)))
     by_sign = x.sign & ~y.sign
     same = ~(x.sign ^ y.sign)
     order = by_sign | (same & ((~x.sign & below) | (x.sign & above)))

@@ -37,7 +37,15 @@ def unpack(x: Expr) -> Parts:
 
 
 def finish(
-    sign: Expr, exponent: Expr, significand: Expr, up: Expr, *, nan: Expr, inf: Expr, zero: Expr
+    sign: Expr,
+    exponent: Expr,
+    significand: Expr,
+    up: Expr,
+    *,
+    nan: Expr,
+    inf: Expr,
+    zero: Expr,
+    exact: bool = False,
 ) -> Expr:
     """Round and put together.
 
@@ -49,10 +57,12 @@ def finish(
         nan: The result is no number; goes before all else.
         inf: It is infinite; goes before ``zero``.
         zero: It is zero.
+        exact: What lies below the least normal number needs no rounding.
     """
     width = exponent.width
     # Just below the least normal number IEEE 754 has one bit less: what is all ones goes up.
-    up = up | (exponent.none() & significand.all())
+    if not exact:
+        up = up | (exponent.none() & significand.all())
     word = concat(exponent, significand.low(23)) + up.zext(width + 23)
     rounded = word.high(width)
     negative = rounded[-1]
