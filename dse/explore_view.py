@@ -10,7 +10,7 @@ from typing import Any
 from dse.estimate_view import LABELS, seconds
 from dse.evaluators.base import Limits, Result
 from dse.run.directory import RunDirectory
-from dse.run.front import designs, front, limits_of
+from dse.run.front import designs, front, limits_of, nearest
 from dse.run.problem import Problem
 
 KEY = 12  # digits of a design's key that people see
@@ -73,11 +73,22 @@ def summary(run: RunDirectory, problem: Problem, trials: int, took: float) -> li
     lines = [f"explore: {trials} trials, {len(found)} feasible designs, {took:.1f} s"]
     lines += [f"  {b.kind}: at least {b.cycles:,} cycles ({b.reason})" for b in problem.bounds]
     if not found:
-        return [*lines, "  no design keeps to the limits"]
+        return [*lines, *_nothing(run)]
     best = found[0].result
     return [*lines, f"  fastest: {_fastest(best, problem, run.manifest['clock_ns'])}",
             f"  uses: {_uses(best, limits_of(run))}",
             f"  figures: {best.provenance}, {best.tool.partition(';')[0]}"]  # fmt: skip
+
+
+def _nothing(run: RunDirectory) -> list[str]:
+    """That nothing was found, and what comes nearest."""
+    lines = ["  no design keeps to the limits"]
+    if (least := nearest(run)) is not None:
+        clock = run.manifest["clock_ns"]
+        cycles = f"{least.latency:,.0f} cycles = {seconds((least.latency or 0) * clock * 1e-9)}"
+        lines.append(f"  nearest: {cycles}, {least.detail}")
+        lines.append(f"  it uses: {_uses(least, limits_of(run))}")
+    return lines
 
 
 def _fastest(best: Result, problem: Problem, clock: float) -> str:

@@ -97,7 +97,8 @@ def command(kernel: str, folder: Path, resume: bool, form: str, **given: Any) ->
         front = view.rows(run, problem)
         if form == "table":
             front = [view.for_people(row) for row in front]
-        show("explore", view.columns(plan.objectives, plan.promote, form), front, form)
+        if front or form != "table":
+            show("explore", view.columns(plan.objectives, plan.promote, form), front, form)
         for line in view.summary(run, problem, found.trials, time.monotonic() - start):
             console.say(line)
         for note in plan.where.notes:

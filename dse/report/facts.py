@@ -11,7 +11,7 @@ from typing import Any
 from dse.evaluators.base import RESOURCES, Limits, Result, Status, judged
 from dse.report.axes import Axis, Value, axes, choices
 from dse.run.directory import RunDirectory
-from dse.run.front import Design, designs, front, limits_of
+from dse.run.front import Design, designs, front, limits_of, over
 from dse.run.history import Recorded, ending, history
 from dse.run.problem import Problem, problem_of
 from dsl.errors import InputError
@@ -35,6 +35,7 @@ class Told:
         front: on the Pareto front.
         schedule: None where there is none that can be read.
         chosen: what the schedule chooses.
+        over: by how much it exceeds the limit that it exceeds most, relative to it.
         promoted: what costlier evaluators found of it, by their names.
     """
 
@@ -44,6 +45,7 @@ class Told:
     front: bool
     schedule: Schedule | None
     chosen: Mapping[Axis, Value] = field(hash=False)
+    over: float = 0.0
     promoted: Mapping[str, Result] = field(default_factory=dict, hash=False)
 
     @property
@@ -108,7 +110,7 @@ class Facts:
     def told(self) -> tuple[Told, ...]:
         """Designs that are shown with all there is to them: the front, then the fastest others."""
         others = [d for d in self.drawn if not d.front]
-        others.sort(key=lambda d: (not d.feasible, d.cycles))
+        others.sort(key=lambda d: (not d.feasible, d.over, d.cycles))
         few = others if len(self.drawn) <= TOLD else others[:_FASTEST]
         return (*self.fronts[:TOLD], *few)
 
@@ -131,7 +133,8 @@ def facts_of(run: RunDirectory) -> Facts:
     shown = _thinned(tuple(figures), best, first, figures)
     fronts = {d.key for d in best}
     drawn = tuple(
-        _told(run, key, judgements[key], first.get(key), key in fronts, problem) for key in shown
+        _told(run, key, judgements[key], first.get(key), key in fronts, problem, limits)
+        for key in shown
     )
     return Facts(
         str(run.path),
@@ -190,16 +193,18 @@ def _told(
     trial: int | None,
     on_front: bool,
     problem: Problem | None,
+    limits: Limits,
 ) -> Told:
     promoted = run.promoted(key)
+    excess = over(result, limits)
     try:
         schedule = run.schedule(key)
     except InputError:  # torn or edited: the figures are still worth showing
-        return Told(key, result, trial, on_front, None, {}, promoted)
+        return Told(key, result, trial, on_front, None, {}, excess, promoted)
     extents = problem.extents if problem else {}
     shapes = problem.shapes if problem else {}
     chosen = choices(schedule, extents, shapes)
-    return Told(key, result, trial, on_front, schedule, chosen, promoted)
+    return Told(key, result, trial, on_front, schedule, chosen, excess, promoted)
 
 
 def _failures(

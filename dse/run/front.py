@@ -62,6 +62,20 @@ def front(found: Sequence[Design]) -> tuple[Design, ...]:
     return tuple(kept)
 
 
+def nearest(run: RunDirectory) -> Result | None:
+    """The result that is least over the limits, each relative to its limit; None where no point has
+    figures."""
+    limits = limits_of(run)
+    every = (run.result(folder.name) for folder in sorted((run.path / "points").glob("*")))
+    evaluated = [judged(r, limits) for r in every if r is not None and r.evaluated]
+    return min(evaluated, key=lambda r: (over(r, limits), r.latency or 0.0), default=None)
+
+
+def over(result: Result, limits: Limits) -> float:
+    """By how much a result exceeds the limit that it exceeds most, relative to it."""
+    return max(limits.excess(result).values(), default=0.0)
+
+
 def best(run: RunDirectory) -> Design:
     """The design that is best in the first objective.
 

@@ -212,6 +212,13 @@ def test_a_run_that_found_nothing_has_a_report(tmp_path, capfd):
     folder = tmp_path / "run"
     words = ["explore", GEMM, "--size", "mini", "--dsp", "1", "--strategy", "pom"]
     assert weft_command([*words, "--out", str(folder)]) == 3
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert "no design keeps to the limits" in err
+    nearest = re.search(r"nearest: .*, over its limit: dsp by (\d+)%", err)
+    assert nearest is not None
+    results = [open_run(folder, write=False).result(p.name) for p in (folder / "points").iterdir()]
+    assert int(nearest[1]) == 100 * (min(r.resources["dsp"] for r in results) - 1)
     text = written(folder)
     assert "No design keeps to the limits." in text
     assert "over its limit: dsp" in text

@@ -120,7 +120,9 @@ function start() {
     b.addEventListener("click", () => select(b.dataset.key)));
   if (find("front-table")) sortable(find("front-table"));
   const asked = location.hash.startsWith("#d-") ? location.hash.slice(3) : null;
-  const first = data.designs.find((d) => d.front) || data.designs[0];
+  // Where nothing keeps to the limits, the first that is told of comes nearest to them.
+  const nearest = articles.length ? byKey.get(articles[0].id.slice(2)) : null;
+  const first = data.designs.find((d) => d.front) || nearest || data.designs[0];
   select(byKey.has(asked) ? asked : first ? first.key : null);
   window.addEventListener("hashchange", () => {
     const key = location.hash.slice(3);
