@@ -18,6 +18,9 @@ ANYTIME = frozenset({Kind.CONST, Kind.INPUT, Kind.INDEX, Kind.HOLDS})
 
 FLOAT_BITS = 32
 
+_BY_CONSTANT = frozenset({Kind.MUL, Kind.DIV, Kind.FLOORDIV, Kind.REM})
+"""What has cheaper hardware where an operand is a constant."""
+
 SpecOf = Callable[[Key], Spec]
 
 
@@ -59,7 +62,11 @@ def key_of(block: Block, op: Op) -> Key:
         operands = tuple((FLOAT_BITS, False) for _ in op.operands)
     else:
         operands = tuple((block.ops[use.op].width, use.signed) for use in op.operands)
-    return Key(op.kind, op.width, operands, op.fixed)
+    constants: tuple[int | None, ...] = ()
+    made = [block.ops[use.op] for use in op.operands]
+    if op.kind in _BY_CONSTANT and any(o.kind is Kind.CONST for o in made):
+        constants = tuple(o.value if o.kind is Kind.CONST else None for o in made)
+    return Key(op.kind, op.width, operands, op.fixed, constants)
 
 
 def is_wire(block: Block, op: Op) -> bool:
