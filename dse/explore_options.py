@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 STRATEGIES = ("auto", "pom", "tpe", "nsga2", "nsga3", "gp", "random", "exhaustive")
 RESOURCES = ("dsp", "lut", "ff", "bram18")
 OBJECTIVES = ("latency", "seconds", *RESOURCES)
-PROMOTIONS = ("csim",)
+PROMOTIONS = ("csim", "rtl")
 _UNITS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
 
 

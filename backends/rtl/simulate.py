@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -17,7 +18,7 @@ from backends.process import Limits
 from backends.reference import Reference, reference
 from backends.rtl.design import RtlDesign
 from backends.rtl.testbench import pack, testbench, unpack
-from backends.rtl.tools import Outcome, Tool
+from backends.rtl.tools import Cache, Outcome, Tool
 from backends.rtl.tools.verilator import build
 from dsl.inputs import InputMaker, storage_dtype
 from dsl.numeric import wrap
@@ -59,6 +60,7 @@ def simulate(
     make_inputs: InputMaker | None = None,
     seconds: float = SECONDS,
     runtime: Path | None = None,
+    cache: Cache | None = None,
 ) -> Simulation:
     """Run a design on inputs and judge it.
 
@@ -72,6 +74,7 @@ def simulate(
         make_inputs: Makes them from the seed; None for random ones.
         seconds: Limit of the run.
         runtime: A folder that keeps Verilator's compiled runtime from call to call.
+        cache: Where verdicts are kept: the same design on the same inputs is not run again.
 
     Raises:
         ExecutionError: The reference divides by zero on these inputs, or the like.
@@ -83,17 +86,56 @@ def simulate(
     if any(b.everywhere for b in bad):
         return Simulation("vacuous", None, detail=", ".join(map(str, bad)))
     sets = [_raw(program, right.inputs) for right in rights]
+    main, data = testbench(design), b"".join(pack(design, *s) for s in sets)
+    key = (
+        "simulate",
+        tool.version,
+        design.verilog,
+        main,
+        str(design.cycles),
+        _digest(data, rights),
+    )
+    if cache is not None and (known := cache.get(key)) is not None:
+        return Simulation(**known)  # type: ignore[arg-type]
+    found = _run(design, tool, (main, data), trials, seconds, runtime)
+    if isinstance(found, Simulation):
+        return found
+    result = _judged(design, outputs, rights, sets, found)
+    if cache is not None:
+        cache.put(key, asdict(result))
+    return result
+
+
+@dataclass(frozen=True, slots=True)
+class _Ran:
+    """What the simulator wrote: the banks of every trial, and their cycles."""
+
+    data: bytes
+    cycles: tuple[int, ...]
+    seconds: float
+
+
+def _run(
+    design: RtlDesign,
+    tool: Tool,
+    texts: tuple[str, bytes],
+    trials: int,
+    seconds: float,
+    runtime: Path | None,
+) -> _Ran | Simulation:
+    """Build and run the simulator; how it failed where it did."""
+    main, data = texts
     with tempfile.TemporaryDirectory(prefix="weft-simulate-") as name:
         folder = Path(name)
         built = build(
-            *(tool, design.verilog, design.top.name, testbench(design), folder),
+            *(tool, design.verilog, design.top.name, main, folder),
             runtime=runtime,
             optimise=design.cycles * trials > LONG,
         )
         if built.program is None:
             late = built.outcome is Outcome.TIMEOUT
             return Simulation("timeout" if late else "failed", None, 0.0, built.message)
-        (folder / "in").write_bytes(b"".join(pack(design, *s) for s in sets))
+        (folder / "in").write_bytes(data)
         limit = 2 * design.cycles + 1000
         run = built.run(("in", "out", str(trials), str(limit), "0"), Limits(seconds=seconds))
         spent = built.seconds + run.seconds
@@ -101,9 +143,18 @@ def simulate(
             said = " ".join(run.tail(3))
             verdict: Verdict = "timeout" if run.timed_out else "failed"
             return Simulation(verdict, None, 0.0, f"{run.outcome}: {said}", spent)
-        data = (folder / "out").read_bytes()
-    cycles = [int(line) for line in run.log.split()]
-    return _judged(design, outputs, rights, sets, data, cycles, spent)
+        written = (folder / "out").read_bytes()
+    return _Ran(written, tuple(int(line) for line in run.log.split()), spent)
+
+
+def _digest(data: bytes, rights: Sequence[Reference]) -> str:
+    """Of the inputs, and of what is right."""
+    digest = hashlib.sha256(data)
+    for right in rights:
+        for name, values in sorted(right.results.items()):
+            tolerance = right.tolerances.get(name, 0)
+            digest.update(f"{name} {tolerance} {np.asarray(values).tolist()}".encode())
+    return digest.hexdigest()
 
 
 Set = tuple[Mapping[str, Sequence[int]], Mapping[str, int]]
@@ -114,11 +165,9 @@ def _judged(
     outputs: Sequence[Array],
     rights: Sequence[Reference],
     sets: Sequence[Set],
-    data: bytes,
-    cycles: Sequence[int],
-    seconds: float,
+    ran: _Ran,
 ) -> Simulation:
-    largest = 0.0
+    largest, data, cycles, seconds = 0.0, ran.data, ran.cycles, ran.seconds
     for trial, (right, (arrays, _)) in enumerate(zip(rights, sets, strict=True)):
         raws, data = unpack(design, data, arrays)
         for array in outputs:

@@ -181,6 +181,7 @@ def _simulated(
         trials=options.trials,
         make_inputs=make_inputs,
         runtime=None if options.cache is None else options.cache / "runtime",
+        cache=None if options.cache is None else Cache(options.cache / "results"),
     )
     report.seconds["simulate"] = found.seconds
     tools = (*report.tools, (tool.name, tool.version))

@@ -17,8 +17,8 @@ from dsl.schedule import Schedule
 
 RESOURCES = ("dsp", "lut", "ff", "bram18")
 # The evaluators by name, the cheapest first (`dse.evaluators.registry` makes them). `gnn` belongs
-# behind `model`, `rtl` and `vitis` behind `csim`.
-FIDELITIES = ("model", "csim")
+# behind `model`, `vitis` behind `rtl`.
+FIDELITIES = ("model", "csim", "rtl")
 PROMOTIONS = FIDELITIES[1:]
 
 
@@ -98,6 +98,7 @@ class Result:
         loops: loop by loop.
         seconds: that the evaluation took.
         checks: that the design went through.
+        period: ns that the design was found to need; None where that was not asked.
     """
 
     status: Status
@@ -109,6 +110,7 @@ class Result:
     loops: tuple[LoopReport, ...] = ()
     seconds: float = 0.0
     checks: tuple[Check, ...] = ()
+    period: float | None = None
 
     @property
     def evaluated(self) -> bool:

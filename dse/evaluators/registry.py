@@ -5,7 +5,7 @@ One that joins them gets a test class of the evaluators' contract.
 
 from __future__ import annotations
 
-from dse.evaluators import csim
+from dse.evaluators import csim, rtl
 from dse.evaluators.base import Evaluator
 from dse.evaluators.model import ModelEvaluator
 
@@ -25,5 +25,9 @@ def evaluator(name: str, source: str, size: str | None, program: str, seconds: f
             return ModelEvaluator()
         case csim.NAME:
             return csim.CsimEvaluator(source, size, program, seconds)
+        case rtl.NAME:
+            from backends.rtl.synth import default_cache
+
+            return rtl.RtlEvaluator(seconds, cache=default_cache())
         case _:
             raise KeyError(name)
