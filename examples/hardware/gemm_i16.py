@@ -36,7 +36,8 @@ def mac8(s):
 
 @gemm_i16.schedule
 def mac64(s):
-    # An outer product of 8 x 8 in each cycle: 64 elements of C are accumulated in registers.
+    # An outer product of 8 x 8 in each cycle: 64 elements of C are accumulated in registers, and
+    # written a row at a time when they are complete.
     s.distribute(["S1"])
     s.tile(["S0.i", "S0.j"], [8, 8])
     s.tile(["S1.i", "S1.j"], [8, 8])
@@ -49,7 +50,6 @@ def mac64(s):
     s.pipeline("k")
     s.partition("A", 0, "cyclic", 8)
     s.partition("B", 1, "cyclic", 8)
-    s.partition("C", 0, "cyclic", 8)
     s.partition("C", 1, "cyclic", 8)
 
 

@@ -19,6 +19,7 @@ from backends.rtl.graph import (
 )
 from dsl.errors import ToolError
 from dsl.schedule import Schedule
+from dsl.steps import Partition
 from mlir_passes.pipeline import compile_design
 from tests.examples.discovery import ROOT
 from tests.rtl.front_support import mismatch
@@ -86,11 +87,26 @@ def test_gemm_with_8_multipliers_adds_in_a_tree_with_the_sum_so_far_last():
     assert depth[last.id] == 4
 
 
-def test_gemm_with_64_multipliers_keeps_64_sums_in_registers():
+def test_gemm_with_64_multipliers_keeps_64_sums_in_registers_around_the_pipeline():
     graph = _graph(_gemm_i16(), "mac64")
+    region = _pipeline(graph)
+    assert len(_ops(graph, Kind.MUL)) == 64
+    assert len([a for a in graph.arrays if a.memory is Memory.REGISTERS]) == 64
+    touched = {op.place.array for op in region.block.ops if op.place is not None}
+    assert "C" not in touched
+    assert all(d.distance <= 1 for d in region.block.deps)
+    stores = [op for op in _ops(graph, Kind.STORE) if op.place.array == "C"]
+    assert sorted(op.place.bank for op in stores) == sorted([*range(8)] * 8)
+
+
+def test_gemm_with_64_multipliers_and_banks_of_c_is_one_pipeline():
+    kernel = _gemm_i16()
+    steps = kernel.schedules["mac64"].then(Partition("C", 0, "cyclic", 8))
+    design = compile_design(kernel.program, steps)
+    graph = graph_of(design.module)
+    assert mismatch(kernel.program, graph, kernel.make_inputs(1), steps) is None
     (region,) = graph.body
     assert [c.trips for c in region.counters] == [2, 2, 16]
-    assert len(_ops(graph, Kind.MUL)) == 64
     assert len([a for a in graph.arrays if a.memory is Memory.REGISTERS]) == 64
     assert len(_ops(graph, Kind.LOAD)) == 64 + 16
     assert all(d.distance <= 1 for d in region.block.deps)

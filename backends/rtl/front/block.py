@@ -84,9 +84,9 @@ def draft(code: Code, scope: Scope, context: Context, taken: int) -> Draft:
     lifetimes = code.lifetimes or {}
     kept: dict[tuple[str, Indices], Span] = {}
     if code.counters:
-        touches = (t for leaf in code.leaves for t in _touches(leaf, scope))
+        accessed = (t for leaf in code.leaves for t in touches(leaf, scope))
         free = code.reductions or {}
-        kept = spans(touches, code.counters, scope, context.arrays, lifetimes, bool(free))
+        kept = spans(accessed, code.counters, scope, context.arrays, lifetimes, bool(free))
         for key in kept.keys() & free.keys():
             kept[key] = kept[key].in_lanes(code.counters[0], context.lanes, free[key])
     memory = Memory(builder, scope, context.arrays, context.signed, kept, taken)
@@ -122,7 +122,8 @@ def _placed(leaf: Leaf, indices: Indices, scope: Scope) -> Indices:
     return tuple(scope.simplified(i.substitute(leaf.env)) for i in indices)
 
 
-def _touches(leaf: Leaf, scope: Scope) -> Iterator[Touch]:
+def touches(leaf: Leaf, scope: Scope) -> Iterator[Touch]:
+    """The accesses of a statement copy, the store last."""
     stmt, names = leaf.stmt, leaf.names
     for expr in stmt.ops:
         if expr.name == "affine.load":

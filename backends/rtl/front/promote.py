@@ -90,11 +90,11 @@ def spans(
             if not stored:
                 continue
             depth = lifetimes.get(array, 0)
-            start = max(_suffix(indices, counters), depth)
+            start = max(suffix(indices, counters), depth)
             ends = edges(counters[start:], scope)
             inside = frozenset(c.iv for c in counters[start:])
             when = _when(guards[array, indices], inside)
-            if ends is None or (when is None and not _exists(indices, arrays[array], scope)):
+            if ends is None or (when is None and not exists(indices, arrays[array], scope)):
                 continue
             first, last = (scope.guard((*end, *(when or ()))) for end in ends)
             if first is None or last is None:
@@ -116,7 +116,7 @@ def _when(guards: set[Guard], inside: frozenset[str]) -> Guard | None:
     return None
 
 
-def _exists(indices: Indices, array: Array, scope: Scope) -> bool:
+def exists(indices: Indices, array: Array, scope: Scope) -> bool:
     """The element is one of the array in every iteration."""
     pairs = zip(indices, array.shape, strict=True)
     return all(scope.low(i) >= 0 and scope.high(i) < n for i, n in pairs)
@@ -127,7 +127,7 @@ def _is_register(array: Array, elements: Iterable[Indices]) -> bool:
     return array.memory is Memory.REGISTERS and all(array.bank(e).is_const for e in elements)
 
 
-def _suffix(indices: Indices, counters: Sequence[Counter]) -> int:
+def suffix(indices: Indices, counters: Sequence[Counter]) -> int:
     """From which counter on the subscripts stay the same."""
     names: frozenset[str] = frozenset().union(*(i.variables() for i in indices))
     start = len(counters)

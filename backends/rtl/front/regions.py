@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from backends.rtl.front.balance import balanced
@@ -12,6 +12,7 @@ from backends.rtl.front.deps import dependences
 from backends.rtl.front.estimate import cycles, interval
 from backends.rtl.front.flat import Flat, FlatGuard, FlatLoop, Leaf
 from backends.rtl.front.flatten import Nest, nest_of
+from backends.rtl.front.hold import held
 from backends.rtl.front.lanes import Lanes, join, reductions
 from backends.rtl.front.narrow import narrowed
 from backends.rtl.front.scope import Scope
@@ -73,13 +74,26 @@ class RegionMaker:
         if not flat or nest.flatten or self._interval(flat[0]) <= nest.ii:
             return flat
         if len(nest.counters) > 1:
-            other = self._apart(node, inside)
+            others = [self._apart(node, inside), self._held(node, inside)]
         else:
-            other = self._in_lanes(nest, scope, inside)
-        return min((flat, other or flat), key=lambda found: self._cycles(found, scope))
+            others = [self._in_lanes(nest, scope, inside)]
+        ways = [flat, *(other for other in others if other)]
+        return min(ways, key=lambda found: self._cycles(found, scope))
 
     def _apart(self, node: FlatLoop, inside: Scope) -> tuple[Region, ...]:
         body = self.regions(node.body, inside, node.private)
+        return (Loop(node.counter, body),) if body else ()
+
+    def _held(self, node: FlatLoop, inside: Scope) -> tuple[Region, ...]:
+        """The loop with what its pipeline accumulates in registers around that."""
+        found = held(node, inside, self.context, len(self.registers))
+        if found is None:
+            return ()
+        self.registers.extend(array for array, _ in found.registers)
+        signed = self.context.signed
+        more = [(array, signed[of]) for array, of in found.registers]
+        maker = replace(self, context=self.context.having(more))
+        body = maker.regions(found.body, inside, node.private)
         return (Loop(node.counter, body),) if body else ()
 
     def _pipeline(self, nest: Nest, scope: Scope) -> tuple[Region, ...]:

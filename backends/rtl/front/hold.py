@@ -1,0 +1,140 @@
+"""Elements that live in registers from before a pipeline until after it.
+
+    for i:                                  for i:
+        C[i] = 0                                r = 0
+        pipelined for j:                        pipelined for j:
+            C[i] = C[i] + A[i, j]                   r = r + A[i, j]
+                                                C[i] = r
+
+Unlike `promote`, the pipeline itself has no port of the array then: what is left are loops that run
+one after the other, but where many elements share a bank each iteration of the pipeline is short.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from backends.rtl.front.block import Context, touches
+from backends.rtl.front.flat import Flat, FlatLoop, Leaf
+from backends.rtl.front.promote import Indices, Touch, exists, suffix
+from backends.rtl.front.scope import Scope
+from backends.rtl.front.tree import Expr, Statement
+from backends.rtl.graph import Array, Memory
+
+Key = tuple[str, Indices]
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A loop's body with elements in registers, and these: what they hold an element of."""
+
+    body: tuple[Flat, ...]
+    registers: tuple[tuple[Array, str], ...]
+
+
+def held(node: FlatLoop, inside: Scope, context: Context, taken: int) -> Held | None:
+    """The body of a loop around one pipelined loop, with what that accumulates in registers.
+
+    Args:
+        node: the outer loop.
+        inside: the scope of its body.
+        context: arrays.
+        taken: how many registers have names already.
+
+    Returns:
+        None where no element can be held.
+    """
+    loops = [n for n, child in enumerate(node.body) if not isinstance(child, Leaf)]
+    if len(loops) != 1:
+        return None
+    inner = node.body[loops[0]]
+    if not isinstance(inner, FlatLoop) or inner.ii is None:
+        return None
+    deepest = inside.inside(inner.counter)
+    if deepest is None:
+        return None
+    before = [n for n in node.body[: loops[0]] if isinstance(n, Leaf)]
+    after = [n for n in node.body[loops[0] + 1 :] if isinstance(n, Leaf)]
+    leaves = [n for n in inner.body if isinstance(n, Leaf)]
+    around = [t for leaf in (*before, *after) for t in touches(leaf, inside)]
+    keys = _elements(
+        around, [t for leaf in leaves for t in touches(leaf, deepest)], deepest, context
+    )
+    if not keys:
+        return None
+    names = {key: f"{key[0]}$h{taken + n}" for n, key in enumerate(keys)}
+    rewrite = _Rewrite(names)
+    first = [k for k in keys if not _starts(k, before, inside)]
+    body: list[Flat] = [_copy(context, k, names[k], load=True) for k in first]
+    body += [rewrite.leaf(leaf, inside) for leaf in before]
+    body.append(replace(inner, body=tuple(rewrite.leaf(leaf, deepest) for leaf in leaves)))
+    body += [rewrite.leaf(leaf, inside) for leaf in after]
+    body += [_copy(context, k, names[k], load=False) for k in keys]
+    made = tuple(
+        (Array(name, context.arrays[k[0]].width, (), (), Memory.REGISTERS, False), k[0])
+        for k, name in names.items()
+    )
+    return Held(tuple(body), made)
+
+
+def _elements(
+    around: Sequence[Touch], inner: Sequence[Touch], scope: Scope, context: Context
+) -> list[Key]:
+    """What the inner loop accumulates, and nothing else may touch."""
+    found: list[Key] = []
+    every = {(t.array, t.indices) for t in (*around, *inner)}
+    by_array: dict[str, set[Indices]] = {}
+    for array, indices in every:
+        by_array.setdefault(array, set()).add(indices)
+    for array, indices in dict.fromkeys((t.array, t.indices) for t in inner if t.is_store):
+        info = context.arrays[array]
+        if (
+            info.memory is Memory.REGISTERS
+            or suffix(indices, scope.counters[-1:])
+            or not exists(indices, info, scope)
+        ):
+            continue
+        others = by_array[array] - {indices}
+        if all(scope.distinct(other, indices) for other in others):
+            found.append((array, indices))
+    return found
+
+
+def _starts(key: Key, before: Iterable[Leaf], scope: Scope) -> bool:
+    """The element is written before it is read."""
+    for leaf in before:
+        for touch in touches(leaf, scope):
+            if (touch.array, touch.indices) == key:
+                return touch.is_store and not touch.guard
+    return False
+
+
+def _copy(context: Context, key: Key, register: str, *, load: bool) -> Leaf:
+    """A statement that loads the register from its element, or stores it there."""
+    array, indices = key
+    source, target = ((array, indices), (register, ())) if load else ((register, ()), key)
+    expr = Expr("affine.load", context.arrays[array].width, False, (), *source)
+    return Leaf(Statement("", (expr,), *target), {}, {}, ())
+
+
+@dataclass(frozen=True, slots=True)
+class _Rewrite:
+    names: Mapping[Key, str]
+
+    def leaf(self, leaf: Leaf, scope: Scope) -> Leaf:
+        """The statement with registers for elements."""
+        stmt = leaf.stmt
+        ops = tuple(
+            replace(e, array=name, indices=())
+            if e.name == "affine.load" and (name := self._name(leaf, e.array, e.indices, scope))
+            else e
+            for e in stmt.ops
+        )
+        target = self._name(leaf, stmt.array, stmt.indices, scope)
+        array, indices = (target, ()) if target else (stmt.array, stmt.indices)
+        return replace(leaf, stmt=Statement(stmt.name, ops, array, indices))
+
+    def _name(self, leaf: Leaf, array: str, indices: Indices, scope: Scope) -> str | None:
+        place = tuple(scope.simplified(i.substitute(leaf.env)) for i in indices)
+        return self.names.get((leaf.names.get(array, array), place))
