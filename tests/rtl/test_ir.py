@@ -99,6 +99,15 @@ def test_names_are_legal_and_unique():
         assert len(name) <= LONGEST + 4
 
 
+def test_a_module_has_the_name_that_is_printed():
+    for wish in ("module", "gemm", "9 lives", "clk"):
+        b = ModuleBuilder(wish)
+        b.output("y", b.input("x"))
+        module = b.build()
+        assert f"module {module.name} (" in to_verilog(module)
+        assert module.name not in RESERVED
+
+
 def test_a_cycle_through_an_instance_is_found():
     inner = ModuleBuilder("inner")
     inner.output("y", ~inner.input("x"))

@@ -8,7 +8,7 @@ from backends.rtl.ir.check import NetlistError, finish
 from backends.rtl.ir.expr import Expr, Lit, Ref
 from backends.rtl.ir.fold import lit
 from backends.rtl.ir.module import Instance, Memory, Module, Read, Reg, Style, Wire, Write
-from backends.rtl.ir.names import Names, legal
+from backends.rtl.ir.names import Names
 
 
 class ModuleBuilder:
@@ -19,7 +19,7 @@ class ModuleBuilder:
     """
 
     def __init__(self, name: str) -> None:
-        self.name = legal(name)
+        self.name = Names().take(name)
         self._names = Names()
         self._known: dict[str, Ref] = {}
         self._inputs: list[Ref] = []
