@@ -14,6 +14,7 @@ JOBS   ?= 2
 BIN   := $(VENV)/bin
 STAMP := $(VENV)/.installed
 GEMM  := examples/polybench/gemm.py:gemm
+DEMO  ?= build/demo
 
 LINTED  := $(wildcard dsl polyhedral mlir_passes backends qor_gnn dse examples benchmarks tests weft.py)
 TYPED   := $(wildcard dsl polyhedral mlir_passes backends qor_gnn dse benchmarks weft.py)
@@ -35,18 +36,18 @@ $(STAMP): pyproject.toml
 	touch $@
 
 demo: $(STAMP)
-	rm -rf build/demo
+	rm -rf $(DEMO)
 	@printf '\n1. What there is to choose from: the loops of gemm, 200 x 220 x 240 in f32\n\n'
 	$(BIN)/weft space $(GEMM) --device xc7z020
 	@printf '\n2. Search it for the fastest design that an xc7z020 holds, and for what less would cost\n\n'
-	$(BIN)/weft explore $(GEMM) --device xc7z020 --out build/demo/run
+	$(BIN)/weft explore $(GEMM) --device xc7z020 --out $(DEMO)/run
 	@printf '\n3. Check the fastest design, and write it as a Vitis HLS project\n\n'
-	$(BIN)/weft export build/demo/run --best --out build/demo/gemm_hls
+	$(BIN)/weft export $(DEMO)/run --best --out $(DEMO)/gemm_hls
 	@echo
 	@printf '%s\n' \
-	    'build/demo/run/report.html        all that was found: open it in a browser' \
-	    'build/demo/gemm_hls/gemm.cpp      the fastest design as HLS C++' \
-	    'build/demo/gemm_hls/README.md     how to synthesize it with Vitis HLS; make csim needs g++ only'
+	    '$(DEMO)/run/report.html        all that was found: open it in a browser' \
+	    '$(DEMO)/gemm_hls/gemm.cpp      the fastest design as HLS C++' \
+	    '$(DEMO)/gemm_hls/README.md     how to synthesize it with Vitis HLS; make csim needs g++ only'
 
 test: $(STAMP)
 	$(BIN)/python -m pytest -n $(JOBS) $(PYTEST_ARGS)

@@ -81,6 +81,7 @@ def _body(facts: Facts) -> list[Html]:
     main = el(
         "main",
         sections.tiles(facts),
+        sections.sources(facts),
         el("noscript", el("p", "The charts need JavaScript; everything else is here without it.")),
         _front(facts),
         _convergence(),

@@ -70,6 +70,15 @@ def tiles(facts: Facts) -> Html:
     return el("div", found, class_="tiles")
 
 
+def sources(facts: Facts) -> Html:
+    """In a line, where the figures of the page come from."""
+    found = dict.fromkeys((d.result.provenance, d.result.tool) for d in facts.drawn)
+    names = "; ".join(f"{provenance} of {tool.partition(';')[0]}" for provenance, tool in found)
+    link = el("a", "where every number comes from", href="#provenance")
+    return el("p", "Figures: ", names or "none", ". Lower bounds: proofs. See ", link, ".",
+              class_="muted sources")  # fmt: skip
+
+
 def _tile(name: str, value: str, hint: str) -> Html:
     return el("div", el("b", value), el("span", name), el("small", hint), class_="tile")
 
