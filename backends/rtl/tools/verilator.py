@@ -25,13 +25,11 @@ PREFIX = "Vdesign"
 """The class of the top module; its header is ``Vdesign.h``."""
 
 _FLAGS = (
-    "-std=c++17",
-    "-O1",
-    "-fno-strict-aliasing",
-    "-DVM_COVERAGE=0",
-    "-DVM_SC=0",
-    "-DVM_TRACE=0",
+    *("-std=c++17", "-O1", "-fno-strict-aliasing", "-pthread"),
+    *("-DVM_COVERAGE=0", "-DVM_SC=0", "-DVM_TRACE=0"),
 )
+# Reading Verilator's headers takes longer than the rest of a small design.
+_HEADER = "verilated_first.h"
 _RUNTIME = ("verilated.cpp", "verilated_threads.cpp")
 
 
@@ -95,7 +93,9 @@ def build(
     cxx = need_cxx()
     include = headers(tool)
     places = ["-I.", "-isystem", str(include), "-isystem", str(include / "vltstd")]
-    ready, objects = _runtime(cxx.path, tool, include, runtime or folder, limits)
+    ready, objects = _runtime(
+        cxx.path, tool, include, runtime or folder, limits, runtime is not None
+    )
     if not ready.ok:
         return _failed(ready, first.seconds + ready.seconds)
     parts = sorted(p.name for p in folder.glob(f"{PREFIX}*.cpp"))
@@ -103,7 +103,9 @@ def build(
     (folder / "whole.cpp").write_text(whole, encoding="utf-8")
     flags = (*_FLAGS, "-O2") if optimise else _FLAGS
     program = folder.resolve() / "simulator"
-    command = [cxx.path, *flags, *places, "-o", program, "whole.cpp", *objects, "-pthread"]
+    command = [cxx.path, *flags, *places, "-o", program, "whole.cpp", *objects]
+    if (header := objects[0].with_name(_HEADER)).exists() and not optimise:
+        command += ["-include", header]
     second = run_limited([*command, "-latomic"], limits, cwd=folder)
     seconds = first.seconds + ready.seconds + second.seconds
     if not second.ok:
@@ -117,24 +119,33 @@ def _failed(run: Run, seconds: float) -> Simulator:
 
 
 def _runtime(
-    compiler: Path, tool: Tool, include: Path, folder: Path, limits: Limits
+    compiler: Path, tool: Tool, include: Path, folder: Path, limits: Limits, often: bool
 ) -> tuple[Run, list[Path]]:
-    """Verilator's runtime as object files, compiled by whoever comes first."""
+    """Verilator's runtime as object files, compiled by whoever comes first.
+
+    Where it is used ``often``, a precompiled header lies with them.
+    """
     tag = hashlib.sha256(f"{tool.version} {compiler} {_FLAGS}".encode()).hexdigest()[:16]
     place = folder.resolve() / f"verilated-{tag}"
     place.mkdir(parents=True, exist_ok=True)
     objects = [place / f"{Path(name).stem}.o" for name in _RUNTIME]
+    work: list[tuple[tuple[str | Path, ...], Path]] = [
+        (("-c", include / n), o) for n, o in zip(_RUNTIME, objects, strict=True)
+    ]
+    header = place / _HEADER
+    if often:
+        work.append((("-x", "c++-header", header), place / f"{_HEADER}.gch"))
     run = Run((), 0, "", 0.0)
     with (place / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        for name, target in zip(_RUNTIME, objects, strict=True):
+        if often and not header.exists():
+            header.write_text('#include "verilated.h"\n', encoding="utf-8")
+        for what, target in work:
             if target.exists():
                 continue
-            fresh = target.with_suffix(".new.o")
-            places = ("-I", include, "-I", include / "vltstd")
-            run = run_limited(
-                [compiler, *_FLAGS, *places, "-c", "-o", fresh, include / name], limits
-            )
+            fresh = target.with_suffix(".new")
+            places = ("-isystem", include, "-isystem", include / "vltstd")
+            run = run_limited([compiler, *_FLAGS, *places, *what, "-o", fresh], limits)
             if not run.ok:
                 break
             fresh.replace(target)
