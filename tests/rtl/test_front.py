@@ -302,6 +302,37 @@ def test_sums_of_floats_are_trees_only_where_their_order_is_free():
     assert longest(_graph(_dot(), "unrolled")) == 3
 
 
+def test_a_stencil_loads_one_element_of_each_row_an_iteration():
+    @weft.kernel
+    def cross(A: i16[20, 40], B: i32[20, 40]):
+        for i, j in weft.grid(20, 40):
+            if i > 0 and i < 19 and j > 0 and j < 39:
+                B[i, j] = A[i - 1, j] + A[i, j - 1] + A[i, j] + A[i, j + 1] + A[i + 1, j]
+
+    @cross.schedule
+    def fast(s):
+        s.pipeline("j")
+
+    region = _pipeline(_graph(cross, "fast"))
+    loads = [op for op in region.block.ops if op.kind is Kind.LOAD and op.place.array == "A"]
+    assert len(loads) == 3
+    assert len(region.counters) == 1
+
+
+def test_a_short_stencil_that_has_its_ports_needs_no_window():
+    @weft.kernel
+    def pairs(A: i16[40], B: i32[40]):
+        for j in range(39):
+            B[j] = A[j] + A[j + 1]
+
+    @pairs.schedule
+    def fast(s):
+        s.pipeline("j", ii=2)
+
+    region = _pipeline(_graph(pairs, "fast"))
+    assert len([op for op in region.block.ops if op.kind is Kind.LOAD]) == 2
+
+
 def test_a_product_that_is_cut_has_as_many_bits():
     @weft.kernel
     def products(a: i16[4], b: i16[4], c: i8[4]):

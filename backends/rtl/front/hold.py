@@ -64,16 +64,16 @@ def held(node: FlatLoop, inside: Scope, context: Context, taken: int) -> Held | 
     if not keys:
         return None
     names = {key: f"{key[0]}$h{taken + n}" for n, key in enumerate(keys)}
-    rewrite = _Rewrite(names)
+    rewrite = Rewrite(names)
     first = [k for k in keys if not _starts(k, before, inside)]
-    body: list[Flat] = [_copy(context, k, names[k], load=True) for k in first]
+    widths = {k: context.arrays[k[0]].width for k in keys}
+    body: list[Flat] = [copy(widths[k], k, (names[k], ())) for k in first]
     body += [rewrite.leaf(leaf, inside) for leaf in before]
     body.append(replace(inner, body=tuple(rewrite.leaf(leaf, deepest) for leaf in leaves)))
     body += [rewrite.leaf(leaf, inside) for leaf in after]
-    body += [_copy(context, k, names[k], load=False) for k in keys]
+    body += [copy(widths[k], (names[k], ()), k) for k in keys]
     made = tuple(
-        (Array(name, context.arrays[k[0]].width, (), (), Memory.REGISTERS, False), k[0])
-        for k, name in names.items()
+        (Array(name, widths[k], (), (), Memory.REGISTERS, False), k[0]) for k, name in names.items()
     )
     return Held(tuple(body), made)
 
@@ -110,16 +110,16 @@ def _starts(key: Key, before: Iterable[Leaf], scope: Scope) -> bool:
     return False
 
 
-def _copy(context: Context, key: Key, register: str, *, load: bool) -> Leaf:
-    """A statement that loads the register from its element, or stores it there."""
-    array, indices = key
-    source, target = ((array, indices), (register, ())) if load else ((register, ()), key)
-    expr = Expr("affine.load", context.arrays[array].width, False, (), *source)
+def copy(width: int, source: Key, target: Key) -> Leaf:
+    """A statement that copies an element."""
+    expr = Expr("affine.load", width, False, (), *source)
     return Leaf(Statement("", (expr,), *target), {}, {}, ())
 
 
 @dataclass(frozen=True, slots=True)
-class _Rewrite:
+class Rewrite:
+    """Statements with registers for the elements that these are named for."""
+
     names: Mapping[Key, str]
 
     def leaf(self, leaf: Leaf, scope: Scope) -> Leaf:

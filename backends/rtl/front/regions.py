@@ -16,6 +16,7 @@ from backends.rtl.front.hold import held
 from backends.rtl.front.lanes import Lanes, join, reductions
 from backends.rtl.front.narrow import narrowed
 from backends.rtl.front.scope import Scope
+from backends.rtl.front.window import windowed
 from backends.rtl.graph import Array, Block, Guarded, Loop, Pipeline, Region, Straight
 
 
@@ -76,7 +77,7 @@ class RegionMaker:
         if len(nest.counters) > 1:
             others = [self._apart(node, inside), self._held(node, inside)]
         else:
-            others = [self._in_lanes(nest, scope, inside)]
+            others = [self._in_lanes(nest, scope, inside), self._windowed(node, scope, inside)]
         ways = [flat, *(other for other in others if other)]
         return min(ways, key=lambda found: self._cycles(found, scope))
 
@@ -89,12 +90,25 @@ class RegionMaker:
         found = held(node, inside, self.context, len(self.registers))
         if found is None:
             return ()
-        self.registers.extend(array for array, _ in found.registers)
-        signed = self.context.signed
-        more = [(array, signed[of]) for array, of in found.registers]
-        maker = replace(self, context=self.context.having(more))
-        body = maker.regions(found.body, inside, node.private)
+        body = self._having(found.registers).regions(found.body, inside, node.private)
         return (Loop(node.counter, body),) if body else ()
+
+    def _windowed(self, node: FlatLoop, scope: Scope, inside: Scope) -> tuple[Region, ...]:
+        """The loop with what an iteration needs of earlier ones in registers."""
+        found = windowed(node, inside, self.context, len(self.registers))
+        if found is None:
+            return ()
+        maker = self._having(found.registers)
+        nest = nest_of(found.loop, scope)
+        assert nest is not None
+        before = maker.block(Code(found.before), scope)
+        return (Straight(before), *maker._pipeline(nest, scope))
+
+    def _having(self, registers: Sequence[tuple[Array, str]]) -> RegionMaker:
+        """The same with more registers, each for elements of an array."""
+        self.registers.extend(array for array, _ in registers)
+        more = [(array, self.context.signed[of]) for array, of in registers]
+        return replace(self, context=self.context.having(more))
 
     def _pipeline(self, nest: Nest, scope: Scope) -> tuple[Region, ...]:
         inside: Scope | None = scope
