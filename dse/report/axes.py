@@ -50,6 +50,7 @@ class _Reader:
     copies: dict[str, int] = field(default_factory=dict)
     banks: dict[str, int] = field(default_factory=dict)
     orders: dict[str, str] = field(default_factory=dict)
+    apart: dict[int, list[str]] = field(default_factory=dict)
     structure: list[str] = field(default_factory=list)
 
     def read(self, step: Step) -> None:
@@ -72,7 +73,7 @@ class _Reader:
             case Pipeline() | Flatten():
                 pass  # follow from the factors
             case Distribute(stmts=stmts, depth=depth):
-                self.structure.append(f"apart {' '.join(stmts)}" + (f" at {depth}" * bool(depth)))
+                self.apart.setdefault(depth, []).extend(stmts)
             case Interchange(a=a, b=b):
                 self.structure.append(f"interchange {a} {b}")
             case _:
@@ -110,8 +111,12 @@ def choices(
     for step in schedule.steps:
         reader.read(step)
     found: dict[Axis, Value] = {}
-    if reader.structure:
-        found[_STRUCTURE] = ", ".join(reader.structure)
+    apart = [
+        f"apart {' '.join(stmts)}" + (f" at {depth}" if depth else "")
+        for depth, stmts in sorted(reader.apart.items())
+    ]
+    if apart or reader.structure:
+        found[_STRUCTURE] = ", ".join([*apart, *reader.structure])
     for nest, order in reader.orders.items():
         found[Axis(f"order {nest}", nest or "the nest", "order")] = order
     for loop, count in reader.copies.items():

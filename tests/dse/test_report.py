@@ -304,6 +304,11 @@ def test_every_step_can_be_on_an_axis():
     assert list(found.values()) == ["skew t i 1, fuse S0 S1 1, reassociate S0"]
 
 
+def test_statements_set_apart_are_named_together():
+    steps = (Distribute(("S1",)), Distribute(("S2",)), Distribute(("S3",), 1))
+    assert chosen(*steps) == {("structure", "structure"): "apart S1 S2, apart S3 at 1"}
+
+
 def test_axes_are_those_that_differ():
     copies, banks, order = (
         Axis("a", "a", "copies"),
