@@ -194,8 +194,9 @@ def _divided(body: Body, node: int) -> bool:
     table = body.addresses
     shape, memory = table.shape(address), table.memory(address)
     dims = zip(shape.resolved, memory.splits, memory.shape, strict=True)
+    single = len(memory.shape) == 1
     return any(
-        not known and split.factor < extent and split.factor & (split.factor - 1)
+        not known and 1 < split.factor < extent and (single or split.factor & (split.factor - 1))
         for known, split, extent in dims
     )
 

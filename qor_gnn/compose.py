@@ -40,7 +40,7 @@ from qor_gnn.prologue import (
     states_behind,
     stores_behind,
 )
-from qor_gnn.region import Function, Loop
+from qor_gnn.region import Function, Loop, trips_of
 from qor_gnn.regions import Region, only_read
 from qor_gnn.scheduling import schedule
 from qor_gnn.switches import epilogue_switches, switched_schedule
@@ -184,6 +184,8 @@ def _pipeline(
             _loop(scope, flow, chain[0], env, before, context)
             return
     found = _scheduled(scope, inner, body, recurrences, asked)
+    if found.depth <= found.interval + 1:  # nothing overlaps
+        counts[-1] = _until_exit(scope, inner)
     iterations = 1.0
     for n in counts:
         iterations *= n
@@ -274,7 +276,7 @@ def _sequential(
 ) -> None:
     body = innermost_body(scope, loop, env)
     times = switched_schedule(body)
-    iterations = scope.iterations(loop)
+    iterations = _until_exit(scope, loop)
     prologue = max(before or 0, states_before(body))
     states = iterations * times.states
     region = Region("sequential", (loop,), iterations, times.states, states + 1, prologue)
@@ -290,6 +292,13 @@ def _sequential(
     flow.ended = "loop"
     if context.last:
         flow.at += epilogue_switches(body)
+
+
+def _until_exit(scope: Scope, loop: Loop) -> float:
+    """Iterations of a loop that run one after the other: where somebody asked for a pipeline, the
+    last one ends with the copy that the loop ends with.
+    """
+    return scope.iterations(loop) if loop.ii is None else trips_of(loop, scope.mode) / loop.factor
 
 
 def _nest(

@@ -90,9 +90,15 @@ def cycles(body: Body, trips: Mapping[str, int]) -> list[Cycle]:
     found = []
     closing = body.personality.rules.closing
     for address, states, path in register_paths(body):
-        delay = max(1, states - closing) if len(path) == 1 else states
+        delay = max(1, states - closing) if len(path) == 1 else states + _turning(body, path)
         found.append(Cycle(address, tuple(path), delay, 1, "register"))
     return found + _memory_cycles(body, trips)
+
+
+def _turning(body: Body, path: Sequence[int]) -> int:
+    """The state in which a recurrence of shortened products closes."""
+    saved = body.personality.rules.product_saved
+    return 1 if saved and any(body.graph.kind[n] == "mul" for n in path) else 0
 
 
 def _memory_cycles(body: Body, trips: Mapping[str, int]) -> list[Cycle]:

@@ -12,7 +12,7 @@ from qor_gnn.body import Body, block, loop_body, promotable
 from qor_gnn.graph import Expander, Graph
 from qor_gnn.personality import Personality
 from qor_gnn.pipeline import Pipeline
-from qor_gnn.reassociation import Exit, reassociated
+from qor_gnn.reassociation import Exit, hastened, reassociated
 from qor_gnn.region import Guard, Kernel, Loop, Mode, Node, Statement, loops_in, trips_of, walk
 
 Placed = tuple[Node, dict[str, Affine]]
@@ -157,7 +157,10 @@ def flattened_body(scope: Scope, chain: tuple[Loop, ...], env: dict[str, Affine]
         kept = promotable(graph, frozenset({chain[-1].iv}))
         if any(not graph.addresses.memory(a).in_registers for a in kept):
             return None
-    return loop_body(graph, scope.personality, tuple(loop.iv for loop in chain))
+    variables = tuple(loop.iv for loop in chain)
+    if scope.personality.rules.product_saved:
+        graph = hastened(graph, frozenset(variables), scope.personality.rules)
+    return loop_body(graph, scope.personality, variables)
 
 
 def _guarded_update(loop: Loop) -> bool:

@@ -1,0 +1,66 @@
+"""Recurrences of products through registers, and where loops of such end (Vitis 2025.1 at 4 ns)."""
+
+from __future__ import annotations
+
+import pytest
+
+from dsl.builder import ProgramBuilder
+from dsl.program import Program
+from dsl.steps import Pipeline, Step, Unroll
+from dsl.types import f64
+from qor_gnn.data.u200_design import source_tree
+from qor_gnn.directives import with_directives
+from qor_gnn.estimate import LoopEstimate, QorEstimate, estimate
+from qor_gnn.from_tree import kernel_of_tree
+
+TOOL = "vitis-2025.1-u200-4ns"
+STEPS = 40
+
+
+def found(program: Program, *steps: Step) -> QorEstimate:
+    kernel = with_directives(kernel_of_tree(source_tree(program, {})), steps)
+    return estimate(kernel, TOOL, kept=frozenset("ijt"))
+
+
+def filtered() -> Program:
+    p = ProgramBuilder("filtered")
+    a, s = p.local("A", f64, (STEPS,)), p.local("s", f64)
+    (t,) = p.loops(t=STEPS)
+    p.compute("S", (t,), s, (s * 0.5 + a[t]) * 0.25)
+    return p.build()
+
+
+@pytest.mark.parametrize("factor", [1, 2, 4])
+def test_products_on_a_register_recurrence_are_a_state_shorter(factor: int) -> None:
+    loop = found(filtered(), Pipeline("t"), Unroll("t", factor)).loops[-1]
+    assert loop.ii == factor * (6 + 6 + 6) + 1
+
+
+def test_a_pipeline_that_overlaps_nothing_ends_with_its_last_copy() -> None:
+    def cycles(factor: int) -> float:
+        return found(filtered(), Pipeline("t"), Unroll("t", factor)).latency.average
+
+    # 40 steps are three iterations of 12 copies and a third: the tool leaves in the middle.
+    assert cycles(12) == pytest.approx(cycles(10), rel=0.03)
+    assert cycles(12) < 4 * 12 * 18
+
+
+def rows(two: int) -> Program:
+    """A loop over three neighbours, and one that writes them ``two`` at a time."""
+    p = ProgramBuilder("rows")
+    a, b = p.local("A", f64, (120,)), p.local("B", f64, (120,))
+    i, j = p.loops(i=range(1, 119), j=range(1, 119))
+    p.compute("S", (i,), b[i], a[i - 1] + a[i] + a[i + 1])
+    p.compute("T", (j,), a[j], b[j] * 2.0)
+    return p.build()
+
+
+def test_a_bank_of_one_dimension_that_is_not_known_takes_an_address_more() -> None:
+    def depth(answer: QorEstimate) -> float:
+        loops: dict[tuple[str, ...], LoopEstimate] = {x.loops: x for x in answer.loops}
+        return loops[("i",)].depth
+
+    # The other loop's copies want eight banks; the loop over neighbours runs through all of them.
+    alone = depth(found(rows(1), Unroll("i", 8)))
+    beside = depth(found(rows(8), Unroll("j", 16)))
+    assert beside - alone == pytest.approx(10, abs=1)
