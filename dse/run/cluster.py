@@ -62,6 +62,7 @@ class Cluster:
         self._seconds = seconds
         self._flights: dict[Any, _Flight] = {}
         self._attempts: dict[str, int] = {}
+        self._unplaced: list[Job] = []
 
     def _idle(self) -> list[str]:
         known = self._client.scheduler_info(n_workers=-1)["workers"]
@@ -75,7 +76,11 @@ class Cluster:
 
     def begin(self, job: Job) -> None:
         """Send it to a worker that has none."""
-        worker = self._idle()[0]
+        idle = self._idle()
+        if not idle:  # a worker has gone since we were asked
+            self._unplaced.append(job)
+            return
+        worker = idle[0]
         future = self._client.submit(
             _evaluate, job.evaluator, job.request, workers=[worker], pure=False, retries=0
         )
@@ -86,7 +91,9 @@ class Cluster:
         deadline = time.monotonic() + patience
         while True:
             there = set(self._client.scheduler_info(n_workers=-1)["workers"])
-            found = [
+            found = [Done(job, None) for job in self._unplaced]
+            self._unplaced.clear()
+            found += [
                 done
                 for future in list(self._flights)
                 if (done := self._looked_at(future, there)) is not None

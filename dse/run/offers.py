@@ -100,17 +100,19 @@ class Offers:
         self._attempts: dict[str, int] = {}
         self._workers: dict[str, _Pulse] = {}
         self._checked = -_POLL
-        self._jobs = 0
+        self._room = 0
         storage.set_study_user_attr(number, _MANIFEST, manifest)
         storage.set_study_user_attr(number, _OPEN, True)
 
     @property
     def free(self) -> int:
-        """Evaluations that the workers who give signs of life could begin now."""
+        """Evaluations that the workers who give signs of life could begin now, and one more each:
+        that one waits for the worker, not the worker for it.
+        """
         if time.monotonic() - self._checked >= _POLL:
             self._checked = time.monotonic()
-            self._jobs = sum(self._joined())
-        return self._jobs - len(self._offers)
+            self._room = sum(jobs + 1 for jobs in self._joined() if jobs)
+        return self._room - len(self._offers)
 
     def _joined(self) -> Iterator[int]:
         for name, facts in self._storage.get_study_user_attrs(self._study).items():
@@ -150,10 +152,12 @@ class Offers:
         if trial.state == self._states.FAIL:  # given back
             del self._offers[number]
             return Done(offer.job, None)
+        lost = trial.state == self._states.RUNNING
         if not offer.pulse.silent((trial.state, trial.user_attrs.get("beat"))):
             return None
+        if not lost and self.free + len(self._offers) > 0:
+            return None  # its turn will come
         self._withdraw(number)
-        lost = trial.state == self._states.RUNNING
         key = offer.job.key
         self._attempts[key] = self._attempts.get(key, 0) + lost
         if self._attempts[key] >= _ATTEMPTS:

@@ -3,46 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-import os
-import signal
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import pytest
 
-from backends.devices import device
-from dse.evaluators.base import Request, Result, Status
+from dse.evaluators.base import Result, Status
 from dse.run.fanout import Done, Fanout, Here, Job, Processes, Several
-from dsl.schedule import Schedule
-from tests.dse.contract import stencil
-
-REQUEST = Request(stencil.program, Schedule(), device("xczu9eg"), 10.0)
-
-
-@dataclass(frozen=True, slots=True)
-class Acting:
-    """An evaluator that does what its name says."""
-
-    name: str = "ok"
-    cost: float = 1.0
-    version: str = "1"
-
-    def evaluate(self, request: Request) -> Result:
-        match self.name:
-            case "crash":
-                os.kill(os.getpid(), signal.SIGSEGV)
-            case "hang":
-                time.sleep(60)
-            case "raise":
-                raise RuntimeError("broken")
-            case "wait":
-                time.sleep(0.5)
-        return Result(Status.OK, float(len(self.name)), {"dsp": os.getpid()})
-
-
-def job(name: str, key: str = "") -> Job:
-    return Job(key or name, Acting(name), REQUEST)
+from tests.dse.acting import job
 
 
 def carried_out(fanout: Fanout, jobs: Sequence[Job]) -> dict[str, Result | None]:
@@ -52,7 +20,9 @@ def carried_out(fanout: Fanout, jobs: Sequence[Job]) -> dict[str, Result | None]
         while len(found) < len(jobs):
             while waiting and fanout.free > 0:
                 fanout.begin(waiting.pop(0))
-            found |= {done.job.key: done.result for done in fanout.ended(10)}
+            ended = fanout.ended(10)
+            waiting += [done.job for done in ended if done.result is None]
+            found |= {done.job.key: done.result for done in ended if done.result is not None}
     return found
 
 

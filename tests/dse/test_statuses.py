@@ -22,8 +22,9 @@ from dse.space.space import Point, Space, space_of
 from dsl.loader import load_kernels
 from dsl.steps import Interchange
 from qor_gnn.personality import personality
+from tests.dse.acting import Acting
 from tests.dse.commands import ROOT, statuses
-from tests.dse.test_fanout import Acting, Refusing
+from tests.dse.test_fanout import Refusing
 
 pytest.importorskip("optuna")
 CHIP = device("xczu9eg")

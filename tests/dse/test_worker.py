@@ -61,7 +61,7 @@ def joined(place, offers: Offers, jobs: int = 1) -> Board:
 def test_nothing_is_offered_while_nobody_has_joined(place, offers):
     assert offers.free == 0
     board = joined(place, offers, jobs=3)
-    assert offers.free == 3
+    assert offers.free == 3 + 1  # one to take when another has ended
     board.leave()
     time.sleep(0.15)
     assert offers.free == 0
@@ -146,6 +146,16 @@ def test_offers_that_nobody_takes_are_withdrawn(place, offers, monkeypatch):
     [done] = offers.ended(5)
     assert done.result is None
     assert Board(place, "s", 1).take(1) == []
+
+
+def test_offers_wait_while_there_are_workers(place, offers, monkeypatch):
+    monkeypatch.setattr(offering, "SILENCE", 0.6)
+    board = joined(place, offers)
+    offers.begin(job())
+    for _ in range(8):
+        assert offers.ended(0.15) == []
+        board.beat([], force=True)
+    assert len(board.take(1)) == 1
 
 
 def test_workers_leave_when_there_will_be_no_more(place, offers):
