@@ -7,6 +7,7 @@ import random
 import numpy as np
 
 from backends.rtl.front.evaluate import evaluate
+from backends.rtl.front.lower import graph_of
 from backends.rtl.graph import FLOATS, Dep, Graph, Kind, Op, Straight, walk
 from backends.rtl.graph import Pipeline as PipelineRegion
 from backends.tolerance import tolerances
@@ -15,8 +16,10 @@ from dsl.errors import ScheduleError
 from dsl.inputs import storage_dtype
 from dsl.numeric import wrap
 from dsl.program import Program
+from dsl.schedule import Schedule
 from dsl.steps import Partition, Pipeline, Unroll
 from dsl.types import FloatType
+from mlir_passes.pipeline import compile_design
 from polyhedral.schedule import apply
 from tests.support.random_schedules import Walk, nests_of, random_walk
 
@@ -164,3 +167,25 @@ def assert_well_formed(graph: Graph) -> None:
         for dep in region.block.deps:
             assert ops[dep.src].place.array == ops[dep.dst].place.array
             assert dep.distance > 0 or dep.src < dep.dst
+
+
+def graph_of_kernel(kernel, name: str = "") -> Graph:
+    schedule = kernel.schedules[name] if name else Schedule()
+    design = compile_design(kernel.program, schedule)
+    graph = graph_of(design.module, design.scheduled.reassociated)
+    inputs = kernel.make_inputs(3)
+    assert mismatch(kernel.program, graph, inputs, schedule) is None
+    return graph
+
+
+def blocks(graph: Graph):
+    return [r for r in walk(graph.body) if isinstance(r, Straight | PipelineRegion)]
+
+
+def ops_of(graph: Graph, kind: Kind) -> list[Op]:
+    return [op for r in blocks(graph) for op in r.block.ops if op.kind is kind]
+
+
+def the_pipeline(graph: Graph) -> PipelineRegion:
+    (found,) = [r for r in walk(graph.body) if isinstance(r, PipelineRegion)]
+    return found
