@@ -1,0 +1,1 @@
+"""The hierarchical graph neural network: graphs of designs, the network, its training."""
