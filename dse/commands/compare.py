@@ -54,8 +54,26 @@ def command(run_a: Path, run_b: Path, form: str) -> None:
         case _:
             show("compare", COLUMNS, [_for_people(row) for row in rows], form)
             _tables(found)
+            console.say(f"compare: {verdict(found)}")
     for note in notes(a, b, found):
         console.say(f"note: {note}")
+
+
+def verdict(found: Versus) -> str:
+    """Whose designs beat whose, in a sentence."""
+    fronts, beaten = {"a": found.a, "b": found.b}, dict(zip("ab", found.beaten, strict=True))
+    if without := [name for name, front in fronts.items() if not front]:
+        return ", ".join(f"{name} has no design within its limits" for name in without)
+    for mine, other in ("ab", "ba"):
+        if not beaten[mine] and beaten[other] == len(fronts[other]):
+            return f"every design on {other}'s front is beaten by one of {mine}'s"
+    if [d.values for d in found.a] == [d.values for d in found.b]:
+        return "both found the same front"
+    parts = [
+        f"{beaten[mine]} of the {len(fronts[mine])} on {mine}'s front are beaten by {other}'s"
+        for mine, other in ("ab", "ba")
+    ]
+    return ", ".join(parts)
 
 
 def notes(a: RunDirectory, b: RunDirectory, found: Versus) -> list[str]:

@@ -167,8 +167,9 @@ def _choices(facts: Facts) -> Html:
                aria_label="Parallel coordinates of the choices of each design")  # fmt: skip
     lead = (
         "What the designs are made of, one line each, from the loop orders over copies of each loop "
-        "and banks of each array to the cost. Fast designs are bright. Drag along an axis to keep a "
-        "range, in the other charts too; a click on its name keeps what the selected design has."
+        "and banks of each array to the cost. The faster a design, the bluer its line. Drag along an "
+        "axis to keep a range, in the other charts too; a click on its name keeps what the selected "
+        "design has."
     )
     return _section("choices", "Choices", lead, controls, chart)
 

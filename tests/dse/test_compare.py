@@ -102,7 +102,9 @@ def test_the_tables_of_a_comparison(runs, capfd):
     assert "the best latency within so many dsp" in out
     assert "the front of both together" in out
     assert "hypervolume" in out
-    assert err == ""
+    assert re.fullmatch(r"compare: .* beaten by .*\n", err)
+    assert weft_command(["compare", str(a), str(a)]) == 0
+    assert capfd.readouterr().err == "compare: both found the same front\n"
     assert weft_command(["compare", str(a), str(b), "--format", "csv"]) == 0
     assert re.search(r"(?m)^best within \d+ dsp,\d+,", capfd.readouterr().out)
 
@@ -152,6 +154,9 @@ def test_a_run_without_designs_can_be_compared(runs, tmp_path, capfd):
     rows = {row["what"]: row for row in found["rows"]}
     assert (rows["best latency"]["a"], rows["hypervolume"]["a"]) == (None, 0)
     assert {d["run"] for d in found["joint_front"]} == {"b"}
+    assert weft_command(["compare", str(empty), str(runs[0])]) == 0
+    said = capfd.readouterr().err.splitlines()[0]
+    assert said == "compare: a has no design within its limits"
 
 
 def test_what_is_no_run_cannot_be_compared(runs, tmp_path, capfd):
