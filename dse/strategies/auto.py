@@ -5,17 +5,19 @@ Where the evaluator finds more DSP than was estimated, the same is solved for as
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from math import inf
 
-from dse.evaluators.base import Limits, Result
+from dse.evaluators.base import Limits, Result, Status
 from dse.space.space import Point, Space
 from dse.strategies.pom import Trial, pom
 from dse.strategies.refine import refined
-from dse.strategies.solve import Solution, solve
+from dse.strategies.solve import solve
 from dse.strategies.spend import less
 
 _TRIES = 4  # of one budget, each with less to spend
 _BEST = 2  # solutions of a variant that are evaluated for the whole budget
+_MARGIN = 1.02  # by what share an estimate may be slower than a known design
 
 
 def opening(
@@ -41,7 +43,7 @@ def opening(
         return known[point]
 
     yield from pom(space, budget, limits, noted)
-    yield from solved(space, budget, limits, _BEST, noted, set(known))
+    yield from solved(space, budget, limits, _BEST, noted, dict(known))
     yield from refined(space, budget, limits, evaluate, known, copies)
 
 
@@ -51,32 +53,45 @@ def solved(
     limits: Limits,
     count: int,
     evaluate: Callable[[Point], Result],
-    seen: set[Point],
+    known: Mapping[Point, Result],
 ) -> Iterator[Trial]:
-    """The best estimated points for one budget; again with less where they turn out too dear."""
-    spend = budget
-    for _ in range(_TRIES):
-        fastest: Result | None = None
-        for solution in _ranked(space, spend, count):
-            if solution.point in seen:
-                continue
-            seen.add(solution.point)
-            result = evaluate(solution.point)
-            yield Trial(solution.point, result, f"solved for {spend} of {budget} DSP")
-            if result.latency is not None and (
-                fastest is None or result.latency < (fastest.latency or 0.0)
-            ):
-                fastest = result
-        reduced = None if fastest is None else less(spend, budget, fastest, limits)
-        if reduced is None or reduced < 1:
-            return
-        spend = reduced
+    """The best estimated points for one budget, of the fastest variants first.
 
+    A variant of which a design turns out too dear is solved again with less to spend. What is
+    estimated to be slower than a design that is known to fit is left out.
 
-def _ranked(space: Space, budget: int, count: int) -> list[Solution]:
-    """The fastest few of each variant by estimate, those of hopeless variants left out."""
-    found: list[Solution] = []
-    for number in range(len(space.variants)):
-        found += solve(space, number, budget)[:count]
-    found.sort(key=lambda s: s.cycles)
-    return [s for s in found if s.cycles <= 3 * found[0].cycles]
+    Args:
+        space: of the kernel.
+        budget: DSP slices that a design may use.
+        limits: on all resources.
+        count: designs of a variant that are evaluated for one budget, at most.
+        evaluate: gives the figures of a point.
+        known: what was evaluated before.
+    """
+    fits = [r.latency for r in known.values() if r.status is Status.OK and r.latency is not None]
+    fastest = min(fits, default=inf)
+    seen = set(known)
+    first = [(number, solve(space, number, budget)) for number in range(len(space.variants))]
+    for number, solutions in sorted(first, key=lambda f: f[1][0].cycles if f[1] else inf):
+        spend = budget
+        found = solutions
+        for _ in range(_TRIES):
+            dearest: Result | None = None
+            for solution in found[:count]:
+                if solution.point in seen or solution.cycles > _MARGIN * fastest:
+                    continue
+                seen.add(solution.point)
+                result = evaluate(solution.point)
+                yield Trial(solution.point, result, f"solved for {spend} of {budget} DSP")
+                if result.latency is None:
+                    continue
+                if result.status is Status.OK:
+                    fastest = min(fastest, result.latency)
+                else:
+                    dearest = result
+                    break
+            reduced = None if dearest is None else less(spend, budget, dearest, limits)
+            if reduced is None or reduced < 1:
+                break
+            spend = reduced
+            found = solve(space, number, spend)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from heapq import nsmallest
 from math import ceil, prod
 
@@ -25,6 +26,7 @@ class Rung:
     cost: Cost
 
 
+@lru_cache(maxsize=256)
 def ladder(nest: Nest, number: int, budget: int) -> tuple[Rung, ...]:
     """Vectors of one order within a budget of DSP, fastest first.
 

@@ -40,7 +40,7 @@ def fastest(name: str, budget: int, reassociate: bool) -> Result:
         request = Request(kernel, schedule, BOARD, CLOCK)
         return judged(ModelEvaluator().evaluate(request), limits)
 
-    trials = solved(space, budget, limits, 1, evaluate, set())
+    trials = solved(space, budget, limits, 1, evaluate, {})
     fits = [t.result for t in trials if t.result.status is Status.OK]
     return min(fits, key=lambda r: r.latency or 0.0)
 
