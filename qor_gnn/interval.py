@@ -123,7 +123,7 @@ def _memory_cycles(body: Body, trips: Mapping[str, int]) -> list[Cycle]:
             if path is None:
                 continue
             states = sum(o.distance for n in path if (o := graph.operator[n]) is not None)
-            delay = states + _around_memory(body, source, source == address)
+            delay = states + _around_memory(body, source, address, distance)
             found.append(Cycle(source, tuple(path), delay, distance, "memory"))
     if graph.order:
         found += _ordered_cycles(body, loads, trips)
@@ -186,15 +186,21 @@ class _Ways:
         return path[::-1]
 
 
-def _around_memory(body: Body, address: int, same: bool) -> int:
-    """States of a recurrence through memory besides its operators; ``same``: of one element."""
-    rules = body.personality.rules
+def _around_memory(body: Body, address: int, stored: int, distance: int) -> int:
+    """States of a recurrence through memory besides its operators.
+
+    What the next iteration of a loop of its own loads is kept in a register.
+    """
+    rules, table = body.personality.rules, body.addresses
     element = rules.element_cycle
     inner = body.variables[1:][-1:]  # of a flattened nest
-    moved = body.addresses.shape(address).variables
-    if element is not None and same and inner and inner[0] not in moved:
+    moved = table.shape(address).variables
+    if element is not None and stored == address and inner and inner[0] not in moved:
         return element
-    saved = rules.load - rules.load_register if body.addresses.memory(address).in_registers else 0
+    uniform = table.shape_of[stored] == table.shape_of[address]
+    if element is not None and uniform and distance == 1 and not inner:
+        return element
+    saved = rules.load - rules.load_register if table.memory(address).in_registers else 0
     return max(1, rules.memory_cycle - saved)
 
 

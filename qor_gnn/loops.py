@@ -10,6 +10,7 @@ from dsl.affine import Affine
 from qor_gnn.address import Addresses
 from qor_gnn.body import Body, block, loop_body, promotable
 from qor_gnn.graph import Expander, Graph
+from qor_gnn.interval import carried_distance
 from qor_gnn.personality import Personality
 from qor_gnn.pipeline import Pipeline
 from qor_gnn.reassociation import Exit, hastened, reassociated
@@ -136,7 +137,24 @@ def nest_graph(scope: Scope, chain: tuple[Loop, ...], env: dict[str, Affine]) ->
     if not rules.reassociate:
         return expander.graph
     exit_ = Exit(at, "tree" if len(chain) == 1 else "chain") if partial else None
-    return reassociated(expander.graph, rules, exit_)
+    carried = _carried_loads(scope, expander.graph, inner) if len(chain) == 1 else ()
+    return reassociated(expander.graph, rules, exit_, carried)
+
+
+def _carried_loads(scope: Scope, graph: Graph, loop: Loop) -> list[int]:
+    """Loads of other elements than are stored, which the iteration before has stored."""
+    trips = {loop.iv: whole_trips(scope.iterations(loop))}
+    stored: dict[int, list[int]] = {}
+    for a in graph.stores:
+        stored.setdefault(graph.addresses.shape_of[a], []).append(a)
+    return [
+        load
+        for a, load in graph.loads.items()
+        if any(
+            s != a and carried_distance(graph.addresses, s, a, (loop.iv,), trips) == 1
+            for s in stored.get(graph.addresses.shape_of[a], ())
+        )
+    ]
 
 
 def innermost_body(scope: Scope, loop: Loop, env: dict[str, Affine]) -> Body:

@@ -14,6 +14,7 @@ first, so that it has the longest way through it, but the tree of one term more 
 from __future__ import annotations
 
 import heapq
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -36,18 +37,21 @@ class Exit:
     behind: Literal["tree", "chain"]
 
 
-def reassociated(graph: Graph, rules: Rules, exit_: Exit | None = None) -> Graph:
+def reassociated(
+    graph: Graph, rules: Rules, exit_: Exit | None = None, carried: Collection[int] = ()
+) -> Graph:
     """The operations with sums as trees; the graph itself where there is nothing to gain.
 
     Args:
         graph: of an unrolled body; stores are not operations of it yet.
         rules: ``tree_saved`` and ``exit`` states of the tool.
         exit_: of the loop, if its last iteration is not a whole one.
+        carried: loads of what the iteration before has stored: terms that need them come last.
     """
     chains = _chains(graph)
     if not any(len(chain) > 1 for chain in chains.values()):
         return graph
-    return _Rebuilt(graph, rules, exit_, chains).run()
+    return _Rebuilt(graph, rules, exit_, chains, frozenset(carried)).run()
 
 
 def _chains(graph: Graph) -> dict[int, list[int]]:
@@ -85,9 +89,11 @@ class _Rebuilt:
     rules: Rules
     exit: Exit | None
     chains: dict[int, list[int]]
+    carried: frozenset[int]
     new: Graph = field(init=False)
     numbers: dict[int, int] = field(default_factory=dict)
     ready: list[int] = field(default_factory=list)  # by new number: states until the result
+    late: set[int] = field(default_factory=set)  # new numbers that need what is carried
 
     def run(self) -> Graph:
         old = self.graph
@@ -115,6 +121,8 @@ class _Rebuilt:
             old.kind[like], operator, deps, old.address[like], old.statement[like]
         )
         start = max((self.ready[d] for d in deps if d >= 0), default=0)
+        if like in self.carried or not self.late.isdisjoint(deps):
+            self.late.add(number)
         if operator is not None:
             start += operator.distance
         elif old.kind[like] == LOAD:
@@ -131,7 +139,7 @@ class _Rebuilt:
         if self.rules.tree_carries and carried is not None:
             return self._tree([carried, *(t for _, t in terms)], last)
         if exit_ is None or carried is None:
-            tree = self._tree([t for _, t in terms], last)
+            tree = self._late_last([t for _, t in terms], last)
             return tree if carried is None else self._join(carried, tree, last, 0)
         first = [t for n, t in terms if n < exit_.at]
         second = [t for n, t in terms if n >= exit_.at]
@@ -175,6 +183,14 @@ class _Rebuilt:
         if graph.kind[n] != "select":
             return False
         return any(self._holds(d, targets) for d in graph.deps[n] if d >= 0)
+
+    def _late_last(self, terms: list[int], like: int) -> int:
+        """A tree of the terms that are there early, and then the others."""
+        early = [t for t in terms if t not in self.late]
+        late = [t for t in terms if t in self.late]
+        if not early or not late:
+            return self._tree(terms, like)
+        return self._join(self._tree(early, like), self._tree(late, like), like, 0)
 
     def _tree(self, terms: list[int], like: int) -> int:
         """Terms added in pairs, those that are there first before the others."""

@@ -64,3 +64,15 @@ def test_a_bank_of_one_dimension_that_is_not_known_takes_an_address_more() -> No
     alone = depth(found(rows(1), Unroll("i", 8)))
     beside = depth(found(rows(8), Unroll("j", 16)))
     assert beside - alone == pytest.approx(10, abs=1)
+
+
+def test_what_the_next_iteration_loads_is_kept_in_a_register_and_added_last() -> None:
+    p = ProgramBuilder("sweep")
+    q, u = p.local("Q", f64, (60, 60)), p.local("U", f64, (60, 62))
+    i, j, m = p.loops(i=58, j=range(1, 59), m=58)
+    near = 2.0 * u[i, j - 1] + 3.0 * u[i, j] + 5.0 * u[i, j + 1]
+    p.compute("S", (i, j), q[i, j], (near - 7.0 * q[i, j - 1]) / 9.0)
+    p.compute("T", (i, m), u[i, m], 0.0, after=("S", i))
+    answer = estimate(kernel_of_tree(source_tree(p.build(), {})), TOOL, kept=frozenset("ijm"))
+    loop = next(x for x in answer.loops if x.loops == ("j",))
+    assert loop.ii == 7 + 6 + 29  # the product, one sum and the division, no load
