@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
-import random
-import signal
-import subprocess
 import sys
-import time
-from collections.abc import Iterator
+import types
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,7 +12,7 @@ import pytest
 
 from backends.devices import device
 from dse.cli import run as weft_command
-from dse.evaluators.base import Limits, Request, Result, Status
+from dse.evaluators.base import Check, Request, Result, Status
 from dse.evaluators.model import ModelEvaluator
 from dse.run.codec import (
     key_of,
@@ -28,16 +22,14 @@ from dse.run.codec import (
     result_to_json,
 )
 from dse.run.directory import create, open_run
-from dse.run.fanout import Here, Job, within
 from dse.run.front import Design, best, designs, front
-from dse.run.session import Options, Session
-from dse.run.study import Study
-from dse.space.space import Choice, Point, space_of
+from dse.run.study import objective_values
+from dse.space.space import Choice, Point
 from dsl.errors import InputError
 from dsl.loader import load_kernels
 from dsl.schedule import Schedule
 from dsl.steps import Pipeline
-from qor_gnn.personality import personality
+from tests.dse.commands import statuses
 
 ROOT = Path(__file__).resolve().parents[2]
 GEMM = f"{ROOT}/examples/polybench/gemm.py:gemm"
@@ -57,15 +49,6 @@ def explore(folder: Path, *words: str) -> int:
     return weft_command(["explore", GEMM, "--size", "mini", "--out", str(folder), *words])
 
 
-def statuses(folder: Path) -> dict[str, int]:
-    found: dict[str, int] = {}
-    for line in (folder / "events.jsonl").read_text().splitlines():
-        event = json.loads(line)
-        if event["event"] == "trial":
-            found[event["status"]] = found.get(event["status"], 0) + 1
-    return found
-
-
 def study_of(folder: Path):
     backend = optuna.storages.journal.JournalFileBackend(str(folder / "study.journal"))
     storage = optuna.storages.JournalStorage(backend)
@@ -80,6 +63,9 @@ def test_points_and_results_are_read_back_as_they_were():
     assert point_from_json(json.loads(json.dumps(point_to_json(point)))) == point
     result = ModelEvaluator().evaluate(request_of(Pipeline("k")))
     assert result_from_json(json.loads(json.dumps(result_to_json(result)))) == result
+    checked = replace(result, checks=(Check("csim", "ok", "", "g++", 1.5),))
+    again = result_from_json(json.loads(json.dumps(result_to_json(checked))))
+    assert (again, again.checks[0].seconds) == (checked, 1.5)
 
 
 def test_a_key_depends_on_all_that_a_result_depends_on():
@@ -127,8 +113,11 @@ def test_the_default_finds_a_front_near_the_bound(tmp_path, capfd):
     assert "dsp: at least" in err
 
 
-@pytest.mark.parametrize("strategy", ["tpe", "nsga2", "nsga3", "random"])
+@pytest.mark.parametrize("strategy", ["tpe", "nsga2", "nsga3", "gp", "random"])
 def test_samplers_evaluate_what_they_suggest(tmp_path, capfd, strategy):
+    if strategy == "gp":
+        pytest.importorskip("torch")
+        pytest.importorskip("scipy")
     folder = tmp_path / "run"
     code = explore(folder, "--strategy", strategy, "--trials", "15", "--dsp", "200", "--seed", "3")
     assert code in (0, 3)
@@ -182,51 +171,6 @@ def test_evaluations_in_processes_give_what_those_here_give(tmp_path, capfd):
     assert one
 
 
-# --------------------------------------------------------------------------------------- evaluations
-
-
-class Slow(ModelEvaluator):
-    """Takes too long for the limit of the test."""
-
-    def evaluate(self, request: Request) -> Result:
-        time.sleep(5)
-        return super().evaluate(request)
-
-
-def test_what_takes_too_long_is_a_timeout():
-    result = within(0.2, Job("", Slow(), request_of()))
-    assert (result.status, result.evaluated) == (Status.TIMEOUT, False)
-    assert signal.getsignal(signal.SIGALRM) == signal.SIG_DFL
-
-
-@pytest.fixture
-def session(tmp_path: Path) -> Iterator[Session]:
-    program = gemm()
-    space = space_of(program, personality("vitis-2022.1-zu9eg-10ns"))
-    limits = Limits({"dsp": 60})
-    run = create(tmp_path / "run", {"kernel": "gemm"})
-    study = Study(run, ("latency", "dsp"), limits, "tpe", 0)
-    options = Options(CHIP, 10.0, limits, "pom", 10)
-    with contextlib.closing(run):
-        yield Session(
-            run, space, study, ModelEvaluator(), options, lambda *_: None, lambda: False, Here(30)
-        )  # fmt: skip
-
-
-def test_a_point_is_evaluated_once(session):
-    point = session.space.plain()
-    first, second = session.evaluate(point), session.evaluate(point)
-    assert first == second
-    assert session.study.count == 1
-
-
-def test_a_point_that_is_suggested_again_is_a_duplicate(session, tmp_path):
-    point = session.space.plain()
-    for _ in range(2):
-        session._evaluate_all((point,))
-    assert statuses(tmp_path / "run") == {"ok": 1, "duplicate": 1}
-
-
 # --------------------------------------------------------------------------------------- interruption
 
 
@@ -272,6 +216,18 @@ def test_without_optuna_there_is_no_study(tmp_path, monkeypatch, capfd):
     assert "error[W523]: exploring needs Optuna, which is not installed" in capfd.readouterr().err
 
 
+@pytest.mark.parametrize("library", ["torch", "scipy"])
+def test_what_gp_needs_is_named(tmp_path, monkeypatch, capfd, library):
+    for name in ("torch", "scipy"):
+        there = types.ModuleType(name)
+        monkeypatch.setitem(sys.modules, name, None if name == library else there)
+    assert explore(tmp_path / "run", "--strategy", "gp") == 1
+    said = capfd.readouterr().err
+    name = {"torch": "PyTorch", "scipy": "SciPy"}[library]
+    assert f"error[W528]: the strategy gp needs {name}, which is not installed" in said
+    assert "help: pip install 'weft[gp]'" in said
+
+
 def test_a_run_without_a_feasible_design_has_no_best(tmp_path, capfd):
     explore(tmp_path / "run", "--dsp", "1", "--strategy", "pom")
     with pytest.raises(InputError) as caught:
@@ -279,65 +235,75 @@ def test_a_run_without_a_feasible_design_has_no_best(tmp_path, capfd):
     assert caught.value.code == "W526"
 
 
-COMMAND = [sys.executable, "-c", "from dse.cli import main; main()", "explore", GEMM]
+def test_a_run_that_was_killed_before_it_began_is_begun(tmp_path, capfd):
+    folder = tmp_path / "run"
+    folder.mkdir()
+    (folder / "run.lock").touch()
+    (folder / ".manifest.json.123").write_text('{"schema')
+    assert explore(folder, "--strategy", "pom", "--trials", "2", "--resume") == 0
+    assert sum(statuses(folder).values()) == 2
 
 
-def started(folder: Path, trials: int, *more: str) -> subprocess.Popen[str]:
-    words = [
-        "--size",
-        "mini",
-        "--strategy",
-        "random",
-        "--trials",
-        str(trials),
-        "--out",
-        str(folder),
-    ]
-    return subprocess.Popen(
-        [*COMMAND, *words, *more], cwd=ROOT, text=True,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ, "NO_COLOR": "1"},
-    )  # fmt: skip
+# ------------------------------------------------------------------------- objectives and limits
 
 
-def kept(folder: Path) -> set[str]:
-    return {path.parent.name for path in folder.glob("points/*/result.json")}
+def manifest(folder: Path) -> dict:
+    return json.loads((folder / "manifest.json").read_text())
 
 
-def wait_for_points(folder: Path, process: subprocess.Popen[str], count: int) -> None:
-    deadline = time.monotonic() + 60
-    while len(kept(folder)) < count and process.poll() is None:
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+@pytest.mark.parametrize("resource", ["dsp", "lut", "ff", "bram18"])
+def test_each_resource_is_an_objective_and_a_limit(tmp_path, capfd, resource):
+    words = ["--strategy", "random", "--trials", "12", "--seed", "1", "--format", "json"]
+    explore(tmp_path / "free", *words, "--objectives", f"latency,{resource}")
+    rows = json.loads(capfd.readouterr().out)["rows"]
+    assert [row[resource] for row in rows] == sorted((r[resource] for r in rows), reverse=True)
+    assert [row["latency"] for row in rows] == sorted(row["latency"] for row in rows)
+    free = [d.result.resources[resource] for d in designs(open_run(tmp_path / "free", write=False))]
+    most = sorted(free)[len(free) // 2]
+    explore(tmp_path / "limited", *words, "--limit", f"{resource}={most}")
+    found = designs(open_run(tmp_path / "limited", write=False))
+    assert found
+    assert all(d.result.resources[resource] <= most for d in found)
+    assert len(found) < len(free) or most == max(free)
 
 
-def test_no_finished_trial_is_lost_to_kill_9(tmp_path):
-    folder, rng = tmp_path / "run", random.Random(1)
-    found: set[str] = set()
-    for n in range(4):
-        process = started(folder, 5000, *(["--resume"] if n else []))
-        wait_for_points(folder, process, len(found) + rng.randint(2, 9))
-        time.sleep(rng.random() / 20)
-        process.send_signal(signal.SIGKILL)
-        process.communicate(timeout=60)
-        assert process.returncode == -signal.SIGKILL
-        assert found <= kept(folder)
-        found = kept(folder)
-    total = 8 + len(study_of(folder).trials)
-    assert explore(folder, "--strategy", "random", "--trials", str(total), "--resume") in (0, 3)
-    trials = study_of(folder).trials
-    ended = {t.user_attrs["design"]["key"] for t in trials if t.values is not None}
-    assert found <= ended
-    assert not [t for t in trials if not t.state.is_finished()]
-    assert sum("status" in t.user_attrs for t in trials) == total
+def test_limits_are_counts_or_parts_of_the_device(tmp_path, capfd):
+    words = ["--strategy", "pom", "--trials", "1", "--device", "xc7z020", "--share", "0.5"]
+    explore(tmp_path / "run", *words, "--limit", "lut=1000, bram18=25%", "--dsp", "100")
+    assert manifest(tmp_path / "run")["limits"] == {
+        "dsp": 100, "lut": 1000, "ff": 53_200, "bram18": 70,
+    }  # fmt: skip
 
 
-def test_one_interruption_saves_and_stops(tmp_path):
-    process = started(tmp_path / "run", 5000)
-    wait_for_points(tmp_path / "run", process, 3)
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert "stopping after the evaluations under way" in err
-    assert out.startswith("latency") or "latency" in out
-    last = (tmp_path / "run" / "events.jsonl").read_text().splitlines()[-1]
-    assert json.loads(last)["event"] == "stopped"
+@pytest.mark.parametrize("words", ["dsp", "dsp=", "dsp=-1", "uram=3", "dsp=5%%", "latency=5"])
+def test_a_limit_that_is_none_is_wrong_usage(tmp_path, capfd, words):
+    assert explore(tmp_path / "run", "--limit", words) == 2
+    assert "is not NAME=N or NAME=N%" in capfd.readouterr().err
+
+
+def test_a_bound_on_latency_is_in_cycles_or_a_time(tmp_path, capfd):
+    words = ["--strategy", "random", "--trials", "10", "--clock", "10"]
+    for name, bound in (("cycles", "20000"), ("time", "0.2ms")):
+        explore(tmp_path / name, *words, "--max-latency", bound)
+        assert manifest(tmp_path / name)["latency_limit"] == pytest.approx(20_000)
+        run = open_run(tmp_path / name, write=False)
+        assert all(d.result.latency <= 20_000 for d in designs(run))
+        assert statuses(tmp_path / name)["infeasible"] > 0
+    for bound in ("fast", "0", "5 h"):
+        assert explore(tmp_path / "none", "--max-latency", bound) == 2
+
+
+def test_latency_may_be_in_seconds(tmp_path, capfd):
+    words = ["--strategy", "pom", "--dsp", "40", "--objectives", "dsp,seconds"]
+    assert explore(tmp_path / "run", *words) == 0
+    trial = next(t for t in study_of(tmp_path / "run").trials if t.values)
+    result = open_run(tmp_path / "run", write=False).result(trial.user_attrs["design"]["key"])
+    assert trial.values == pytest.approx([result.latency * 10e-9, result.resources["dsp"]])
+    assert objective_values(result, ("seconds",)) is None  # of no clock
+    for wrong in ("dsp", "latency,seconds", "latency,uram"):
+        assert explore(tmp_path / "none", "--objectives", wrong) == 2
+
+
+def test_nobody_to_evaluate_is_wrong_usage(tmp_path, capfd):
+    assert explore(tmp_path / "run", "--jobs", "0") == 2
+    assert "--jobs 0 leaves nobody to evaluate" in capfd.readouterr().err
