@@ -175,9 +175,10 @@ def _range(cycles: Cycles) -> str:
 
 
 def _period(answer: QorEstimate) -> list[str]:
-    if answer.period_ns is None:
+    if answer.period_ns is None or answer.period_ns <= answer.clock_ns:
         return []
-    return [f"period   {answer.period_ns:.2f} ns"]
+    wanted = f"the chain of an operator does not fit the {answer.clock_ns:g} ns asked for"
+    return [f"period   {answer.period_ns:.2f} ns: {wanted}"]
 
 
 def seconds(value: float) -> str:

@@ -14,6 +14,7 @@ from backends.devices import DEVICES, Device
 from qor_gnn.address_cost import address_dsp
 from qor_gnn.automatic import automatic
 from qor_gnn.binding import region_units, units_of
+from qor_gnn.clock import needed_period
 from qor_gnn.compose import function_latency
 from qor_gnn.explain import critical_path
 from qor_gnn.loops import Scope
@@ -85,7 +86,8 @@ class LoopEstimate:
 class QorEstimate:
     """What a design costs, and where the numbers came from.
 
-    ``None`` is what was not estimated. The period is in ns; memories are counted in BRAM18.
+    ``None`` is what was not estimated. Memories are counted in BRAM18. ``period_ns`` is the least
+    period that the schedule keeps: above ``clock_ns`` where an operator does not fit into that.
     """
 
     kernel: str
@@ -153,6 +155,7 @@ def estimate(
         uram=memory.uram,
         lut=logic.lut + memory.lut if logic is not None else None,
         ff=logic.ff + memory.ff if logic is not None else None,
+        period_ns=needed_period(average.functions, found),
     )
 
 
