@@ -1,0 +1,62 @@
+"""The axes of the report's parallel coordinates: what a schedule chooses."""
+
+from __future__ import annotations
+
+from dse.report.axes import AS_WRITTEN, Axis, axes, choices, default
+from dsl.schedule import Schedule, ScheduleBuilder
+from dsl.steps import Distribute, Partition, Pipeline, Reorder, Split, Tile, Unroll
+
+
+def chosen(*steps: object) -> dict[tuple[str, str], object]:
+    found = choices(Schedule(steps), {"S0.i": 12, "j": 7}, {"A": (12, 7)})
+    return {(axis.group, axis.label): value for axis, value in found.items()}
+
+
+def test_choices_are_read_from_the_steps():
+    assert chosen() == {}
+    assert chosen(
+        Distribute(("S1",)),
+        Split("S0.i", 4, "i_0", "i_1"),
+        Reorder(("S0.i_0", "S0.j", "S0.i_1")),
+        Pipeline("S0.j"),
+        Unroll("S0.i_1"),
+        Partition("A", 0, "cyclic", 4),
+        Partition("A", 1, "complete"),
+    ) == {
+        ("structure", "structure"): "apart S1",
+        ("order", "S0"): "i j",
+        ("copies", "S0.i"): 4,
+        ("banks", "A"): 28,
+    }
+
+
+def test_copies_of_loops_split_twice_or_unrolled_whole():
+    steps = (Split("i", 6), Split("i_1", 3), Unroll("i_1_1"), Unroll("i_0", 2), Unroll("j"))
+    assert chosen(*steps) == {("copies", "i"): 6, ("copies", "j"): 7}
+    tiled = (Tile(("S0.i", "S0.k"), (4, 2)), Unroll("S0.i_1"), Unroll("S0.k_1"))
+    assert chosen(*tiled) == {("copies", "S0.i"): 4, ("copies", "S0.k"): 2}
+
+
+def test_every_step_can_be_on_an_axis():
+    builder = ScheduleBuilder()
+    builder.skew("t", "i", 1)
+    builder.fuse(["S0", "S1"], 1)
+    builder.reassociate("S0")
+    found = choices(builder.build(), {}, {})
+    assert list(found.values()) == ["skew t i 1, fuse S0 S1 1, reassociate S0"]
+
+
+def test_statements_set_apart_are_named_together():
+    steps = (Distribute(("S1",)), Distribute(("S2",)), Distribute(("S3",), 1))
+    assert chosen(*steps) == {("structure", "structure"): "apart S1 S2, apart S3 at 1"}
+
+
+def test_axes_are_those_that_differ():
+    copies, banks, order = (
+        Axis("a", "a", "copies"),
+        Axis("b", "b", "banks"),
+        Axis("o", "o", "order"),
+    )
+    found = axes([{copies: 2, banks: 4}, {banks: 4, order: "i j"}, {copies: 2, banks: 4}])
+    assert found == (order, copies)
+    assert (default(copies), default(order)) == (1, AS_WRITTEN)
