@@ -1,0 +1,95 @@
+"""The least distance of two accesses in a flattened nest, against all pairs of iterations."""
+
+import itertools
+import random
+
+import pytest
+
+from dsl.affine import Affine, Constraint
+from polyhedral.least_distance import Axis, Spot, least_distance, meets
+
+
+def _points(axes, env):
+    if not axes:
+        yield env
+        return
+    axis = axes[0]
+    low = max(e.evaluate(env) for e in axis.lowers)
+    high = min(e.evaluate(env) for e in axis.uppers)
+    for value in range(low, high, axis.step):
+        yield from _points(axes[1:], {**env, axis.iv: value})
+
+
+def _touches(spot, env):
+    return all(c.holds(env) for c in spot.guard)
+
+
+def _element(spot, env):
+    return tuple(i.evaluate(env) for i in spot.indices)
+
+
+def _brute(outer, axes, a, b):
+    best, meet = None, False
+    for still in _points(outer, {}):
+        points = list(_points(axes, still))
+        for n, x in enumerate(points):
+            meet |= _touches(a, x) and _touches(b, x) and _element(a, x) == _element(b, x)
+        for (n, x), (m, y) in itertools.combinations(enumerate(points), 2):
+            if _touches(a, x) and _touches(b, y) and _element(a, x) == _element(b, y):
+                best = m - n if best is None else min(best, m - n)
+    return best, meet
+
+
+def _expr(rng, names):
+    total = Affine.of(rng.randint(-2, 2))
+    for name in names:
+        total = total + Affine.of(name) * rng.choice((0, 0, 1, 1, 2, -1))
+    if rng.random() < 0.25:
+        total = total // rng.choice((2, 3)) if rng.random() < 0.5 else total % rng.choice((2, 4))
+    return total
+
+
+def _case(rng, triangular):
+    outer, axes, names = [], [], []
+    for k in range(rng.randint(1, 4)):
+        low, step = Affine.of(rng.choice((0, 0, 1, -1))), rng.choice((1, 1, 1, 2))
+        extent = Affine.of(rng.randint(1, 5))
+        if triangular and names and rng.random() < 0.7:
+            extent = extent + Affine.of(names[-1])
+        axis = Axis(f"v{k}", (low,), (low + extent,), step)
+        (outer if not axes and k == 0 and rng.random() < 0.3 else axes).append(axis)
+        names.append(axis.iv)
+    rank = rng.randint(1, 2)
+    spots = []
+    for _ in range(2):
+        guard = ()
+        if rng.random() < 0.3:
+            guard = (Constraint(_expr(rng, names[:2]), rng.choice((">=", "=="))),)
+        spots.append(Spot(tuple(_expr(rng, names) for _ in range(rank)), guard))
+    if rng.random() < 0.5:  # the same but for a constant, as most are
+        shifted = tuple(i + rng.randint(-2, 2) for i in spots[0].indices)
+        spots[1] = Spot(shifted, spots[1].guard)
+    return outer, axes, *spots
+
+
+@pytest.mark.parametrize("seed", range(120))
+def test_nests_of_constant_extent_are_exact(seed):
+    outer, axes, a, b = _case(random.Random(seed), triangular=False)
+    if not axes:
+        return
+    expected, meet = _brute(outer, axes, a, b)
+    assert least_distance(outer, axes, a, b) == expected
+    assert meets((*outer, *axes), a, b) == meet
+
+
+@pytest.mark.parametrize("seed", range(120))
+def test_other_nests_are_never_said_to_be_further_apart(seed):
+    outer, axes, a, b = _case(random.Random(seed), triangular=True)
+    if not axes:
+        return
+    expected, meet = _brute(outer, axes, a, b)
+    found = least_distance(outer, axes, a, b)
+    assert (found is None) == (expected is None)
+    if expected is not None:
+        assert 1 <= found <= expected
+    assert meets((*outer, *axes), a, b) == meet
