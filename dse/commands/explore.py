@@ -93,7 +93,6 @@ def command(kernel: str, folder: Path, resume: bool, form: str, **given: Any) ->
             console.say(f"workers may join: weft worker {where}")
         with _heard(plan, problem, means.trials) as heard:
             found = explore(run, plan, space, storage, means, heard, resume=resume)
-        write_report(run)
         front = view.rows(run, problem)
         if form == "table":
             front = [view.for_people(row) for row in front]
@@ -103,6 +102,7 @@ def command(kernel: str, folder: Path, resume: bool, form: str, **given: Any) ->
             console.say(line)
         for note in plan.where.notes:
             console.say(f"note: {note}")
+        write_report(run)
         for line in view.onward(folder, NAME, found=bool(front)):
             console.say(line)
         if found.stopped:
