@@ -79,6 +79,8 @@ def _divisions(body: Body, used: set[int]) -> int:
                 continue
             if alone and (shape.resolved[d] or terms == ((body.variables[0], 1),)):
                 continue
+            if any(c % factor == 0 for _, c in terms) and not shape.resolved[d]:
+                continue  # what is left of it is narrow
             place = consts[d] // factor if shape.resolved[d] else consts[d]
             found.add((terms, place, factor))
     return len(found)

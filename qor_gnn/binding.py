@@ -98,7 +98,10 @@ def _sequential(body: Body, times: Times) -> dict[str, int]:
         return _sums_of_two(body, times, found)
     if multiplexed:
         return found
-    return _Reduction(body, times, found).units()
+    held = _Reduction(body, times, found).units()
+    if body.personality.rules.late_loads:
+        return {core: min(n, found.get(core, n)) for core, n in held.items()}
+    return held
 
 
 def _as_late(body: Body, times: Times) -> dict[str, int]:

@@ -53,6 +53,7 @@ class Body:
     lengths: list[int] = field(default_factory=list)
     products: frozenset[Product] = frozenset()
     ready: dict[int, int] = field(default_factory=dict)
+    chains: list[tuple[int, int, list[int]]] | None = None  # `paths.register_paths`, once known
 
     @property
     def addresses(self) -> Addresses:

@@ -40,6 +40,7 @@ from qor_gnn.prologue import (
     states_behind,
     stores_behind,
 )
+from qor_gnn.reasons import PortLimit
 from qor_gnn.region import Function, Loop, trips_of
 from qor_gnn.regions import Region, only_read
 from qor_gnn.scheduling import schedule
@@ -153,6 +154,7 @@ def pipelined_chain(scope: Scope, loop: Loop) -> tuple[Loop, ...]:
             or inner.constant_trips is None
             or chain[-1].factor != 1
             or inner.flatten is False
+            or inner.iv in scope.apart
         ):
             return ()
         if inner.unroll == 0 and scope.pipeline_ii(inner) is None:
@@ -178,9 +180,10 @@ def _pipeline(
     assert asked is not None
     recurrences = cycles(body, trips)
     if rules.longest_interval:
-        least = limits(body, recurrences, asked)[0].interval
-        if least > rules.longest_interval:
-            scope.unpipelined.add(inner.iv)
+        first = limits(body, recurrences, asked)[0]
+        if first.interval > rules.longest_interval:
+            ports = isinstance(first, PortLimit) and len(chain) > 1
+            (scope.apart if ports else scope.unpipelined).add(inner.iv)
             _loop(scope, flow, chain[0], env, before, context)
             return
     found = _scheduled(scope, inner, body, recurrences, asked)

@@ -33,6 +33,7 @@ class Scope:
     numbers: dict[str, int] = field(init=False)
     pipelines: dict[object, Pipeline] = field(default_factory=dict)  # by what they depend on
     unpipelined: set[str] = field(default_factory=set)  # loops that the tool gave up
+    apart: set[str] = field(default_factory=set)  # loops that it does not flatten into others
 
     def __post_init__(self) -> None:
         self.addresses = Addresses(self.kernel.memories)

@@ -11,7 +11,9 @@ from qor_gnn.graph import Graph
 
 def register_paths(body: Body) -> Sequence[tuple[int, int, list[int]]]:
     """For each register the states of its longest cycle and the operations on it, in order."""
-    found = []
+    if body.chains is not None:
+        return body.chains
+    found: list[tuple[int, int, list[int]]] = []
     graph = body.graph
     for address, value in body.registers.items():
         start = graph.loads.get(address)
@@ -24,6 +26,7 @@ def register_paths(body: Body) -> Sequence[tuple[int, int, list[int]]]:
                 operator = graph.operator[n]
                 states += operator.distance if operator is not None else 0
             found.append((address, states, path))
+    body.chains = found
     return found
 
 

@@ -32,6 +32,10 @@ from qor_gnn.storage_pipes import Pipe, Touch, pipes
 
 _ENUMERATED = 4096  # boxes of more elements are counted apart
 _MANY_COPIES = 8  # of an accumulator's loop: then the accumulator's array is kept twice
+_MOST = 512  # accesses of an iteration: an array of one dimension is not partitioned for so many
+_MOST_WINDOWS = 128  # banks for the windows of a stencil
+_READ_FROM_COPIES = ("ram_copies",)
+_REPLICAS = 16  # the most copies that an array is read from
 _WRITES_APART = 20  # from that many serial writes on, the array is not kept twice
 
 
@@ -41,6 +45,9 @@ class Banking:
 
     factors: dict[str, dict[int, int]] = field(default_factory=lambda: defaultdict(dict))
     copies: dict[str, int] = field(default_factory=dict)
+    storage: dict[str, str] = field(default_factory=dict)
+    replicas: dict[str, int] = field(default_factory=dict)
+    crowded: bool = False  # another array of the pipeline cannot be partitioned
 
     def ask(self, memory: str, dim: int, factor: int) -> None:
         """The largest factor that is asked for holds."""
@@ -60,8 +67,19 @@ def partitioned(
     banking = Banking()
     for pipe in pipes(kernel, kept):
         _demand(pipe, shapes, banking)
-    memories = tuple(_split(m, banking.factors.get(m.name, {})) for m in kernel.memories)
-    return replace(kernel, memories=memories), banking.copies
+    memories = tuple(
+        _bound(_split(m, banking.factors.get(m.name, {})), banking) for m in kernel.memories
+    )
+    return replace(kernel, memories=memories), banking.copies | banking.replicas
+
+
+def _bound(memory: Memory, banking: Banking) -> Memory:
+    """With the ports that the tool gives an array that it cannot partition."""
+    storage = banking.storage.get(memory.name, "")
+    if memory.banks > 1 or memory.storage or not storage:
+        banking.replicas.pop(memory.name, None)
+        return memory
+    return replace(memory, storage=storage)
 
 
 def local_memory(
@@ -73,7 +91,9 @@ def local_memory(
     for memory in design.memories:
         if memory.shape and not memory.argument:
             one = memory_cost(memory, rules)
-            total = total.plus(replace(one, bram18=one.bram18 * copies.get(memory.name, 1)))
+            n = copies.get(memory.name, 1)
+            uram = one.uram * (n if memory.storage in _READ_FROM_COPIES else 1)
+            total = total.plus(replace(one, bram18=one.bram18 * n, uram=uram))
     return total
 
 
@@ -92,6 +112,8 @@ def _demand(pipe: Pipe, shapes: Mapping[str, tuple[int, ...]], banking: Banking)
     for touch in pipe.touches:
         if touch.memory in shapes:
             arrays[touch.memory].append(touch)
+    many = _many(pipe, {m: t for m, t in arrays.items() if len(shapes[m]) == 1})
+    limit = _single_port(pipe, arrays)
     stuck = _stuck(pipe, arrays, banking)
     for memory, touches in arrays.items():
         updated = _updated(touches)
@@ -104,8 +126,56 @@ def _demand(pipe: Pipe, shapes: Mapping[str, tuple[int, ...]], banking: Banking)
         if _carried(pipe, touches):
             if pipe.loop.factor > 1 and any(pipe.loop.iv in t.variables for t in live):
                 banking.copies[memory] = 2
+        elif live and (limit or memory in many):
+            _apart_from_others(memory, live, pipe, limit, banking)
         elif live and not stuck:
+            banking.crowded = bool(many)
             _factors(pipe, memory, shapes[memory], live, updated, banking)
+
+
+def _many(pipe: Pipe, arrays: Mapping[str, list[Touch]]) -> set[str]:
+    """Arrays of which an iteration accesses too many elements to partition them."""
+    if pipe.straight:
+        return set()
+    found = set()
+    for memory, touches in arrays.items():
+        live, _ = _live(pipe, touches, _updated(touches))
+        if live and _accesses({_box(t, pipe) for t in live}) >= _MOST:
+            found.add(memory)
+    return found
+
+
+def _single_port(pipe: Pipe, arrays: Mapping[str, list[Touch]]) -> int:
+    """The most writes of an iteration through one port: the pipeline can be no faster."""
+    if pipe.straight:
+        return 0
+    most = 0
+    for touches in arrays.values():
+        if _updated(touches) and _carried_row(pipe, touches):
+            most = max(most, _accesses({_box(t, pipe) for t in touches if t.write}))
+    return most
+
+
+def _carried_row(pipe: Pipe, touches: list[Touch]) -> bool:
+    """With loops unrolled inside, the outermost flattened loop updates the elements again."""
+    if not pipe.inner or not pipe.flattened:
+        return False
+    outer, own = pipe.flattened[0].iv, pipe.loop.iv
+    return any(t.write and own in t.variables and outer not in t.variables for t in touches)
+
+
+def _apart_from_others(
+    memory: str, live: list[Touch], pipe: Pipe, limit: int, banking: Banking
+) -> None:
+    """An array in one piece: read from copies, or updated through a port for each."""
+    if any(t.write for t in live):
+        banking.storage.setdefault(memory, "ram_s2p")
+        return
+    reads = _accesses({_box(t, pipe) for t in live})
+    wanted = -(-reads // limit) - 1 if limit else _REPLICAS
+    copies = max(1, min(_REPLICAS, wanted))
+    banking.replicas[memory] = max(copies, banking.replicas.get(memory, 1))
+    banking.storage[memory] = "ram_copies"
 
 
 def _updated(touches: list[Touch]) -> bool:
@@ -265,9 +335,10 @@ def _factors(
         )
         if 2 * u >= extent:
             factor = extent
+        elif len(shape) == 1 and n > 3 and reach[d][-1] - reach[d][0] >= n:
+            factor = _scattered(reach[d], u, banking.crowded or any(t.write for t in live))
         elif u == 1:
-            apart = len(shape) == 1 and n > 3
-            factor = 1 if n <= 2 else (_apart(reach[d], n) if apart else n)
+            factor = 1 if n <= 2 else n
         elif n > u and updated and pipe.loop.factor > 2 and not pipe.inner:
             banking.factors[memory].clear()  # a recurrence along the unrolled dimension
             if pipe.loop.factor > 4:
@@ -276,7 +347,7 @@ def _factors(
         elif n > u and len(shape) > 1 and full:
             factor = n
         else:
-            factor = _ports(-(-total // others), u, _stride(live, pipe) if len(shape) == 1 else 1)
+            factor = _ports(-(-total // others), u)
         banking.ask(memory, d, factor)
 
 
@@ -294,26 +365,23 @@ def _unrolled(live: list[Touch], pipe: Pipe, dim: int) -> int:
     return max(prod(copies.get(v, 1) for v in t.indices[dim].variables()) for t in live)
 
 
-def _stride(live: list[Touch], pipe: Pipe) -> int:
-    copies = pipe.copies
-    steps = [
-        abs(t.indices[0].coefficient(v))
-        for t in live
-        for v in t.indices[0].variables()
-        if copies.get(v, 1) > 1
-    ]
-    return max(steps, default=1)
-
-
-def _ports(accesses: int, copies: int, stride: int) -> int:
+def _ports(accesses: int, copies: int) -> int:
     """Banks for so many accesses of two ports a bank."""
     need = -(-accesses // 2)
-    if stride > 1:
-        return 1 if accesses <= 2 else _apart([stride * t for t in range(copies)], copies)
     for factor in range(1, copies + 1):
         if copies % factor == 0 and factor >= need:
             return factor
     return copies * -(-need // copies)
+
+
+def _scattered(offsets: list[int], copies: int, written: bool) -> int:
+    """Banks for elements that do not follow each other: the least number that keeps them apart, or
+    half of it for reads, if it is even. For too many no more than keep the copies of one apart.
+    """
+    factor = _apart(offsets, len(offsets))
+    if factor > _MOST_WINDOWS and len(offsets) > 2 * copies:
+        return copies + 1
+    return factor // 2 if factor % 2 == 0 and not written else factor
 
 
 def _apart(offsets: list[int], least: int) -> int:
