@@ -150,8 +150,22 @@ def local() -> Graph:
     return Graph("local", arrays, (), body)
 
 
+def shared() -> Graph:
+    """Divisions that take turns in one divider, of a pipeline and of straight code."""
+    m = Maker()
+    words = [m.load("a", 12, (N * 5 + n) % 16) for n in range(5)]
+    total = words[0]
+    for word in words[1:]:
+        positive = m.op(Kind.OR, 12, word, m.op(Kind.CONST, 12, value=1))
+        total = m.op(Kind.DIV, 12, total, positive, signed=False)
+    m.store("b", 12, total, N)
+    arrays = (array("a", 12, 16), array("b", 12, 16))
+    body = (Pipeline((counter("i", 9),), m.block), Loop(counter("i", 3), (Straight(m.block),)))
+    return Graph("shared", arrays, (), body)
+
+
 GRAPHS = [mac(), mac(5, 4), triangular(), flattened(), guards(), strides(), intervals()]
-GRAPHS += [banks(Memory.BRAM), banks(Memory.LUTRAM), registers(), local()]
+GRAPHS += [banks(Memory.BRAM), banks(Memory.LUTRAM), registers(), local(), shared()]
 
 
 @pytest.mark.parametrize("options", [Options(), Options(period_ns=3.0, bram_latency=2)], ids=str)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from backends.rtl.bind.units import numbers
 from backends.rtl.graph import Block, DepKind, Graph, Kind, Loop, Memory, Pipeline, Straight
 from backends.rtl.operators.library import spec
 from backends.rtl.schedule.normal import normalise
@@ -197,3 +200,44 @@ def test_several_lower_bounds_become_a_condition_of_stores():
         if all(c.holds({"i": i, "j": n}) for c in store.guard)
     }
     assert kept == {(i, j) for i in range(6) for j in range(max(0, i - 2), 8)}
+
+
+def sums(count: int):
+    """As many float products, added up in a chain."""
+    m = Maker()
+    words = [m.load("a", 32, affine({"i": count}, n)) for n in range(count)]
+    total = words[0]
+    for word in words[1:]:
+        product = m.op(Kind.FMUL, 32, word, word, signed=False)
+        total = m.op(Kind.FADD, 32, total, product, signed=False)
+    m.store("b", 32, total, affine({"i": 1}))
+    arrays = (array("a", 32, 8 * count), array("b", 32, 8))
+    return Graph("sums", arrays, (), (Pipeline((counter("i", 8),), m.block),)), m.block
+
+
+@pytest.mark.parametrize(("count", "ii", "units"), [(4, 4, 1), (6, 6, 1), (7, 3, 2), (9, 2, 4)])
+def test_operators_take_turns_where_the_interval_is_longer(count, ii, units):
+    graph, block = sums(count)
+    if ii < count:  # as many banks as words
+        block = Block(
+            tuple(
+                replace(op, place=replace(op.place, array=f"a{n}")) if op.kind is Kind.LOAD else op
+                for n, op in enumerate(block.ops)
+            )
+        )
+        more = tuple(array(f"a{n}", 32, 8 * count) for n in range(count))
+        graph = replace(graph, arrays=(*graph.arrays, *more))
+    schedule = pipeline(graph, block, ii, target())
+    assert schedule.ii == ii
+    bound = numbers(schedule)
+    used = {(key.kind, number) for key, number in bound.values()}
+    assert used == {(kind, n) for kind in (Kind.FADD, Kind.FMUL) for n in range(units)}
+    taken = [(at, schedule.start[op] % ii) for op, at in bound.items()]
+    assert len(set(taken)) == len(taken)
+
+
+def test_nothing_takes_turns_at_interval_1():
+    graph, block = sums(1)
+    assert pipeline(graph, block, 1, target()).shared == frozenset()
+    graph, block = sums(3)
+    assert straight(graph, block, target()).shared == frozenset()

@@ -12,8 +12,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 
+from backends.rtl.bind.units import numbers
 from backends.rtl.control.affine import Env, Number, holds, is_side_by_side, modulo
 from backends.rtl.control.memories import Memories
+from backends.rtl.control.units import Units
 from backends.rtl.graph import Kind, Memory, Op, Place, Use
 from backends.rtl.ir import Expr, Lit, ModuleBuilder, lit, mux
 from backends.rtl.operators.library import instantiate
@@ -61,6 +63,7 @@ class Datapath:
     Args:
         builder: The module.
         memories: Of the kernel.
+        units: The operators that are shared.
         scalars: The scalar arguments.
         schedule: Of the block.
         stages: Of its iterations.
@@ -75,6 +78,7 @@ class Datapath:
         self,
         builder: ModuleBuilder,
         memories: Memories,
+        units: Units,
         scalars: dict[str, Expr],
         schedule: BlockSchedule,
         stages: Stages,
@@ -85,6 +89,7 @@ class Datapath:
     ) -> None:
         self.builder = builder
         self.memories = memories
+        self.units = units
         self.scalars = scalars
         self.schedule = schedule
         self.stages = stages
@@ -94,6 +99,7 @@ class Datapath:
         self.name = name
         self._values: dict[object, _Kept] = {}
         self._ready = schedule.ready
+        self._shared = numbers(schedule)
 
     def emit(self) -> None:
         """Make every operation; loads and stores go to the memories."""
@@ -209,6 +215,9 @@ class Datapath:
             e.resize(width, signed)
             for e, (width, signed) in zip(operands, key.operands, strict=True)
         )
+        if op.id in self._shared:
+            enable = self.stages.at(cycle)
+            return self.units.use(*self._shared[op.id], enable, operands)
         return instantiate(self.builder, key, self.spec(key), operands, f"{self.name}_v{op.id}")
 
     def _bank(self, place: Place, cycle: int) -> Expr:

@@ -39,6 +39,7 @@ def emit(scheduled: ScheduledGraph, spec: SpecOf, read_latency: int) -> RtlDesig
     memories = Memories(b, graph, read_latency)
     machine = Machine(b, memories, {p.name: e for p, e in ports}, spec)
     b.drive(done, machine.sequence(scheduled.body, begin, Scope({}, {})))
+    machine.units.close()
     banks = memories.close()
     return RtlDesign(
         name=graph.name,

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+from backends.rtl.control.units import choose
 from backends.rtl.design import BankPort
 from backends.rtl.graph import Array, Graph, Memory
-from backends.rtl.ir import Expr, ModuleBuilder, Ref, any_of, lit, mux
+from backends.rtl.ir import Expr, ModuleBuilder, Ref, any_of, lit
 from backends.rtl.ir import Memory as RamMemory
 
 
@@ -161,7 +162,4 @@ def _chosen(accesses: list[_Access], *, address: bool) -> Expr:
         assert part is not None
         return part
 
-    result = of(accesses[-1])
-    for access in reversed(accesses[:-1]):
-        result = mux(access.enable, of(access), result)
-    return result
+    return choose([(access.enable, of(access)) for access in accesses])

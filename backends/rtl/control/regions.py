@@ -14,6 +14,7 @@ from typing import assert_never
 from backends.rtl.control.affine import Number, bits_for, holds
 from backends.rtl.control.datapath import Datapath, Stages
 from backends.rtl.control.memories import Memories
+from backends.rtl.control.units import Units
 from backends.rtl.graph import Counter
 from backends.rtl.ir import Expr, ModuleBuilder, Ref, all_of, any_of, lit, mux
 from backends.rtl.schedule.ranges import Ranges, counter_range, decides_late, may_be_empty
@@ -69,6 +70,7 @@ class Machine:
         self.memories = memories
         self.scalars = scalars
         self.spec = spec
+        self.units = Units(builder, spec)
         self._count = 0
 
     def sequence(self, body: tuple[ScheduledRegion, ...], before: Expr, scope: Scope) -> Expr:
@@ -115,6 +117,7 @@ class Machine:
         Datapath(
             self.builder,
             self.memories,
+            self.units,
             self.scalars,
             schedule,
             stages,

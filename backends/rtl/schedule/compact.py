@@ -122,7 +122,10 @@ def _move(
 
 def _free(times: Times, op: int, cycle: int, taken: dict[tuple[Port, int], int]) -> bool:
     there, here = slot(cycle, times.ii), slot(times.start[op], times.ii)
-    return there == here or not any(taken.get((p, there)) for p in times.problem.ports[op])
+    given = times.problem
+    return there == here or all(
+        taken.get((p, there), 0) < given.capacity(p) for p in given.ports[op]
+    )
 
 
 def _chains(times: Times, op: int, cycle: int) -> bool:

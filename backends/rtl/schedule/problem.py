@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from dataclasses import dataclass
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 from backends.rtl.graph import Block, Dep, DepKind, Graph, Kind, Memory, Op
-from backends.rtl.schedule.timing import ANYTIME, Fabric, SpecOf, Timed, timed
+from backends.rtl.operators.library import Key
+from backends.rtl.schedule.timing import (
+    ANYTIME,
+    Fabric,
+    SpecOf,
+    Timed,
+    in_shared_unit,
+    timed,
+)
 
 Port = tuple[str, int, str]
-"""Array, bank, and ``"r"`` or ``"w"``."""
+"""Array, bank, and ``"r"`` or ``"w"``; of operators the key's text, 0 and ``"u"``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +41,9 @@ class Problem:
         early: of each operation the delay of those, where it starts in cycle 0.
         users: the converse of ``operands``.
         into: order edges that end at each operation; ``out`` those that begin there.
-        ports: of RAM that each operation takes in its cycle.
+        ports: of RAM, and shared operators, that each operation takes in its cycle.
+        several: how many there are of a port, where it is not one.
+        shared: operations that go to shared operators.
     """
 
     block: Block
@@ -44,6 +55,12 @@ class Problem:
     into: tuple[tuple[Edge, ...], ...]
     out: tuple[tuple[Edge, ...], ...]
     ports: tuple[tuple[Port, ...], ...]
+    several: Mapping[Port, int] = field(default_factory=dict)
+    shared: frozenset[int] = frozenset()
+
+    def capacity(self, port: Port) -> int:
+        """How many operations a port takes in a cycle."""
+        return self.several.get(port, 1)
 
     @property
     def size(self) -> int:
@@ -97,6 +114,54 @@ def problem(
         tuple(tuple(out[i]) for i in range(len(block.ops))),
         tuple(_ports(graph, op) for op in block.ops),
     )
+
+
+def sharing(given: Problem, ops: Mapping[int, Key], turns: int, fabric: Fabric) -> Problem:
+    """The problem with operations on shared operators, each for so many of them.
+
+    Args:
+        given: Without.
+        ops: The operations, and what they are.
+        turns: Operations of an operator: in a pipeline the initiation interval.
+        fabric: Delays.
+    """
+    ports: dict[int, Port] = {op: (str(key), 0, "u") for op, key in ops.items()}
+    count = Counter(ports.values())
+    return replace(
+        given,
+        timing=tuple(
+            in_shared_unit(t, fabric) if op in ops else t for op, t in enumerate(given.timing)
+        ),
+        ports=tuple(
+            (*taken, ports[op]) if op in ports else taken for op, taken in enumerate(given.ports)
+        ),
+        several={port: -(-number // turns) for port, number in count.items()},
+        shared=frozenset(ops),
+    )
+
+
+def recurrent(given: Problem) -> frozenset[int]:
+    """The operations on cycles of operands and order between iterations."""
+    after = [{*given.users[op], *(e.dst for e in given.out[op])} for op in range(given.size)]
+    before: list[set[int]] = [set() for _ in after]
+    for op, users in enumerate(after):
+        for user in users:
+            before[user].add(op)
+    found: set[int] = set()
+    for op in range(given.size):
+        for edge in given.out[op]:
+            if edge.distance:
+                found |= _reached(after, edge.dst) & _reached(before, edge.src)
+    return frozenset(found)
+
+
+def _reached(edges: list[set[int]], start: int) -> set[int]:
+    seen, work = {start}, [start]
+    while work:
+        for other in edges[work.pop()] - seen:
+            seen.add(other)
+            work.append(other)
+    return seen
 
 
 def _latency(graph: Graph, block: Block, dep: Dep) -> int:

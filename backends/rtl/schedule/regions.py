@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
 from typing import assert_never
 
-from backends.rtl.graph import Block, Graph, Guarded, Loop, Pipeline, Region, Straight
+from backends.rtl.graph import Block, Graph, Guarded, Kind, Loop, Pipeline, Region, Straight
+from backends.rtl.operators.library import Key
 from backends.rtl.schedule.compact import compact
-from backends.rtl.schedule.problem import Problem, problem
+from backends.rtl.schedule.problem import Problem, problem, recurrent, sharing
 from backends.rtl.schedule.result import (
     BlockSchedule,
     ScheduledGraph,
@@ -18,7 +20,17 @@ from backends.rtl.schedule.result import (
     ScheduledStraight,
 )
 from backends.rtl.schedule.solve import NoSchedule, Times, port_bound, recurrence_bound, solve
-from backends.rtl.schedule.timing import Fabric, SpecOf
+from backends.rtl.schedule.timing import (
+    ANYTIME,
+    Fabric,
+    SpecOf,
+    is_wire,
+    key_of,
+    worth_sharing,
+)
+
+STRAIGHT_TURNS = 4
+"""Operations of straight code that take turns in one operator, where there are as many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +63,8 @@ def _region(graph: Graph, region: Region, target: Target) -> ScheduledRegion:
 
 def straight(graph: Graph, block: Block, target: Target) -> BlockSchedule:
     """The schedule of a block that runs once."""
-    times = solve(_problem(graph, block, target, carried=False), 0)
+    given = _problem(graph, block, target, carried=False)
+    times = _shared(given, solve(given, 0), target)
     compact(times)
     return _result(times, "")
 
@@ -77,8 +90,35 @@ def pipeline(graph: Graph, block: Block, asked: int, target: Target) -> BlockSch
             op = block.ops[error.args[0]]
             name = f" of {op.stmt}" if op.stmt else ""
             why = f"what an iteration needs of the ones before, around a {op.kind.value}{name}"
+    if ii > 1:
+        times = _shared(given, times, target)
     compact(times)
     return _result(times, why)
+
+
+def _shared(given: Problem, times: Times, target: Target) -> Times:
+    """A schedule in which costly operators take turns, where there is one at the interval."""
+    loops = recurrent(given)
+    turns, least = (times.ii, 2) if times.ii else (STRAIGHT_TURNS, STRAIGHT_TURNS)
+    for without in (frozenset[int](), loops):
+        groups: dict[Key, list[int]] = defaultdict(list)
+        for op in given.block.ops:
+            operator = op.kind not in ANYTIME and op.kind not in (Kind.LOAD, Kind.STORE)
+            if operator and op.id not in without and not is_wire(given.block, op):
+                groups[key_of(given.block, op)].append(op.id)
+        ops = {
+            op: key
+            for key, group in groups.items()
+            if len(group) >= least and worth_sharing(target.spec(key))
+            for op in group
+        }
+        if not ops:
+            return times
+        try:
+            return solve(sharing(given, ops, turns, target.fabric), times.ii)
+        except NoSchedule:
+            continue
+    return times
 
 
 def _problem(graph: Graph, block: Block, target: Target, *, carried: bool) -> Problem:
@@ -95,4 +135,12 @@ def _problem(graph: Graph, block: Block, target: Target, *, carried: bool) -> Pr
 def _result(times: Times, why: str) -> BlockSchedule:
     given = times.problem
     last = max((times.start[op.id] for op in given.block.ops), default=0)
-    return BlockSchedule(given.block, tuple(times.start), given.timing, last + 1, times.ii, why)
+    return BlockSchedule(
+        given.block,
+        tuple(times.start),
+        given.timing,
+        last + 1,
+        times.ii,
+        why,
+        given.shared,
+    )

@@ -16,7 +16,8 @@ class BlockSchedule:
 
     Its result is there from cycle ``ready[i]`` on. A store writes at the end of its cycle. What
     needs no cycle (`timing.ANYTIME`) has 0 in both. ``depth`` cycles after an iteration started
-    nothing of it is under way; ``ii`` is 0 where iterations do not overlap.
+    nothing of it is under way; ``ii`` is 0 where iterations do not overlap. What is ``shared`` goes
+    to an operator that others use in other cycles; its timing has the registers in front of that.
     """
 
     block: Block
@@ -25,6 +26,7 @@ class BlockSchedule:
     depth: int
     ii: int = 0
     why: str = ""
+    shared: frozenset[int] = frozenset()
 
     @property
     def ready(self) -> tuple[int, ...]:

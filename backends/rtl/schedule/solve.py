@@ -150,10 +150,11 @@ def slot(cycle: int, ii: int) -> int:
 def _part(times: Times, urgency: tuple[float, ...]) -> list[int]:
     """Hold back all but the most urgent operation of each port and cycle that several want."""
     held: dict[int, None] = {}
-    for ops in slots(times).values():
-        if len(ops) > 1:
-            first = max(ops, key=lambda i: (urgency[i], -times.start[i], -i))
-            held.update(dict.fromkeys(op for op in ops if op != first))
+    for (port, _), ops in slots(times).items():
+        room = times.problem.capacity(port)
+        if len(ops) > room:
+            ops.sort(key=lambda i: (-urgency[i], times.start[i], i))
+            held.update(dict.fromkeys(ops[room:]))
     for op in held:
         times.release[op] = times.start[op] + 1
     return list(held)

@@ -45,6 +45,7 @@ class Fabric:
         choose: through a multiplexer of as many inputs as a LUT has select lines.
         logic: of one conjunction of comparisons of counters.
         margin: of every cycle, for clock-to-output, set-up and skew.
+        share: through the multiplexer in front of an operator that several operations share.
     """
 
     read_latency: int = 1
@@ -54,6 +55,7 @@ class Fabric:
     choose: float = 1.0
     logic: float = 2.0
     margin: float = 1.0
+    share: float = 2.0
 
 
 def key_of(block: Block, op: Op) -> Key:
@@ -92,6 +94,21 @@ def timed(graph: Graph, block: Block, op: Op, fabric: Fabric, spec: SpecOf) -> T
         return Timed()
     found = spec(key_of(block, op))
     return Timed(found.latency, found.delay_in_ns, found.delay_out_ns)
+
+
+WORTH_SHARING = 150
+"""Tables that an operator takes, a multiplier counting as so many, for which a multiplexer in front
+of it is no waste."""
+
+
+def in_shared_unit(own: Timed, fabric: Fabric) -> Timed:
+    """The timing of an operation whose operands are chosen into registers of a shared operator."""
+    return Timed(own.latency + 1, fabric.share, own.delay_out)
+
+
+def worth_sharing(spec: Spec) -> bool:
+    """Whether operations should share an operator where they can."""
+    return spec.latency > 0 and spec.lut + spec.dsp * WORTH_SHARING >= WORTH_SHARING
 
 
 def _load(graph: Graph, op: Op, fabric: Fabric) -> Timed:
