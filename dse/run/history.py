@@ -37,12 +37,15 @@ def history(run: RunDirectory) -> tuple[Recorded, ...]:
     """
     if run.journal.exists():
         from dse.run.storage import optuna_library
+        from dse.run.study import STUDY
 
         library = optuna_library()
         backend = library.storages.journal.JournalFileBackend(str(run.journal))
         storage = library.storages.JournalStorage(backend)
-        for summary in library.get_all_study_summaries(storage):
-            return recorded(library.load_study(study_name=summary.study_name, storage=storage))
+        # Next to the study there may be another one, of what was offered to workers.
+        name = run.manifest.get("study", STUDY)
+        if name in library.get_all_study_names(storage):
+            return recorded(library.load_study(study_name=name, storage=storage))
     return _told(list(events(run)))
 
 

@@ -253,6 +253,16 @@ def test_the_log_of_events_tells_of_the_same_trials_as_the_study(run):
     assert len(told) == 25
 
 
+def test_what_was_offered_to_workers_is_no_trial(tmp_path):
+    folder = tmp_path / "run"
+    code, _, err = end(begin_exploring(folder, "--open", "--trials", "5", "--strategy", "pom"))
+    assert code == 0, err
+    there = history(open_run(folder, write=False))
+    assert [t.number for t in there] == list(range(len(there)))
+    (folder / "study.journal").unlink()
+    assert [t.key for t in history(open_run(folder, write=False))] == [t.key for t in there]
+
+
 def test_how_a_run_ended_is_its_last_event(run):
     assert ending(open_run(run, write=False)) == "finished"
     with (run / "events.jsonl").open("a") as file:
