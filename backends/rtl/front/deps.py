@@ -70,6 +70,7 @@ class _Finder:
     outer: tuple[Axis, ...]
     axes: tuple[Axis, ...]
     asked: int = 0
+    parts: dict[int, list[tuple[Affine, int]]] = field(default_factory=dict)
     variables: frozenset[str] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -93,26 +94,29 @@ class _Finder:
 
     def _may_meet(self, a: Access, b: Access) -> bool:
         """Some iterations, not the same ones, might touch one element."""
-        for x, y in zip(a.indices, b.indices, strict=True):
-            common = 0
-            for atom, c in (*x.terms, *y.terms):
-                common = gcd(common, c if self._moves(atom) else 0)
-            rest = _still(x, self.variables) - _still(y, self.variables)
-            if not rest.is_const:
+        for (x, moves_x), (y, moves_y) in zip(self._parts(a), self._parts(b), strict=True):
+            if x.terms != y.terms:
                 continue
-            if rest.const % common if common else rest.const:
+            rest, common = x.const - y.const, gcd(moves_x, moves_y)
+            if rest % common if common else rest:
                 return False
         return True
 
-    def _moves(self, atom: object) -> bool:
-        text = Affine(((atom, 1),)) if atom else Affine()  # type: ignore[arg-type]
-        return bool(text.variables() & self.variables)
+    def _parts(self, access: Access) -> list[tuple[Affine, int]]:
+        """Of each subscript what stays in the pipeline, and the divisor of what moves."""
+        found = self.parts.get(access.op)
+        if found is None:
+            found = self.parts[access.op] = [self._part(i) for i in access.indices]
+        return found
 
-
-def _still(expr: Affine, variables: frozenset[str]) -> Affine:
-    """The terms that do not change in the pipeline."""
-    kept = tuple((a, c) for a, c in expr.terms if not Affine(((a, c),)).variables() & variables)
-    return Affine(kept, expr.const)
+    def _part(self, index: Affine) -> tuple[Affine, int]:
+        still, common = [], 0
+        for atom, c in index.terms:
+            if Affine(((atom, c),)).variables() & self.variables:
+                common = gcd(common, c)
+            else:
+                still.append((atom, c))
+        return Affine(tuple(still), index.const), common
 
 
 def _axis(c: Counter) -> Axis:

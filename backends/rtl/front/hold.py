@@ -65,7 +65,8 @@ def held(node: FlatLoop, inside: Scope, context: Context, taken: int) -> Held | 
         return None
     names = {key: f"{key[0]}$h{taken + n}" for n, key in enumerate(keys)}
     rewrite = Rewrite(names)
-    first = [k for k in keys if not _starts(k, before, inside)]
+    written = _written_first(before, inside)
+    first = [k for k in keys if k not in written]
     widths = {k: context.arrays[k[0]].width for k in keys}
     body: list[Flat] = [copy(widths[k], k, (names[k], ())) for k in first]
     body += [rewrite.leaf(leaf, inside) for leaf in before]
@@ -95,19 +96,29 @@ def _elements(
             or not exists(indices, info, scope)
         ):
             continue
-        others = by_array[array] - {indices}
-        if all(scope.distinct(other, indices) for other in others):
+        others = by_array[array]
+        shape = tuple(i.terms for i in indices)
+        if all(
+            other == indices
+            or tuple(i.terms for i in other) == shape  # they differ by a constant
+            or scope.distinct(other, indices)
+            for other in others
+        ):
             found.append((array, indices))
     return found
 
 
-def _starts(key: Key, before: Iterable[Leaf], scope: Scope) -> bool:
-    """The element is written before it is read."""
+def _written_first(before: Iterable[Leaf], scope: Scope) -> set[Key]:
+    """Elements that are written before they are read."""
+    seen: set[Key] = set()
+    found: set[Key] = set()
     for leaf in before:
         for touch in touches(leaf, scope):
-            if (touch.array, touch.indices) == key:
-                return touch.is_store and not touch.guard
-    return False
+            key = (touch.array, touch.indices)
+            if key not in seen and touch.is_store and not touch.guard:
+                found.add(key)
+            seen.add(key)
+    return found
 
 
 def copy(width: int, source: Key, target: Key) -> Leaf:
