@@ -92,6 +92,7 @@ def findings() -> tuple[Finding, ...]:
         _package("numpy", "verify, export"),
         _package("islpy", "compile, verify, export"),
         _package("networkx", "compile, verify, export"),
+        _package("optuna", "explore, worker, report", optional=True),
         _mlir(),
         _cxx(),
         _ap_types(),
