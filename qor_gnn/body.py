@@ -182,9 +182,19 @@ def _finished(body: Body) -> Body:
         body.products = frozenset().union(*found.values())
         body.ready = dict.fromkeys(found, states) if states else {}
     if body.personality.rules.modulus:
-        late = {n: body.personality.rules.modulus for n in body.nodes if _divided(body, n)}
+        late = dict.fromkeys(_divided_loads(body), body.personality.rules.modulus)
         body.ready = {**body.ready, **late}
     return body
+
+
+def _divided_loads(body: Body) -> list[int]:
+    """Loads whose bank only a division tells; one by itself just runs through the banks."""
+    divided: dict[int, list[int]] = {}
+    for n in body.nodes:
+        if _divided(body, n):
+            memory = body.addresses.shape(body.graph.address[n]).memory
+            divided.setdefault(memory, []).append(n)
+    return [n for several in divided.values() if len(several) > 1 for n in several]
 
 
 def _divided(body: Body, node: int) -> bool:

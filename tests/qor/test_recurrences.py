@@ -76,3 +76,17 @@ def test_what_the_next_iteration_loads_is_kept_in_a_register_and_added_last() ->
     answer = estimate(kernel_of_tree(source_tree(p.build(), {})), TOOL, kept=frozenset("ijm"))
     loop = next(x for x in answer.loops if x.loops == ("j",))
     assert loop.ii == 7 + 6 + 29  # the product, one sum and the division, no load
+
+
+def test_a_load_by_itself_just_runs_through_the_banks() -> None:
+    p = ProgramBuilder("copied")
+    a, b, c = p.local("A", f64, (120,)), p.local("B", f64, (120, 8)), p.local("C", f64, (120,))
+    i, j, m = p.loops(i=120, j=119, m=119)
+    p.compute("S", (i,), a[i], 1.0)
+    p.compute("T", (j,), b[j, 0], a[j])
+    p.compute("U", (m,), c[m], a[m] + a[m + 1])
+    kernel = with_directives(kernel_of_tree(source_tree(p.build(), {})), [Unroll("i", 10)])
+    answer = estimate(kernel, TOOL, kept=frozenset("ijm"))
+    depth = {x.loops: x.depth for x in answer.loops}
+    assert depth["j",] == 2
+    assert depth["m",] == 10 + 2 + 6
