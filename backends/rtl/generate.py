@@ -21,11 +21,14 @@ class Options:
         period_ns: clock period that the schedule aims at.
         device: of the operator library.
         bram_latency: cycles of a RAM read: 1, or 2 with output registers.
+        effort: deterministic seconds of CP-SAT for each interval, or depth of straight code, that
+            list scheduling missed; 0 leaves it out. Needs the group ``rtl``.
     """
 
     period_ns: float = 10.0
     device: str = "ecp5-85k"
     bram_latency: int = 1
+    effort: float = 0.0
 
 
 def generate(graph: Graph, options: Options | None = None) -> RtlDesign:
@@ -37,6 +40,7 @@ def generate(graph: Graph, options: Options | None = None) -> RtlDesign:
 
     Raises:
         ValueError: A period or latency that is none.
+        ToolError: W470, effort is asked for and OR-Tools is not installed.
     """
     options = options or Options()
     if options.period_ns <= 0 or options.bram_latency not in (1, 2):
@@ -49,6 +53,6 @@ def generate(graph: Graph, options: Options | None = None) -> RtlDesign:
         return known[key]
 
     fabric = Fabric(read_latency=options.bram_latency)
-    target = Target(options.period_ns, fabric, spec_of)
+    target = Target(options.period_ns, fabric, spec_of, options.effort)
     scheduled = schedule(normalise(graph), target)
     return emit(scheduled, spec_of, options.bram_latency)

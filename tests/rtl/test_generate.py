@@ -18,7 +18,7 @@ from backends.rtl.graph import (
     Scalar,
     Straight,
 )
-from backends.rtl.tools import find_verilator, lint
+from backends.rtl.tools import find_verilator, find_yosys, lint, yosys
 from dsl.affine import Affine, Constraint
 from tests.rtl.support.batch import Case, check, combined
 from tests.rtl.support.graphs import Maker, affine, array, counter, mac
@@ -178,6 +178,13 @@ def test_every_kind_of_region_gives_the_data_of_the_graph(options, tmp_path, run
 def test_verilator_has_nothing_to_say(tmp_path):
     whole = combined([generate(g) for g in GRAPHS])
     run = lint(find_verilator(), whole.verilog, whole.top.name, tmp_path)
+    assert run.ok, run.log
+
+
+@pytest.mark.usefixtures("warm_tools")
+def test_yosys_finds_nothing_wrong(tmp_path):
+    whole = combined([generate(g) for g in GRAPHS])
+    run = yosys.check(find_yosys(), whole.verilog, whole.top.name, tmp_path)
     assert run.ok, run.log
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 
 import pytest
@@ -54,7 +55,7 @@ def chains(sought, schedule) -> list[str]:
     for op in sought.block.ops:
         if op.kind in ANYTIME:
             continue
-        start, timing = schedule.start[op.id], sought.timing[op.id]
+        start, timing = schedule.start[op.id], schedule.timing[op.id]
         arrival = sought.early[op.id] if start == 0 else 0.0
         for used in sought.operands[op.id]:
             if schedule.ready[used] == start:
@@ -241,3 +242,67 @@ def test_nothing_takes_turns_at_interval_1():
     assert pipeline(graph, block, 1, target()).shared == frozenset()
     graph, block = sums(3)
     assert straight(graph, block, target()).shared == frozenset()
+
+
+def random_block(seed: int):
+    """Loads, stores and operators on two banks, with order between iterations."""
+    rng = random.Random(seed)
+    m = Maker()
+    values: list[int] = []
+    loads: list[tuple[int, str]] = []
+    stores: list[tuple[int, str]] = []
+    for n in range(rng.randint(4, 14)):
+        if len(values) < 2 or rng.random() < 0.4:
+            name = rng.choice("ab")
+            values.append(m.load(name, 32, affine({"i": 1}, n)))
+            loads.append((values[-1], name))
+        elif rng.random() < 0.25:
+            name = rng.choice("ab")
+            stores.append((m.store(name, 32, rng.choice(values[-3:]), affine({"i": 1}, n)), name))
+        else:
+            kind = rng.choice((Kind.ADD, Kind.MUL, Kind.FADD))
+            pair = (rng.choice(values[-3:]), rng.choice(values))
+            values.append(m.op(kind, 32, *pair, signed=False))
+    stores.append((m.store("a", 32, values[-1], affine({"i": 1}, 99)), "a"))
+    for store, there in stores:
+        for load, here in loads:
+            if there == here and rng.random() < 0.5:
+                m.dep(store, load, DepKind.FLOW, rng.randint(1, 3))
+            elif there == here and load < store:
+                m.dep(load, store, DepKind.ANTI)
+    return Graph("random", (array("a", 32, 64), array("b", 32, 64)), ()), m.block
+
+
+def test_random_blocks_keep_every_rule():
+    for seed in range(60):
+        graph, block = random_block(seed)
+        given = target(random.Random(seed).choice((4.0, 8.0, 10.0)))
+        assert faults(graph, pipeline(graph, block, 1, given), given) == [], seed
+        assert faults(graph, straight(graph, block, given), given) == [], seed
+
+
+def test_constraint_programming_finds_what_list_scheduling_missed():
+    pytest.importorskip("ortools")
+    better = shorter = 0
+    for seed in range(30):
+        graph, block = random_block(seed)
+        plain = target()
+        tried = replace(plain, effort=0.5)
+        for kind in (pipeline, straight):
+            arguments = (graph, block, 1) if kind is pipeline else (graph, block)
+            before, after = kind(*arguments, plain), kind(*arguments, tried)
+            assert faults(graph, after, tried) == [], seed
+            assert after.ii <= before.ii
+            better += after.ii < before.ii
+            if not before.ii:
+                assert after.depth <= before.depth
+                shorter += after.depth < before.depth
+    assert better >= 2
+    assert shorter >= 2
+
+
+def test_constraint_programming_gives_the_same_every_time():
+    pytest.importorskip("ortools")
+    graph, block = random_block(25)
+    given = replace(target(), effort=0.5)
+    assert pipeline(graph, block, 1, given) == pipeline(graph, block, 1, given)

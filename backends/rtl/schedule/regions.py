@@ -9,6 +9,7 @@ from typing import assert_never
 from backends.rtl.graph import Block, Graph, Guarded, Kind, Loop, Pipeline, Region, Straight
 from backends.rtl.operators.library import Key
 from backends.rtl.schedule.compact import compact
+from backends.rtl.schedule.exact import exact
 from backends.rtl.schedule.problem import Problem, problem, recurrent, sharing
 from backends.rtl.schedule.result import (
     BlockSchedule,
@@ -35,11 +36,15 @@ STRAIGHT_TURNS = 4
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What a schedule is for: the period in ns, delays of memories, the operator library."""
+    """What a schedule is for: the period in ns, delays of memories, the operator library.
+
+    ``effort`` is what `exact.exact` may spend on each interval, or depth, that may be; 0 is none.
+    """
 
     period: float
     fabric: Fabric
     spec: SpecOf
+    effort: float = 0.0
 
 
 def schedule(graph: Graph, target: Target) -> ScheduledGraph:
@@ -64,7 +69,11 @@ def _region(graph: Graph, region: Region, target: Target) -> ScheduledRegion:
 def straight(graph: Graph, block: Block, target: Target) -> BlockSchedule:
     """The schedule of a block that runs once."""
     given = _problem(graph, block, target, carried=False)
-    times = _shared(given, solve(given, 0), target)
+    times = solve(given, 0)
+    if target.effort:
+        better = exact(given, 0, max(times.start, default=0) - 1, target.effort)
+        times = times if better is None else better
+    times = _shared(given, times, target)
     compact(times)
     return _result(times, "")
 
@@ -90,10 +99,24 @@ def pipeline(graph: Graph, block: Block, asked: int, target: Target) -> BlockSch
             op = block.ops[error.args[0]]
             name = f" of {op.stmt}" if op.stmt else ""
             why = f"what an iteration needs of the ones before, around a {op.kind.value}{name}"
-    if ii > 1:
+    if target.effort:
+        times, why = _improved(given, times, recurrence_bound(given, least), why, target)
+    if times.ii > 1:
         times = _shared(given, times, target)
     compact(times)
     return _result(times, why)
+
+
+def _improved(
+    given: Problem, times: Times, least: int, why: str, target: Target
+) -> tuple[Times, str]:
+    """The first of the intervals below that of a schedule that there is a schedule for."""
+    for ii in range(least, times.ii):
+        deepest = 3 * max(times.start) + 2 * times.ii
+        better = exact(given, ii, deepest, target.effort)
+        if better is not None:
+            return better, why
+    return times, why
 
 
 def _shared(given: Problem, times: Times, target: Target) -> Times:

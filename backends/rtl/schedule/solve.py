@@ -17,7 +17,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from backends.rtl.schedule.problem import Port, Problem
+from backends.rtl.schedule.problem import Port, Problem, recurrent
 
 
 class NoSchedule(Exception):
@@ -89,14 +89,22 @@ def solve(problem: Problem, ii: int) -> Times:
     Raises:
         NoSchedule: None was found.
     """
-    times = Times(problem, ii)
     limit = _limit(problem, ii)
-    urgency = heights(problem)
-    dirty: Iterable[int] = [i for i in range(problem.size) if not problem.anytime(i)]
-    while dirty:
-        _relax(times, dirty, limit)
-        dirty = _part(times, urgency)
-    return times
+    carried = any(e.distance for edges in problem.into for e in edges)
+    failure = NoSchedule(0)
+    for measure in (heights, around) if ii and carried else (heights,):
+        times = Times(problem, ii)
+        urgency = measure(problem, ii)
+        dirty: Iterable[int] = [i for i in range(problem.size) if not problem.anytime(i)]
+        try:
+            while dirty:
+                _relax(times, dirty, limit)
+                dirty = _part(times, urgency)
+        except NoSchedule as error:
+            failure = error
+        else:
+            return times
+    raise failure
 
 
 def _limit(problem: Problem, ii: int) -> int:
@@ -160,16 +168,39 @@ def _part(times: Times, urgency: tuple[float, ...]) -> list[int]:
     return list(held)
 
 
-def heights(problem: Problem) -> tuple[float, ...]:
-    """Of each operation the cycles from its start to the end of what depends on it."""
+def heights(problem: Problem, ii: int) -> tuple[float, ...]:
+    """Of each operation the cycles from its start to the end of what depends on it, in later
+    iterations too.
+
+    Args:
+        problem: The block.
+        ii: At least what its recurrences ask for.
+    """
     result = [0.0] * problem.size
-    for op in reversed(range(problem.size)):
-        timing = problem.timing[op]
-        own = timing.latency + (timing.delay_in + timing.delay_out) / (problem.budget or 1.0)
-        after = [result[u] for u in problem.users[op]]
-        after += [result[e.dst] - timing.latency for e in problem.out[op] if e.distance == 0]
-        result[op] = own + max(after, default=0.0)
+    rounds = 1 + sum(1 for edges in problem.into for e in edges if e.distance) if ii else 1
+    for _ in range(rounds):
+        changed = False
+        for op in reversed(range(problem.size)):
+            timing = problem.timing[op]
+            chained = (timing.delay_in + timing.delay_out) / (problem.budget or 1.0)
+            after = [result[u] + timing.latency + chained for u in problem.users[op]]
+            after += [
+                result[e.dst] + e.latency - ii * e.distance
+                for e in problem.out[op]
+                if e.distance == 0 or ii
+            ]
+            best = max(after, default=timing.latency + chained)
+            if best > result[op] + 1e-9:
+                result[op], changed = best, True
+        if not changed:
+            break
     return tuple(result)
+
+
+def around(problem: Problem, ii: int) -> tuple[float, ...]:
+    """The same, with what is on a recurrence before everything else."""
+    on = recurrent(problem)
+    return tuple(h + (1e6 if op in on else 0.0) for op, h in enumerate(heights(problem, ii)))
 
 
 def port_bound(problem: Problem) -> tuple[int, Port | None]:
