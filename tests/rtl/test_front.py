@@ -16,6 +16,7 @@ from backends.rtl.graph import (
 )
 from dsl.steps import Partition
 from mlir_passes.pipeline import compile_design
+from mlir_passes.provider import passmanager
 from tests.examples.discovery import ROOT
 from tests.rtl.front_support import graph_of_kernel, mismatch, ops_of, the_pipeline
 from weft import f32, fixed, i8, i16, i32
@@ -326,3 +327,20 @@ def test_fixed_point_becomes_integers():
     graph = graph_of_kernel(rounded)
     assert {op.kind for op in ops_of(graph, Kind.MUL)}
     assert not ops_of(graph, Kind.FROM_FLOAT)
+
+
+def test_a_load_that_stands_outside_of_the_loop_that_uses_it_keeps_its_value():
+    @weft.kernel
+    def rows(y: i16[8], z: i16[8, 4]):
+        for i in range(8):
+            for j in range(4):
+                z[i, j] += y[i]
+            y[i] = y[i] * 3
+
+    module = compile_design(rows.program).module
+    with module.context:
+        hoisting = "builtin.module(func.func(affine-loop-invariant-code-motion))"
+        passmanager.PassManager.parse(hoisting).run(module.operation)
+    graph = graph_of(module)
+    assert mismatch(rows.program, graph, rows.make_inputs(1), Schedule()) is None
+    assert [a.name for a in graph.arrays if not a.argument] == ["y$v"]

@@ -9,6 +9,7 @@ from backends.rtl.front.lower import graph_of
 from dsl.errors import ToolError
 from dsl.inputs import random_inputs
 from mlir_passes.pipeline import compile_design
+from mlir_passes.provider import passmanager
 from tests.rtl.front_support import compared, hardware_walk
 from tests.support.profiles import FAST
 from tests.support.random_programs import random_program
@@ -37,3 +38,21 @@ def test_a_graph_computes_what_the_interpreter_does(first: int) -> None:
         inexact += len(watcher.inexact())
     assert ran >= 4
     assert inexact <= 0.2 * dependences + 4
+
+
+@pytest.mark.parametrize("seed", range(1100, 1124))
+def test_a_canonical_module_gives_the_same(seed: int) -> None:
+    program = random_program(seed, FAST)
+    walk = hardware_walk(random.Random(seed), program, 2)
+    module = compile_design(program, walk.schedule).module
+    with module.context:
+        upstream = "builtin.module(func.func(canonicalize,cse))"
+        passmanager.PassManager.parse(upstream).run(module.operation)
+    try:
+        graph = graph_of(module)
+    except ToolError as error:
+        if error.code != "W460":
+            raise
+        return
+    fault, _ = compared(program, graph, random_inputs(program, seed), walk.schedule)
+    assert fault is None

@@ -65,6 +65,20 @@ class _Value:
 
 
 @dataclass(slots=True)
+class _Kept:
+    """Where a load stands: if its value is used after another store, a local keeps it from here."""
+
+    value: _Value
+    local: ArrayInfo | None = None
+
+    def nodes(self) -> tuple[Node, ...]:
+        """The local and the statement that writes it, if it is needed."""
+        if self.local is None:
+            return ()
+        return Local(self.local), Statement("", (self.value.expr,), self.local.name, ())
+
+
+@dataclass(slots=True)
 class _Reader:
     names: Names = field(default_factory=Names)
     by_value: dict[Any, ArrayInfo] = field(default_factory=dict)
@@ -72,6 +86,7 @@ class _Reader:
     indices: dict[Any, Affine] = field(default_factory=dict)
     epoch: int = 0
     taken: set[str] = field(default_factory=set)
+    kept: dict[int, _Kept] = field(default_factory=dict)
 
     def kernel(self, function: Any) -> Kernel:
         name = str(function.operation.attributes["sym_name"].value)
@@ -88,7 +103,7 @@ class _Reader:
         return Kernel(name, infos, self._block(entry))
 
     def _block(self, block: Any) -> tuple[Node, ...]:
-        found: list[Node] = []
+        found: list[Node | _Kept] = []
         for view in block.operations:
             op = view.operation
             match op.name:
@@ -108,20 +123,32 @@ class _Reader:
                     self.epoch += 1
                 case "memref.alloc" | "memref.alloca":
                     found.append(self._local(op))
+                case "affine.load":
+                    self._value(op)
+                    value = self.values[op.results[0]]
+                    kept = self.kept[value.number] = _Kept(value)
+                    found.append(kept)
                 case name if name not in _SKIPPED:
                     self._value(op)
-        return tuple(found)
+        nodes: list[Node] = []
+        for node in found:
+            nodes += node.nodes() if isinstance(node, _Kept) else (node,)
+        return tuple(nodes)
 
     def _local(self, op: Any) -> Local:
         info = local_info(op)
         _check(info, op)
-        name, count = info.name, 1
+        info = self.by_value[op.results[0]] = replace(info, name=self._free(info.name))
+        return Local(info)
+
+    def _free(self, wanted: str) -> str:
+        """A name that no other array has."""
+        name, count = wanted, 1
         while name in self.taken:
             count += 1
-            name = f"{info.name}_{count}"
+            name = f"{wanted}_{count}"
         self.taken.add(name)
-        info = self.by_value[op.results[0]] = replace(info, name=name)
-        return Local(info)
+        return name
 
     def _loop(self, op: Any) -> For:
         bounds, info = bounds_of(op, self.names), loop_info(op)
@@ -150,7 +177,7 @@ class _Reader:
 
     def _store(self, op: Any) -> Statement:
         operands = list(op.operands)
-        needed = self._below(self.values[operands[0]], op)
+        needed = self._below(self.values[operands[0]])
         places = {v.number: n for n, v in enumerate(needed)}
         ops = tuple(
             replace(v.expr, operands=tuple(places[o.number] for o in v.operands)) for v in needed
@@ -158,7 +185,7 @@ class _Reader:
         array = self.by_value[operands[1]].name
         return Statement(stmt_info(op).name, ops, array, self._subscripts(op, operands[2:]))
 
-    def _below(self, value: _Value, op: Any) -> list[_Value]:
+    def _below(self, value: _Value) -> list[_Value]:
         """The value and all that it needs, each once, operands first."""
         found: dict[int, _Value] = {}
         pending = [value]
@@ -167,11 +194,20 @@ class _Reader:
             if v.number in found:
                 continue
             if v.expr.name == "affine.load" and v.epoch != self.epoch:
-                raise unsupported("a load whose value is used after another store", span_of(op))
+                v = self._from_local(v)
             found[v.number] = v
             pending.extend(v.operands)
         # The store's own value stands last: nothing that it needs has a higher number.
         return sorted(found.values(), key=lambda v: v.number)
+
+    def _from_local(self, value: _Value) -> _Value:
+        """The value of a load that stands before another store, kept in a local until here."""
+        kept = self.kept[value.number]
+        if kept.local is None:
+            array = next(i for i in self.by_value.values() if i.name == value.expr.array)
+            name = self._free(f"{array.name}$v")
+            kept.local = ArrayInfo(name, array.dtype)
+        return replace(value, expr=replace(value.expr, array=kept.local.name, indices=()))
 
     def _value(self, op: Any) -> None:
         (result,) = list(op.results)
