@@ -21,6 +21,7 @@ from backends.rtl.tools import (
     nextpnr,
     route,
     synthesise,
+    yosys,
 )
 from backends.rtl.tools import find as finding
 from dsl.errors import ToolError
@@ -88,7 +89,7 @@ def test_what_does_not_compile_is_a_result(tmp_path):
 
 
 @pytest.mark.usefixtures("warm_tools")
-def test_synthesis_and_routing_count_the_cells(tmp_path):
+def test_synthesis_and_routing_count_the_cells(tmp_path, monkeypatch):
     tools = (find_yosys(), find_nextpnr())
     cache = Cache(tmp_path / "cache")
     made = implement(tools, TEXT, "accumulator", "ecp5-25k", tmp_path, cache=cache)
@@ -100,11 +101,20 @@ def test_synthesis_and_routing_count_the_cells(tmp_path):
     assert 32 <= routed.resources.lut <= 60
     assert made.fmax is not None
     assert 80 < made.fmax < 400
+
     # From the cache: no tool runs, and the answer is the same.
+    def run(*_):
+        raise AssertionError("a tool is asked")
+
     gone = tuple(finding.Tool(t.name, ("/nonexistent",), t.version, t.packaged) for t in tools)
+    monkeypatch.setattr(finding.Tool, "run", run)
     again = implement(gone, TEXT, "accumulator", "ecp5-25k", tmp_path / "none", cache=cache)
     assert again == made
     assert not (tmp_path / "none").exists()
+    # Another command of synthesis is another key.
+    monkeypatch.setitem(yosys.COMMANDS, "ecp5", yosys.COMMANDS["ecp5"].replace("-nowidelut ", ""))
+    with pytest.raises(AssertionError, match="asked"):
+        implement(gone, TEXT, "accumulator", "ecp5-25k", tmp_path / "none", cache=cache)
 
 
 @pytest.mark.usefixtures("warm_tools")

@@ -61,7 +61,8 @@ def implement(
     """
     synth, place = tools
     options = " ".join(nextpnr.arguments(device, mhz))
-    base = ("implement", synth.version, place.version, options, top, verilog)
+    command = yosys.COMMANDS["ecp5"]
+    base = ("implement", synth.version, command, place.version, options, top, verilog)
     known = {s: cache.get((*base, str(s))) if cache is not None else None for s in seeds}
     ready = all(k is not None for k in known.values())
     synthesis = yosys.synthesise(

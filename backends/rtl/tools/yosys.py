@@ -18,8 +18,10 @@ from backends.rtl.tools.result import (
 
 DESIGN, NETLIST, STATISTICS = "design.v", "netlist.json", "cells.json"
 LIMITS = Limits(seconds=900)
-_COMMANDS = {
-    "ecp5": f"synth_ecp5 -top {{top}} -json {NETLIST}",
+COMMANDS = {
+    # The wide LUTs that two to eight LUT4 make: without them float adders are a third smaller, at
+    # 0 to 7% less clock.
+    "ecp5": f"synth_ecp5 -nowidelut -top {{top}} -json {NETLIST}",
     # xcup does not pack the registers of its DSPs; xc7 does.
     "xc7": "synth_xilinx -family xc7 -flatten -top {top}",
 }
@@ -50,7 +52,7 @@ def synthesise(
     """
     if not top.isidentifier() or not top.isascii():
         raise ValueError(f"{top!r} is no simple identifier")
-    command = _COMMANDS[family].format(top=top)
+    command = COMMANDS[family].format(top=top)
     key = ("yosys", tool.version, command, verilog)
     needed = netlist and family == "ecp5"
     if cache is not None and not needed and (known := cache.get(key)) is not None:
