@@ -35,40 +35,24 @@ _FLOAT = (32, False)
 
 def points() -> Iterator[Point]:
     """Everything that is measured."""
-    yield from _integers()
     yield from _floats()
+    yield from _integers()
 
 
 def _integers() -> Iterator[Point]:
     for width in (8, 32, 64):
         yield _binary(Kind.ADD, width), 0
-        for kind in (Kind.LT, Kind.EQ):
-            yield Key(kind, 1, ((width, True),) * 2), 0
-        yield Key(Kind.SELECT, width, ((1, False), (width, True), (width, True))), 0
+    for kind in (Kind.LT, Kind.EQ):
+        yield Key(kind, 1, ((32, True),) * 2), 0
+    yield _binary(Kind.AND, 32), 0
     for width in (16, 64):
-        amount = (width - 1).bit_length()
-        yield Key(Kind.SHR, width, ((width, True), (amount, False))), 0
-    yield Key(Kind.SHL, 32, ((32, True), (5, False))), 0
-    for kind in (Kind.SUB, Kind.AND, Kind.OR, Kind.XOR, Kind.NE, Kind.LE):
-        width = 1 if kind in (Kind.NE, Kind.LE) else 32
-        yield Key(kind, width, ((32, True),) * 2), 0
-    yield _binary(Kind.ADD, 128), 0
-    yield _binary(Kind.ADD, 128), 3
-    for width, out, depths in (
-        (8, 16, (0,)),
-        (16, 32, (0, 1)),
-        (18, 36, (0,)),
-        (24, 48, (0, 2)),
-        (32, 32, (0, 1, 2)),
-        (32, 64, (2, 3)),
-    ):
+        yield Key(Kind.SELECT, width, ((1, False), (width, True), (width, True))), 0
+    yield Key(Kind.SHR, 32, ((32, True), (5, False))), 0
+    for width, out, depths in ((16, 32, (0,)), (32, 32, (0, 2)), (32, 64, (3,))):
         for depth in depths:
             yield Key(Kind.MUL, out, ((width, True),) * 2), depth
-    for width, depths in ((8, (2, 4)), (16, (5, 8)), (32, (16,))):
-        for depth in depths:
-            yield _binary(Kind.DIV, width), depth
-    for kind in (Kind.FLOORDIV, Kind.REM):
-        yield _binary(kind, 16), 8
+    yield _binary(Kind.DIV, 8), 4
+    yield _binary(Kind.DIV, 16), 8
 
 
 def _binary(kind: Kind, width: int) -> Key:
@@ -76,24 +60,20 @@ def _binary(kind: Kind, width: int) -> Key:
 
 
 def _floats() -> Iterator[Point]:
-    for kind, depths in (
-        (Kind.FADD, (3, 4, 5, 6, 8)),
-        (Kind.FSUB, (4,)),
-        (Kind.FMUL, (2, 3, 4, 5)),
-        (Kind.FDIV, (9, 13, 18)),
-    ):
+    for kind, depths in ((Kind.FADD, (4, 5, 7)), (Kind.FMUL, (3, 4, 5)), (Kind.FDIV, (15,))):
         for depth in depths:
             yield Key(kind, 32, (_FLOAT,) * 2), depth
-    for kind, depths in ((Kind.FSQRT, (9, 13, 18)), (Kind.FEXP, (6, 8, 11))):
-        for depth in depths:
-            yield Key(kind, 32, (_FLOAT,)), depth
-    for kind in (Kind.FEQ, Kind.FNE, Kind.FLT, Kind.FLE):
+    yield Key(Kind.FSQRT, 32, (_FLOAT,)), 14
+    for depth in (7, 10):
+        yield Key(Kind.FEXP, 32, (_FLOAT,)), depth
+    for kind in (Kind.FEQ, Kind.FLE):
         yield Key(kind, 1, (_FLOAT,) * 2), 0
-    for fixed in (FixedType(16, 8), FixedType(32, 16, True, Quant.RND_CONV, Overflow.SAT)):
-        raw = ((fixed.width, fixed.signed),)
-        for depth in (1, 3):
-            yield Key(Kind.TO_FLOAT, 32, raw, fixed), depth
-            yield Key(Kind.FROM_FLOAT, fixed.width, (_FLOAT,), fixed), depth
+    for fixed, depth in (
+        (FixedType(16, 8), 1),
+        (FixedType(32, 16, True, Quant.RND_CONV, Overflow.SAT), 3),
+    ):
+        yield Key(Kind.TO_FLOAT, 32, ((fixed.width, fixed.signed),), fixed), depth
+        yield Key(Kind.FROM_FLOAT, fixed.width, (_FLOAT,), fixed), depth
 
 
 def wrapper(key: Key, depth: int) -> tuple[Module, int, int]:
@@ -142,7 +122,7 @@ def measure(tools: tuple[Tool, Tool], point: Point, cache: Cache) -> list[object
     widest = max(width for width, _ in key.operands)
     return [
         *(key.kind.value, widest, depth, round(1000 / done.fmax, 3), round(model_ns, 3)),
-        *(found.lut - lut, round(model_lut, 1), found.ff - ff, found.dsp),
+        *(found.lut - lut, round(model_lut, 1), max(0, found.ff - ff), found.dsp),
     ]
 
 

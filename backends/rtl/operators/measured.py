@@ -43,6 +43,22 @@ class Row:
     dsp: int
 
 
+ALIKE = {
+    Kind.SUB: Kind.ADD,
+    Kind.NE: Kind.EQ,
+    Kind.LE: Kind.LT,
+    Kind.OR: Kind.AND,
+    Kind.XOR: Kind.AND,
+    Kind.SHL: Kind.SHR,
+    Kind.FLOORDIV: Kind.DIV,
+    Kind.REM: Kind.DIV,
+    Kind.FSUB: Kind.FADD,
+    Kind.FNE: Kind.FEQ,
+    Kind.FLT: Kind.FLE,
+}
+"""Kinds with the hardware of another, whose measurements hold for both."""
+
+
 @cache
 def rows() -> tuple[Row, ...]:
     """All measurements; none where the data were not made yet."""
@@ -60,7 +76,8 @@ def scale_of(kind: Kind) -> Scale:
     Time is that below which nine of ten measurements lie, since a design is as fast as its slowest
     operator; LUTs are the median.
     """
-    mine = [r for r in rows() if r.kind == kind.value]
+    measured = ALIKE.get(kind, kind)
+    mine = [r for r in rows() if r.kind == measured.value]
     if not mine:
         return Scale()
     times = sorted((r.period_ns - OVERHEAD) / r.model_ns for r in mine if r.model_ns > 0)

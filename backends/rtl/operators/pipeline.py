@@ -1,6 +1,6 @@
 """Cutting an operator into pipeline stages: the shortest stage for a number of them.
 
-Registers stand behind nodes that take time; what costs nothing (slices, concatenations,
+Registers stand behind nodes that take time, and narrow slices; what costs nothing (concatenations,
 extensions, inversions) is made again in each stage that needs it. The last stage ends in a
 register, the first begins at the inputs: a result has nothing but a register before it.
 """
@@ -27,7 +27,7 @@ class Network:
 
     Attributes:
         order: every expression, operands first.
-        number: of an expression that takes time, or is an input: its node.
+        number: of an expression that takes time, is an input or a narrow part: its node.
         sources: of every expression: the nodes that its value comes from, without delay.
         nodes: those expressions.
         delays: of the nodes, in ns; 0 for inputs.
@@ -54,7 +54,7 @@ def network(roots: Sequence[Expr]) -> Network:
     before: list[tuple[int, ...]] = []
     for e in order:
         came = frozenset[int]().union(*(sources[id(c)] for c in ir.children(e)))
-        if isinstance(e, Ref) or delay(e) > 0:
+        if isinstance(e, Ref) or delay(e) > 0 or _narrows(e):
             number[id(e)] = len(nodes)
             sources[id(e)] = frozenset([len(nodes)])
             nodes.append(e)
@@ -69,6 +69,11 @@ def network(roots: Sequence[Expr]) -> Network:
     delays = tuple(delay(e) for e in nodes)
     fixed = tuple(map(tuple, users))
     return Network(order, number, sources, tuple(nodes), delays, tuple(before), fixed, ends)
+
+
+def _narrows(e: Expr) -> bool:
+    """A part that may outlive the whole, and then has registers of its own."""
+    return isinstance(e, ir.Slice) and 2 * e.width <= e.arg.width
 
 
 @dataclass(frozen=True, slots=True)
