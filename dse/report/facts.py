@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import isfinite
 from typing import Any
 
 from dse.evaluators.base import RESOURCES, Limits, Result, Status, judged
@@ -126,7 +127,7 @@ def facts_of(run: RunDirectory) -> Facts:
     limits = limits_of(run)
     results = _results(run)
     within = designs(run)
-    best = front(within)
+    best = front([d for d in within if d.key in results])
     first = _first(trials)
     judgements = {key: judged(result, limits) for key, result in results.items()}
     figures = {key: r.latency for key, r in judgements.items() if r.latency is not None}
@@ -158,7 +159,7 @@ def _results(run: RunDirectory) -> dict[str, Result]:
     found = {}
     for folder in sorted((run.path / "points").glob("*")):
         result = run.result(folder.name)
-        if result is not None:
+        if result is not None and (result.latency is None or isfinite(result.latency)):
             found[folder.name] = result
     return found
 

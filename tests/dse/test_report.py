@@ -205,6 +205,16 @@ def test_a_damaged_run_still_has_a_report(run, damage):
     assert "gemm" in text
 
 
+def test_figures_that_are_no_numbers_are_left_out(run):
+    best = facts_of(open_run(run, write=False)).best
+    path = run / "points" / best.key / "result.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "latency": float("-inf")}))
+    facts = facts_of(open_run(run, write=False))
+    assert best.key not in {d.key for d in facts.drawn}
+    assert "NaN" not in page(facts)
+    assert "Infinity" not in page(facts).partition('id="data"')[2].partition("</script>")[0]
+
+
 def test_a_run_that_found_nothing_has_a_report(tmp_path, capfd):
     folder = tmp_path / "run"
     words = ["explore", GEMM, "--size", "mini", "--dsp", "1", "--strategy", "pom"]
