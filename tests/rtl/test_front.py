@@ -14,6 +14,7 @@ from backends.rtl.graph import (
     Pipeline,
     walk,
 )
+from dsl.schedule import Schedule
 from dsl.steps import Partition
 from mlir_passes.pipeline import compile_design
 from mlir_passes.provider import passmanager
