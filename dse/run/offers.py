@@ -213,7 +213,7 @@ class Taken:
 
 
 class Board:
-    """The workers' side: takes offers and leaves results."""
+    """The workers' side: takes offers and leaves results. ``manifest`` is that of the run."""
 
     def __init__(self, storage: BaseStorage, study: str, jobs: int) -> None:
         """Join the workers of a study.
@@ -227,12 +227,16 @@ class Board:
             InputError: W533 there is no such study, or it has no offers.
         """
         number = offers_id(storage, study)
-        if number is None:
+        manifest = None
+        if number is not None:  # it is there a moment before what it is about is
+            manifest = storage.get_study_user_attrs(number).get(_MANIFEST)
+        if number is None or not isinstance(manifest, dict):
             raise InputError(
                 "W533",
                 f"the storage has no study '{study}' with points for workers",
                 help="weft explore begins one with --storage URL --study NAME, or with --open",
             )
+        self.manifest: dict[str, Any] = manifest
         self._states = optuna_library().trial.TrialState
         self._storage = storage
         self._study = number
@@ -240,14 +244,6 @@ class Board:
         self._name = f"{_WORKER}{socket.gethostname()}:{os.getpid()}:{time.time_ns()}"
         self._count = 0
         self._last = 0.0
-
-    @property
-    def manifest(self) -> dict[str, Any]:
-        """That of the run."""
-        found = self._storage.get_study_user_attrs(self._study).get(_MANIFEST)
-        if not isinstance(found, dict):
-            raise InputError("W533", "the study says nothing of what is explored")
-        return found
 
     @property
     def open(self) -> bool:

@@ -171,6 +171,13 @@ def test_a_study_without_offers_cannot_be_joined(place):
     assert "error[W533]: the storage has no study 'nothing'" in caught.value.render()
 
 
+def test_a_study_that_says_nothing_yet_cannot_be_joined_yet(place):
+    optuna.create_study(study_name="s.offers", storage=place)
+    with pytest.raises(InputError) as caught:
+        Board(place, "s", 1)
+    assert caught.value.code == "W533"
+
+
 # -------------------------------------------------------------------------------- what is asked for
 
 
