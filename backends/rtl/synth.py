@@ -11,9 +11,11 @@ from typing import Any, Literal
 
 from backends.process import Limits
 from backends.rtl.design import RtlDesign
-from backends.rtl.front.lower import graph_of
+from backends.rtl.front.lower import graph_of, lanes_for
 from backends.rtl.generate import Options, generate
+from backends.rtl.graph import Kind
 from backends.rtl.ir import to_verilog
+from backends.rtl.operators.library import Key, spec
 from backends.rtl.simulate import Simulation, simulate
 from backends.rtl.tools import (
     Cache,
@@ -128,7 +130,9 @@ def rtl_of(module: Any, schedule: Schedule, options: SynthOptions) -> RtlDesign:
     relaxed = frozenset(s.stmt for s in schedule if isinstance(s, Reassociate))
     # There is one characterised library; xc7 uses its delays, and says no clock.
     made_for = Options(options.period_ns, DEFAULT_TARGET, options.bram_latency)
-    return generate(graph_of(module, relaxed), made_for)
+    adder = spec(Key(Kind.FADD, 32, ((32, False),) * 2), options.period_ns, DEFAULT_TARGET)
+    lanes = lanes_for(adder.latency + options.bram_latency)
+    return generate(graph_of(module, relaxed, lanes=lanes), made_for)
 
 
 def synth(

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import weft
-from backends.rtl.front.lower import graph_of
+from backends.rtl.front.lower import graph_of, lanes_for
 from backends.rtl.graph import (
     DepKind,
     Guarded,
@@ -264,6 +264,10 @@ def test_sums_of_floats_are_interleaved_only_where_their_order_is_free():
     (partial,) = [a for a in graph.arrays if not a.argument]
     assert (partial.memory, partial.depth) == (Memory.LUTRAM, 8)
     assert len(ops_of(graph, Kind.FADD)) == 1 + 7
+
+
+def test_there_are_more_partial_sums_than_cycles_from_one_to_its_next():
+    assert [lanes_for(n) for n in (1, 2, 3, 6, 7, 14, 15)] == [4, 4, 8, 8, 16, 16, 32]
 
 
 def test_sums_of_floats_are_trees_only_where_their_order_is_free():

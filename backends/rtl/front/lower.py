@@ -17,10 +17,18 @@ from mlir_passes.build_types import plain
 from mlir_passes.dialect import ArrayInfo
 
 LANES = 8
-"""Partial results of a reduction: enough for an adder of 6 cycles."""
+"""Partial results of a reduction, enough for an adder of 6 cycles."""
 
 SMALL = 16
 """Elements of a bank of a local that is rather distributed RAM than block RAM."""
+
+
+def lanes_for(latency: int) -> int:
+    """Partial results that keep an adder busy: ``latency`` is its own and that of reading one.
+
+    One cycle more is for choosing what a partial result starts with.
+    """
+    return 1 << (latency + 1).bit_length()
 
 
 def graph_of(
@@ -31,8 +39,7 @@ def graph_of(
     Args:
         module: an MLIR module; it is not changed.
         reassociated: statements whose reduction may be done in any order.
-        lanes: partial results of such a reduction of floats: a power of two. The adder may have
-            that many cycles, less two, at an initiation interval of 1.
+        lanes: partial results of such a reduction of floats, a power of two: see `lanes_for`.
 
     Raises:
         ToolError: W460 what there is no hardware for, W461 too many copies.
