@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import pytest
 
@@ -164,7 +165,8 @@ def shared() -> Graph:
     return Graph("shared", arrays, (), body)
 
 
-GRAPHS = [mac(), mac(5, 4), triangular(), flattened(), guards(), strides(), intervals()]
+FLOATS = replace(mac(9, floats=True), name="floats")
+GRAPHS = [mac(), mac(5, 4), FLOATS, triangular(), flattened(), guards(), strides(), intervals()]
 GRAPHS += [banks(Memory.BRAM), banks(Memory.LUTRAM), registers(), local(), shared()]
 
 

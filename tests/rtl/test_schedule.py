@@ -12,7 +12,7 @@ from backends.rtl.graph import Block, DepKind, Graph, Kind, Loop, Memory, Pipeli
 from backends.rtl.operators.library import spec
 from backends.rtl.schedule.normal import normalise
 from backends.rtl.schedule.problem import problem
-from backends.rtl.schedule.regions import Target, pipeline, straight
+from backends.rtl.schedule.regions import Target, pipeline, schedule, straight
 from backends.rtl.schedule.solve import slot
 from backends.rtl.schedule.timing import ANYTIME, Fabric, key_of
 from dsl.affine import Affine, Constraint
@@ -306,3 +306,33 @@ def test_constraint_programming_gives_the_same_every_time():
     graph, block = random_block(25)
     given = replace(target(), effort=0.5)
     assert pipeline(graph, block, 1, given) == pipeline(graph, block, 1, given)
+
+
+def test_a_sum_goes_back_without_a_register():
+    given = target()
+    for floats in (False, True):
+        (region,) = schedule(normalise(mac(floats=floats)), given).body
+        block = region.schedule.block
+        ((load, store),) = region.schedule.back.items()
+        assert (block.ops[load].place.array, block.ops[store].place.array) == ("acc", "acc")
+        (total,) = (op for op in block.ops if op.kind in (Kind.ADD, Kind.FADD))
+        latency = given.spec(key_of(block, total)).latency
+        # The choice of the first iteration's fits before the sum, or takes a cycle.
+        assert max(1, latency) <= region.schedule.ii <= latency + 1
+
+
+def test_a_register_stays_where_more_than_its_sum_needs_it():
+    def kept(graph: Graph) -> bool:
+        return schedule(normalise(graph), target()).body[0].schedule.back == {}
+
+    graph = mac()
+    (region,) = graph.body
+    look = Maker()
+    look.store("s", 32, look.load("acc", 32, affine()), affine({}, 1))
+    assert not kept(graph)
+    assert kept(replace(graph, body=(region, Straight(look.block))))
+    later = (Constraint(affine({"i": 1}, -1)),)
+    ops = tuple(
+        replace(op, guard=later) if op.kind is Kind.HOLDS else op for op in region.block.ops
+    )
+    assert kept(replace(graph, body=(replace(region, block=replace(region.block, ops=ops)),)))

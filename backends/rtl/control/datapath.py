@@ -17,7 +17,7 @@ from backends.rtl.control.affine import Env, Number, holds, is_side_by_side, mod
 from backends.rtl.control.memories import Memories
 from backends.rtl.control.units import Units
 from backends.rtl.graph import Kind, Memory, Op, Place, Use
-from backends.rtl.ir import Expr, Lit, ModuleBuilder, lit, mux
+from backends.rtl.ir import Expr, Lit, ModuleBuilder, Ref, lit, mux
 from backends.rtl.operators.library import instantiate
 from backends.rtl.schedule.result import BlockSchedule
 from backends.rtl.schedule.timing import SpecOf, is_wire, key_of
@@ -103,8 +103,14 @@ class Datapath:
 
     def emit(self) -> None:
         """Make every operation; loads and stores go to the memories."""
+        back: dict[int, Ref] = {}
         for op in self.schedule.block.ops:
             match op.kind:
+                case Kind.LOAD if op.id in self.schedule.back:
+                    back[op.id] = self.builder.declare(f"{self.name}_v{op.id}", op.width)
+                    self._keep(op, back[op.id])
+                case Kind.STORE if op.id in self.schedule.back.values():
+                    pass
                 case Kind.CONST | Kind.INPUT | Kind.INDEX | Kind.HOLDS | Kind.RESIZE:
                     pass
                 case Kind.LOAD:
@@ -113,6 +119,11 @@ class Datapath:
                     self._store(op)
                 case _:
                     self._keep(op, self._compute(op))
+        for load, wire in back.items():
+            stored = self.schedule.block.ops[self.schedule.back[load]].operands[0]
+            cycle = self.schedule.start[load] + self.schedule.ii
+            value = self.value(stored, cycle).resize(wire.width, stored.signed)
+            self.builder.drive(wire, value)
 
     def _keep(self, op: Op, expr: Expr) -> None:
         self._values[op.id] = _Kept(expr, self._ready[op.id])

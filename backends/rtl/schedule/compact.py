@@ -41,6 +41,8 @@ def compact(times: Times) -> None:
         for op in reversed(range(problem.size)):
             if problem.anytime(op) or problem.block.ops[op].kind is Kind.STORE:
                 continue
+            if op in problem.back or op in problem.forth:
+                continue
             moved |= _move(times, op, values, addresses, address_of, taken)
         if not moved:
             return
@@ -140,14 +142,20 @@ def _chains(times: Times, op: int, cycle: int) -> bool:
     return fits
 
 
+def _followers(problem: Problem, op: int) -> list[tuple[int, int]]:
+    """Who uses a result, of this iteration or of the next."""
+    now = [(user, 0) for user in problem.users[op]]
+    return now + [(load, 1) for load in problem.forth.get(op, ())]
+
+
 def _restart(times: Times, op: int, *, change: bool = True) -> bool:
     """The times of what follows in the same cycle, after ``op`` changed; whether all fit."""
     saved: dict[int, float] = {}
     work, fits = [op], True
     while work and fits:
         current = work.pop()
-        for user in times.problem.users[current]:
-            if times.start[user] != times.ready(current):
+        for user, turns in _followers(times.problem, current):
+            if times.start[user] + turns * times.ii != times.ready(current):
                 continue
             arrival = times.arrives(user, times.start[user])
             if not times.fits(user, arrival):

@@ -38,7 +38,7 @@ def exact(problem: Problem, ii: int, deepest: int, effort: float) -> Times | Non
     model = cp_model.CpModel()
     start = {op: model.new_int_var(0, deepest, f"s{op}") for op in placed}
     _order(model, problem, ii, start)
-    _chains(model, problem, start)
+    _chains(model, problem, ii, start)
     _ports(model, problem, ii, deepest, start)
     last = model.new_int_var(0, deepest, "last")
     for op in placed:
@@ -51,10 +51,11 @@ def exact(problem: Problem, ii: int, deepest: int, effort: float) -> Times | Non
     if solver.solve(model) not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
         return None
     times = Times(problem, ii)
-    for op in placed:  # operands come before what uses them
-        cycle = int(solver.value(start[op]))
-        times.settle(op, cycle, 0.0)
-        times.settle(op, cycle, times.arrives(op, cycle))
+    for op in placed:
+        times.settle(op, int(solver.value(start[op])), 0.0)
+    for _ in range(1 + len(problem.back)):  # operands come before what uses them, but those back
+        for op in placed:
+            times.settle(op, times.start[op], times.arrives(op, times.start[op]))
     return times
 
 
@@ -76,10 +77,11 @@ def _order(model: Any, problem: Problem, ii: int, start: dict[int, Any]) -> None
             model.add(start[op] + ii * edge.distance >= start[edge.src] + edge.latency)
 
 
-def _chains(model: Any, problem: Problem, start: dict[int, Any]) -> None:
+def _chains(model: Any, problem: Problem, ii: int, start: dict[int, Any]) -> None:
     """Operands before their use, and what follows in one cycle within the budget."""
     budget = int(problem.budget * PICOSECONDS)
     arrival = {}
+    pairs: list[tuple[int, int, int]] = []
     for op in start:
         need = _picoseconds(problem.timing[op].delay_in)
         arrival[op] = model.new_int_var(0, max(0, budget - need), f"a{op}")
@@ -87,16 +89,20 @@ def _chains(model: Any, problem: Problem, start: dict[int, Any]) -> None:
             first = model.new_bool_var(f"f{op}")
             model.add(start[op] >= 1).only_enforce_if(~first)
             model.add(arrival[op] >= _picoseconds(problem.early[op])).only_enforce_if(first)
-        for used in problem.operands[op]:
-            timing = problem.timing[used]
-            same = model.new_bool_var(f"c{used}_{op}")
-            ready = start[used] + timing.latency
-            model.add(start[op] >= ready)
-            model.add(start[op] >= ready + 1).only_enforce_if(~same)
-            leaves: Any = _picoseconds(timing.delay_out)
-            if timing.latency == 0:
-                leaves = arrival[used] + _picoseconds(timing.delay_in)
-            model.add(arrival[op] >= leaves).only_enforce_if(same)
+        came = [(used, 0) for used in problem.operands[op]]
+        if op in problem.back:
+            came.append((problem.back[op], ii))
+        pairs += [(used, op, before) for used, before in came]
+    for used, op, before in pairs:
+        timing = problem.timing[used]
+        same = model.new_bool_var(f"c{used}_{op}")
+        ready = start[used] + timing.latency - before
+        model.add(start[op] >= ready)
+        model.add(start[op] >= ready + 1).only_enforce_if(~same)
+        leaves: Any = _picoseconds(timing.delay_out)
+        if timing.latency == 0:
+            leaves = arrival[used] + _picoseconds(timing.delay_in)
+        model.add(arrival[op] >= leaves).only_enforce_if(same)
 
 
 def _picoseconds(nanoseconds: float) -> int:

@@ -44,6 +44,8 @@ class Problem:
         ports: of RAM, and shared operators, that each operation takes in its cycle.
         several: how many there are of a port, where it is not one.
         shared: operations that go to shared operators.
+        back: loads, and the operation whose result of the iteration before they are
+            (see `carry`); ``forth`` is the converse.
     """
 
     block: Block
@@ -57,6 +59,8 @@ class Problem:
     ports: tuple[tuple[Port, ...], ...]
     several: Mapping[Port, int] = field(default_factory=dict)
     shared: frozenset[int] = frozenset()
+    back: Mapping[int, int] = field(default_factory=dict)
+    forth: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
 
     def capacity(self, port: Port) -> int:
         """How many operations a port takes in a cycle."""
@@ -73,7 +77,14 @@ class Problem:
 
 
 def problem(
-    graph: Graph, block: Block, *, period: float, fabric: Fabric, spec: SpecOf, carried: bool
+    graph: Graph,
+    block: Block,
+    *,
+    period: float,
+    fabric: Fabric,
+    spec: SpecOf,
+    carried: bool,
+    back: Mapping[int, int] | None = None,
 ) -> Problem:
     """The problem of a block.
 
@@ -84,7 +95,13 @@ def problem(
         fabric: Delays of memories.
         spec: The operator library.
         carried: Whether iterations overlap, so that order between them counts.
+        back: Loads that take the value of a store of the iteration before, from `carry`.
     """
+    stored = back or {}
+    produced = {load: block.ops[store].operands[0].op for load, store in stored.items()}
+    forth: dict[int, list[int]] = defaultdict(list)
+    for load, producer in produced.items():
+        forth[producer].append(load)
     timing = tuple(timed(graph, block, op, fabric, spec) for op in block.ops)
     users: list[list[int]] = [[] for _ in block.ops]
     operands: list[tuple[int, ...]] = []
@@ -99,6 +116,8 @@ def problem(
     into: dict[int, list[Edge]] = defaultdict(list)
     out: dict[int, list[Edge]] = defaultdict(list)
     for dep in block.deps:
+        if dep.src in stored or dep.dst in stored:
+            continue
         if dep.distance == 0 or carried:
             edge = Edge(dep.src, dep.dst, _latency(graph, block, dep), dep.distance)
             into[dep.dst].append(edge)
@@ -113,6 +132,8 @@ def problem(
         tuple(tuple(into[i]) for i in range(len(block.ops))),
         tuple(tuple(out[i]) for i in range(len(block.ops))),
         tuple(_ports(graph, op) for op in block.ops),
+        back=produced,
+        forth={op: tuple(loads) for op, loads in forth.items()},
     )
 
 
@@ -142,7 +163,10 @@ def sharing(given: Problem, ops: Mapping[int, Key], turns: int, fabric: Fabric) 
 
 def recurrent(given: Problem) -> frozenset[int]:
     """The operations on cycles of operands and order between iterations."""
-    after = [{*given.users[op], *(e.dst for e in given.out[op])} for op in range(given.size)]
+    after = [
+        {*given.users[op], *(e.dst for e in given.out[op]), *given.forth.get(op, ())}
+        for op in range(given.size)
+    ]
     before: list[set[int]] = [set() for _ in after]
     for op, users in enumerate(after):
         for user in users:
@@ -152,6 +176,8 @@ def recurrent(given: Problem) -> frozenset[int]:
         for edge in given.out[op]:
             if edge.distance:
                 found |= _reached(after, edge.dst) & _reached(before, edge.src)
+    for load, producer in given.back.items():
+        found |= _reached(after, load) & _reached(before, producer)
     return frozenset(found)
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter as Count
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import assert_never
 
 from backends.rtl.graph import Block, Graph, Guarded, Kind, Loop, Pipeline, Region, Straight
 from backends.rtl.operators.library import Key
+from backends.rtl.schedule.carry import accesses, taken_back
 from backends.rtl.schedule.compact import compact
 from backends.rtl.schedule.exact import exact
 from backends.rtl.schedule.problem import Problem, problem, recurrent, sharing
@@ -49,19 +52,25 @@ class Target:
 
 def schedule(graph: Graph, target: Target) -> ScheduledGraph:
     """A graph with normal counters (`normal.normalise`), and a cycle for each operation."""
-    return ScheduledGraph(graph, tuple(_region(graph, r, target) for r in graph.body))
+    count = accesses(graph)
+    return ScheduledGraph(graph, tuple(_region(graph, r, target, count) for r in graph.body))
 
 
-def _region(graph: Graph, region: Region, target: Target) -> ScheduledRegion:
+def _region(
+    graph: Graph, region: Region, target: Target, count: Count[tuple[str, int | None]]
+) -> ScheduledRegion:
     match region:
         case Straight(block):
             return ScheduledStraight(straight(graph, block, target))
         case Pipeline(counters, block, ii):
-            return ScheduledPipeline(counters, pipeline(graph, block, ii, target), ii)
+            back = taken_back(graph, counters, block, count)
+            return ScheduledPipeline(counters, pipeline(graph, block, ii, target, back), ii)
         case Loop(counter, body):
-            return ScheduledLoop(counter, tuple(_region(graph, r, target) for r in body))
+            return ScheduledLoop(counter, tuple(_region(graph, r, target, count) for r in body))
         case Guarded(constraints, body):
-            return ScheduledGuarded(constraints, tuple(_region(graph, r, target) for r in body))
+            return ScheduledGuarded(
+                constraints, tuple(_region(graph, r, target, count) for r in body)
+            )
         case _:
             assert_never(region)
 
@@ -78,9 +87,18 @@ def straight(graph: Graph, block: Block, target: Target) -> BlockSchedule:
     return _result(times, "")
 
 
-def pipeline(graph: Graph, block: Block, asked: int, target: Target) -> BlockSchedule:
-    """The schedule of a block whose iterations overlap, at the least interval from ``asked`` on."""
-    given = _problem(graph, block, target, carried=True)
+def pipeline(
+    graph: Graph,
+    block: Block,
+    asked: int,
+    target: Target,
+    back: Mapping[int, int] | None = None,
+) -> BlockSchedule:
+    """The schedule of a block whose iterations overlap, at the least interval from ``asked`` on.
+
+    ``back`` is from `carry.taken_back`.
+    """
+    given = _problem(graph, block, target, carried=True, back=back)
     by_ports, port = port_bound(given)
     least = max(asked, by_ports)
     ii = recurrence_bound(given, least)
@@ -104,7 +122,7 @@ def pipeline(graph: Graph, block: Block, asked: int, target: Target) -> BlockSch
     if times.ii > 1:
         times = _shared(given, times, target)
     compact(times)
-    return _result(times, why)
+    return _result(times, why, back)
 
 
 def _improved(
@@ -144,7 +162,14 @@ def _shared(given: Problem, times: Times, target: Target) -> Times:
     return times
 
 
-def _problem(graph: Graph, block: Block, target: Target, *, carried: bool) -> Problem:
+def _problem(
+    graph: Graph,
+    block: Block,
+    target: Target,
+    *,
+    carried: bool,
+    back: Mapping[int, int] | None = None,
+) -> Problem:
     return problem(
         graph,
         block,
@@ -152,10 +177,11 @@ def _problem(graph: Graph, block: Block, target: Target, *, carried: bool) -> Pr
         fabric=target.fabric,
         spec=target.spec,
         carried=carried,
+        back=back,
     )
 
 
-def _result(times: Times, why: str) -> BlockSchedule:
+def _result(times: Times, why: str, back: Mapping[int, int] | None = None) -> BlockSchedule:
     given = times.problem
     last = max((times.start[op.id] for op in given.block.ops), default=0)
     return BlockSchedule(
@@ -166,4 +192,5 @@ def _result(times: Times, why: str) -> BlockSchedule:
         times.ii,
         why,
         given.shared,
+        back or {},
     )

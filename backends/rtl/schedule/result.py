@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import assert_never
 
 from backends.rtl.graph import Block, Counter, Graph, Guarded, Loop, Pipeline, Region, Straight
@@ -18,6 +19,7 @@ class BlockSchedule:
     needs no cycle (`timing.ANYTIME`) has 0 in both. ``depth`` cycles after an iteration started
     nothing of it is under way; ``ii`` is 0 where iterations do not overlap. What is ``shared`` goes
     to an operator that others use in other cycles; its timing has the registers in front of that.
+    ``back`` are loads that take the value of a store of the iteration before (see `carry`).
     """
 
     block: Block
@@ -27,6 +29,7 @@ class BlockSchedule:
     ii: int = 0
     why: str = ""
     shared: frozenset[int] = frozenset()
+    back: Mapping[int, int] = field(default_factory=dict)
 
     @property
     def ready(self) -> tuple[int, ...]:

@@ -58,6 +58,9 @@ class Times:
         for used in self.problem.operands[op]:
             if self.ready(used) == cycle:
                 latest = max(latest, self.leaves[used])
+        producer = self.problem.back.get(op)
+        if producer is not None and self.ready(producer) == cycle + self.ii:
+            latest = max(latest, self.leaves[producer])
         return latest
 
     def fits(self, op: int, arrival: float) -> bool:
@@ -80,6 +83,8 @@ class Times:
             cycle = max(cycle, self.ready(used))
         for edge in self.problem.into[op]:
             cycle = max(cycle, self.start[edge.src] + edge.latency - self.ii * edge.distance)
+        if op in self.problem.back:
+            cycle = max(cycle, self.ready(self.problem.back[op]) - self.ii)
         return cycle
 
 
@@ -90,7 +95,7 @@ def solve(problem: Problem, ii: int) -> Times:
         NoSchedule: None was found.
     """
     limit = _limit(problem, ii)
-    carried = any(e.distance for edges in problem.into for e in edges)
+    carried = _rounds(problem) > 0
     failure = NoSchedule(0)
     for measure in (heights, around) if ii and carried else (heights,):
         times = Times(problem, ii)
@@ -135,6 +140,7 @@ def _relax(times: Times, dirty: Iterable[int], limit: int) -> None:
         if before == (cycle, times.leaves[op]):
             continue
         later = [*problem.users[op], *(e.dst for e in problem.out[op])]
+        later += problem.forth.get(op, ())
         for other in later:
             if other not in waiting:
                 waiting.add(other)
@@ -177,7 +183,7 @@ def heights(problem: Problem, ii: int) -> tuple[float, ...]:
         ii: At least what its recurrences ask for.
     """
     result = [0.0] * problem.size
-    rounds = 1 + sum(1 for edges in problem.into for e in edges if e.distance) if ii else 1
+    rounds = 1 + _rounds(problem) if ii else 1
     for _ in range(rounds):
         changed = False
         for op in reversed(range(problem.size)):
@@ -189,6 +195,7 @@ def heights(problem: Problem, ii: int) -> tuple[float, ...]:
                 for e in problem.out[op]
                 if e.distance == 0 or ii
             ]
+            after += [result[load] + timing.latency - ii for load in problem.forth.get(op, ())]
             best = max(after, default=timing.latency + chained)
             if best > result[op] + 1e-9:
                 result[op], changed = best, True
@@ -223,10 +230,16 @@ def recurrence_bound(problem: Problem, least: int) -> int:
     return ii
 
 
+def _rounds(problem: Problem) -> int:
+    """How often iterations wait for one another."""
+    edges = sum(1 for edges in problem.into for e in edges if e.distance)
+    return edges + len(problem.back)
+
+
 def _acyclic(problem: Problem, ii: int) -> bool:
     """Whether no cycle of operands and order takes longer than its iterations."""
     start = [0] * problem.size
-    rounds = 2 + sum(1 for edges in problem.into for e in edges if e.distance)
+    rounds = 2 + _rounds(problem)
     for _ in range(rounds):
         changed = False
         for op in range(problem.size):
@@ -235,6 +248,9 @@ def _acyclic(problem: Problem, ii: int) -> bool:
                 cycle = max(cycle, start[used] + problem.timing[used].latency)
             for e in problem.into[op]:
                 cycle = max(cycle, start[e.src] + e.latency - ii * e.distance)
+            if op in problem.back:
+                producer = problem.back[op]
+                cycle = max(cycle, start[producer] + problem.timing[producer].latency - ii)
             changed |= cycle != start[op]
             start[op] = cycle
         if not changed:

@@ -72,8 +72,8 @@ class Maker:
         return Block(tuple(self.ops), tuple(self.deps))
 
 
-def mac(n: int = 12, ii: int = 1, size: int = 12) -> Graph:
-    """``s[0] += a[i] * b[i]`` with the sum in a register."""
+def mac(n: int = 12, ii: int = 1, size: int = 12, *, floats: bool = False) -> Graph:
+    """``s[0] += a[i] * b[i]`` with the sum in a register; of floats without the product."""
     m = Maker()
     i = affine({"i": 1})
     first = (Constraint(-i),)
@@ -83,7 +83,8 @@ def mac(n: int = 12, ii: int = 1, size: int = 12) -> Graph:
     holds = m.op(Kind.HOLDS, 1, guard=first)
     old = m.op(Kind.SELECT, 32, holds, start, acc, signed=False)
     product = m.op(Kind.MUL, 32, a, b)
-    total = m.op(Kind.ADD, 32, product, old)
+    add = Kind.FADD if floats else Kind.ADD
+    total = m.op(add, 32, product, old, signed=not floats)
     keep = m.store("acc", 32, total, affine())
     last = m.store("s", 32, total, affine(), guard=(Constraint(i - (n - 1)),))
     m.dep(acc, keep, DepKind.ANTI)
