@@ -22,7 +22,7 @@ from backends.rtl.schedule.result import (
     ScheduledRegion,
     ScheduledStraight,
 )
-from dsl.affine import Affine, Constraint
+from dsl.affine import Constraint
 
 HANDSHAKE = 1
 """Cycles from start to done besides those of the regions."""
@@ -166,14 +166,19 @@ def trips(counter: Counter, env: Mapping[str, int]) -> int:
 
 
 def iterations(counters: tuple[Counter, ...], env: Mapping[str, int]) -> int:
-    """Iterations of nested normal counters; an inner one has at least one wherever it begins."""
+    """Iterations of nested normal counters, as hardware counts them.
+
+    An inner counter takes one wherever it begins: where it has none, conditions of what is stored
+    make that one do nothing (see `backends.rtl.schedule.normal`).
+    """
+    return _iterations(counters, env, least=0)
+
+
+def _iterations(counters: tuple[Counter, ...], env: Mapping[str, int], least: int) -> int:
     if not counters:
         return 1
     outer, rest = counters[0], counters[1:]
-    count = trips(outer, env)
+    count = max(least, trips(outer, env))
     if not any(outer.iv in u.variables() for c in rest for u in c.uppers):
-        return count * (iterations(rest, {**env, outer.iv: 0}) if count else 0)
-    return sum(iterations(rest, {**env, outer.iv: n}) for n in range(count))
-
-
-__all__ = ["Affine", "iterations", "predict", "trips"]
+        return count * _iterations(rest, {**env, outer.iv: 0}, least=1) if count else 0
+    return sum(_iterations(rest, {**env, outer.iv: n}, least=1) for n in range(count))

@@ -77,6 +77,15 @@ def flattened() -> Graph:
     return kernel("flattened", pipe(counters, N * 8 + J))
 
 
+def skewed() -> Graph:
+    """Bounds as of a skewed nest: what is no iteration is passed over, in a cycle of its own."""
+    t = Affine.of("t")
+    first = counter("i", 6, lower=(0, t * 2 - 3))
+    second = counter("j", (5, Affine.of("i") + 4 - t * 2), lower=(0, t - 3))
+    pipeline = pipe([first, second], N * 8 + J, again=True)
+    return kernel("skewed", Loop(counter("t", 4), (pipeline,)))
+
+
 def guards() -> Graph:
     even = (Constraint(N - (N // 2) * 2, "=="),)
     odd = (Constraint(N - (N // 2) * 2 - 1, "=="),)
@@ -166,7 +175,17 @@ def shared() -> Graph:
 
 
 FLOATS = replace(mac(9, floats=True), name="floats")
-GRAPHS = [mac(), mac(5, 4), FLOATS, triangular(), flattened(), guards(), strides(), intervals()]
+GRAPHS = [
+    mac(),
+    mac(5, 4),
+    FLOATS,
+    triangular(),
+    flattened(),
+    skewed(),
+    guards(),
+    strides(),
+    intervals(),
+]
 GRAPHS += [banks(Memory.BRAM), banks(Memory.LUTRAM), registers(), local(), shared()]
 
 
