@@ -87,6 +87,29 @@ def test_gemm_with_64_multipliers_and_banks_of_c_is_one_pipeline():
     assert all(d.distance <= 1 for d in region.block.deps)
 
 
+def test_sums_of_a_nest_live_in_registers_around_it_where_they_share_a_bank():
+    @weft.kernel
+    def filters(x: i8[3, 14], w: i8[4, 3, 5], y: i32[4, 10]):
+        for c in range(10):
+            for o in range(4):
+                y[o, c] = 0
+            for i in range(3):
+                for a in range(5):
+                    for o in range(4):
+                        y[o, c] += w[o, i, a] * x[i, c + a]
+
+    @filters.schedule
+    def fast(s):
+        s.unroll("S0.o")
+        s.unroll("S1.o")
+        s.pipeline("a")
+        s.partition("w", 0, "complete")
+
+    region = the_pipeline(graph_of_kernel(filters, "fast"))
+    assert [c.trips for c in region.counters] == [3, 5]
+    assert "y" not in {op.place.array for op in region.block.ops if op.place is not None}
+
+
 def test_a_store_is_forwarded_and_a_local_of_one_iteration_vanishes():
     @weft.kernel
     def smooth(x: i16[12], y: i16[12]):

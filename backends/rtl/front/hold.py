@@ -34,7 +34,7 @@ class Held:
 
 
 def held(node: FlatLoop, inside: Scope, context: Context, taken: int) -> Held | None:
-    """The body of a loop around one pipelined loop, with what that accumulates in registers.
+    """The body of a loop around one pipelined nest, with what that accumulates in registers.
 
     Args:
         node: the outer loop.
@@ -48,19 +48,18 @@ def held(node: FlatLoop, inside: Scope, context: Context, taken: int) -> Held | 
     loops = [n for n, child in enumerate(node.body) if not isinstance(child, Leaf)]
     if len(loops) != 1:
         return None
-    inner = node.body[loops[0]]
-    if not isinstance(inner, FlatLoop) or inner.ii is None:
-        return None
-    deepest = inside.inside(inner.counter)
-    if deepest is None:
+    chain = _chain(node.body[loops[0]])
+    deepest: Scope | None = inside
+    for loop in chain:
+        deepest = None if deepest is None else deepest.inside(loop.counter)
+    if not chain or deepest is None:
         return None
     before = [n for n in node.body[: loops[0]] if isinstance(n, Leaf)]
     after = [n for n in node.body[loops[0] + 1 :] if isinstance(n, Leaf)]
-    leaves = [n for n in inner.body if isinstance(n, Leaf)]
+    leaves = [n for n in chain[-1].body if isinstance(n, Leaf)]
     around = [t for leaf in (*before, *after) for t in touches(leaf, inside)]
-    keys = _elements(
-        around, [t for leaf in leaves for t in touches(leaf, deepest)], deepest, context
-    )
+    within = [t for leaf in leaves for t in touches(leaf, deepest)]
+    keys = _elements(around, within, len(chain), deepest, context)
     if not keys:
         return None
     names = {key: f"{key[0]}$h{taken + n}" for n, key in enumerate(keys)}
@@ -70,7 +69,10 @@ def held(node: FlatLoop, inside: Scope, context: Context, taken: int) -> Held | 
     widths = {k: context.arrays[k[0]].width for k in keys}
     body: list[Flat] = [copy(widths[k], k, (names[k], ())) for k in first]
     body += [rewrite.leaf(leaf, inside) for leaf in before]
-    body.append(replace(inner, body=tuple(rewrite.leaf(leaf, deepest) for leaf in leaves)))
+    inner = replace(chain[-1], body=tuple(rewrite.leaf(leaf, deepest) for leaf in leaves))
+    for loop in reversed(chain[:-1]):
+        inner = replace(loop, body=(inner,))
+    body.append(inner)
     body += [rewrite.leaf(leaf, inside) for leaf in after]
     body += [copy(widths[k], (names[k], ()), k) for k in keys]
     made = tuple(
@@ -79,10 +81,23 @@ def held(node: FlatLoop, inside: Scope, context: Context, taken: int) -> Held | 
     return Held(tuple(body), made)
 
 
+def _chain(node: Flat) -> list[FlatLoop]:
+    """The loops of a perfect nest down to the pipelined one; none if it is no such nest."""
+    found: list[FlatLoop] = []
+    while isinstance(node, FlatLoop):
+        found.append(node)
+        if node.ii is not None:
+            return found
+        if len(node.body) != 1:
+            break
+        node = node.body[0]
+    return []
+
+
 def _elements(
-    around: Sequence[Touch], inner: Sequence[Touch], scope: Scope, context: Context
+    around: Sequence[Touch], inner: Sequence[Touch], depth: int, scope: Scope, context: Context
 ) -> list[Key]:
-    """What the inner loop accumulates, and nothing else may touch."""
+    """What the inner loops, so many, accumulate, and nothing else may touch."""
     found: list[Key] = []
     every = {(t.array, t.indices) for t in (*around, *inner)}
     by_array: dict[str, set[Indices]] = {}
@@ -92,7 +107,7 @@ def _elements(
         info = context.arrays[array]
         if (
             info.memory is Memory.REGISTERS
-            or suffix(indices, scope.counters[-1:])
+            or suffix(indices, scope.counters[-depth:])
             or not exists(indices, info, scope)
         ):
             continue
