@@ -120,6 +120,7 @@ class Expander:
     memory_numbers: Mapping[str, int]
     env: Env
     copied: frozenset[str]
+    from_zero: frozenset[str] = frozenset()  # counters that are never less
     graph: Graph = field(init=False)
     _values: dict[int, int] = field(default_factory=dict)  # address -> value it holds
     _merged: dict[tuple[object, ...], int] = field(default_factory=dict)
@@ -175,6 +176,8 @@ class Expander:
         for c in guard.constraints:
             e = c.expr.substitute(self.env).substitute(values)
             if not e.is_const:
+                if self._never(e):
+                    return
                 decided = False
             elif not (e.const >= 0 if c.kind == ">=" else e.const == 0):
                 return
@@ -183,6 +186,11 @@ class Expander:
             self.when = "guarded"
         self.run(guard.body, copies)
         self.when = outer
+
+    def _never(self, e: Affine) -> bool:
+        """It is less than zero whatever the counters are, which count from zero."""
+        falls = all(c < 0 and isinstance(v, str) and v in self.from_zero for v, c in e.terms)
+        return e.const < 0 and falls
 
     # ------------------------------------------------------------------------- statements
 

@@ -31,6 +31,7 @@ class Scope:
     mode: Mode = "average"
     addresses: Addresses = field(init=False)
     numbers: dict[str, int] = field(init=False)
+    from_zero: frozenset[str] = field(init=False)  # counters of loops with constant lower bounds
     pipelines: dict[object, Pipeline] = field(default_factory=dict)  # by what they depend on
     unpipelined: set[str] = field(default_factory=set)  # loops that the tool gave up
     apart: set[str] = field(default_factory=set)  # loops that it does not flatten into others
@@ -38,6 +39,10 @@ class Scope:
     def __post_init__(self) -> None:
         self.addresses = Addresses(self.kernel.memories)
         self.numbers = {m.name: n for n, m in enumerate(self.kernel.memories)}
+        loops = (loop for f in self.kernel.functions for loop in loops_in(f.body))
+        self.from_zero = frozenset(
+            loop.iv for loop in loops if all(b.is_const for b in loop.lowers)
+        )
 
     def iterations(self, loop: Loop) -> float:
         """How often the (unrolled) body runs."""
@@ -115,7 +120,9 @@ def nest_graph(scope: Scope, chain: tuple[Loop, ...], env: dict[str, Affine]) ->
     own = {**env, **{loop.iv: running(loop, 1) for loop in chain[:-1]}}
     own[inner.iv] = base + Affine(((number, inner.step),))
     copied = frozenset({number, *(each.iv for each in loops_in(inner.body))})
-    expander = Expander(scope.personality, scope.addresses, scope.numbers, own, copied)
+    expander = Expander(
+        scope.personality, scope.addresses, scope.numbers, own, copied, scope.from_zero
+    )
     expander.prepare(chain[0].body)
     before, after = [], []
     for outer, loop in pairwise(chain):

@@ -112,7 +112,7 @@ def _demand(pipe: Pipe, shapes: Mapping[str, tuple[int, ...]], banking: Banking)
     for touch in pipe.touches:
         if touch.memory in shapes:
             arrays[touch.memory].append(touch)
-    many = _many(pipe, {m: t for m, t in arrays.items() if len(shapes[m]) == 1})
+    many = _many(pipe, arrays, shapes)
     limit = _single_port(pipe, arrays)
     stuck = _stuck(pipe, arrays, banking)
     for memory, touches in arrays.items():
@@ -133,14 +133,19 @@ def _demand(pipe: Pipe, shapes: Mapping[str, tuple[int, ...]], banking: Banking)
             _factors(pipe, memory, shapes[memory], live, updated, banking)
 
 
-def _many(pipe: Pipe, arrays: Mapping[str, list[Touch]]) -> set[str]:
+def _many(
+    pipe: Pipe, arrays: Mapping[str, list[Touch]], shapes: Mapping[str, tuple[int, ...]]
+) -> set[str]:
     """Arrays of which an iteration accesses too many elements to partition them."""
     if pipe.straight:
         return set()
     found = set()
     for memory, touches in arrays.items():
         live, _ = _live(pipe, touches, _updated(touches))
-        if live and _accesses({_box(t, pipe) for t in live}) >= _MOST:
+        if not live or len(shapes[memory]) > 1:
+            continue
+        accesses = _accesses({_box(t, pipe) for t in live})
+        if _MOST <= accesses < shapes[memory][0] // 2:
             found.add(memory)
     return found
 

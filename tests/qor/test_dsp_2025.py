@@ -174,3 +174,17 @@ def test_an_array_that_cannot_be_partitioned_is_read_from_copies() -> None:
     at = found(strided(), *steps)
     assert at.loops[-1].ii == 61  # 1024 loads at 17 a state
     assert at.dsp == 17 * (SUM + PRODUCT)
+
+
+def test_guards_that_no_iteration_of_a_copy_meets_are_gone() -> None:
+    # trmm-opt with its outer loop at 5: the copies for k = 0 never run, 59 sums at interval 1.
+    p = ProgramBuilder("upper")
+    a, b = p.local("A", f64, (60, 60)), p.local("B", f64, (60, 80))
+    s = p.local("s", f64)
+    i, j, k = p.loops(i=60, j=80, k=60)
+    p.compute("S", (i, j), s, b[i, j])
+    p.compute("T", (i, j, k), s, s + a[k, i] * b[k, j], after=("S", j), where=k > i)
+    p.compute("U", (i, j), b[i, j], s * 2.0, after=("T", j))
+    at = found(p, Unroll("i", 5), Unroll("k", 60))
+    assert at.loops[-1].ii == 1
+    assert dict(at.units) == {"dadd": 59, "dmul": 60}
