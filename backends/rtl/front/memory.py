@@ -59,7 +59,6 @@ class Memory:
     registers: list[Array] = field(default_factory=list)
     time: int = 0
     histories: dict[str, _History] = field(default_factory=dict)
-    dead: set[int] = field(default_factory=set)
     _apart: dict[tuple[Affine, ...], bool] = field(default_factory=dict)
     _current: dict[tuple[str, Indices], Val] = field(default_factory=dict)
     held: dict[tuple[str, Indices], Array] = field(default_factory=dict)
@@ -142,7 +141,6 @@ class Memory:
         for old in self._candidates(history, indices):
             if old.indices == indices and implies(old.guard, guard):
                 if not self._read_since(history, old):
-                    self.dead.add(old.op)
                     history.stores.remove(old)
                     history.by_indices[indices].remove(old)
                 break
