@@ -15,7 +15,7 @@ from dse.strategies.refine import refined
 from dse.strategies.solve import solve
 from dse.strategies.spend import less
 
-_TRIES = 4  # of one budget, each with less to spend
+_TRIES = 6  # of one budget, each with less to spend
 _BEST = 2  # solutions of a variant that are evaluated for the whole budget
 _MARGIN = 1.02  # by what share an estimate may be slower than a known design
 
@@ -71,6 +71,7 @@ def solved(
     fits = [r.latency for r in known.values() if r.status is Status.OK and r.latency is not None]
     fastest = min(fits, default=inf)
     seen = set(known)
+    dear: dict[Point, Result] = {}
     first = [(number, solve(space, number, budget)) for number in range(len(space.variants))]
     for number, solutions in sorted(first, key=lambda f: f[1][0].cycles if f[1] else inf):
         spend = budget
@@ -78,7 +79,11 @@ def solved(
         for _ in range(_TRIES):
             dearest: Result | None = None
             for solution in found[:count]:
-                if solution.point in seen or solution.cycles > _MARGIN * fastest:
+                if solution.cycles > _MARGIN * fastest:
+                    break
+                if solution.point in dear:
+                    dearest = dear[solution.point]
+                if solution.point in seen:
                     continue
                 seen.add(solution.point)
                 result = evaluate(solution.point)
@@ -88,7 +93,7 @@ def solved(
                 if result.status is Status.OK:
                     fastest = min(fastest, result.latency)
                 else:
-                    dearest = result
+                    dearest = dear[solution.point] = result
                     break
             reduced = None if dearest is None else less(spend, budget, dearest, limits)
             if reduced is None or reduced < 1:
