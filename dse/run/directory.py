@@ -14,6 +14,7 @@ import fcntl
 import json
 import os
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TextIO
@@ -26,6 +27,16 @@ from dsl.schedule import Schedule
 SCHEMA_VERSION = 1
 _MANIFEST, _LOCK, _RESULT = "manifest.json", "run.lock", "result"
 _DAMAGED = (KeyError, TypeError, ValueError)
+_NEEDED: Mapping[str, tuple[type, ...]] = {
+    **dict.fromkeys(("kernel", "program", "device", "source"), (str,)),
+    "size": (str, type(None)),
+    "clock_ns": (int, float),
+    "timeout": (int, float),
+    "limits": (dict,),
+    "latency_limit": (int, float, type(None)),
+    "objectives": (list,),
+}
+"""What a manifest must say, and in what form: somebody may have edited it."""
 
 
 def write_whole(path: Path, text: str) -> None:
@@ -146,6 +157,9 @@ def open_run(path: Path, *, write: bool = True) -> RunDirectory:
         raise InputError("W521", f"{path} holds no run: no manifest.json to read") from error
     if version != SCHEMA_VERSION:
         raise InputError("W521", f"{path} has schema_version {version}, not {SCHEMA_VERSION}")
+    wrong = [k for k, kinds in _NEEDED.items() if not isinstance(manifest.get(k, ...), kinds)]
+    if wrong:
+        raise InputError("W521", f"{path / _MANIFEST} does not say the run's {', '.join(wrong)}")
     return RunDirectory(path, manifest, _locked(path) if write else None)
 
 

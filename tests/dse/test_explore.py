@@ -30,6 +30,7 @@ from dsl.loader import load_kernels
 from dsl.schedule import Schedule
 from dsl.steps import Pipeline
 from tests.dse.commands import statuses
+from tests.dse.manifest import WHOLE
 
 ROOT = Path(__file__).resolve().parents[2]
 GEMM = f"{ROOT}/examples/polybench/gemm.py:gemm"
@@ -192,7 +193,7 @@ def test_a_run_is_resumed_with_its_own_options(tmp_path, capfd):
 
 
 def test_two_processes_do_not_write_one_run(tmp_path):
-    run = create(tmp_path / "run", {"kernel": "gemm"})
+    run = create(tmp_path / "run", WHOLE)
     with pytest.raises(InputError) as caught:
         open_run(tmp_path / "run")
     assert caught.value.code == "W522"

@@ -24,6 +24,7 @@ from dsl.steps import Interchange
 from qor_gnn.personality import personality
 from tests.dse.acting import Acting
 from tests.dse.commands import ROOT, statuses
+from tests.dse.manifest import WHOLE
 from tests.dse.test_fanout import Refusing
 
 pytest.importorskip("optuna")
@@ -43,7 +44,7 @@ def made(tmp_path: Path, space: Space) -> Iterator[Made]:
     with contextlib.ExitStack() as stack:
 
         def session(evaluator=None, fanout: Fanout | None = None, **more) -> Session:
-            run = create(tmp_path / "run", {"kernel": "seidel_2d"})
+            run = create(tmp_path / "run", {**WHOLE, "kernel": "seidel_2d"})
             stack.callback(run.close)
             study = Study(run, ("latency", "dsp"), limits, "tpe", 0)
             options = Options(CHIP, 10.0, limits, "pom", 10)
