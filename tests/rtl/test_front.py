@@ -372,3 +372,17 @@ def test_a_load_that_stands_outside_of_the_loop_that_uses_it_keeps_its_value():
     graph = graph_of(module)
     assert mismatch(rows.program, graph, rows.make_inputs(1), Schedule()) is None
     assert [a.name for a in graph.arrays if not a.argument] == ["y$v"]
+
+
+def test_locals_that_nothing_reads_any_more_are_gone():
+    @weft.kernel
+    def rows(x: i16[8], y: i16[8, 4]):
+        for i in range(8):
+            t: i32 = x[i] * 3
+            u: i32 = t + 1
+            for j in range(4):
+                y[i, j] += j
+            y[i, 0] = u
+
+    graph = graph_of_kernel(rows)
+    assert {a.name for a in graph.arrays if not a.argument} == {"u"}

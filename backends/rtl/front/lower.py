@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from backends.rtl.front.block import Context
+from backends.rtl.front.dead import without_dead_locals
 from backends.rtl.front.flat import unrolled
 from backends.rtl.front.read import read_module
 from backends.rtl.front.regions import RegionMaker
@@ -57,6 +58,7 @@ def graph_of(
     }
     maker = RegionMaker(Context(arrays, signed, scalars, reassociated, lanes))
     body = maker.regions(flat.body, Scope(), frozenset(a.name for a in flat.locals))
+    body = without_dead_locals(body, frozenset(a.name for a in kernel.arguments))
     used = _touched(body)
     known = (*arrays.values(), *maker.registers)
     kept = tuple(a for a in known if a.argument or a.name in used)
