@@ -127,7 +127,7 @@ def estimated_state(
         answer = open_answer(tree.program, schedule, where.tool, where.device)
     else:
         answer = estimate(regions, where.tool, where.device, explain=explain, kept=kept)
-    noted = replace(where, notes=(*where.notes, *_assumed(regions, where.tool)))
+    noted = replace(where, notes=(*where.notes, *assumed(regions, where.tool)))
     return Estimation(tree.program, schedule, noted, state, regions, answer)
 
 
@@ -148,8 +148,13 @@ def open_answer(
     return open_estimate(rtl_of(module, schedule, options), tool, device)
 
 
-def _assumed(regions: Kernel, tool: Personality) -> tuple[str, ...]:
-    """A note on operators of the design whose figures no report of the tool shows."""
+def assumed(regions: Kernel, tool: Personality) -> tuple[str, ...]:
+    """A note on operators of the design whose figures no report of the tool shows.
+
+    Args:
+        regions: the design.
+        tool: whose operators they are.
+    """
     found: dict[str, None] = {}
     for function in regions.functions:
         for node in walk(function.body):

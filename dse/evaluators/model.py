@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from backends.devices import Device
 from dse.estimate_words import why
-from dse.estimation import OPEN_FAMILY, Setting, open_answer, setting
+from dse.estimation import OPEN_FAMILY, Setting, assumed, open_answer, setting
 from dse.evaluators.base import LoopReport, Request, Result, Status
 from dse.evaluators.version import MODEL, code_version
 from dsl.errors import LanguageError, ScheduleError, ToolError
@@ -86,7 +86,7 @@ class ModelEvaluator:
                 answer = estimate(design, tool, request.device, kept=kept)
         except ToolError as error:
             return Result(Status.TOOL_ERROR, detail=f"{error.code}: {error.message}")
-        return result_of(answer, where.notes)
+        return result_of(answer, (*where.notes, *assumed(design, tool)))
 
 
 def result_of(answer: QorEstimate, notes: tuple[str, ...] = ()) -> Result:

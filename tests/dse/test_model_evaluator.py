@@ -11,7 +11,7 @@ from dse.evaluators.model import ModelEvaluator, personality_for
 from dsl.schedule import Schedule
 from dsl.steps import Unroll
 from tests.dse.contract import EvaluatorContract, stencil
-from weft import f64
+from weft import f32, f64
 
 
 @weft.kernel
@@ -19,6 +19,12 @@ def short_rows(a: f64[200, 8]):
     for i in range(200):
         for j in range(8):
             a[i, j] = a[i, j] * 2.0
+
+
+@weft.kernel
+def quotients(a: f32[20], b: f32[20]):
+    for i in range(20):
+        a[i] = a[i] / b[i]
 
 
 class TestModelEvaluator(EvaluatorContract):
@@ -98,3 +104,8 @@ def test_a_failure_is_not_judged():
 def test_a_share_of_a_device():
     limits = device_limits(device("xc7z020"), share=0.5, dsp=40)
     assert limits.resources == {"dsp": 40, "lut": 26_600, "ff": 53_200, "bram18": 140}
+
+
+def test_operators_that_no_report_shows_are_named():
+    request = Request(quotients.program, Schedule(), device("xczu9eg"), 10.0)
+    assert "assumed, not measured: div on f32" in ModelEvaluator().evaluate(request).tool
