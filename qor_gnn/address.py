@@ -138,13 +138,20 @@ class Addresses:
     def rotating(self, used: Sequence[int]) -> dict[int, tuple[tuple[int, ...], ...]]:
         """The bank of each address relative to where its moving subscripts are.
 
-        Accesses of different shapes are taken to move alike.
+        Accesses of different shapes are taken to move alike, but where every element has its bank:
+        there they meet in few iterations.
         """
         found: dict[int, tuple[tuple[int, ...], ...]] = {}
+        numbers: dict[Terms, int] = {}
         for a in used:
-            splits = self.memory(a).splits
-            pairs = zip(self.consts[a], splits, strict=True)
-            found[a] = (tuple(c % split.factor for c, split in pairs),)
+            memory, terms = self.memory(a), self.shape(a).terms
+            where = []
+            for c, split, extent, moving in zip(
+                self.consts[a], memory.splits, memory.shape, terms, strict=True
+            ):
+                apart = split.factor >= extent and numbers.setdefault(moving, len(numbers))
+                where.append(c % split.factor + split.factor * apart)
+            found[a] = (tuple(where),)
         return found
 
 

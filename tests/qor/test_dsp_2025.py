@@ -188,3 +188,13 @@ def test_guards_that_no_iteration_of_a_copy_meets_are_gone() -> None:
     at = found(p, Unroll("i", 5), Unroll("k", 60))
     assert at.loops[-1].ii == 1
     assert dict(at.units) == {"dadd": 59, "dmul": 60}
+
+
+def test_an_element_and_the_row_that_moves_past_it_share_no_bank() -> None:
+    # symm-opt with its outer loop at 4 and the next one pipelined: interval 1, not 2.
+    p = ProgramBuilder("passing")
+    c, y = p.local("C", f64, (60, 80)), p.local("y", f64, (60, 80))
+    i, j, k = p.loops(i=60, j=80, k=60)
+    p.compute("S", (i, j, k), c[k, j], c[k, j] + y[i, j], where=k < i)
+    p.compute("T", (i, j), c[i, j], c[i, j] * 2.0, after=("S", j))
+    assert found(p, Unroll("i", 4), Unroll("k", 60)).loops[-1].ii == 1
