@@ -48,6 +48,7 @@ def check(cases: Sequence[Case], folder: Path, runtime: Path | None = None) -> l
 
 def combined(designs: Sequence[RtlDesign]) -> RtlDesign:
     """One design that starts all and is done when all are; an array of its has their cycles."""
+    assert len({d.read_latency for d in designs}) == 1, "one testbench answers all"
     b = ModuleBuilder("batch")
     start = b.input("start")
     finished = b.reg("finished", 1, reset=0)

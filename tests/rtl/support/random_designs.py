@@ -31,8 +31,10 @@ def random_design(seed: int) -> tuple[Program, Schedule]:
     return program, hardware_walk(random.Random(seed), program, seed % 4).schedule
 
 
-def random_case(seed: int) -> Case | None:
+def random_case(seed: int, bram_latency: int = 1) -> Case | None:
     """The design of a seed with data; None where there is no hardware for it (W460, W461).
+
+    All designs of a batch need the same ``bram_latency``.
 
     Raises:
         AssertionError: Its graph does not compute what the interpreter does.
@@ -46,7 +48,7 @@ def random_case(seed: int) -> Case | None:
             raise
         return None
     rng = random.Random(seed)
-    options = Options(period_ns=rng.choice(PERIODS), bram_latency=1)
+    options = Options(period_ns=rng.choice(PERIODS), bram_latency=bram_latency)
     sets = []
     for n in range(SETS):
         inputs = random_inputs(program, seed + n)
