@@ -19,11 +19,16 @@ from pathlib import Path
 
 LOG_BYTES = 1 << 20
 
-# argv: memory and file size in bytes (0: as they are), stack in bytes, then the command. A soft
+# argv: the process that waits, memory and file size in bytes (0: as they are), stack in bytes, then the command. A soft
 # limit never exceeds the hard one that this process was given.
 _LIMITER = """
 import os, resource, sys
-memory, size, stack, *command = sys.argv[1:]
+parent, memory, size, stack, *command = sys.argv[1:]
+if sys.platform == "linux":
+    import ctypes
+    ctypes.CDLL(None).prctl(1, 9)  # PR_SET_PDEATHSIG, SIGKILL: it must not outlive who waits for it
+    if os.getppid() != int(parent):
+        sys.exit(1)
 def limit(what, wanted):
     hard = resource.getrlimit(what)[1]
     if wanted and hard != resource.RLIM_INFINITY:
@@ -106,11 +111,11 @@ def run_limited(
         FileNotFoundError: There is no such program; callers look it up first.
     """
     words = tuple(map(str, command))
-    bounds = (str(limits.memory), str(limits.file_size), str(limits.stack))
+    bounds = (os.getpid(), limits.memory, limits.file_size, limits.stack)
     start = time.monotonic()
     with tempfile.TemporaryFile() as log:
         with subprocess.Popen(
-            [sys.executable, "-I", "-S", "-c", _LIMITER, *bounds, *words],
+            [sys.executable, "-I", "-S", "-c", _LIMITER, *map(str, bounds), *words],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=subprocess.STDOUT,

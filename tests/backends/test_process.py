@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -55,6 +56,30 @@ def test_a_program_that_hangs_is_ended_with_its_children() -> None:
             return
         time.sleep(0.05)
     pytest.fail("the child is still alive")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends children with their parent")
+def test_a_program_ends_with_a_process_that_is_killed(tmp_path: Path) -> None:
+    """Whoever waits for a router may be killed: it must not go on for half an hour."""
+    mark = tmp_path / "pid"
+    inner = f"import os, time; open({str(mark)!r}, 'w').write(str(os.getpid())); time.sleep(60)"
+    outer = (
+        "import sys; from backends.process import Limits, run_limited; "
+        f"run_limited([sys.executable, '-c', {inner!r}], Limits(seconds=60))"
+    )
+    root = Path(__file__).resolve().parents[2]
+    with subprocess.Popen([sys.executable, "-c", outer], cwd=root) as waiting:
+        for _ in range(600):
+            if mark.exists() and mark.read_text():
+                break
+            time.sleep(0.05)
+        waiting.kill()
+    state = Path(f"/proc/{mark.read_text()}/stat")
+    for _ in range(200):
+        if not state.exists() or ") Z " in state.read_text():
+            return
+        time.sleep(0.05)
+    pytest.fail("the program is still alive")
 
 
 def test_memory_is_limited() -> None:
