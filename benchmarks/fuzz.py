@@ -37,8 +37,8 @@ ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "build" / "fuzz"
 PROGRAMS, QUICK_PROGRAMS, QUICK_SECONDS = 10_000, 200, 40.0
 WALKS, QUICK_WALKS = 3, 1
-BATCH = 32
-"""Programs whose C++ is compiled at once."""
+BATCH = 128
+"""Programs whose C++ is compiled at once: what they instantiate alike is compiled once."""
 TOGETHER = 8
 """Programs that share a child: a fork makes MLIR's and isl's first use of all things anew."""
 PROGRAM_SECONDS, BATCH_SECONDS, SHRINK_SECONDS = 120, 1200, 60.0
