@@ -51,7 +51,7 @@ ANY_SECONDS = 10
 QUICK_KERNELS = ("gemm", "atax", "k3mm")
 
 COSTLY = "gemm"
-DESIGNS, QUICK_DESIGNS = 10, 6
+DESIGNS, QUICK_DESIGNS = 16, 6
 ROUNDS, QUICK_ROUNDS = 5, 1
 SPEEDUP = 1.8
 _LONG = 1800.0  # seconds for anything
