@@ -10,7 +10,7 @@ from itertools import product
 from dsl.affine import Affine
 from qor_gnn.address import Addresses
 from qor_gnn.body import Body
-from qor_gnn.graph import STORE
+from qor_gnn.graph import STORE, Graph
 from qor_gnn.paths import longest_path, register_paths
 from qor_gnn.reasons import Limit, PortLimit, Recurrence, Requested
 
@@ -189,7 +189,8 @@ class _Ways:
 def _around_memory(body: Body, address: int, stored: int, distance: int) -> int:
     """States of a recurrence through memory besides its operators.
 
-    What the next iteration of a loop of its own loads is kept in a register.
+    What the next iteration of a loop of its own loads is kept in a register, where it is all that is
+    loaded of the array.
     """
     rules, table = body.personality.rules, body.addresses
     element = rules.element_cycle
@@ -197,11 +198,18 @@ def _around_memory(body: Body, address: int, stored: int, distance: int) -> int:
     moved = table.shape(address).variables
     if element is not None and stored == address and inner and inner[0] not in moved:
         return element
-    uniform = table.shape_of[stored] == table.shape_of[address]
-    if element is not None and uniform and distance == 1 and not inner:
+    uniform = table.shape_of[stored] == table.shape_of[address] and distance == 1
+    if element is not None and not inner and uniform and only_load(body.graph, address):
         return element
     saved = rules.load - rules.load_register if table.memory(address).in_registers else 0
     return max(1, rules.memory_cycle - saved)
+
+
+def only_load(graph: Graph, address: int) -> bool:
+    """Nothing else of the array is loaded."""
+    table = graph.addresses
+    memory = table.shape(address).memory
+    return all(a == address or table.shape(a).memory != memory for a in graph.loads)
 
 
 def _path(body: Body, load: int, value: int) -> list[int] | None:

@@ -10,7 +10,7 @@ from dsl.affine import Affine
 from qor_gnn.address import Addresses
 from qor_gnn.body import Body, block, loop_body, promotable
 from qor_gnn.graph import Expander, Graph
-from qor_gnn.interval import carried_distance
+from qor_gnn.interval import carried_distance, only_load
 from qor_gnn.personality import Personality
 from qor_gnn.pipeline import Pipeline
 from qor_gnn.reassociation import Exit, hastened, reassociated
@@ -158,7 +158,8 @@ def _carried_loads(scope: Scope, graph: Graph, loop: Loop) -> list[int]:
     return [
         load
         for a, load in graph.loads.items()
-        if any(
+        if only_load(graph, a)
+        and any(
             s != a and carried_distance(graph.addresses, s, a, (loop.iv,), trips) == 1
             for s in stored.get(graph.addresses.shape_of[a], ())
         )

@@ -90,3 +90,14 @@ def test_a_load_by_itself_just_runs_through_the_banks() -> None:
     depth = {x.loops: x.depth for x in answer.loops}
     assert depth["j",] == 2
     assert depth["m",] == 10 + 2 + 6
+
+
+def test_an_array_of_which_more_is_loaded_is_not_kept_in_a_register() -> None:
+    p = ProgramBuilder("relaxed")
+    a, u = p.local("A", f64, (60, 60)), p.local("U", f64, (60, 60))
+    i, j, m = p.loops(i=58, j=range(1, 59), m=58)
+    p.compute("S", (i, j), a[i, j], (a[i, j - 1] + a[i, j + 1]) / 9.0)
+    p.compute("T", (i, m), u[i, m], 0.0, after=("S", i))
+    answer = estimate(kernel_of_tree(source_tree(p.build(), {})), TOOL, kept=frozenset("ijm"))
+    loop = next(x for x in answer.loops if x.loops == ("j",))
+    assert loop.ii == 2 + 6 + 29
