@@ -134,7 +134,12 @@ def test_what_was_measured_is_there():
     # A float sum, product and comparison at 100 MHz.
     for kind in ("fadd", "fmul", "fdiv", "fsqrt", "fexp"):
         assert min(r.period_ns for r in rows if r.kind == kind) < 10, kind
-    assert all(0.2 < measured.scale_of(k).time < 3 for k in used)
+    for kind in used:
+        for pipelined in (False, True):
+            assert 0.2 < measured.scale_of(kind, 20, pipelined=pipelined).time < 3
+    # Between measured widths, and beyond them.
+    choices = [measured.scale_of(Kind.SELECT, w, pipelined=False).time for w in (8, 16, 40, 64, 99)]
+    assert choices[0] == choices[1] < choices[2] < choices[3] == choices[4]
 
 
 def test_constants_are_exact_for_every_operand():

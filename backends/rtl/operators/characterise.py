@@ -64,7 +64,7 @@ def _floats() -> Iterator[Point]:
         for depth in depths:
             yield Key(kind, 32, (_FLOAT,) * 2), depth
     yield Key(Kind.FSQRT, 32, (_FLOAT,)), 14
-    for depth in (7, 10):
+    for depth in (7, 10, 12):
         yield Key(Kind.FEXP, 32, (_FLOAT,)), depth
     for kind in (Kind.FEQ, Kind.FLE):
         yield Key(kind, 1, (_FLOAT,) * 2), 0

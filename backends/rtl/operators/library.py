@@ -17,7 +17,7 @@ from backends.rtl.operators.constants import divide_by, remainder_by, times, val
 from backends.rtl.operators.delays import dsps, luts
 from backends.rtl.operators.floats import float_operator
 from backends.rtl.operators.integers import Operand
-from backends.rtl.operators.measured import Scale, scale_of
+from backends.rtl.operators.measured import OVERHEAD, Scale, scale_of
 from backends.rtl.operators.pipeline import (
     Network,
     Plan,
@@ -30,7 +30,7 @@ from backends.rtl.operators.pipeline import (
 )
 from dsl.types import FixedType
 
-MARGIN = 1.0
+MARGIN = OVERHEAD
 """ns of a period that no operator may use: from the clock to a register's output, and set-up."""
 
 DEEPEST = 160
@@ -84,25 +84,26 @@ def spec(key: Key, period_ns: float, device: str = "ecp5-85k") -> Spec:
     """
     del device
     budget = max(period_ns - MARGIN, 0.5)
-    scale = scale_of(key.kind)
-    whole = _network(key, False)
-    straight = critical(whole) * scale.time
-    if straight <= budget:
-        return _costs(whole, scale, None, straight)
-    net = _network(key, True)
-    depth = _depth(key, budget / scale.time)
-    cut = _plan(key, depth)
-    return _costs(net, scale, cut, cut.first * scale.time)
+    whole = at_depth(key, 0)
+    if whole.delay_in_ns <= budget:
+        return whole
+    return at_depth(key, _depth(key, budget / _scale(key, 1).time))
 
 
 def at_depth(key: Key, depth: int) -> Spec:
     """An operation with a given number of stages, whatever period that keeps."""
-    scale = scale_of(key.kind)
+    scale, net = _scale(key, depth), _network(key, depth > 0)
+    lut = round(sum(luts(e) for e in net.nodes) * scale.lut)
+    dsp = sum(dsps(e) for e in net.nodes)
     if depth == 0:
-        net = _network(key, False)
-        return _costs(net, scale, None, critical(net) * scale.time)
+        return Spec(0, critical(net) * scale.time, 0.0, lut, 0, dsp)
     cut = _plan(key, depth)
-    return _costs(_network(key, True), scale, cut, cut.first * scale.time)
+    return Spec(depth, cut.first * scale.time, 0.0, lut, registers(net, cut), dsp)
+
+
+def _scale(key: Key, depth: int) -> Scale:
+    widest = max((width for width, _ in key.operands), default=key.width)
+    return scale_of(key.kind, widest, pipelined=depth > 0)
 
 
 def model_cost(key: Key, depth: int) -> tuple[float, float]:
@@ -255,11 +256,3 @@ def _depth(key: Key, period: float) -> int:
     """The fewest stages that keep a period of the model; the deepest where none does."""
     net = _network(key, True)
     return min(DEEPEST, stages_for(net, max(period, *net.delays)))
-
-
-def _costs(net: Network, scale: Scale, cut: Plan | None, delay_in: float) -> Spec:
-    lut = sum(luts(e) for e in net.nodes) * scale.lut
-    dsp = sum(dsps(e) for e in net.nodes)
-    if cut is None:
-        return Spec(0, delay_in, 0.0, round(lut), 0, dsp)
-    return Spec(cut.depth, delay_in, 0.0, round(lut), registers(net, cut), dsp)

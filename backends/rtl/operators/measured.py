@@ -16,8 +16,8 @@ from typing import Any
 from backends.rtl.graph import Kind
 
 DATA = Path(__file__).parent / "data" / "ecp5-6.json"
-OVERHEAD = 0.8
-"""ns of a measured period that registers take: clock to output, set-up, and skew."""
+OVERHEAD = 1.0
+"""ns of a measured period that registers take; scheduling leaves as much of each cycle."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,17 +70,35 @@ def rows() -> tuple[Row, ...]:
 
 
 @cache
-def scale_of(kind: Kind) -> Scale:
+def scale_of(kind: Kind, width: int, *, pipelined: bool) -> Scale:
     """The factors of a kind of operation.
 
-    Time is that below which nine of ten measurements lie, since a design is as fast as its slowest
-    operator; LUTs are the median.
+    Without stages they are interpolated between the measured widths. With stages, time is that
+    below which nine of ten measurements lie, since a design is as fast as its slowest operator,
+    and LUTs are the median.
+
+    Args:
+        kind: The operation.
+        width: Of its widest operand.
+        pipelined: Whether it has stages.
     """
-    measured = ALIKE.get(kind, kind)
-    mine = [r for r in rows() if r.kind == measured.value]
+    like = ALIKE.get(kind, kind).value
+    of_kind = [r for r in rows() if r.kind == like and r.model_ns > 0 and r.model_lut > 0]
+    mine = [r for r in of_kind if (r.depth > 0) == pipelined] or of_kind
     if not mine:
         return Scale()
-    times = sorted((r.period_ns - OVERHEAD) / r.model_ns for r in mine if r.model_ns > 0)
-    sizes = [r.lut / r.model_lut for r in mine if r.model_lut > 0]
-    high = times[min(len(times) - 1, round(0.9 * (len(times) - 1)))] if times else 1.0
-    return Scale(high, statistics.median(sizes) if sizes else 1.0)
+    times = [(r.width, max(0.0, r.period_ns - OVERHEAD) / r.model_ns) for r in mine]
+    sizes = [(r.width, r.lut / r.model_lut) for r in mine]
+    if mine[0].depth == 0:
+        return Scale(_between(times, width), _between(sizes, width))
+    high = sorted(t for _, t in times)
+    return Scale(high[round(0.9 * (len(high) - 1))], statistics.median(z for _, z in sizes))
+
+
+def _between(points: list[tuple[int, float]], width: int) -> float:
+    """Linear between the neighbouring widths, constant beyond the last ones."""
+    points = sorted(points)
+    below = [p for p in points if p[0] <= width] or points[:1]
+    above = [p for p in points if p[0] >= width] or points[-1:]
+    (x0, y0), (x1, y1) = below[-1], above[0]
+    return y0 if x0 == x1 else y0 + (y1 - y0) * (width - x0) / (x1 - x0)
