@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import heapq
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from backends.rtl.schedule.problem import Port, Problem, recurrent
@@ -31,7 +31,8 @@ class Times:
     """A schedule in the making.
 
     ``arrival`` is when in its cycle an operation has its operands, ``leaves`` when in the cycle
-    `ready` its result is there (ns).
+    `ready` its result is there (ns). What is ``early`` starts with what others leave in registers:
+    of a recurrence, so that no part of its cycles goes to what comes from outside of it.
     """
 
     problem: Problem
@@ -40,6 +41,7 @@ class Times:
     arrival: list[float] = field(default_factory=list)
     leaves: list[float] = field(default_factory=list)
     release: list[int] = field(default_factory=list)
+    early: frozenset[int] = frozenset()
 
     def __post_init__(self) -> None:
         size = self.problem.size
@@ -62,6 +64,13 @@ class Times:
         if producer is not None and self.ready(producer) == cycle + self.ii:
             latest = max(latest, self.leaves[producer])
         return latest
+
+    def waits(self, op: int, cycle: int) -> bool:
+        """Whether something from outside of its recurrence arrives within the cycle."""
+        return op in self.early and any(
+            used not in self.early and self.ready(used) == cycle and self.leaves[used] > 0.0
+            for used in self.problem.operands[op]
+        )
 
     def fits(self, op: int, arrival: float) -> bool:
         """Whether the operation can follow in the same cycle what arrives then."""
@@ -88,6 +97,9 @@ class Times:
         return cycle
 
 
+Measure = Callable[[Problem, int], tuple[float, ...]]
+
+
 def solve(problem: Problem, ii: int) -> Times:
     """The schedule at an initiation interval, 0 for a block that does not overlap with itself.
 
@@ -97,8 +109,12 @@ def solve(problem: Problem, ii: int) -> Times:
     limit = _limit(problem, ii)
     carried = _rounds(problem) > 0
     failure = NoSchedule(0)
-    for measure in (heights, around) if ii and carried else (heights,):
-        times = Times(problem, ii)
+    attempts: list[tuple[Measure, frozenset[int]]] = [(heights, frozenset())]
+    if ii and carried:
+        loops = recurrent(problem)
+        attempts += [(around, frozenset()), (heights, loops), (around, loops)]
+    for measure, early in attempts:
+        times = Times(problem, ii, early=early)
         urgency = measure(problem, ii)
         dirty: Iterable[int] = [i for i in range(problem.size) if not problem.anytime(i)]
         try:
@@ -131,7 +147,7 @@ def _relax(times: Times, dirty: Iterable[int], limit: int) -> None:
         waiting.discard(op)
         cycle = times.earliest(op)
         arrival = times.arrives(op, cycle)
-        if not times.fits(op, arrival):
+        if not times.fits(op, arrival) or times.waits(op, cycle):
             cycle, arrival = cycle + 1, 0.0
         if cycle > limit:
             raise NoSchedule(op)
