@@ -137,6 +137,9 @@ def test_what_was_measured_is_there():
     for kind in used:
         for pipelined in (False, True):
             assert 0.2 < measured.scale_of(kind, 20, pipelined=pipelined).time < 3
+    # A DSP block is slower alone than in the sums of tiles.
+    short, wide = (measured.scale_of(Kind.MUL, w, pipelined=False).time for w in (16, 32))
+    assert wide < short
     # Between measured widths, and beyond them.
     choices = [measured.scale_of(Kind.SELECT, w, pipelined=False).time for w in (8, 16, 40, 64, 99)]
     assert choices[0] == choices[1] < choices[2] < choices[3] == choices[4]

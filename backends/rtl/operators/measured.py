@@ -83,12 +83,13 @@ def scale_of(kind: Kind, width: int, *, pipelined: bool) -> Scale:
         pipelined: Whether it has stages.
     """
     like = ALIKE.get(kind, kind).value
-    of_kind = [r for r in rows() if r.kind == like and r.model_ns > 0 and r.model_lut > 0]
+    of_kind = [r for r in rows() if r.kind == like and r.model_ns > 0]
     mine = [r for r in of_kind if (r.depth > 0) == pipelined] or of_kind
     if not mine:
         return Scale()
     times = [(r.width, max(0.0, r.period_ns - OVERHEAD) / r.model_ns) for r in mine]
-    sizes = [(r.width, r.lut / r.model_lut) for r in mine]
+    # A product of one DSP block has no LUTs in the model.
+    sizes = [(r.width, r.lut / r.model_lut) for r in mine if r.model_lut > 0] or [(width, 1.0)]
     if mine[0].depth == 0:
         return Scale(_between(times, width), _between(sizes, width))
     high = sorted(t for _, t in times)
