@@ -184,6 +184,8 @@ def _pipeline(
         if first.interval > rules.longest_interval:
             ports = isinstance(first, PortLimit) and len(chain) > 1
             (scope.apart if ports else scope.unpipelined).add(inner.iv)
+            if len(chain) > 1 and not ports:
+                scope.serial.add(inner.iv)
             _loop(scope, flow, chain[0], env, before, context)
             return
     found = _scheduled(scope, inner, body, recurrences, asked)

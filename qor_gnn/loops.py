@@ -34,6 +34,7 @@ class Scope:
     from_zero: frozenset[str] = field(init=False)  # counters of loops with constant lower bounds
     pipelines: dict[object, Pipeline] = field(default_factory=dict)  # by what they depend on
     unpipelined: set[str] = field(default_factory=set)  # loops that the tool gave up
+    serial: set[str] = field(default_factory=set)  # of these, those that were to be flattened
     apart: set[str] = field(default_factory=set)  # loops that it does not flatten into others
 
     def __post_init__(self) -> None:
@@ -144,7 +145,8 @@ def nest_graph(scope: Scope, chain: tuple[Loop, ...], env: dict[str, Affine]) ->
     rules = scope.personality.rules
     if not rules.reassociate:
         return expander.graph
-    exit_ = Exit(at, "tree" if len(chain) == 1 else "chain") if partial else None
+    tree = len(chain) == 1 and inner.iv not in scope.serial
+    exit_ = Exit(at, "tree" if tree else "chain") if partial else None
     carried = _carried_loads(scope, expander.graph, inner) if len(chain) == 1 else ()
     return reassociated(expander.graph, rules, exit_, carried)
 

@@ -198,3 +198,14 @@ def test_an_element_and_the_row_that_moves_past_it_share_no_bank() -> None:
     p.compute("S", (i, j, k), c[k, j], c[k, j] + y[i, j], where=k < i)
     p.compute("T", (i, j), c[i, j], c[i, j] * 2.0, after=("S", j))
     assert found(p, Unroll("i", 4), Unroll("k", 60)).loops[-1].ii == 1
+
+
+@pytest.mark.parametrize("factor", [64, 128, 256])
+def test_sums_behind_the_exit_of_a_nest_that_is_given_up_stay_a_chain(factor: int) -> None:
+    # mvt-medium, whose interval would be over 256: 256 products start at once where A is split
+    # completely, a few where it is not.
+    at = found(rows(400), Unroll("j", factor))
+    behind = factor - 400 % factor
+    assert at.loops[-1].kind == "sequential"
+    assert at.loops[-1].depth > 6 * behind
+    assert (dict(at.units)["dmul"] == factor) is (factor == 256)
