@@ -84,7 +84,7 @@ def test_one_interruption_saves_and_stops(tmp_path):
     assert "latency" in out
     last = (folder / "events.jsonl").read_text().splitlines()[-1]
     assert '"event": "stopped"' in last
-    assert kept(folder) <= {t.user_attrs["design"]["key"] for t in trials_of(folder)}
+    assert kept(folder) <= {t.user_attrs.get("design", {}).get("key") for t in trials_of(folder)}
 
 
 def test_two_interruptions_stop_at_once_and_the_study_resumes(tmp_path):
