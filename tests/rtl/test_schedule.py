@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from backends.rtl.bind.units import numbers
+from backends.rtl.front.evaluate import evaluate
 from backends.rtl.graph import Block, DepKind, Graph, Kind, Loop, Memory, Pipeline, Straight
 from backends.rtl.operators.library import spec
 from backends.rtl.schedule.normal import normalise
@@ -336,3 +337,24 @@ def test_a_register_stays_where_more_than_its_sum_needs_it():
         replace(op, guard=later) if op.kind is Kind.HOLDS else op for op in region.block.ops
     )
     assert kept(replace(graph, body=(replace(region, block=replace(region.block, ops=ops)),)))
+
+
+@pytest.mark.parametrize("pipelined", [False, True])
+def test_where_a_loop_in_steps_begins_decides_what_it_visits(pipelined):
+    m = Maker()
+    old = m.load("a", 8, affine({"j": 1}))
+    new = m.op(Kind.ADD, 8, old, m.op(Kind.CONST, 8, value=1))
+    store = m.store("a", 8, new, affine({"j": 1}))
+    m.dep(old, store, DepKind.ANTI)
+    m.dep(store, old, DepKind.FLOW, 1)
+    i = counter("i", 6)
+    j = counter("j", 12, lower=(0, Affine.of("i") * 2 - 3), step=2)
+    body = Loop(i, (Loop(j, (Straight(m.block),)),))
+    whole = Pipeline((i, j), m.block) if pipelined else body
+    graph = Graph("phases", (array("a", 8, 12),), (), (whole,))
+    given = {"a": [0] * 12}
+    found = evaluate(normalise(graph), given, {})
+    assert found == evaluate(graph, given, {})
+    assert found["a"] == [
+        sum(n in range(max(0, 2 * k - 3), 12, 2) for k in range(6)) for n in range(12)
+    ]

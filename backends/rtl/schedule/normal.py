@@ -33,7 +33,68 @@ def normalise(graph: Graph) -> Graph:
     """The same kernel: counters from zero by one where they have one lower bound, no counter of
     one trip, nothing that never runs, no constraint that always holds.
     """
-    return replace(graph, body=_regions(graph.body, {}, {}))
+    return replace(graph, body=_regions(_one_phase(graph.body), {}, {}))
+
+
+def _one_phase(body: tuple[Region, ...]) -> tuple[Region, ...]:
+    """Loops in steps with one lower bound each: where a loop begins decides all that it visits.
+
+    A loop of several becomes one for each of them, run where that is the largest; of a pipeline
+    the counters around such a one become loops.
+    """
+    result: list[Region] = []
+    for region in body:
+        match region:
+            case Straight():
+                result.append(region)
+            case Guarded():
+                result.append(replace(region, body=_one_phase(region.body)))
+            case Loop(counter, inner):
+                inner = _one_phase(inner)
+                if not _has_phases(counter):
+                    result.append(Loop(counter, inner))
+                for condition, one in _phases(counter):
+                    result.append(Guarded(condition, (Loop(one, inner),)))
+            case Pipeline():
+                result += _pipeline_phases(region)
+            case _:
+                assert_never(region)
+    return tuple(result)
+
+
+def _pipeline_phases(region: Pipeline) -> tuple[Region, ...]:
+    at = next((n for n, c in enumerate(region.counters) if _has_phases(c)), None)
+    if at is None:
+        return (region,)
+    if at > 0:
+        inner = replace(region, counters=region.counters[1:])
+        return (Loop(region.counters[0], _pipeline_phases(inner)),)
+    first, rest = region.counters[0], region.counters[1:]
+    result: list[Region] = []
+    for condition, one in _phases(first):
+        if any(_has_phases(c) for c in rest):
+            inner = replace(region, counters=rest)
+            result.append(Guarded(condition, (Loop(one, _pipeline_phases(inner)),)))
+        else:
+            result.append(Guarded(condition, (replace(region, counters=(one, *rest)),)))
+    return tuple(result)
+
+
+def _has_phases(counter: Counter) -> bool:
+    return counter.step > 1 and len(set(counter.lowers)) > 1
+
+
+def _phases(counter: Counter) -> list[tuple[tuple[Constraint, ...], Counter]]:
+    """For each lower bound where it is the first of the largest, and the counter from it."""
+    if not _has_phases(counter):
+        return []
+    lowers = tuple(dict.fromkeys(counter.lowers))
+    found: list[tuple[tuple[Constraint, ...], Counter]] = []
+    for n, low in enumerate(lowers):
+        others = [(m, other) for m, other in enumerate(lowers) if m != n]
+        condition = tuple(Constraint(low - other - (1 if m < n else 0)) for m, other in others)
+        found.append((condition, replace(counter, lowers=(low,))))
+    return found
 
 
 def _regions(body: tuple[Region, ...], values: Values, ranges: Ranges) -> tuple[Region, ...]:
