@@ -192,6 +192,7 @@ def two_workers() -> Iterator[Offers]:
     manifest = {
         "kernel": COSTLY, "program": digest, "size": "mini", "device": device(DEVICE).part,
         "clock_ns": CLOCK, "source": source, "timeout": _LONG,
+        "limits": {}, "latency_limit": None, "objectives": ["latency", "dsp"],
     }  # fmt: skip
     with tempfile.TemporaryDirectory(prefix="weft-speed-") as folder:
         run = create(Path(folder) / "run", manifest)
