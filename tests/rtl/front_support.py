@@ -83,16 +83,14 @@ class Watcher:
     """Collects the pairs of accesses that touch the same element in one run of a region."""
 
     def __init__(self) -> None:
-        self.region = None
-        self.before = (-1, -1)
+        self.run = -1
         self.touched: dict[tuple[str, int, int], list[tuple[int, Op]]] = {}
         self.nearest: dict[tuple[int, int, int], int] = {}
         self.regions: dict[int, PipelineRegion | Straight] = {}
 
-    def __call__(self, region, iteration, op, element) -> None:
-        if region is not self.region or (iteration, op.id) <= self.before:
-            self.region, self.touched = region, {}  # it runs once more
-        self.before = (iteration, op.id)
+    def __call__(self, region, run, iteration, op, element) -> None:
+        if run != self.run:
+            self.run, self.touched = run, {}
         self.regions[id(region)] = region
         earlier = self.touched.setdefault(element, [])
         for at, other in earlier:

@@ -26,8 +26,10 @@ from backends.rtl.graph import (
 )
 from dsl.numeric import wrap
 
-Watch = Callable[["Straight | Pipeline", int, Op, "tuple[str, int, int]"], None]
-"""Called with each access: its region, the iteration there, and array, bank and offset."""
+Watch = Callable[["Straight | Pipeline", int, int, Op, "tuple[str, int, int]"], None]
+"""Called with each access: its region, the number of this run of a region (they count up), the
+iteration in it, the operation, and array, bank and offset.
+"""
 
 
 class OutOfBoundsError(IndexError):
@@ -95,13 +97,16 @@ class _Machine:
     flush: bool
     watch: Watch | None
     banks: dict[str, list[list[int]]] = field(default_factory=dict)
+    run: int = 0
 
     def regions(self, regions: tuple[Region, ...], env: dict[str, int]) -> None:
         for region in regions:
             match region:
                 case Straight():
+                    self.run += 1
                     self.block(region, 0, env)
                 case Pipeline(counters):
+                    self.run += 1
                     for n, inner in enumerate(_iterations(counters, env)):
                         self.block(region, n, inner)
                 case Loop(counter, body):
@@ -141,7 +146,7 @@ class _Machine:
                 return 0  # nobody looks at it: see `Op.guard`
             raise OutOfBoundsError(f"{array}, bank {bank}, offset {offset}")
         if self.watch is not None:
-            self.watch(region, iteration, op, (array, bank, offset))
+            self.watch(region, self.run, iteration, op, (array, bank, offset))
         cells = self.banks[array][bank]
         if op.kind is Kind.STORE:
             (value,) = self._operands(op, region.block.ops, values)
