@@ -22,7 +22,8 @@ def stop_once() -> Iterator[Callable[[], bool]]:
     def handler(*_: object) -> None:
         nonlocal asked
         asked = True
-        signal.signal(signal.SIGINT, before)
+        # Not the handler before: what a shell starts in the background ignores the signal.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         console.say("stopping after the evaluations under way; Ctrl-C again stops at once")
 
     signal.signal(signal.SIGINT, handler)
