@@ -8,7 +8,7 @@
 
 PYTHON ?= python3
 VENV   ?= .venv
-EXTRAS ?= csim,dse,rtl,dev
+EXTRAS ?= csim,dse,db,dask,rtl,dev
 JOBS   ?= 2
 
 BIN   := $(VENV)/bin
