@@ -153,10 +153,9 @@ class Printer:
         static, result = self._declared(number, value.width)
         if isinstance(static, IntType) and not number.scale:
             cpp = self.values.ops.assigned(number, static)
-        elif number.type == static:
-            cpp = number.bare or self.values.ops.code(number)[0]
         else:  # the type of the expression itself: an assignment of the value, whatever the scale
-            cpp = self.values.ops.code(number)[0]
+            bare = number.bare if number.type == static else None
+            cpp = bare or self.values.ops.code(number)[0]
         text = f"{qualifier}{type_name(self.values.ops, static)} {variable} ="
         self.lines.append(statement(text, cpp, self.indent))
         return replace(result, cpp=name(variable), bare=None)

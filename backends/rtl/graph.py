@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum
+from itertools import product
 
 from dsl.affine import Affine, Constraint
 from dsl.steps import PartitionKind
@@ -270,6 +271,24 @@ class Array:
                 within = i // s.factor if s.kind == "cyclic" else i % extent
             total = total * extent + (within if extent > 1 else Affine())
         return total
+
+
+def places(array: Array) -> Iterator[tuple[int, int]]:
+    """Bank and offset of each element of an array, in row-major order."""
+    choices = []
+    for n, split, extent in zip(array.shape, array.splits, array.extents, strict=True):
+        cyclic = split.kind == "cyclic"
+        if split.factor == 1:
+            choices.append([(0, i) for i in range(n)])
+        elif cyclic:
+            choices.append([(i % split.factor, i // split.factor) for i in range(n)])
+        else:
+            choices.append([(i // extent, i % extent) for i in range(n)])
+    for place in product(*choices):
+        bank = offset = 0
+        for (b, o), split, extent in zip(place, array.splits, array.extents, strict=True):
+            bank, offset = bank * split.factor + b, offset * extent + o
+        yield bank, offset
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,12 +7,11 @@ of its bank, one that is written in the same cycle, one that nobody asked for.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import product
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from backends.rtl.design import BankPort, RtlDesign
-from backends.rtl.graph import Array, Memory
+from backends.rtl.graph import Array, Memory, places
 from backends.rtl.ir.names import legal
 
 HEADER = Path(__file__).with_name("testbench.h")
@@ -70,24 +69,6 @@ def _bool(value: bool) -> str:
 
 def _parts(width: int) -> int:
     return -(-width // 32)
-
-
-def places(array: Array) -> Iterator[tuple[int, int]]:
-    """Bank and offset of each element of an array, in row-major order."""
-    choices = []
-    for n, split, extent in zip(array.shape, array.splits, array.extents, strict=True):
-        cyclic = split.kind == "cyclic"
-        if split.factor == 1:
-            choices.append([(0, i) for i in range(n)])
-        elif cyclic:
-            choices.append([(i % split.factor, i // split.factor) for i in range(n)])
-        else:
-            choices.append([(i // extent, i % extent) for i in range(n)])
-    for place in product(*choices):
-        bank = offset = 0
-        for (b, o), split, extent in zip(place, array.splits, array.extents, strict=True):
-            bank, offset = bank * split.factor + b, offset * extent + o
-        yield bank, offset
 
 
 def pack(

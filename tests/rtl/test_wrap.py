@@ -6,9 +6,9 @@ import pytest
 import weft
 from backends.rtl.front.lower import graph_of
 from backends.rtl.generate import generate
+from backends.rtl.graph import places
 from backends.rtl.ir import to_verilog
 from backends.rtl.simulate import raw_bits
-from backends.rtl.testbench import places
 from backends.rtl.tools import build, find_verilator, lint
 from backends.rtl.wrap.axi_lite import axi_lite_wrapper
 from backends.rtl.wrap.host import host_wrapper

@@ -12,7 +12,6 @@ from typing import assert_never
 
 from backends.rtl.front.operate import operate
 from backends.rtl.graph import (
-    Array,
     Counter,
     Graph,
     Guarded,
@@ -23,6 +22,7 @@ from backends.rtl.graph import (
     Place,
     Region,
     Straight,
+    places,
 )
 from dsl.numeric import wrap
 
@@ -63,31 +63,14 @@ def evaluate(
     for array in graph.arrays:
         machine.banks[array.name] = [[0] * array.depth for _ in range(array.banks)]
         if array.argument:
-            for (bank, offset), value in zip(_places(array), arrays[array.name], strict=True):
+            for (bank, offset), value in zip(places(array), arrays[array.name], strict=True):
                 machine.banks[array.name][bank][offset] = value
     machine.regions(graph.body, {})
     return {
-        array.name: [machine.banks[array.name][b][o] for b, o in _places(array)]
+        array.name: [machine.banks[array.name][b][o] for b, o in places(array)]
         for array in graph.arrays
         if array.argument
     }
-
-
-def _places(array: Array) -> list[tuple[int, int]]:
-    """Bank and offset of each element in row-major order."""
-    places = [(0, 0)]
-    for n, split, extent in zip(array.shape, array.splits, array.extents, strict=True):
-        found = []
-        for x in range(n):
-            if split.factor == 1:
-                part = (0, x)
-            elif split.kind == "cyclic":
-                part = (x % split.factor, x // split.factor)
-            else:
-                part = (x // extent, x % extent)
-            found.append(part)
-        places = [(b * split.factor + p, o * extent + q) for b, o in places for p, q in found]
-    return places
 
 
 @dataclass(slots=True)
