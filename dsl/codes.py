@@ -141,6 +141,7 @@ CODES: dict[str, str] = {
     "W534": "a Dask cluster that does not answer",
     "W535": "a worker whose kernel or version is not that of the run",
     "W536": "a run whose kernel is not there any more, or has changed",
+    "W537": "a file that does not hold labelled designs as examples",
     "W540": "an input that is missing",
     "W541": "an input that the kernel does not have",
     "W542": "an input of the wrong shape",
