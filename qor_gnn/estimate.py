@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from backends.devices import DEVICES, Device
@@ -22,6 +22,7 @@ from qor_gnn.personality import Personality, personality
 from qor_gnn.reasons import Limit, Step
 from qor_gnn.region import Kernel, Loop, Mode, Statement, Trips, loops_in, walk
 from qor_gnn.regions import Region
+from qor_gnn.resource_terms import Sums
 from qor_gnn.resources import Resources, coefficients, resources, terms_of
 from qor_gnn.storage import StorageCost, memory_cost, storage_rules
 from qor_gnn.storage_auto import local_memory
@@ -88,6 +89,8 @@ class QorEstimate:
 
     ``None`` is what was not estimated. Memories are counted in BRAM18. ``period_ns`` is the least
     period that the schedule keeps: above ``clock_ns`` where an operator does not fit into that.
+    ``sums`` is what LUT and FF were summed from, memories included, for predictors that fit them
+    anew.
     """
 
     kernel: str
@@ -104,6 +107,7 @@ class QorEstimate:
     bram18: int | None = None
     uram: int | None = None
     period_ns: float | None = None
+    sums: Sums | None = field(default=None, compare=False, repr=False)
 
 
 def estimate(
@@ -140,7 +144,10 @@ def estimate(
         round(runs.get("minimum", average).latency),
         round(runs.get("maximum", average).latency),
     )
-    logic = _logic(average.functions, units, found)
+    sums = terms_of(average.functions, units)
+    sums.lut_fixed += memory.lut
+    sums.ff_fixed += memory.ff
+    logic = _logic(sums, found)
     return QorEstimate(
         kernel=kernel.name,
         latency=latency,
@@ -153,18 +160,17 @@ def estimate(
         clock_ns=found.clock_ns,
         bram18=memory.bram18 + _unit_bram(regions, units),
         uram=memory.uram,
-        lut=logic.lut + memory.lut if logic is not None else None,
-        ff=logic.ff + memory.ff if logic is not None else None,
+        lut=logic.lut if logic is not None else None,
+        ff=logic.ff if logic is not None else None,
         period_ns=needed_period(average.functions, found),
+        sums=sums,
     )
 
 
-def _logic(
-    functions: Sequence[Sequence[Region]], units: dict[str, int], tool: Personality
-) -> Resources | None:
+def _logic(sums: Sums, tool: Personality) -> Resources | None:
     """LUTs and flip-flops; None where the tool was never calibrated."""
     costs = coefficients(tool.name)
-    return resources(terms_of(functions, units), costs) if costs is not None else None
+    return resources(sums, costs) if costs is not None else None
 
 
 def local_storage(kernel: Kernel, tool: Personality, kept: frozenset[str]) -> StorageCost:

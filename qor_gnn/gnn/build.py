@@ -271,7 +271,7 @@ class _Maker:
     def kernel_node(self) -> None:
         """The design as a whole."""
         answer, device = self.answer, DEVICES.get(self.answer.device)
-        used = {"dsp": answer.dsp, "lut": answer.lut, "ff": answer.ff, "bram18": answer.bram18}
+        used = {"dsp": answer.dsp, "bram18": answer.bram18}
         features = {
             "latency": log1p(answer.latency.average),
             "clock": answer.clock_ns / 10,
@@ -280,10 +280,7 @@ class _Maker:
             **{name: log1p(count or 0) for name, count in used.items()},
         }
         if device is not None:
-            for name, column in (
-                *(("dsp", "dsp_share"), ("lut", "lut_share")),
-                *(("ff", "ff_share"), ("bram18", "bram_share")),
-            ):
+            for name, column in (("dsp", "dsp_share"), ("bram18", "bram_share")):
                 features[column] = min(4.0, (used[name] or 0) / max(1, getattr(device, name)))
         self._node(NodeType.KERNEL, self.kernel.name, features)
 
