@@ -131,7 +131,7 @@ class Addresses:
             key = (self.shape(a).memory, self.residues[a])
             classes = known_classes.get(key)
             if classes is None:
-                classes = known_classes[key] = _classes(finest[key[0]], key[1])
+                classes = known_classes[key] = bank_classes(finest[key[0]], key[1])
             found[a] = classes
         return found
 
@@ -155,7 +155,7 @@ class Addresses:
         return found
 
 
-def _classes(limits: Sequence[int], residues: Residues) -> tuple[tuple[int, ...], ...]:
+def bank_classes(limits: Sequence[int], residues: Residues) -> tuple[tuple[int, ...], ...]:
     """The classes modulo ``limits`` that are compatible with the residues."""
     choices = (
         (r,) if g >= limit else tuple(range(r, limit, g))

@@ -39,9 +39,9 @@ def units_of(regions: Sequence[Region]) -> dict[str, int]:
             own = _sum(own, region_units(regions[position + 1]))
         if region.beside:
             stage = _sum(_sum(stage, own), before)
-            before = _hoisted(region)
+            before = hoisted_units(region)
         elif region.kind != "block" or region.latency:
-            stage, before = own, _hoisted(region)
+            stage, before = own, hoisted_units(region)
         for core, n in (*own.items(), *stage.items(), *units_of(region.children).items()):
             most[core] = max(most.get(core, 0), n)
     return most
@@ -71,12 +71,12 @@ def region_units(region: Region) -> dict[str, int]:
             found = _sequential(body, times)
         case _:
             found = concurrency(body, times)
-    for core, n in _hoisted(region).items():
+    for core, n in hoisted_units(region).items():
         found[core] = max(n, found.get(core, 0))
     return found
 
 
-def _hoisted(region: Region) -> dict[str, int]:
+def hoisted_units(region: Region) -> dict[str, int]:
     """Units of what runs in front of a loop: one of each core."""
     body = region.body
     if body is None:

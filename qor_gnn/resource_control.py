@@ -12,17 +12,26 @@ from qor_gnn.resource_registers import Pools, keep
 from qor_gnn.resource_tables import multiplexer
 from qor_gnn.resource_terms import Sums
 
+FRAME = 2
+"""States of a function besides its regions'."""
+
 _CALL = 2  # states of a pipeline that is called: start it, wait for it
-_FRAME = 2  # states of a function besides its regions'
 _ADDER = 7
 _COMPARE = 4
 
 
 def control(regions: Sequence[Region], own: Sequence[Leaf], sums: Sums) -> None:
     """Add the terms of one function's control."""
-    states = _FRAME + sum(_states(region) for region in regions)
+    states = FRAME + sum(states_of(region) for region in regions)
     sums.lut["fsm"] += multiplexer(states + 1)
     sums.ff["fsm"] += states
+    loop_control(regions, own, sums)
+    pipelines = sum(leaf.pipelined for leaf in own)
+    sums.lut["copies_pipelined"] += max(0, pipelines - 1)
+
+
+def loop_control(regions: Sequence[Region], own: Sequence[Leaf], sums: Sums) -> None:
+    """Add the terms of the loops and pipelines, which each has by itself."""
     for leaf in own:
         for loop in leaf.region.loops:
             _loop(loop, sums)
@@ -33,18 +42,16 @@ def control(regions: Sequence[Region], own: Sequence[Leaf], sums: Sums) -> None:
     )
     for region in regions:
         _flattened(region, sums)
-    pipelines = sum(leaf.pipelined for leaf in own)
-    sums.lut["copies_pipelined"] += max(0, pipelines - 1)
 
 
-def _states(region: Region) -> int:
+def states_of(region: Region) -> int:
     """States of a region in its parent's state machine."""
     own = region.prologue
     if region.kind == "pipeline":
         return own + _CALL
     if region.times is not None:
         return own + region.times.states
-    return own + 1 + sum(_states(child) for child in region.children)
+    return own + 1 + sum(states_of(child) for child in region.children)
 
 
 def counter_bits(loop: Loop) -> int:

@@ -77,11 +77,17 @@ class Leaf:
         return [n for n in self.body.nodes if kind[n] == STORE]
 
 
-def leaves(regions: Sequence[Region]) -> list[Leaf]:
-    """The scheduled bodies of a function, in execution order, copies included."""
+def leaves(regions: Sequence[Region], among_others: bool = False) -> list[Leaf]:
+    """The scheduled bodies of a function, in execution order, copies included.
+
+    Args:
+        regions: of the function.
+        among_others: they are not all that the function has.
+    """
     found: list[Leaf] = []
     _collect(regions, (), found)
-    if len(found) == 1 and not found[0].around and not found[0].region.prologue:
+    only = len(found) == 1 and not among_others
+    if only and not found[0].around and not found[0].region.prologue:
         return found
     number = OWN
     for leaf in found:

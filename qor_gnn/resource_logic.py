@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import lcm
 
+from qor_gnn.address import Residues, bank_classes
 from qor_gnn.graph import LOAD, STORE
 from qor_gnn.resource_leaves import Leaf
 from qor_gnn.resource_places import selection
@@ -14,7 +16,11 @@ from qor_gnn.resource_terms import Sums
 _ADDER = 7  # LUTs of an adder besides one for each bit
 _NO_ADDER = 6  # of an address whose parts do not overlap
 
-Uses = Counter[tuple[object, ...]]
+Accesses = Counter[tuple[int, str, Residues]]
+"""Loads and stores by memory, kind, and what is known of the bank."""
+
+Slot = tuple[str, int, int]
+"""A core, the number of a unit of it, and an operand's position."""
 
 
 def logic(leaf: Leaf, sums: Sums) -> None:
@@ -29,19 +35,21 @@ def logic(leaf: Leaf, sums: Sums) -> None:
 def module_logic(own: Sequence[Leaf], sums: Sums) -> None:
     """Add the LUT terms that the bodies of one module share."""
     _operands(own, sums)
-    uses: Uses = Counter()
     if len(own) == 1:
-        body = own[0].body
-        for n in own[0].accesses():
-            for port, _ in body.ports[n]:
-                uses[body.port_keys[port]] += 1
+        uses = port_uses(own[0])
     else:
-        _merged_ports(own, uses)
-    for key, count in uses.items():
+        uses = bank_uses(accesses_of(own))
+    for name, amount in port_multiplexers(uses):
+        sums.lut[name] += amount
+
+
+def port_multiplexers(uses: Mapping[tuple[str, object], int]) -> Iterator[tuple[str, float]]:
+    """Terms and LUTs of ports by kind of access, that are used so often."""
+    for (kind, _), count in uses.items():
         if count > 1:
-            stores = key[1] == STORE
+            stores = kind == STORE
             name = "port_writes" if stores else "port_reads"
-            sums.lut[name] += (2 if stores else 1) * multiplexer(count + 1)
+            yield name, (2 if stores else 1) * multiplexer(count + 1)
 
 
 def _operands(own: Sequence[Leaf], sums: Sums) -> None:
@@ -50,24 +58,29 @@ def _operands(own: Sequence[Leaf], sums: Sums) -> None:
     It has an input for each register that an operand comes from; in a pipeline, where registers
     move with their iteration, for each operation.
     """
-    inputs: dict[tuple[str, int, int], set[object]] = defaultdict(set)
+    inputs: dict[Slot, set[object]] = defaultdict(set)
     for number, leaf in enumerate(own):
         if leaf.pipelined:
             _operands_by_count(leaf, sums)
             continue
-        graph, start = leaf.body.graph, leaf.times.start
-        period, register = leaf.period, leaf.register
-        taken: Counter[tuple[str, int]] = Counter()
-        for n, operator in leaf.work:
-            core = operator.core
-            at = (core, start[n] % period)
-            unit = taken[at] % max(1, leaf.units.get(core, 1))
-            taken[at] += 1
-            for position, d in enumerate(graph.deps[n]):
-                inputs[core, unit, position].add(register.get(d, (number, d)))
+        for slot, d in operand_slots(leaf):
+            inputs[slot].add(leaf.register.get(d, (number, d)))
     for sources in inputs.values():
         if len(sources) > 1:
             sums.lut["operands"] += multiplexer(len(sources) + 1)
+
+
+def operand_slots(leaf: Leaf) -> Iterator[tuple[Slot, int]]:
+    """The operands of a sequential body's operations: where each goes, and what makes it."""
+    graph, start, period = leaf.body.graph, leaf.times.start, leaf.period
+    taken: Counter[tuple[str, int]] = Counter()
+    for n, operator in leaf.work:
+        core = operator.core
+        at = (core, start[n] % period)
+        unit = taken[at] % max(1, leaf.units.get(core, 1))
+        taken[at] += 1
+        for position, d in enumerate(graph.deps[n]):
+            yield (core, unit, position), d
 
 
 def _operands_by_count(leaf: Leaf, sums: Sums) -> None:
@@ -88,20 +101,42 @@ def _operands_by_count(leaf: Leaf, sums: Sums) -> None:
             sums.lut["operands"] += multiplexer(count + 1)
 
 
-def _merged_ports(own: Sequence[Leaf], uses: Uses) -> None:
-    """Accesses of each bank class over several bodies."""
-    table = own[0].body.addresses
-    seen: Counter[tuple[int, str]] = Counter()
+def port_uses(leaf: Leaf) -> Counter[tuple[str, object]]:
+    """How often each port is used in a body that has its module to itself."""
+    body = leaf.body
+    uses: Counter[tuple[str, object]] = Counter()
+    for n in leaf.accesses():
+        for port, _ in body.ports[n]:
+            memory, kind, where = body.port_keys[port]
+            uses[kind, (memory, where)] += 1
+    return uses
+
+
+def accesses_of(own: Iterable[Leaf]) -> Accesses:
+    """Accesses to memories in several bodies."""
+    seen: Accesses = Counter()
     for leaf in own:
-        address, kind = leaf.body.graph.address, leaf.body.graph.kind
+        table, graph = leaf.body.addresses, leaf.body.graph
         for n in leaf.accesses():
-            if not table.memory(address[n]).in_registers:
-                seen[address[n], kind[n]] += 1
-    classes = table.classes([address for address, _ in seen])
-    for (address_, kind_), count in seen.items():
-        memory = table.shape(address_).memory
-        for where in classes[address_]:
-            uses[memory, kind_, where] += count
+            address = graph.address[n]
+            memory = table.shapes[table.shape_of[address]].memory
+            if not table.memories[memory].in_registers:
+                seen[memory, graph.kind[n], table.residues[address]] += 1
+    return seen
+
+
+def bank_uses(seen: Accesses) -> Counter[tuple[str, object]]:
+    """How often each bank class is used: as fine as the finest access needs."""
+    finest: dict[int, list[int]] = {}
+    for memory, _, residues in seen:
+        known = finest.setdefault(memory, [1] * len(residues))
+        for d, (g, _) in enumerate(residues):
+            known[d] = lcm(known[d], g)
+    uses: Counter[tuple[str, object]] = Counter()
+    for (memory, kind, residues), count in seen.items():
+        for where in bank_classes(finest[memory], residues):
+            uses[kind, (memory, where)] += count
+    return uses
 
 
 def _banks(leaf: Leaf, sums: Sums) -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
-from itertools import product
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise, product
 
 from qor_gnn.address import Addresses
 from qor_gnn.graph import STORE
@@ -16,6 +16,9 @@ from qor_gnn.resource_terms import Sums
 _READ, _WRITE = 2, 4  # multiplexers of a port: address and enable; and data and byte enable
 _UNIT = 3  # of a unit: two operands and enable
 
+SHARED_PORTS = ("shared_reads", "shared_writes")
+"""Terms of ports that modules share: of those that are read, of those that are written."""
+
 Bank = tuple[int, tuple[int, ...]]
 
 
@@ -25,6 +28,18 @@ def shared_ports(own: Sequence[Leaf], sums: Sums) -> None:
         leaf.body.prologue_loads or leaf.body.epilogue for leaf in own
     ):
         return
+    for (_, store), modules in bank_users(own).items():
+        if len(modules) > 1:
+            sums.lut[SHARED_PORTS[store]] += shared_port(store, len(modules))
+
+
+def shared_port(store: bool, modules: int) -> float:
+    """LUTs of a bank's port that so many modules use."""
+    return (_WRITE if store else _READ) * multiplexer(modules + 1)
+
+
+def bank_users(own: Sequence[Leaf]) -> dict[tuple[Bank, bool], set[int]]:
+    """The modules that read a bank, or store to it."""
     users: dict[tuple[Bank, bool], set[int]] = defaultdict(set)
     done: set[tuple[object, ...]] = set()
     for leaf in own:
@@ -40,10 +55,7 @@ def shared_ports(own: Sequence[Leaf], sums: Sums) -> None:
             done.add(key)
             for bank in _banks(table, address):
                 users[bank, store].add(at)
-    for (_, store), modules in users.items():
-        if len(modules) > 1:
-            name = "shared_writes" if store else "shared_reads"
-            sums.lut[name] += (_WRITE if store else _READ) * multiplexer(len(modules) + 1)
+    return users
 
 
 def _banks(table: Addresses, address: int) -> list[Bank]:
@@ -87,22 +99,35 @@ def units(most: Mapping[str, int], found: Sequence[Sequence[Leaf]], sums: Sums) 
         sums: where to add them.
     """
     operators: dict[str, Operator] = {}
-    modules: dict[str, dict[tuple[int, int], int]] = defaultdict(dict)
-    for number, own in enumerate(found):
+    modules: dict[str, list[int]] = defaultdict(list)
+    for own in found:
         for leaf in own:
             for operator in leaf.body.graph.operator:
                 if operator is not None:
                     operators[operator.core] = operator
-            for core, n in leaf.units.items():
-                where = (number, leaf.module)
-                modules[core][where] = max(n, modules[core].get(where, 0))
+        for core, counts in module_units(own).items():
+            modules[core] += counts.values()
     for core, n in most.items():
         sums.lut_fixed += n * operators[core].lut
         sums.ff_fixed += n * operators[core].ff
-    for counts in modules.values():
-        users: Counter[int] = Counter()
-        for n in counts.values():
-            users.update(range(n))
-        for several in users.values():
-            if several > 1:
-                sums.lut["shared_units"] += _UNIT * multiplexer(several + 1)
+    for several in modules.values():
+        sums.lut["shared_units"] += shared_units(several)
+
+
+def module_units(own: Sequence[Leaf]) -> dict[str, dict[int, int]]:
+    """Units of each core that each module of a function uses."""
+    modules: dict[str, dict[int, int]] = defaultdict(dict)
+    for leaf in own:
+        for core, n in leaf.units.items():
+            counts = modules[core]
+            counts[leaf.module] = max(n, counts.get(leaf.module, 0))
+    return modules
+
+
+def shared_units(counts: Iterable[int]) -> float:
+    """LUTs in front of the units of a core of which modules use so many each."""
+    total, order = 0.0, sorted(counts, reverse=True)
+    for several, (n, fewer) in enumerate(pairwise([*order, 0]), start=1):
+        if several > 1:
+            total += (n - fewer) * _UNIT * multiplexer(several + 1)
+    return total

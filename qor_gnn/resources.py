@@ -24,6 +24,8 @@ from qor_gnn.resource_terms import FF_TERMS, LUT_TERMS, Sums
 
 _FILES = Path(__file__).parent / "coefficients"
 SCHEMA = 1
+DIGITS = 6
+"""Decimals that a total is rounded to before it is made whole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +98,8 @@ def _parts(
 
 
 def _total(parts: Sequence[tuple[str, float]]) -> int:
-    return round(sum(value for _, value in parts))
+    """A whole number, and the same one in whatever order the terms are added."""
+    return round(round(sum(value for _, value in parts), DIGITS))
 
 
 # ----------------------------------------------------------------------------------- coefficients
