@@ -9,48 +9,43 @@ only statements of a nest) are estimated one by one, so that every answer is the
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from backends.devices import Device
 from dsl.errors import LanguageError, ScheduleError
-from dsl.program import Storage
-from dsl.steps import Partition
 from polyhedral.codegen import loop_tree
-from polyhedral.looptree import LoopTree, TreeLoop
+from polyhedral.looptree import LoopTree
 from polyhedral.schedule import apply
-from qor_gnn.batch_compose import RegionArrays, Step, composable, latencies, units
+from qor_gnn.batch_compose import composable, steps_of, timing, units
 from qor_gnn.batch_family import Family, written_unrolls
-from qor_gnn.batch_regions import Part, PartClass, part_of
-from qor_gnn.batch_template import (
-    NoTemplateError,
-    Points,
-    Template,
-    integers_of,
-    loops_in,
-    template_of,
-)
+from qor_gnn.batch_gather import Counts, grouped, unique_rows
+from qor_gnn.batch_parts import Known, banked, parts_in
+from qor_gnn.batch_regions import PartClass, part_of
+from qor_gnn.batch_sharing import Sharing, whole
+from qor_gnn.batch_template import NoTemplateError, Points, Template, template_of
 from qor_gnn.estimate import QorEstimate, estimate
 from qor_gnn.from_tree import kernel_of_tree
-from qor_gnn.personality import Personality, personality
-from qor_gnn.region import Statement, walk
+from qor_gnn.personality import Operator, Personality, personality
+from qor_gnn.resources import coefficients
 from qor_gnn.storage import memory_cost, storage_rules
 
 Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
 _AT_ONCE = 1 << 16  # points, so that what is gathered of them takes some 100 MB at most
 
 
 @dataclass(frozen=True, slots=True)
 class BatchEstimate:
-    """Answers for n points, each of shape (n,).
+    """Answers for n points, each of shape (n,): what `QorEstimate` has, but for its loops.
 
     Attributes:
         latency: cycles on average; NaN where the schedule is not legal.
         minimum, maximum: with every loop at its least and its most iterations.
         dsp, bram18, uram: blocks; −1 where the schedule is not legal.
+        lut, ff: −1 also where the tool was never calibrated.
+        period_ns: the least period that the schedule keeps; NaN where it is not legal.
         together: the point was composed from parts; else it was estimated by itself.
     """
 
@@ -60,17 +55,28 @@ class BatchEstimate:
     dsp: Counts
     bram18: Counts
     uram: Counts
+    lut: Counts
+    ff: Counts
+    period_ns: Floats
     together: NDArray[np.bool_]
 
 
-@dataclass(slots=True)
-class _Known:
-    """The distinct evaluations of one part: rows by class, in the order of their first use."""
+@dataclass(frozen=True, slots=True)
+class _Sums:
+    """What is still being added up for n points of one structure.
 
-    nodes: tuple[int, ...]
-    columns: tuple[int, ...]
-    rows: dict[tuple[int, ...], int] = field(default_factory=dict)
-    parts: list[Part] = field(default_factory=list)
+    Attributes:
+        composed: their parts were composed.
+        waiting: states in front of their regions.
+        lut, ff, bram18, uram: so far.
+    """
+
+    composed: NDArray[np.bool_]
+    waiting: Counts
+    lut: Floats
+    ff: Floats
+    bram18: Counts
+    uram: Counts
 
 
 class Batch:
@@ -96,12 +102,18 @@ class Batch:
         self.tool = tool if isinstance(tool, Personality) else _named(tool)
         self.device = device
         self._kept = written_unrolls(family.schedule)
-        self.template: Template | None
-        try:
-            self.template = template_of(family) if _plain(self.tool) else None
-        except NoTemplateError:
-            self.template = None
-        self._known = [] if self.template is None else _parts(self.template)
+        self._costs = coefficients(self.tool.name)
+        self.template: Template | None = None
+        self._known: list[Known] = []
+        if _plain(self.tool):
+            try:
+                template = template_of(family)
+                self._known = parts_in(template)
+                self.template = template
+            except NoTemplateError:
+                pass
+        several = len(self._known) > 1 and self._costs is not None
+        self._sharing = Sharing(self._costs) if several and self._costs else None
         self._single: dict[tuple[int, ...], QorEstimate | None] = {}
 
     def evaluate(self, points: Sequence[Sequence[int]] | Points) -> BatchEstimate:
@@ -165,44 +177,29 @@ class Batch:
         if not len(where):
             return
         own = table[where]
-        indices = [self._looked_up(known, own) for known in self._known]
+        rows = [self._looked_up(known, own) for known in self._known]
+        sums = _nothing(len(own))
         numbers = [_class_numbers(known) for known in self._known]
-        columns = [number[index] for number, index in zip(numbers, indices, strict=True)]
-        group, first = _grouped(columns)
+        group, first = grouped([number[r] for number, r in zip(numbers, rows, strict=True)])
         for g, sample in enumerate(first):
-            classes = [k.parts[i[sample]].kind for k, i in zip(self._known, indices, strict=True)]
-            if not composable(classes):
-                continue
-            members = np.flatnonzero(group == g)
-            rows = [index[members] for index in indices]
-            self._compose(rows, where[members], found)
-        self._memories(own, where, found)
+            classes = [k.parts[r[sample]].kind for k, r in zip(self._known, rows, strict=True)]
+            if composable(classes):
+                self._compose(rows, np.flatnonzero(group == g), where, found, sums)
+        self._logic(rows, sums)
+        self._memories(own, sums)
+        done = where[sums.composed]
+        found.together[done] = True
+        found.bram18[done], found.uram[done] = sums.bram18[sums.composed], sums.uram[sums.composed]
+        if self._costs is not None:
+            found.lut[done] = whole(sums.lut[sums.composed])
+            found.ff[done] = whole(sums.ff[sums.composed])
 
-    def _memories(self, table: Points, where: Counts, found: BatchEstimate) -> None:
-        """Blocks of the local arrays, which depend on their own partitions only."""
-        assert self.template is not None
-        rules = storage_rules(self.tool.name)
-        bram18, uram = np.zeros(len(table), np.int64), np.zeros(len(table), np.int64)
-        for name, columns in _banked(self.template).items():
-            distinct, inverse = _unique_rows(table[:, list(columns)])
-            costs = []
-            for row in distinct.tolist():
-                point = list(self.family.point)
-                for column, value in zip(columns, row, strict=True):
-                    point[column] = value
-                memory = kernel_of_tree(self.template.at(point, ())).memory(name)
-                costs.append(memory_cost(memory, rules))
-            bram18 += np.array([c.bram18 for c in costs], np.int64)[inverse]
-            uram += np.array([c.uram for c in costs], np.int64)[inverse]
-        done = found.together[where]
-        found.bram18[where[done]], found.uram[where[done]] = bram18[done], uram[done]
-
-    def _looked_up(self, known: _Known, table: Points) -> Counts:
+    def _looked_up(self, known: Known, table: Points) -> Counts:
         """For each point the number of the evaluation of a part."""
         template = self.template
         assert template is not None
         columns = table[:, list(known.columns)]
-        distinct, inverse = _unique_rows(columns)
+        distinct, inverse = unique_rows(columns)
         numbers = np.empty(len(distinct), np.int64)
         for n, row in enumerate(distinct.tolist()):
             key = tuple(row)
@@ -212,39 +209,75 @@ class Batch:
                     point[column] = value
                 kernel = kernel_of_tree(template.at(point, known.nodes))
                 known.rows[key] = len(known.parts)
-                known.parts.append(part_of(kernel, self.tool))
+                only = len(self._known) == 1
+                known.parts.append(part_of(kernel, self.tool, self._costs, only))
             numbers[n] = known.rows[key]
         return numbers[inverse]
 
-    def _compose(self, rows: Sequence[Counts], where: Counts, found: BatchEstimate) -> None:
-        """Totals of points whose parts are of the same classes."""
-        cores: dict[str, int] = {}
+    def _compose(
+        self,
+        rows: Sequence[Counts],
+        members: Counts,
+        where: Counts,
+        found: BatchEstimate,
+        sums: _Sums,
+    ) -> None:
+        """Totals of points (``members`` of ``rows``) whose parts are of the same classes."""
+        cores: dict[str, Operator] = {}
         for known in self._known:
             for part in known.parts:
-                cores.update(part.dsp)
-        names = sorted(cores)
-        steps: list[Step] = []
-        slices = np.zeros(len(where), np.int64)
-        for known, index in zip(self._known, rows, strict=True):
-            distinct, inverse = np.unique(index, return_inverse=True)
+                cores.update(part.cores)
+        steps = []
+        slices, period = np.zeros(len(members), np.int64), np.zeros(len(members))
+        for known, row in zip(self._known, rows, strict=True):
+            distinct, inverse = np.unique(row[members], return_inverse=True)
             parts = [known.parts[n] for n in distinct.tolist()]
             each = np.array([sum(r.address_dsp for r in p.numbers) for p in parts], np.int64)
             slices += each[inverse]
-            loops = 0
-            for r, kind in enumerate(parts[0].kind):
-                is_loop = kind.kind != "block"
-                loops += is_loop
-                arrays = _arrays(parts, r, names, inverse)
-                steps.append(Step(kind, arrays, is_loop and loops == 1))
-        if not steps:
-            return
-        cycles, beside = latencies(steps)
-        slices += units(steps, beside) @ np.array([cores[c] for c in names], np.int64)
-        found.latency[where] = cycles[:, 0]
-        found.minimum[where] = np.rint(cycles[:, 1]).astype(np.int64)
-        found.maximum[where] = np.rint(cycles[:, 2]).astype(np.int64)
-        found.dsp[where] = slices
-        found.together[where] = True
+            period = np.maximum(period, np.array([p.period_ns for p in parts])[inverse])
+            steps += steps_of(parts, tuple(cores), inverse)
+        timed = timing(steps)
+        costs = np.array([(o.dsp, o.bram18, o.lut, o.ff) for o in cores.values()], np.int64)
+        spent = units(steps, timed.beside) @ costs.reshape(-1, 4)
+        points = where[members]
+        found.latency[points] = timed.cycles[:, 0]
+        found.minimum[points] = np.rint(timed.cycles[:, 1]).astype(np.int64)
+        found.maximum[points] = np.rint(timed.cycles[:, 2]).astype(np.int64)
+        found.dsp[points] = slices + spent[:, 0]
+        found.period_ns[points] = period
+        sums.composed[members] = True
+        sums.waiting[members] = timed.waiting
+        sums.bram18[members] = spent[:, 1]
+        sums.lut[members], sums.ff[members] = spent[:, 2], spent[:, 3]
+
+    def _logic(self, rows: Sequence[Counts], sums: _Sums) -> None:
+        """Add LUTs and flip-flops but those of units and memories, which are there already."""
+        logic = [[p.logic for p in known.parts if p.logic is not None] for known in self._known]
+        if self._sharing is not None:
+            self._sharing.add(logic, rows, sums.waiting, sums.lut, sums.ff)
+        elif self._costs is not None:  # one part is all of the design, its units too
+            sums.lut[:] = np.array([p.lut for p in logic[0]])[rows[0]]
+            sums.ff[:] = np.array([p.ff for p in logic[0]])[rows[0]]
+
+    def _memories(self, table: Points, sums: _Sums) -> None:
+        """Add the local arrays, which depend on their own partitions only."""
+        assert self.template is not None
+        rules = storage_rules(self.tool.name)
+        for name, columns in banked(self.template).items():
+            distinct, inverse = unique_rows(table[:, list(columns)])
+            costs = []
+            for row in distinct.tolist():
+                point = list(self.family.point)
+                for column, value in zip(columns, row, strict=True):
+                    point[column] = value
+                memory = kernel_of_tree(self.template.at(point, ())).memory(name)
+                cost = memory_cost(memory, rules)
+                costs.append((cost.lut, cost.ff, cost.bram18, cost.uram))
+            each = np.array(costs, np.int64)[inverse]
+            sums.lut[:] += each[:, 0]
+            sums.ff[:] += each[:, 1]
+            sums.bram18[:] += each[:, 2]
+            sums.uram[:] += each[:, 3]
 
 
 def _named(tool: str | None) -> Personality:
@@ -260,9 +293,16 @@ def _plain(tool: Personality) -> bool:
 
 def _empty(n: int) -> BatchEstimate:
     """Nothing is known of any point."""
-    minimum, maximum, dsp, bram18, uram = (np.full(n, -1, np.int64) for _ in range(5))
-    latency, together = np.full(n, np.nan), np.zeros(n, np.bool_)
-    return BatchEstimate(latency, minimum, maximum, dsp, bram18, uram, together)
+    minimum, maximum, dsp, bram18, uram, lut, ff = (np.full(n, -1, np.int64) for _ in range(7))
+    latency, period, together = np.full(n, np.nan), np.full(n, np.nan), np.zeros(n, np.bool_)
+    return BatchEstimate(
+        latency, minimum, maximum, dsp, bram18, uram, lut, ff, period, together
+    )  # fmt: skip
+
+
+def _nothing(n: int) -> _Sums:
+    waiting, bram18, uram = (np.zeros(n, np.int64) for _ in range(3))
+    return _Sums(np.zeros(n, np.bool_), waiting, np.zeros(n), np.zeros(n), bram18, uram)
 
 
 def _write(found: BatchEstimate, n: int, answer: QorEstimate) -> None:
@@ -271,114 +311,13 @@ def _write(found: BatchEstimate, n: int, answer: QorEstimate) -> None:
         cycles.average, cycles.minimum, cycles.maximum,
     )  # fmt: skip
     found.dsp[n] = answer.dsp
-    found.bram18[n] = -1 if answer.bram18 is None else answer.bram18
-    found.uram[n] = -1 if answer.uram is None else answer.uram
+    for field in ("bram18", "uram", "lut", "ff"):
+        value = getattr(answer, field)
+        getattr(found, field)[n] = -1 if value is None else value
+    found.period_ns[n] = np.nan if answer.period_ns is None else answer.period_ns
 
 
-def _banked(template: Template) -> dict[str, tuple[int, ...]]:
-    """The local arrays, and the parameters of their partitions."""
-    found = {}
-    for array in template.tree.program.arrays:
-        if array.shape and array.storage is not Storage.ARGUMENT:
-            own = {
-                template.columns[s]
-                for s, slot in enumerate(template.slots)
-                if isinstance(step := template.family.schedule.steps[slot.step], Partition)
-                and step.array == array.name
-            }
-            found[array.name] = tuple(sorted(own))
-    return found
-
-
-def _parts(template: Template) -> list[_Known]:
-    """The top-level nests, each with the statements in front of it, and the factors they need."""
-    found: list[_Known] = []
-    waiting: list[int] = []
-    body = template.tree.body
-    for n, node in enumerate(body):
-        waiting.append(n)
-        if isinstance(node, TreeLoop) or n == len(body) - 1:
-            nodes = tuple(waiting)
-            found.append(_Known(nodes, _columns(template, nodes)))
-            waiting = []
-    return found
-
-
-def _columns(template: Template, nodes: tuple[int, ...]) -> tuple[int, ...]:
-    """The parameters that a part depends on."""
-    body = template.tree.body
-    slots: set[int] = set()
-    place = position = 0
-    for n, node in enumerate(body):
-        size, loops = len(integers_of((node,))), len(loops_in((node,)))
-        if n in nodes:
-            used = (template.exponents[place : place + size] != 0).any(axis=0)
-            slots |= set(np.flatnonzero(used).tolist())
-            inside = range(position, position + loops)
-            for marked in (template.unrolled, template.pipelined):
-                slots |= {marked[k] for k in inside if k in marked}
-        place, position = place + size, position + loops
-    kernel = kernel_of_tree(
-        LoopTree(template.tree.program, tuple(body[n] for n in nodes), template.tree.partitions)
-    )
-    arrays = {
-        access.memory
-        for function in kernel.functions
-        for s in walk(function.body)
-        if isinstance(s, Statement)
-        for access in (s.target, *(op.access for op in s.ops))
-        if access is not None
-    }
-    for s, slot in enumerate(template.slots):
-        step = template.family.schedule.steps[slot.step]
-        if isinstance(step, Partition) and step.array in arrays:
-            slots.add(s)
-    return tuple(sorted({template.columns[s] for s in slots}))
-
-
-# ------------------------------------------------------------------------------------- gathering
-
-
-def _unique_rows(columns: Points) -> tuple[Points, Counts]:
-    """Distinct rows and which of them each row is: by one integer a row, which is faster."""
-    code = np.zeros(len(columns), np.int64)
-    for c in range(columns.shape[1]):
-        values, inverse = np.unique(columns[:, c], return_inverse=True)
-        code = code * len(values) + inverse
-        if len(values) > 1:
-            _, code = np.unique(code, return_inverse=True)
-    _, first, inverse = np.unique(code, return_index=True, return_inverse=True)
-    return columns[first], inverse
-
-
-def _grouped(columns: Sequence[Counts]) -> tuple[Counts, list[int]]:
-    """Points with the same numbers in all columns: the group of each, and one point of each."""
-    rows, inverse = _unique_rows(np.stack(columns, axis=1))
-    first = np.full(len(rows), -1, np.int64)
-    first[inverse[::-1]] = np.arange(len(inverse))[::-1]
-    return inverse, first.tolist()
-
-
-def _class_numbers(known: _Known) -> Counts:
+def _class_numbers(known: Known) -> Counts:
     """For each evaluation of a part the number of its class."""
     numbers: dict[PartClass, int] = {}
     return np.array([numbers.setdefault(p.kind, len(numbers)) for p in known.parts], np.int64)
-
-
-def _arrays(parts: Sequence[Part], r: int, cores: Sequence[str], index: Counts) -> RegionArrays:
-    """The numbers of region ``r`` of each part, gathered."""
-    place = {core: n for n, core in enumerate(cores)}
-    own = np.zeros((len(parts), len(cores)), np.int64)
-    inside = np.zeros_like(own)
-    for n, part in enumerate(parts):
-        for core, count in part.numbers[r].units:
-            own[n, place[core]] = count
-        for core, count in part.numbers[r].inside:
-            inside[n, place[core]] = count
-    return RegionArrays(
-        np.array([p.numbers[r].prologue for p in parts])[index],
-        np.array([p.numbers[r].latency for p in parts])[index],
-        np.array([p.numbers[r].switches for p in parts])[index],
-        own[index],
-        inside[index],
-    )

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from qor_gnn.batch_regions import PartClass, RegionClass
+from qor_gnn.batch_regions import Element, Part, PartClass, RegionClass
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -24,7 +24,7 @@ class RegionArrays:
 
     Attributes:
         prologue, latency, switches: (n, 3), by mode: average, minimum, maximum.
-        units, inside: (n, cores).
+        units, inside, before: (n, cores).
     """
 
     prologue: Floats
@@ -32,6 +32,7 @@ class RegionArrays:
     switches: Floats
     units: Counts
     inside: Counts
+    before: Counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,30 +44,85 @@ class Step:
     first: bool
 
 
+def steps_of(parts: Sequence[Part], cores: Sequence[str], index: Counts) -> list[Step]:
+    """The regions of a part in n designs.
+
+    Args:
+        parts: evaluations of one class.
+        cores: the kinds of units.
+        index: (n,) which evaluation a design has.
+    """
+    steps: list[Step] = []
+    loops = 0
+    for r, kind in enumerate(parts[0].kind):
+        is_loop = kind.kind != "block"
+        loops += is_loop
+        steps.append(Step(kind, _arrays(parts, r, cores, index), is_loop and loops == 1))
+    return steps
+
+
+def _arrays(parts: Sequence[Part], r: int, cores: Sequence[str], index: Counts) -> RegionArrays:
+    """The numbers of region ``r`` of each part, gathered."""
+    place = {core: n for n, core in enumerate(cores)}
+    counts = np.zeros((3, len(parts), len(cores)), np.int64)
+    for n, part in enumerate(parts):
+        numbers = part.numbers[r]
+        for k, used in enumerate((numbers.units, numbers.inside, numbers.before)):
+            for core, count in used:
+                counts[k, n, place[core]] = count
+    return RegionArrays(
+        np.array([p.numbers[r].prologue for p in parts])[index],
+        np.array([p.numbers[r].latency for p in parts])[index],
+        np.array([p.numbers[r].switches for p in parts])[index],
+        *(each[index] for each in counts),
+    )
+
+
 def composable(parts: Sequence[PartClass]) -> bool:
     """Whether the parts meet only in ways that are composed here.
 
-    They do not where one loads an accumulator in front that an earlier one stores, or where only
-    statements are left of one that is not the last.
+    They do not where one loads an accumulator in front that an earlier one stores, where statements
+    may wait for a scalar of an earlier one, or where nothing or only statements are left of one that
+    is not the last.
     """
     stored: set[int] = set()
+    left: set[Element] = set()
     for n, part in enumerate(parts):
-        if n < len(parts) - 1 and (not part or part[-1].kind == "block"):
+        if not part or (n < len(parts) - 1 and part[-1].kind == "block"):
             return False
         if any(region.loaded & stored for region in part):
             return False
+        if part[-1].kind != "block" and any(region.read & left for region in part):
+            return False
         for region in part:
             stored |= region.stored
+            left |= region.left
     return True
 
 
-def latencies(steps: Sequence[Step]) -> tuple[Floats, list[bool]]:
-    """Cycles of a whole design by mode, (n, 3); and which regions run beside the one before."""
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """When the regions of n designs run.
+
+    Attributes:
+        cycles: (n, 3), by mode.
+        beside: for each region whether it runs beside the one before.
+        waiting: (n,) states in front of all regions, on average.
+    """
+
+    cycles: Floats
+    beside: list[bool]
+    waiting: Counts
+
+
+def timing(steps: Sequence[Step]) -> Timing:
+    """Cycles of whole designs, and the states that regions wait."""
     n = len(steps[0].numbers.prologue)
     at, called_at = np.zeros((n, 3)), np.zeros((n, 3))
     ended = "start"
     calls: list[frozenset[int]] = []
     beside = []
+    waiting = np.zeros(n)
     for position, step in enumerate(steps):
         kind, numbers = step.kind, step.numbers
         last = position == len(steps) - 1
@@ -86,9 +142,11 @@ def latencies(steps: Sequence[Step]) -> tuple[Floats, list[bool]]:
                 calls, called_at = [], at
             calls.append(kind.memories)
             prologue = np.zeros((n, 3)) if free else numbers.prologue
+            waiting = waiting + prologue[:, 0]
             at = np.maximum(at, called_at + prologue + numbers.latency)
             ended = "stored" if kind.stores else "call"
         else:
+            waiting = waiting + numbers.prologue[:, 0]
             at = at + numbers.prologue + numbers.latency
             if last:
                 at = at + numbers.switches
@@ -99,18 +157,19 @@ def latencies(steps: Sequence[Step]) -> tuple[Floats, list[bool]]:
         at = at - (0 if only.kind.prologue else 1)
     else:
         at = at + (0 if ended == "call" else 1)
-    return at - 1, beside
+    return Timing(at - 1, beside, np.rint(waiting).astype(np.int64))
 
 
 def units(steps: Sequence[Step], beside: Sequence[bool]) -> Counts:
     """Units of each core, (n, cores)."""
     most = np.zeros_like(steps[0].numbers.units)
-    stage = most
+    stage = before = most
     for position, step in enumerate(steps):
         own = step.numbers.units
         if _overlaps(steps, position):
             own = own + steps[position + 1].numbers.units
-        stage = stage + own if beside[position] else own
+        stage = stage + own + before if beside[position] else own
+        before = step.numbers.before
         most = np.maximum(most, np.maximum(stage, step.numbers.inside))
     return most
 

@@ -6,20 +6,27 @@ one class are composed alike, so that many of them are composed at once.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from qor_gnn.binding import region_units, units_of
+from qor_gnn.batch_logic import PartLogic, part_logic, whole_logic
+from qor_gnn.binding import hoisted_units, region_units, units_of
+from qor_gnn.body import Body
+from qor_gnn.clock import needed_period
 from qor_gnn.compose import function_latency
 from qor_gnn.estimate import addresses_dsp
+from qor_gnn.graph import LOAD
 from qor_gnn.loops import Scope
-from qor_gnn.personality import Personality
+from qor_gnn.personality import Operator, Personality
 from qor_gnn.region import Kernel, Mode, loops_in
 from qor_gnn.regions import Region
+from qor_gnn.resources import Coefficients
 from qor_gnn.switches import epilogue_switches
 
 Kind = Literal["pipeline", "sequential", "nest", "block"]
+Element = tuple[int, tuple[int, ...]]
+"""A memory and an address in it that nothing moves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +39,7 @@ class RegionClass:
         stores: accumulators are stored after it.
         memories: that its own body touches.
         loaded: that are loaded in front of it; ``stored`` after it.
+        read: elements that it loads if it is a block; ``left``, that a pipeline leaves to those.
     """
 
     kind: Kind
@@ -40,6 +48,8 @@ class RegionClass:
     memories: frozenset[int]
     loaded: frozenset[int]
     stored: frozenset[int]
+    read: frozenset[Element] = frozenset()
+    left: frozenset[Element] = frozenset()
 
 
 PartClass = tuple[RegionClass, ...]
@@ -51,7 +61,8 @@ class RegionNumbers:
 
     Attributes:
         switches: states of the stores behind it if it is the last of the function.
-        units: of each core by itself; ``inside`` those of the regions in its body.
+        units: of each core by itself; ``inside`` those of the regions in its body, ``before`` those
+            of what runs in front of it.
         address_dsp: DSP slices of addresses, inside too.
     """
 
@@ -60,16 +71,26 @@ class RegionNumbers:
     switches: tuple[float, ...]
     units: tuple[tuple[str, int], ...]
     inside: tuple[tuple[str, int], ...]
+    before: tuple[tuple[str, int], ...]
     address_dsp: int
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """The regions of a part, and what a unit of each core costs in DSP slices."""
+    """The regions of a part.
+
+    Attributes:
+        kind: their classes, ``numbers`` what is added up of them.
+        cores: an operator of each core: what a unit costs.
+        period_ns: that it needs.
+        logic: its LUTs and flip-flops; None where the tool was never calibrated.
+    """
 
     kind: PartClass
     numbers: tuple[RegionNumbers, ...]
-    dsp: tuple[tuple[str, int], ...]
+    cores: tuple[tuple[str, Operator], ...]
+    period_ns: float
+    logic: PartLogic | None
 
 
 def modes_of(kernel: Kernel) -> tuple[Mode, ...]:
@@ -81,19 +102,31 @@ def modes_of(kernel: Kernel) -> tuple[Mode, ...]:
     return ("average",)
 
 
-def part_of(kernel: Kernel, tool: Personality) -> Part:
-    """Schedule a part, which is a kernel of its own here, in all modes."""
+def part_of(kernel: Kernel, tool: Personality, costs: Coefficients | None, only: bool) -> Part:
+    """Schedule a part, which is a kernel of its own here, in all modes.
+
+    Args:
+        kernel: the part.
+        tool: whose schedule it is.
+        costs: of LUTs and flip-flops, if they are known.
+        only: it is all of the design.
+    """
     (function,) = kernel.functions
     runs = [function_latency(Scope(kernel, tool, mode), function)[1] for mode in modes_of(kernel)]
     runs = runs if len(runs) == 3 else runs * 3
     found = list(zip(*runs, strict=True))
-    cost: dict[str, int] = {}
+    cores: dict[str, Operator] = {}
     for regions in found:
-        _costs(regions[0], cost)
+        _cores(regions[0], cores)
+    logic = None
+    if costs is not None:
+        logic = whole_logic(runs[0], costs) if only else part_logic(runs[0], costs)
     return Part(
         tuple(_class(regions) for regions in found),
         tuple(_numbers(regions) for regions in found),
-        tuple(sorted(cost.items())),
+        tuple(sorted(cores.items(), key=lambda c: c[0])),
+        needed_period([runs[0]], tool),
+        logic,
     )
 
 
@@ -113,7 +146,27 @@ def _class(modes: Sequence[Region]) -> RegionClass:
         region.memories,
         frozenset(table.shape(a).memory for a in loaded),
         frozenset(table.shape(a).memory for a in stored),
+        _fixed(body, _loaded(body) if region.kind == "block" else ()),
+        _fixed(body, _left(body) if region.kind == "pipeline" else ()),
     )
+
+
+def _loaded(body: Body) -> list[int]:
+    graph = body.graph
+    return [graph.address[n] for n in body.nodes if graph.kind[n] == LOAD]
+
+
+def _left(body: Body) -> list[int]:
+    """What `prologue.states_behind` may have to wait for."""
+    early = [body.graph.address[n] for n in body.graph.early_stores]
+    return [*body.store_value, *body.conditional, *early, *body.registers]
+
+
+def _fixed(body: Body, addresses: Iterable[int]) -> frozenset[Element]:
+    """Those that no counter moves."""
+    table = body.addresses
+    shapes = ((table.shape(a), table.consts[a]) for a in addresses)
+    return frozenset((s.memory, consts) for s, consts in shapes if not any(s.terms))
 
 
 def _numbers(modes: Sequence[Region]) -> RegionNumbers:
@@ -124,6 +177,7 @@ def _numbers(modes: Sequence[Region]) -> RegionNumbers:
         tuple(_switches(r) for r in modes),
         tuple(sorted(region_units(region).items())),
         tuple(sorted(units_of(region.children).items())),
+        tuple(sorted(hoisted_units(region).items())),
         addresses_dsp([region]),
     )
 
@@ -134,10 +188,10 @@ def _switches(region: Region) -> float:
     return float(epilogue_switches(region.body))
 
 
-def _costs(region: Region, cost: dict[str, int]) -> None:
+def _cores(region: Region, cores: dict[str, Operator]) -> None:
     if region.body is not None:
         for operator in region.body.graph.operator:
             if operator is not None:
-                cost[operator.core] = operator.dsp
+                cores[operator.core] = operator
     for child in region.children:
-        _costs(child, cost)
+        _cores(child, cores)

@@ -79,6 +79,8 @@ def check(batch: Batch, table: np.ndarray, tree: str) -> np.ndarray:
         ), dict(zip(batch.family.names, point, strict=True))  # fmt: skip
         blocks = (found.dsp[n], found.bram18[n], found.uram[n])
         assert blocks == (answer.dsp, answer.bram18, answer.uram)
+        logic = (found.lut[n], found.ff[n], found.period_ns[n])
+        assert logic == (answer.lut, answer.ff, answer.period_ns)
     return found.together
 
 
