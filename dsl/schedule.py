@@ -20,6 +20,7 @@ from dsl.steps import (
     STEPS,
     BindOp,
     BindStorage,
+    Dataflow,
     Distribute,
     Flatten,
     Fuse,
@@ -36,6 +37,7 @@ from dsl.steps import (
     Split,
     Step,
     Tail,
+    Stream,
     Tile,
     Unroll,
 )
@@ -285,3 +287,11 @@ class ScheduleBuilder:
     def interface(self, argument: str, mode: str, bundle: str = "") -> ScheduleBuilder:
         """See `dsl.steps.Interface`."""
         return self._add(Interface(argument, mode, bundle))
+
+    def dataflow(self, processes: typing.Sequence[typing.Sequence[str]] = ()) -> ScheduleBuilder:
+        """See `dsl.steps.Dataflow`."""
+        return self._add(Dataflow(tuple(tuple(group) for group in processes)))
+
+    def stream(self, array: str, depth: int = 2) -> ScheduleBuilder:
+        """See `dsl.steps.Stream`."""
+        return self._add(Stream(array, depth))

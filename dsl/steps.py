@@ -205,6 +205,27 @@ Step = (
     | Distribute
     | Reassociate
     | Unroll
+@dataclass(frozen=True, slots=True)
+class Dataflow(StepBase):
+    """Run the nests of the function at the same time, each as a process of its own.
+
+    The nests of one statement (its main and remainder parts) are one process. ``processes`` names
+    statements that share one; those it leaves out have a process a nest.
+    """
+
+    kind = "dataflow"
+    processes: tuple[tuple[str, ...], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Stream(StepBase):
+    """Hand an array from one process to the next in a FIFO of ``depth`` words a memory."""
+
+    kind = "stream"
+    array: str
+    depth: int = 2
+
+
     | Pipeline
     | Flatten
     | Partition
@@ -213,3 +234,5 @@ Step = (
     | Interface
 )
 STEPS: dict[str, type[Step]] = {cls.kind: cls for cls in Step.__args__}
+    | Dataflow
+    | Stream

@@ -30,6 +30,7 @@ from mlir_passes.dialect import (
 )
 from mlir_passes.dialect import Storage as MemoryInfo
 from mlir_passes.loop_bounds import Bounds
+from mlir_passes.processes import function_attributes
 from mlir_passes.provider import ir
 from polyhedral.looptree import Instance, LoopTree, TreeGuard, TreeLoop, TreeNode
 
@@ -73,7 +74,7 @@ class _Builder:
             "sym_name": ir.StringAttr.get(program.name),
             "function_type": ir.TypeAttr.get(ir.FunctionType.get(types, [])),
             "arg_attrs": ir.ArrayAttr.get([ir.DictAttr.get(array_attributes(i)) for i in infos]),
-            "hls.top": ir.UnitAttr.get(),
+            **function_attributes(self.tree.processes),
         }
         with ir.InsertionPoint(module.body), _location(program.span):
             function = ir.Operation.create("func.func", attributes=attributes, regions=1)
@@ -108,7 +109,8 @@ class _Builder:
             if s.array == name:
                 info = replace(info, storage=MemoryInfo(s.type, s.impl, s.latency))
         if array.storage is Storage.LOCAL:
-            return info
+            depths = [s.depth for s in tree.streams if s.array == name]
+            return replace(info, stream=depths[0]) if depths else info
         for i in tree.interfaces:
             if i.argument == name:
                 info = replace(info, interface=Interface(i.mode, i.bundle))

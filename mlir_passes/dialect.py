@@ -69,7 +69,7 @@ class TripCount:
 
 @dataclass(frozen=True, slots=True)
 class ArrayInfo:
-    """An argument or a local: an array, or a scalar (empty shape)."""
+    """An argument or a local: an array, or a scalar (empty shape). ``stream``: words of a FIFO."""
 
     name: str
     dtype: DType
@@ -79,6 +79,7 @@ class ArrayInfo:
     interface: Interface | None = None
     const: bool = False
     access: Access | None = None
+    stream: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,6 +206,8 @@ def array_attributes(info: ArrayInfo) -> dict[str, Any]:
         found["hls.const"] = ir.UnitAttr.get()
     if info.access is not None:
         found["hls.access"] = _string(info.access)
+    if info.stream is not None:
+        found["hls.stream"] = hls.Stream.get(_int(info.stream))
     return found
 
 
@@ -311,6 +314,7 @@ def array_info(attributes: Any, type_: Any) -> ArrayInfo:
         else None,
         const="hls.const" in attributes,
         access=cast("Access | None", _text(attributes, "hls.access") or None),
+        stream=_params(attributes["hls.stream"])[0] if "hls.stream" in attributes else None,
     )
 
 

@@ -12,8 +12,8 @@ from typing import Any
 
 from dsl.types import DType
 from mlir_passes.dialect import Access
-from mlir_passes.emit_cpp import LIMIT
-from mlir_passes.emit_nodes import Kernel, Memory
+from mlir_passes.emit_nodes import Memory
+from mlir_passes.emit_processes import parameter, region, signature_lines
 from mlir_passes.emit_read import read_kernel
 from mlir_passes.emit_stmts import Printer
 from mlir_passes.emit_types import Needs
@@ -76,10 +76,13 @@ def emit(module: Any, *, top: str | None = None) -> HlsSource:
     needs = Needs(kernel.headers)
     printer = Printer(kernel.names, needs)
     arguments = tuple(_argument(m, needs) for m in kernel.arguments)
-    signature = _signature(kernel, needs)
+    parameters = [parameter(m, m.written, needs) for m in kernel.arguments]
+    signature = "\n".join(signature_lines(f'extern "C" void {kernel.name}(', parameters))
     interface = frozenset(needs.headers)
-    printer.function(kernel)
-    body = "\n".join([f"{signature} {{", *printer.lines, "}", ""])
+    functions = region(kernel, printer) if kernel.processes else []
+    if not functions:
+        printer.function(kernel)
+    body = "\n".join([*functions, f"{signature} {{", *printer.lines, "}", ""])
     return HlsSource(
         name=kernel.name,
         text=f"{_BANNER}\n{_includes(needs.headers, needs)}\n{body}",
@@ -103,34 +106,6 @@ def _argument(memory: Memory, needs: Needs) -> Argument:
         info.shape,
         info.access or access,
     )
-
-
-def _signature(kernel: Kernel, needs: Needs) -> str:
-    """``extern "C" void f(...)``, parameters aligned where one line is too short."""
-    head = f'extern "C" void {kernel.name}('
-    parameters = [_parameter(m, needs) for m in kernel.arguments]
-    lines, at = [head], len(head)
-    for n, parameter in enumerate(parameters):
-        text = parameter + (")" if n == len(parameters) - 1 else ",")
-        room = 2 if n == len(parameters) - 1 else 0  # the brace
-        if n and at + 1 + len(text) + room > LIMIT:
-            lines.append(" " * len(head) + text)
-            at = len(head) + len(text)
-        else:
-            separator = " " if n else ""
-            lines[-1] += separator + text
-            at += len(separator) + len(text)
-    return "\n".join(lines) + ("" if parameters else ")")
-
-
-def _parameter(memory: Memory, needs: Needs) -> str:
-    """Scalars by value; arrays that are only read are const."""
-    element = needs.type(memory.info.dtype)
-    if not memory.is_array:
-        return f"{element} {memory.name}"
-    const = "" if memory.written else "const "
-    sizes = "".join(f"[{n}]" for n in memory.info.shape) or "[1]"
-    return f"{const}{element} {memory.name}{sizes}"
 
 
 def _includes(headers: set[str] | frozenset[str], needs: Needs) -> str:

@@ -132,7 +132,9 @@ class Block:
 
 @dataclass(slots=True, eq=False)
 class Kernel:
-    """A top function: its name, its memory, its body, the names in use, the headers so far."""
+    """A top function: its name, its memory, its body, the names in use, the headers so far, and
+    the statements of each process if it is a dataflow region.
+    """
 
     name: str
     user_name: str
@@ -140,6 +142,7 @@ class Kernel:
     body: Block
     names: Names
     headers: set[str]
+    processes: tuple[tuple[str, ...], ...] = ()
 
 
 def count_uses(body: Block) -> None:

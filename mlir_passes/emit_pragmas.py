@@ -20,6 +20,8 @@ def memory_pragmas(memory: Memory) -> list[str]:
         lines += _interface(memory)
     elif memory.info.storage is not None:
         lines.append(_bind_storage(memory.name, memory.info.storage))
+    if memory.info.stream is not None:
+        lines.append(_pragma("stream", variable=memory.name, type="fifo", depth=memory.info.stream))
     return lines + [_partition(memory.name, p) for p in memory.info.partitions]
 
 

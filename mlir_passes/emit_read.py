@@ -33,6 +33,7 @@ from mlir_passes.emit_nodes import (
     count_uses,
 )
 from mlir_passes.emit_scope import Scope, unsupported
+from mlir_passes.processes import processes_of
 from mlir_passes.provider import ir
 
 _ITERATORS = ("i", "j", "k", "l", "m", "n")
@@ -74,7 +75,9 @@ class _Reader(Scope):
         self._reserve_locals(entry)
         self._block(entry, body)
         count_uses(body)
-        return Kernel(name, user_name, tuple(arguments), body, self.names, self.ranges.helpers)
+        processes = processes_of(function)
+        helpers = self.ranges.helpers
+        return Kernel(name, user_name, tuple(arguments), body, self.names, helpers, processes)
 
     def _argument(self, info: ArrayInfo, value: Any, function: Any, n: int, body: Block) -> Memory:
         is_array = isinstance(value.type, ir.MemRefType)

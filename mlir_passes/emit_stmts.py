@@ -74,6 +74,12 @@ class Printer:
         unused_ones = [m.name for m in kernel.arguments if m.name not in words]
         self.lines[start:start] = [f"{' ' * self.indent}(void){name};" for name in unused_ones]
 
+    def process(self, body: Block, around: Iterable[Memory]) -> None:
+        """The body of one process; ``around`` is the memory that it gets from outside."""
+        for memory in around:
+            self._know(memory)
+        self._block(body)
+
     def _know(self, memory: Memory) -> None:
         self.variables[memory.info.name] = memory.name
 

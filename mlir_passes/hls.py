@@ -57,6 +57,18 @@ class Interface(Hls.Attribute, name="interface"):
     bundle: _String
 
 
+class Stream(Hls.Attribute, name="stream"):
+    """``#hls.stream<depth>``: a FIFO of that many words a memory."""
+
+    depth: _Int
+
+
+class Dataflow(Hls.Attribute, name="dataflow"):
+    """``#hls.dataflow<processes>``: the statements of each process, arrays of strings."""
+
+    processes: ir.ArrayAttr
+
+
 class BindOp(Hls.Attribute, name="bind_op"):
     """``#hls.bind_op<op, impl, latency>``."""
 

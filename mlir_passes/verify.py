@@ -14,6 +14,7 @@ from dsl.errors import IRError, did_you_mean
 from mlir_passes import hls
 from mlir_passes.dialect import LoopInfo, loop_info, place, span_of
 from mlir_passes.loop_bounds import Bounds, Names, bounds_of
+from mlir_passes.processes import verify_processes
 from mlir_passes.provider import ir
 from mlir_passes.verify_arrays import check_type, checked_array
 
@@ -41,6 +42,7 @@ _ON_MEMORY: dict[str, Check] = {
     "hls.partition": _list_of(hls.Partition),
     "hls.storage": _is(hls.Storage),
 }
+_ON_LOCAL: dict[str, Check] = {**_ON_MEMORY, "hls.stream": _is(hls.Stream)}
 _ON_ARGUMENT: dict[str, Check] = {
     **_ON_MEMORY,
     "hls.interface": _is(hls.Interface),
@@ -61,7 +63,7 @@ _ON_STORE: dict[str, Check] = {
     "hls.line": _STRING,
     "hls.bind_op": _list_of(hls.BindOp),
 }
-_ON_FUNCTION: dict[str, Check] = {"hls.top": _UNIT}
+_ON_FUNCTION: dict[str, Check] = {"hls.top": _UNIT, "hls.dataflow": _is(hls.Dataflow)}
 _ON_VALUE: dict[str, Check] = {"hls.type": _is(hls.Int, hls.Fixed)}
 
 
@@ -71,7 +73,7 @@ def verify_module(module: Any) -> None:
     Raises:
         IRError: W311 an op that level 3 has not; W312 an annotation that is unknown, of the wrong
             kind or at the wrong place; W313 what MLIR refuses; W321 to W325 contradictions on
-            loops; W330 to W334 on arrays.
+            loops; W330 to W334 on arrays; W335 on processes.
     """
     with module.context:
         _verify_upstream(module)
@@ -117,6 +119,7 @@ class _Verifier:
         self._block(function.regions[0].blocks[0], _Around())
         for loop, loop_annotations in self.loops:
             self._check_independent(loop, loop_annotations)
+        verify_processes(function)
 
     def _block(self, block: Any, around: _Around) -> None:
         for view in block.operations:
@@ -138,7 +141,7 @@ class _Verifier:
                 _check_value(op)
 
     def _local(self, op: Any) -> None:
-        _check_names(op, _ON_MEMORY)
+        _check_names(op, _ON_LOCAL)
         self.arrays.add(checked_array(op.attributes, op.results[0].type, op).name)
 
     def _loop(self, op: Any, around: _Around) -> None:

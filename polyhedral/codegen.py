@@ -38,7 +38,9 @@ from polyhedral.looptree import (
     TreeLoop,
     TreeNode,
 )
+from polyhedral.processes import process_names
 from polyhedral.scheduled import Piece, ScheduledScop
+from polyhedral.settled import settled
 from polyhedral.trips import trip_count
 
 
@@ -48,7 +50,7 @@ def loop_tree(state: ScheduledScop) -> LoopTree:
     for piece in state.pieces:
         nests.setdefault(piece.place[0], []).append(piece)
     walker = _Walker()
-    body = tuple(node for pieces in nests.values() for node in walker.nest(pieces))
+    body = settled(tuple(node for pieces in nests.values() for node in walker.nest(pieces)))
     return LoopTree(
         state.scop.program,
         body,
@@ -58,6 +60,8 @@ def loop_tree(state: ScheduledScop) -> LoopTree:
         state.interfaces,
         tuple(_placement(state, body, walker.origins, a.name) for a in state.scop.program.locals),
         independent(state, body, walker.origins),
+        process_names(state),
+        state.streams,
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import islpy as isl
 
+from polyhedral.processes import process_names
 from polyhedral.scheduled import Piece, ScheduledScop
 
 
@@ -21,6 +22,10 @@ def describe(state: ScheduledScop) -> str:
     for p in state.partitions:
         factor = f" {p.factor}" if p.factor else ""
         lines.append(f"partition {p.array} dim {p.dim}: {p.scheme}{factor}")
+    for number, names in enumerate(process_names(state)):
+        lines.append(f"process {number}: {', '.join(names)}")
+    for s in state.streams:
+        lines.append(f"stream {s.array} of {s.depth} words")
     return "\n".join(lines) + "\n"
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from dsl.affine import Affine, Constraint
 from dsl.errors import Span
 from dsl.program import Program, Stmt
-from dsl.steps import BindOp, BindStorage, Interface, Partition
+from dsl.steps import BindOp, BindStorage, Interface, Partition, Stream
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,8 @@ class LoopTree:
     """A scheduled program: loops, and what was asked of its arrays and operators.
 
     ``independent`` lists (array, loop iv) pairs for which it is proven that no dependence through
-    the array is carried by the loop, where a tool could not see it by itself.
+    the array is carried by the loop, where a tool could not see it by itself. ``processes`` are the
+    statements of each process of a dataflow region, in order; empty where there is none.
     """
 
     program: Program
@@ -100,6 +101,8 @@ class LoopTree:
     interfaces: tuple[Interface, ...] = ()
     placements: tuple[LocalPlacement, ...] = ()
     independent: tuple[tuple[str, str], ...] = ()
+    processes: tuple[tuple[str, ...], ...] = ()
+    streams: tuple[Stream, ...] = ()
 
     def walk(self) -> Iterator[tuple[TreeNode, tuple[TreeLoop | TreeGuard, ...]]]:
         """Every node in execution order with the loops and guards around it."""

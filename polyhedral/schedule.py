@@ -10,6 +10,7 @@ from dsl.schedule import Schedule
 from dsl.steps import (
     BindOp,
     BindStorage,
+    Dataflow,
     Distribute,
     Flatten,
     Fuse,
@@ -25,6 +26,7 @@ from dsl.steps import (
     Split,
     Step,
     Tile,
+    Stream,
     Unroll,
 )
 from polyhedral.annotations import check_annotations
@@ -34,6 +36,7 @@ from polyhedral.lifetimes import check_lifetimes
 from polyhedral.scheduled import ScheduledScop, original
 from polyhedral.transforms.binding import bind_op, bind_storage, interface
 from polyhedral.transforms.distribute import distribute
+from polyhedral.transforms.dataflow import check_region, dataflow, stream
 from polyhedral.transforms.fuse import fuse
 from polyhedral.transforms.partition import partition
 from polyhedral.transforms.pipeline import flatten, pipeline
@@ -67,6 +70,8 @@ _TRANSFORMS: dict[type[Step], Callable[[ScheduledScop, Any], ScheduledScop]] = {
 }
 # Those that can change which iteration runs first. Cutting a loop into blocks or into a main and
 # a remainder part keeps the order, as does anything that only annotates.
+    Dataflow: dataflow,
+    Stream: stream,
 _REORDERING = (Interchange, Reorder, Tile, Skew, Reverse, Shift, Fuse, Distribute)
 
 
@@ -97,6 +102,7 @@ def apply_step(state: ScheduledScop, step: Step) -> ScheduledScop:
     return new
 
 
+    check_region(new, step)
 def check_order(
     before: ScheduledScop, after: ScheduledScop, changed: frozenset[str], step: Step
 ) -> None:

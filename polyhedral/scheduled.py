@@ -18,7 +18,7 @@ import islpy as isl
 from dsl.affine import Affine, Constraint
 from dsl.errors import Span
 from dsl.program import Loop, Program
-from dsl.steps import BindOp, BindStorage, Interface, Partition
+from dsl.steps import BindOp, BindStorage, Dataflow, Interface, Partition, Stream
 from polyhedral.isl_text import (
     affine_text,
     conjunction,
@@ -157,6 +157,8 @@ class ScheduledScop:
     storage: tuple[BindStorage, ...] = ()
     operators: tuple[BindOp, ...] = ()
     interfaces: tuple[Interface, ...] = ()
+    dataflow: Dataflow | None = None
+    streams: tuple[Stream, ...] = ()
 
     def with_pieces(self, pieces: Iterable[Piece]) -> ScheduledScop:
         """The same program with other pieces, their places renumbered from 0 at each level."""

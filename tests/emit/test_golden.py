@@ -34,6 +34,7 @@ DESIGNS = [
     ("image/edge_detect.py", "edge_detect", "fused"),
     ("fixed_point/conv2d_i8.py", "conv2d_i8", "channels"),
     ("fixed_point/fir.py", "fir", "streaming"),
+    ("dataflow/two_products.py", "two_products", "streamed"),
 ]
 
 

@@ -21,6 +21,7 @@ def every_step() -> Schedule:
     s.reassociate("S1").unroll("k").unroll("k", 4, tail="guard").pipeline("j").pipeline("i", 2)
     s.flatten("i", enabled=False).partition("A", 1, "cyclic", 8).partition("B", 0, "complete")
     s.bind_storage("A", "ram_2p", "bram", 2).bind_op("S1", "fadd", "fabric").interface("A", "m_axi")
+    s.dataflow().dataflow([["S0", "S1"], ["S2"]]).stream("A").stream("A", depth=64)
     return s.build()
 
 

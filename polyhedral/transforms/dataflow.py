@@ -1,0 +1,60 @@
+"""``dataflow(processes)`` and ``stream(array, depth)``: nests that run at the same time.
+
+Before::
+
+    for i in range(8):
+      T[i] = A[i]
+    for i in range(8):
+      B[i] = T[i]
+
+After ``dataflow()`` the loops are the same, but each nest is a process: the second starts when T is
+there, and the first may already work on the next T (a memory of two halves). After ``stream("T")``
+the second starts with the first element, and T is a FIFO of a few words.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from dsl.errors import ScheduleError
+from dsl.steps import Dataflow, Step, Stream
+from polyhedral.lookup import find_array
+from polyhedral.processes import channels, check_names
+from polyhedral.scheduled import ScheduledScop
+from polyhedral.streams import check_streams
+
+_DEEPEST = 2**24
+
+
+def dataflow(state: ScheduledScop, step: Dataflow) -> ScheduledScop:
+    """Make processes of the nests; the latest step counts."""
+    check_names(state, step)
+    return replace(state, dataflow=step)
+
+
+def stream(state: ScheduledScop, step: Stream) -> ScheduledScop:
+    """Make a FIFO of an array between two processes; the latest depth counts."""
+    array = find_array(state, step.array, step)
+    if not 1 <= step.depth <= _DEEPEST:
+        raise ScheduleError(
+            "W207", f"the depth {step.depth} is not between 1 and {_DEEPEST}", span=step.span
+        )
+    if state.dataflow is None:
+        raise ScheduleError(
+            "W220",
+            f"'{array.name}' is a stream only between processes",
+            span=step.span,
+            help="dataflow() first makes processes of the nests",
+        )
+    kept = tuple(s for s in state.streams if s.array != step.array)
+    return replace(state, streams=(*kept, step))
+
+
+def check_region(state: ScheduledScop, step: Step) -> None:
+    """Are the processes of the state still independent but for their channels?
+
+    Raises:
+        ScheduleError: W217 to W220, see `polyhedral.processes` and `polyhedral.streams`.
+    """
+    if state.dataflow is not None:
+        check_streams(state, channels(state, step), step)

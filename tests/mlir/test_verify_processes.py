@@ -1,0 +1,123 @@
+"""What level 3 refuses of processes and streams."""
+
+import pytest
+
+from dsl.errors import IRError
+from mlir_passes import dialect
+from mlir_passes.processes import processes_of
+from mlir_passes.provider import ir
+from mlir_passes.verify import verify_module
+
+ARGS = '%A: memref<8xf32> {hls.name = "A"}, %C: memref<8xf32> {hls.name = "C"}'
+TWO = '#hls.dataflow<[["S0"], ["S1"]]>'
+
+
+def local(name="t", more=""):
+    return f'%{name} = memref.alloc() {{hls.name = "{name}"{more}}} : memref<8xf32>'
+
+
+def copy(stmt, target, source, also=""):
+    return f"""affine.for %i = 0 to 8 {{
+      %x = affine.load %{source}[%i] : memref<8xf32>
+      affine.store %x, %{target}[%i] {{hls.stmt = "{stmt}"}} : memref<8xf32>
+      {also}
+    }}"""
+
+
+def kernel(*body, processes=TWO):
+    lines = "\n".join(body)
+    region = f"hls.dataflow = {processes}, " if processes else ""
+    return f"func.func @k({ARGS}) attributes {{{region}hls.top}} {{\n{lines}\nreturn\n}}"
+
+
+def refusal(text):
+    with dialect.context() as context:
+        module = ir.Module.parse(text, context)
+        with pytest.raises(IRError) as caught:
+            verify_module(module)
+    assert caught.value.code == "W335"
+    return caught.value.render()
+
+
+STREAM = ", hls.stream = #hls.stream<4 : i64>"
+
+
+def test_a_stream_between_two_processes_passes():
+    text = kernel(local(more=STREAM), copy("S0", "t", "A"), copy("S1", "C", "t"))
+    with dialect.context() as context:
+        module = ir.Module.parse(text, context)
+        verify_module(module)
+        function = dialect.top_function(module)
+        assert processes_of(function) == (("S0",), ("S1",))
+        alloc = function.operation.regions[0].blocks[0].operations[0]
+        assert dialect.local_info(alloc).stream == 4
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            kernel(local(), copy("S0", "t", "A"), copy("S1", "C", "t"), processes=None).replace(
+                '"t"}', f'"t"{STREAM}}}'
+            ),
+            "the stream 't' does not go from one process to another",
+        ),
+        (
+            kernel(
+                local(more=STREAM.replace("4", "0")), copy("S0", "t", "A"), copy("S1", "C", "t")
+            ),
+            "the stream 't' has a depth of 0",
+        ),
+        (
+            kernel(local(more=STREAM), copy("S0", "t", "A"), copy("S1", "C", "A")),
+            "the stream 't' does not go from one process to another",
+        ),
+        (kernel(copy("S0", "C", "A"), copy("S1", "C", "A")), "an argument is written by process 0"),
+        (
+            kernel(local(), copy("S0", "t", "A"), copy("S1", "t", "A")),
+            "'t' is written by processes 0 and 1",
+        ),
+        (
+            kernel(
+                local(),
+                local("u"),
+                copy("S0", "t", "A"),
+                copy("S1", "u", "t"),
+                copy("S2", "C", "t"),
+                processes='#hls.dataflow<[["S0"], ["S1"], ["S2"]]>',
+            ),
+            "'t' is read by 2 processes",
+        ),
+        (
+            kernel(local(), copy("S0", "C", "t"), copy("S1", "t", "A")),
+            "'t' is read by a process before the one that writes it",
+        ),
+        (kernel(local(), copy("S9", "t", "A")), "statement 'S9' is in no process"),
+        (
+            kernel(copy("S0", "C", "A"), processes='#hls.dataflow<[["S0"], ["S0"]]>'),
+            "statement 'S0' is in two processes",
+        ),
+        (
+            kernel(local(), copy("S1", "t", "A"), copy("S0", "C", "A")),
+            "process 0 stands behind process 1",
+        ),
+        (
+            kernel(
+                local(),
+                copy("S0", "t", "A", 'affine.store %x, %C[%i] {hls.stmt = "S1"} : memref<8xf32>'),
+            ),
+            "statements of two processes are in one nest",
+        ),
+        (
+            kernel(
+                local(),
+                "%v = affine.load %A[0] : memref<8xf32>",
+                'affine.store %v, %t[0] {hls.stmt = "S0"} : memref<8xf32>',
+                'affine.store %v, %C[0] {hls.stmt = "S1"} : memref<8xf32>',
+            ),
+            "process 1 uses a value of process 0",
+        ),
+    ],
+)
+def test_what_is_refused(text, message):
+    assert f"error[W335]: {message}" in refusal(text)
