@@ -30,7 +30,7 @@ from dsl.expr import (
 )
 from dsl.program import If, Loop, Node, Program, Stmt
 from dsl.schedule import Schedule
-from dsl.steps import Reassociate
+from dsl.steps import PartialSums, Reassociate
 from dsl.types import FloatType
 
 _INEXACT = (UnaryOp.EXP, UnaryOp.LOG, UnaryOp.TANH)
@@ -42,7 +42,7 @@ _LARGEST = 1 << 20
 
 def tolerances(program: Program, schedule: Schedule) -> dict[str, int]:
     """Units in the last place for each array that need not be exact; empty where all must be."""
-    relaxed = {step.stmt for step in schedule if isinstance(step, Reassociate)}
+    relaxed = {step.stmt for step in schedule if isinstance(step, Reassociate | PartialSums)}
     statements = [(n, around) for n, around in program.walk() if isinstance(n, Stmt)]
     inexact = _inexact_arrays(program, [s for s, _ in statements], relaxed)
     if not inexact:
@@ -50,6 +50,7 @@ def tolerances(program: Program, schedule: Schedule) -> dict[str, int]:
     terms = sum(
         _longest_chain(stmt, around) for stmt, around in statements if stmt.target.array in inexact
     )
+    terms += sum(step.count for step in schedule if isinstance(step, PartialSums))
     return dict.fromkeys(sorted(inexact), min(_LARGEST, _FACTOR * (1 + terms)))
 
 

@@ -79,6 +79,7 @@ CODES: dict[str, str] = {
     "W218": "a stream that is not read in the order in which it is written, each element once",
     "W219": "a stream whose depth could make the processes wait for each other for ever",
     "W220": "statements that cannot be one process, or an array that is no channel of two",
+    "W221": "partial sums along a loop that has none, or of what others access meanwhile",
     "W300": "no Python bindings of MLIR are installed",
     "W301": "the runtime library of the just-in-time compiler cannot be loaded",
     "W310": "an expression of isl that is not affine (a fault of Weft)",

@@ -26,6 +26,7 @@ from dsl.steps import (
     Fuse,
     Interchange,
     Interface,
+    PartialSums,
     Partition,
     PartitionKind,
     Pipeline,
@@ -36,8 +37,8 @@ from dsl.steps import (
     Skew,
     Split,
     Step,
-    Tail,
     Stream,
+    Tail,
     Tile,
     Unroll,
 )
@@ -255,6 +256,10 @@ class ScheduleBuilder:
     def reassociate(self, stmt: str) -> ScheduleBuilder:
         """See `dsl.steps.Reassociate`."""
         return self._add(Reassociate(stmt))
+
+    def partial_sums(self, stmt: str, loop: str, count: int) -> ScheduleBuilder:
+        """See `dsl.steps.PartialSums`."""
+        return self._add(PartialSums(stmt, loop, count))
 
     def unroll(self, loop: str, factor: int = 0, tail: Tail = "remainder") -> ScheduleBuilder:
         """See `dsl.steps.Unroll`."""

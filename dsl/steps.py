@@ -120,6 +120,18 @@ class Reassociate(StepBase):
 
 
 @dataclass(frozen=True, slots=True)
+class PartialSums(StepBase):
+    """Spread the reduction of one statement over ``count`` accumulators, which take turns from one
+    iteration of ``loop`` to the next and are added up behind it. It implies `Reassociate`.
+    """
+
+    kind = "partial_sums"
+    stmt: str
+    loop: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
 class Unroll(StepBase):
     """Unroll a loop by ``factor``; 0 is completely."""
 
@@ -193,18 +205,6 @@ class Interface(StepBase):
     bundle: str = ""
 
 
-Step = (
-    Interchange
-    | Reorder
-    | Split
-    | Tile
-    | Skew
-    | Reverse
-    | Shift
-    | Fuse
-    | Distribute
-    | Reassociate
-    | Unroll
 @dataclass(frozen=True, slots=True)
 class Dataflow(StepBase):
     """Run the nests of the function at the same time, each as a process of its own.
@@ -226,13 +226,26 @@ class Stream(StepBase):
     depth: int = 2
 
 
+Step = (
+    Interchange
+    | Reorder
+    | Split
+    | Tile
+    | Skew
+    | Reverse
+    | Shift
+    | Fuse
+    | Distribute
+    | Reassociate
+    | PartialSums
+    | Unroll
     | Pipeline
     | Flatten
     | Partition
     | BindStorage
     | BindOp
     | Interface
-)
-STEPS: dict[str, type[Step]] = {cls.kind: cls for cls in Step.__args__}
     | Dataflow
     | Stream
+)
+STEPS: dict[str, type[Step]] = {cls.kind: cls for cls in Step.__args__}

@@ -40,6 +40,7 @@ from polyhedral.looptree import (
 )
 from polyhedral.processes import process_names
 from polyhedral.scheduled import Piece, ScheduledScop
+from polyhedral.settled import settled
 from polyhedral.trips import trip_count
 
 
@@ -49,7 +50,7 @@ def loop_tree(state: ScheduledScop) -> LoopTree:
     for piece in state.pieces:
         nests.setdefault(piece.place[0], []).append(piece)
     walker = _Walker()
-    body = tuple(node for pieces in nests.values() for node in walker.nest(pieces))
+    body = settled(tuple(node for pieces in nests.values() for node in walker.nest(pieces)))
     return LoopTree(
         state.scop.program,
         body,

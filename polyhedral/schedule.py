@@ -16,6 +16,7 @@ from dsl.steps import (
     Fuse,
     Interchange,
     Interface,
+    PartialSums,
     Partition,
     Pipeline,
     Reassociate,
@@ -25,8 +26,8 @@ from dsl.steps import (
     Skew,
     Split,
     Step,
-    Tile,
     Stream,
+    Tile,
     Unroll,
 )
 from polyhedral.annotations import check_annotations
@@ -35,9 +36,10 @@ from polyhedral.legality import IllegalStep, violations
 from polyhedral.lifetimes import check_lifetimes
 from polyhedral.scheduled import ScheduledScop, original
 from polyhedral.transforms.binding import bind_op, bind_storage, interface
-from polyhedral.transforms.distribute import distribute
 from polyhedral.transforms.dataflow import check_region, dataflow, stream
+from polyhedral.transforms.distribute import distribute
 from polyhedral.transforms.fuse import fuse
+from polyhedral.transforms.partial_sums import partial_sums
 from polyhedral.transforms.partition import partition
 from polyhedral.transforms.pipeline import flatten, pipeline
 from polyhedral.transforms.reassociate import reassociate
@@ -60,6 +62,7 @@ _TRANSFORMS: dict[type[Step], Callable[[ScheduledScop, Any], ScheduledScop]] = {
     Fuse: fuse,
     Distribute: distribute,
     Reassociate: reassociate,
+    PartialSums: partial_sums,
     Unroll: unroll,
     Pipeline: pipeline,
     Flatten: flatten,
@@ -67,11 +70,11 @@ _TRANSFORMS: dict[type[Step], Callable[[ScheduledScop, Any], ScheduledScop]] = {
     BindStorage: bind_storage,
     BindOp: bind_op,
     Interface: interface,
+    Dataflow: dataflow,
+    Stream: stream,
 }
 # Those that can change which iteration runs first. Cutting a loop into blocks or into a main and
 # a remainder part keeps the order, as does anything that only annotates.
-    Dataflow: dataflow,
-    Stream: stream,
 _REORDERING = (Interchange, Reorder, Tile, Skew, Reverse, Shift, Fuse, Distribute)
 
 
@@ -99,10 +102,10 @@ def apply_step(state: ScheduledScop, step: Step) -> ScheduledScop:
     if isinstance(step, _REORDERING):
         check_order(state, new, frozenset(p.name for p in changed), step)
     check_annotations(changed, step)
+    check_region(new, step)
     return new
 
 
-    check_region(new, step)
 def check_order(
     before: ScheduledScop, after: ScheduledScop, changed: frozenset[str], step: Step
 ) -> None:

@@ -25,7 +25,7 @@ from backends.vitis.write import write_project
 from dsl.inputs import InputMaker
 from dsl.program import Program, Stmt
 from dsl.schedule import Schedule
-from dsl.steps import Reassociate
+from dsl.steps import PartialSums, Reassociate
 from dsl.types import FloatType
 from mlir_passes.emit_hls import include_directory
 
@@ -52,7 +52,7 @@ def _reassociates(program: Program, schedule: Schedule) -> bool:
 
     The tool has one option for the whole design: it then reorders the others as well.
     """
-    free = {step.stmt for step in schedule if isinstance(step, Reassociate)}
+    free = {step.stmt for step in schedule if isinstance(step, Reassociate | PartialSums)}
     return any(
         isinstance(node, Stmt)
         and node.name in free

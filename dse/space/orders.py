@@ -16,6 +16,7 @@ from polyhedral.looptree import Instance, LoopTree
 from polyhedral.ranges import Interval, common_interval
 from polyhedral.schedule import apply_step
 from polyhedral.scheduled import Piece, ScheduledScop
+from polyhedral.settled import settled_instance
 from qor_gnn.from_tree import kernel_of_tree
 from qor_gnn.personality import Personality
 from qor_gnn.region import Access, Statement
@@ -256,11 +257,22 @@ class _Band:
 def lowered(state: ScheduledScop, piece: Piece) -> Statement:
     """The statement's operations, subscripts over the loops that it now runs in."""
     program = state.scop.program
-    body = (Instance(piece.statement.stmt, piece.bindings),)
+    body = (_instance(piece),)
     tree = LoopTree(program, body, operators=state.operators)
     (node,) = kernel_of_tree(tree).functions[0].body
     assert isinstance(node, Statement)
     return node
+
+
+def _instance(piece: Piece) -> Instance:
+    """The statement in the loops that it now runs in."""
+    instance = Instance(piece.statement.stmt, piece.bindings)
+    ranges: dict[str, tuple[int, int]] = {}
+    for k, dim in enumerate(piece.dims):
+        low, high = piece.domain.dim_min_val(k), piece.domain.dim_max_val(k)
+        if low.is_int() and high.is_int():
+            ranges[dim.name] = (low.to_python(), high.to_python())
+    return settled_instance(instance, ranges)
 
 
 def _loads(statement: Statement) -> list[Access]:
