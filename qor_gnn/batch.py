@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from backends.devices import Device
 from dsl.errors import LanguageError, ScheduleError
+from dsl.steps import Dataflow
 from polyhedral.codegen import loop_tree
 from polyhedral.looptree import LoopTree
 from polyhedral.schedule import apply
@@ -105,7 +106,7 @@ class Batch:
         self._costs = coefficients(self.tool.name)
         self.template: Template | None = None
         self._known: list[Known] = []
-        if _plain(self.tool):
+        if _plain(self.tool) and not any(isinstance(s, Dataflow) for s in family.schedule):
             try:
                 template = template_of(family)
                 self._known = parts_in(template)

@@ -6,7 +6,7 @@ arrays with an entry for each design. `tests/qor/test_batch.py` holds both equal
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,6 +25,7 @@ class RegionArrays:
     Attributes:
         prologue, latency, switches: (n, 3), by mode: average, minimum, maximum.
         units, inside, before: (n, cores).
+        behind: of a block, states from its load of an element on, (n,) each.
     """
 
     prologue: Floats
@@ -33,6 +34,7 @@ class RegionArrays:
     units: Counts
     inside: Counts
     before: Counts
+    behind: Mapping[Element, Counts]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,33 +72,31 @@ def _arrays(parts: Sequence[Part], r: int, cores: Sequence[str], index: Counts) 
         for k, used in enumerate((numbers.units, numbers.inside, numbers.before)):
             for core, count in used:
                 counts[k, n, place[core]] = count
+    elements = sorted({element for p in parts for element, _ in p.numbers[r].behind})
+    behind = [[dict(p.numbers[r].behind).get(e, 0) for p in parts] for e in elements]
     return RegionArrays(
         np.array([p.numbers[r].prologue for p in parts])[index],
         np.array([p.numbers[r].latency for p in parts])[index],
         np.array([p.numbers[r].switches for p in parts])[index],
         *(each[index] for each in counts),
+        {e: np.array(states, np.int64)[index] for e, states in zip(elements, behind, strict=True)},
     )
 
 
 def composable(parts: Sequence[PartClass]) -> bool:
     """Whether the parts meet only in ways that are composed here.
 
-    They do not where one loads an accumulator in front that an earlier one stores, where statements
-    may wait for a scalar of an earlier one, or where nothing or only statements are left of one that
-    is not the last.
+    They do not where one loads an accumulator in front that an earlier one stores, or where nothing
+    or, of one that is not the last, only statements are left.
     """
     stored: set[int] = set()
-    left: set[Element] = set()
     for n, part in enumerate(parts):
         if not part or (n < len(parts) - 1 and part[-1].kind == "block"):
             return False
         if any(region.loaded & stored for region in part):
             return False
-        if part[-1].kind != "block" and any(region.read & left for region in part):
-            return False
         for region in part:
             stored |= region.stored
-            left |= region.left
     return True
 
 
@@ -141,7 +141,7 @@ def timing(steps: Sequence[Step]) -> Timing:
             if not together:
                 calls, called_at = [], at
             calls.append(kind.memories)
-            prologue = np.zeros((n, 3)) if free else numbers.prologue
+            prologue = _behind_call(steps, position, n) if free else numbers.prologue
             waiting = waiting + prologue[:, 0]
             at = np.maximum(at, called_at + prologue + numbers.latency)
             ended = "stored" if kind.stores else "call"
@@ -158,6 +158,18 @@ def timing(steps: Sequence[Step]) -> Timing:
     else:
         at = at + (0 if ended == "call" else 1)
     return Timing(at - 1, beside, np.rint(waiting).astype(np.int64))
+
+
+def _behind_call(steps: Sequence[Step], position: int, n: int) -> Floats:
+    """States between a call and a pipeline, (n, 3): a block there may wait for what it leaves."""
+    states = np.zeros((n, 3))
+    block = steps[position - 1]
+    if block.kind.kind == "block":
+        before = (step.kind for step in reversed(steps[:position]))
+        last = next((kind for kind in before if kind.kind == "pipeline"), None)
+        for element in last.left & block.numbers.behind.keys() if last is not None else ():
+            states = np.maximum(states, block.numbers.behind[element][:, np.newaxis])
+    return states
 
 
 def units(steps: Sequence[Step], beside: Sequence[bool]) -> Counts:

@@ -53,9 +53,12 @@ def parts_in(template: Template) -> list[Known]:
     Statements that set constants are in every part behind them: nothing is left of them.
 
     Raises:
-        NoTemplateError: what is a constant in a part is none in the design.
+        NoTemplateError: what is a constant in a part is none in the design, or the design is no
+            single function.
     """
     body = template.tree.body
+    if len(_kernel(template, range(len(body))).functions) != 1:
+        raise NoTemplateError("several functions are not composed")
     groups: list[list[int]] = []
     waiting: list[int] = []
     constants = _folded(template, range(len(body)))

@@ -19,6 +19,7 @@ from qor_gnn.estimate import addresses_dsp
 from qor_gnn.graph import LOAD
 from qor_gnn.loops import Scope
 from qor_gnn.personality import Operator, Personality
+from qor_gnn.prologue import left_behind, states_from
 from qor_gnn.region import Kernel, Mode, loops_in
 from qor_gnn.regions import Region
 from qor_gnn.resources import Coefficients
@@ -39,7 +40,7 @@ class RegionClass:
         stores: accumulators are stored after it.
         memories: that its own body touches.
         loaded: that are loaded in front of it; ``stored`` after it.
-        read: elements that it loads if it is a block; ``left``, that a pipeline leaves to those.
+        left: elements that a pipeline leaves to blocks behind it.
     """
 
     kind: Kind
@@ -48,7 +49,6 @@ class RegionClass:
     memories: frozenset[int]
     loaded: frozenset[int]
     stored: frozenset[int]
-    read: frozenset[Element] = frozenset()
     left: frozenset[Element] = frozenset()
 
 
@@ -64,6 +64,7 @@ class RegionNumbers:
         units: of each core by itself; ``inside`` those of the regions in its body, ``before`` those
             of what runs in front of it.
         address_dsp: DSP slices of addresses, inside too.
+        behind: of a block, its states from its load of an element on.
     """
 
     prologue: tuple[float, ...]
@@ -73,6 +74,7 @@ class RegionNumbers:
     inside: tuple[tuple[str, int], ...]
     before: tuple[tuple[str, int], ...]
     address_dsp: int
+    behind: tuple[tuple[Element, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,27 +148,25 @@ def _class(modes: Sequence[Region]) -> RegionClass:
         region.memories,
         frozenset(table.shape(a).memory for a in loaded),
         frozenset(table.shape(a).memory for a in stored),
-        _fixed(body, _loaded(body) if region.kind == "block" else ()),
-        _fixed(body, _left(body) if region.kind == "pipeline" else ()),
+        frozenset(_fixed(body, left_behind(body) if region.kind == "pipeline" else ())),
     )
 
 
-def _loaded(body: Body) -> list[int]:
-    graph = body.graph
-    return [graph.address[n] for n in body.nodes if graph.kind[n] == LOAD]
-
-
-def _left(body: Body) -> list[int]:
-    """What `prologue.states_behind` may have to wait for."""
-    early = [body.graph.address[n] for n in body.graph.early_stores]
-    return [*body.store_value, *body.conditional, *early, *body.registers]
-
-
-def _fixed(body: Body, addresses: Iterable[int]) -> frozenset[Element]:
-    """Those that no counter moves."""
+def _fixed(body: Body, addresses: Iterable[int]) -> dict[Element, int]:
+    """The addresses that no counter moves, by element."""
     table = body.addresses
-    shapes = ((table.shape(a), table.consts[a]) for a in addresses)
-    return frozenset((s.memory, consts) for s, consts in shapes if not any(s.terms))
+    shapes = ((a, table.shape(a)) for a in addresses)
+    return {(s.memory, table.consts[a]): a for a, s in shapes if not any(s.terms)}
+
+
+def _behind(region: Region) -> dict[Element, int]:
+    """States of a block from its load of each element on."""
+    body = region.body
+    if region.kind != "block" or body is None:
+        return {}
+    graph = body.graph
+    loaded = _fixed(body, (graph.address[n] for n in body.nodes if graph.kind[n] == LOAD))
+    return {element: states_from(body, (a,)) for element, a in loaded.items()}
 
 
 def _numbers(modes: Sequence[Region]) -> RegionNumbers:
@@ -179,6 +179,7 @@ def _numbers(modes: Sequence[Region]) -> RegionNumbers:
         tuple(sorted(units_of(region.children).items())),
         tuple(sorted(hoisted_units(region).items())),
         addresses_dsp([region]),
+        tuple(sorted(_behind(region).items())),
     )
 
 

@@ -5,7 +5,7 @@ code, and whether they have to wait for the pipeline before.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 from qor_gnn.body import Body
 from qor_gnn.graph import LOAD, STORE
@@ -104,14 +104,23 @@ def above_stores(body: Body, stored: Sequence[int]) -> bool:
 
 
 def states_behind(block: Body, last: Body) -> int:
-    """States of a block from its first load of what the pipeline in front of it leaves there.
+    """States of a block from its first load of what the pipeline in front of it leaves there."""
+    return states_from(block, left_behind(last))
+
+
+def left_behind(last: Body) -> set[int]:
+    """The addresses that a pipeline leaves to what is behind it.
 
     An accumulator that is stored behind the pipeline is not waited for.
     """
-    graph = block.graph
     early = [last.graph.address[n] for n in last.graph.early_stores]
     scalars = (a for a in last.registers if last.addresses.memory(a).in_registers)
-    left = {*last.store_value, *last.conditional, *early, *scalars}
+    return {*last.store_value, *last.conditional, *early, *scalars}
+
+
+def states_from(block: Body, left: Container[int]) -> int:
+    """States of a block from its first load of one of these addresses."""
+    graph = block.graph
     ways: dict[int, int] = {}
     states = 0
     for n in block.nodes:  # in program order, stores last

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+import weft
 from dsl.loader import load
 from dsl.program import Program
 from dsl.schedule import Schedule, ScheduleBuilder
@@ -17,6 +19,14 @@ from qor_gnn.batch_family import Family, family
 from qor_gnn.batch_template import NoTemplateError, integers_of, rebuilt, template_of
 from qor_gnn.estimate import estimate
 from qor_gnn.from_tree import kernel_of_tree
+from qor_gnn.personality import personality
+from qor_gnn.region import Statement, walk
+from tests.qor.batch_designs import (
+    constants_and_scalars,
+    copies_of_pipelines,
+    sequential_nests,
+)
+from weft import f32
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "polybench"
 ZU9EG, U280 = "vitis-2022.1-zu9eg-10ns", "vitis-2023.2-u280-3.33ns"
@@ -55,7 +65,14 @@ def triangle() -> Family:
     return family(kernel.program, s.build())
 
 
-FAMILIES = {"gemm": gemm, "3mm": three_products, "unrolled": unrolled}
+FAMILIES = {
+    "gemm": gemm,
+    "3mm": three_products,
+    "unrolled": unrolled,
+    "constants": constants_and_scalars,
+    "sequential": sequential_nests,
+    "copies": copies_of_pipelines,
+}
 LOOPS = ("split", "tile", "unroll")
 
 
@@ -98,14 +115,30 @@ def test_the_template_is_the_exact_tree(name: str) -> None:
 
 
 @pytest.mark.parametrize("tool", [ZU9EG, U280])
-@pytest.mark.parametrize(("name", "count"), [("gemm", 100), ("3mm", 25), ("unrolled", 200)])
+@pytest.mark.parametrize(
+    ("name", "count"),
+    [
+        ("gemm", 60),
+        ("3mm", 20),
+        ("unrolled", 100),
+        ("constants", 40),
+        ("sequential", 40),
+        ("copies", 40),
+    ],
+)
 def test_random_points_are_as_estimated_one_by_one(name: str, count: int, tool: str) -> None:
     regular_points(name, count, tool, 2)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("tool", [ZU9EG, U280])
-@pytest.mark.parametrize(("name", "count"), [("gemm", 1500), ("3mm", 300), ("unrolled", 1500)])
+@pytest.mark.parametrize(
+    ("name", "count"),
+    [
+        ("gemm", 1500), ("3mm", 300), ("unrolled", 1500), ("constants", 600), ("sequential", 600),
+        ("copies", 600),
+    ],
+)  # fmt: skip
 def test_thousands_of_random_points_are_as_estimated_one_by_one(
     name: str, count: int, tool: str
 ) -> None:
@@ -168,6 +201,45 @@ def test_data_dependent_trip_counts() -> None:
     check(batch, table, "tree")
     found = batch.evaluate(table)
     assert (found.minimum < found.maximum).all()
+
+
+def test_a_constant_is_known_in_the_parts_behind_it() -> None:
+    batch = Batch(constants_and_scalars(), ZU9EG)
+    assert batch.template is not None
+    (function,) = kernel_of_tree(batch.tree(batch.family.point)).functions
+    names = {s.name for s in walk(function.body) if isinstance(s, Statement)}
+    assert "S0" not in names  # alpha = 1.5
+    assert "S2" in names  # s = 0.0 is not the only value of s
+    assert batch.evaluate([batch.family.point]).together.all()
+
+
+def test_the_first_constant_of_two_is_none() -> None:
+    """In its own nest the scalar is set once, in the design twice."""
+    kernel = twice.program
+    s = ScheduleBuilder()
+    s.unroll("S1.i", 2)
+    batch = Batch(family(kernel, s.build()), ZU9EG)
+    assert batch.template is None
+    check(batch, np.array([[1], [2]], np.int64), "exact_tree")
+
+
+@weft.kernel
+def twice(x: f32[8], y: f32[8]):
+    a: f32
+    a = 2.0
+    for i in range(8):
+        x[i] = a * x[i]
+    a = 3.0
+    for i in range(8):
+        y[i] = a * y[i]
+
+
+def test_tools_without_coefficients_have_no_logic() -> None:
+    tool = replace(personality(ZU9EG), name="open-ecp5-10ns")
+    found = Batch(gemm(), tool).evaluate([gemm().point])
+    assert found.together.all()
+    assert (found.lut[0], found.ff[0]) == (-1, -1)
+    assert found.period_ns[0] == tool.clock_ns
 
 
 def test_no_points() -> None:
