@@ -18,13 +18,11 @@ from __future__ import annotations
 import random
 import statistics
 from bisect import bisect_left, bisect_right
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks._row import Goal, Row, median, say
-from dsl.steps import Unroll
 from qor_gnn.data.u200 import (
     CLOCK_NS,
     DEVICE,
@@ -37,18 +35,17 @@ from qor_gnn.data.u200 import (
 )
 from qor_gnn.data.u200 import Row as Design
 from qor_gnn.data.u200_design import Directives, plain, written
+from qor_gnn.data.u200_faulty import faulty, trips_of
 from qor_gnn.data.u200_program import Converted, convert
 from qor_gnn.directives import with_directives
 from qor_gnn.estimate import estimate
 from qor_gnn.feasibility import feasibility
-from qor_gnn.region import loops_in
 
 NAME = "qor_model"
 PERSONALITY = "vitis-2025.1-u200-4ns"
 SOURCE = f"{TOOL} csynth, {DEVICE}, {CLOCK_NS} ns; a random part of the rows"
 EACH, QUICK = 40, 2  # designs of a kernel
 QUICK_SHARE = 20  # one of so many points, for feasibility
-FASTER = 1 / 50  # of what copies explain: the tool's own pipelines are worth a factor of ten
 GOALS = {
     "latency_mape_pct": Goal("<=", 10),
     "latency_median_ape_pct": Goal("<=", 2),
@@ -76,7 +73,7 @@ def u200_rows(folder: Path, quick: bool) -> Iterator[Row]:
             say(f"u200/{name} is left out: {converted.reason}")
             continue
         mine = [r for r in rows if r.kernel == name]
-        lost = faulty(mine, _trips(converted))
+        lost = faulty(mine, trips_of(converted))
         for row in lost:
             say(f"u200/{name} {row.directives} is left out: {row.labels.latency} cycles is faulty")
         mine = [r for r in mine if r not in lost]
@@ -86,35 +83,6 @@ def u200_rows(folder: Path, quick: bool) -> Iterator[Row]:
         yield from error_rows(f"u200/{name}", errors, {})
     yield from error_rows("u200/all", found, GOALS)
     yield from feasibility_rows(folder, quick)
-
-
-def faulty(rows: Sequence[Design], trips: Mapping[str, int]) -> list[Design]:
-    """Reports of designs that are faster than the copies of one loop can make them.
-
-    Args:
-        rows: of one kernel.
-        trips: of its loops. A loop that is unrolled completely is gone, so that the one around can
-            be pipelined: it says nothing.
-    """
-    series: dict[tuple[str, Directives], list[tuple[int, Design]]] = defaultdict(list)
-    for row in rows:
-        given = Directives.parse(row.directives)
-        for loop, most in trips.items():
-            if given.factor(loop) < most:
-                rest = (p for p in given.pragmas if not (isinstance(p, Unroll) and p.loop == loop))
-                series[loop, Directives(tuple(rest))].append((given.factor(loop), row))
-    found: dict[Design, None] = {}
-    for several in series.values():
-        for factor, row in several:
-            least = max(r.labels.latency * f for f, r in several if f <= factor) / factor
-            if row.labels.latency < FASTER * least:
-                found[row] = None
-    return list(found)
-
-
-def _trips(kernel: Converted) -> dict[str, int]:
-    loops = (x for f in plain(kernel).functions for x in loops_in(f.body))
-    return {loop.name: loop.trips.maximum for loop in loops}
 
 
 def kernel_errors(facts: Facts, kernel: Converted, rows: Sequence[Design]) -> list[Errors]:

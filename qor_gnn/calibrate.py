@@ -113,7 +113,7 @@ def left_out(
 
 
 @dataclass(frozen=True, slots=True)
-class _Problem:
+class Problem:
     """``amounts @ x + fixed`` is to be ``labels``; ``weights`` add up to 1 in each group."""
 
     names: tuple[str, ...]
@@ -123,9 +123,9 @@ class _Problem:
     labels: Vector
     weights: Vector
 
-    def part(self, rows: NDArray[np.bool_]) -> _Problem:
+    def part(self, rows: NDArray[np.bool_]) -> Problem:
         """The same of some rows."""
-        return _Problem(
+        return Problem(
             self.names,
             self.prior,
             self.amounts[rows],
@@ -160,7 +160,7 @@ class _Problem:
         return non_negative(gram + np.diag(ridge), wanted)
 
 
-def _problem(designs: Sequence[Labelled], resource: str, terms: Sequence[Term]) -> _Problem:
+def _problem(designs: Sequence[Labelled], resource: str, terms: Sequence[Term]) -> Problem:
     if not designs:
         raise ValueError("there are no designs to calibrate with")
     labels = np.array([getattr(d, resource) for d in designs], float)
@@ -171,7 +171,7 @@ def _problem(designs: Sequence[Labelled], resource: str, terms: Sequence[Term]) 
     totals: dict[str, float] = {}
     for d in designs:
         totals[d.group] = totals.get(d.group, 0.0) + d.weight
-    return _Problem(
+    return Problem(
         names,
         np.array([term.prior for term in terms], float),
         np.array([[a.get(name, 0.0) for name in names] for a in amounts], float),

@@ -1,7 +1,7 @@
 """The designs of Gao, Zhao, Lin and Guo (DATE 2024): Vitis HLS 2022.1, xczu9eg, 10 ns.
 
 Reads ``kernels.csv``, ``loops_pipelined.csv`` and ``loops_sequential.csv`` of a folder outside of
-the package. Six f32 kernels with every extent 64; each nest is a function of its own.
+the package, or the same of a checkout of the authors' repository (`CHECKOUT`). Six f32 kernels with every extent 64; each nest is a function of its own.
 """
 
 from __future__ import annotations
@@ -31,6 +31,13 @@ DEVICE = "xczu9eg"
 FILES = ("kernels", "loops_pipelined", "loops_sequential")
 
 File = Literal["kernels", "loops_pipelined", "loops_sequential"]
+
+CHECKOUT: Mapping[File, str] = {
+    "kernels": "GNNg/data/raw/source_label.csv",
+    "loops_pipelined": "GNNp/data/raw/source_label.csv",
+    "loops_sequential": "GNNnp/data/raw/source_label.csv",
+}
+"""Where the files are in the authors' repository. II and IL of whole kernels say nothing there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,12 +81,18 @@ class Sample:
 def samples(folder: Path, file: File) -> Iterator[Sample]:
     """The rows of one file, those left out that do not say what they hold.
 
+    Rows of other kernels than `KERNELS` are left out too.
+
     Raises:
         FileNotFoundError: the folder has no such file.
+        ValueError, KeyError: a row is not what it should be.
     """
-    with (folder / f"{file}.csv").open(encoding="utf-8", newline="") as text:
+    path = folder / f"{file}.csv"
+    if not path.exists():
+        path = folder / CHECKOUT[file]
+    with path.open(encoding="utf-8", newline="") as text:
         for row in csv.DictReader(text):
-            if file == "kernels" or not _faulty(row):
+            if row["kernel"] in _KERNELS and (file == "kernels" or not _faulty(row)):
                 yield _sample(row, file)
 
 
@@ -90,10 +103,11 @@ def _faulty(row: Mapping[str, str]) -> bool:
 
 def _sample(row: Mapping[str, str], file: File) -> Sample:
     numbers = {key: int(float(row[key])) for key in ("latency", "lut", "ff", "dsp")}
+    single = file != "kernels"
     labels = Labels(
         **numbers,
-        ii=int(float(row["II"])) if row.get("II") else None,
-        il=int(float(row["IL"])) if row.get("IL") else None,
+        ii=int(float(row["II"])) if single and row.get("II") else None,
+        il=int(float(row["IL"])) if single and row.get("IL") else None,
     )
     config = row["config"]
     number: int | None = None

@@ -21,7 +21,7 @@ import numpy.typing as npt
 from dsl.errors import InputError
 from qor_gnn.gnn import schema
 from qor_gnn.gnn.build import DesignGraph
-from qor_gnn.gnn.schema import FEATURES, EdgeType, NodeType
+from qor_gnn.gnn.schema import FEATURES
 
 VERSION = 1
 METRICS = ("latency", "lut", "ff", "dsp", "bram18", "period_ns")
@@ -36,22 +36,6 @@ Z90 = 1.6449
 """Standard deviations around the mean that hold 90% of a normal distribution."""
 
 Floats = npt.NDArray[np.float64]
-
-EDGES: tuple[tuple[NodeType, EdgeType, NodeType], ...] = (
-    (NodeType.OP, EdgeType.DATA, NodeType.OP),
-    (NodeType.MEMORY, EdgeType.LOAD, NodeType.OP),
-    (NodeType.OP, EdgeType.STORE, NodeType.MEMORY),
-    (NodeType.OP, EdgeType.HELD, NodeType.LOOP),
-    (NodeType.OP, EdgeType.HELD, NodeType.KERNEL),
-    (NodeType.LOOP, EdgeType.HELD, NodeType.LOOP),
-    (NodeType.LOOP, EdgeType.HELD, NodeType.KERNEL),
-    (NodeType.OP, EdgeType.NEXT, NodeType.OP),
-    (NodeType.OP, EdgeType.NEXT, NodeType.LOOP),
-    (NodeType.LOOP, EdgeType.NEXT, NodeType.OP),
-    (NodeType.LOOP, EdgeType.NEXT, NodeType.LOOP),
-    (NodeType.OP, EdgeType.CARRIED, NodeType.OP),
-)
-"""Every kind of edge that a graph may have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,9 +222,10 @@ def _array(file: Any, size: int) -> npt.NDArray[Any]:
     if version != (1, 0):
         raise ValueError(f"an array of format {version}")
     shape, fortran, dtype = np.lib.format.read_array_header_1_0(file)
-    if dtype.kind not in "fiu" or fortran:
+    if dtype.kind not in "fiu":
         raise ValueError(f"an array of {dtype}")
     data = file.read(size)
     if any(n < 0 for n in shape) or len(data) != int(np.prod(shape, dtype=object)) * dtype.itemsize:
         raise ValueError("an array of another length")
-    return np.frombuffer(data, dtype=dtype).reshape(shape)
+    found = np.frombuffer(data, dtype=dtype)
+    return found.reshape(shape[::-1]).T if fortran else found.reshape(shape)

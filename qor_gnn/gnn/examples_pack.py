@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from qor_gnn.gnn.build import DesignGraph
-from qor_gnn.gnn.examples import BASE, EDGES, LABELS, Example
-from qor_gnn.gnn.schema import FEATURES, EdgeType, NodeType
+from qor_gnn.gnn.examples import BASE, LABELS, Example
+from qor_gnn.gnn.schema import EDGES, FEATURES, EdgeType, NodeType
 
 Array = npt.NDArray[Any]
 _TEXTS = ("target", "kernel", "family", "group", "part", "name")
@@ -67,7 +67,7 @@ def _rows(arrays: dict[str, Array], name: str, parts: Sequence[Array]) -> None:
 
 
 def _joined(parts: Sequence[Array]) -> Array:
-    return np.concatenate(parts) if parts else np.zeros(0)
+    return np.ascontiguousarray(np.concatenate(parts)) if parts else np.zeros(0)
 
 
 # ----------------------------------------------------------------------------------------- reading

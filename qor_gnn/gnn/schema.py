@@ -73,3 +73,19 @@ FEATURES = {
 
 EDGE_FEATURES = ("distance",)
 """Iterations of a `EdgeType.CARRIED` edge, as ``log1p``; 0 elsewhere."""
+
+EDGES: tuple[tuple[NodeType, EdgeType, NodeType], ...] = (
+    (NodeType.OP, EdgeType.DATA, NodeType.OP),
+    (NodeType.MEMORY, EdgeType.LOAD, NodeType.OP),
+    (NodeType.OP, EdgeType.STORE, NodeType.MEMORY),
+    (NodeType.OP, EdgeType.HELD, NodeType.LOOP),
+    (NodeType.OP, EdgeType.HELD, NodeType.KERNEL),
+    (NodeType.LOOP, EdgeType.HELD, NodeType.LOOP),
+    (NodeType.LOOP, EdgeType.HELD, NodeType.KERNEL),
+    (NodeType.OP, EdgeType.NEXT, NodeType.OP),
+    (NodeType.OP, EdgeType.NEXT, NodeType.LOOP),
+    (NodeType.LOOP, EdgeType.NEXT, NodeType.OP),
+    (NodeType.LOOP, EdgeType.NEXT, NodeType.LOOP),
+    (NodeType.OP, EdgeType.CARRIED, NodeType.OP),
+)
+"""Every kind of edge that a graph may have."""

@@ -130,6 +130,17 @@ def lost_array(arrays):
     del arrays["region"]
 
 
+def test_arrays_that_lie_by_columns_are_read_too(examples, tmp_path):
+    path = tmp_path / "cache.npz"
+    save(path, examples)
+
+    def by_columns(arrays):
+        arrays["edge.0"] = np.asfortranarray(arrays["edge.0"])
+
+    rewritten(path, by_columns)
+    assert all(same(a, b) for a, b in zip(examples, load(path), strict=True))
+
+
 def far_words(arrays):
     arrays["texts"] = arrays["texts"] - 1000
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.qor_u200 import faulty, ordered_pairs
+from benchmarks.qor_u200 import ordered_pairs
 from dsl.builder import ProgramBuilder
 from dsl.errors import ToolError
 from dsl.steps import Partition, Pipeline, Step, Unroll
 from dsl.types import f32, f64
 from qor_gnn.data.u200 import Labels, Row
 from qor_gnn.data.u200_design import source_tree
+from qor_gnn.data.u200_faulty import faulty
 from qor_gnn.directives import with_directives
 from qor_gnn.feasibility import Feasibility, feasibility
 from qor_gnn.from_tree import kernel_of_tree

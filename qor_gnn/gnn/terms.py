@@ -1,0 +1,155 @@
+"""LUTs and flip-flops of examples as sums of the white box's terms, fitted to the examples at hand.
+
+The coefficients that ship were fitted to every labelled design: a predictor that is judged on
+designs it has not seen must fit its own. See `qor_gnn.calibrate`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from qor_gnn.calibrate import Problem
+from qor_gnn.gnn.examples import Example, Floats, column, distinct
+from qor_gnn.resource_labels import LOOP_WEIGHT
+from qor_gnn.resource_terms import FF_TERMS, LUT_TERMS, Term
+
+TERMS: dict[str, tuple[Term, ...]] = {"lut": LUT_TERMS, "ff": FF_TERMS}
+FOLDS = 6
+
+Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class TermModel:
+    """Coefficients by target and resource; without those of a target it is what ``base`` says."""
+
+    costs: Mapping[tuple[str, str], Floats] = field(default_factory=dict)
+
+    def parts(self, examples: Sequence[Example], resource: str) -> Floats:
+        """What of a resource each term is, the fixed part last, shape (n, terms + 1)."""
+        found = amounts_of(examples, resource)
+        for target in distinct(e.target for e in examples):
+            rows = np.array([e.target == target for e in examples])
+            costs = self.costs.get((target, resource))
+            if costs is not None:
+                found[rows] *= costs
+            else:
+                found[rows] = 0.0
+                found[rows, -1] = column(examples, resource, "base")[rows]
+        return found
+
+    def totals(self, examples: Sequence[Example], resource: str) -> Floats:
+        """The resource of each design, at least 1, shape (n,)."""
+        return total_of(self.parts(examples, resource))
+
+
+def total_of(parts: Floats) -> Floats:
+    """The sums of parts, at least 1, shape (n,)."""
+    found: Floats = np.maximum(1.0, parts.sum(axis=1))
+    return found
+
+
+def amounts_of(examples: Sequence[Example], resource: str) -> Floats:
+    """How much of each term the designs have, the fixed part last, shape (n, terms + 1)."""
+    names = [*(f"{resource}.{term.name}" for term in TERMS[resource]), f"{resource}.fixed"]
+    rows = [[one.terms.get(name, 0.0) for name in names] for one in examples]
+    return np.array(rows, dtype=np.float64).reshape(len(rows), len(names))
+
+
+def fit_terms(examples: Sequence[Example]) -> TermModel:
+    """Coefficients for each target whose designs have terms; kernels count the same."""
+    costs: dict[tuple[str, str], Floats] = {}
+    for resource in TERMS:
+        problems = _problems(examples, resource)
+        for target, (problem, rows) in problems.items():
+            costs[target, resource] = _costs(problem, rows)
+    return TermModel(costs)
+
+
+def _costs(problem: Problem, rows: Mask) -> Floats:
+    return np.append(problem.part(rows).solved(), 1.0)
+
+
+def _problems(examples: Sequence[Example], resource: str) -> dict[str, tuple[Problem, Mask]]:
+    """By target the problem over all examples, and the rows that it is to be solved on."""
+    amounts, labels = amounts_of(examples, resource), column(examples, resource)
+    weights = np.array([e.weight * (LOOP_WEIGHT if e.part else 1.0) for e in examples])
+    known = np.array([_has_terms(e) for e in examples], dtype=np.bool_) & (labels > 0)
+    terms = TERMS[resource]
+    found = {}
+    for target in distinct(e.target for e in examples):
+        rows = known & np.array([e.target == target for e in examples], dtype=np.bool_)
+        if rows.any():
+            problem = Problem(
+                tuple(term.name for term in terms),
+                np.array([term.prior for term in terms]),
+                amounts[:, :-1],
+                amounts[:, -1],
+                labels,
+                _shared(examples, weights, rows),
+            )
+            found[target] = problem, rows
+    return found
+
+
+def _shared(examples: Sequence[Example], weights: Floats, rows: Mask) -> Floats:
+    """Weights that add up to 1 in each kernel."""
+    totals: dict[str, float] = {}
+    for one, weight, mine in zip(examples, weights, rows, strict=True):
+        totals[one.kernel] = totals.get(one.kernel, 0.0) + weight * mine
+    return np.array([w / (totals[e.kernel] or 1.0) for e, w in zip(examples, weights, strict=True)])
+
+
+def _has_terms(one: Example) -> bool:
+    return any(not name.endswith(".fixed") and amount for name, amount in one.terms.items())
+
+
+# --------------------------------------------------------------------------------------- cross-fit
+
+
+def folds(
+    train: Sequence[Example], valid: Sequence[Example], most: int = FOLDS
+) -> npt.NDArray[np.int64]:
+    """The fold of each example of both, as alike as possible to what will be asked, shape (n,).
+
+    Designs that were held back to validate with say that designs of known kernels will be asked
+    about: groups are in folds by chance. Without any it will be new kernels: each is in one fold,
+    and each fold has about the same number of designs.
+    """
+    if valid:
+        known = [*train, *valid]
+        return np.array([int(e.group, 16) % most for e in known], dtype=np.int64)
+    examples = train
+    sizes: dict[str, int] = {}
+    for one in examples:
+        sizes[one.kernel] = sizes.get(one.kernel, 0) + 1
+    full = [0] * min(most, len(sizes))
+    place: dict[str, int] = {}
+    for kernel in sorted(sizes, key=lambda k: (-sizes[k], k)):
+        place[kernel] = full.index(min(full))
+        full[place[kernel]] += sizes[kernel]
+    return np.array([place[e.kernel] for e in examples], dtype=np.int64)
+
+
+def cross_parts(examples: Sequence[Example], resource: str, fold: npt.NDArray[np.int64]) -> Floats:
+    """As `TermModel.parts`, by coefficients that an example's fold had no part in."""
+    problems = _problems(examples, resource)
+    found = np.zeros((len(examples), len(TERMS[resource]) + 1))
+    for k in np.unique(fold):
+        costs = {}
+        for target, (problem, rows) in problems.items():
+            others = rows & (fold != k)
+            costs[target, resource] = _costs(problem, others if others.any() else rows)
+        asked = np.flatnonzero(fold == k)
+        found[asked] = TermModel(costs).parts([examples[int(n)] for n in asked], resource)
+    return found
+
+
+def residuals(examples: Sequence[Example], metric: str, guess: Floats) -> Floats:
+    """``log1p(label) - log1p(guess)``, NaN without a label, shape (n,)."""
+    found: Floats = np.log1p(column(examples, metric)) - np.log1p(guess)
+    return found
