@@ -148,10 +148,13 @@ CODES: dict[str, str] = {
     "W535": "a worker whose kernel or version is not that of the run",
     "W536": "a run whose kernel is not there any more, or has changed",
     "W537": "a file that does not hold labelled designs as examples",
+    "W538": "a file that does not hold weights, or those of another training",
+    "W539": "weights that were trained for another version of Weft",
     "W540": "an input that is missing",
     "W541": "an input that the kernel does not have",
     "W542": "an input of the wrong shape",
     "W543": "an input of the wrong type",
     "W544": "an input that is out of the range of its type",
     "W545": "a function for inputs that fails, or returns something else",
+    "W550": "a tool personality that no weights come with",
 }

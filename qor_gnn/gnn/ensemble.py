@@ -1,0 +1,268 @@
+"""A trained predictor: members that are each asked where they have not been told the answer.
+
+How far to trust a correction, and how wide an interval must be, is measured on designs that a member
+has not learned from: on kernels that it has never seen, and on new designs of kernels that it has.
+A correction that does not help there is not made, and the white box's figure stands.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from qor_gnn.gnn.adapt import Adapter, Shots, joined, place
+from qor_gnn.gnn.examples import METRICS, Z90, Example, Floats, Prediction, column
+from qor_gnn.gnn.network import Network, one_thread
+from qor_gnn.gnn.schema import FEATURES, EdgeType, NodeType
+from qor_gnn.gnn.terms import TermModel
+from qor_gnn.gnn.train import Data, Trained, data_of
+
+NEW, SEEN = 0, 1
+"""Whether the kernel's structure was among what a member learned from."""
+
+TRUSTS = (0.0, 0.25, 0.5, 0.75, 1.0)
+_GAIN = 0.98  # a correction has to take 2% off the error to be made
+_AT_ONCE = 512
+_COVER = 0.9
+_LEAST = 1e-4  # of a standard deviation: exact figures are exact to 0.01%
+_KINDS = [n for n, c in enumerate(FEATURES[NodeType.OP]) if c.startswith(("kind=", "type="))]
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """What was measured on designs that members had not learned from.
+
+    Attributes:
+        trust: of the correction what is made of it, 0 to 1, shape (2, tools + 1, metrics): for
+            kernels that are new and seen, of each tool; row 0 is any other tool.
+        stretch: what a standard deviation is multiplied by, same shape.
+    """
+
+    trust: Floats
+    stretch: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A predictor that has learned; see `qor_gnn.gnn.examples.Fitted`.
+
+    Attributes:
+        network: the members.
+        terms: what resource terms cost, as each member counts it.
+        targets: the tools that have a row.
+        seen: by the digest of a kernel's structure, which members learned from it.
+        calibration: how far to trust it.
+        card: what people should know of it.
+        adapters: by tool, what labels that came after the training teach.
+    """
+
+    network: Network
+    terms: tuple[TermModel, ...]
+    targets: tuple[str, ...]
+    seen: Mapping[str, tuple[bool, ...]]
+    calibration: Calibration
+    card: Mapping[str, Any] = field(default_factory=dict)
+    adapters: Mapping[str, Adapter] = field(default_factory=dict)
+
+    def predict(self, examples: Sequence[Example]) -> Prediction:
+        """Answers for designs, whose labels are not looked at."""
+        parts = [
+            self._adapted(examples[n : n + _AT_ONCE]) for n in range(0, len(examples), _AT_ONCE)
+        ]
+        empty = np.zeros((0, len(METRICS)))
+        mean = np.concatenate([p[0] for p in parts]) if parts else empty
+        std = np.concatenate([p[1] for p in parts]) if parts else empty
+        return Prediction(
+            {name: np.expm1(mean[:, n]) for n, name in enumerate(METRICS)},
+            {name: std[:, n] for n, name in enumerate(METRICS)},
+        )
+
+    def _adapted(self, examples: Sequence[Example]) -> tuple[Floats, Floats]:
+        """Means and standard deviations of logarithms, each of shape (n, metrics)."""
+        mean, std, shares = self._asked(examples)
+        for target, adapter in self.adapters.items():
+            rows = np.array([n for n, e in enumerate(examples) if e.target == target], np.int64)
+            if not len(rows):
+                continue
+            shots = _shots([examples[n] for n in rows.tolist()], mean[rows], shares[rows])
+            for m in range(len(METRICS)):
+                add, spread, counts = adapter.corrected(shots, m)
+                mean[rows, m] = np.maximum(mean[rows, m] + add, 0.0)
+                std[rows[counts], m] = np.maximum(spread[counts], _LEAST)
+        return mean, std
+
+    def adapted(self, examples: Sequence[Example]) -> Model:
+        """The predictor with what a few further labels teach, of known or new kernels and tools."""
+        found = dict(self.adapters)
+        for target in sorted({e.target for e in examples}):
+            mine = [e for e in examples if e.target == target]
+            mean, _, shares = self._asked(mine)
+            known = found[target].shots if target in found else None
+            found[target] = Adapter(joined(known, _shots(mine, mean, shares)))
+        return replace(self, adapters=found)
+
+    def _asked(self, examples: Sequence[Example]) -> tuple[Floats, Floats, Floats]:
+        """Means and standard deviations of logarithms, each of shape (n, metrics), and of LUT and
+        FF the shares by term, shape (n, 2, terms).
+        """
+        data = data_of(examples, self.terms, self.targets)
+        moves, scales = answers(self.network, data)
+        members = moves.shape[1]
+        use = np.ones((len(examples), members))
+        kind = np.full(len(examples), NEW)
+        for n, example in enumerate(examples):
+            known = self.seen.get(structure(example))
+            if known is not None and any(known):
+                use[n], kind[n] = known, SEEN
+        use /= use.sum(axis=1, keepdims=True)
+        target = data.target.numpy()
+        trust, stretch = (
+            part[kind, target] for part in (self.calibration.trust, self.calibration.stretch)
+        )
+        each = data.base() + trust[:, None, :] * moves
+        mean = np.einsum("nk,nkm->nm", use, each)
+        spread = np.einsum("nk,nkm->nm", use, (each - mean[:, None, :]) ** 2 + scales**2)
+        shares = np.mean([s.shares for s in data.starts], axis=0)
+        std = np.maximum(stretch * np.sqrt(spread), _LEAST)
+        return np.maximum(mean, 0.0), std, shares
+
+
+def _shots(examples: Sequence[Example], mean: Floats, shares: Floats) -> Shots:
+    """Designs with what was missed of them; NaN where there is no label."""
+    label = np.stack([column(examples, m) for m in METRICS], axis=1)
+    return Shots(
+        tuple(structure(e) for e in examples),
+        tuple(place(e) for e in examples),
+        shares,
+        np.log1p(np.maximum(label, 0.0)) - mean,
+    )
+
+
+def answers(network: Network, data: Data) -> tuple[Floats, Floats]:
+    """Corrections, and standard deviations, of each member: two of shape (n, members, metrics)."""
+    moves, scales = [], []
+    with one_thread(), torch.inference_mode():
+        for first in range(0, len(data.target), _AT_ONCE):
+            chosen = np.arange(first, min(first + _AT_ONCE, len(data.target)))
+            move, scale = network(data.inputs(chosen))
+            moves.append(move.numpy())
+            scales.append(np.exp(scale.numpy()))
+    return np.concatenate(moves).astype(np.float64), np.concatenate(scales).astype(np.float64)
+
+
+def structure(example: Example) -> str:
+    """A digest of a kernel's structure, whatever its directives: operations and how they hang
+    together.
+    """
+    graph = example.graph
+    text = hashlib.sha256(np.ascontiguousarray(graph.nodes[NodeType.OP][:, _KINDS]).tobytes())
+    for key, pairs in sorted(graph.edges.items(), key=lambda edge: repr(edge[0])):
+        if key[1] not in (EdgeType.CARRIED,):
+            text.update(repr(key).encode() + np.ascontiguousarray(pairs).tobytes())
+    return text.hexdigest()[:16]
+
+
+# ------------------------------------------------------------------------------------- calibration
+
+
+def calibrated(trained: Trained, examples: Sequence[Example], card: Mapping[str, Any]) -> Model:
+    """A predictor of what training gave, with its errors where members had not been told.
+
+    Args:
+        trained: by these examples.
+        examples: that it learned from.
+        card: what people should know of it.
+    """
+    digests = [structure(e) for e in examples]
+    members = trained.told.shape[1]
+    seen: dict[str, list[bool]] = {}
+    for name, told in zip(digests, trained.told, strict=True):
+        known = seen.setdefault(name, [False] * members)
+        for m in range(members):
+            known[m] = known[m] or bool(told[m])
+    data = data_of(examples, trained.terms, trained.targets)
+    moves, scales = answers(trained.network, data)
+    knows = np.array([seen[name] for name in digests])
+    held = _Held(
+        moves,
+        scales,
+        data.base() - data.label[:, None, :],
+        {NEW: ~trained.told & ~knows, SEEN: ~trained.told & knows},
+        _shares(examples),
+    )
+    tools = len(trained.targets) + 1
+    trust = np.zeros((2, tools, len(METRICS)))
+    stretch = np.ones_like(trust)
+    for kind in (NEW, SEEN):
+        for tool in range(tools):
+            mine = np.ones(len(examples), bool) if tool == 0 else data.target.numpy() == tool
+            for m in range(len(METRICS)):
+                trust[kind, tool, m], stretch[kind, tool, m] = held.measured(kind, mine, m)
+    found = {name: tuple(known) for name, known in seen.items()}
+    return Model(
+        trained.network, trained.terms, trained.targets, found, Calibration(trust, stretch), card
+    )
+
+
+def _shares(examples: Sequence[Example]) -> Floats:
+    """Weights by which kernels count the same, and single nests half."""
+    sizes: dict[str, float] = {}
+    each = [e.weight * (0.25 if e.part else 1.0) for e in examples]
+    for example, weight in zip(examples, each, strict=True):
+        sizes[example.kernel] = sizes.get(example.kernel, 0.0) + weight
+    return np.array([w / sizes[e.kernel] for e, w in zip(examples, each, strict=True)])
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """Answers of members, with what they had not been told.
+
+    Attributes:
+        moves, scales: corrections and standard deviations, (n, members, metrics).
+        offset: the white box less the label, (n, members, metrics), NaN without a label.
+        held: whether a member had not been told, of a new kernel and of one seen, (n, members).
+        weight: of each design, shape (n,).
+    """
+
+    moves: Floats
+    scales: Floats
+    offset: Floats
+    held: Mapping[int, npt.NDArray[np.bool_]]
+    weight: Floats
+
+    def measured(self, kind: int, mine: npt.NDArray[np.bool_], metric: int) -> tuple[float, float]:
+        """The trust that errs least, and the stretch with which 90% of labels are in their
+        intervals.
+        """
+        offset = self.offset[:, :, metric]
+        rows = self.held[kind] & mine[:, None] & np.isfinite(offset)
+        if not rows.any():
+            if kind == SEEN:
+                return 0.0, 2.0
+            rows = self.held[SEEN] & mine[:, None] & np.isfinite(offset)
+            if not rows.any():
+                return 0.0, 2.0
+        weight = np.broadcast_to(self.weight[:, None], rows.shape)[rows]
+        off, move = offset[rows], self.moves[:, :, metric][rows]
+        scale = self.scales[:, :, metric][rows]
+        errors = {
+            t: float(np.average(np.abs(np.expm1(off + t * move)), weights=weight)) for t in TRUSTS
+        }
+        best = min(TRUSTS, key=lambda t: errors[t])
+        trust = best if errors[best] < _GAIN * errors[0.0] else 0.0
+        ratio = np.abs(off + trust * move) / np.maximum(scale, 1e-9)
+        return trust, _quantile(ratio, weight, _COVER) / Z90
+
+
+def _quantile(values: Floats, weights: Floats, level: float) -> float:
+    """The least value that holds such a share of the weight at or below it."""
+    order = np.argsort(values, kind="stable")
+    mass = np.cumsum(weights[order])
+    at = int(np.searchsorted(mass, level * mass[-1]))
+    return float(values[order][min(at, len(values) - 1)])

@@ -1,0 +1,166 @@
+"""The networks: what they start from, what they depend on, and that members stay apart."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from qor_gnn.gnn.examples import METRICS
+from qor_gnn.gnn.members import MemberLinear, MemberNorm, side_by_side
+from qor_gnn.gnn.network import Network, Shape
+from qor_gnn.gnn.relation import Relation, pooled
+from qor_gnn.gnn.schema import FEATURES, NodeType
+from qor_gnn.gnn.targets import MOST, clock_of, rows_of_targets, starts
+from qor_gnn.gnn.terms import TermModel, fit_terms
+from qor_gnn.gnn.train import data_of
+from tests.gnn.designs import TOOL, designs
+
+EXAMPLES = [*designs("gemm", 6), *designs("atax", 6)]
+TERMS = fit_terms(EXAMPLES)
+SHAPES = [Shape(members=2, hidden=6), Shape(members=2, hidden=6, flat=True)]
+
+
+def network(shape):
+    torch.manual_seed(0)
+    net = Network(shape)
+    net.normalise_as(data_of(EXAMPLES, [TERMS] * 2, [TOOL]).graphs)
+    return net
+
+
+def moved(net, examples):
+    with torch.no_grad():
+        return net(data_of(examples, [TERMS] * 2, [TOOL]).inputs())[0].numpy()
+
+
+def stirred(net):
+    """Every weight another one, so that nothing is 0 by how it begins."""
+    with torch.no_grad():
+        for parameter in net.parameters():
+            parameter += 0.1 * torch.randn_like(parameter)
+    return net
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_an_untrained_network_is_the_white_box(shape):
+    assert np.abs(moved(network(shape), EXAMPLES)).max() < 1e-6
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_design_is_answered_the_same_in_any_company(shape):
+    net = stirred(network(shape))
+    together = moved(net, EXAMPLES)
+    assert np.abs(together).max() > 1e-3
+    for n in (0, 7):
+        assert moved(net, [EXAMPLES[n]])[0] == pytest.approx(together[n], abs=1e-5)
+    assert moved(net, EXAMPLES[::-1])[::-1] == pytest.approx(together, abs=1e-5)
+
+
+def with_feature(example, kind, row, column, value):
+    matrix = example.graph.nodes[kind].copy()
+    matrix[row, FEATURES[kind].index(column)] = value
+    return replace(
+        example, graph=replace(example.graph, nodes={**example.graph.nodes, kind: matrix})
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "column"),
+    [(NodeType.OP, "lut"), (NodeType.MEMORY, "banks"), (NodeType.LOOP, "ii"),
+     (NodeType.KERNEL, "loops")],
+)  # fmt: skip
+def test_every_kind_of_node_counts(kind, column):
+    net = stirred(network(SHAPES[0]))
+    before = moved(net, EXAMPLES[:1])
+    after = moved(net, [with_feature(EXAMPLES[0], kind, 0, column, 3.0)])
+    assert np.abs(after - before).max() > 1e-5
+
+
+def test_what_is_far_from_everything_learned_is_held_near():
+    net = stirred(network(SHAPES[0]))
+    far, farther = (
+        moved(net, [with_feature(EXAMPLES[0], NodeType.KERNEL, 0, "loops", v)]) for v in (1e3, 1e6)
+    )
+    assert (far == farther).all()
+
+
+def test_members_do_not_touch_each_other():
+    net = stirred(network(SHAPES[0]))
+    inputs = data_of(EXAMPLES, [TERMS] * 2, [TOOL]).inputs()
+    moves, scales = net(inputs)
+    (moves[:, 0].sum() + scales[:, 0].sum()).backward()
+    for name, parameter in net.named_parameters():
+        if parameter.grad is None:
+            continue
+        if name.endswith("weight"):
+            assert (parameter.grad[1] == 0).all(), name
+        elif name.endswith("bias"):
+            assert (parameter.grad.view(2, -1)[1] == 0).all(), name
+
+
+def test_a_term_that_costs_more_moves_the_sum_by_its_share():
+    net = network(SHAPES[0])
+    data = data_of(EXAMPLES, [TERMS] * 2, [TOOL])
+    with torch.no_grad():
+        net.heads.costs[1, :, 0, 4] = 0.3  # of the LUT terms the fifth, of the one tool known
+    move = moved(net, EXAMPLES)
+    factor = math.exp(1.5 * math.tanh(0.3 / 1.5))
+    share = data.starts[0].shares[:, 0, 4]
+    lut = METRICS.index("lut")
+    assert move[:, 0, lut] == pytest.approx(np.log(1 + share * (factor - 1)), abs=1e-5)
+    assert np.abs(np.delete(move, lut, axis=2)).max() < 1e-6
+
+
+def test_a_tool_that_is_not_known_has_no_row():
+    net = network(SHAPES[0])
+    with torch.no_grad():
+        net.heads.costs += 0.5
+    assert rows_of_targets(EXAMPLES, ["another", TOOL])[0] == 2
+    others = [replace(e, target="mine") for e in EXAMPLES]
+    assert rows_of_targets(others, [TOOL]).max() == 0
+    assert np.abs(moved(net, EXAMPLES)).max() > 0.1
+    assert np.abs(moved(net, others)).max() < 1e-6
+    assert clock_of("mine") == clock_of(TOOL) == 10
+
+
+def test_the_start_is_the_sum_of_the_terms():
+    (found,) = starts(EXAMPLES, [TERMS])
+    assert found.shares.shape == (12, 2, MOST)
+    assert found.shares.sum(axis=2) == pytest.approx(np.ones((12, 2)))
+    lut = np.expm1(found.base[:, METRICS.index("lut")])
+    assert lut == pytest.approx(TERMS.parts(EXAMPLES, "lut").sum(axis=1))
+    nothing, _ = starts(EXAMPLES, [TermModel(), TERMS])
+    assert (nothing.shares.max(axis=2) == 1).all()
+    plain = np.expm1(nothing.base[:, METRICS.index("ff")])
+    assert plain == pytest.approx([e.base["ff"] for e in EXAMPLES])
+
+
+def test_the_mean_of_what_comes_in():
+    x = torch.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+    edges = torch.tensor([[0, 1, 2], [1, 1, 0]])
+    assert Relation()(x, edges, 3).tolist() == [[5, 6], [2, 3], [0, 0]]
+    weighted = Relation()(x, edges, 3, torch.tensor([1.0, 0.0, 2.0]))
+    assert weighted.tolist() == [[10, 12], [0.5, 1], [0, 0]]
+    assert Relation()(x, edges[:, :0], 2).tolist() == [[0, 0], [0, 0]]
+    owner = torch.tensor([0, 0, 2])
+    assert pooled(x, owner, 3, torch.tensor([1.0, 3.0, 1.0])).tolist() == [
+        [2.5, 3.5],
+        [0, 0],
+        [5, 6],
+    ]
+
+
+def test_layers_of_members_are_those_of_each():
+    torch.manual_seed(1)
+    x = torch.randn(5, 2 * 3)
+    layer = MemberLinear(2, 3, 4)
+    parts = [x[:, 3 * m : 3 * m + 3] @ layer.weight[m] for m in range(2)]
+    assert torch.allclose(layer(x), torch.cat(parts, dim=1), atol=1e-6)
+    shared = MemberLinear(2, 3, 4, share=True)
+    parts = [x[:, :3] @ shared.weight[m] for m in range(2)]
+    assert torch.allclose(shared(x[:, :3]), torch.cat(parts, dim=1), atol=1e-6)
+    normal = MemberNorm(2)(x).view(5, 2, 3)
+    assert torch.allclose(normal.mean(dim=2), torch.zeros(5, 2), atol=1e-6)
+    mixed = side_by_side(2, x, 10 * x).view(5, 2, 6)
+    assert torch.equal(mixed[:, 1], torch.cat([x[:, 3:], 10 * x[:, 3:]], dim=1))

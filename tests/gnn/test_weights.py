@@ -1,0 +1,193 @@
+"""Files of weights: what is written is read again; all else is refused, and runs nothing."""
+
+import json
+import pickle
+import struct
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from safetensors import safe_open
+from safetensors.torch import save_file
+
+from dsl.errors import InputError
+from qor_gnn.gnn.ensemble import Model
+from qor_gnn.gnn.network import Shape
+from qor_gnn.gnn.predict import GnnPredictor
+from qor_gnn.gnn.train import Settings
+from qor_gnn.gnn.weights import load, save, shipped
+from tests.gnn.designs import designs
+
+EXAMPLES = [*designs("gemm", 24), *designs("atax", 24)]
+SMALL = Settings(Shape(members=2, hidden=4, layers=1, outer=1), epochs=2, batch=16)
+
+
+@pytest.fixture(scope="module")
+def model() -> Model:
+    fitted = GnnPredictor(SMALL, card={"data": "made up", "licence": "none"})
+    return fitted.fit(EXAMPLES, (), 0).adapted(designs("k2mm", 5))
+
+
+@pytest.fixture
+def path(model, tmp_path) -> Path:
+    save(tmp_path / "deep" / "m.safetensors", model)
+    return tmp_path / "deep" / "m.safetensors"
+
+
+def refusal(path) -> InputError:
+    with pytest.raises(InputError) as refused:
+        load(path)
+    return refused.value
+
+
+def rewritten(path, change) -> None:
+    """The file with its tensors and its description changed."""
+    with safe_open(path, "pt") as file:
+        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        about = json.loads(file.metadata()["weft"])
+    change(tensors, about)
+    save_file(tensors, path, {"weft": json.dumps(about)})
+
+
+def test_what_is_written_is_read_again(model, path):
+    again = load(path)
+    asked = [*EXAMPLES[:5], *designs("k2mm", 8)]
+    for one, other in zip(
+        (model.predict(asked).mean, model.predict(asked).std),
+        (again.predict(asked).mean, again.predict(asked).std),
+        strict=True,
+    ):
+        assert all((one[m] == other[m]).all() for m in one)
+    assert again.card == model.card
+    assert again.targets == model.targets
+    assert again.seen == model.seen
+    assert not list(path.parent.glob("*.partial"))
+
+
+def test_shipped_weights_are_small(path):
+    assert path.stat().st_size < 5e6
+
+
+def test_the_same_predictor_gives_the_same_file(model, path, tmp_path):
+    save(tmp_path / "again", model)
+    assert (tmp_path / "again").read_bytes() == path.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("schema", 0), ("columns", {}), ("format", 99), ("terms", None)]
+)
+def test_weights_of_another_version_are_refused(path, name, value):
+    rewritten(path, lambda _, about: about.update({name: value}))
+    text = refusal(path).render()
+    assert f"error[W539]: {path} was trained for another version of Weft" in text
+    assert "help: train it again: weft train" in text
+
+
+def set_about(**values):
+    return lambda _, about: about.update(values)
+
+
+def shape_with(**values):
+    return lambda _, about: about["shape"].update(values)
+
+
+def drop(name):
+    return lambda tensors, _: tensors.pop(name)
+
+
+def put(name, tensor):
+    return lambda tensors, _: tensors.update({name: tensor})
+
+
+HOSTILE = {
+    "a tensor that is missing": drop("network.heads.move.weight"),
+    "a tensor of another shape": put("network.heads.move.weight", torch.zeros(1)),
+    "a tensor of another type": put("trust", torch.zeros(2, 2, 6)),
+    "a tensor nobody knows": put("network.evil", torch.zeros(1)),
+    "not a number": put("stretch", torch.full((2, 2, 6), torch.nan, dtype=torch.float64)),
+    "too large a network": shape_with(hidden=1 << 30),
+    "no members": shape_with(members=0),
+    "a shape of words": shape_with(layers="many"),
+    "a field nobody knows": shape_with(__class__="x"),
+    "no shape": set_about(shape=None),
+    "other tools": set_about(targets=["a", "b"]),
+    "kernels of other members": set_about(seen={"x": [1, 1, 1]}),
+    "a card of words": set_about(card=3),
+    "labels of nothing": lambda _, about: about["adapters"].update({"x": {}}),
+    "labels that do not fit": lambda t, _: t.update({"shots.0.missed": torch.zeros(2, 6)}),
+}
+
+
+@pytest.mark.parametrize("change", HOSTILE.values(), ids=HOSTILE.keys())
+def test_what_does_not_fit_together_is_refused(path, change):
+    rewritten(path, change)
+    assert refusal(path).code == "W538"
+
+
+class Trap:
+    def __reduce__(self):
+        return (pytest.fail, ("it ran",))
+
+
+def test_a_pickle_is_refused_and_not_run(tmp_path):
+    path = tmp_path / "m.safetensors"
+    path.write_bytes(pickle.dumps(Trap()))
+    assert "does not hold weights" in refusal(path).message
+    torch.save({"a": torch.zeros(2)}, path)
+    assert refusal(path).code == "W538"
+
+
+def test_a_header_that_claims_more_than_there_is_is_refused(tmp_path):
+    path = tmp_path / "m.safetensors"
+    path.write_bytes(struct.pack("<Q", 1 << 60) + b"{}")
+    assert refusal(path).code == "W538"
+    header = json.dumps({"a": {"dtype": "F32", "shape": [1 << 40], "data_offsets": [0, 4]}})
+    path.write_bytes(struct.pack("<Q", len(header)) + header.encode() + bytes(4))
+    assert refusal(path).code == "W538"
+
+
+def test_a_file_that_is_not_ours_is_refused(tmp_path):
+    path = tmp_path / "m.safetensors"
+    save_file({"a": torch.zeros(2)}, path)
+    assert refusal(path).code == "W538"
+    save_file({"a": torch.zeros(2)}, path, {"weft": "[1]"})
+    assert refusal(path).code == "W538"
+    save_file({"a": torch.zeros(2)}, path, {"weft": "[" * 100_000})
+    assert refusal(path).code == "W538"
+
+
+def test_a_damaged_file_is_refused_or_says_the_same(model, path):
+    whole = path.read_bytes()
+    wanted = model.predict(EXAMPLES[:1]).mean["lut"]
+    rng = np.random.default_rng(0)
+    for at in rng.integers(0, len(whole), 20):
+        path.write_bytes(whole[:at])
+        assert refusal(path).code == "W538"
+    for at in rng.integers(0, 4000, 20):  # in the description
+        path.write_bytes(whole[:at] + b"\0" + whole[at + 1 :])
+        assert refusal(path).code in ("W538", "W539")
+    path.write_bytes(whole)
+    assert load(path).predict(EXAMPLES[:1]).mean["lut"] == wanted
+
+
+def test_a_file_that_is_not_there_is_refused(tmp_path):
+    assert refusal(tmp_path / "none").code == "W512"
+    assert refusal(tmp_path).code == "W512"
+
+
+def test_a_folder_that_cannot_be_written_is_refused(model, tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError) as refused:
+        save(tmp_path / "file" / "m", model)
+    assert refused.value.code == "W508"
+
+
+def test_a_tool_without_weights_is_told_which_there_are():
+    with pytest.raises(InputError) as refused:
+        shipped("no-such-tool")
+    text = refused.value.render()
+    assert "error[W550]: no weights come with Weft for no-such-tool" in text
+    assert "weft train makes some from labelled designs" in text
+    with pytest.raises(InputError):
+        shipped("../../../etc/passwd")
