@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from dse.estimate_dataflow import region_data
 from dse.estimate_words import why
 from dse.estimation import Estimation
 from dse.output import SCHEMA_VERSION
@@ -56,6 +57,9 @@ def as_data(
         "units": dict(answer.units),
         "loops": [_loop(loop, suggested is not None) for loop in answer.loops],
     }
+    region = region_data(found)
+    if region is not None:
+        data["dataflow"] = region
     if suggested is not None:
         data["suggestions"] = [_suggestion(s) for s in suggested]
     return data

@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from textwrap import wrap
 
+from dse.estimate_dataflow import CHANNEL_HEADS, PROCESS_HEADS, channel_rows, process_rows
 from dse.estimate_words import limit_lines, path_rows, plain, why
 from dse.estimation import Estimation
 from dse.suggest import RESOURCES, Suggestion, shares, worth
+from qor_gnn.dataflow import RegionTime
 from qor_gnn.estimate import Cycles, LoopEstimate, QorEstimate
 from qor_gnn.region import Trips
 
@@ -61,6 +63,8 @@ def view(
     parts = [_heading(title, found, style)]
     if answer.loops:
         parts.append(_loops(answer, style))
+    if answer.region is not None:
+        parts.append(_region(found, answer.region, style))
     parts.append(_total(found, style))
     if suggested is not None:
         tried = worth(answer)
@@ -140,6 +144,16 @@ def _asked(loop: LoopEstimate) -> str:
     if loop.kind != "pipeline":
         return ""
     return "auto" if loop.asked is None else str(loop.asked)
+
+
+def _region(found: Estimation, region: RegionTime, style: Style) -> str:
+    processes = aligned(PROCESS_HEADS, process_rows(region), "lrrrrl")
+    lines = [style.head(processes[0]), *processes[1:]]
+    if region.channels:
+        rows = channel_rows(found, region.channels)
+        channels = aligned(CHANNEL_HEADS, rows, "llllrrrrrr")
+        lines += ["", style.head(channels[0]), *channels[1:]]
+    return "\n".join([*lines, "", f"a call every {region.interval:,.0f} cycles"])
 
 
 def _total(found: Estimation, style: Style) -> str:

@@ -97,7 +97,9 @@ def _sequence(scope: Scope, nodes: Sequence[Placed], copies: int, top: bool = Fa
     if pending:
         body = straight_block(scope, pending)
         times = schedule(body)
-        flow.regions.append(Region("block", (), 1, times.states, times.states, 0, body, times))
+        last_block = Region("block", (), 1, times.states, times.states, 0, body, times)
+        last_block.start = flow.at
+        flow.regions.append(last_block)
         flow.at += times.states
         flow.ended = "call"
     return flow
@@ -117,7 +119,9 @@ def _before(flow: _Flow) -> int | None:
         return None
     times = schedule(body)
     states = released(body, times)
-    flow.regions.append(Region("block", (), 1, times.states, states, 0, body, times))
+    block = Region("block", (), 1, times.states, states, 0, body, times)
+    block.start = flow.at
+    flow.regions.append(block)
     if states or not body.personality.rules.readers_together:
         flow.calls = []
     return states
@@ -253,6 +257,7 @@ def _call(scope: Scope, flow: _Flow, region: Region) -> None:
     if not region.beside:
         flow.calls = []
         flow.called_at = flow.at
+    region.start = flow.called_at + region.prologue
     flow.calls.append(region)
     flow.regions.append(region)
     flow.at = max(flow.at, flow.called_at + region.prologue + region.latency)
@@ -291,6 +296,7 @@ def _sequential(
         flow.stored += body.epilogue
         flow.ended = "call"
         return
+    region.start = flow.at + prologue
     flow.regions.append(region)
     flow.at += 1 + prologue + states
     flow.stored += body.epilogue
@@ -331,6 +337,7 @@ def _nest(
         _call(scope, flow, region)
         flow.ended = "call"
         return
+    region.start = flow.at + prologue
     flow.regions.append(region)
     flow.at += prologue + 1 + iterations * depth
     flow.ended = "loop"

@@ -16,9 +16,16 @@ from qor_gnn.automatic import automatic
 from qor_gnn.binding import region_units, units_of
 from qor_gnn.clock import needed_period
 from qor_gnn.compose import function_latency
+from qor_gnn.dataflow import RegionTime, region_time
 from qor_gnn.explain import critical_path
 from qor_gnn.loops import Scope
 from qor_gnn.personality import Personality, personality
+from qor_gnn.processes import (
+    channels_cost,
+    concurrent_terms,
+    concurrent_units,
+    without_channels,
+)
 from qor_gnn.reasons import Limit, Step
 from qor_gnn.region import Kernel, Loop, Mode, Statement, Trips, loops_in, walk
 from qor_gnn.regions import Region
@@ -90,7 +97,7 @@ class QorEstimate:
     ``None`` is what was not estimated. Memories are counted in BRAM18. ``period_ns`` is the least
     period that the schedule keeps: above ``clock_ns`` where an operator does not fit into that.
     ``sums`` is what LUT and FF were summed from, memories included, for predictors that fit them
-    anew.
+    anew. ``region`` is the dataflow region, if it is one.
     """
 
     kernel: str
@@ -108,6 +115,7 @@ class QorEstimate:
     uram: int | None = None
     period_ns: float | None = None
     sums: Sums | None = field(default=None, compare=False, repr=False)
+    region: RegionTime | None = None
 
 
 def estimate(
@@ -138,13 +146,17 @@ def estimate(
     runs = {mode: _run(kernel, found, mode) for mode in _modes(kernel)}
     average = runs["average"]
     regions = [r for function in average.functions for r in function]
-    units = units_of(regions)
+    units = concurrent_units(average.functions) if kernel.dataflow else units_of(regions)
     latency = Cycles(
         average.latency,
         round(runs.get("minimum", average).latency),
         round(runs.get("maximum", average).latency),
     )
-    sums = terms_of(average.functions, units)
+    sums = (
+        concurrent_terms(average.functions)
+        if kernel.dataflow
+        else terms_of(average.functions, units)
+    )
     sums.lut_fixed += memory.lut
     sums.ff_fixed += memory.ff
     logic = _logic(sums, found)
@@ -164,6 +176,7 @@ def estimate(
         ff=logic.ff if logic is not None else None,
         period_ns=needed_period(average.functions, found),
         sums=sums,
+        region=average.region,
     )
 
 
@@ -176,9 +189,10 @@ def _logic(sums: Sums, tool: Personality) -> Resources | None:
 def local_storage(kernel: Kernel, tool: Personality, kept: frozenset[str]) -> StorageCost:
     """What the local arrays cost, split as somebody or the tool splits them."""
     rules = storage_rules(tool.name)
+    total = channels_cost(kernel, rules)
+    kernel = without_channels(kernel)
     if tool.options.auto_partition:
-        return local_memory(kernel, rules, kept)
-    total = StorageCost()
+        return total.plus(local_memory(kernel, rules, kept))
     for memory in kernel.memories:
         if memory.shape and not memory.argument:
             total = total.plus(memory_cost(memory, rules))
@@ -189,6 +203,7 @@ def local_storage(kernel: Kernel, tool: Personality, kept: frozenset[str]) -> St
 class _Run:
     latency: float
     functions: tuple[list[Region], ...]
+    region: RegionTime | None = None
 
 
 def _modes(kernel: Kernel) -> tuple[Mode, ...]:
@@ -201,14 +216,17 @@ def _modes(kernel: Kernel) -> tuple[Mode, ...]:
 
 
 def _run(kernel: Kernel, tool: Personality, mode: Mode) -> _Run:
-    total, functions = 0.0, []
+    latencies, functions = [], []
     for function in kernel.functions:
         states, regions = function_latency(Scope(kernel, tool, mode), function)
-        total += states
+        latencies.append(states)
         functions.append(regions)
+    if kernel.dataflow:
+        region = region_time(kernel, functions, latencies)
+        return _Run(region.latency, tuple(functions), region)
     # A function that the top calls takes a cycle more than its states; the top itself one less.
     between = len(functions) - 1 if kernel.outlined else -1
-    return _Run(total + between, tuple(functions))
+    return _Run(sum(latencies) + between, tuple(functions))
 
 
 def _dsp(regions: Sequence[Region], units: dict[str, int]) -> int:

@@ -20,8 +20,10 @@ from mlir_passes.dialect import (
     top_function,
 )
 from mlir_passes.loop_bounds import Names, bounds_of, condition_of
+from mlir_passes.processes import processes_of
 from qor_gnn.canonical import canonical
 from qor_gnn.from_expr import constant_text, type_of
+from qor_gnn.processes import in_processes
 from qor_gnn.region import (
     Access,
     Function,
@@ -68,13 +70,16 @@ _SKIPPED = frozenset({"affine.yield", "func.return", "memref.dealloc"})
 
 
 def kernel_of_module(module: Any) -> Kernel:
-    """The design as one function.
+    """The design as one function, or one for each process of a dataflow region.
 
     Raises:
         IRError: W451, an op that the model does not know.
     """
     with module.context:
-        return canonical(_Reader().kernel(top_function(module)))
+        function = top_function(module)
+        reader = _Reader()
+        whole = canonical(reader.kernel(function))
+        return in_processes(whole, processes_of(function), reader.depths)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +98,7 @@ class _Reader:
     by_value: dict[Any, str] = field(default_factory=dict)
     values: dict[Any, _Value] = field(default_factory=dict)
     indices: dict[Any, Affine] = field(default_factory=dict)
+    depths: dict[str, int] = field(default_factory=dict)  # of streams
 
     def kernel(self, function: Any) -> Kernel:
         name = str(function.operation.attributes["sym_name"].value)
@@ -115,6 +121,8 @@ class _Reader:
             splits[p.dim] = Split(p.kind, min(p.factor or extent, extent))
         storage = info.storage
         self.by_value[value] = info.name
+        if info.stream is not None:
+            self.depths[info.name] = info.stream
         self.memories.append(
             Memory(
                 info.name,

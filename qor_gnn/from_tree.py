@@ -9,6 +9,7 @@ from dsl.program import Array, Stmt, Storage
 from polyhedral.looptree import Instance, LoopTree, TreeGuard, TreeLoop, TreeNode
 from qor_gnn.canonical import canonical
 from qor_gnn.from_expr import Lowering
+from qor_gnn.processes import in_processes
 from qor_gnn.region import (
     Access,
     Function,
@@ -25,14 +26,15 @@ from qor_gnn.region import (
 
 
 def kernel_of_tree(tree: LoopTree) -> Kernel:
-    """The design as one function."""
+    """The design as one function, or one for each process of a dataflow region."""
     program = tree.program
     reader = _Reader(tree)
     memories = tuple(
         reader.memory(a) for a in program.arrays if a.shape or a.storage is Storage.LOCAL
     )
     body = reader.nodes(tree.body)
-    return canonical(Kernel(program.name, memories, (Function(program.name, body),)))
+    whole = canonical(Kernel(program.name, memories, (Function(program.name, body),)))
+    return in_processes(whole, tree.processes, {s.array: s.depth for s in tree.streams})
 
 
 @dataclass(slots=True)

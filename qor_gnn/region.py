@@ -185,17 +185,34 @@ class Function:
 
 
 @dataclass(frozen=True, slots=True)
+class Channel:
+    """A local memory that one process of a dataflow region writes and a later one reads.
+
+    ``producer`` and ``consumer`` are positions in the kernel's functions. ``depth``: words a bank of
+    a FIFO; None for a memory of two halves.
+    """
+
+    memory: str
+    producer: int
+    consumer: int
+    depth: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Kernel:
     """A design: functions called one after the other, and the memories that they share.
 
     ``outlined`` says that the functions are modules of their own (no inlining); otherwise there
-    is one, which is the top itself.
+    is one, which is the top itself. In a ``dataflow`` region the functions are processes that run at
+    the same time, with ``channels`` between them.
     """
 
     name: str
     memories: tuple[Memory, ...]
     functions: tuple[Function, ...]
     outlined: bool = False
+    dataflow: bool = False
+    channels: tuple[Channel, ...] = ()
 
     def memory(self, name: str) -> Memory:
         """The memory of that name; KeyError if there is none."""

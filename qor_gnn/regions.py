@@ -30,6 +30,7 @@ class Region:
         body, times, pipeline: how it was scheduled; of a nest there is none.
         children: the regions in its body.
         beside: it runs at the same time as the region before it.
+        start: the state of its parent's iteration (or of the function) in which it begins.
     """
 
     kind: Literal["pipeline", "sequential", "nest", "block"]
@@ -43,6 +44,7 @@ class Region:
     pipeline: Pipeline | None = None
     children: list[Region] = field(default_factory=list)
     beside: bool = False
+    start: float = 0
 
     @property
     def memories(self) -> frozenset[int]:
