@@ -87,7 +87,7 @@ def run_vitis(
     if step == "cosim":
         cosim = parse_cosim(results / "sim" / "report" / f"{names.top}_cosim.rpt")
     elif step == "impl":
-        impl = _impl(results / "impl" / "report" / "verilog", names.top)
+        impl = impl_report(results / "impl" / "report" / "verilog", names.top)
     return VitisRun(tool, runs, parse_csynth(report), cosim, impl)
 
 
@@ -104,7 +104,18 @@ def _checked(command: list[str], folder: Path, seconds: float) -> Run:
     return run
 
 
-def _impl(folder: Path, top: str) -> ImplReport:
+def results_of(folder: Path) -> Path | None:
+    """Where the tool left its reports in a project; None where it was not run."""
+    places = (folder / PROJECT / SOLUTION, folder / WORK / "hls")
+    return next((place for place in places if (place / "syn" / "report").is_dir()), None)
+
+
+def impl_report(folder: Path, top: str) -> ImplReport:
+    """What Vivado reported.
+
+    Raises:
+        ToolError: W422: there is no report; W423: it is none.
+    """
     for name in ("export_impl.xml", f"{top}_export.xml"):
         if (folder / name).exists():
             return parse_impl_xml(folder / name)

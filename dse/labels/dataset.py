@@ -26,7 +26,7 @@ COLUMNS = (
 )
 """``id``: the first 16 digits of the SHA-256 of level 3, of which graphs are made."""
 
-_CSV, _MANIFEST = "designs.csv", "manifest.json"
+_CSV, MANIFEST = "designs.csv", "manifest.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Dataset:
         """
         self.folder.mkdir(parents=True, exist_ok=True)
         wanted = {"schema_version": SCHEMA_VERSION, **manifest}
-        path = self.folder / _MANIFEST
+        path = self.folder / MANIFEST
         if path.exists():
             found = _read(path)
             different = [k for k in wanted if found.get(k) != wanted[k]]

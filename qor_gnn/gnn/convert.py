@@ -48,13 +48,17 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """What an example has beside its design and labels; see `Example`."""
+    """What an example has beside its design and labels; see `Example`.
+
+    ``target`` is a user's own tool, "" for that of the estimate.
+    """
 
     kernel: str
     family: str
     part: str = ""
     weight: float = 1.0
     name: str = ""
+    target: str = ""
 
 
 def example(
@@ -74,15 +78,16 @@ def example(
         origin: where it is from.
     """
     tool = personality(answer.tool)
+    target = origin.target or tool.name
     values = tuple(sorted(label.items()))
     return Example(
         graph=design_graph(seen, tool, answer),
         base=base_of(answer),
         label=dict(values),
-        target=tool.name,
+        target=target,
         kernel=origin.kernel,
         family=origin.family,
-        group=digest(tool.name, origin.kernel, origin.part, values),
+        group=digest(target, origin.kernel, origin.part, values),
         pragmas=pragmas_of(kernel),
         terms=terms_of(answer),
         part=origin.part,

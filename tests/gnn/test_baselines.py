@@ -1,12 +1,13 @@
 """Baselines learn what there is to learn, and nothing of the designs they are asked about."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
 
 from qor_gnn.gnn.baselines import PragmaTrees, ResidualTrees, WhiteBox, best_shrink, spread_of
 from qor_gnn.gnn.build import DesignGraph
+from qor_gnn.gnn.evaluate import judged, rows
 from qor_gnn.gnn.examples import BASE, METRICS, Example
 from qor_gnn.gnn.metrics import errors
 from qor_gnn.gnn.schema import FEATURES, NodeType
@@ -80,6 +81,60 @@ def test_groups_are_in_one_fold():
     fold = folds(twice, KNOWN[60:70], 4)
     assert (fold[:50] == fold[50:100]).all()
     assert len(set(fold)) == 4
+
+
+@dataclass
+class Counting:
+    """A white box that counts how often it learned, and takes in designs without learning."""
+
+    learned: int = 0
+    name: str = "counting"
+
+    def fit(self, train, valid, seed):
+        self.learned += 1
+        return Growing(WhiteBox().fit(train, valid, seed), 0)
+
+
+@dataclass
+class Growing:
+    box: object
+    shots: int
+
+    def adapted(self, examples):
+        return Growing(self.box, len(examples))
+
+    def predict(self, examples):
+        return self.box.predict(examples)
+
+
+def test_rows_are_of_each_split_and_metric_with_labels():
+    found = list(rows([*KNOWN, *NEW], [WhiteBox()], ("P1",), only=lambda s: s.name == "P1/e"))
+    assert [(r.split, r.metric, r.predictor) for r in found] == [
+        ("P1/e", m, "white box") for m in ("latency", "lut", "ff", "dsp")
+    ]
+    assert found[0].errors.mape == 0
+    assert found[1].errors.mape < 8
+    assert found[0].errors.designs == len(NEW)
+    assert found[0].adrs >= 0
+
+
+def test_what_can_be_adapted_learns_once_for_all_shots():
+    counting = Counting()
+    found = list(rows(KNOWN, [counting], ("P1", "k4", "k16"), only=lambda s: s.name.endswith("/a")))
+    assert {r.split for r in found} == {"P1/a", "k4/a", "k16/a"}
+    assert counting.learned == 1
+    assert {r.errors.designs for r in found} == {60, 56, 44}
+
+
+def test_a_protocol_that_does_not_exist():
+    with pytest.raises(ValueError, match="'P9' is no protocol; there is P0, P1, P2, k16, k64"):
+        list(rows(KNOWN, [WhiteBox()], ("P9",)))
+
+
+def test_what_has_learned_already_is_judged_by_kernel():
+    found = list(judged(KNOWN, "mine", WhiteBox().fit(KNOWN, [], 0)))
+    assert [r.split for r in found if r.metric == "lut"] == ["a", "b", "c", "d", "all"]
+    assert found[-1].errors.designs == len(KNOWN)
 
 
 @pytest.mark.parametrize("how", [WhiteBox(), ResidualTrees(rounds=5), PragmaTrees(trees=5)])

@@ -1,0 +1,99 @@
+"""Lines of a dataset of `weft label` as examples: what routing made of what the open backend made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from pathlib import Path, PurePosixPath
+
+from dse.estimation import estimated, setting
+from dse.labels.dataset import Dataset
+from dse.labels.variants import Subject
+from dsl.errors import InputError
+from dsl.kernel import Kernel
+from dsl.schedule import Schedule
+from qor_gnn.gnn.convert import Origin, Source, example
+from qor_gnn.gnn.examples import Example
+from qor_gnn.open_personality import NAME as TOOL
+from qor_gnn.personality import personality
+
+READ_LATENCY = "1"
+"""Cycles of a memory that the estimate is of."""
+
+Row = tuple[tuple[str, str], ...]
+
+
+def source(
+    folder: Path, root: Path = Path(), remark: Callable[[str], None] = lambda _: None
+) -> Source:
+    """The routed designs of a dataset.
+
+    The kernels are loaded, which runs their files: only files below ``root`` are.
+
+    Args:
+        folder: of the dataset.
+        root: what the dataset's file names are relative to.
+        remark: is told what is left out, and why.
+
+    Raises:
+        InputError: W532: the folder has no such lines; W511: a line is not what it should be.
+    """
+    lines = list(Dataset(folder).rows())
+    rows = [_row(line) for line in lines if _usable(line)]
+    if len(rows) < len(lines):
+        remark(f"{folder}: {len(lines) - len(rows)} of {len(lines)} designs have no routed figures")
+    if not rows:
+        raise InputError("W532", f"{folder} does not hold the labels of {TOOL}")
+    rows.sort(key=lambda row: (dict(row)["file"], dict(row)["size"], dict(row)["dtype"]))
+    return Source("open", root.resolve(), tuple(rows), _make)
+
+
+def _usable(line: dict[str, str]) -> bool:
+    routed = line.get("provenance") == "post-route" and line.get("fmax_mhz")
+    as_estimated = (
+        line.get("read_latency") == READ_LATENCY
+        and float(line.get("clock_ns") or 0) == personality(TOOL).clock_ns
+    )
+    return bool(routed) and as_estimated
+
+
+def _row(line: dict[str, str]) -> Row:
+    names = ("id", "file", "kernel", "dtype", "size", "schedule")
+    figures = ("cycles", "lut", "ff", "dsp", "bram", "fmax_mhz")
+    try:
+        for name in figures:
+            float(line[name])
+        if float(line["fmax_mhz"]) <= 0:
+            raise ValueError("a frequency that is not positive")
+        return tuple((name, line[name]) for name in (*names, *figures))
+    except (KeyError, ValueError, TypeError) as error:
+        raise InputError("W511", f"the design {line.get('id')} is none: {error}") from error
+
+
+def _make(root: Path, rows: Sequence[Row]) -> list[Example]:
+    return [_example(root, dict(row)) for row in rows]
+
+
+def _example(root: Path, row: dict[str, str]) -> Example:
+    program = _kernel(root, row["file"], row["kernel"], row["size"], row["dtype"]).program
+    found = estimated(program, Schedule.from_json(row["schedule"]), setting(TOOL))
+    label = {
+        "latency": float(row["cycles"]),
+        "lut": float(row["lut"]),
+        "ff": float(row["ff"]),
+        "dsp": float(row["dsp"]),
+        "bram18": float(row["bram"]),
+        "period_ns": 1000 / float(row["fmax_mhz"]),
+    }
+    family = PurePosixPath(row["file"]).parent.name
+    name = f"{row['kernel']} {row['dtype']} {row['size']} {row['id']}"
+    origin = Origin(row["kernel"], family, name=name)
+    return example(found.regions, found.regions, found.answer, label, origin)
+
+
+@cache
+def _kernel(root: Path, file: str, kernel: str, size: str, dtype: str) -> Kernel:
+    path = (root / file).resolve()
+    if not path.is_relative_to(root):
+        raise InputError("W511", f"a dataset names a kernel of {file}, which is not below {root}")
+    return Subject(str(path), kernel, size, dtype).load()

@@ -1,0 +1,151 @@
+"""Exported projects that Vitis HLS was run on as examples: its reports are the labels."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from backends.vitis.manifest import NAME as MANIFEST
+from backends.vitis.reports import (
+    CosimReport,
+    CsynthReport,
+    ImplReport,
+    parse_cosim,
+    parse_csynth,
+)
+from backends.vitis.run import impl_report, results_of
+from dse.estimation import estimated, setting
+from dsl.errors import InputError, ToolError, did_you_mean
+from dsl.program import Program
+from dsl.schedule import Schedule
+from qor_gnn.automatic import automatic
+from qor_gnn.batch_family import written_unrolls
+from qor_gnn.gnn.convert import Origin, example
+from qor_gnn.gnn.examples import Example
+
+ROUTED = "+route"
+"""Behind the name of a tool whose labels are from place and route, not from synthesis."""
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """A folder that `weft export` wrote, and what the tool reported in it."""
+
+    folder: Path
+    kernel: str
+    device: str
+    clock_ns: float
+    schedule: Schedule
+    csynth: CsynthReport
+    cosim: CosimReport | None
+    impl: ImplReport | None
+
+
+def projects(folder: Path) -> Iterator[Project]:
+    """The projects in a folder, at any depth, that have a report of synthesis.
+
+    Raises:
+        InputError: W511, W512: a manifest or a schedule is not what it should be.
+        ToolError: W423: a report is none.
+    """
+    for manifest in sorted(folder.rglob(MANIFEST)):
+        facts = _facts(manifest)
+        place = manifest.parent
+        results = results_of(place)
+        top = facts["kernel"]
+        csynth = _csynth(results, top) if results is not None else None
+        if results is None or csynth is None:
+            continue
+        cosim = results / "sim" / "report" / f"{top}_cosim.rpt"
+        yield Project(
+            place,
+            top,
+            facts["device"],
+            float(facts["clock_ns"]),
+            Schedule.load(place / "schedule.json"),
+            csynth,
+            parse_cosim(cosim) if cosim.exists() else None,
+            _impl(results, top),
+        )
+
+
+def _facts(manifest: Path) -> Mapping[str, Any]:
+    try:
+        facts = json.loads(manifest.read_text(encoding="utf-8"))
+        if not all(isinstance(facts[name], str) for name in ("kernel", "device")):
+            raise TypeError("a name that is no text")
+        float(facts["clock_ns"])
+    except OSError as error:
+        raise InputError("W512", f"cannot read {manifest}: {error.strerror}") from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise InputError("W511", f"{manifest} does not describe a project: {error}") from error
+    if not facts["kernel"].isidentifier():
+        raise InputError("W511", f"{manifest}: '{facts['kernel']}' is no name of a kernel")
+    return dict(facts)
+
+
+def _csynth(results: Path, top: str) -> CsynthReport | None:
+    for name in ("csynth.xml", f"{top}_csynth.xml"):
+        path = results / "syn" / "report" / name
+        if path.exists():
+            found = parse_csynth(path)
+            if found.top != top:
+                raise ToolError("W423", f"{path} is a report of '{found.top}', not of '{top}'")
+            return found
+    return None
+
+
+def _impl(results: Path, top: str) -> ImplReport | None:
+    try:
+        return impl_report(results / "impl" / "report" / "verilog", top)
+    except ToolError as error:
+        if error.code == "W422":  # it was not placed and routed
+            return None
+        raise
+
+
+def report_examples(folder: Path, programs: Mapping[str, Program]) -> list[Example]:
+    """The projects in a folder as examples.
+
+    Args:
+        folder: with projects in it, at any depth.
+        programs: the kernels by name, at the size that was exported.
+
+    Raises:
+        InputError: W532: there is no project with a report; W503: the kernel of one is not given.
+        WeftError: A schedule or a report is not what it should be.
+    """
+    found = list(projects(folder))
+    if not found:
+        message = f"{folder} holds no exported project with a report of synthesis"
+        raise InputError("W532", message, help="weft export --run csynth makes one")
+    return [_example(project, programs) for project in found]
+
+
+def _example(project: Project, programs: Mapping[str, Program]) -> Example:
+    program = programs.get(project.kernel)
+    if program is None:
+        message = f"{project.folder} is a design of '{project.kernel}', which is not given"
+        raise InputError("W503", message, help=did_you_mean(project.kernel, programs))
+    where = setting(None, project.device, project.clock_ns)
+    got = estimated(program, project.schedule, where)
+    tool = got.setting.tool
+    seen = automatic(got.regions, tool, written_unrolls(project.schedule))
+    target = tool.name + (ROUTED if project.impl is not None else "")
+    origin = Origin(project.kernel, project.kernel, name=project.folder.name, target=target)
+    return example(got.regions, seen, got.answer, labels_of(project), origin)
+
+
+def labels_of(project: Project) -> dict[str, float]:
+    """What the best of a project's reports say: co-simulated cycles, routed resources and clock."""
+    csynth, impl = project.csynth, project.impl
+    cycles = csynth.latency_max
+    if project.cosim is not None and project.cosim.passed:
+        cycles = project.cosim.latency_max
+    period = impl.achieved if impl is not None else csynth.estimated_clock
+    used = impl.used if impl is not None else csynth.used
+    label = {"latency": cycles, "period_ns": period, **asdict(used)}
+    return {name: float(value) for name, value in label.items() if value is not None}

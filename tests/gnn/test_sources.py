@@ -1,0 +1,144 @@
+"""Whatever holds labelled designs becomes examples, and what does not is refused."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from backends.devices import device
+from backends.vitis.project import export
+from dse.labels.dataset import COLUMNS, Dataset
+from dse.labels.examples import examples_of
+from dsl.errors import InputError, ToolError
+from dsl.loader import load
+from dsl.schedule import Schedule
+from mlir_passes.pipeline import compile_design
+from qor_gnn.gnn.examples import METRICS, save
+
+ROOT = Path(__file__).parents[2]
+REPORTS = ROOT / "tests" / "backends" / "reports"
+GEMM = load(f"{ROOT}/examples/polybench/gemm.py:gemm").at("mini")
+
+
+def line(**changed: object) -> dict[str, object]:
+    """A line of a dataset, with figures that somebody made up."""
+    known = {
+        "id": "0123456789abcdef",
+        "file": "examples/polybench/gemm.py",
+        "kernel": "gemm",
+        "dtype": "i16",
+        "size": "mini",
+        "schedule": Schedule().to_json(),
+        "outcome": "ok",
+        "provenance": "post-route",
+        "lut": 300,
+        "ff": 170,
+        "dsp": 2,
+        "bram": 3,
+        "fmax_mhz": 80.0,
+        "cycles": 61501,
+        "clock_ns": 10.0,
+        "read_latency": 1,
+    }
+    return dict.fromkeys(COLUMNS, "") | known | changed
+
+
+def dataset(folder: Path, *lines: dict[str, object]) -> Path:
+    made = Dataset(folder)
+    made.open({"device": "ecp5-85k"}, "test")
+    for one in lines:
+        made.append(one)
+    return folder
+
+
+def test_routed_designs_become_examples(tmp_path):
+    remarks = []
+    lost = line(id="1", provenance="post-synth", fmax_mhz="")
+    folder = dataset(tmp_path / "open", line(), lost)
+    (one,) = examples_of(folder, tmp_path / "cache", 1, root=ROOT, remark=remarks.append)
+    assert one.label == {
+        "latency": 61501, "lut": 300, "ff": 170, "dsp": 2, "bram18": 3, "period_ns": 12.5
+    }  # fmt: skip
+    assert (one.kernel, one.family, one.target) == ("gemm", "polybench", "open-ecp5-10ns")
+    assert one.base["lut"] == one.terms["lut.fixed"] > 50
+    assert one.base["latency"] > 1000
+    assert remarks == [f"{folder}: 1 of 2 designs have no routed figures"]
+
+
+def test_a_dataset_loads_no_file_from_elsewhere(tmp_path):
+    folder = dataset(tmp_path / "open", line(file="../evil.py"))
+    (tmp_path / "evil.py").write_text("raise SystemExit('it ran')")
+    (tmp_path / "here").mkdir()
+    with pytest.raises(InputError) as refused:
+        examples_of(folder, tmp_path / "cache", 1, root=tmp_path / "here")
+    assert refused.value.code == "W511"
+    assert "../evil.py, which is not below" in refused.value.message
+
+
+@pytest.mark.parametrize("wrong", [{"lut": "many"}, {"fmax_mhz": "-3"}])
+def test_a_line_that_is_none_is_refused(tmp_path, wrong):
+    with pytest.raises(InputError) as refused:
+        examples_of(dataset(tmp_path / "open", line(**wrong)), tmp_path / "cache", 1, root=ROOT)
+    assert refused.value.code == "W511"
+
+
+def exported(folder: Path, *reports: str) -> None:
+    """A project as the tool leaves it, with somebody else's reports in it."""
+    export(compile_design(GEMM.program, Schedule()), folder, device("xcu280"), 3.33)
+    places = {"csynth.xml": "syn/report", "export_impl.xml": "impl/report/verilog"}
+    for name in reports:
+        place = folder / "hls" / "solution1" / places[name]
+        place.mkdir(parents=True)
+        (place / name).write_text((REPORTS / name).read_text().replace("toy", "gemm"))
+
+
+def test_projects_with_reports_become_examples(tmp_path):
+    exported(tmp_path / "a" / "synthesised", "csynth.xml")
+    exported(tmp_path / "a" / "routed", "csynth.xml", "export_impl.xml")
+    exported(tmp_path / "a" / "not_run")
+    routed, synthesised = examples_of(tmp_path / "a", programs={"gemm": GEMM.program})
+    assert (routed.name, synthesised.name) == ("routed", "synthesised")
+    assert synthesised.target == "vitis-2023.2-u280-3.33ns"
+    assert routed.target == "vitis-2023.2-u280-3.33ns+route"
+    assert routed.label["latency"] == synthesised.label["latency"]
+    assert routed.label["lut"] != synthesised.label["lut"]
+    assert routed.label.keys() <= {*METRICS, "uram"}
+    assert routed.base == synthesised.base
+
+
+def test_a_project_of_a_kernel_that_is_not_given_is_refused(tmp_path):
+    exported(tmp_path / "a", "csynth.xml")
+    with pytest.raises(InputError) as refused:
+        examples_of(tmp_path, programs={"gemv": GEMM.program})
+    assert refused.value.code == "W503"
+    assert refused.value.help == "did you mean 'gemv'?"
+
+
+def test_a_report_of_another_design_is_refused(tmp_path):
+    exported(tmp_path / "a", "csynth.xml")
+    (report,) = tmp_path.rglob("csynth.xml")
+    report.write_text(report.read_text().replace("gemm", "other"))
+    with pytest.raises(ToolError) as refused:
+        examples_of(tmp_path, programs={"gemm": GEMM.program})
+    assert f"error[W423]: {report} is a report of 'other', not of 'gemm'" in str(refused.value)
+
+
+@pytest.mark.parametrize("wrong", [{"kernel": "../x"}, {"clock_ns": None}, {"device": 3}])
+def test_a_manifest_that_is_none_is_refused(tmp_path, wrong):
+    exported(tmp_path / "a", "csynth.xml")
+    path = tmp_path / "a" / "weft.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | wrong))
+    with pytest.raises(InputError) as refused:
+        examples_of(tmp_path, programs={"gemm": GEMM.program})
+    assert refused.value.code == "W511"
+
+
+def test_a_file_of_examples_is_read(tmp_path):
+    save(tmp_path / "some.npz", [])
+    assert examples_of(tmp_path / "some.npz") == []
+
+
+def test_a_folder_of_something_else_is_refused(tmp_path):
+    with pytest.raises(InputError) as refused:
+        examples_of(tmp_path)
+    assert f"error[W532]: {tmp_path} does not hold labelled designs" in refused.value.render()
