@@ -22,7 +22,7 @@ from polyhedral.looptree import LoopTree
 from polyhedral.schedule import apply
 from qor_gnn.batch_compose import composable, steps_of, timing, units
 from qor_gnn.batch_family import Family, written_unrolls
-from qor_gnn.batch_gather import Counts, grouped, unique_rows
+from qor_gnn.batch_gather import Counts, distinct_rows
 from qor_gnn.batch_parts import Known, banked, parts_in
 from qor_gnn.batch_regions import PartClass, part_of
 from qor_gnn.batch_sharing import Sharing, whole
@@ -181,8 +181,9 @@ class Batch:
         rows = [self._looked_up(known, own) for known in self._known]
         sums = _nothing(len(own))
         numbers = [_class_numbers(known) for known in self._known]
-        group, first = grouped([number[r] for number, r in zip(numbers, rows, strict=True)])
-        for g, sample in enumerate(first):
+        columns = [number[r] for number, r in zip(numbers, rows, strict=True)]
+        first, group = distinct_rows(columns, len(own))
+        for g, sample in enumerate(first.tolist()):
             classes = [k.parts[r[sample]].kind for k, r in zip(self._known, rows, strict=True)]
             if composable(classes):
                 self._compose(rows, np.flatnonzero(group == g), where, found, sums)
@@ -199,10 +200,9 @@ class Batch:
         """For each point the number of the evaluation of a part."""
         template = self.template
         assert template is not None
-        columns = table[:, list(known.columns)]
-        distinct, inverse = unique_rows(columns)
+        distinct, inverse = _values(table, known.columns)
         numbers = np.empty(len(distinct), np.int64)
-        for n, row in enumerate(distinct.tolist()):
+        for n, row in enumerate(distinct):
             key = tuple(row)
             if key not in known.rows:
                 point = list(self.family.point)
@@ -231,8 +231,9 @@ class Batch:
         steps = []
         slices, period = np.zeros(len(members), np.int64), np.zeros(len(members))
         for known, row in zip(self._known, rows, strict=True):
-            distinct, inverse = np.unique(row[members], return_inverse=True)
-            parts = [known.parts[n] for n in distinct.tolist()]
+            own = row[members]
+            first, inverse = distinct_rows([own], len(own))
+            parts = [known.parts[n] for n in own[first].tolist()]
             each = np.array([sum(r.address_dsp for r in p.numbers) for p in parts], np.int64)
             slices += each[inverse]
             period = np.maximum(period, np.array([p.period_ns for p in parts])[inverse])
@@ -265,9 +266,9 @@ class Batch:
         assert self.template is not None
         rules = storage_rules(self.tool.name)
         for name, columns in banked(self.template).items():
-            distinct, inverse = unique_rows(table[:, list(columns)])
+            distinct, inverse = _values(table, columns)
             costs = []
-            for row in distinct.tolist():
+            for row in distinct:
                 point = list(self.family.point)
                 for column, value in zip(columns, row, strict=True):
                     point[column] = value
@@ -279,6 +280,12 @@ class Batch:
             sums.ff[:] += each[:, 1]
             sums.bram18[:] += each[:, 2]
             sums.uram[:] += each[:, 3]
+
+
+def _values(table: Points, columns: Sequence[int]) -> tuple[list[list[int]], Counts]:
+    """Distinct values of some parameters, and which of them each point has."""
+    first, inverse = distinct_rows([table[:, c] for c in columns], len(table))
+    return table[first][:, list(columns)].tolist(), inverse
 
 
 def _named(tool: str | None) -> Personality:

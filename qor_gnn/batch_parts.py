@@ -10,8 +10,9 @@ import numpy as np
 from dsl.program import Storage
 from dsl.steps import Partition
 from polyhedral.looptree import Instance, LoopTree, TreeLoop
+from qor_gnn.batch_integers import loops_in
 from qor_gnn.batch_regions import Part
-from qor_gnn.batch_template import NoTemplateError, Template, integers_of, loops_in
+from qor_gnn.batch_template import NoTemplateError, Template
 from qor_gnn.from_tree import kernel_of_tree
 from qor_gnn.region import Kernel, Statement, walk
 
@@ -96,16 +97,13 @@ def _columns(template: Template, nodes: tuple[int, ...]) -> tuple[int, ...]:
     """The parameters that a part depends on."""
     body = template.tree.body
     slots: set[int] = set()
-    place = position = 0
-    for n, node in enumerate(body):
-        size, loops = len(integers_of((node,))), len(loops_in((node,)))
-        if n in nodes:
-            used = (template.exponents[place : place + size] != 0).any(axis=0)
-            slots |= set(np.flatnonzero(used).tolist())
-            inside = range(position, position + loops)
-            for marked in (template.unrolled, template.pipelined):
-                slots |= {marked[k] for k in inside if k in marked}
-        place, position = place + size, position + loops
+    for n in nodes:
+        first, end, position = template.spans[n]
+        used = (template.exponents[first:end] != 0).any(axis=0)
+        slots |= set(np.flatnonzero(used).tolist())
+        inside = range(position, position + len(loops_in((body[n],))))
+        for marked in (template.unrolled, template.pipelined):
+            slots |= {marked[k] for k in inside if k in marked}
     kernel = _kernel(template, nodes)
     arrays = {
         access.memory

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from qor_gnn.batch_gather import Counts, combinations
+from qor_gnn.batch_gather import Counts, distinct_rows
 from qor_gnn.batch_logic import Amounts, PartLogic, Shared, together
 from qor_gnn.resource_control import FRAME
 from qor_gnn.resource_tables import multiplexer
@@ -120,10 +120,9 @@ class Sharing:
         """Add what one thing costs each design."""
         positions = sorted(columns)
         numbers = [columns[p].array(self.read[p])[rows[p]] for p in positions]
-        sizes = [len(columns[p].amounts) for p in positions]
-        distinct, inverse = combinations(numbers, sizes)
-        costs = np.zeros((len(distinct), 2))
-        for n, row in enumerate(distinct.tolist()):
+        first, inverse = distinct_rows(numbers, len(lut))
+        costs = np.zeros((len(first), 2))
+        for n, row in enumerate(zip(*(c[first].tolist() for c in numbers), strict=True)):
             key = tuple((p, number) for p, number in zip(positions, row, strict=True) if number)
             if key:
                 costs[n] = self._sum(shared, columns, key)

@@ -8,7 +8,7 @@ the same probes show. A tree whose integers are no such products has no template
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import count
@@ -17,14 +17,15 @@ from typing import assert_never
 import numpy as np
 from numpy.typing import NDArray
 
-from dsl.affine import Affine, Constraint, FloorDiv
+from dsl.affine import Affine, Constraint
 from dsl.errors import ScheduleError
 from dsl.schedule import Schedule
 from dsl.steps import Partition, Pipeline, Split, Step, Tile, Unroll
 from polyhedral.codegen import loop_tree
-from polyhedral.looptree import Instance, LoopTree, TreeGuard, TreeLoop, TreeNode, TripCount
+from polyhedral.looptree import Instance, LoopTree, TreeGuard, TreeLoop, TreeNode
 from polyhedral.schedule import apply
 from qor_gnn.batch_family import Family, Slot, factor_in, with_factor
+from qor_gnn.batch_integers import integers_of, loops_in, rebuilt, spans, upper_places
 from qor_gnn.from_tree import kernel_of_tree
 
 Points = NDArray[np.int64]
@@ -50,6 +51,8 @@ class Template:
         integers: of the tree at the base.
         unrolled, pipelined: position of a loop (in order) to the slot of its factor or interval.
         guarded: slots of unrolls that leave the loop whole where the factor does not divide.
+        spans: of each top-level node the first of its integers, the first of the next node's, and
+            the position of its first loop.
     """
 
     family: Family
@@ -62,6 +65,7 @@ class Template:
     unrolled: dict[int, int]
     pipelined: dict[int, int]
     guarded: frozenset[int]
+    spans: tuple[tuple[int, int, int], ...]
 
     def values(self, points: Points) -> Points:
         """(n, parameters) to (n, slots)."""
@@ -107,7 +111,7 @@ class Template:
 
     def _trip(self, position: int) -> int:
         """The place of a loop's upper bound among the integers, where both bounds are constant."""
-        return _upper_places(self.tree.body)[position]
+        return upper_places(self.tree.body)[position]
 
     def at(self, point: Sequence[int], nodes: Sequence[int] | None = None) -> LoopTree:
         """The tree of one regular point, or some of its top-level nodes.
@@ -117,13 +121,14 @@ class Template:
             nodes: positions in the tree's body; None for all.
         """
         values = [int(point[c]) for c in self.columns]
-        top, bottom = self._integers(np.array([values], np.int64))
-        numbers = iter((top[0] // bottom[0]).tolist())
-        body = rebuilt(self.tree.body, lambda _: next(numbers))
-        counter = count()
-        parts = [self._annotated(node, values, counter, {}) for node in body]
-        kept = parts if nodes is None else [parts[n] for n in nodes]
-        found = tuple(node for part in kept for node in part)
+        kept = range(len(self.tree.body)) if nodes is None else nodes
+        found: tuple[TreeNode, ...] = ()
+        for n in kept:
+            first, end, position = self.spans[n]
+            top, bottom = self._integers(np.array([values], np.int64), np.arange(first, end))
+            numbers = iter((top[0] // bottom[0]).tolist())
+            (node,) = rebuilt((self.tree.body[n],), lambda _, numbers=numbers: next(numbers))
+            found += self._annotated(node, values, count(position), {})
         return replace(self.tree, body=found, partitions=self._partitions(values))
 
     def _annotated(
@@ -180,91 +185,6 @@ def _unroll(loop: TreeLoop, factor: int) -> int | None:
     return 0 if trips is not None and factor >= trips else factor
 
 
-# ------------------------------------------------------------------------------------- integers
-
-
-def rebuilt(nodes: tuple[TreeNode, ...], number: Callable[[int], int]) -> tuple[TreeNode, ...]:
-    """The nodes with every integer replaced, in a fixed order."""
-    return tuple(_node(n, number) for n in nodes)
-
-
-def _node(node: TreeNode, number: Callable[[int], int]) -> TreeNode:
-    match node:
-        case TreeLoop(trip=trip):
-            lowers = tuple(_affine(b, number) for b in node.lowers)
-            uppers = tuple(_affine(b, number) for b in node.uppers)
-            step = number(node.step)
-            if trip is not None:
-                trip = TripCount(number(trip.minimum), number(trip.maximum), trip.average)
-            body = rebuilt(node.body, number)
-            return replace(node, lowers=lowers, uppers=uppers, step=step, trip=trip, body=body)
-        case TreeGuard(constraints, body):
-            held = tuple(Constraint(_affine(c.expr, number), c.kind) for c in constraints)
-            return TreeGuard(held, rebuilt(body, number))
-        case Instance(bindings=bindings):
-            return replace(node, bindings=tuple((v, _affine(e, number)) for v, e in bindings))
-        case _:
-            assert_never(node)
-
-
-def _affine(e: Affine, number: Callable[[int], int]) -> Affine:
-    terms = tuple((_atom(a, number), number(c)) for a, c in e.terms)
-    return Affine(terms, number(e.const))
-
-
-def _atom(atom: str | FloorDiv, number: Callable[[int], int]) -> str | FloorDiv:
-    if isinstance(atom, str):
-        return atom
-    return FloorDiv(_affine(atom.numerator, number), number(atom.denominator))
-
-
-def integers_of(nodes: tuple[TreeNode, ...]) -> tuple[int, ...]:
-    """Every integer, in the order of `rebuilt`."""
-    found: list[int] = []
-
-    def note(value: int) -> int:
-        found.append(value)
-        return value
-
-    rebuilt(nodes, note)
-    return tuple(found)
-
-
-def loops_in(nodes: tuple[TreeNode, ...]) -> tuple[TreeLoop, ...]:
-    """Every loop below, parents first."""
-    found: list[TreeLoop] = []
-    for node in nodes:
-        if isinstance(node, TreeLoop):
-            found.append(node)
-        if not isinstance(node, Instance):
-            found += loops_in(node.body)
-    return tuple(found)
-
-
-def _upper_places(nodes: tuple[TreeNode, ...]) -> list[int]:
-    """For each loop the place of its (constant) first upper bound among the integers."""
-    found: list[int] = []
-    place = 0
-
-    def visit(node: TreeNode) -> None:
-        nonlocal place
-        if isinstance(node, TreeLoop):
-            head = replace(node, uppers=(), trip=None, body=())
-            found.append(place + len(integers_of((head,))) - 1)  # behind it comes the step
-            place += len(integers_of((replace(node, body=()),)))
-        elif isinstance(node, TreeGuard):
-            place += len(integers_of((TreeGuard(node.constraints, ()),)))
-        else:
-            place += len(integers_of((node,)))
-            return
-        for inner in node.body:
-            visit(inner)
-
-    for node in nodes:
-        visit(node)
-    return found
-
-
 # -------------------------------------------------------------------------------------- probing
 
 
@@ -314,7 +234,7 @@ def _template(family: Family, slots: tuple[Slot, ...], base: tuple[int, ...]) ->
                 pass
     found = Template(
         *(family, slots, columns, tree, base, exponents, integers),
-        *(unrolled, pipelined, frozenset(guarded)),
+        *(unrolled, pipelined, frozenset(guarded), spans(tree.body)),
     )
     _check(found)
     return found

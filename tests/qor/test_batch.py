@@ -16,7 +16,8 @@ from dsl.program import Program
 from dsl.schedule import Schedule, ScheduleBuilder
 from qor_gnn.batch import Batch
 from qor_gnn.batch_family import Family, family
-from qor_gnn.batch_template import NoTemplateError, integers_of, rebuilt, template_of
+from qor_gnn.batch_integers import integers_of, rebuilt
+from qor_gnn.batch_template import NoTemplateError, template_of
 from qor_gnn.estimate import estimate
 from qor_gnn.from_tree import kernel_of_tree
 from qor_gnn.personality import personality
@@ -221,6 +222,27 @@ def test_the_first_constant_of_two_is_none() -> None:
     batch = Batch(family(kernel, s.build()), ZU9EG)
     assert batch.template is None
     check(batch, np.array([[1], [2]], np.int64), "exact_tree")
+
+
+def test_what_runs_in_front_of_a_pipeline_runs_beside_the_next() -> None:
+    s = ScheduleBuilder()
+    s.pipeline("S0.i")
+    s.unroll("S0.i", 2)
+    s.pipeline("S1.i")
+    batch = Batch(family(apart.program, s.build()), ZU9EG)
+    points = np.array([[1, 1, 1], [1, 2, 1]], np.int64)
+    assert check(batch, points, "tree").all()
+    # Two products in the first pipeline or one, one in front of it, one in the second.
+    answer = estimate(kernel_of_tree(batch.tree([1, 1, 1])), ZU9EG)
+    assert dict(answer.units)["fmul"] == 3
+
+
+@weft.kernel
+def apart(g: f32, h: f32, a: f32[8], b: f32[8], c: f32[8], d: f32[8]):
+    for i in range(8):
+        b[i] = a[i] * (g * h)
+    for i in range(8):
+        d[i] = c[i] * c[i]
 
 
 @weft.kernel
