@@ -55,11 +55,12 @@ def parts_in(template: Template) -> list[Known]:
 
     Raises:
         NoTemplateError: what is a constant in a part is none in the design, or the design is no
-            single function.
+            single function, but a dataflow region.
     """
     body = template.tree.body
-    if len(_kernel(template, range(len(body))).functions) != 1:
-        raise NoTemplateError("several functions are not composed")
+    kernel = kernel_of_tree(template.tree)
+    if kernel.dataflow or len(kernel.functions) != 1:
+        raise NoTemplateError("processes and several functions are not composed")
     groups: list[list[int]] = []
     waiting: list[int] = []
     constants = _folded(template, range(len(body)))
