@@ -66,7 +66,7 @@ def moving_inside(stmt: Stmt, inner: Collection[Loop]) -> tuple[Loop, ...]:
     return tuple(loop for loop in inner if loop.var in used)
 
 
-def with_partials(program: Program, name: str, level: int, count: int) -> Partial:
+def with_partials(program: Program, name: str, level: int, count: int, block: int = 1) -> Partial:
     """The program with the accumulation of a statement spread over ``count`` elements.
 
     Args:
@@ -74,6 +74,7 @@ def with_partials(program: Program, name: str, level: int, count: int) -> Partia
         name: a statement ``X[f] = X[f] op e`` without another access of X in e.
         level: of its loops, the one whose iterations take turns, counted from the outermost.
         count: accumulators of each element.
+        block: iterations that one of them takes in a row.
     """
     stmts = [s.name for s in program.statements()]
     arrays = [a.name for a in program.arrays]
@@ -87,7 +88,7 @@ def with_partials(program: Program, name: str, level: int, count: int) -> Partia
     array = Array(
         names.array, of.dtype, (*of.shape, count), Storage.LOCAL, False, of.scope_depth, of.span
     )
-    body = _Rewriter(names, array, stmt, level, count).nodes(program.body, ())
+    body = _Rewriter(names, array, stmt, level, count, block).nodes(program.body, ())
     new = replace(program, arrays=(*program.arrays, array), body=body)
     return Partial(ordered_locals(new), names.array, names.init, names.sum, level)
 
@@ -117,6 +118,7 @@ class _Rewriter:
     stmt: Stmt
     level: int
     count: int
+    block: int
 
     def nodes(self, nodes: tuple[Node, ...], around: tuple[Loop, ...]) -> tuple[Node, ...]:
         """The nodes, those that the statement is in rewritten."""
@@ -139,7 +141,7 @@ class _Rewriter:
                 return (self._nest(node, around, True), loop, self._nest(node, around, False))
 
     def _accumulation(self, stmt: Stmt, loop: Loop) -> Stmt:
-        partial = self._partial(position(loop) % self.count)
+        partial = self._partial(position(loop) // self.block % self.count)
 
         def leaf(expr: Const | Load | Index) -> Const | Load | Index:
             own = isinstance(expr, Load) and expr.access.array == stmt.target.array

@@ -257,9 +257,9 @@ class ScheduleBuilder:
         """See `dsl.steps.Reassociate`."""
         return self._add(Reassociate(stmt))
 
-    def partial_sums(self, stmt: str, loop: str, count: int) -> ScheduleBuilder:
+    def partial_sums(self, stmt: str, loop: str, count: int, block: int = 1) -> ScheduleBuilder:
         """See `dsl.steps.PartialSums`."""
-        return self._add(PartialSums(stmt, loop, count))
+        return self._add(PartialSums(stmt, loop, count, block))
 
     def unroll(self, loop: str, factor: int = 0, tail: Tail = "remainder") -> ScheduleBuilder:
         """See `dsl.steps.Unroll`."""

@@ -121,14 +121,15 @@ class Reassociate(StepBase):
 
 @dataclass(frozen=True, slots=True)
 class PartialSums(StepBase):
-    """Spread the reduction of one statement over ``count`` accumulators, which take turns from one
-    iteration of ``loop`` to the next and are added up behind it. It implies `Reassociate`.
+    """Spread the reduction of one statement over ``count`` accumulators, which take turns along
+    ``loop``, each for ``block`` iterations, and are added up behind it. It implies `Reassociate`.
     """
 
     kind = "partial_sums"
     stmt: str
     loop: str
     count: int
+    block: int = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,7 +66,7 @@ class Space:
             steps += order.steps
             steps += nest_steps(nest, order, choice.vector)
             parts.append((order, choice.vector))
-        banks = solved(self.program, parts)
+        banks = solved(variant.program, parts)
         return None if banks is None else Schedule((*steps, *banks))
 
     def plain(self, variant: int = 0) -> Point:

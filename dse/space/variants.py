@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 from dse.space.nest import Nest
 from dse.space.orders import Context, groups, lowered, nests
+from dse.space.turns import LEVELS, Turn, turning
 from dsl.errors import ScheduleError
+from dsl.program import Program
 from dsl.steps import BindOp, Distribute, Fuse, Reassociate, Step
 from polyhedral.ranges import constant_interval
 from polyhedral.schedule import apply_step
@@ -19,11 +21,15 @@ FABRIC = "fabric"
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """One structure: the steps that make it, and its nests in execution order."""
+    """One structure: the steps that make it, and its nests in execution order.
+
+    ``program`` is the kernel with what the steps add to it.
+    """
 
     name: str
     steps: tuple[Step, ...]
     nests: tuple[Nest, ...]
+    program: Program
 
     @property
     def size(self) -> int:
@@ -39,7 +45,8 @@ def variants(
 ) -> tuple[Variant, ...]:
     """The structures of a program, each once; the distributed one first.
 
-    Where the tool can build sums without DSP slices, each is there once more with all sums so.
+    Where sums wait for themselves whatever the order, they are there in partial sums too. Where the
+    tool can build sums without DSP slices, each structure is there once more with all sums so.
     """
     free: tuple[Step, ...] = ()
     if reassociate:
@@ -56,16 +63,39 @@ def variants(
         at = structure[1]
         key = tuple((*(p.name for p in g), str(g[0].place)) for g in groups(at))
         found.setdefault(key, structure)
-    plain = [Variant(name, steps, nests(at, context)) for name, at, steps in found.values()]
-    binds = _sums_in_logic(state, context)
-    if not binds:
-        return tuple(plain)
+    plain = [_variant(*structure, context) for structure in found.values()]
+    structures = list(found.values())
+    spread = [turning(state, plain[0].nests, n) for n in LEVELS if reassociate]
+    for turns in dict.fromkeys(turns for turns in spread if turns):
+        structures.append(_in_turns(state, free, turns))
+        plain.append(_variant(*structures[-1], context))
     bound = []
-    for name, at, steps in found.values():
+    for name, at, steps in structures:
+        binds = _sums_in_logic(at, context)
         for bind in binds:
             at = apply_step(at, bind)
-        bound.append(Variant(f"{name}, sums in {FABRIC}", (*steps, *binds), nests(at, context)))
+        if binds:
+            bound.append(_variant(f"{name}, sums in {FABRIC}", at, (*steps, *binds), context))
     return (*plain, *bound)
+
+
+def _variant(name: str, state: ScheduledScop, steps: tuple[Step, ...], context: Context) -> Variant:
+    return Variant(name, steps, nests(state, context), state.scop.program)
+
+
+def _in_turns(
+    state: ScheduledScop, free: tuple[Step, ...], turns: tuple[Turn, ...]
+) -> tuple[str, ScheduledScop, tuple[Step, ...]]:
+    """The sums that wait for themselves in partial sums, the loop in blocks of them."""
+    spread = tuple(turn.step for turn in turns)
+    for step in spread:
+        state = apply_step(state, step)
+    state, apart = _distributed(state)
+    cuts = tuple(turn.cut for turn in turns)
+    for cut in cuts:
+        state = apply_step(state, cut)
+    counts = ", ".join(str(turn.step.count) for turn in turns)
+    return f"{counts} partial sums", state, (*free, *spread, *apart, *cuts)
 
 
 def _sums_in_logic(state: ScheduledScop, context: Context) -> tuple[BindOp, ...]:

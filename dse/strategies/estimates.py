@@ -11,6 +11,7 @@ from dse.space.addresses import address_products
 from dse.space.banks import Demand, demand
 from dse.space.cost import Cost, cost, design_cycles, design_units, stages
 from dse.space.space import Choice, Point, Space
+from dsl.program import Program
 
 Structure = tuple[int, ...]  # the number of a variant, and the order of each nest of it
 
@@ -61,9 +62,8 @@ class Estimates:
                 found[place] = lcm(found.get(place, 1), factor)
         return found
 
-    def _registers(self, banks: Demand) -> frozenset[str]:
+    def _registers(self, program: Program, banks: Demand) -> frozenset[str]:
         """The arrays of which every element is a bank: together nests may want more than alone."""
-        program = self.space.program
         return frozenset(
             name
             for name in {name for name, _ in banks}
@@ -74,7 +74,7 @@ class Estimates:
         """Of a design."""
         number = point.variant
         banks = self._banks(point)
-        registers = self._registers(banks)
+        registers = self._registers(self.space.variants[number].program, banks)
         costs = [self._cost(number, n, c, registers) for n, c in enumerate(point.choices)]
         groups = self._stages[number]
         cycles = design_cycles(groups, [c.cycles for c in costs])

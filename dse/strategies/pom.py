@@ -112,7 +112,7 @@ class _Climb:
     """The nests on their way up."""
 
     def __init__(self, space: Space, start: Point, budget: int) -> None:
-        self.program = space.program
+        self.program = space.variants[start.variant].program
         self.budget = budget
         self.nests = space.variants[start.variant].nests
         self.stages = stages(self.nests)

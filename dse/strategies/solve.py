@@ -19,6 +19,7 @@ from dse.space.nest import Nest, Order, Vector
 from dse.space.partitions import partitions, relaxed, solved
 from dse.space.space import Choice, Point, Space
 from dse.strategies.ladder import Rung, ladder
+from dsl.program import Program
 
 WIDTH = 24  # states that are kept
 _RUNGS = 250  # of a nest, the fastest ones of each order and those of fewer copies
@@ -65,7 +66,7 @@ def solve(
         width: states of the beam, and the most solutions.
     """
     nests = space.variants[variant].nests
-    solver = _Solver(space, nests, budget, orders)
+    solver = _Solver(space.variants[variant].program, nests, budget, orders)
     states = [_State({}, {}, 0.0)]
     for n in sorted(range(len(nests)), key=lambda n: (-solver.alone[n], n)):
         grown = [new for state in states for new in solver.extended(state, n)]
@@ -85,9 +86,9 @@ class _Solver:
     """What does not change during a search."""
 
     def __init__(
-        self, space: Space, nests: Sequence[Nest], budget: int, orders: Sequence[int] | None
+        self, program: Program, nests: Sequence[Nest], budget: int, orders: Sequence[int] | None
     ) -> None:
-        self.program = space.program
+        self.program = program
         self.budget = budget
         self.stages = stages(nests)
         fixed: Sequence[int | None] = orders or [None] * len(nests)

@@ -1,4 +1,4 @@
-"""``partial_sums(stmt, loop, count)``: a reduction spread over ``count`` accumulators.
+"""``partial_sums(stmt, loop, count, block)``: a reduction spread over ``count`` accumulators.
 
 Before::
 
@@ -18,7 +18,8 @@ After ``partial_sums("S0", "k", 4)``::
 
 An iteration of ``k`` now waits for the one four before it. The three statements, their loops and
 the local ``y_part`` may be named by later steps; `split("k", 4)` makes the inner loop's variable
-the number of the accumulator, so that its bank is known. min, max, & and | start from the element.
+the number of the accumulator, so that its bank is known. With a block of b iterations it is
+``y_part[i, k // b % 4]``. min, max, & and | start from the element.
 
 It is legal where `reassociate` is (which it implies), and where nothing else reads or writes the
 element while the loop runs.
@@ -54,6 +55,8 @@ def partial_sums(state: ScheduledScop, step: PartialSums) -> ScheduledScop:
     """
     if not 2 <= step.count <= MOST:
         raise ScheduleError("W207", f"{step.count} is not 2 to {MOST}", span=step.span)
+    if step.block < 1:
+        raise ScheduleError("W207", f"a block of {step.block} is not at least 1", span=step.span)
     uid = find_loop(state, step.loop, step)
     pieces = find_statement(state, step.stmt, step)
     state = reassociate(state, Reassociate(step.stmt, span=step.span))
@@ -64,7 +67,7 @@ def partial_sums(state: ScheduledScop, step: PartialSums) -> ScheduledScop:
     statement = state.scop.statement(step.stmt)
     _check_form(statement, level, step)
     _check_alone(state.scop, statement, level, step)
-    found = with_partials(state.scop.program, step.stmt, level, step.count)
+    found = with_partials(state.scop.program, step.stmt, level, step.count, step.block)
     try:
         scop = check_program(found.program)
     except LanguageError as error:

@@ -93,6 +93,8 @@ def test_blocks_make_the_accumulator_known() -> None:
     design = weft.compile(rows, steps().partial_sums("S0", "k", 4).split("k", 4).build())
     assert "y_part[i][k_1]" in design.hls_cpp
     assert "% 4" not in design.hls_cpp
+    in_a_row = steps().partial_sums("S0", "k", 2, block=4).split("k", 4).build()
+    assert "y_part[i][k_0]" in weft.compile(rows, in_a_row).hls_cpp
     uneven = weft.compile(rows, steps().partial_sums("S0", "k", 4).split("k", 3).build())
     assert "% 4" in uneven.hls_cpp  # three at a time: which one is not known
 
@@ -121,6 +123,7 @@ def test_all_levels_agree() -> None:
     ("builder", "code", "text"),
     [
         (steps().partial_sums("S0", "S0.k", 1), "W207", "1 is not 2 to 1024"),
+        (steps().partial_sums("S0", "S0.k", 2, block=0), "W207", "a block of 0"),
         (steps().partial_sums("S1", "S0.k", 2), "W209", "S1 is not a reduction"),
         (steps().partial_sums("S0", "S0.i", 2), "W221", "into another element in each iteration"),
         (steps().partial_sums("S0", "S2.k", 2), "W221", "S0 does not run in 'S2.k'"),
@@ -205,7 +208,8 @@ def _spread(program: Program, rng: random.Random) -> list[tuple[PartialSums, Sch
     plain = apply(program, Schedule())
     for statement in plain.scop.statements:
         for variable in statement.variables:
-            step = PartialSums(statement.name, f"{statement.name}.{variable}", rng.randint(2, 5))
+            numbers = rng.randint(2, 5), rng.choice((1, 1, 2, 3))
+            step = PartialSums(statement.name, f"{statement.name}.{variable}", *numbers)
             try:
                 found.append((step, apply(program, Schedule((step,)))))
             except ScheduleError as error:

@@ -1,0 +1,69 @@
+"""Where partial sums help: nests in which nothing but a sum is left to run through.
+
+In a dot product every order of the loops has the sum innermost, so that an iteration waits for the
+one before. As many accumulators as that takes cycles do away with the waiting. Each has a part of the
+iterations to itself, and they take turns innermost: what is unrolled then lies side by side in memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from dse.space.nest import Nest, NestLoop
+from dsl.errors import ScheduleError
+from dsl.steps import PartialSums, Split
+from polyhedral.schedule import apply_step
+from polyhedral.scheduled import ScheduledScop
+
+MOST = 128  # accumulators of an element
+LEVELS = (1, 5)  # of the tree of terms that an iteration adds, for which there are enough of them
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A step, and the one that cuts its loop into the parts of the accumulators later."""
+
+    step: PartialSums
+    cut: Split
+
+
+def turning(state: ScheduledScop, nests: Sequence[Nest], levels: int) -> tuple[Turn, ...]:
+    """The partial sums that are worth it, each legal after those before.
+
+    Args:
+        state: the program as it is written, its sums in any order.
+        nests: of the program distributed.
+        levels: of the tree of the terms of an iteration.
+    """
+    found: list[Turn] = []
+    for nest in nests:
+        for step in _steps(nest, levels):
+            try:
+                state = apply_step(state, step)
+            except ScheduleError:
+                continue
+            found.append(Turn(step, Split(step.loop, step.block)))
+            break
+    return tuple(found)
+
+
+def _steps(nest: Nest, levels: int) -> Iterator[PartialSums]:
+    """Along one of its loops, the outermost first, the fewest accumulators that leave nothing to
+    wait for and divide its iterations.
+    """
+    if len(nest.statements) > 1 or any(order.free for order in nest.orders):
+        return
+    for loop in nest.orders[0].loops:
+        count = _count(loop, levels)
+        if count is not None and loop.extent is not None:
+            yield PartialSums(nest.leader, loop.ref, count, loop.extent // count)
+
+
+def _count(loop: NestLoop, levels: int) -> int | None:
+    extent = loop.extent or 0
+    delay = max((c.delay + (levels - 1) * c.more for c in loop.carries), default=0)
+    for count in range(max(2, delay), min(MOST, extent // 2) + 1):
+        if extent % count == 0:
+            return count
+    return None
