@@ -30,6 +30,8 @@ COMMANDS = {
     "export": "Write a Vitis HLS project with a self-checking testbench.",
     "synth": "Simulate, synthesise, place and route a kernel with open tools.",
     "label": "Make a dataset of placed and routed designs.",
+    "train": "Train a predictor of LUT, FF, clock, ... on labelled designs.",
+    "evaluate": "Compare predictors on labelled designs that were kept from them.",
     "graph": "Show and draw the graph of a kernel that predictors see.",
     "doctor": "Say which tools and libraries are here, and what for.",
 }

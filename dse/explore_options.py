@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 STRATEGIES = ("auto", "pom", "tpe", "nsga2", "nsga3", "gp", "random", "exhaustive")
 RESOURCES = ("dsp", "lut", "ff", "bram18")
 OBJECTIVES = ("latency", "seconds", *RESOURCES)
-PROMOTIONS = ("csim", "rtl")
+PROMOTIONS = ("gnn", "csim", "rtl")
+EVALUATORS = ("model", "gnn")
 _UNITS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
 
 
@@ -63,6 +64,12 @@ def search_options(command: Callable[..., Any]) -> Callable[..., Any]:
                      metavar="N", help="Of the samplers."),
         click.option("--reassociate", is_flag=True,
                      help="Allow reductions to be done in any order."),
+        click.option("--evaluator", type=click.Choice(EVALUATORS), default="model",
+                     show_default=True, help="Whose figures the search goes by."),
+        click.option("--weights", type=click.Path(path_type=Path, dir_okay=False),
+                     metavar="FILE",
+                     help="The predictor of gnn, from weft train. Default: the one that comes with "
+                     "Weft for the tool."),
         click.option("--promote", type=click.Choice(PROMOTIONS), multiple=True,
                      help="Evaluate the front again by this; may be given several times."),
         click.option("--promote-most", type=click.IntRange(min=1), default=16,

@@ -1,8 +1,9 @@
-"""``weft estimate``: what an HLS tool would make of a kernel, from the white-box model."""
+"""``weft estimate``: what an HLS tool would make of a kernel, by the model or a predictor too."""
 
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -13,6 +14,7 @@ from dse.output import format_option, rendered
 
 if TYPE_CHECKING:
     from dse.estimation import Estimation
+    from dse.prediction import Predicted
     from dse.suggest import Suggestion
 
 
@@ -29,6 +31,13 @@ if TYPE_CHECKING:
 @click.option("--explain", is_flag=True,
               help="Name what limits each interval, the critical paths, and steps that would "
               "help.")  # fmt: skip
+@click.option("--with", "by", type=click.Choice(("model", "gnn")), default="model",
+              show_default=True,
+              help="Whose figures: the white-box model's, or beside them a trained predictor's, "
+              "with standard deviations.")  # fmt: skip
+@click.option("--weights", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
+              help="The predictor, from weft train. Default: the one that comes with Weft for the "
+              "tool.")  # fmt: skip
 @format_option
 def command(
     kernel: str,
@@ -38,6 +47,8 @@ def command(
     clock: float | None,
     tool: str | None,
     explain: bool,
+    by: str,
+    weights: Path | None,
     form: str,
 ) -> int:
     """Estimate latency, intervals and resources of a kernel under a schedule, and say why.
@@ -46,10 +57,14 @@ def command(
     weft estimate gemm.py:gemm --schedule tiled
     weft estimate gemm.py:gemm --schedule pipelined --explain
     weft estimate gemm.py:gemm --device xcu280 --clock 3.33 --format json
+    weft estimate gemm.py:gemm --with gnn
 
     No tool is run: the model schedules the design as the tool would.
     """
     from dse.estimation import estimated, setting
+
+    if weights is not None and by != "gnn":
+        raise click.UsageError("--weights is for --with gnn")
 
     where = setting(tool, device_name, clock)
     what = target(kernel, schedule, size)
@@ -59,27 +74,52 @@ def command(
         from dse.suggest import suggestions
 
         suggested = suggestions(found)
-    click.echo(_text(what, found, suggested, form), nl=False, color=True)
+    more = None
+    if by == "gnn":
+        from dse.prediction import predicted
+
+        more = predicted(found, weights)
+    click.echo(_text(what, found, suggested, more, form), nl=False, color=True)
     return 0
 
 
 def _text(
-    what: Target, found: Estimation, suggested: tuple[Suggestion, ...] | None, form: str
+    what: Target,
+    found: Estimation,
+    suggested: tuple[Suggestion, ...] | None,
+    more: Predicted | None,
+    form: str,
 ) -> str:
     match form:
         case "json":
             from dse.estimate_json import as_data, as_text
 
             names = {"schedule": what.schedule_name, "size": what.size}
-            return as_text(as_data(found, names, suggested))
+            data = as_data(found, names, suggested)
+            if more is not None:
+                from dse import predict_view
+
+                data["predicted"] = predict_view.as_data(more)
+            return as_text(data)
         case "csv":
             from dse.estimate_json import CSV_COLUMNS, as_rows
 
-            return rendered("estimate", CSV_COLUMNS, as_rows(found), "csv")
+            rows = as_rows(found)
+            if more is not None:
+                from dse import predict_view
+
+                rows += predict_view.as_rows(more, rows[-1])
+            return rendered("estimate", CSV_COLUMNS, rows, "csv")
         case _:
             from dse.estimate_view import Style, view
 
-            return view(_title(what), found, Style(colours(sys.stdout)), suggested)
+            style = Style(colours(sys.stdout))
+            text = view(_title(what), found, style, suggested)
+            if more is not None:
+                from dse import predict_view
+
+                text += "\n" + predict_view.view(more, style)
+            return text
 
 
 def _title(what: Target) -> str:

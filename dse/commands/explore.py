@@ -25,6 +25,7 @@ from dse.stopping import stop_once
 
 if TYPE_CHECKING:
     from dse.bounds import Work
+    from dse.estimation import Setting
     from dse.evaluators.base import Result
     from dse.run.directory import RunDirectory
     from dse.run.explore import Heard
@@ -113,23 +114,38 @@ def command(kernel: str, folder: Path, resume: bool, form: str, **given: Any) ->
 def _plan(kernel: str, given: dict[str, Any]) -> Plan:
     """What the command line asks for."""
     from dse.estimation import setting
-    from dse.evaluators.model import ModelEvaluator
+    from dse.evaluators.registry import evaluator
     from dse.run.plan import Plan, study_name
     from dse.run.storage import shown
     from dse.run.study import STUDY
 
     clock = given["clock"]
     where = setting(None, given["device_name"], clock)
+    chosen = evaluator(given["evaluator"], kernel, given["size"], "", 0.0, _weights(where, given))
     plan = Plan(
         kernel, given["size"], target(kernel, UNSCHEDULED, given["size"]).program, where, clock,
         limits_of(where.device, clock, given), objectives_of(given["objectives"]),
-        given["strategy"], given["seed"], given["reassociate"], ModelEvaluator(),
+        given["strategy"], given["seed"], given["reassociate"], chosen,
         tuple(dict.fromkeys(given["promote"])), given["promote_most"], given["timeout"],
         given["study"] or STUDY, None if given["storage"] is None else shown(given["storage"]),
+        given["weights"],
     )  # fmt: skip
     if plan.storage is not None and given["study"] is None:
         return replace(plan, study=study_name(plan))
     return plan
+
+
+def _weights(where: Setting, given: dict[str, Any]) -> Path | None:
+    """The predictor's file, looked at before anything begins; None where none is asked for."""
+    if "gnn" not in (given["evaluator"], *given["promote"]):
+        if given["weights"] is not None:
+            raise click.UsageError("--weights is for --evaluator gnn and --promote gnn")
+        return None
+    from dse.prediction import model_for
+
+    model_for(where.tool.name, given["weights"])
+    weights: Path | None = given["weights"]
+    return weights
 
 
 def _described(run: RunDirectory, plan: Plan, space: Space, work: Work) -> Problem:

@@ -16,9 +16,9 @@ from dsl.program import Program
 from dsl.schedule import Schedule
 
 RESOURCES = ("dsp", "lut", "ff", "bram18")
-# The evaluators by name, the cheapest first (`dse.evaluators.registry` makes them). `gnn` belongs
-# behind `model`, `vitis` behind `rtl`.
-FIDELITIES = ("model", "csim", "rtl")
+# The evaluators by name, the cheapest first (`dse.evaluators.registry` makes them). `vitis` belongs
+# behind `rtl`.
+FIDELITIES = ("model", "gnn", "csim", "rtl")
 PROMOTIONS = FIDELITIES[1:]
 
 
@@ -99,6 +99,8 @@ class Result:
         seconds: that the evaluation took.
         checks: that the design went through.
         period: ns that the design was found to need; None where that was not asked.
+        spread: standard deviations of figures that are predicted, by ``latency``, ``period_ns`` and
+            the names of `RESOURCES`.
     """
 
     status: Status
@@ -111,6 +113,7 @@ class Result:
     seconds: float = 0.0
     checks: tuple[Check, ...] = ()
     period: float | None = None
+    spread: Mapping[str, float] = field(default_factory=dict, hash=False)
 
     @property
     def evaluated(self) -> bool:

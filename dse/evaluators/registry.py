@@ -5,12 +5,21 @@ One that joins them gets a test class of the evaluators' contract.
 
 from __future__ import annotations
 
-from dse.evaluators import csim, rtl
+from pathlib import Path
+
+from dse.evaluators import csim, gnn, rtl
 from dse.evaluators.base import Evaluator
 from dse.evaluators.model import ModelEvaluator
 
 
-def evaluator(name: str, source: str, size: str | None, program: str, seconds: float) -> Evaluator:
+def evaluator(
+    name: str,
+    source: str,
+    size: str | None,
+    program: str,
+    seconds: float,
+    weights: Path | None = None,
+) -> Evaluator:
     """An evaluator for the designs of one kernel.
 
     Args:
@@ -19,10 +28,13 @@ def evaluator(name: str, source: str, size: str | None, program: str, seconds: f
         size: its size, as on the command line.
         program: the digest of the program at that size.
         seconds: limit of each tool that it runs.
+        weights: the predictor's file; None for the one that comes with Weft.
     """
     match name:
         case "model":
             return ModelEvaluator()
+        case gnn.NAME:
+            return gnn.GnnEvaluator(weights)
         case csim.NAME:
             return csim.CsimEvaluator(source, size, program, seconds)
         case rtl.NAME:

@@ -15,10 +15,11 @@ MODEL = (
     "backends/rtl",  # whose scheduler answers for ECP5, from level 3
     "mlir_passes",
     "dse/estimation.py",
+    "dse/prediction.py",
     "dse/evaluators",
 )
 TOOLS = (*MODEL, "backends", "dse/reduced.py")
-_KINDS = (".py", ".h", ".json")
+_KINDS = (".py", ".h", ".json", ".safetensors")
 
 
 @lru_cache(maxsize=4)

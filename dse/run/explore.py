@@ -151,7 +151,7 @@ def _promote(
     heard: Heard,
     cache: ResultCache,
 ) -> None:
-    chosen = evaluator(name, plan.source, plan.size, plan.digest, plan.timeout)
+    chosen = evaluator(name, plan.source, plan.size, plan.digest, plan.timeout, plan.weights)
 
     def request(key: str) -> Request:
         return Request(plan.program, run.schedule(key), plan.where.device, plan.clock)

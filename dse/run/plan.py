@@ -36,6 +36,7 @@ class Plan:
         timeout: seconds for each evaluation.
         study: the name of the study.
         storage: the database that it is in, without the password; None for the run's journal.
+        weights: file of the predictor; None for the one that comes with Weft.
     """
 
     source: str
@@ -54,6 +55,7 @@ class Plan:
     timeout: float
     study: str
     storage: str | None
+    weights: Path | None = None
 
     @property
     def digest(self) -> str:

@@ -8,8 +8,9 @@ A correction that does not help there is not made, and the white box's figure st
 from __future__ import annotations
 
 import hashlib
+import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,7 @@ NEW, SEEN = 0, 1
 """Whether the kernel's structure was among what a member learned from."""
 
 TRUSTS = (0.0, 0.25, 0.5, 0.75, 1.0)
+_UNKNOWN = 0.25  # standard deviation of what no label ever told anything about
 _GAIN = 0.98  # a correction has to take 2% off the error to be made
 _AT_ONCE = 512
 _COVER = 0.9
@@ -41,11 +43,30 @@ class Calibration:
     Attributes:
         trust: of the correction what is made of it, 0 to 1, shape (2, tools + 1, metrics): for
             kernels that are new and seen, of each tool; row 0 is any other tool.
-        stretch: what a standard deviation is multiplied by, same shape.
+        stretch: what a standard deviation is multiplied by, same shape; 0 where no label told
+            anything.
     """
 
     trust: Floats
     stretch: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What members were found to be worth on designs that they had not learned from.
+
+    Attributes:
+        trust, stretch: see `Calibration`.
+        designs: that it was measured on.
+        white_box_error_pct: mean relative error of what was corrected.
+        error_pct: of what came of it.
+    """
+
+    trust: float
+    stretch: float
+    designs: int
+    white_box_error_pct: float
+    error_pct: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +103,16 @@ class Model:
             {name: np.expm1(mean[:, n]) for n, name in enumerate(METRICS)},
             {name: std[:, n] for n, name in enumerate(METRICS)},
         )
+
+    def learned(self, target: str) -> frozenset[str]:
+        """The metrics that labels told something about, of a tool or (one that it does not know)
+        of any.
+        """
+        row = self.targets.index(target) + 1 if target in self.targets else 0
+        told = self.calibration.stretch[:, row].any(axis=0)
+        if target in self.adapters:
+            told = told | np.isfinite(self.adapters[target].shots.missed).any(axis=0)
+        return frozenset(name for name, known in zip(METRICS, told, strict=True) if known)
 
     def _adapted(self, examples: Sequence[Example]) -> tuple[Floats, Floats]:
         """Means and standard deviations of logarithms, each of shape (n, metrics)."""
@@ -129,7 +160,7 @@ class Model:
         mean = np.einsum("nk,nkm->nm", use, each)
         spread = np.einsum("nk,nkm->nm", use, (each - mean[:, None, :]) ** 2 + scales**2)
         shares = np.mean([s.shares for s in data.starts], axis=0)
-        std = np.maximum(stretch * np.sqrt(spread), _LEAST)
+        std = np.where(stretch > 0, np.maximum(stretch * np.sqrt(spread), _LEAST), _UNKNOWN)
         return np.maximum(mean, 0.0), std, shares
 
 
@@ -199,15 +230,18 @@ def calibrated(trained: Trained, examples: Sequence[Example], card: Mapping[str,
     tools = len(trained.targets) + 1
     trust = np.zeros((2, tools, len(METRICS)))
     stretch = np.ones_like(trust)
-    for kind in (NEW, SEEN):
-        for tool in range(tools):
-            mine = np.ones(len(examples), bool) if tool == 0 else data.target.numpy() == tool
-            for m in range(len(METRICS)):
-                trust[kind, tool, m], stretch[kind, tool, m] = held.measured(kind, mine, m)
+    rows = []
+    for kind, tool, m in itertools.product((NEW, SEEN), range(tools), range(len(METRICS))):
+        mine = np.ones(len(examples), bool) if tool == 0 else data.target.numpy() == tool
+        one = held.measured(kind, mine, m)
+        trust[kind, tool, m], stretch[kind, tool, m] = one.trust, one.stretch
+        if tool and one.designs:
+            where = {"tool": trained.targets[tool - 1], "metric": METRICS[m]}
+            rows.append({**where, "kernels": ("new", "seen")[kind], **asdict(one)})
     found = {name: tuple(known) for name, known in seen.items()}
-    return Model(
-        trained.network, trained.terms, trained.targets, found, Calibration(trust, stretch), card
-    )
+    calibration = Calibration(trust, stretch)
+    about = {**card, "measured": rows}
+    return Model(trained.network, trained.terms, trained.targets, found, calibration, about)
 
 
 def _shares(examples: Sequence[Example]) -> Floats:
@@ -236,28 +270,30 @@ class _Held:
     held: Mapping[int, npt.NDArray[np.bool_]]
     weight: Floats
 
-    def measured(self, kind: int, mine: npt.NDArray[np.bool_], metric: int) -> tuple[float, float]:
-        """The trust that errs least, and the stretch with which 90% of labels are in their
-        intervals.
-        """
+    def measured(self, kind: int, mine: npt.NDArray[np.bool_], metric: int) -> Measured:
+        """What comes of one metric; of new kernels from those seen where no kernel was left out."""
         offset = self.offset[:, :, metric]
-        rows = self.held[kind] & mine[:, None] & np.isfinite(offset)
+        known = mine[:, None] & np.isfinite(offset)
+        rows = self.held[kind] & known
+        if kind == NEW and not rows.any():
+            rows = self.held[SEEN] & known
         if not rows.any():
-            if kind == SEEN:
-                return 0.0, 2.0
-            rows = self.held[SEEN] & mine[:, None] & np.isfinite(offset)
-            if not rows.any():
-                return 0.0, 2.0
+            return Measured(0.0, 0.0, 0, 0.0, 0.0)
         weight = np.broadcast_to(self.weight[:, None], rows.shape)[rows]
         off, move = offset[rows], self.moves[:, :, metric][rows]
-        scale = self.scales[:, :, metric][rows]
         errors = {
             t: float(np.average(np.abs(np.expm1(off + t * move)), weights=weight)) for t in TRUSTS
         }
         best = min(TRUSTS, key=lambda t: errors[t])
         trust = best if errors[best] < _GAIN * errors[0.0] else 0.0
-        ratio = np.abs(off + trust * move) / np.maximum(scale, 1e-9)
-        return trust, _quantile(ratio, weight, _COVER) / Z90
+        ratio = np.abs(off + trust * move) / np.maximum(self.scales[:, :, metric][rows], 1e-9)
+        return Measured(
+            trust,
+            max(_LEAST, _quantile(ratio, weight, _COVER) / Z90),
+            int(rows.any(axis=1).sum()),
+            round(100 * errors[0.0], 3),
+            round(100 * errors[trust], 3),
+        )
 
 
 def _quantile(values: Floats, weights: Floats, level: float) -> float:

@@ -13,7 +13,7 @@ from qor_gnn.automatic import automatic
 from qor_gnn.estimate import QorEstimate
 from qor_gnn.gnn.convert import Origin, example
 from qor_gnn.gnn.ensemble import Model, calibrated
-from qor_gnn.gnn.examples import METRICS, Z90, Example, Prediction
+from qor_gnn.gnn.examples import METRICS, Z90, Example
 from qor_gnn.gnn.network import Shape
 from qor_gnn.gnn.train import Progress, Settings, checkpoint_for, train
 from qor_gnn.personality import Personality
@@ -102,6 +102,8 @@ class Figure:
         std: standard deviation, in the metric's unit.
         low, high: of the 90% interval.
         model: the white box's figure.
+        provenance: ``gnn``; ``model`` of a metric that no label told anything about: then the rest is
+            a guess.
     """
 
     value: float
@@ -109,10 +111,13 @@ class Figure:
     low: float
     high: float
     model: float
+    provenance: str
 
 
-def figures(asked: Sequence[Example], found: Prediction) -> list[dict[str, Figure]]:
+def figures(model: Model, asked: Sequence[Example]) -> list[dict[str, Figure]]:
     """The figures of each design, by metric."""
+    found = model.predict(asked)
+    learned = {target: model.learned(target) for target in {e.target for e in asked}}
     ranges = {m: found.interval(m) for m in METRICS}
     rows = []
     for n, one in enumerate(asked):
@@ -120,6 +125,7 @@ def figures(asked: Sequence[Example], found: Prediction) -> list[dict[str, Figur
         for m in METRICS:
             low, high = float(ranges[m][0][n]), float(ranges[m][1][n])
             std = (high - low) / (2 * Z90)
-            row[m] = Figure(float(found.mean[m][n]), std, max(0.0, low), high, one.base[m])
+            source = "gnn" if m in learned[one.target] else "model"
+            row[m] = Figure(float(found.mean[m][n]), std, max(0.0, low), high, one.base[m], source)
         rows.append(row)
     return rows

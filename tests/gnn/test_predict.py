@@ -149,12 +149,16 @@ def test_a_design_to_ask_about(model):
     tool = personality(TOOL)
     one = design(tree, tool, estimate(tree, tool))
     assert one.label == {}
-    (row,) = figures([one], model.predict([one]))
+    (row,) = figures(model, [one])
     assert set(row) == set(METRICS)
     lut = row["lut"]
     assert lut.low <= lut.value <= lut.high
     assert lut.std > 0
     assert lut.model == one.base["lut"]
+    sources = {metric: figure.provenance for metric, figure in row.items()}
+    assert sources == {**dict.fromkeys(METRICS, "gnn"), "bram18": "model", "period_ns": "model"}
+    assert row["period_ns"].value == pytest.approx(one.base["period_ns"])
+    assert row["period_ns"].std > 1
 
 
 def test_prediction_is_fast(model):

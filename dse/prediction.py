@@ -1,0 +1,113 @@
+"""What a predictor says of designs: from a scheduled program to figures with their uncertainty."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dse.estimation import Estimation
+from dsl.errors import InputError
+from qor_gnn.batch_family import written_unrolls
+
+if TYPE_CHECKING:
+    from qor_gnn.gnn.ensemble import Model
+    from qor_gnn.gnn.examples import Example
+    from qor_gnn.gnn.predict import Figure
+
+PROVENANCE = "gnn"
+
+
+@dataclass(frozen=True, slots=True)
+class Predicted:
+    """Figures of one design.
+
+    Attributes:
+        figures: by metric of `qor_gnn.gnn.examples.METRICS`.
+        weights: the file that they are from.
+        trained_on: the tools that the predictor has learned from.
+        notes: what there is to say about them.
+    """
+
+    figures: dict[str, Figure]
+    weights: Path
+    trained_on: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+def model_for(target: str, weights: Path | None) -> tuple[Model, Path]:
+    """The predictor in a file, or the one that comes with Weft for a tool personality.
+
+    Raises:
+        InputError: W528 its libraries are not installed; W512, W538, W539 the file is not one;
+            W550 none comes with Weft for the tool.
+    """
+    try:
+        from qor_gnn.gnn import weights as files
+    except ModuleNotFoundError as error:
+        raise InputError(
+            "W528",
+            f"predicting needs {error.name}, which is not installed",
+            help="pip install 'weft[gnn]'",
+        ) from error
+    path = files.shipped(target) if weights is None else weights
+    return _loaded(path, _stamp(path)), path
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    """Another one where the file has changed."""
+    try:
+        found = path.stat()
+    except OSError as error:
+        raise InputError("W512", f"cannot read {path}: {error.strerror}") from error
+    return found.st_mtime_ns, found.st_size
+
+
+@lru_cache(maxsize=4)
+def _loaded(path: Path, _: tuple[int, int]) -> Model:
+    from qor_gnn.gnn.weights import load
+
+    return load(path)
+
+
+def example_of(found: Estimation) -> Example:
+    """A design to ask about."""
+    from qor_gnn.gnn.predict import design
+
+    kept = written_unrolls(found.schedule)
+    return design(found.regions, found.setting.tool, found.answer, kept)
+
+
+def predicted(found: Estimation, weights: Path | None = None) -> Predicted:
+    """What a predictor says of an estimated design.
+
+    Args:
+        found: the white box's estimate.
+        weights: the predictor's file; None for the one that comes with Weft.
+
+    Raises:
+        InputError: as `model_for`.
+    """
+    return all_predicted([found], weights)[0]
+
+
+def all_predicted(found: Sequence[Estimation], weights: Path | None = None) -> list[Predicted]:
+    """As `predicted`, of designs of one tool."""
+    from qor_gnn.gnn.predict import figures
+
+    model, path = model_for(found[0].setting.tool.name, weights)
+    asked = [example_of(one) for one in found]
+    rows = figures(model, asked)
+    tools = (*model.targets, *model.adapters)
+    return [
+        Predicted(row, path, model.targets, _notes(one.target, tools))
+        for row, one in zip(rows, asked, strict=True)
+    ]
+
+
+def _notes(target: str, tools: Sequence[str]) -> tuple[str, ...]:
+    if target in tools:
+        return ()
+    return (f"the predictor has seen no labels of {target}: only of {', '.join(tools)}",)

@@ -1,0 +1,150 @@
+"""The predictor as an evaluator, on the command line and in a search."""
+
+import json
+from dataclasses import replace
+
+import pytest
+from click.testing import CliRunner
+
+from backends.devices import device
+from dse.cli import weft as cli
+from dse.evaluators.base import Request, Status
+from dse.evaluators.gnn import GnnEvaluator
+from dse.evaluators.model import ModelEvaluator
+from dsl.schedule import Schedule
+from dsl.steps import Pipeline
+from qor_gnn.gnn.examples import save as save_examples
+from qor_gnn.gnn.network import Shape
+from qor_gnn.gnn.predict import GnnPredictor
+from qor_gnn.gnn.train import Settings
+from qor_gnn.gnn.weights import save
+from tests.dse.contract import EvaluatorContract, stencil
+from tests.gnn.designs import designs
+
+SMALL = Settings(Shape(members=2, hidden=4, layers=1, outer=1), epochs=6, batch=16)
+EXAMPLES = [*designs("gemm", 24), *designs("atax", 24)]
+GEMM = "examples/polybench/gemm.py:gemm"
+
+
+@pytest.fixture(scope="session")
+def weights(tmp_path_factory):
+    path = tmp_path_factory.mktemp("weights") / "made_up.safetensors"
+    shifted = [replace(e, label={**e.label, "lut": 1.5 * e.label["lut"]}) for e in EXAMPLES]
+    save(path, GnnPredictor(SMALL).fit(shifted, (), 0))
+    return path
+
+
+class TestGnn(EvaluatorContract):
+    @pytest.fixture
+    def evaluator(self, weights):
+        return GnnEvaluator(weights)
+
+    def test_figures_are_the_predictors_with_their_spread(self, evaluator, request_):
+        pipelined = replace(request_, schedule=Schedule((Pipeline("j"),)))
+        result, base = evaluator.evaluate(pipelined), ModelEvaluator().evaluate(pipelined)
+        assert result.provenance == "gnn"
+        assert "predicted by made_up.safetensors" in result.tool
+        assert result.resources["lut"] > 1.2 * base.resources["lut"]
+        assert result.latency == pytest.approx(base.latency, rel=1e-3)
+        assert result.loops == base.loops
+        assert set(result.spread) == {"latency", "lut", "ff", "dsp"}
+        assert 0 < result.spread["lut"] < result.resources["lut"]
+        assert result.period is None
+
+    def test_other_weights_are_another_version(self, evaluator, weights, tmp_path):
+        other = tmp_path / "other.safetensors"
+        save(other, GnnPredictor(SMALL).fit(EXAMPLES, (), 1))
+        assert GnnEvaluator(other).version != evaluator.version
+        assert GnnEvaluator(weights).version == evaluator.version
+
+
+def test_a_tool_without_weights_is_an_error_of_the_tool():
+    request = Request(stencil.program, Schedule(), device("xcu280"), 3.33)
+    result = GnnEvaluator().evaluate(request)
+    assert (result.status, result.evaluated) == (Status.TOOL_ERROR, False)
+    assert result.detail.startswith("W550: no weights come with Weft for vitis-2023.2-u280")
+
+
+def run(*words):
+    return CliRunner().invoke(cli, [str(w) for w in words], standalone_mode=False)
+
+
+def printed(result):
+    assert result.exception is None, result.output
+    return result.stdout
+
+
+def test_an_estimate_with_a_predictor(weights):
+    words = ["estimate", GEMM, "--size", "mini", "--with", "gnn", "--weights", weights]
+    text = printed(run(*words))
+    assert "gnn of made_up.safetensors, trained on vitis-2022.1-zu9eg-10ns" in text
+    assert "predicted (gnn)" in text
+    data = json.loads(printed(run(*words, "--format", "json")))
+    lut = data["predicted"]["figures"]["lut"]
+    assert lut["low"] < lut["value"] < lut["high"]
+    assert lut["provenance"] == "gnn"
+    assert lut["model"] == data["resources"]["lut"]["used"]
+    assert data["predicted"]["figures"]["bram18"]["provenance"] == "model"
+    rows = printed(run(*words, "--format", "csv")).splitlines()
+    assert [r.split(",")[0] for r in rows[-3:]] == ["design", "predicted", "std"]
+
+
+def test_weights_without_a_predictor_are_wrong_usage(weights):
+    result = run("estimate", GEMM, "--weights", weights)
+    assert "--weights is for --with gnn" in str(result.exception.message)
+    result = run("explore", GEMM, "--out", weights.parent / "run", "--weights", weights)
+    assert "--weights is for --evaluator gnn" in str(result.exception.message)
+
+
+@pytest.fixture
+def data(tmp_path):
+    save_examples(tmp_path / "labels.npz", EXAMPLES)
+    return tmp_path / "labels.npz"
+
+
+def test_training_from_the_command_line(data, tmp_path):
+    out = tmp_path / "mine.safetensors"
+    words = ["train", "--data", data, "--epochs", 2, "--members", 2, "--hidden", 4]
+    rows = json.loads(printed(run(*words, "--out", out, "--format", "json")))["rows"]
+    assert {(r["metric"], r["kernels"]) for r in rows} >= {("lut", "new"), ("ff", "seen")}
+    assert not list(tmp_path.glob("*.checkpoint"))
+    again = tmp_path / "again.safetensors"
+    printed(run(*words, "--out", again))
+    assert again.read_bytes() == out.read_bytes()
+    tuned = tmp_path / "tuned.safetensors"
+    printed(run("train", "--data", data, "--finetune", out, "--out", tuned))
+    assert tuned.stat().st_size > out.stat().st_size
+
+
+def test_a_kernel_can_be_left_out(data, tmp_path):
+    out = tmp_path / "mine.safetensors"
+    words = ["train", "--data", data, "--epochs", 1, "--members", 2, "--hidden", 4, "--out", out]
+    result = run(*words, "--kernel-out", "gem")
+    assert "no kernel 'gem' is labelled" in result.exception.render()
+    assert "did you mean 'gemm'?" in result.exception.render()
+    printed(run(*words, "--kernel-out", "gemm"))
+    rows = json.loads(
+        printed(run("evaluate", "--data", data, "--weights", out, "--format", "json"))
+    )["rows"]
+    assert {r["split"] for r in rows} == {"gemm", "atax"}
+    assert all(r["mape"] < 40 for r in rows if r["metric"] == "lut")
+    result = run(*words, "--kernel-out", "gemm", "--kernel-out", "atax")
+    assert result.exception.code == "W532"
+
+
+def test_a_search_by_a_predictor(weights, tmp_path):
+    words = [*("explore", GEMM, "--size", "mini", "--trials", 4), "--evaluator", "gnn"]
+    out = tmp_path / "run"
+    printed(run(*words, "--weights", weights, "--out", out, "--format", "json"))
+    results = [json.loads(p.read_text()) for p in out.glob("points/*/result.json")]
+    assert {r["provenance"] for r in results if r["latency"] is not None} == {"gnn"}
+    assert all(r["spread"]["lut"] > 0 for r in results if r["latency"] is not None)
+
+
+def test_the_front_is_promoted_to_a_predictor(weights, tmp_path):
+    out = tmp_path / "run"
+    words = [*("explore", GEMM, "--size", "mini", "--trials", 4), "--promote", "gnn"]
+    printed(run(*words, "--weights", weights, "--out", out, "--format", "json"))
+    results = [json.loads(p.read_text()) for p in out.glob("points/*/gnn.json")]
+    assert results
+    assert {r["provenance"] for r in results} == {"gnn"}
