@@ -174,9 +174,9 @@ class _Maker:
             runs = found.latency.average * around.iterations / total
             features |= {
                 "pipelined": float(found.kind == "pipeline"),
-                "ii": log1p(found.ii),
+                "ii": log1p(max(0.0, found.ii)),
                 "ii_over_asked": log1p(found.ii / asked) if asked else 0.0,
-                "depth": log1p(found.depth),
+                "depth": log1p(max(0.0, found.depth)),
                 "flattened": float(len(found.loops) > 1),
                 "dsp": log1p(found.dsp),
                 "latency_share": min(1.0, runs),
