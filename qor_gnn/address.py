@@ -40,9 +40,17 @@ class Shape:
 
 @dataclass(slots=True)
 class Addresses:
-    """The interned shapes and addresses of one evaluation."""
+    """The interned shapes and addresses of one evaluation.
+
+    Attributes:
+        memories: the arrays, by number.
+        banks_hide: see `Rules.banks_hide`.
+        blurred: counters of which the tool cannot compare the copies (`Rules.blurred`).
+    """
 
     memories: Sequence[Memory]
+    banks_hide: bool = False
+    blurred: set[str] = field(default_factory=set)
     shapes: list[Shape] = field(default_factory=list)
     shape_of: list[int] = field(default_factory=list)
     consts: list[tuple[int, ...]] = field(default_factory=list)
@@ -97,6 +105,18 @@ class Addresses:
             return False
         dims = zip(s.terms, t.terms, self.consts[a], self.consts[b], strict=True)
         return not any(_differ(p, q, c, d) for p, q, c, d in dims)
+
+    def may_alias_in_copies(self, a: int, b: int) -> bool:
+        """The same for accesses of different copies: subscripts of blurred counters tell nothing."""
+        if not self.blurred or self.shape(a).memory != self.shape(b).memory:
+            return self.may_alias(a, b)
+        terms = zip(self.shape(a).terms, self.shape(b).terms, strict=True)
+        dims = zip(terms, self.consts[a], self.consts[b], strict=True)
+        return not any(_differ(p, q, c, d) for (p, q), c, d in dims if not self.blurs(p))
+
+    def blurs(self, terms: Terms) -> bool:
+        """A subscript moves with a counter whose copies the tool cannot compare."""
+        return bool(self.blurred) and any(atom in self.blurred for atom, _ in terms)
 
     def may_share_bank(self, a: int, b: int) -> bool:
         """Whether two accesses of one memory can meet in a bank."""

@@ -6,7 +6,7 @@ only the last store to an address is kept. Reductions stay in program order.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, assert_never
 
@@ -132,6 +132,10 @@ class Expander:
     _zeros: set[int] = field(default_factory=set)  # values from outside that are 0
     _touched: dict[int, list[int]] = field(default_factory=dict)  # memory -> accesses so far
     when: When = "always"
+    copy: int = 0  # of the unrolled loop, the one that is appended
+    _seen: dict[int, int] = field(default_factory=dict)  # address -> the last copy that accesses it
+    _stored: dict[int, int] = field(default_factory=dict)  # address -> the copy that stores it
+    _copy_of: dict[int, int] = field(default_factory=dict)  # load or early store -> its copy
 
     def __post_init__(self) -> None:
         self.graph = Graph(self.addresses)
@@ -145,8 +149,15 @@ class Expander:
         for node in walk(nodes):
             if isinstance(node, Statement) and id(node) not in self._plans:
                 self._plans[id(node)] = self._plan(node)
-        self._mixed = {m for m, shapes in self._shapes.items() if len(shapes) > 1 or -1 in shapes}
+        self._mixed = {
+            m
+            for m, shapes in self._shapes.items()
+            if len(shapes) > 1 or -1 in shapes or any(map(self._blurred, shapes))
+        }
         self.graph.mixed = bool(self._mixed)
+
+    def _blurred(self, shape: int) -> bool:
+        return any(map(self.addresses.blurs, self.addresses.shapes[shape].terms))
 
     def run(self, nodes: tuple[Node, ...], copies: dict[str, int]) -> None:
         """Append one copy of the nodes; ``copies`` gives the value of each copied variable."""
@@ -260,13 +271,16 @@ class Expander:
         address = place.place(self.addresses, copies)
         found = self._values.get(address)
         if found is not None:
+            self._seen[address] = self.copy
             return found
         graph = self.graph
         if place.memory in self._mixed:
-            self._commit(place.memory, address)
+            self._commit(place.memory, address, self._may_be)
             if address in graph.conditional and graph.conditional[address].when == "guarded":
                 self._early(place.memory, address, graph.conditional.pop(address).value)
+        self._seen[address] = self.copy
         found = graph.add(LOAD, None, (), address, statement)
+        self._copy_of[found] = self.copy
         graph.loads.setdefault(address, found)
         self._values[address] = found
         if address in graph.conditional:
@@ -289,10 +303,10 @@ class Expander:
     ) -> None:
         address = place.place(self.addresses, copies)
         if place.memory in self._mixed:
-            self._commit(place.memory, address)
-            for other in list(self._values):
-                if other != address and self.addresses.may_alias(address, other):
-                    del self._values[other]
+            self._commit(place.memory, address, self._may_overwrite)
+            for other in self._may_be(address, list(self._values)):
+                del self._values[other]
+        self._seen[address] = self._stored[address] = self.copy
         graph = self.graph
         if self.when == "always":
             self._values[address] = value
@@ -307,24 +321,37 @@ class Expander:
 
     # ---------------------------------------------------- accesses that may be the same element
 
-    def _commit(self, memory: int, address: int) -> None:
+    def _commit(
+        self, memory: int, address: int, met: Callable[[int, Iterable[int]], list[int]]
+    ) -> None:
         """Stores that may be to the address become operations, which later ones cannot undo."""
         graph = self.graph
-        for other in self._may_be(address, graph.stores):
+        for other in met(address, graph.stores):
             self._early(memory, other, graph.stores.pop(other))
         guarded = {a: c.value for a, c in graph.conditional.items() if c.when == "guarded"}
-        for other in self._may_be(address, guarded):
+        for other in met(address, guarded):
             del graph.conditional[other]
             self._early(memory, other, guarded[other])
 
-    def _may_be(self, address: int, stores: Iterable[int]) -> list[int]:
+    def _may_be(self, address: int, others: Iterable[int]) -> list[int]:
+        """Those that may be another name of the element in the copy that is appended."""
+        seen, copy = self._seen, self.copy
+        return [o for o in others if o != address and self._alias(address, o, seen[o] == copy)]
+
+    def _may_overwrite(self, address: int, stores: Iterable[int]) -> list[int]:
+        """Those that a store may undo: copies of one store are known to be of different elements."""
         return [o for o in stores if o != address and self.addresses.may_alias(address, o)]
+
+    def _alias(self, a: int, b: int, together: bool) -> bool:
+        table = self.addresses
+        return table.may_alias(a, b) if together else table.may_alias_in_copies(a, b)
 
     def _early(self, memory: int, address: int, value: int) -> None:
         """A store in its place among the accesses to its memory."""
         graph = self.graph
         deps = (value,) if value >= 0 else ()
         done = graph.add(STORE, None, deps, address, graph.stored_by[address])
+        self._copy_of[done] = self._stored[address]
         for before in self._touched.get(memory, ()):
             if self._meet(before, done):
                 graph.order.append((before, done, 0 if graph.kind[before] == LOAD else 1))
@@ -335,9 +362,10 @@ class Expander:
         memory, rules = self.addresses.shape(address).memory, self.personality.rules
         for before in self._touched.get(memory, ()):
             if self.graph.kind[before] == STORE and self._meet(before, load):
-                same = self.graph.address[before] == address
-                self.graph.order.append((before, load, rules.store if same else rules.reload))
+                other = self.graph.address[before]
+                far = other == address or not self.addresses.may_alias(other, address)
+                self.graph.order.append((before, load, rules.store if far else rules.reload))
 
     def _meet(self, a: int, b: int) -> bool:
         x, y = self.graph.address[a], self.graph.address[b]
-        return x == y or self.addresses.may_alias(x, y)
+        return x == y or self._alias(x, y, self._copy_of[a] == self._copy_of[b])

@@ -153,6 +153,8 @@ def _ordered_cycles(
                 if path is None or not any(graph.kind[n] == STORE for n in path[:-1]):
                     continue  # a chain of values alone: it has been seen
                 delay = ways.states[store] + rules.memory_cycle - rules.load
+                if any(table.blurs(terms) for terms in table.shape(address).terms):
+                    delay += rules.store
                 shown = tuple(n for n in path if graph.operator[n] is not None)
                 yield Cycle(source, shown, max(1, delay), distance, "memory")
 
@@ -198,6 +200,8 @@ def _around_memory(body: Body, address: int, stored: int, distance: int) -> int:
     moved = table.shape(address).variables
     if element is not None and stored == address and inner and inner[0] not in moved:
         return element
+    if element is not None and dissolved(table, stored, body.variables):
+        return element
     uniform = table.shape_of[stored] == table.shape_of[address] and distance == 1
     if element is not None and not inner and uniform and only_load(body.graph, address):
         return element
@@ -239,8 +243,10 @@ def carried_distance(
         return None
     steps: dict[str, int] = {}
     pairs = zip(s.terms, t.terms, table.consts[stored], table.consts[loaded], strict=True)
-    for terms, others, c, d in pairs:
-        if terms != others:
+    for dim, (terms, others, c, d) in enumerate(pairs):
+        if terms != others or dim in dissolved(table, stored, variables):
+            continue  # this subscript tells nothing
+        if c != d and table.blurs(terms):
             continue  # this subscript tells nothing
         moving = [(a, k) for a, k in terms if a in variables]
         if any(
@@ -261,6 +267,26 @@ def carried_distance(
         else:
             return 1
     return _least_positive(steps, variables, trips)
+
+
+def dissolved(table: Addresses, address: int, variables: tuple[str, ...]) -> frozenset[int]:
+    """Dimensions that the tool has split completely, where counters of a flattened nest choose the
+    bank.
+
+    Nothing is left of such a subscript: which bank it is tells the tool nothing of when an element
+    is accessed again. A loop that asks for some banks of the dimension itself, but not for all, keeps
+    its accesses apart.
+    """
+    shape, memory = table.shape(address), table.memory(address)
+    if not table.banks_hide or len(variables) < 2:
+        return frozenset()
+    return frozenset(
+        d
+        for d, (terms, split) in enumerate(zip(shape.terms, memory.splits, strict=True))
+        if 1 < memory.shape[d] <= split.factor
+        and not shape.resolved[d]
+        and any(a in variables and (abs(k) == 1 or 2 * abs(k) >= split.factor) for a, k in terms)
+    )
 
 
 def _least_positive(

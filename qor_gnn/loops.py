@@ -38,7 +38,7 @@ class Scope:
     apart: set[str] = field(default_factory=set)  # loops that it does not flatten into others
 
     def __post_init__(self) -> None:
-        self.addresses = Addresses(self.kernel.memories)
+        self.addresses = Addresses(self.kernel.memories, self.personality.rules.banks_hide)
         self.numbers = {m.name: n for n, m in enumerate(self.kernel.memories)}
         loops = (loop for f in self.kernel.functions for loop in loops_in(f.body))
         self.from_zero = frozenset(
@@ -121,6 +121,9 @@ def nest_graph(scope: Scope, chain: tuple[Loop, ...], env: dict[str, Affine]) ->
     own = {**env, **{loop.iv: running(loop, 1) for loop in chain[:-1]}}
     own[inner.iv] = base + Affine(((number, inner.step),))
     copied = frozenset({number, *(each.iv for each in loops_in(inner.body))})
+    partial = inner.trips.maximum % copies  # copies in front of the only exit
+    if partial and base.const and scope.personality.rules.blurred:
+        scope.addresses.blurred.add(inner.iv)
     expander = Expander(
         scope.personality, scope.addresses, scope.numbers, own, copied, scope.from_zero
     )
@@ -134,10 +137,10 @@ def nest_graph(scope: Scope, chain: tuple[Loop, ...], env: dict[str, Affine]) ->
     for nodes in before:
         expander.run(nodes, {})
     expander.when = "always"
-    partial = inner.trips.maximum % copies  # copies in front of the only exit
     at = 0
     for c in range(copies):
         at = at if c != partial else len(expander.graph.kind)
+        expander.copy = c
         expander.run(inner.body, {number: c})
     expander.when = "last"
     for nodes in reversed(after):

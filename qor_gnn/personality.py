@@ -28,6 +28,7 @@ class Operator:
         delay: of a combinational operator in ns, for chaining.
         dsp, lut, ff, bram18: of one unit. A combinational operator is not shared.
         measured: the figures come from reports of this tool, else they are assumed.
+        integer: it works on integers.
     """
 
     core: str
@@ -38,6 +39,7 @@ class Operator:
     ff: int = 0
     bram18: int = 0
     measured: bool = True
+    integer: bool = False
 
     @property
     def shared(self) -> bool:
@@ -97,10 +99,16 @@ class Rules:
             it stays at.
         banks_rotate: accesses with one moving subscript are known to be in different banks where
             their offsets are, though not in which.
+        banks_hide: where a dimension is split completely and a counter of a flattened nest chooses the
+            bank, its subscript does not tell when an element is accessed again.
+        blurred: copies of a loop that does not start at 0 and may end behind some of them: the tool
+            cannot tell elements that different copies access apart.
         modulus: states of an address of which only the remainder of a division by the number of
             banks tells the bank, if that is no power of two.
         division_dsp: DSP slices of an index's division by a number of banks that is no power of
             two; ``narrow`` bits are multiplied, or divided, in logic.
+        integers_early: in pipelines operations on integers do not wait for units: there are as many as
+            start at once.
         cycles_in_step: parallel recurrences of several operators run in step, on units of their own.
         rows_wait: what a pipeline keeps of memory in registers is loaded and stored, as ports allow,
             between it and the calls around; else all of it is done beside those.
@@ -136,9 +144,12 @@ class Rules:
     tree_carries: bool = False
     guards_flatten: bool = True
     banks_rotate: bool = False
+    banks_hide: bool = False
+    blurred: bool = False
     modulus: int = 0
     division_dsp: int = 0
     narrow: int = 0
+    integers_early: bool = False
     cycles_in_step: bool = False
     rows_wait: bool = False
     late_loads: bool = False
@@ -240,6 +251,7 @@ def _integer(kind: str, row: Mapping[str, Any], width: int) -> Operator:
         lut=round(lut_base + lut_slope * width),
         ff=row.get("ff", 0),
         measured=row.get("measured", False),
+        integer=True,
     )
 
 

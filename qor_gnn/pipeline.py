@@ -54,6 +54,8 @@ def _placed(
     if body.personality.rules.cycles_in_step:
         for core, n in _in_step(body, recurrences).items():
             least[core] = max(least[core], n)
+    early = _integers(body) if body.personality.rules.integers_early else {}
+    least |= early
     units = least
     first = times = modulo_schedule(body, interval, least)
     if first is None or times is None:
@@ -71,8 +73,26 @@ def _placed(
         units, times = least, first  # more units are no help
     limit = times.states * body.personality.rules.deeper
     if waiting is not None and waiting[1].states <= limit:
-        return waiting
-    return units, times
+        units, times = waiting
+    return units | {core: _at_once(body, times, core, interval) for core in early}, times
+
+
+def _integers(body: Body) -> dict[str, int]:
+    """Cores of operations on integers, with a unit for each operation."""
+    operators = body.graph.operator
+    cores = {o.core for n in body.nodes if (o := operators[n]) is not None and o.integer}
+    return {core: n for core, n in operations(body).items() if core in cores}
+
+
+def _at_once(body: Body, times: Times, core: str, interval: int) -> int:
+    """The most operations of a core that start in one state of the interval."""
+    operators = body.graph.operator
+    slots = Counter(
+        times.start[n] % interval
+        for n in body.nodes
+        if (o := operators[n]) is not None and o.core == core
+    )
+    return max(slots.values())
 
 
 def _unknown_banks(body: Body) -> tuple[str, ...]:

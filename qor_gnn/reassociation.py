@@ -61,7 +61,7 @@ def _chains(graph: Graph) -> dict[int, list[int]]:
     inside: dict[int, int] = {}
     for n, kind in enumerate(graph.kind):
         operator = graph.operator[n]
-        if kind not in _SUMS or operator is None or not operator.shared or n in held:
+        if kind not in _SUMS or not _reorders(operator) or n in held:
             continue
         if len(users[n]) == 1 and graph.deps[users[n][0]].count(n) == 1:
             user = users[n][0]
@@ -72,13 +72,18 @@ def _chains(graph: Graph) -> dict[int, list[int]]:
     found: dict[int, list[int]] = {}
     for n, kind in enumerate(graph.kind):
         operator = graph.operator[n]
-        if kind not in _SUMS or operator is None or not operator.shared:
+        if kind not in _SUMS or not _reorders(operator):
             continue
         last = n
         while last in inside:
             last = inside[last]
         found.setdefault(last, []).append(n)
     return found
+
+
+def _reorders(operator: Operator | None) -> bool:
+    """Its sums may be done in any order: of floats, and of integers at all times."""
+    return operator is not None and (operator.shared or operator.integer)
 
 
 @dataclass(slots=True)
@@ -205,7 +210,7 @@ class _Rebuilt:
     def _join(self, a: int, b: int, like: int, saved: int) -> int:
         operator = self.graph.operator[like]
         assert operator is not None
-        if saved:
+        if saved and operator.shared:
             operator = replace(operator, distance=operator.distance - saved)
         return self._add(like, operator, tuple(v for v in (a, b) if v >= 0))
 

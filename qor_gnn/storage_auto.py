@@ -26,14 +26,14 @@ from itertools import product
 from math import gcd, prod
 
 from dsl.affine import Affine
+from qor_gnn.bank_counts import for_ports, scattered
 from qor_gnn.region import Kernel, Loop, Memory, Split, Statement
 from qor_gnn.storage import StorageCost, StorageRules, memory_cost
-from qor_gnn.storage_pipes import Pipe, Touch, pipes
+from qor_gnn.storage_pipes import Pipe, Touch, pipes, reaches_beyond
 
 _ENUMERATED = 4096  # boxes of more elements are counted apart
 _MANY_COPIES = 8  # of an accumulator's loop: then the accumulator's array is kept twice
 _MOST = 512  # accesses of an iteration: an array of one dimension is not partitioned for so many
-_MOST_WINDOWS = 128  # banks for the windows of a stencil
 _READ_FROM_COPIES = ("ram_copies",)
 _REPLICAS = 16  # the most copies that an array is read from
 _WRITES_APART = 20  # from that many serial writes on, the array is not kept twice
@@ -126,6 +126,8 @@ def _demand(pipe: Pipe, shapes: Mapping[str, tuple[int, ...]], banking: Banking)
         if _carried(pipe, touches):
             if pipe.loop.factor > 1 and any(pipe.loop.iv in t.variables for t in live):
                 banking.copies[memory] = 2
+        elif any(reaches_beyond(pipe, t, shapes[memory]) for t in touches):
+            continue  # no split is safe
         elif live and (limit or memory in many):
             _apart_from_others(memory, live, pipe, limit, banking)
         elif live and not stuck:
@@ -243,7 +245,7 @@ def _carried(pipe: Pipe, touches: list[Touch]) -> bool:
 
 def _stuck(pipe: Pipe, arrays: Mapping[str, list[Touch]], banking: Banking) -> bool:
     """A dependence through memory limits the pipeline, so that banks would not help."""
-    if pipe.inner:
+    if pipe.inner and not (pipe.flattened and pipe.loop.factor > 1):
         return False
     stuck = False
     for memory, touches in arrays.items():
@@ -252,6 +254,7 @@ def _stuck(pipe: Pipe, arrays: Mapping[str, list[Touch]], banking: Banking) -> b
         own = any(pipe.loop.iv in t.variables for t in touches)
         other = any(t.indices not in written for t in read)
         stuck |= _carried(pipe, touches) and (own or other)
+        stuck |= bool(written and read) and pipe.blurred and own and not other
         if written and any(not _parallel(t.indices, written) for t in read):
             stuck = True
             few = pipe.loop.factor < _WRITES_APART or _some_apart(pipe, touches)
@@ -341,7 +344,11 @@ def _factors(
         if 2 * u >= extent:
             factor = extent
         elif len(shape) == 1 and n > 3 and reach[d][-1] - reach[d][0] >= n:
-            factor = _scattered(reach[d], u, banking.crowded or any(t.write for t in live))
+            apart = scattered(reach[d], u, banking.crowded or any(t.write for t in live))
+            if apart is None:
+                _apart_from_others(memory, live, pipe, 0, banking)
+                return
+            factor = apart
         elif u == 1:
             factor = 1 if n <= 2 else n
         elif n > u and updated and pipe.loop.factor > 2 and not pipe.inner:
@@ -352,7 +359,7 @@ def _factors(
         elif n > u and len(shape) > 1 and full:
             factor = n
         else:
-            factor = _ports(-(-total // others), u)
+            factor = for_ports(-(-total // others), u)
         banking.ask(memory, d, factor)
 
 
@@ -368,30 +375,3 @@ def _reach(boxes: Iterable[_Box], dim: int) -> list[int]:
 def _unrolled(live: list[Touch], pipe: Pipe, dim: int) -> int:
     copies = pipe.copies
     return max(prod(copies.get(v, 1) for v in t.indices[dim].variables()) for t in live)
-
-
-def _ports(accesses: int, copies: int) -> int:
-    """Banks for so many accesses of two ports a bank."""
-    need = -(-accesses // 2)
-    for factor in range(1, copies + 1):
-        if copies % factor == 0 and factor >= need:
-            return factor
-    return copies * -(-need // copies)
-
-
-def _scattered(offsets: list[int], copies: int, written: bool) -> int:
-    """Banks for elements that do not follow each other: the least number that keeps them apart, or
-    half of it for reads, if it is even. For too many no more than keep the copies of one apart.
-    """
-    factor = _apart(offsets, len(offsets))
-    if factor > _MOST_WINDOWS and len(offsets) > 2 * copies:
-        return copies + 1
-    return factor // 2 if factor % 2 == 0 and not written else factor
-
-
-def _apart(offsets: list[int], least: int) -> int:
-    """The least modulus from ``least`` on that keeps the offsets apart."""
-    factor = least
-    while len({o % factor for o in offsets}) < len(offsets):
-        factor += 1
-    return factor

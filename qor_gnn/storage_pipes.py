@@ -64,6 +64,12 @@ class Pipe:
         return self.loop.ii is None and self.loop.factor >= max(1, self.loop.trips.maximum)
 
     @property
+    def blurred(self) -> bool:
+        """It does not start at 0 and can end behind some of its copies (`Rules.blurred`)."""
+        late = any(b.is_const and b.const for b in self.loop.lowers)
+        return late and self.loop.trips.maximum % self.loop.factor > 0
+
+    @property
     def copies(self) -> dict[str, int]:
         """How many copies of the body each unrolled variable makes."""
         found = {x.iv: max(1, x.trips.maximum) for x in self.inner}
@@ -113,6 +119,27 @@ def _pipes(
                 pass
 
 
+def reaches_beyond(pipe: Pipe, touch: Touch, shape: tuple[int, ...]) -> bool:
+    """Some iteration accesses what is no element, as far as loops with constant bounds tell."""
+    loops = {x.iv: x for x in (*pipe.outside, pipe.loop, *pipe.inner)}
+    if touch.guarded or any(v not in loops for v in touch.variables):
+        return False
+    if not all(b.is_const for v in touch.variables for b in loops[v].lowers):
+        return False
+    for index, extent in zip(touch.indices, shape, strict=True):
+        least = most = index.const
+        for v, c in index.terms:
+            if not isinstance(v, str):
+                return False
+            first = max(b.const for b in loops[v].lowers)
+            last = first + (loops[v].trips.maximum - 1) * loops[v].step
+            least += min(c * first, c * last)
+            most += max(c * first, c * last)
+        if least < 0 or most >= extent:
+            return True
+    return False
+
+
 def fails(loop: Loop) -> bool:
     """A pipeline that has to unroll a loop of unknown trip count: nothing of it is pipelined."""
     return loop.ii is not None and any(x.constant_trips is None for x in loops_in(loop.body))
@@ -126,7 +153,14 @@ def innermost(loop: Loop, kept: frozenset[str]) -> bool:
     direct = [x for x in inside if not any(x in loops_in(y.body) for y in inside)]
     if all(_dissolved(x) and innermost(x, kept) for x in direct):
         return True
-    return all(_absorbed(x, kept) for x in inside)
+    return all(_absorbed(x, kept) for x in inside) and not _perfect(loop)
+
+
+def _perfect(loop: Loop) -> bool:
+    """It makes one loop with the only loop inside: what stands around stores to no array."""
+    around = [n for n in loop.body if not isinstance(n, Loop)]
+    alone = len(loop.body) == len(around) + 1 and loop.factor == 1
+    return alone and all(isinstance(n, Statement) and not n.target.indices for n in around)
 
 
 def _dissolved(loop: Loop) -> bool:

@@ -128,8 +128,14 @@ def written(facts: Facts, kernel: Converted) -> frozenset[str]:
 
 
 def plain(kernel: Converted) -> Kernel:
-    """The region tree without directives, and without the copies that no label has."""
+    """The region tree without directives, and without the copies that no label has.
+
+    Arrays have the extents of the source, also where that indexes them beyond their ends.
+    """
     tree = kernel_of_tree(source_tree(kernel.program, kernel.trips, kernel.added))
+    shapes = kernel.declared
+    memories = (replace(m, shape=shapes.get(m.name, m.shape)) for m in tree.memories)
+    tree = replace(tree, memories=tuple(memories))
     if not kernel.powers:
         return tree
     powers = frozenset(kernel.powers)

@@ -51,6 +51,7 @@ class Converted:
         trips: of the loops whose trip count varies, by label.
         added: statements that the source does not have: their copies are in no label.
         widened: locals with a larger extent than in the source.
+        declared: the extents that these have there.
         powers: statements whose product stands for a ``pow`` of the source. The tool makes a
             ``pow`` of it: in the labels each such unit has 5 BRAM18 (correlation, 120 rows).
     """
@@ -60,6 +61,7 @@ class Converted:
     added: tuple[str, ...] = ()
     widened: tuple[str, ...] = ()
     powers: tuple[str, ...] = ()
+    declared: Mapping[str, tuple[int, ...]] = field(default_factory=dict, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +116,7 @@ class _Builder:
         self.locals: dict[str, Array] = {}
         self.trips: dict[str, TripCount] = {}
         self.added: tuple[str, ...] = ()
-        self.widened: list[str] = []
+        self.declared: dict[str, tuple[int, ...]] = {}  # of the locals that are widened
         self.powers: list[str] = []
         self.conditions = 0
 
@@ -128,8 +130,8 @@ class _Builder:
         self._widen(body)
         arrays = (*self.arguments, *self.locals.values())
         program = ordered_locals(Program(_identifier(self.facts.kernel), arrays, body))
-        lists = (self.added, tuple(self.widened), tuple(self.powers))
-        return Converted(program, self.trips, *lists)
+        lists = (self.added, tuple(self.declared), tuple(self.powers))
+        return Converted(program, self.trips, *lists, self.declared)
 
     # --------------------------------------------------------------------------- declarations
 
@@ -286,8 +288,7 @@ class _Builder:
                 most = _maximum(found.indices[0], box)
                 if most >= array.shape[0]:
                     self.locals[array.name] = replace(array, shape=(most + 1,))
-                    if array.name not in self.widened:
-                        self.widened.append(array.name)
+                    self.declared.setdefault(array.name, array.shape)
 
 
 def _copy_in(argument: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -50,11 +50,15 @@ def found(p: ProgramBuilder, *steps: Step, kept: frozenset[str] = frozenset()) -
 
 
 def test_a_short_loop_is_unrolled_into_its_parent_unless_somebody_gave_a_factor() -> None:
-    by_itself = automatic(kernel(sums(16)), personality(TOOL))
-    assert shapes(by_itself) == {"i": (1, True), "j": (16, True)}
-    kept = automatic(kernel(sums(16)), personality(TOOL), frozenset({"j"}))
-    assert shapes(kept) == {"i": (1, True), "j": (1, True)}
-    assert shapes(automatic(kernel(sums(64)), personality(TOOL)))["j"] == (1, True)
+    copied = kernel(sums(16), Unroll("i", 2))
+    by_itself = automatic(copied, personality(TOOL))
+    assert shapes(by_itself) == {"i": (2, True), "j": (16, True)}
+    kept = automatic(copied, personality(TOOL), frozenset({"j"}))
+    assert shapes(kept) == {"i": (2, True), "j": (1, True)}
+    wide = automatic(kernel(sums(64), Unroll("i", 2)), personality(TOOL))
+    assert shapes(wide)["j"] == (1, True)
+    # A nest that makes one loop is pipelined as that.
+    assert shapes(automatic(kernel(sums(16)), personality(TOOL)))["j"] == (1, True)
 
 
 def test_a_directive_below_a_pipeline_changes_nothing() -> None:

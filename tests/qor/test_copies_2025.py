@@ -1,0 +1,195 @@
+"""What Vitis HLS 2025.1 knows of the copies of a loop, of banks that counters choose, of short loops
+and of integers (xcu200 at 4 ns: a load 2 states, an f64 product 7, a sum 6, a store 1).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from dsl.builder import ProgramBuilder
+from dsl.steps import Partition, Step, Unroll
+from dsl.types import IntType, f64
+from qor_gnn.data.u200_design import source_tree
+from qor_gnn.directives import with_directives
+from qor_gnn.estimate import QorEstimate, estimate
+from qor_gnn.from_tree import kernel_of_tree
+from qor_gnn.region import Kernel
+from qor_gnn.storage_auto import partitioned
+
+TOOL = "vitis-2025.1-u200-4ns"
+ROWS, COLUMNS = 60, 80
+
+
+def kernel(p: ProgramBuilder, *steps: Step) -> Kernel:
+    return with_directives(kernel_of_tree(source_tree(p.build(), {})), steps)
+
+
+def found(p: ProgramBuilder, *steps: Step, kept: str = "ijk") -> QorEstimate:
+    return estimate(kernel(p, *steps), TOOL, kept=frozenset(kept))
+
+
+def banks(design: Kernel) -> dict[str, list[int]]:
+    split, _ = partitioned(design, frozenset("ijk"))
+    return {m.name: [s.factor for s in m.splits] for m in split.memories if m.banks > 1}
+
+
+# ------------------------------------------------------------------------------ copies of a loop
+
+
+def updates(first: int) -> ProgramBuilder:
+    """``E[i][j] -= H[i][j]`` in columns from ``first`` on."""
+    p = ProgramBuilder("updates")
+    e, h = p.local("E", f64, (ROWS, COLUMNS)), p.local("H", f64, (ROWS, COLUMNS))
+    i, j = p.loops(i=ROWS, j=range(first, COLUMNS))
+    p.compute("S", (i, j), e[i, j], e[i, j] - h[i, j])
+    return p
+
+
+@pytest.mark.parametrize("factor", [2, 4, 16])
+def test_copies_wait_for_each_other_where_a_loop_ends_between_them_and_starts_late(
+    factor: int,
+) -> None:
+    # 79 columns from the second on; each copy loads, subtracts and stores (fdtd-2d, L5).
+    answer = found(updates(1), Unroll("j", factor))
+    assert answer.loops[-1].ii == factor * (2 + 6 + 1)
+    assert answer.dsp == 3
+    assert banks(kernel(updates(1), Unroll("j", factor))) == {}
+
+
+@pytest.mark.parametrize(("first", "factor"), [(0, 32), (1, 1), (20, 4)])
+def test_copies_are_known_apart_in_other_loops(first: int, factor: int) -> None:
+    assert found(updates(first), Unroll("j", factor)).loops[-1].ii == 1
+
+
+def test_a_recurrence_of_copies_that_is_too_long_is_not_pipelined() -> None:
+    assert found(updates(1), Unroll("j", 16)).loops[-1].kind == "pipeline"
+    assert found(updates(1), Unroll("j", 32)).loops[-1].kind == "sequential"
+
+
+def test_copies_of_a_store_need_not_wait_where_nothing_is_loaded() -> None:
+    p = ProgramBuilder("apart")
+    a, b = p.local("A", f64, (120,)), p.local("B", f64, (120,))
+    (i,) = p.loops(i=range(1, 119))
+    p.compute("S", (i,), b[i], a[i] * 2.0)
+    assert found(p, Unroll("i", 16)).loops[-1].ii == 1
+
+
+def test_what_another_copy_stored_in_the_same_place_is_not_loaded_again() -> None:
+    # The copies of a recurrence are a chain of its operators alone (adi, L2).
+    p = ProgramBuilder("recurrence")
+    q = p.local("Q", f64, (ROWS, ROWS))
+    i, j = p.loops(i=ROWS, j=range(1, ROWS))
+    p.compute("S", (i, j), q[i, j], q[i, j - 1] * 0.5 + 1.0)
+    once, four = (found(p, Unroll("j", n)).loops[-1].ii or 0 for n in (1, 4))
+    assert four - once == 3 * (7 + 6)
+
+
+# ----------------------------------------------------------------------- banks that counters choose
+
+
+@pytest.mark.parametrize(("factor", "interval"), [(1, 1), (20, 1), (40, 6)])
+def test_banks_of_a_flattened_nest_hide_when_an_element_comes_again(
+    factor: int, interval: int
+) -> None:
+    # From half the columns on each has its bank (fdtd-2d: L3 = 40).
+    assert found(updates(0), Unroll("j", factor)).loops[-1].ii == interval
+
+
+def test_another_loop_that_runs_through_such_banks_is_slow_too() -> None:
+    p = ProgramBuilder("two")
+    h, e = p.local("H", f64, (ROWS, COLUMNS)), p.local("E", f64, (ROWS, COLUMNS))
+    i, j = p.loops(i=ROWS, j=COLUMNS)
+    k, m = p.loops(k=ROWS, m=COLUMNS)
+    p.compute("S", (i, j), e[i, j], h[i, j] * 2.0)
+    p.compute("T", (k, m), h[k, m], h[k, m] - 1.0)
+    slow, fast = (
+        found(p, *steps, kept="ijkm").loops[-1].ii
+        for steps in ([Unroll("j", 40)], [Unroll("j", 40), Unroll("m", 8)])
+    )
+    assert (slow, fast) == (6, 1)  # with 8 banks of its own its accesses are known apart
+
+
+def test_a_loop_by_itself_knows_its_banks() -> None:
+    answer = found(updates(0), Unroll("i", 2), Unroll("j", 40))  # syr2k: L1 = 64
+    assert answer.loops[-1].ii == 1
+
+
+# ------------------------------------------------------------------------------------ short loops
+
+
+def short(stores: bool) -> ProgramBuilder:
+    """Eight terms to each element; what starts the sum is stored or kept in a scalar."""
+    p = ProgramBuilder("short")
+    a, b = p.local("A", f64, (ROWS, ROWS, 8)), p.local("B", f64, (ROWS, ROWS, 8))
+    c = p.local("C", f64, (ROWS, ROWS))
+    x = p.local("x", f64)
+    i, j, k = p.loops(i=ROWS, j=ROWS, k=8)
+    p.compute("S", (i, j), c[i, j] if stores else x, a[i, j, 0])
+    p.compute("T", (i, j, k), b[i, j, k], a[i, j, k] * (c[i, j] if stores else x), after=("S", j))
+    return p
+
+
+@pytest.mark.parametrize(("stores", "products"), [(False, 1), (True, 8)])
+def test_a_short_loop_stays_in_a_perfect_nest(stores: bool, products: int) -> None:
+    # heat-3d and gemm-blocked without directives, doitgen.
+    assert dict(found(short(stores), kept="ij").units) == {"dmul": products}
+
+
+def test_an_unrolled_parent_takes_the_short_loop_in() -> None:
+    assert dict(found(short(False), Unroll("j", 2), kept="ij").units)["dmul"] == 16
+
+
+# ------------------------------------------------------------------------------------------ banks
+
+
+def test_an_array_that_is_indexed_beyond_its_end_is_not_split() -> None:
+    p = ProgramBuilder("beyond")
+    x, y = p.local("x", f64, (96,)), p.local("y", f64, (96,))
+    (i,) = p.loops(i=96)
+    p.compute("S", (i,), y[i], x[i])
+    whole = kernel(p, Unroll("i", 8))
+    assert banks(whole) == {"x": [4], "y": [4]}
+    shorter = tuple(replace(m, shape=(90,)) if m.name == "y" else m for m in whole.memories)
+    assert banks(replace(whole, memories=shorter)) == {"x": [4]}
+
+
+def test_rows_that_others_are_updated_from_are_not_split_for_copies_of_a_flattened_nest() -> None:
+    # trmm-opt, L1 = 2 with L2 unrolled completely: 122 loads through the two ports of one bank.
+    p = ProgramBuilder("rows")
+    b = p.local("B", f64, (ROWS, COLUMNS))
+    s = p.local("s", f64)
+    i, j, k = p.loops(i=ROWS, j=COLUMNS, k=ROWS)
+    p.compute("S", (i, j), s, b[i, j])
+    p.compute("T", (i, j, k), s, s + b[k, j], where=k > i, after=("S", j))
+    p.compute("U", (i, j), b[i, j], s, after=("T", j))
+    one, two = kernel(p, Unroll("k", ROWS)), kernel(p, Unroll("j", 2), Unroll("k", ROWS))
+    assert "B" in banks(one)
+    assert banks(two) == {}
+    assert partitioned(two, frozenset("ijk"))[1]["B"] == 2
+
+
+# --------------------------------------------------------------------------------------- integers
+
+
+def test_products_of_integers_have_a_unit_each_where_they_start_at_once() -> None:
+    # stencil-3d: four stores an iteration through one bank, and yet all units (L2 = 4).
+    p = ProgramBuilder("squares")
+    x, y = p.local("x", IntType(64), (64,)), p.local("y", IntType(64), (64,))
+    (i,) = p.loops(i=64)
+    p.compute("S", (i,), y[i], x[i] * x[i])
+    answer = found(p, Unroll("i", 8), Partition("y", 0, factor=2), Partition("x", 0, factor=8))
+    assert (answer.loops[-1].ii, answer.dsp) == (2, 8 * 10)
+
+
+def test_sums_of_integers_are_trees() -> None:
+    p = ProgramBuilder("terms")
+    xs = [p.local(f"x{n}", IntType(64), (64,)) for n in range(8)]
+    y = p.local("y", IntType(64), (64,))
+    (i,) = p.loops(i=64)
+    total = xs[0][i] + xs[1][i]
+    for x in xs[2:]:
+        total = total + x[i]
+    p.compute("S", (i,), y[i], total)
+    assert found(p).loops[-1].depth == 4  # one after the other: 8 states
