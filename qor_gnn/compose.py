@@ -40,7 +40,7 @@ from qor_gnn.prologue import (
     states_behind,
     stores_behind,
 )
-from qor_gnn.reasons import PortLimit
+from qor_gnn.reasons import PortLimit, Recurrence
 from qor_gnn.region import Function, Loop, trips_of
 from qor_gnn.regions import Region, only_read
 from qor_gnn.scheduling import schedule
@@ -183,6 +183,8 @@ def _pipeline(
     asked = scope.pipeline_ii(inner)
     assert asked is not None
     recurrences = cycles(body, trips)
+    if rules.reassociate and rules.tree_carries:
+        body, recurrences = _closed(scope, (chain, env), (body, recurrences), trips, asked)
     if rules.longest_interval:
         first = limits(body, recurrences, asked)[0]
         if first.interval > rules.longest_interval:
@@ -215,6 +217,29 @@ def _pipeline(
     _call(scope, flow, region)
     flow.stored += body.epilogue
     flow.ended = "stored" if body.epilogue else "call"
+
+
+def _closed(
+    scope: Scope,
+    placed: tuple[tuple[Loop, ...], dict[str, Affine]],
+    found: tuple[Body, list[Cycle]],
+    trips: dict[str, int],
+    asked: int,
+) -> tuple[Body, list[Cycle]]:
+    """A sum through memory that does not close on its way through the tree of an iteration's terms
+    is added to the tree's root instead.
+    """
+    first = limits(*found, asked)[0]
+    if not isinstance(first, Recurrence) or first.through != "memory" or first.interval <= asked:
+        return found
+    own = scope.personality
+    scope.personality = replace(own, rules=replace(own.rules, tree_carries=False))
+    body = flattened_body(scope, *placed)
+    scope.personality = own
+    if body is None:
+        return found
+    other = body, cycles(body, trips)
+    return other if limits(*other, asked)[0].interval < first.interval else found
 
 
 def _behind_call(flow: _Flow, body: Body, rules: Rules) -> int:
