@@ -34,6 +34,9 @@ Folds = npt.NDArray[np.int64]
 LEAST = 0.002
 """Standard deviation of a logarithm, at least."""
 
+RIGHT, MOST = 1e-4, 0.95
+"""A metric that the white box has right to this (in logarithms) for this share is left alone."""
+
 
 # ---------------------------------------------------------------------------------------- white box
 
@@ -121,9 +124,9 @@ class ResidualTrees:
     shares: bool = True
     graph: bool = True
     pragmas: bool = False
-    rounds: int = 300
+    rounds: int = 150
     leaves: int = 15
-    rate: float = 0.05
+    rate: float = 0.1
     least: int = 20
     shrink: float | None = None
 
@@ -160,10 +163,9 @@ class ResidualTrees:
     def _metric(
         self, known: Sequence[Example], table: Floats, off: Floats, fold: Folds, seed: int
     ) -> _Corrected:
-        given = ~np.isnan(off)
-        if not given.any() or np.abs(off[given]).max() < 1e-9:
-            return _Corrected(None, 0.0, LEAST if given.any() else 1.0)
-        weight = kernel_weights(known)
+        given, weight = ~np.isnan(off), kernel_weights(known)
+        if not given.any() or np.average(np.abs(off[given]) < RIGHT, weights=weight[given]) > MOST:
+            return _Corrected(None, 0.0, spread_of(known, off))
         guess = np.full(len(off), np.nan)
         for k in np.unique(fold):
             rows, asked = given & (fold != k), given & (fold == k)

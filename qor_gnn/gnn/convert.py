@@ -100,8 +100,8 @@ def base_of(answer: QorEstimate) -> dict[str, float]:
     """What the white box says of every metric; cycles at every loop's most, as tools report them."""
     return {
         "latency": float(answer.latency.maximum),
-        "lut": float(answer.lut or 0),
-        "ff": float(answer.ff or 0),
+        "lut": max(0.0, float(answer.lut or 0)),
+        "ff": max(0.0, float(answer.ff or 0)),
         "dsp": float(answer.dsp),
         "bram18": float(answer.bram18 or 0),
         "period_ns": float(answer.period_ns or answer.clock_ns),
