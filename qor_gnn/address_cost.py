@@ -8,6 +8,7 @@ Modules share none of them.
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import dataclass
 
 from qor_gnn.address import Terms
 from qor_gnn.body import Body
@@ -21,7 +22,8 @@ def address_dsp(body: Body) -> int:
     used = {body.graph.address[n] for n in body.nodes if body.graph.address[n] >= 0}
     if _linear(body, used):
         return 0
-    return rules.address_dsp * _rows(body, used) + rules.division_dsp * _divisions(body, used)
+    wide = sum(_wide(body, division.extent) for division in divisions(body))
+    return rules.address_dsp * _rows(body, used) + rules.division_dsp * wide
 
 
 def _linear(body: Body, used: set[int]) -> bool:
@@ -59,31 +61,46 @@ def _rows(body: Body, used: set[int]) -> int:
     )
 
 
-def _divisions(body: Body, used: set[int]) -> int:
+@dataclass(frozen=True, slots=True)
+class Division:
+    """A subscript that is divided by a number of banks.
+
+    Attributes:
+        terms: what moves of it; ``place`` what is added to that, or where in the bank that is.
+        factor: the banks; ``extent`` of the dimension.
+    """
+
+    terms: Terms
+    place: int
+    factor: int
+    extent: int
+
+
+def divisions(body: Body) -> set[Division]:
     """Divisions of subscripts by numbers of banks that are no powers of two.
 
     Where the bank is known, subscripts in the same place of it have one quotient. A counter that
     takes every element in turn, in a loop by itself, is divided by counting.
     """
     table = body.addresses
-    found: set[tuple[Terms, int, int]] = set()
+    found: set[Division] = set()
     alone = len(body.variables) == 1
-    for a in used:
+    for a in {body.graph.address[n] for n in body.nodes if body.graph.address[n] >= 0}:
         shape, consts = table.shape(a), table.consts[a]
         memory = table.memory(a)
         for d, split in enumerate(memory.splits):
             factor, terms = split.factor, shape.terms[d]
             if not terms or split.kind != "cyclic" or factor >= memory.shape[d]:
                 continue
-            if not factor & (factor - 1) or not _wide(body, memory.shape[d]):
+            if not factor & (factor - 1):
                 continue
             if alone and (shape.resolved[d] or terms == ((body.variables[0], 1),)):
                 continue
             if any(c % factor == 0 for _, c in terms) and not shape.resolved[d]:
                 continue  # what is left of it is narrow
             place = consts[d] // factor if shape.resolved[d] else consts[d]
-            found.add((terms, place, factor))
-    return len(found)
+            found.add(Division(terms, place, factor, memory.shape[d]))
+    return found
 
 
 def _wide(body: Body, extent: int) -> bool:

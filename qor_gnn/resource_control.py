@@ -101,7 +101,8 @@ def kept_out(leaf: Leaf, sums: Sums, shared: Pools) -> None:
         sums.ff["accumulators"] += word(memory)
         if not memory.in_registers:
             sums.lut["accumulators"] += 1
-            sums.ff["accumulators"] += reached(table, address) * address_bits(table, address)
+            banks = reached(table, address, leaf.steps)
+            sums.ff["accumulators"] += banks * address_bits(table, address)
     keep(shared, ("before",), before)
 
 

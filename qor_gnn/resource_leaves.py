@@ -15,8 +15,9 @@ from qor_gnn.graph import LOAD, STORE
 from qor_gnn.paths import register_paths
 from qor_gnn.personality import Operator
 from qor_gnn.pipeline import concurrency
+from qor_gnn.region import Loop
 from qor_gnn.regions import Region
-from qor_gnn.resource_places import Place, places
+from qor_gnn.resource_places import Place, Steps, places
 from qor_gnn.scheduling import Times, schedule
 
 OWN = 0
@@ -42,6 +43,7 @@ class Leaf:
         last: for each operation the start of the last operation of its iteration that takes its
             result; an operation whose result nobody takes in the iteration is not there.
         around: the nests that it is in, outermost first.
+        steps: how many values the counters of its loops and of those around have.
         places: of its accesses, by shape.
         pipelined: its iterations overlap.
         work: operations that need a unit, and what they are.
@@ -56,6 +58,7 @@ class Leaf:
     units: dict[str, int]
     last: dict[int, int]
     around: tuple[Region, ...]
+    steps: Steps
     places: dict[int, Place]
     pipelined: bool
     work: list[tuple[int, Operator]]
@@ -118,11 +121,18 @@ def _leaf(region: Region, body: Body, times: Times, around: tuple[Region, ...]) 
         if period == 1:
             times = _sunk(body, times)
     last = last_uses(body, times, hold)
-    found = places(body)
+    steps = _steps((*(loop for nest in around for loop in nest.loops), *region.loops))
+    found = places(body, steps)
     piped = pipeline is not None
     operators = body.graph.operator
     work = [(n, o) for n in body.nodes if (o := operators[n]) is not None and o.distance > 0]
-    return Leaf(region, body, times, OWN, period, units, last, around, found, piped, work)
+    return Leaf(region, body, times, OWN, period, units, last, around, steps, found, piped, work)
+
+
+def _steps(loops: Sequence[Loop]) -> dict[str, int]:
+    """How many values each counter has; a loop whose start varies may have more in all."""
+    fixed = (loop for loop in loops if all(b.is_const for b in loop.lowers))
+    return {loop.iv: -(-loop.trips.maximum // loop.factor) for loop in fixed}
 
 
 def _sunk(body: Body, times: Times) -> Times:

@@ -7,10 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import lcm
 
 from qor_gnn.address import Residues, bank_classes
+from qor_gnn.address_cost import divisions
 from qor_gnn.graph import LOAD, STORE
 from qor_gnn.resource_leaves import Leaf
 from qor_gnn.resource_places import selection
-from qor_gnn.resource_tables import multiplexer
+from qor_gnn.resource_tables import divider, multiplexer
 from qor_gnn.resource_terms import Sums
 
 _ADDER = 7  # LUTs of an adder besides one for each bit
@@ -30,6 +31,12 @@ def logic(leaf: Leaf, sums: Sums) -> None:
     for operator in leaf.body.graph.operator:
         if operator is not None and not operator.shared:
             sums.lut_fixed += operator.lut
+    for division in divisions(leaf.body):
+        width = (division.extent - 1).bit_length()
+        if width <= leaf.body.personality.rules.narrow:  # wider ones are DSP slices
+            lut, ff = divider(width, division.factor.bit_length())
+            sums.lut_fixed += lut
+            sums.ff_fixed += ff
 
 
 def module_logic(own: Sequence[Leaf], sums: Sums) -> None:
@@ -151,7 +158,7 @@ def _banks(leaf: Leaf, sums: Sums) -> None:
             sums.lut["decoder"] += count * (places[shape].reached - 1)
     for n in (*body.hoisted, *body.carried):
         if graph.kind[n] == LOAD:
-            sums.lut["banks_before"] += selection(table, graph.address[n])
+            sums.lut["banks_before"] += selection(table, graph.address[n], leaf.steps)
 
 
 def _addresses(leaf: Leaf, sums: Sums) -> None:

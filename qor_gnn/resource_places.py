@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import product
 from math import ceil, gcd
 
 from dsl.types import FixedType, FloatType, IntType
-from qor_gnn.address import Addresses
+from qor_gnn.address import Addresses, Terms
 from qor_gnn.body import Body, only_multiplexed
 from qor_gnn.region import Memory
 from qor_gnn.resource_tables import bank_multiplexer
@@ -20,29 +22,65 @@ def word(memory: Memory) -> int:
     return dtype.width if isinstance(dtype, IntType | FixedType | FloatType) else _INDEX
 
 
-def unknown_banks(table: Addresses, address: int) -> list[tuple[int, int]]:
-    """(factor, stride) of each dimension whose bank is not known."""
+Steps = Mapping[str, int]
+"""How many values each counter has whose loop starts at a constant."""
+
+
+def unknown_banks(table: Addresses, address: int, steps: Steps) -> list[tuple[int, int, int]]:
+    """(factor, stride, banks) of each dimension whose bank is not known: it is in one of so many.
+
+    Those are the ones of a residue class, but no more than its subscript has values.
+    """
     shape = table.shape(address)
     splits = table.memories[shape.memory].splits
-    pairs = zip(splits, shape.moduli, strict=True)
-    return [(s.factor, g) for s, g in pairs if s.factor > g]
+    found = []
+    for split, g, terms in zip(splits, shape.moduli, shape.terms, strict=True):
+        possible = split.factor // g
+        if possible > 1:
+            found.append((split.factor, g, min(possible, values(terms, steps, possible))))
+    return found
 
 
-def reached(table: Addresses, address: int) -> int:
+def values(terms: Terms, steps: Steps, most: int) -> int:
+    """How many values a moving subscript has; ``most`` where it is not known."""
+    total = 1
+    for atom, _ in terms:
+        total *= steps.get(atom, most) if isinstance(atom, str) else most
+    return total
+
+
+def reached(table: Addresses, address: int, steps: Steps) -> int:
     """Banks that an access may be in."""
     total = 1
-    for factor, stride in unknown_banks(table, address):
-        total *= factor // stride
+    for _, _, banks in unknown_banks(table, address, steps):
+        total *= banks
     return total
 
 
-def selection(table: Addresses, address: int) -> float:
+def selection(table: Addresses, address: int, steps: Steps) -> float:
     """LUTs to select the bank of a load: an inner one for each outer bank, and an outer one."""
     total, width = 0.0, 1
-    for factor, stride in unknown_banks(table, address):
-        total += width * bank_multiplexer(factor, stride)
-        width *= factor // stride
+    for factor, stride, banks in unknown_banks(table, address, steps):
+        total += width * bank_multiplexer(factor, stride, banks)
+        width *= banks
     return total
+
+
+def banks_of(table: Addresses, address: int, steps: Steps) -> tuple[tuple[int, ...], ...]:
+    """By dimension the banks that an access may be in."""
+    shape, consts = table.shape(address), table.consts[address]
+    memory = table.memories[shape.memory]
+    found = []
+    for d, (split, (g, r)) in enumerate(zip(memory.splits, table.residues[address], strict=True)):
+        possible = range(r, split.factor, g)
+        terms = shape.terms[d]
+        if split.kind == "cyclic" and values(terms, steps, len(possible)) < len(possible):
+            ways = product(*(range(steps[str(v)]) for v, _ in terms))
+            moved = (sum(k * x for (_, k), x in zip(terms, way, strict=True)) for way in ways)
+            found.append(tuple(sorted({(consts[d] + m) % split.factor for m in moved})))
+        else:
+            found.append(tuple(possible))
+    return tuple(found)
 
 
 def address_bits(table: Addresses, address: int) -> int:
@@ -88,17 +126,17 @@ class Place:
         return self.moving - (self.known & ~row).bit_count()
 
 
-def places(body: Body) -> dict[int, Place]:
+def places(body: Body, steps: Steps) -> dict[int, Place]:
     """The places of a body's accesses, by shape."""
     found: dict[int, Place] = {}
     address, shape_of = body.graph.address, body.addresses.shape_of
     for n in body.nodes:
         if address[n] >= 0 and (shape := shape_of[address[n]]) not in found:
-            found[shape] = _place(body, n)
+            found[shape] = _place(body, n, steps)
     return found
 
 
-def _place(body: Body, node: int) -> Place:
+def _place(body: Body, node: int, steps: Steps) -> Place:
     table, address = body.addresses, body.graph.address[node]
     memory, terms = table.memory(address), table.shape(address).terms
     bits = address_bits(table, address)
@@ -116,8 +154,8 @@ def _place(body: Body, node: int) -> Place:
         word(memory),
         memory.in_registers,
         only_multiplexed(body, node),
-        reached(table, address),
-        selection(table, address),
+        reached(table, address, steps),
+        selection(table, address, steps),
         bits,
         moving,
         known,

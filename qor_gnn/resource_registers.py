@@ -208,8 +208,8 @@ def _split(leaf: Leaf, selected: list[int], sums: Sums) -> None:
         first_free[port] = at  # free before it
     for n in several:
         if any(first_free[port] >= start[n] for port, _ in ports[n]):
-            bits = leaf.places[table.shape_of[leaf.body.graph.address[n]]].word
-            sums.ff["split"] += bits * (len(ports[n]) - 1)
+            place = leaf.places[table.shape_of[leaf.body.graph.address[n]]]
+            sums.ff["split"] += place.word * (min(len(ports[n]), place.reached) - 1)
 
 
 # -------------------------------------------------------------------------------------- addresses

@@ -6,10 +6,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise, product
 
-from qor_gnn.address import Addresses
 from qor_gnn.graph import STORE
 from qor_gnn.personality import Operator
 from qor_gnn.resource_leaves import OWN, Leaf
+from qor_gnn.resource_places import banks_of
 from qor_gnn.resource_tables import multiplexer
 from qor_gnn.resource_terms import Sums
 
@@ -47,23 +47,16 @@ def bank_users(own: Sequence[Leaf]) -> dict[tuple[Bank, bool], set[int]]:
         seen = [(graph.address[n], graph.kind[n] == STORE, module) for n in leaf.accesses()]
         seen += [(graph.address[n], False, OWN) for n in leaf.body.prologue_loads]
         seen += [(address, True, OWN) for address in leaf.body.epilogue]
-        for address, store, at in seen:
+        for address, store, at in dict.fromkeys(seen):
             memory = table.shapes[table.shape_of[address]].memory
-            key = (memory, table.residues[address], store, at)
-            if key in done or table.memories[memory].in_registers:
+            if table.memories[memory].in_registers:
                 continue
-            done.add(key)
-            for bank in _banks(table, address):
-                users[bank, store].add(at)
+            banks = banks_of(table, address, leaf.steps)
+            if (key := (memory, banks, store, at)) not in done:
+                done.add(key)
+                for bank in product(*banks):
+                    users[(memory, bank), store].add(at)
     return users
-
-
-def _banks(table: Addresses, address: int) -> list[Bank]:
-    """Every bank that an access may be in."""
-    shape = table.shape(address)
-    splits = table.memories[shape.memory].splits
-    pairs = zip(splits, table.residues[address], strict=True)
-    return [(shape.memory, w) for w in product(*(range(r, s.factor, g) for s, (g, r) in pairs))]
 
 
 def top_ports(found: Sequence[Sequence[Leaf]], sums: Sums) -> None:

@@ -1,0 +1,113 @@
+"""Banks that an access is in indeed, and divisions by numbers of banks."""
+
+from __future__ import annotations
+
+from dsl.builder import ProgramBuilder
+from dsl.schedule import ScheduleBuilder
+from dsl.types import f32
+from qor_gnn.address_cost import divisions
+from qor_gnn.compose import function_latency
+from qor_gnn.loops import Scope
+from qor_gnn.personality import personality
+from qor_gnn.resource_leaves import Leaf, leaves
+from qor_gnn.resource_logic import logic
+from qor_gnn.resource_places import banks_of
+from qor_gnn.resource_tables import bank_multiplexer, divider, multiplexer
+from qor_gnn.resource_terms import Sums
+from tests.qor.designs import region_tree
+
+ZU9EG, U200 = "vitis-2022.1-zu9eg-10ns", "vitis-2025.1-u200-4ns"
+
+
+def copied(n: int, unroll: int, banks: int, tool: str = ZU9EG, first: int = 0) -> Leaf:
+    """The body of ``y[i] = x[i] * x[i]``, pipelined, from ``first`` on."""
+    p = ProgramBuilder("copied")
+    (i,) = p.loops(i=range(first, n))
+    x, y = p.placeholder("x", f32, (n,)), p.placeholder("y", f32, (n,))
+    p.compute("S", (i,), y[i], x[i] * x[i])
+    s = ScheduleBuilder()
+    s.unroll("S.i", unroll, tail="guard")
+    s.pipeline("S.i")
+    s.partition("x", 0, "cyclic", banks)
+    kernel = region_tree(p, s)
+    _, regions = function_latency(Scope(kernel, personality(tool)), kernel.functions[0])
+    (leaf,) = leaves(regions)
+    return leaf
+
+
+def of_loads(leaf: Leaf) -> set[tuple[int, ...]]:
+    """The banks of each load of x."""
+    table, graph = leaf.body.addresses, leaf.body.graph
+    return {banks_of(table, graph.address[n], leaf.steps)[0] for n in leaf.loads()}
+
+
+def test_a_load_is_in_no_more_banks_than_its_loop_has_iterations() -> None:
+    """64 elements in 64 banks, 32 copies: two iterations, so that each copy sees two banks."""
+    leaf = copied(64, 32, 64)
+    assert leaf.steps == {"i": 2}
+    assert of_loads(leaf) == {(k, k + 32) for k in range(32)}
+    assert {(p.reached, p.selection) for p in leaf.places.values()} >= {(2, multiplexer(2))}
+
+
+def test_iterations_that_do_not_divide_the_banks() -> None:
+    """50 elements, 50 banks, 20 copies: the residue class modulo 10 has five banks, of which three."""
+    loads = of_loads(copied(60, 20, 50))
+    assert (0, 20, 40) in loads
+    assert (10, 20 + 10, 0) not in loads
+    assert {len(banks) for banks in loads} == {3}
+    assert all(tuple(sorted({(k + 20 * i) % 50 for i in range(3)})) in loads for k in range(20))
+
+
+def test_many_iterations_reach_every_bank_of_the_class() -> None:
+    leaf = copied(64, 2, 8)
+    assert of_loads(leaf) == {(0, 2, 4, 6), (1, 3, 5, 7)}
+    load = next(p for p in leaf.places.values() if p.reached > 1)
+    assert load.selection == bank_multiplexer(8, 2)
+
+
+def test_a_loop_from_a_variable_start_may_reach_every_bank() -> None:
+    p = ProgramBuilder("rows")
+    i, j = p.loops(i=8, j=8)
+    x, y = p.placeholder("x", f32, (16,)), p.placeholder("y", f32, (8, 8))
+    p.compute("S", (i, j), y[i, j], x[i + j])
+    s = ScheduleBuilder()
+    s.skew("S.i", "S.j", 1)  # j from i to i + 7
+    s.pipeline("S.j")
+    s.partition("x", 0, "cyclic", 16)
+    kernel = region_tree(p, s)
+    _, regions = function_latency(Scope(kernel, personality(ZU9EG)), kernel.functions[0])
+    (leaf,) = leaves(regions)
+    assert leaf.steps == {"i": 8}
+    assert of_loads(leaf) == {tuple(range(16))}
+
+
+def test_a_multiplexer_of_fewer_banks_than_the_class_has() -> None:
+    assert bank_multiplexer(64, 32, 2) == bank_multiplexer(64, 32)
+    assert bank_multiplexer(410, 2, 2) == multiplexer(2) < bank_multiplexer(410, 2)
+    assert bank_multiplexer(8, 1, 1) == 0
+    assert bank_multiplexer(8, 8) == 0
+
+
+def test_indices_are_divided_where_the_banks_are_no_power_of_two() -> None:
+    """30 rows in 3 banks: the number of a row is divided, in logic as it has few bits."""
+    p = ProgramBuilder("rows")
+    i, j = p.loops(i=30, j=8)
+    x, y = p.placeholder("x", f32, (30, 8)), p.placeholder("y", f32, (30, 8))
+    p.compute("S", (i, j), y[i, j], x[i, j] * x[i, j])
+
+    def fixed(banks: int) -> tuple[int, int]:
+        s = ScheduleBuilder()
+        s.pipeline("S.j")
+        s.partition("x", 0, "cyclic", banks)
+        kernel = region_tree(p, s)
+        _, regions = function_latency(Scope(kernel, personality(U200)), kernel.functions[0])
+        (leaf,) = leaves(regions)
+        sums = Sums()
+        logic(leaf, sums)
+        count = len(divisions(leaf.body))
+        assert count == (banks & (banks - 1) != 0)
+        return round(sums.lut_fixed), round(sums.ff_fixed)
+
+    plain, split = fixed(4), fixed(3)
+    assert (split[0] - plain[0], split[1] - plain[1]) == divider(5, 2)
+    assert divider(5, 2) == (15, 35)
