@@ -8,7 +8,7 @@
 
 PYTHON ?= python3
 VENV   ?= .venv
-EXTRAS ?= csim,dse,db,dask,rtl,dev
+EXTRAS ?= csim,dse,db,dask,rtl,gnn,dev
 JOBS   ?= 2
 
 BIN   := $(VENV)/bin
