@@ -31,9 +31,10 @@ def logic(leaf: Leaf, sums: Sums) -> None:
     for operator in leaf.body.graph.operator:
         if operator is not None and not operator.shared:
             sums.lut_fixed += operator.lut
-    for division in divisions(leaf.body):
+    narrow = leaf.body.personality.rules.narrow
+    for division in divisions(leaf.body) if narrow else ():
         width = (division.extent - 1).bit_length()
-        if width <= leaf.body.personality.rules.narrow:  # wider ones are DSP slices
+        if width <= narrow:  # wider ones are DSP slices
             lut, ff = divider(width, division.factor.bit_length())
             sums.lut_fixed += lut
             sums.ff_fixed += ff

@@ -41,6 +41,11 @@ def unknown_banks(table: Addresses, address: int, steps: Steps) -> list[tuple[in
     return found
 
 
+def fewer_banks(table: Addresses, address: int, steps: Steps) -> bool:
+    """It is in fewer banks than its residue class has."""
+    return any(banks < f // g for f, g, banks in unknown_banks(table, address, steps))
+
+
 def values(terms: Terms, steps: Steps, most: int) -> int:
     """How many values a moving subscript has; ``most`` where it is not known."""
     total = 1

@@ -9,7 +9,7 @@ from itertools import pairwise, product
 from qor_gnn.graph import STORE
 from qor_gnn.personality import Operator
 from qor_gnn.resource_leaves import OWN, Leaf
-from qor_gnn.resource_places import banks_of
+from qor_gnn.resource_places import banks_of, fewer_banks
 from qor_gnn.resource_tables import multiplexer
 from qor_gnn.resource_terms import Sums
 
@@ -44,6 +44,7 @@ def bank_users(own: Sequence[Leaf]) -> dict[tuple[Bank, bool], set[int]]:
     done: set[tuple[object, ...]] = set()
     for leaf in own:
         table, graph, module = leaf.body.addresses, leaf.body.graph, leaf.module
+        fewer: dict[int, bool] = {}
         seen = [(graph.address[n], graph.kind[n] == STORE, module) for n in leaf.accesses()]
         seen += [(graph.address[n], False, OWN) for n in leaf.body.prologue_loads]
         seen += [(address, True, OWN) for address in leaf.body.epilogue]
@@ -51,10 +52,13 @@ def bank_users(own: Sequence[Leaf]) -> dict[tuple[Bank, bool], set[int]]:
             memory = table.shapes[table.shape_of[address]].memory
             if table.memories[memory].in_registers:
                 continue
-            banks = banks_of(table, address, leaf.steps)
-            if (key := (memory, banks, store, at)) not in done:
+            shape = table.shape_of[address]
+            if shape not in fewer:
+                fewer[shape] = fewer_banks(table, address, leaf.steps)
+            where = table.consts[address] if fewer[shape] else ()
+            if (key := (shape, table.residues[address], where, store, at)) not in done:
                 done.add(key)
-                for bank in product(*banks):
+                for bank in product(*banks_of(table, address, leaf.steps)):
                     users[(memory, bank), store].add(at)
     return users
 
