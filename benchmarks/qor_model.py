@@ -2,6 +2,7 @@
 
 Rows `zu9eg/…`: Vitis HLS 2022.1 on xczu9eg at 10 ns, the folder `vitis2022-zu9eg` of ``--data``.
 Rows `u280/…`: the plain designs of `streamhls-u280`, Vitis HLS 2023.2 at 3.33 ns.
+Rows `u280/KERNEL-dataflow`: see `benchmarks.qor_flow`.
 Rows `u200/…`: see `benchmarks.qor_u200`.
 Nothing in the model is keyed on a kernel. Rows `direct` and `batch`: see `benchmarks.qor_speed`.
 """
@@ -17,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks._row import Goal, Options, Row, main, median, say
+from benchmarks.qor_flow import flow_rows
 from benchmarks.qor_resources import resource_rows, u280_resource_rows
 from benchmarks.qor_speed import speed_rows
 from benchmarks.qor_u200 import u200_rows
@@ -176,6 +178,7 @@ def u280_rows(folder: Path, quick: bool) -> Iterator[Row]:
     goals = {"latency_mape_pct": Goal("<=", 0.5), "dsp_exact_pct": Goal(">=", 100 * 5 / 7)}
     yield from error_rows("u280/all", found, goals, source)
     yield from u280_resource_rows(folder)
+    yield from flow_rows(folder, quick)
 
 
 if __name__ == "__main__":

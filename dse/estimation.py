@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from backends.devices import DEVICES, Device
 from backends.devices import device as device_named
+from dse.in_order import in_order_notes
 from dsl.errors import ToolError
 from dsl.program import Program
 from dsl.schedule import Schedule
@@ -124,6 +125,7 @@ def estimated_state(
     kept = written_unrolls(schedule)
     where = replace(where, tool=allowed(where.tool, bool(state.reassociated)))
     if where.tool.family == OPEN_FAMILY:
+        where = replace(where, notes=(*where.notes, *in_order_notes(schedule)))
         answer = open_answer(tree.program, schedule, where.tool, where.device)
     else:
         answer = estimate(regions, where.tool, where.device, explain=explain, kept=kept)

@@ -142,18 +142,41 @@ def _enumerated(path: _Path, most: int) -> _Rows | None:
         lower = rows.value(_extreme(node.lowers, rows, np.maximum))
         upper = rows.value(_extreme(node.uppers, rows, np.minimum))
         count = np.maximum(0, -((lower - upper) // node.step))
-        total = int(count.sum())
+        least, greatest = _guarded(path, node)
+        first = np.maximum(0, -((lower - least) // node.step))
+        wanted = np.maximum(0, np.minimum(count, (greatest - lower) // node.step + 1) - first)
+        total = int(wanted.sum())
         if total > most:
             return None
-        repeat = np.repeat(np.arange(rows.length), count)
-        first = np.repeat(np.cumsum(count) - count, count)
-        number = np.arange(total) - first
+        repeat = np.repeat(np.arange(rows.length), wanted)
+        number = np.arange(total) - np.repeat(np.cumsum(wanted) - wanted, wanted) + first[repeat]
         rows.kept(repeat)
         rows.length = total
         rows.values[node.iv] = lower[repeat] + number * node.step
         rows.numbers[node.iv] = number
         rows.counts[node.iv] = count[repeat]
     return rows
+
+
+def _guarded(path: _Path, loop: Loop) -> tuple[int, int]:
+    """The least and the greatest value of a loop's variable that guards of it alone let pass."""
+    least, greatest = -(1 << 40), 1 << 40
+    for node in path.around:
+        for c in node.constraints if isinstance(node, Guard) else ():
+            if c.expr.variables() != {loop.iv} or len(c.expr.terms) != 1:
+                continue
+            atom, factor = c.expr.terms[0]
+            if atom != loop.iv:
+                continue
+            if factor > 0:  # factor * v + const >= 0
+                least = max(least, -(c.expr.const // factor))
+            else:
+                greatest = min(greatest, c.expr.const // -factor)
+            if c.kind == "==" and factor > 0:
+                greatest = min(greatest, -c.expr.const // factor)
+            elif c.kind == "==":
+                least = max(least, -(-c.expr.const // -factor))
+    return least, greatest
 
 
 def _extreme(bounds: Sequence[object], rows: _Rows, choose: np.ufunc) -> Ints:

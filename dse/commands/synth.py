@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dse import console
+from dse.in_order import in_order_notes
 from dse.kernels import Target, target, target_options
 from dse.output import format_option, show
 
@@ -82,6 +83,8 @@ def command(
         None if no_cache else default_cache(),
     )
     compiled = compile_design(what.program, what.schedule)
+    for note in in_order_notes(what.schedule):
+        console.say(f"note: {note}")
     tools = None if out is None else out / "tools"
     report = synth(
         *(what.program, what.schedule, compiled.module, options),
@@ -124,6 +127,7 @@ def row_of(report: SynthReport, what: Target, options: SynthOptions) -> dict[str
         "seconds": round(sum(report.seconds.values()), 1),
         "stages": report.seconds,
         "message": report.message or None,
+        "notes": list(in_order_notes(what.schedule)),
     }
 
 
