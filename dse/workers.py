@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import math
 import multiprocessing
+import os
 import signal
 import sys
 import time
@@ -144,12 +146,29 @@ def _call(function: Callable[[Any], Any], task: object, pipe: Connection) -> Non
     # The parent ends us, politely: compilers that we run and folders of ours go with us.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    _end_with_parent()
     try:
         answer = (function(task), "")
     except Exception:  # noqa: BLE001 - the parent is told, with the trace
         answer = (None, traceback.format_exc())
     pipe.send(answer)
     pipe.close()
+
+
+def _end_with_parent() -> None:
+    """Have the kernel end us where the parent is killed and can end nobody any more.
+
+    The sentinel of a parent is a pipe that only the parent holds open. A signal, not a thread that
+    waits for it: tasks fork, and what forks should have one thread.
+    """
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    pipe = parent.sentinel
+    fcntl.fcntl(pipe, fcntl.F_SETOWN, os.getpid())
+    fcntl.fcntl(pipe, fcntl.F_SETSIG, signal.SIGTERM)
+    fcntl.fcntl(pipe, fcntl.F_SETFL, fcntl.fcntl(pipe, fcntl.F_GETFL) | os.O_ASYNC)
+    if wait([pipe], 0):  # it was killed before
+        sys.exit(1)
 
 
 def _finished(running: _Running[Task]) -> Ended[Task, Any]:

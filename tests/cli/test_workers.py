@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from dse.workers import Ended, run_tasks
@@ -80,13 +83,7 @@ def busy(task: str) -> str:
 def test_what_a_worker_started_ends_with_it(tmp_path: Path) -> None:
     list(run_tasks(busy, [str(tmp_path)], 1, seconds=3))
     assert (tmp_path / "cleaned").exists()
-    pid = int((tmp_path / "pid").read_text())
-    for _ in range(100):
-        state = Path(f"/proc/{pid}/stat")
-        if not state.exists() or ") Z " in state.read_text():
-            return
-        time.sleep(0.05)
-    raise AssertionError("what it ran still runs")
+    assert happens(lambda: ended(tmp_path / "pid"))
 
 
 def test_an_exception_is_not_hidden() -> None:
@@ -98,3 +95,32 @@ def test_an_exception_is_not_hidden() -> None:
 
 def fails(task: str) -> str:
     raise RuntimeError(task)
+
+
+def test_workers_end_with_a_parent_that_is_killed(tmp_path: Path) -> None:
+    code = (
+        "import sys\nfrom dse.workers import run_tasks\nfrom tests.cli.test_workers import busy\n"
+        "list(run_tasks(busy, [sys.argv[1]], 1, 60))"
+    )
+    root = Path(__file__).resolve().parents[2]
+    parent = subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], cwd=root)
+    pid = tmp_path / "pid"
+    assert happens(lambda: pid.is_file() and pid.read_text().strip())
+    parent.kill()
+    parent.wait()
+    assert happens((tmp_path / "cleaned").exists)
+    assert happens(lambda: ended(pid))
+
+
+def ended(pid: Path) -> bool:
+    """Whether the process of that number is gone, or waits to be reaped."""
+    state = Path(f"/proc/{pid.read_text().strip()}/stat")
+    return not state.exists() or ") Z " in state.read_text()
+
+
+def happens(condition: Callable[[], object], seconds: float = 30) -> bool:
+    """Whether something is so before long."""
+    end = time.monotonic() + seconds
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.05)
+    return bool(condition())
