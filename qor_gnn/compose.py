@@ -42,7 +42,7 @@ from qor_gnn.prologue import (
 )
 from qor_gnn.reasons import PortLimit, Recurrence
 from qor_gnn.region import Function, Loop, trips_of
-from qor_gnn.regions import Region, only_read
+from qor_gnn.regions import Region, side_by_side
 from qor_gnn.scheduling import schedule
 from qor_gnn.switches import epilogue_switches, switched_schedule
 
@@ -273,11 +273,10 @@ def _call(scope: Scope, flow: _Flow, region: Region) -> None:
     rules = scope.personality.rules
     free = rules.concurrent_nests or not region.prologue
     follows = bool(flow.calls) and flow.ended in ("call", "stored") and free
-    mine = region.memories
-    inside = rules.readers_together and not flow.top
-    region.beside = follows and all(
-        not mine & other.memories or (inside and only_read(scope.addresses.memories, region, other))
-        for other in flow.calls
+    region.beside = follows and (
+        side_by_side(scope.addresses.memories, region, flow.calls)
+        if rules.readers_together and not flow.top
+        else all(not region.memories & other.memories for other in flow.calls)
     )
     if not region.beside:
         flow.calls = []

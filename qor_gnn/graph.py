@@ -275,7 +275,7 @@ class Expander:
             return found
         graph = self.graph
         if place.memory in self._mixed:
-            self._commit(place.memory, address, self._may_be)
+            self._commit(place.memory, address, self._may_read)
             if address in graph.conditional and graph.conditional[address].when == "guarded":
                 self._early(place.memory, address, graph.conditional.pop(address).value)
         self._seen[address] = self.copy
@@ -304,7 +304,7 @@ class Expander:
         address = place.place(self.addresses, copies)
         if place.memory in self._mixed:
             self._commit(place.memory, address, self._may_overwrite)
-            for other in self._may_be(address, list(self._values)):
+            for other in self._may_be(address, list(self._values), self._seen):
                 del self._values[other]
         self._seen[address] = self._stored[address] = self.copy
         graph = self.graph
@@ -333,10 +333,14 @@ class Expander:
             del graph.conditional[other]
             self._early(memory, other, guarded[other])
 
-    def _may_be(self, address: int, others: Iterable[int]) -> list[int]:
-        """Those that may be another name of the element in the copy that is appended."""
-        seen, copy = self._seen, self.copy
-        return [o for o in others if o != address and self._alias(address, o, seen[o] == copy)]
+    def _may_be(self, address: int, others: Iterable[int], copies: Mapping[int, int]) -> list[int]:
+        """Those that may be another name of the element; ``copies`` says which copy accessed each."""
+        now = self.copy
+        return [o for o in others if o != address and self._alias(address, o, copies[o] == now)]
+
+    def _may_read(self, address: int, stores: Iterable[int]) -> list[int]:
+        """Those that may have stored what is loaded."""
+        return self._may_be(address, stores, self._stored)
 
     def _may_overwrite(self, address: int, stores: Iterable[int]) -> list[int]:
         """Those that a store may undo: copies of one store are known to be of different elements."""

@@ -270,8 +270,8 @@ def carried_distance(
 
 
 def dissolved(table: Addresses, address: int, variables: tuple[str, ...]) -> frozenset[int]:
-    """Dimensions that the tool has split completely, where counters of a flattened nest choose the
-    bank.
+    """Dimensions that the tool has split completely, where the innermost counter of a flattened nest
+    chooses the bank.
 
     Nothing is left of such a subscript: which bank it is tells the tool nothing of when an element
     is accessed again. A loop that asks for some banks of the dimension itself, but not for all, keeps
@@ -280,12 +280,13 @@ def dissolved(table: Addresses, address: int, variables: tuple[str, ...]) -> fro
     shape, memory = table.shape(address), table.memory(address)
     if not table.banks_hide or len(variables) < 2:
         return frozenset()
+    inner = variables[-1]
     return frozenset(
         d
         for d, (terms, split) in enumerate(zip(shape.terms, memory.splits, strict=True))
         if 1 < memory.shape[d] <= split.factor
         and not shape.resolved[d]
-        and any(a in variables and (abs(k) == 1 or 2 * abs(k) >= split.factor) for a, k in terms)
+        and any(a == inner and (abs(k) == 1 or 2 * abs(k) >= split.factor) for a, k in terms)
     )
 
 

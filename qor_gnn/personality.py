@@ -99,8 +99,8 @@ class Rules:
             it stays at.
         banks_rotate: accesses with one moving subscript are known to be in different banks where
             their offsets are, though not in which.
-        banks_hide: where a dimension is split completely and a counter of a flattened nest chooses the
-            bank, its subscript does not tell when an element is accessed again.
+        banks_hide: where a dimension is split completely and the innermost counter of a flattened nest
+            chooses the bank, its subscript does not tell when an element is accessed again.
         blurred: copies of a loop that does not start at 0 and may end behind some of them: the tool
             cannot tell elements that different copies access apart.
         modulus: states of an address of which only the remainder of a division by the number of

@@ -65,6 +65,18 @@ class Region:
         stored = (*body.store_value, *body.conditional, *body.registers, *kept)
         return frozenset(table.shape(a).memory for a in stored)
 
+    def places(self, memory: int) -> tuple[frozenset[tuple[int, int]], ...]:
+        """For each dimension of a memory what is known of the banks that it accesses: moduli and
+        remainders.
+        """
+        if self.body is None:
+            inside = [p for child in self.children if (p := child.places(memory))]
+            return tuple(frozenset().union(*dims) for dims in zip(*inside, strict=True))
+        table = self.body.addresses
+        touched = {a for a in (*self.body.graph.address, *self.body.registers) if a >= 0}
+        residues = [table.residues[a] for a in touched if table.shape(a).memory == memory]
+        return tuple(map(frozenset, zip(*residues, strict=True)))
+
     def busiest(self, memory: int) -> int:
         """The most accesses of an iteration of its own body to one bank of a memory."""
         if self.body is None:
@@ -83,18 +95,35 @@ class Region:
         return self.iterations * self.depth
 
 
-def only_read(memories: Sequence[Memory], region: Region, other: Region) -> bool:
-    """They share scalars, and arrays split completely, that they only read, through two ports."""
-    shared = region.memories & other.memories
-    if shared & (region.stores | other.stores):
-        return False
-    for number in shared:
+def side_by_side(memories: Sequence[Memory], region: Region, others: Sequence[Region]) -> bool:
+    """It shares with the others scalars, and arrays split completely, that they only read, through
+    two ports together; or is known to access other banks than they do.
+    """
+    for number in region.memories:
         memory = memories[number]
-        extents = zip(memory.splits, memory.shape, strict=True)
+        met = [
+            other
+            for other in others
+            if number in other.memories and not _in_other_banks(memories, number, region, other)
+        ]
+        if not met:
+            continue
+        if any(number in r.stores for r in (region, *met)):
+            return False
         if memory.in_registers:
             continue
+        extents = zip(memory.splits, memory.shape, strict=True)
         if not any(s.factor >= n > 1 for s, n in extents):
             return False
-        if region.busiest(number) + other.busiest(number) > _PORTS:
+        if sum(r.busiest(number) for r in (region, *met)) > _PORTS:
             return False
     return True
+
+
+def _in_other_banks(memories: Sequence[Memory], number: int, region: Region, other: Region) -> bool:
+    """In some dimension the banks of both are known, and none is of both."""
+    dims = zip(memories[number].splits, region.places(number), other.places(number), strict=True)
+    return any(
+        mine.isdisjoint(theirs) and all(modulus == split.factor for modulus, _ in mine | theirs)
+        for split, mine, theirs in dims
+    )

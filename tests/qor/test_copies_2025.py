@@ -193,3 +193,31 @@ def test_sums_of_integers_are_trees() -> None:
         total = total + x[i]
     p.compute("S", (i,), y[i], total)
     assert found(p).loops[-1].depth == 4  # one after the other: 8 states
+
+
+# ------------------------------------------------------------------------------ calls side by side
+
+
+def columns(*more: Step) -> QorEstimate:
+    """``x[i] += A[j][i] * y[j]`` with four copies of the loop over i, all of j's in banks."""
+    p = ProgramBuilder("columns")
+    a, y = p.local("A", f64, (ROWS, ROWS)), p.local("y", f64, (ROWS,))
+    x = p.local("x", f64, (ROWS,))
+    i, j = p.loops(i=ROWS, j=ROWS)
+    p.compute("S", (i, j), x[i], x[i] + a[j, i] * y[j])
+    whole = [Partition("A", 0, factor=ROWS), Partition("y", 0, factor=ROWS)]
+    return found(p, Unroll("i", 4), Unroll("j", 30), *whole, *more)
+
+
+def test_copies_of_a_loop_that_are_known_to_be_in_other_banks_run_at_the_same_time() -> None:
+    # gemver-medium with L2 unrolled: as many units as all copies want, in the time of one.
+    one_by_one = columns(Partition("x", 0, factor=3))
+    two = columns(Partition("x", 0, factor=4))  # through the two ports of the banks of A
+    all_four = columns(Partition("x", 0, factor=4), Partition("A", 1, factor=4))
+    once = dict(one_by_one.units)
+    assert dict(two.units) == {core: 2 * n for core, n in once.items()}
+    assert dict(all_four.units) == {core: 4 * n for core, n in once.items()}
+    assert all_four.latency.average < 0.4 * one_by_one.latency.average
+    # Of eight banks each copy takes two: which one is known at run time only.
+    unknown = columns(Partition("x", 0, factor=8), Partition("A", 1, factor=8))
+    assert unknown.units == one_by_one.units
