@@ -35,7 +35,7 @@ def logic(leaf: Leaf, sums: Sums) -> None:
     for division in divisions(leaf.body) if narrow else ():
         width = (division.extent - 1).bit_length()
         if width <= narrow:  # wider ones are DSP slices
-            lut, ff = divider(width, division.factor.bit_length())
+            lut, ff = divider(width)
             sums.lut_fixed += lut
             sums.ff_fixed += ff
 

@@ -29,15 +29,18 @@ Steps = Mapping[str, int]
 def unknown_banks(table: Addresses, address: int, steps: Steps) -> list[tuple[int, int, int]]:
     """(factor, stride, banks) of each dimension whose bank is not known: it is in one of so many.
 
-    Those are the ones of a residue class, but no more than its subscript has values.
+    Those are the ones of a residue class; where every element has a bank, which is its subscript,
+    no more than that has values.
     """
     shape = table.shape(address)
-    splits = table.memories[shape.memory].splits
+    memory = table.memories[shape.memory]
     found = []
-    for split, g, terms in zip(splits, shape.moduli, shape.terms, strict=True):
+    for d, (split, g) in enumerate(zip(memory.splits, shape.moduli, strict=True)):
         possible = split.factor // g
         if possible > 1:
-            found.append((split.factor, g, min(possible, values(terms, steps, possible))))
+            own = split.factor >= memory.shape[d]
+            banks = values(shape.terms[d], steps, possible) if own else possible
+            found.append((split.factor, g, min(possible, banks)))
     return found
 
 
@@ -79,7 +82,8 @@ def banks_of(table: Addresses, address: int, steps: Steps) -> tuple[tuple[int, .
     for d, (split, (g, r)) in enumerate(zip(memory.splits, table.residues[address], strict=True)):
         possible = range(r, split.factor, g)
         terms = shape.terms[d]
-        if split.kind == "cyclic" and values(terms, steps, len(possible)) < len(possible):
+        own = split.factor >= memory.shape[d]
+        if own and values(terms, steps, len(possible)) < len(possible):
             ways = product(*(range(steps[str(v)]) for v, _ in terms))
             moved = (sum(k * x for (_, k), x in zip(terms, way, strict=True)) for way in ways)
             found.append(tuple(sorted({(consts[d] + m) % split.factor for m in moved})))
