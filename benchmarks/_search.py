@@ -37,7 +37,7 @@ EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 DEVICE, CLOCK = "xcu280", 3.33
 SHARE = 0.02
 SEEDS = 5
-EVALUATIONS = 48
+EVALUATIONS = 150  # three generations of NSGA-II, of which the first is random
 RIVALS: tuple[Sampler, ...] = ("random", "tpe", "nsga2")
 _FREE = 50  # points in a row that are over the cap before a sampler has to take one
 

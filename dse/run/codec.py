@@ -31,15 +31,18 @@ def key_of(request: Request, evaluator: Evaluator) -> str:
 
 
 def point_to_json(point: Point) -> dict[str, Any]:
-    """``{"variant": 0, "choices": [[order, [factors]], …]}``."""
-    choices = [[choice.order, list(choice.vector)] for choice in point.choices]
+    """``{"variant": 0, "choices": [[order, [factors], interval], …]}``."""
+    choices = [[choice.order, list(choice.vector), choice.ii] for choice in point.choices]
     return {"variant": point.variant, "choices": choices}
 
 
 def point_from_json(data: dict[str, Any]) -> Point:
     """What `point_to_json` wrote; KeyError, TypeError or ValueError if it is anything else."""
-    choices = tuple(Choice(int(order), tuple(map(int, v))) for order, v in data["choices"])
-    return Point(int(data["variant"]), choices)
+    choices = (
+        Choice(int(order), tuple(map(int, vector)), *map(int, ii))
+        for order, vector, *ii in data["choices"]
+    )
+    return Point(int(data["variant"]), tuple(choices))
 
 
 def result_to_json(result: Result) -> dict[str, Any]:

@@ -47,15 +47,21 @@ def dsp_of(units: Iterable[Units]) -> int:
     return sum(dsp * count for (_, dsp), count in most.items())
 
 
-def cost(nest: Nest, order: Order, vector: Vector, registers: frozenset[str] = frozenset()) -> Cost:
+def cost(
+    nest: Nest,
+    order: Order,
+    vector: Vector,
+    registers: frozenset[str] = frozenset(),
+    asked: int = 1,
+) -> Cost:
     """What unrolling by a vector gives if the memories are partitioned for it.
 
     The interval is the recurrences' or the ports'. Iterations of constant loops are one pipeline; a loop of
     variable extent is filled and drained each time that it is entered. Extents that the factors do
     not divide leave remainder nests, or copies that are guarded, whichever is faster. Arrays in
-    ``registers`` have no ports.
+    ``registers`` have no ports. Less than the interval that is ``asked`` for there is not.
     """
-    ports = port_interval(order, vector, registers)
+    ports = max(asked, port_interval(order, vector, registers))
     split = uneven(order, vector)
     whole = _part(nest, order, _even(order, vector, up=True), ports, guarded=split)
     units = _units(order, vector, whole.interval)
@@ -77,6 +83,17 @@ def cost(nest: Nest, order: Order, vector: Vector, registers: frozenset[str] = f
     else:
         tail = "remainder"
     return Cost(cycles, units, prod(vector), whole.interval, tail)
+
+
+def sharing_interval(order: Order, vector: Vector, least: int, budget: int) -> int | None:
+    """The least interval, from ``least`` on, at which the units of a body fit a budget of DSP."""
+    wanted = sum(dsp * n for _, dsp, n in _units(order, vector, 1))
+    interval = max(least, ceil(wanted / max(1, budget)))
+    while dsp_of([_units(order, vector, interval)]) > budget:
+        interval += 1
+        if interval > wanted:
+            return None
+    return interval
 
 
 def uneven(order: Order, vector: Vector) -> bool:

@@ -4,8 +4,8 @@ multiple, within the banks that an array may have.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from itertools import combinations
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import combinations, product
 from math import lcm, prod
 
 from dse.bounds import MAX_BANKS
@@ -24,41 +24,60 @@ def together(demands: Iterable[Demand]) -> Demand:
     return found
 
 
-def solved(program: Program, parts: Sequence[tuple[Order, Vector]]) -> tuple[Partition, ...] | None:
+def solved(
+    program: Program, parts: Sequence[tuple[Order, Vector]], asked: Sequence[int] = ()
+) -> tuple[Partition, ...] | None:
     """The steps for the nests of a design; None where they take more banks than there may be.
 
     An array that would take too many has half the banks in some dimensions where that costs nobody
-    a cycle: a bank with two ports serves two copies.
+    a cycle: a bank with two ports serves two copies. A nest that is only asked to start an iteration
+    every few cycles (``asked``, for each nest) leaves its banks so many cycles.
     """
     wanted = together(demand(order, vector) for order, vector in parts)
-    wanted = relaxed(program, parts, wanted)
+    wanted = relaxed(program, parts, wanted, asked)
     return partitions(program, wanted)
 
 
-def relaxed(program: Program, parts: Sequence[tuple[Order, Vector]], wanted: Demand) -> Demand:
-    """The factors, halved where an array takes too many banks and no nest gets slower by it."""
+def relaxed(
+    program: Program,
+    parts: Sequence[tuple[Order, Vector]],
+    wanted: Demand,
+    asked: Sequence[int] = (),
+) -> Demand:
+    """The factors, fewer where an array takes too many banks and no nest gets slower by it."""
     found = dict(wanted)
+    rates = asked or [1] * len(parts)
     for array in program.arrays:
         factors = {d: wanted.get((array.name, d), 1) for d in range(len(array.shape))}
-        banks = prod(factors.values())
-        if not MAX_BANKS < banks <= MAX_BANKS << len(factors):
+        if prod(factors.values()) <= MAX_BANKS:
             continue
-        even = [d for d, f in factors.items() if f % 2 == 0]
-        for count in range(1, len(even) + 1):
-            if banks >> count > MAX_BANKS:
-                continue
-            for halved in combinations(even, count):
-                fewer = {d: f // 2 if d in halved else f for d, f in factors.items()}
-                if all(
-                    interval_with(order, vector, array.name, fewer) <= port_interval(order, vector)
-                    for order, vector in parts
-                ):
-                    found.update({(array.name, d): f for d, f in fewer.items()})
-                    break
-            else:
-                continue
-            break
+        for fewer in _divided(factors) if max(rates) > 1 else _halved(factors):
+            if all(
+                interval_with(order, vector, array.name, fewer)
+                <= max(ii, port_interval(order, vector))
+                for (order, vector), ii in zip(parts, rates, strict=True)
+            ):
+                found.update({(array.name, d): f for d, f in fewer.items()})
+                break
     return found
+
+
+def _halved(factors: Mapping[int, int]) -> Iterator[dict[int, int]]:
+    """Few enough banks by halves of some dimensions, of few ones first."""
+    banks = prod(factors.values())
+    even = [d for d, f in factors.items() if f % 2 == 0]
+    for count in range(1, len(even) + 1):
+        if banks >> count <= MAX_BANKS:
+            for halved in combinations(even, count):
+                yield {d: f // 2 if d in halved else f for d, f in factors.items()}
+
+
+def _divided(factors: Mapping[int, int]) -> Iterator[dict[int, int]]:
+    """Few enough banks by divisors of the factors, the most banks first."""
+    divisors = [[k for k in range(1, f + 1) if f % k == 0] for f in factors.values()]
+    choices = [c for c in product(*divisors) if prod(c) <= MAX_BANKS]
+    for choice in sorted(choices, key=lambda c: (-prod(c), c)):
+        yield dict(zip(factors, choice, strict=True))
 
 
 def partitions(program: Program, wanted: Demand) -> tuple[Partition, ...] | None:

@@ -21,10 +21,13 @@ from qor_gnn.personality import Personality, allowed
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What is chosen for one nest: the number of its order, and a factor for each loop of it."""
+    """What is chosen for one nest: the number of its order, a factor for each loop of it, and the
+    interval that is asked for: copies that start so many cycles apart share that many units.
+    """
 
     order: int
     vector: Vector
+    ii: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +63,14 @@ class Space:
         """The schedule of a point, partitions included; None where these take too many banks."""
         variant = self.variants[point.variant]
         steps: list[Step] = list(variant.steps)
-        parts = []
+        parts, asked = [], []
         for nest, choice in zip(variant.nests, point.choices, strict=True):
             order = nest.orders[choice.order]
             steps += order.steps
-            steps += nest_steps(nest, order, choice.vector)
+            steps += nest_steps(nest, order, choice.vector, choice.ii)
             parts.append((order, choice.vector))
-        banks = solved(variant.program, parts)
+            asked.append(choice.ii)
+        banks = solved(variant.program, parts, asked)
         return None if banks is None else Schedule((*steps, *banks))
 
     def plain(self, variant: int = 0) -> Point:
@@ -98,7 +102,7 @@ def space_of(program: Program, tool: Personality, reassociate: bool = False) -> 
     return Space(program, tool, reassociate, variants(state, context, reassociate))
 
 
-def nest_steps(nest: Nest, order: Order, vector: Vector) -> Iterator[Step]:
+def nest_steps(nest: Nest, order: Order, vector: Vector, ii: int = 1) -> Iterator[Step]:
     """Block loops in their order, the pipeline in the innermost of them, copies inside."""
     blocks: list[str] = []
     points: list[str] = []
@@ -118,7 +122,7 @@ def nest_steps(nest: Nest, order: Order, vector: Vector) -> Iterator[Step]:
     if points and blocks and (uneven(order, vector) or wanted != _present(order, vector)):
         yield Reorder(wanted)
     if blocks:
-        yield Pipeline(blocks[-1])
+        yield Pipeline(blocks[-1], ii)
         if order.drains:
             yield Flatten(blocks[-1], enabled=False)
     for ref in points:

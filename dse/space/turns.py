@@ -8,11 +8,11 @@ iterations to itself, and they take turns innermost: what is unrolled then lies 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from dse.space.nest import Nest, NestLoop
+from dse.space.nest import Nest, NestLoop, Order
 from dsl.errors import ScheduleError
-from dsl.steps import PartialSums, Split
+from dsl.steps import PartialSums, Split, Step
 from polyhedral.schedule import apply_step
 from polyhedral.scheduled import ScheduledScop
 
@@ -52,12 +52,26 @@ def _steps(nest: Nest, levels: int) -> Iterator[PartialSums]:
     """Along one of its loops, the outermost first, the fewest accumulators that leave nothing to
     wait for and divide its iterations.
     """
-    if len(nest.statements) > 1 or any(order.free for order in nest.orders):
+    if len(nest.statements) > 1 or any(order.free for order in nest.orders if not order.skewed):
         return
     for loop in nest.orders[0].loops:
         count = _count(loop, levels)
         if count is not None and loop.extent is not None:
             yield PartialSums(nest.leader, loop.ref, count, loop.extent // count)
+
+
+def whole_parts(nests: tuple[Nest, ...], steps: Sequence[Step]) -> tuple[Nest, ...]:
+    """The nests, with factors that divide the number of accumulators: one is like the other."""
+    parts = {f"{step.loop}_0" for step in steps if isinstance(step, PartialSums)}
+    return tuple(_with_whole(nest, parts) for nest in nests) if parts else nests
+
+
+def _with_whole(nest: Nest, parts: set[str]) -> Nest:
+    def whole(order: Order) -> Order:
+        loops = (replace(x, divides=x.divides or x.ref in parts) for x in order.loops)
+        return replace(order, loops=tuple(loops))
+
+    return replace(nest, orders=tuple(map(whole, nest.orders)))
 
 
 def _count(loop: NestLoop, levels: int) -> int | None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from dse.space.nest import Nest
 from dse.space.orders import Context, groups, lowered, nests
-from dse.space.turns import LEVELS, Turn, turning
+from dse.space.turns import LEVELS, Turn, turning, whole_parts
 from dsl.errors import ScheduleError
 from dsl.program import Program
 from dsl.steps import BindOp, Distribute, Fuse, Reassociate, Step
@@ -80,7 +80,8 @@ def variants(
 
 
 def _variant(name: str, state: ScheduledScop, steps: tuple[Step, ...], context: Context) -> Variant:
-    return Variant(name, steps, nests(state, context), state.scop.program)
+    found = whole_parts(nests(state, context), steps)
+    return Variant(name, steps, found, state.scop.program)
 
 
 def _in_turns(

@@ -46,7 +46,7 @@ class Estimates:
         key = (variant, nest, choice, registers & of.arrays)
         found = self._costs.get(key)
         if found is None:
-            found = cost(of, of.orders[choice.order], choice.vector, key[3])
+            found = cost(of, of.orders[choice.order], choice.vector, key[3], choice.ii)
             self._costs[key] = found
         return found
 

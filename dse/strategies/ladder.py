@@ -6,24 +6,33 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from heapq import nsmallest
-from math import ceil, prod
+from math import ceil, inf, prod
 
 from dse.bounds import MAX_BANKS
-from dse.space.cost import Cost, cost
+from dse.space.cost import Cost, cost, sharing_interval, uneven
 from dse.space.nest import Nest, NestLoop, Order, Vector
+from dse.space.space import Choice
 
 _MODEST = 16  # copies that are never too many
 _MULTIPLY_ADD = 5  # DSP of a multiplication and an addition of f32
 _PRICED = 200  # vectors of each magnitude of copies
+_SHARING = 4096  # copies that share units, at most: the tool has to schedule them all
+_SHOWN = 12  # vectors of so many copies
 
 
 @dataclass(frozen=True, slots=True)
 class Rung:
-    """A vector of an order of a nest, and about what it costs."""
+    """A vector of an order of a nest with the interval asked for, and about what it costs."""
 
     order: int
     vector: Vector
     cost: Cost
+    asked: int = 1
+
+    @property
+    def choice(self) -> Choice:
+        """Of a point."""
+        return Choice(self.order, self.vector, self.asked)
 
 
 @lru_cache(maxsize=256)
@@ -32,7 +41,8 @@ def ladder(nest: Nest, number: int, budget: int) -> tuple[Rung, ...]:
 
     At least one loop keeps blocks: a nest that is unrolled completely has nothing to pipeline. Of
     each magnitude of copies those of the fewest iterations are priced. Nests whose operators cost
-    no DSP have about as many copies as the others can have: their multiplexers cost LUTs.
+    no DSP have about as many copies as the others can have: their multiplexers cost LUTs. Where sums
+    wait for themselves in every order, there are more copies, which share the units meanwhile.
     """
     order = nest.orders[number]
     least = cost(nest, order, (1,) * len(order.loops))
@@ -46,7 +56,37 @@ def ladder(nest: Nest, number: int, budget: int) -> tuple[Rung, ...]:
         for vector in _fewest(order, max(1, copies))
         if (priced := cost(nest, order, vector)).dsp <= max(budget, least.dsp)
     ]
+    if least.dsp and not order.skewed and _waits(nest):
+        fastest = min((r.cost.cycles for r in found), default=inf)
+        found += _sharing(nest, number, budget, copies, fastest)
     return tuple(sorted(found, key=lambda r: (r.cost.cycles, r.cost.dsp, r.vector)))
+
+
+def _waits(nest: Nest) -> bool:
+    """Whether every order carries sums, which are trees, in its innermost loop, and nothing else."""
+    plain = [order for order in nest.orders if not order.skewed]
+    return not any(order.free for order in plain) and all(
+        carry.tree for order in plain for loop in order.loops for carry in loop.carries
+    )
+
+
+def _sharing(nest: Nest, number: int, budget: int, copies: int, slowest: float) -> list[Rung]:
+    """The fastest vectors of more copies than the budget has units for.
+
+    While a sum waits for the one of the iteration before, units do the work of several copies.
+    """
+    order = nest.orders[number]
+    found: list[Rung] = []
+    for vector in vectors(order, _SHARING):
+        if prod(vector) <= copies or uneven(order, vector):
+            continue  # what is guarded is no tree
+        alone = cost(nest, order, vector)
+        asked = sharing_interval(order, vector, alone.interval, budget)
+        if asked is not None:
+            priced = cost(nest, order, vector, asked=asked)
+            if priced.cycles < slowest:
+                found.append(Rung(number, vector, priced, asked))
+    return nsmallest(_SHOWN, found, key=lambda r: (r.cost.cycles, r.cost.copies))
 
 
 def _fewest(order: Order, copies: int) -> Iterator[Vector]:

@@ -159,7 +159,7 @@ class _Climb:
         if best is None or best[0] >= now.cycles:
             return False
         rung = best[2]
-        self.choices[nest] = Choice(rung.order, rung.vector)
+        self.choices[nest] = rung.choice
         self.costs[nest] = rung.cost
         self.demands[nest] = self._demand(nest, self.choices[nest])
         return True
@@ -171,7 +171,7 @@ class _Climb:
 
     def _score(self, nest: int, rung: Rung) -> float | None:
         """Its cycles, more for what its banks cost; None where they do not go with the others'."""
-        tried = self._demand(nest, Choice(rung.order, rung.vector))
+        tried = self._demand(nest, rung.choice)
         others = [d for n, d in enumerate(self.demands) if n != nest]
         wanted = together([tried, *others])
         steps = partitions(self.program, wanted)

@@ -256,13 +256,13 @@ def neighbours(space: Space, point: Point) -> Iterator[Point]:
         choice = point.choices[n]
         order = nest.orders[choice.order]
         for vector in _stepped(order, choice.vector):
-            yield _with(point, n, Choice(choice.order, vector))
+            yield _with(point, n, Choice(choice.order, vector, choice.ii))
         by_name = {loop.name: u for loop, u in zip(order.loops, choice.vector, strict=True)}
         for number, other in enumerate(nest.orders):
             if number != choice.order:
                 same = tuple(by_name.get(loop.name, 1) for loop in other.loops)
                 if all(u in loop.factors for u, loop in zip(same, other.loops, strict=True)):
-                    yield _with(point, n, Choice(number, same))
+                    yield _with(point, n, Choice(number, same, choice.ii))
 
 
 def _with(point: Point, nest: int, choice: Choice) -> Point:

@@ -17,7 +17,7 @@ from dse.space.banks import Demand, demand
 from dse.space.cost import Units, design_cycles, design_units, stages
 from dse.space.nest import Nest, Order, Vector
 from dse.space.partitions import partitions, relaxed, solved
-from dse.space.space import Choice, Point, Space
+from dse.space.space import Point, Space
 from dse.strategies.ladder import Rung, ladder
 from dsl.program import Program
 
@@ -75,7 +75,7 @@ def solve(
     found = []
     for state in states:
         rungs = [state.chosen[n].rung for n in range(len(nests))]
-        point = Point(variant, tuple(Choice(r.order, r.vector) for r in rungs))
+        point = Point(variant, tuple(r.choice for r in rungs))
         cycles = design_cycles(solver.stages, [r.cost.cycles for r in rungs])
         dsp = design_units(solver.stages, [r.cost.units for r in rungs])
         found.append(Solution(point, cycles, dsp))
@@ -112,7 +112,7 @@ class _Solver:
             wanted = demand(nest.orders[rung.order], rung.vector)
             key = (rung.cost.cycles, tuple(sorted(wanted.items())))
             part = (nest.orders[rung.order], rung.vector)
-            if key not in seen and solved(self.program, [part]) is not None:
+            if key not in seen and solved(self.program, [part], [rung.asked]) is not None:
                 seen.add(key)
                 found.append(_Option(rung, wanted, part))
         return found
@@ -143,7 +143,8 @@ class _Solver:
             banks = prod(f for (name, _), f in joined.items() if name == array)
             if banks > MAX_BANKS:
                 parts = [option.part for option in chosen.values()]
-                if partitions(self.program, relaxed(self.program, parts, joined)) is None:
+                asked = [option.rung.asked for option in chosen.values()]
+                if partitions(self.program, relaxed(self.program, parts, joined, asked)) is None:
                     return None
                 break
         return joined

@@ -55,15 +55,11 @@ def test_estimates_are_near_the_model(name):
     estimates = Estimates(where.space)
     trials = []
     for trial in opening(where.space, 120, where.limits, where.evaluate):
-        trials.append(trial)
-        if len(trials) == 15:
+        if where.space.variants[trial.point.variant].name.startswith("distributed"):
+            trials.append(trial)
+        if len(trials) == 8:
             break
-    pairs = [
-        (estimates.figures(t.point), t.result)
-        for t in trials
-        if t.result.latency is not None
-        and where.space.variants[t.point.variant].name.startswith("distributed")
-    ]
+    pairs = [(estimates.figures(t.point), t.result) for t in trials if t.result.latency is not None]
     assert len(pairs) > 5
     for estimated, result in pairs:
         assert estimated.cycles == pytest.approx(result.latency, rel=0.15)

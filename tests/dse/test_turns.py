@@ -1,20 +1,32 @@
-"""Sums that wait for themselves in every order are explored in partial sums too."""
+"""Sums that wait for themselves in every order: partial sums, and copies that share units."""
 
 from __future__ import annotations
+
+from math import prod
+from pathlib import Path
 
 import weft
 from backends.devices import device
 from backends.verify import verify
+from dse.bounds import MAX_BANKS
 from dse.evaluators.base import Limits, Request, Result, Status, judged
 from dse.evaluators.model import ModelEvaluator, personality_for
-from dse.space.space import Space, space_of
+from dse.run.codec import point_from_json, point_to_json
+from dse.space.banks import interval_with
+from dse.space.partitions import solved as solved_banks
+from dse.space.space import Point, Space, space_of
 from dse.strategies.auto import solved
-from dsl.program import Program
+from dse.strategies.ladder import ladder
+from dse.strategies.solve import solve
+from dsl.loader import load_kernels
 from dsl.steps import PartialSums
 from weft import f32, i32
 
 BOARD, CLOCK = device("xcu280"), 3.33
 TOOL = personality_for(BOARD, CLOCK)
+OTHER = device("xczu9eg")
+CHAINS = personality_for(OTHER, 10.0)  # makes no trees of sums
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples/polybench"
 N = 1024
 
 
@@ -51,34 +63,22 @@ def spreads(space: Space) -> list[tuple[str, int, int]]:
     return list(dict.fromkeys((s.loop, s.count, s.block) for s in steps))
 
 
-def fastest(program: Program, space: Space, budget: int, spread: bool) -> tuple[float, Result]:
-    """The least cycles of the variants with or without partial sums."""
-    limits = Limits({"dsp": budget})
-    best = float("inf")
-
-    def evaluate(point: object) -> Result:
-        nonlocal best
-        schedule = space.schedule(point)  # type: ignore[arg-type]
-        assert schedule is not None
-        found = judged(ModelEvaluator().evaluate(Request(program, schedule, BOARD, CLOCK)), limits)
-        has = any(isinstance(s, PartialSums) for s in schedule)
-        if found.status is Status.OK and found.latency is not None and has == spread:
-            best = min(best, found.latency)
-        return found
-
-    trials = list(solved(space, budget, limits, 1, evaluate, {}))
-    return best, trials[-1].result
-
-
 def test_a_dot_product_is_spread_and_gets_faster():
-    space = space_of(dot.program, TOOL, reassociate=True)
-    assert spreads(space) == [("S1.i", 8, 128), ("S1.i", 64, 16)]
-    strict = space_of(dot.program, TOOL)
-    assert spreads(strict) == []  # nobody allowed another order
-    with_, _ = fastest(dot.program, space, 50, spread=True)
-    without, _ = fastest(dot.program, space, 50, spread=False)
-    plain, _ = fastest(dot.program, strict, 50, spread=False)
-    assert with_ < 0.2 * min(without, plain)
+    free = space_of(dot.program, TOOL, reassociate=True)
+    assert spreads(free) == [("S1.i", 8, 128), ("S1.i", 64, 16)]
+    assert spreads(space_of(dot.program, TOOL)) == []  # nobody allowed another order
+    space = space_of(dot.program, CHAINS, reassociate=True)
+    assert spreads(space)
+    found = {True: float("inf"), False: float("inf")}
+    for number in range(len(space.variants)):
+        for solution in solve(space, number, 30)[:1]:
+            schedule = space.schedule(solution.point)
+            assert schedule is not None
+            result = ModelEvaluator().evaluate(Request(dot.program, schedule, OTHER, 10.0))
+            assert result.latency is not None
+            spread = any(isinstance(s, PartialSums) for s in schedule)
+            found[spread] = min(found[spread], result.latency)
+    assert found[True] < 0.4 * found[False]
 
 
 def test_designs_with_partial_sums_compute_the_same():
@@ -104,3 +104,50 @@ def test_integers_are_spread_along_the_outermost_loop_that_divides():
 def test_where_another_order_helps_or_nothing_divides_sums_stay_whole():
     assert spreads(space_of(rows.program, TOOL, reassociate=True)) == []
     assert spreads(space_of(prime.program, TOOL, reassociate=True)) == []
+
+
+def test_copies_share_units_while_their_sums_wait():
+    kernel = load_kernels(EXAMPLES / "bicg.py")["bicg"].at("mini").program
+    space = space_of(kernel, TOOL, reassociate=True)
+    limits = Limits({"dsp": 150})
+    results: list[tuple[Point, Result]] = []
+
+    def evaluate(point: Point) -> Result:
+        schedule = space.schedule(point)
+        assert schedule is not None
+        found = ModelEvaluator().evaluate(Request(kernel, schedule, BOARD, CLOCK))
+        results.append((point, judged(found, limits)))
+        return results[-1][1]
+
+    for number in range(len(space.variants)):
+        for solution in solve(space, number, 150)[:1]:
+            evaluate(solution.point)
+    fits = [(r.latency, p) for p, r in results if r.status is Status.OK and r.latency]
+    latency, point = min(fits, key=lambda fit: fit[0])
+    choice = point.choices[-1]
+    copies = prod(choice.vector)
+    assert choice.ii > 4
+    assert copies > 3 * 150 / 6  # units of a multiplication and a sum of logic for each
+    assert latency < 0.95 * min(one for one, p in fits if all(c.ii == 1 for c in p.choices))
+    assert point_from_json(point_to_json(point)) == point
+
+
+def test_banks_have_the_cycles_of_the_interval_asked_for():
+    kernel = load_kernels(EXAMPLES / "bicg.py")["bicg"].at("medium").program
+    space = space_of(kernel, TOOL, reassociate=True)
+    nest = next(v for v in space.variants if v.name == "merged").nests[-1]
+    part = (nest.orders[0], (82, 39))
+    assert solved_banks(kernel, [part]) is None  # 3,198 of them
+    found = solved_banks(kernel, [part], [32])
+    assert found is not None
+    factors = {s.dim: s.factor for s in found if s.array == "A"}
+    assert prod(factors.values()) <= MAX_BANKS
+    assert 1 < interval_with(*part, "A", factors) <= 32
+
+
+def test_a_free_order_leaves_nothing_to_share():
+    kernel = load_kernels(EXAMPLES / "gemm.py")["gemm"].at("mini").program
+    for variant in space_of(kernel, TOOL, reassociate=True).variants:
+        for nest in variant.nests:
+            for number in range(len(nest.orders)):
+                assert all(rung.asked == 1 for rung in ladder(nest, number, 220))
