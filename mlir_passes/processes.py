@@ -42,7 +42,7 @@ def verify_processes(function: Any) -> None:
     Raises:
         IRError: W335: a statement in no process or in two, processes out of order or sharing a
             value; an array that more than one process writes or more than one other reads, an
-            argument that one writes and another uses; a stream that is no channel.
+            argument that more than one uses; a stream that is no channel.
     """
     numbers = _numbers(function)
     body = list(function.operation.regions[0].blocks[0].operations)
@@ -139,18 +139,18 @@ def _below(op: Any, names: tuple[str, ...] | None) -> Iterator[Any]:
 
 
 def _check_shared(memory: Any, users: dict[int, bool], function: Any) -> None:
-    writing = [number for number, writes in users.items() if writes]
-    if len(users) < 2 or not writing:
+    if len(users) < 2:
         return
+    writing = [number for number, writes in users.items() if writes]
     owner = memory.owner
     if isinstance(owner, ir.Block):
-        raise _refuse(f"an argument is written by process {writing[0]} and shared", function)
+        raise _refuse(f"processes {min(users)} and {max(users)} use one argument", function)
     name = local_info(owner).name
     if len(writing) > 1:
         raise _refuse(f"'{name}' is written by processes {writing[0]} and {writing[1]}", owner)
     if len(users) > 2:
         raise _refuse(f"'{name}' is read by {len(users) - 1} processes", owner)
-    if min(users) != writing[0]:
+    if not writing or min(users) != writing[0]:
         raise _refuse(f"'{name}' is read by a process before the one that writes it", owner)
 
 

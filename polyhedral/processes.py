@@ -1,8 +1,9 @@
 """Processes: which nests run as one, and whether they can be run at the same time.
 
 In a dataflow region each array has at most one process that writes it and one that reads what it
-wrote: the tool puts a memory of two halves between the two, or a FIFO. An argument that a process
-writes belongs to that process alone. (UG1399, "Dataflow optimization limitations".)
+wrote: the tool puts a memory of two halves between the two, or a FIFO. An argument that is an array
+belongs to one process (HLS 200-977, "it can only be used in one process"); scalars are free. (UG1399,
+"Dataflow optimization limitations".)
 """
 
 from __future__ import annotations
@@ -138,7 +139,7 @@ def channels(state: ScheduledScop, step: Step) -> tuple[Channel, ...]:
     for array in state.scop.program.arrays:
         uses = uses_of(state, array.name)
         writing = [n for n, use in uses.items() if use.writers]
-        if len(uses) < 2 or not writing:
+        if len(uses) < 2 or (array.storage is Storage.ARGUMENT and not array.shape):
             continue
         if array.storage is Storage.ARGUMENT or len(writing) > 1 or len(uses) > 2:
             raise SharedArray(array, uses, state, step)
@@ -151,6 +152,8 @@ def _told(array: Array, uses: dict[int, Use]) -> str:
     writing = [n for n, use in uses.items() if use.writers]
     if len(writing) > 1:
         return f"'{array.name}' is written by {len(writing)} processes of a dataflow region"
+    if array.storage is Storage.ARGUMENT and not writing:
+        return f"the argument '{array.name}' is read by {len(uses)} processes of a dataflow region"
     if array.storage is Storage.ARGUMENT:
         return f"the argument '{array.name}' is written by one process and read by another"
     return f"'{array.name}' is read by {len(uses) - 1} processes that do not write it"
@@ -173,6 +176,8 @@ def _advice(array: str, uses: dict[int, Use], state: ScheduledScop) -> str | Non
     local = state.scop.program.array(array).storage is Storage.LOCAL
     if local and len(writing) == 1:
         return f"write a copy of '{array}' for each process that reads it"
+    if not local and not writing:
+        return f"pass '{array}' once for each process that reads it"
     assert state.dataflow is not None
     low, high = min(uses), max(uses)
     names = process_names(state)

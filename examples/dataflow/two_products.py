@@ -5,7 +5,10 @@ from weft import f32
 
 SIZES = {
     "mini": {"NI": 16, "NJ": 18, "NK": 22, "NL": 24},
+    "small": {"NI": 40, "NJ": 50, "NK": 70, "NL": 80},
     "medium": {"NI": 180, "NJ": 190, "NK": 210, "NL": 220},
+    "large": {"NI": 800, "NJ": 900, "NK": 1100, "NL": 1200},
+    "pom": {"NI": 4096, "NJ": 4096, "NK": 4096, "NL": 4096},
 }
 NI, NJ, NK, NL = SIZES["medium"].values()
 
@@ -37,17 +40,19 @@ def two_products(A: f32[NI, NK], B: f32[NK, NJ], C: f32[NJ, NL], D: f32[NI, NL])
 
 @two_products.schedule
 def memories(s):
+    # A call every product's time: while the second works on one call, the first does the next.
     for loop in ("S0.j", "S1.j", "S2.j", "S3.j", "S5.j", "S6.j"):
         s.pipeline(loop)
-    s.dataflow()  # the second product starts when tmp is complete
+    s.dataflow()
 
 
 @two_products.schedule
 def streamed(s):
+    # One call is twice as fast too: the second product starts when the first has a row for it.
     for loop in ("S0.j", "S1.j", "S2.j", "S3.j", "S5.j", "S6.j"):
         s.pipeline(loop)
     s.dataflow()
-    s.stream("tmp", depth=16)  # it starts when the first row is
+    s.stream("tmp", depth=400)  # two rows: with less the first waits for the second
 
 
 def reference(A, B, C, D):

@@ -8,11 +8,11 @@ from weft import f32, fixed
 
 
 @weft.kernel
-def mixed(n: f32, A: f32[6, 8], v: f32[8], C: f32[6, 8], unused: f32[4]):
+def mixed(n: f32, D: f32[2], A: f32[6, 8], v: f32[8], C: f32[6, 8], unused: f32[4]):
     """Scalars between processes, statements outside of loops, a remainder nest, own locals."""
     first: f32
     T: f32[6, 8]
-    first = A[0, 0] * n
+    first = D[0] * n
     for i in range(6):
         row: f32[8]
         for j in range(8):
@@ -41,12 +41,12 @@ def test_the_text_of_a_region():
         "  float first;",
         "  float T[6][8];",
         "#pragma HLS stream variable=T type=fifo depth=3",
-        "  mixed_S0(n, A, first);",
+        "  mixed_S0(n, D, first);",
         "  mixed_S1(A, v, T);",
         "  mixed_S3(C, first, T);",
         "}",
     ]
-    assert "static void mixed_S0(float n, const float A[6][8], float &first) {" in text
+    assert "static void mixed_S0(float n, const float D[2], float &first) {" in text
     assert "static void mixed_S3(float C[6][8], float first, const float T[6][8]) {" in text
     assert text.count("#pragma HLS inline off") == 3
     process = text[text.index("static void mixed_S1") : text.index("static void mixed_S3")]

@@ -8,7 +8,7 @@ from mlir_passes.processes import processes_of
 from mlir_passes.provider import ir
 from mlir_passes.verify import verify_module
 
-ARGS = '%A: memref<8xf32> {hls.name = "A"}, %C: memref<8xf32> {hls.name = "C"}'
+ARGS = ", ".join(f'%{name}: memref<8xf32> {{hls.name = "{name}"}}' for name in "ABC")
 TWO = '#hls.dataflow<[["S0"], ["S1"]]>'
 
 
@@ -69,12 +69,12 @@ def test_a_stream_between_two_processes_passes():
             "the stream 't' has a depth of 0",
         ),
         (
-            kernel(local(more=STREAM), copy("S0", "t", "A"), copy("S1", "C", "A")),
+            kernel(local(more=STREAM), copy("S0", "t", "A"), copy("S1", "C", "B")),
             "the stream 't' does not go from one process to another",
         ),
-        (kernel(copy("S0", "C", "A"), copy("S1", "C", "A")), "an argument is written by process 0"),
+        (kernel(copy("S0", "C", "A"), copy("S1", "C", "A")), "processes 0 and 1 use one argument"),
         (
-            kernel(local(), copy("S0", "t", "A"), copy("S1", "t", "A")),
+            kernel(local(), copy("S0", "t", "A"), copy("S1", "t", "B")),
             "'t' is written by processes 0 and 1",
         ),
         (

@@ -46,13 +46,13 @@ def forked(A: f32[8], B: f32[8], C: f32[8]):
 
 
 @weft.kernel
-def twice(A: f32[8], B: f32[8]):
+def twice(A: f32[8], D: f32[8], B: f32[8]):
     t: f32[8]
     u: f32[8]
     for i in range(8):
         t[i] = A[i]
     for i in range(8):
-        u[i] = A[i] * 2.0
+        u[i] = D[i] * 2.0
     for i in range(8):
         B[i] = t[i] + u[i]
 
@@ -129,6 +129,19 @@ def test_an_argument_belongs_to_the_process_that_writes_it() -> None:
 
     text = refused(through.program, steps().dataflow()).render()
     assert "the argument 'A' is written by one process and read by another" in text
+
+
+def test_an_argument_that_two_processes_read_is_passed_twice() -> None:
+    @weft.kernel
+    def both(A: f32[8], a: f32, B: f32[8], C: f32[8]):
+        for i in range(8):
+            B[i] = A[i] * a
+        for i in range(8):
+            C[i] = A[i] + a
+
+    text = refused(both.program, steps().dataflow()).render()
+    assert "the argument 'A' is read by 2 processes of a dataflow region" in text
+    assert "help: pass 'A' once for each process that reads it" in text
 
 
 def test_two_readers_are_refused() -> None:

@@ -31,9 +31,12 @@ def walk(seed: int, told: Counter[str]) -> tuple[Case, bool]:
     rng = random.Random(seed)
     program = random_pipeline(seed)
     schedule = Schedule()
+    begins = rng.choice([0, 0, 1, 2])
     for n in range(STEPS):
         region = any(isinstance(s, Dataflow) for s in schedule)
-        step = random_dataflow(rng, program) if n == 2 else random_flow_step(rng, program, region)
+        step = (
+            random_dataflow(rng, program) if n == begins else random_flow_step(rng, program, region)
+        )
         longer = schedule.then(step)
         try:
             state = apply(program, longer)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import weft
 from dsl.loader import load
 from dsl.program import Program
-from dsl.schedule import ScheduleBuilder
+from dsl.schedule import Schedule, ScheduleBuilder
+from dsl.steps import Stream
 from mlir_passes.pipeline import compile_design
 from qor_gnn.batch import Batch
 from qor_gnn.batch_family import family
@@ -63,6 +66,12 @@ def told(program: Program, builder: ScheduleBuilder) -> QorEstimate:
     tree, module = kernel_of_tree(design.tree), kernel_of_module(design.module)
     assert tree == module
     return estimate(tree, U280)
+
+
+def with_depth(schedule: Schedule, depth: int) -> Schedule:
+    *steps, stream = schedule.steps
+    assert isinstance(stream, Stream)
+    return Schedule((*steps, replace(stream, depth=depth)))
 
 
 def region(answer: QorEstimate) -> RegionTime:
@@ -121,9 +130,8 @@ def test_depth_matters_where_words_come_in_rows() -> None:
     kernel = load("examples/dataflow/two_products.py:two_products")
     latencies = []
     for depth in (16, 190, 400):
-        streamed = [*kernel.schedules["streamed"].steps[:-1]]
-        schedule = ScheduleBuilder().stream("tmp", depth=depth).build()
-        tree = compile_design(kernel.program, weft.Schedule((*streamed, *schedule.steps))).tree
+        schedule = with_depth(kernel.schedules["streamed"], depth)
+        tree = compile_design(kernel.program, schedule).tree
         latencies.append(estimate(kernel_of_tree(tree), U280).latency.average)
     assert latencies[0] > 1.5 * latencies[1] > 1.5 * latencies[2] * 0.9
     assert latencies[2] < 7_700_000  # the slower of the two, and a row
@@ -140,7 +148,7 @@ def test_units_are_not_shared_and_channels_cost() -> None:
     kernel = load("examples/dataflow/two_products.py:two_products")
     tree = compile_design(kernel.program, kernel.schedules["memories"]).tree
     halves = estimate(kernel_of_tree(tree), U280)
-    tree = compile_design(kernel.program, kernel.schedules["streamed"]).tree
+    tree = compile_design(kernel.program, with_depth(kernel.schedules["streamed"], 16)).tree
     stream = estimate(kernel_of_tree(tree), U280)
     assert halves.bram18 is not None
     assert stream.bram18 is not None

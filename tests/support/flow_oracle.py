@@ -67,7 +67,7 @@ def shared_fault(program: Program, uses: Sequence[Use]) -> str | None:
         own = [u for u in uses if u.array == array.name]
         writers = {u.process for u in own if u.write}
         everyone = {u.process for u in own}
-        if not writers or len(everyone) < 2:
+        if len(everyone) < 2:
             continue
         if array.storage is Storage.ARGUMENT or len(writers) > 1 or len(everyone) > 2:
             return array.name

@@ -30,7 +30,7 @@ def random_pipeline(seed: int) -> Program:
     """
     rng = random.Random(f"pipeline/{seed}")
     p = ProgramBuilder(f"flow{seed}")
-    source = p.placeholder("A", i32, (ROWS, COLUMNS))
+    source = [p.placeholder(f"A{n}", i32, (ROWS, COLUMNS)) for n in range(4)]
     stages = rng.randint(2, 4)
     target = p.placeholder("Z", i32, (ROWS, COLUMNS))
     ready = []
@@ -45,10 +45,10 @@ def random_pipeline(seed: int) -> Program:
             if ready and rng.random() < 0.8
             else []
         )
-        value = source[i, j] * (n + 1)
+        value = source[n if rng.random() < 0.95 else 0][i, j] * (n + 1)
         for array in taken:
             value = value + _read(rng, array, i, j)
-        at = (ROWS - 1 - i, j) if rng.random() < 0.2 else (i, j)
+        at = (ROWS - 1 - i, j) if rng.random() < 0.1 else (i, j)
         where = i >= 1 if last and rng.random() < 0.15 else None
         p.compute(f"S{n}", (i, j), into[at], value, where=where)
         if rng.random() < 0.1:
@@ -66,9 +66,9 @@ def random_pipeline(seed: int) -> Program:
 
 def _read(rng: random.Random, array, i, j):  # type: ignore[no-untyped-def]
     chosen = rng.random()
-    if chosen < 0.7:
-        return array[i, j]
     if chosen < 0.8:
+        return array[i, j]
+    if chosen < 0.83:
         return array[ROWS - 1 - i, j]
     if chosen < 0.87:
         return array[i, COLUMNS - 1 - j]

@@ -8,7 +8,7 @@ i:
   j:
     for (int j = 0; j < 190; ++j) {
 #pragma HLS pipeline II=1
-      // S0 (two_products.py:20): left[j] = 0.0
+      // S0 (two_products.py:23): left[j] = 0.0
       left[j] = 0.0f;
     }
   k:
@@ -16,14 +16,14 @@ i:
     j_2:
       for (int j = 0; j < 190; ++j) {
 #pragma HLS pipeline II=1
-        // S1 (two_products.py:23): left[j] += A[i, k] * B[k, j]
+        // S1 (two_products.py:26): left[j] += A[i, k] * B[k, j]
         left[j] += A[i][k] * B[k][j];
       }
     }
   j_3:
     for (int j = 0; j < 190; ++j) {
 #pragma HLS pipeline II=1
-      // S2 (two_products.py:25): tmp[i, j] = left[j]
+      // S2 (two_products.py:28): tmp[i, j] = left[j]
       tmp[i][j] = left[j];
     }
   }
@@ -37,25 +37,25 @@ i:
   j:
     for (int j = 0; j < 220; ++j) {
 #pragma HLS pipeline II=1
-      // S3 (two_products.py:29): right[j] = 0.0
+      // S3 (two_products.py:32): right[j] = 0.0
       right[j] = 0.0f;
     }
   k:
     for (int k = 0; k < 190; ++k) {
       float row;
-      // S4 (two_products.py:31): row: f32 = tmp[i, k]
+      // S4 (two_products.py:34): row: f32 = tmp[i, k]
       row = tmp[i][k];
     j_2:
       for (int j = 0; j < 220; ++j) {
 #pragma HLS pipeline II=1
-        // S5 (two_products.py:33): right[j] += row * C[k, j]
+        // S5 (two_products.py:36): right[j] += row * C[k, j]
         right[j] += row * C[k][j];
       }
     }
   j_3:
     for (int j = 0; j < 220; ++j) {
 #pragma HLS pipeline II=1
-      // S6 (two_products.py:35): D[i, j] = right[j]
+      // S6 (two_products.py:38): D[i, j] = right[j]
       D[i][j] = right[j];
     }
   }
@@ -65,7 +65,7 @@ extern "C" void two_products(const float A[180][210], const float B[210][190],
                              const float C[190][220], float D[180][220]) {
 #pragma HLS dataflow
   float tmp[180][190];
-#pragma HLS stream variable=tmp type=fifo depth=16
+#pragma HLS stream variable=tmp type=fifo depth=400
   two_products_S0(A, B, tmp);
   two_products_S3(C, D, tmp);
 }
