@@ -70,6 +70,9 @@ def search_options(command: Callable[..., Any]) -> Callable[..., Any]:
                      metavar="FILE",
                      help="The predictor of gnn, from weft train. Default: the one that comes with "
                      "Weft for the tool."),
+        click.option("--learn", "rounds", type=click.IntRange(min=0), default=0, metavar="N",
+                     help="Search and promote to rtl in N turns, and choose what to promote by a "
+                     "predictor that learns from what rtl said."),
         click.option("--promote", type=click.Choice(PROMOTIONS), multiple=True,
                      help="Evaluate the front again by this; may be given several times."),
         click.option("--promote-most", type=click.IntRange(min=1), default=16,

@@ -32,7 +32,7 @@ def view(found: Predicted, style: Style) -> str:
     heads = (f"predicted ({PROVENANCE})", "value", "std", "90% interval", "model")
     lines = aligned(heads, rows, "lrrrr")
     notes = [f"note: {note}" for note in found.notes]
-    source = f"{PROVENANCE} of {found.weights.name}, trained on {', '.join(found.trained_on)}"
+    source = f"{PROVENANCE} of {found.weights}, trained on {', '.join(found.trained_on)}"
     return "\n".join([source, *notes, "", style.head(lines[0]), *lines[1:]]) + "\n"
 
 
@@ -44,7 +44,7 @@ def as_data(found: Predicted) -> dict[str, Any]:
     """The same as JSON."""
     return {
         "provenance": PROVENANCE,
-        "weights": str(found.weights),
+        "weights": found.weights,
         "trained_on": list(found.trained_on),
         "notes": list(found.notes),
         "figures": {name: asdict(one) for name, one in found.figures.items()},

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,13 +27,13 @@ class Predicted:
 
     Attributes:
         figures: by metric of `qor_gnn.gnn.examples.METRICS`.
-        weights: the file that they are from.
+        weights: name of the predictor.
         trained_on: the tools that the predictor has learned from.
         notes: what there is to say about them.
     """
 
     figures: dict[str, Figure]
-    weights: Path
+    weights: str
     trained_on: tuple[str, ...]
     notes: tuple[str, ...]
 
@@ -44,16 +45,26 @@ def model_for(target: str, weights: Path | None) -> tuple[Model, Path]:
         InputError: W528 its libraries are not installed; W512, W538, W539 the file is not one;
             W550 none comes with Weft for the tool.
     """
-    try:
-        from qor_gnn.gnn import weights as files
-    except ModuleNotFoundError as error:
-        raise InputError(
-            "W528",
-            f"predicting needs {error.name}, which is not installed",
-            help="pip install 'weft[gnn]'",
-        ) from error
+    needs_libraries()
+    from qor_gnn.gnn import weights as files
+
     path = files.shipped(target) if weights is None else weights
     return _loaded(path, _stamp(path)), path
+
+
+def needs_libraries() -> None:
+    """That what predictors need is installed.
+
+    Raises:
+        InputError: W528, it is not.
+    """
+    missing = next((n for n in ("torch", "safetensors") if find_spec(n) is None), None)
+    if missing is not None:
+        raise InputError(
+            "W528",
+            f"predictors need {missing}, which is not installed",
+            help="pip install 'weft[gnn]'",
+        )
 
 
 def _stamp(path: Path) -> tuple[int, int]:
@@ -95,14 +106,24 @@ def predicted(found: Estimation, weights: Path | None = None) -> Predicted:
 
 def all_predicted(found: Sequence[Estimation], weights: Path | None = None) -> list[Predicted]:
     """As `predicted`, of designs of one tool."""
+    model, path = model_for(found[0].setting.tool.name, weights)
+    return predicted_by(model, path.name, [example_of(one) for one in found])
+
+
+def predicted_by(model: Model, name: str, asked: Sequence[Example]) -> list[Predicted]:
+    """What a predictor that is at hand says of designs.
+
+    Args:
+        model: the predictor.
+        name: of it, for people.
+        asked: the designs, from `example_of`.
+    """
     from qor_gnn.gnn.predict import figures
 
-    model, path = model_for(found[0].setting.tool.name, weights)
-    asked = [example_of(one) for one in found]
     rows = figures(model, asked)
-    tools = (*model.targets, *model.adapters)
+    tools = tuple(dict.fromkeys((*model.targets, *model.adapters)))
     return [
-        Predicted(row, path, model.targets, _notes(one.target, tools))
+        Predicted(row, name, tools, _notes(one.target, tools))
         for row, one in zip(rows, asked, strict=True)
     ]
 
@@ -110,4 +131,5 @@ def all_predicted(found: Sequence[Estimation], weights: Path | None = None) -> l
 def _notes(target: str, tools: Sequence[str]) -> tuple[str, ...]:
     if target in tools:
         return ()
-    return (f"the predictor has seen no labels of {target}: only of {', '.join(tools)}",)
+    others = f"only of {', '.join(tools)}" if tools else "nor of any other tool"
+    return (f"the predictor has seen no labels of {target}, {others}",)

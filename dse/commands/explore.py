@@ -128,7 +128,7 @@ def _plan(kernel: str, given: dict[str, Any]) -> Plan:
         given["strategy"], given["seed"], given["reassociate"], chosen,
         tuple(dict.fromkeys(given["promote"])), given["promote_most"], given["timeout"],
         given["study"] or STUDY, None if given["storage"] is None else shown(given["storage"]),
-        given["weights"],
+        given["weights"], given["rounds"],
     )  # fmt: skip
     if plan.storage is not None and given["study"] is None:
         return replace(plan, study=study_name(plan))
@@ -137,14 +137,19 @@ def _plan(kernel: str, given: dict[str, Any]) -> Plan:
 
 def _weights(where: Setting, given: dict[str, Any]) -> Path | None:
     """The predictor's file, looked at before anything begins; None where none is asked for."""
-    if "gnn" not in (given["evaluator"], *given["promote"]):
-        if given["weights"] is not None:
-            raise click.UsageError("--weights is for --evaluator gnn and --promote gnn")
-        return None
-    from dse.prediction import model_for
-
-    model_for(where.tool.name, given["weights"])
+    if given["rounds"] and "rtl" not in given["promote"]:
+        raise click.UsageError("--learn needs somebody to learn from: add --promote rtl")
     weights: Path | None = given["weights"]
+    predicting = "gnn" in (given["evaluator"], *given["promote"])
+    if not predicting and not given["rounds"]:
+        if weights is not None:
+            raise click.UsageError("--weights is for --evaluator gnn, --promote gnn and --learn")
+        return None
+    from dse.prediction import model_for, needs_libraries
+
+    needs_libraries()
+    if predicting or weights is not None:
+        model_for(where.tool.name, weights)
     return weights
 
 

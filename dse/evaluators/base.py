@@ -20,6 +20,8 @@ RESOURCES = ("dsp", "lut", "ff", "bram18")
 # behind `rtl`.
 FIDELITIES = ("model", "gnn", "csim", "rtl")
 PROMOTIONS = FIDELITIES[1:]
+TRUE = ("rtl",)
+"""Those whose figures are what a tool made of the design: predictors learn from them."""
 
 
 class Status(Enum):

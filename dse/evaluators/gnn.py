@@ -76,7 +76,7 @@ def result_with(result: Result, found: Predicted) -> Result:
     """
     figures = found.figures
     known = {name for name, one in figures.items() if one.provenance == PROVENANCE}
-    notes = "; ".join((result.tool, f"predicted by {found.weights.name}", *found.notes))
+    notes = "; ".join((result.tool, f"predicted by {found.weights}", *found.notes))
     return replace(
         result,
         latency=figures["latency"].value,

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from dse import console
-from dsl.errors import InputError
+from dse.prediction import needs_libraries
 
 if TYPE_CHECKING:
     from qor_gnn.gnn.examples import Example
@@ -37,13 +36,7 @@ def labelled(places: Sequence[Path], jobs: int, cache: Path | None) -> list[Exam
     Raises:
         InputError: W528 a library is not installed; W532 a place holds none; W5xx it is damaged.
     """
-    missing = next((n for n in ("torch", "safetensors") if find_spec(n) is None), None)
-    if missing is not None:
-        raise InputError(
-            "W528",
-            f"predictors need {missing}, which is not installed",
-            help="pip install 'weft[gnn]'",
-        )
+    needs_libraries()
     from backends.rtl.synth import default_cache
     from dse.labels.examples import examples_of
 

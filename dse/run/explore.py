@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dse.evaluators.base import Evaluator, Request, Result
+from dse.evaluators.base import TRUE, Evaluator, Request, Result
 from dse.evaluators.registry import evaluator
 from dse.run.cache import ResultCache
 from dse.run.directory import RunDirectory
 from dse.run.fanout import PRELOAD, PRELOAD_TOOLS, Fanout, Here, Processes, Several
-from dse.run.front import Design
+from dse.run.front import Design, front
 from dse.run.offers import Offers, left_results
 from dse.run.plan import Plan
 from dse.run.promote import Promotion
@@ -106,17 +106,35 @@ def explore(
             offers = Offers(place, plan.study, plan.manifest())
             stack.callback(offers.end)
         try:
-            with contextlib.closing(_fanout(plan, means, offers, plan.evaluator)) as fanout:
-                Session(
-                    run, space, study, plan.evaluator, options, heard.trial, heard.stopping,
-                    fanout, cache,
-                ).explore()  # fmt: skip
-            for name in plan.promote:
-                _promote(run, plan, name, means, offers, heard, cache)
+            for part in _parts(plan, means.trials):
+                with contextlib.closing(_fanout(plan, means, offers, plan.evaluator)) as fanout:
+                    Session(
+                        run, space, study, plan.evaluator, replace(options, trials=part.trials),
+                        heard.trial, heard.stopping, fanout, cache,
+                    ).explore()  # fmt: skip
+                for name in plan.promote:
+                    _promote(run, plan, name, part.promoted, means, offers, heard, cache)
         except StopRequestedError:
             stopped = True
     run.event("stopped" if stopped else "finished", trials=study.count)
     return Explored(study.count, stopped)
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """How far one round goes: trials and promotions, those before included."""
+
+    trials: int
+    promoted: int
+
+
+def _parts(plan: Plan, trials: int) -> list[_Part]:
+    """The rounds; one where nothing is learned."""
+    rounds = max(1, plan.rounds)
+    return [
+        _Part(-(-trials * n // rounds), -(-plan.promote_most * n // rounds))
+        for n in range(1, rounds + 1)
+    ]
 
 
 def _sampler(strategy: str) -> Sampler:
@@ -146,6 +164,7 @@ def _promote(
     run: RunDirectory,
     plan: Plan,
     name: str,
+    most: int,
     means: Means,
     offers: Offers | None,
     heard: Heard,
@@ -156,7 +175,12 @@ def _promote(
     def request(key: str) -> Request:
         return Request(plan.program, run.schedule(key), plan.where.device, plan.clock)
 
+    order: Callable[[tuple[Design, ...]], tuple[Design, ...]] = front
+    if plan.rounds and name in TRUE:
+        from dse.run.active import Learner
+
+        order = Learner(run, name, plan.where, request, plan.weights)
     with contextlib.closing(_fanout(plan, means, offers, chosen)) as fanout:
         Promotion(
-            run, chosen, request, plan.promote_most, heard.promoted, heard.stopping, fanout, cache
+            run, chosen, request, most, heard.promoted, heard.stopping, fanout, cache, order
         ).carry_out()

@@ -16,7 +16,7 @@ from dsl.errors import InputError
 from dsl.program import Program
 
 # What a session may have otherwise than the one before.
-_FREE = ("source", "versions", "promote", "promote_most", "timeout")
+_FREE = ("source", "versions", "promote", "promote_most", "rounds", "timeout")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +37,8 @@ class Plan:
         study: the name of the study.
         storage: the database that it is in, without the password; None for the run's journal.
         weights: file of the predictor; None for the one that comes with Weft.
+        rounds: of searching and promoting by turns, with a predictor that learns from what was
+            promoted; 0 for one of each without.
     """
 
     source: str
@@ -56,6 +58,7 @@ class Plan:
     study: str
     storage: str | None
     weights: Path | None = None
+    rounds: int = 0
 
     @property
     def digest(self) -> str:
@@ -85,6 +88,7 @@ class Plan:
             "evaluator_version": self.evaluator.version,
             "promote": list(self.promote),
             "promote_most": self.promote_most,
+            "rounds": self.rounds,
             "timeout": self.timeout,
             "study": self.study,
             "storage": self.storage,
@@ -119,7 +123,7 @@ def opened(folder: Path, plan: Plan, *, resume: bool) -> RunDirectory:
                 f"the run in {folder} has {name} {there}, not {value}",
                 help="resume it with the options that it was begun with, or take another --out",
             )
-    changed = {name: manifest[name] for name in ("promote", "promote_most", "timeout")}
+    changed = {name: manifest[name] for name in ("promote", "promote_most", "rounds", "timeout")}
     if any(run.manifest.get(name) != value for name, value in changed.items()):
         run.manifest.update(changed)
         write_whole(folder / "manifest.json", json.dumps(run.manifest, indent=2) + "\n")

@@ -35,6 +35,7 @@ class Promotion:
         stopping: whether the user asked to stop.
         fanout: where they are evaluated.
         cache: where results may be.
+        chosen: which of the run's designs to evaluate, the most wanted first, as far as is known.
     """
 
     run: RunDirectory
@@ -45,6 +46,7 @@ class Promotion:
     stopping: Callable[[], bool]
     fanout: Fanout
     cache: ResultCache = field(default_factory=ResultCache)
+    chosen: Callable[[tuple[Design, ...]], tuple[Design, ...]] = front
     flying: dict[str, Design] = field(default_factory=dict)
     again: list[Job] = field(default_factory=list)
 
@@ -76,7 +78,7 @@ class Promotion:
         spent = sum(self.evaluator.name in d.promoted for d in self._all(found)) + len(under_way)
         fresh = [
             design
-            for design in front(found)
+            for design in self.chosen(found)
             if self.evaluator.name not in design.promoted and design.key not in under_way
         ]
         return fresh[: max(0, self.most - spent)]

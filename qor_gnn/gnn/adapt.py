@@ -31,6 +31,7 @@ _COLUMNS = {
     ],
     NodeType.MEMORY: [FEATURES[NodeType.MEMORY].index(c) for c in ("banks", "bank_words")],
 }
+_LEAST = 0.7  # of what labels that are left out say: they may be alike by chance
 _EXACT = 1e-6  # a metric that is missed by less everywhere is left as it is
 
 
@@ -75,7 +76,11 @@ class _Amounts:
 _GRID = tuple(
     _Amounts(*values)
     for values in itertools.product(
-        (0.02, 0.1), (0.0, 0.1, 0.4), (0.01, 0.04, 0.15), (0.7, 1.5, 3.0), (0.002, 0.008, 0.03)
+        (0.02, 0.1, 0.4),
+        (0.0, 0.1, 0.3, 1.0),
+        (0.01, 0.04, 0.15),
+        (1.0, 3.0, 8.0),
+        (0.002, 0.008, 0.03),
     )
 )
 
@@ -141,8 +146,10 @@ def _fitted(shots: Shots, metric: int) -> _Fit | None:
     weights = inverse @ missed
     # Leaving label i out: its error is weights_i / inverse_ii, its variance 1 / inverse_ii.
     alone = np.abs(weights) / np.sqrt(np.diag(inverse))
-    stretch = float(np.quantile(alone, 0.9)) / Z90
-    return _Fit(best, rows, weights, inverse, max(0.5, stretch))
+    # Of few labels nearly the largest, so that the next one is inside nine times out of ten.
+    level = min(1.0, 0.9 * (len(rows) + 1) / len(rows))
+    stretch = float(np.quantile(alone, level)) / Z90
+    return _Fit(best, rows, weights, inverse, max(_LEAST, stretch))
 
 
 def _likelihood(pieces: _Pieces, missed: Floats, amounts: _Amounts) -> float:
@@ -177,7 +184,8 @@ class _Pieces:
         """Half of what lies in terms is of the tool, the other half of the kernel."""
         found = amounts.whole**2 + amounts.terms**2 * self.terms
         found *= 0.5 + 0.5 * self.same
-        found += amounts.near**2 * np.exp(-0.5 * self.far / amounts.length**2)
+        # Not smooth (Matérn, 1/2): a directive more or less is a step.
+        found += amounts.near**2 * np.exp(-np.sqrt(self.far) / amounts.length)
         if noise:
             found[np.diag_indices(len(found))] += amounts.noise**2
         return found

@@ -19,7 +19,7 @@ import torch
 
 from qor_gnn.gnn.adapt import Adapter, Shots, joined, place
 from qor_gnn.gnn.examples import METRICS, Z90, Example, Floats, Prediction, column
-from qor_gnn.gnn.network import Network, one_thread
+from qor_gnn.gnn.network import Network, Shape, one_thread
 from qor_gnn.gnn.schema import FEATURES, EdgeType, NodeType
 from qor_gnn.gnn.terms import TermModel
 from qor_gnn.gnn.train import Data, Trained, data_of
@@ -109,10 +109,10 @@ class Model:
         of any.
         """
         row = self.targets.index(target) + 1 if target in self.targets else 0
-        told = self.calibration.stretch[:, row].any(axis=0)
+        told = self.calibration.stretch[:, row]
         if target in self.adapters:
-            told = told | np.isfinite(self.adapters[target].shots.missed).any(axis=0)
-        return frozenset(name for name, known in zip(METRICS, told, strict=True) if known)
+            told = np.concatenate([told, np.isfinite(self.adapters[target].shots.missed)])
+        return frozenset(name for n, name in enumerate(METRICS) if told[:, n].any())
 
     def _adapted(self, examples: Sequence[Example]) -> tuple[Floats, Floats]:
         """Means and standard deviations of logarithms, each of shape (n, metrics)."""
@@ -173,6 +173,14 @@ def _shots(examples: Sequence[Example], mean: Floats, shares: Floats) -> Shots:
         shares,
         np.log1p(np.maximum(label, 0.0)) - mean,
     )
+
+
+def untrained() -> Model:
+    """The white box, to be adapted to a tool that there is nothing trained for."""
+    with torch.random.fork_rng(devices=[]):
+        network = Network(Shape(members=1, hidden=1, layers=1, outer=1, targets=0))
+    nothing = np.zeros((2, 1, len(METRICS)))
+    return Model(network.eval(), (TermModel(),), (), {}, Calibration(nothing, nothing))
 
 
 def answers(network: Network, data: Data) -> tuple[Floats, Floats]:

@@ -155,7 +155,7 @@ def _shape(given: Mapping[str, Any]) -> Shape:
     shape = Shape(**given)
     for name, most in _MOST.items():
         value = getattr(shape, name)
-        if type(value) is not int or not 1 <= value <= most:
+        if type(value) is not int or not (name != "targets") <= value <= most:
             raise ValueError(f"{value!r} {name}")
     if type(shape.flat) is not bool:
         raise ValueError(f"flat is {shape.flat!r}")
