@@ -28,8 +28,13 @@ def logic(leaf: Leaf, sums: Sums) -> None:
     """Add the LUT terms of one body, after its registers are known."""
     _banks(leaf, sums)
     _addresses(leaf, sums)
-    for operator in leaf.body.graph.operator:
-        if operator is not None and not operator.shared:
+    graph = leaf.body.graph
+    alone = [n for n, o in enumerate(graph.operator) if o is not None and not o.shared]
+    taken = set(leaf.body.registers.values()).union(*graph.deps) if alone else set()
+    for n in alone:
+        operator = graph.operator[n]
+        # A selection of which only the guarded store was left is the guard of the store.
+        if operator is not None and n in taken:
             sums.lut_fixed += operator.lut
     narrow = leaf.body.personality.rules.narrow
     for division in divisions(leaf.body) if narrow else ():

@@ -1,7 +1,10 @@
-"""Banks that an access is in indeed, and divisions by numbers of banks."""
+"""Banks that an access is in indeed, divisions by numbers of banks, selections that are none."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from dsl.affine import Affine, Constraint
 from dsl.builder import ProgramBuilder
 from dsl.schedule import ScheduleBuilder
 from dsl.types import f32
@@ -9,6 +12,7 @@ from qor_gnn.address_cost import divisions
 from qor_gnn.compose import function_latency
 from qor_gnn.loops import Scope
 from qor_gnn.personality import personality
+from qor_gnn.region import Guard, Loop
 from qor_gnn.resource_leaves import Leaf, leaves
 from qor_gnn.resource_logic import logic
 from qor_gnn.resource_places import banks_of
@@ -114,3 +118,35 @@ def test_indices_are_divided_where_the_banks_are_no_power_of_two() -> None:
     plain, split = fixed(4), fixed(3)
     assert (split[0] - plain[0], split[1] - plain[1]) == divider(5)
     assert divider(5) == (45, 99)
+
+
+def selections(*, kept: bool) -> float:
+    """LUTs of operators where, of pairs, some are added to an element, or to a scalar."""
+    p = ProgramBuilder("sums")
+    i, j = p.loops(i=8, j=8)
+    x, y = p.placeholder("x", f32, (8, 8)), p.placeholder("y", f32, (8, 8))
+    total = p.placeholder("total", f32, (1,))
+    target = total[0] if kept else y[i, j]
+    p.compute("S", (i, j), target, target + x[i, j])
+    s = ScheduleBuilder()
+    s.unroll("S.j", 2)
+    s.pipeline("S.j")
+    kernel = region_tree(p, s)
+    ((function,), (outer,)) = kernel.functions, kernel.functions[0].body
+    assert isinstance(outer, Loop)
+    (inner,) = outer.body
+    assert isinstance(inner, Loop)
+    below = Constraint(Affine(((outer.iv, 1), (inner.iv, -1))), ">=")
+    inner = replace(inner, body=(Guard((below,), inner.body),))
+    function = replace(function, body=(replace(outer, body=(inner,)),))
+    kernel = replace(kernel, functions=(function,))
+    _, regions = function_latency(Scope(kernel, personality(ZU9EG)), function)
+    sums = Sums()
+    for leaf in leaves(regions):
+        logic(leaf, sums)
+    return sums.lut_fixed
+
+
+def test_a_guarded_store_needs_no_selection() -> None:
+    assert selections(kept=False) == 0
+    assert selections(kept=True) > 0
