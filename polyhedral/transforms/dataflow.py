@@ -39,6 +39,10 @@ def stream(state: ScheduledScop, step: Stream) -> ScheduledScop:
         raise ScheduleError(
             "W207", f"the depth {step.depth} is not between 1 and {_DEEPEST}", span=step.span
         )
+    if not array.shape:
+        raise ScheduleError(
+            "W220", f"'{array.name}' is a scalar: the tool hands it on by itself", span=step.span
+        )
     if state.dataflow is None:
         raise ScheduleError(
             "W220",

@@ -190,6 +190,18 @@ def test_what_is_no_stream(builder: ScheduleBuilder, code: str, text: str) -> No
     assert text in error.render()
 
 
+def test_a_scalar_is_no_stream() -> None:
+    @weft.kernel
+    def scalar(A: f32[8], B: f32[8]):
+        s: f32 = A[0]
+        for i in range(8):
+            B[i] = s
+
+    text = refused(scalar.program, steps().dataflow().stream("s")).render()
+    assert "error[W220]: 's' is a scalar: the tool hands it on by itself" in text
+    assert process_names(state(scalar.program, steps().dataflow())) == (("S0",), ("S1",))
+
+
 def test_a_stream_is_read_as_it_is_written() -> None:
     state(copies.program, steps().dataflow().stream("B", depth=1))
     both = steps().interchange("S0.i", "S0.j").interchange("S1.i", "S1.j")
