@@ -27,7 +27,7 @@ from qor_gnn.gnn.terms import TERMS, TermModel
 FORMAT = 1
 _NONE = 1e9  # instead of a label that is not there: every number in a file is finite
 SUFFIX = ".safetensors"
-SHIPPED = Path(__file__).parent / "weights"
+SHIPPED = Path(__file__).parent / "shipped"
 _MOST = {"members": 32, "hidden": 512, "layers": 16, "outer": 16, "targets": 1024}
 
 
@@ -109,16 +109,18 @@ def _model(tensors: dict[str, Tensor], about: Mapping[str, Any]) -> Model:
     for name, tensor in tensors.items():
         if not torch.isfinite(tensor).all():
             raise ValueError(f"{name} is not finite")
-    with torch.random.fork_rng(devices=[]):
-        network = Network(shape)
     weights = {
         name.removeprefix("network."): tensor
         for name, tensor in tensors.items()
         if name.startswith("network.")
     }
-    if any(weights[k].dtype != v.dtype for k, v in network.state_dict().items()):
-        raise ValueError("a tensor of another type")
-    network.load_state_dict(weights)
+    with torch.device("meta"):  # nothing is allocated before the tensors are known to fit
+        network = Network(shape)
+    wanted = network.state_dict()
+    for name, place in wanted.items():
+        if (weights[name].shape, weights[name].dtype) != (place.shape, place.dtype):
+            raise ValueError(f"{name} is of another shape or type")
+    network.load_state_dict(weights, assign=True)
     wide = (2, shape.targets + 1, len(METRICS))
     return Model(
         network.eval(),

@@ -107,6 +107,7 @@ HOSTILE = {
     "a tensor nobody knows": put("network.evil", torch.zeros(1)),
     "not a number": put("stretch", torch.full((2, 2, 6), torch.nan, dtype=torch.float64)),
     "too large a network": shape_with(hidden=1 << 30),
+    "a network that would fill the memory": shape_with(hidden=512, members=32, layers=16),
     "no members": shape_with(members=0),
     "a shape of words": shape_with(layers="many"),
     "a field nobody knows": shape_with(__class__="x"),
