@@ -90,6 +90,8 @@ class Rules:
         flatten_imperfect: nests flatten around statements that are not in the innermost loop.
         promote_first: accumulators go into registers before nests flatten, and so prevent it.
         whole_copies: a partial last iteration of an unrolled loop counts as a whole one.
+        late_nests_short: of an unrolled loop around others that does not start at 0 a partial last
+            iteration does not count at all.
         reassociate: under unsafe math sums are trees; `tree_saved` states of each addition of one,
             and ``exit`` added to a sum in front of the exit of a flattened, partly unrolled loop.
         tree_carries: the accumulator is a leaf of that tree, instead of being added to its sum.
@@ -119,6 +121,9 @@ class Rules:
         concurrent_nests: loops that share no memory run at the same time, whatever is inside.
         blocks_rise: a block between two pipelines moves above the first, and has units of its own.
         deeper: by how much a pipeline may grow for want of units before it gets more of them.
+        shifted_registers: the address of a store that is shifted along is in flip-flops, in each
+            bank that it may go to; else in LUTs alone.
+        elements_apart: where every element of an array has a register, each module has its own.
     """
 
     load: int = 2
@@ -137,6 +142,7 @@ class Rules:
     flatten_imperfect: bool = False
     promote_first: bool = True
     whole_copies: bool = False
+    late_nests_short: bool = False
     reassociate: bool = False
     tree_saved: int = 0
     product_saved: int = 0
@@ -157,6 +163,8 @@ class Rules:
     longest_interval: int = 0
     concurrent_nests: bool = False
     blocks_rise: bool = True
+    shifted_registers: bool = True
+    elements_apart: bool = True
 
 
 @dataclass(frozen=True, slots=True)

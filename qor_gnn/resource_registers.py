@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 
 from qor_gnn.paths import register_paths
-from qor_gnn.resource_leaves import Leaf
+from qor_gnn.resource_leaves import OWN, Leaf
 from qor_gnn.resource_places import word
 from qor_gnn.resource_terms import Sums
 from qor_gnn.switches import switch_stores
@@ -165,7 +165,8 @@ def _loads(leaf: Leaf, sums: Sums, shared: Pools) -> None:
         if place.complete:
             sums.ff["selected_complete"] += bits
             which = table.shapes[shape_of[address[n]]].memory
-            keep(shared, ("complete", leaf.module, which), bits * table.memories[which].banks)
+            module = leaf.module if body.personality.rules.elements_apart else OWN
+            keep(shared, ("complete", module, which), bits * table.memories[which].banks)
             continue
         ready = start[n] + 1
         end = get(n, 0)
@@ -230,6 +231,7 @@ def _store_addresses(leaf: Leaf, sums: Sums) -> None:
         extra = (scheduled[n] - loaded.get(address, 0)) // leaf.period if leaf.pipelined else 0
         if extra >= _KEPT:
             sums.lut["long"] += count
-            sums.ff["long"] += count * (_SHIFT + bits)
+            if leaf.body.personality.rules.shifted_registers:
+                sums.ff["long"] += count * (_SHIFT + bits)
         else:
             sums.ff["addresses"] += count * bits * (1 + extra)

@@ -9,15 +9,17 @@ from dsl.builder import ProgramBuilder
 from dsl.schedule import ScheduleBuilder
 from dsl.types import f32
 from qor_gnn.address_cost import divisions
+from qor_gnn.binding import units_of
 from qor_gnn.compose import function_latency
 from qor_gnn.loops import Scope
-from qor_gnn.personality import personality
+from qor_gnn.personality import Personality, personality
 from qor_gnn.region import Guard, Loop
 from qor_gnn.resource_leaves import Leaf, leaves
 from qor_gnn.resource_logic import logic
 from qor_gnn.resource_places import banks_of
 from qor_gnn.resource_tables import bank_multiplexer, divider, multiplexer
 from qor_gnn.resource_terms import Sums
+from qor_gnn.resources import terms_of
 from tests.qor.designs import region_tree
 
 ZU9EG, U200 = "vitis-2022.1-zu9eg-10ns", "vitis-2025.1-u200-4ns"
@@ -150,3 +152,38 @@ def selections(*, kept: bool) -> float:
 def test_a_guarded_store_needs_no_selection() -> None:
     assert selections(kept=False) == 0
     assert selections(kept=True) > 0
+
+
+def update(tool: Personality) -> Sums:
+    """Two pipelines that read x, every element of which is a register; one updates y."""
+    p = ProgramBuilder("update")
+    (i,) = p.loops(i=8)
+    x, y = p.placeholder("x", f32, (8, 4)), p.placeholder("y", f32, (64,))
+    z = p.placeholder("z", f32, (8,))
+    p.compute("S", (i,), y[8 * i], y[8 * i] + x[i, 1])
+    p.compute("T", (i,), z[i], x[i, 1] + x[i, 1])
+    s = ScheduleBuilder()
+    for name in ("S.i", "T.i"):
+        s.pipeline(name)
+    s.partition("x", 0, "complete")
+    s.partition("y", 0, "cyclic", 16)
+    kernel = region_tree(p, s)
+    _, regions = function_latency(Scope(kernel, tool), kernel.functions[0])
+    return terms_of([regions], units_of(regions))
+
+
+def test_addresses_that_are_shifted_along_may_be_luts_alone() -> None:
+    tool = personality(ZU9EG)
+    plain = update(tool)
+    rules = replace(tool.rules, shifted_registers=False)
+    luts = update(replace(tool, rules=rules))
+    assert plain.lut == luts.lut
+    assert plain.lut["long"] >= 2  # y[8 * i] is in one of two banks
+    assert plain.ff["long"] > luts.ff["long"]
+
+
+def test_modules_may_share_the_elements_of_an_array() -> None:
+    tool = personality(ZU9EG)
+    assert update(tool).ff["complete"] == 2 * 8 * 32
+    rules = replace(tool.rules, elements_apart=False)
+    assert update(replace(tool, rules=rules)).ff["complete"] == 8 * 32
