@@ -16,8 +16,9 @@ from qor_gnn.gnn.ensemble import Model
 from qor_gnn.gnn.network import Shape
 from qor_gnn.gnn.predict import GnnPredictor
 from qor_gnn.gnn.train import Settings
-from qor_gnn.gnn.weights import load, save, shipped
-from tests.gnn.designs import designs
+from qor_gnn.gnn.weights import SHIPPED, load, save, shipped
+from qor_gnn.personality import available
+from tests.gnn.designs import TOOL, designs
 
 EXAMPLES = [*designs("gemm", 24), *designs("atax", 24)]
 SMALL = Settings(Shape(members=2, hidden=4, layers=1, outer=1), epochs=2, batch=16)
@@ -182,6 +183,38 @@ def test_a_folder_that_cannot_be_written_is_refused(model, tmp_path):
     with pytest.raises(InputError) as refused:
         save(tmp_path / "file" / "m", model)
     assert refused.value.code == "W508"
+
+
+@pytest.mark.parametrize("path", sorted(SHIPPED.glob("*.safetensors")), ids=lambda p: p.stem)
+def test_what_comes_with_weft_has_a_model_card(path):
+    model = load(path)
+    assert path.stem in available()
+    assert model.targets == (path.stem,)
+    assert shipped(path.stem) == path
+    card = model.card
+    assert card["designs"] > 1000
+    assert len(card["kernels"]) >= 2
+    assert {"data", "licence"} <= set(card["sources"][path.stem])
+    assert {(m["metric"], m["kernels"]) for m in card["measured"]} >= {
+        ("lut", "new"),
+        ("ff", "seen"),
+    }
+    for row in card["measured"]:
+        assert row["error_pct"] <= row["white_box_error_pct"]
+
+
+def test_what_comes_with_weft_is_small():
+    sizes = [path.stat().st_size for path in SHIPPED.glob("*.safetensors")]
+    assert sizes
+    assert sum(sizes) < 5e6
+
+
+def test_what_comes_with_weft_is_near_the_white_box_on_other_kernels():
+    model = load(shipped(TOOL))
+    found = model.predict(EXAMPLES)
+    for metric, far in (("latency", 0.001), ("dsp", 0.001), ("lut", 0.25), ("ff", 0.25)):
+        base = np.array([e.base[metric] for e in EXAMPLES])
+        assert np.mean(np.abs(found.mean[metric] / base - 1)) < far
 
 
 def test_a_tool_without_weights_is_told_which_there_are():
