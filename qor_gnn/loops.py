@@ -49,7 +49,10 @@ class Scope:
         """How often the (unrolled) body runs."""
         trips = trips_of(loop, self.mode)
         copies = loop.factor
-        if self.personality.rules.whole_copies:
+        rules = self.personality.rules
+        if rules.late_nests_short and _starts_late(loop) and not innermost(loop):
+            return max(1, trips // copies)
+        if rules.whole_copies:
             return ceil(trips / copies)
         return trips / copies if trips % copies else trips // copies
 
@@ -62,6 +65,11 @@ class Scope:
         automatic = self.personality.options.auto_pipeline
         free = automatic and loop.automatic and loop.unroll != 0
         return 1 if free and innermost(loop) else None
+
+
+def _starts_late(loop: Loop) -> bool:
+    """Its counter is known to begin elsewhere than at 0."""
+    return all(b.is_const for b in loop.lowers) and max(b.const for b in loop.lowers) != 0
 
 
 def whole_trips(iterations: float) -> int:
@@ -122,7 +130,7 @@ def nest_graph(scope: Scope, chain: tuple[Loop, ...], env: dict[str, Affine]) ->
     own[inner.iv] = base + Affine(((number, inner.step),))
     copied = frozenset({number, *(each.iv for each in loops_in(inner.body))})
     partial = inner.trips.maximum % copies  # copies in front of the only exit
-    if partial and base.const and scope.personality.rules.blurred:
+    if partial and _starts_late(inner) and scope.personality.rules.blurred:
         scope.addresses.blurred.add(inner.iv)
     expander = Expander(
         scope.personality, scope.addresses, scope.numbers, own, copied, scope.from_zero

@@ -86,6 +86,19 @@ def test_what_another_copy_stored_in_the_same_place_is_not_loaded_again() -> Non
     assert four - once == 3 * (7 + 6)
 
 
+@pytest.mark.parametrize(("first", "rows"), [(0, 48), (1, 32)])
+def test_a_late_loop_around_others_counts_whole_iterations_only(first: int, rows: int) -> None:
+    # 40 rows in copies of 16: three times 16, or two times (seidel-2d L1, fdtd-2d L2, heat-3d L4).
+    p = ProgramBuilder("late")
+    e, h = p.local("E", f64, (ROWS, COLUMNS)), p.local("H", f64, (ROWS, COLUMNS))
+    i, j = p.loops(i=range(first, first + 40), j=COLUMNS)
+    p.compute("S", (i, j), e[i, j], h[i, j] * 2.0)
+    times = {x.loops: x for x in found(p, Unroll("i", 16)).loops}
+    fewer = {x.loops: x for x in found(p, Unroll("i", 8)).loops}
+    per_row = fewer["i",].latency.average / 40
+    assert times["i",].latency.average == pytest.approx(per_row * rows, rel=0.02)
+
+
 # ----------------------------------------------------------------------- banks that counters choose
 
 
