@@ -234,6 +234,7 @@ def calibrated(trained: Trained, examples: Sequence[Example], card: Mapping[str,
         data.base() - data.label[:, None, :],
         {NEW: ~trained.told & ~knows, SEEN: ~trained.told & knows},
         _shares(examples),
+        data.label > 0,
     )
     tools = len(trained.targets) + 1
     trust = np.zeros((2, tools, len(METRICS)))
@@ -270,6 +271,7 @@ class _Held:
         offset: the white box less the label, (n, members, metrics), NaN without a label.
         held: whether a member had not been told, of a new kernel and of one seen, (n, members).
         weight: of each design, shape (n,).
+        some: whether the label is not 0, shape (n, metrics).
     """
 
     moves: Floats
@@ -277,6 +279,7 @@ class _Held:
     offset: Floats
     held: Mapping[int, npt.NDArray[np.bool_]]
     weight: Floats
+    some: npt.NDArray[np.bool_]
 
     def measured(self, kind: int, mine: npt.NDArray[np.bool_], metric: int) -> Measured:
         """What comes of one metric; of new kernels from those seen where no kernel was left out."""
@@ -289,9 +292,9 @@ class _Held:
             return Measured(0.0, 0.0, 0, 0.0, 0.0)
         weight = np.broadcast_to(self.weight[:, None], rows.shape)[rows]
         off, move = offset[rows], self.moves[:, :, metric][rows]
-        errors = {
-            t: float(np.average(np.abs(np.expm1(off + t * move)), weights=weight)) for t in TRUSTS
-        }
+        # Errors are relative to the label: one of 0 has none, but has to be in its interval.
+        some = np.broadcast_to(self.some[:, None, metric], rows.shape)[rows]
+        errors = {t: _mean(np.abs(np.expm1(off + t * move))[some], weight[some]) for t in TRUSTS}
         best = min(TRUSTS, key=lambda t: errors[t])
         trust = best if errors[best] < _GAIN * errors[0.0] else 0.0
         ratio = np.abs(off + trust * move) / np.maximum(self.scales[:, :, metric][rows], 1e-9)
@@ -302,6 +305,10 @@ class _Held:
             round(100 * errors[0.0], 3),
             round(100 * errors[trust], 3),
         )
+
+
+def _mean(values: Floats, weights: Floats) -> float:
+    return float(np.average(values, weights=weights)) if len(values) else 0.0
 
 
 def _quantile(values: Floats, weights: Floats, level: float) -> float:

@@ -83,7 +83,7 @@ def _amounts(examples: Sequence[Example], resource: str) -> Floats:
     names = [f"{resource}.{term.name}" for term in TERMS[resource]]
     names.append(f"{resource}.fixed")
     rows = [[e.terms.get(name, 0.0) for name in names] for e in examples]
-    return np.array(rows, dtype=np.float64).reshape(-1, len(names))
+    return np.maximum(np.array(rows, dtype=np.float64).reshape(-1, len(names)), 0.0)
 
 
 def clock_of(target: str) -> float:
