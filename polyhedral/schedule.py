@@ -102,7 +102,7 @@ def apply_step(state: ScheduledScop, step: Step) -> ScheduledScop:
     if isinstance(step, _REORDERING):
         check_order(state, new, frozenset(p.name for p in changed), step)
     check_annotations(changed, step)
-    check_region(new, step)
+    check_region(state, new, step)
     return new
 
 

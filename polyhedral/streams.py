@@ -81,8 +81,19 @@ class Deadlock(ScheduleError):
         self.needed = needed
 
 
-def check_streams(state: ScheduledScop, found: tuple[Channel, ...], step: Step) -> None:
+def check_streams(
+    state: ScheduledScop,
+    found: tuple[Channel, ...],
+    step: Step,
+    known: frozenset[Stream] = frozenset(),
+) -> None:
     """Every stream of the state is one, and no depth can stop the processes.
+
+    Args:
+        state: with processes.
+        found: its channels.
+        step: what is refused.
+        known: streams whose order has been checked.
 
     Raises:
         ScheduleError: W220 it is no channel; W215 its memory is no FIFO; W218 (as `NotAStream`);
@@ -102,7 +113,8 @@ def check_streams(state: ScheduledScop, found: tuple[Channel, ...], step: Step) 
                 raise ScheduleError(
                     "W215", f"the stream '{s.array}' is a fifo, not {s.type}", span=step.span
                 )
-        _check_stream(state, by_array[stream.array], stream, step)
+        if stream not in known:
+            _check_stream(state, by_array[stream.array], stream, step)
     for stream in state.streams:
         _check_cycle(state, by_array[stream.array], found, stream, step)
 
@@ -210,7 +222,7 @@ def _union(maps: list[isl.Map]) -> isl.Map:
     found = maps[0]
     for m in maps[1:]:
         found = found.union(m)
-    return found
+    return found.coalesce() if len(maps) > 1 else found
 
 
 def _check_once(step: Step, array: Array, times: isl.Map, what: str) -> None:

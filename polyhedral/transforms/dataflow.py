@@ -54,11 +54,19 @@ def stream(state: ScheduledScop, step: Stream) -> ScheduledScop:
     return replace(state, streams=(*kept, step))
 
 
-def check_region(state: ScheduledScop, step: Step) -> None:
+def check_region(before: ScheduledScop, state: ScheduledScop, step: Step) -> None:
     """Are the processes of the state still independent but for their channels?
+
+    Args:
+        before: the state that the step was applied to; what held there and is the same holds.
+        state: the new one.
+        step: what is refused.
 
     Raises:
         ScheduleError: W217 to W220, see `polyhedral.processes` and `polyhedral.streams`.
     """
-    if state.dataflow is not None:
-        check_streams(state, channels(state, step), step)
+    if state.dataflow is None:
+        return
+    same = before.pieces == state.pieces and before.dataflow == state.dataflow
+    known = set(before.streams) if same and before.partitions == state.partitions else set()
+    check_streams(state, channels(state, step), step, frozenset(known))
