@@ -19,12 +19,6 @@ from qor_gnn.resources import Coefficients
 RIDGE = 0.3
 """Weight of the priors, relative to that of the labels, where there are `MANY` designs or more."""
 
-RIDGES = (RIDGE, 1.0, 3.0, 10.0)
-"""Weights of the priors that are tried, where groups tell which serves one that is left out."""
-
-WORTH = 0.95
-"""Another weight than `RIDGE` has to lower the error of what is left out to this share of it."""
-
 MANY = 100
 
 FAR = 2.5
@@ -60,8 +54,8 @@ def calibrate(
         designs: at least one.
         tool: name of the personality that scheduled them.
         source: where the labels are from, kept in the result next to the errors of the fit.
-        ridge: weight of the priors, relative to that of the labels; None for the one of `RIDGES` that
-            serves groups best that are left out (more of it where there are few designs).
+        ridge: weight of the priors, relative to that of the labels; None for `RIDGE`, and more of it
+            where there are few designs.
 
     Raises:
         ValueError: there are no designs, or a label is not positive.
@@ -70,10 +64,7 @@ def calibrate(
     errors: dict[str, float] = {}
     for resource, terms in (("lut", LUT_TERMS), ("ff", FF_TERMS)):
         problem = _problem(designs, resource, terms)
-        weight = ridge
-        if weight is None:
-            weight = best_ridge(problem, np.array([d.group for d in designs]))
-        solution = problem.solved(weight)
+        solution = problem.solved(ridge)
         found[resource] = dict(zip(problem.names, map(float, solution), strict=True))
         errors[f"{resource}_mape_pct"] = round(100 * problem.error(solution), 3)
     kept = {**source, "designs": len(designs), **errors}
@@ -95,8 +86,6 @@ def left_out(
 ) -> list[Prediction]:
     """For each design the prediction of coefficients that its group had no part in.
 
-    Nor had it in the choice of the weight of the priors.
-
     Args:
         designs: of two groups or more.
         also: further designs to learn from, of other groups than the one that is left out.
@@ -116,31 +105,11 @@ def left_out(
             on_fit(f"{resource} without {group}")
             if (groups == group).all():
                 raise ValueError(f"every design is of {group}: leaving it out leaves nothing")
-            others, rows = groups != group, asked & (groups == group)
-            rest = problem.part(others)
-            coefficients = rest.solved(best_ridge(rest, groups[others]))
+            coefficients = problem.part(groups != group).solved()
+            rows = asked & (groups == group)
             values[resource][rows] = problem.part(rows).predicted(coefficients)
     pairs = zip(values["lut"], values["ff"], strict=True)
     return [Prediction(float(lut), float(ff)) for lut, ff in list(pairs)[: len(designs)]]
-
-
-def best_ridge(problem: Problem, groups: NDArray[np.str_]) -> float:
-    """The weight of the priors for groups that are left out: the first, unless others are better."""
-    scale = max(1.0, MANY / len(problem.labels))
-    weights = [weight * scale for weight in RIDGES]
-    if len(set(groups.tolist())) == 1:
-        return weights[0]
-
-    def error(weight: float) -> float:
-        total = 0.0
-        for group in dict.fromkeys(groups.tolist()):
-            rest, part = problem.part(groups != group), problem.part(groups == group)
-            total += part.error(rest.solved(weight))
-        return total
-
-    errors = {weight: error(weight) for weight in weights}
-    best = min(weights, key=errors.__getitem__)
-    return best if errors[best] < WORTH * errors[weights[0]] else weights[0]
 
 
 @dataclass(frozen=True, slots=True)
