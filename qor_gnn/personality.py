@@ -90,8 +90,8 @@ class Rules:
         flatten_imperfect: nests flatten around statements that are not in the innermost loop.
         promote_first: accumulators go into registers before nests flatten, and so prevent it.
         whole_copies: a partial last iteration of an unrolled loop counts as a whole one.
-        late_nests_short: of an unrolled loop around others that does not start at 0 a partial last
-            iteration does not count at all.
+        late_nests_short: of an unrolled loop around a single other one that does not start at 0 a
+            partial last iteration does not count at all.
         reassociate: under unsafe math sums are trees; `tree_saved` states of each addition of one,
             and ``exit`` added to a sum in front of the exit of a flattened, partly unrolled loop.
         tree_carries: the accumulator is a leaf of that tree, instead of being added to its sum.

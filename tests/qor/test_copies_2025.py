@@ -87,7 +87,7 @@ def test_what_another_copy_stored_in_the_same_place_is_not_loaded_again() -> Non
 
 
 @pytest.mark.parametrize(("first", "rows"), [(0, 48), (1, 32)])
-def test_a_late_loop_around_others_counts_whole_iterations_only(first: int, rows: int) -> None:
+def test_a_late_loop_around_another_counts_whole_iterations_only(first: int, rows: int) -> None:
     # 40 rows in copies of 16: three times 16, or two times (seidel-2d L1, fdtd-2d L2, heat-3d L4).
     p = ProgramBuilder("late")
     e, h = p.local("E", f64, (ROWS, COLUMNS)), p.local("H", f64, (ROWS, COLUMNS))
