@@ -50,7 +50,8 @@ class Scope:
         trips = trips_of(loop, self.mode)
         copies = loop.factor
         rules = self.personality.rules
-        if rules.late_nests_short and _starts_late(loop) and sole_loop(loop) is not None:
+        around = sole_loop(loop) is not None and not innermost(loop)
+        if rules.late_nests_short and around and _starts_late(loop):
             return max(1, trips // copies)
         if rules.whole_copies:
             return ceil(trips / copies)
