@@ -135,6 +135,7 @@ def _part(nest: Nest, order: Order, sides: Sides, ports: int, guarded: bool = Fa
     """One nest with so many blocks, and copies in each; ``guarded`` ones run under a condition."""
     interval = ports
     chain = 0
+    pipeline = _moving(order, sides)
     for level, (loop, (blocks, u)) in enumerate(zip(order.loops, sides, strict=True)):
         inside = prod(b for b, _ in sides[level + 1 :])
         for carry in loop.carries:
@@ -142,7 +143,8 @@ def _part(nest: Nest, order: Order, sides: Sides, ports: int, guarded: bool = Fa
             chain = max(chain, links)
             if blocks > 1 and not order.drains:
                 around = max(1.0, inside * carry.distance)
-                interval = max(interval, ceil((carry.delay + links) / around))
+                delay = carry.delay + carry.closing(u, pipeline, guarded)
+                interval = max(interval, ceil(delay / around))
     trips, entered = 1.0, nest.runs
     for level, (blocks, _) in enumerate(sides):
         flat = all(loop.extent is not None for loop in order.loops[level + 1 :])
@@ -151,6 +153,17 @@ def _part(nest: Nest, order: Order, sides: Sides, ports: int, guarded: bool = Fa
         else:
             entered *= blocks
     return _Part(entered * (interval * trips + order.depth + chain + _CALL), interval)
+
+
+def _moving(order: Order, sides: Sides) -> frozenset[str]:
+    """The loops with several blocks that run as one pipeline."""
+    found: set[str] = set()
+    for loop, (blocks, _) in reversed(list(zip(order.loops, sides, strict=True))):
+        if blocks > 1:
+            found.add(loop.name)
+        if loop.extent is None or (order.drains and found):
+            break
+    return frozenset(found)
 
 
 def _units(order: Order, vector: Vector, interval: int) -> Units:

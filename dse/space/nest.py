@@ -17,13 +17,17 @@ class Carry:
     """A loop hands a value on, which is needed ``distance`` iterations later.
 
     That takes ``delay`` cycles, and ``more`` for each further iteration in one body; of a sum that
-    the tool makes a ``tree`` of, for each level of that.
+    the tool makes a ``tree`` of, for each level of that. The old sum is added to the tree's root, but
+    is a ``leaf`` of it for some tools where it is in a register: where it moves with no loop of the
+    pipeline. ``moving`` names the loops that it moves with.
     """
 
     distance: int
     delay: int
     more: int
     tree: bool = False
+    leaf: bool = True
+    moving: frozenset[str] = frozenset()
 
     def links(self, copies: int, guarded: bool = False) -> int:
         """Cycles of so many copies in one body besides ``delay``; guarded ones make no tree."""
@@ -31,6 +35,12 @@ class Carry:
         if self.tree and not guarded:
             return self.more * (turns.bit_length() - 1)  # ceil(log2(turns + 1)) levels
         return self.more * (turns - 1)
+
+    def closing(self, copies: int, pipeline: frozenset[str], guarded: bool = False) -> int:
+        """Cycles until the value is back, besides ``delay``, in a pipeline of these loops."""
+        if self.tree and not guarded and (not self.leaf or self.moving & pipeline):
+            return 0
+        return self.links(copies, guarded)
 
 
 @dataclass(frozen=True, slots=True)

@@ -175,7 +175,8 @@ def _order(
     delays = {s.name: _delays(s, context.tool) for s in statements}
     dependences = carried(state, names)
     first = group[0]
-    band = _Band(state, group, level, delays, context.tool.rules.reassociate)
+    rules = context.tool.rules
+    band = _Band(state, group, level, delays, rules.reassociate, rules.tree_carries)
     loops = tuple(band.loop(k, dependences) for k in range(level, len(first.dims)))
     written = {s.target.memory for s in statements}
     every = frozenset(first.names)
@@ -198,6 +199,7 @@ class _Band:
     level: int
     delays: Mapping[str, _Delays]
     trees: bool  # the tool makes trees of sums
+    leaves: bool  # in which the old sum is a leaf, if it is in a register
 
     def interval(self, level: int) -> Interval | None:
         """The range of a loop where it is always the same."""
@@ -208,7 +210,7 @@ class _Band:
         piece = self.group[0]
         interval = self.interval(level)
         mine = [c for c in dependences if c.loop == piece.dims[level].uid]
-        carries = {_carry(c, self.delays, self.trees) for c in mine}
+        carries = {_carry(c, self.delays, self.trees, self.leaves) for c in mine}
         unrolls = interval is not None and interval.extent > 1 and self._unrolls(level)
         separates = not unrolls or self._separates(level)
         constant = all(self.interval(k) for k in range(self.level, len(piece.dims)))
@@ -290,12 +292,13 @@ def _use(state: ScheduledScop, access: Access, writes: bool, tool: Personality) 
 @dataclass(frozen=True, slots=True)
 class _Delays:
     """Of one statement, in states: its longest path of operators, that from what it accumulates
-    into, and what a turn through memory adds.
+    into, and what a turn through memory adds. ``moving`` are the loops that its target moves with.
     """
 
     whole: int
     accumulating: int
     memory: int
+    moving: frozenset[str]
 
 
 def _delays(statement: Statement, tool: Personality) -> _Delays:
@@ -309,17 +312,18 @@ def _delays(statement: Statement, tool: Personality) -> _Delays:
         before = max((onto[k] for k in op.operands), default=-1)
         started = op.access == statement.target
         onto.append(0 if started else before + own if before >= 0 else -1)
+    moving = frozenset(v for index in statement.target.indices for v in index.variables())
     if not whole:
-        return _Delays(0, 0, tool.rules.memory_cycle)
+        return _Delays(0, 0, tool.rules.memory_cycle, moving)
     accumulating = onto[-1] if onto[-1] >= 0 else whole[-1]
-    return _Delays(whole[-1], accumulating, tool.rules.memory_cycle)
+    return _Delays(whole[-1], accumulating, tool.rules.memory_cycle, moving)
 
 
-def _carry(found: Carried, delays: Mapping[str, _Delays], trees: bool) -> Carry:
+def _carry(found: Carried, delays: Mapping[str, _Delays], trees: bool, leaves: bool) -> Carry:
     source, sink = delays[found.source], delays[found.sink]
     if found.reduction:
         around = sink.accumulating + sink.memory
-        return Carry(found.distance, around, sink.accumulating, trees)
+        return Carry(found.distance, around, sink.accumulating, trees, leaves, sink.moving)
     most = max(source.whole, sink.whole)
     return Carry(found.distance, most + sink.memory, most)
 

@@ -5,18 +5,19 @@ Where the evaluator finds more DSP than was estimated, the same is solved for as
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import inf
 
 from dse.evaluators.base import Limits, Result, Status
-from dse.space.space import Point, Space
+from dse.space.space import Choice, Point, Space
 from dse.strategies.pom import Trial, pom
 from dse.strategies.refine import refined
-from dse.strategies.solve import solve
+from dse.strategies.solve import Solution, solve
 from dse.strategies.spend import less
 
 _TRIES = 6  # of one budget, each with less to spend
 _BEST = 2  # solutions of a variant that are evaluated for the whole budget
+_SHARED = 4  # solutions that share units: what waiting for them costs is not estimated
 _MARGIN = 1.02  # by what share an estimate may be slower than a known design
 
 
@@ -78,7 +79,7 @@ def solved(
         found = solutions
         for _ in range(_TRIES):
             dearest: Result | None = None
-            for solution in found[:count]:
+            for solution in _worth(found, count):
                 if solution.cycles > _MARGIN * fastest:
                     break
                 if solution.point in dear:
@@ -100,3 +101,13 @@ def solved(
                 break
             spend = reduced
             found = solve(space, number, spend)
+
+
+def _worth(found: Sequence[Solution], count: int) -> list[Solution]:
+    """The first solutions; more of them, one of each kind, where copies share units."""
+    if not any(choice.ii > 1 for s in found[:count] for choice in s.point.choices):
+        return list(found[:count])
+    kinds: dict[tuple[Choice, ...], Solution] = {}
+    for solution in found:
+        kinds.setdefault(tuple(c for c in solution.point.choices if c.ii > 1), solution)
+    return list(kinds.values())[: max(count, _SHARED)]

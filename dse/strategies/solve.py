@@ -8,6 +8,7 @@ nests could do alone.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import lcm, prod
@@ -17,11 +18,12 @@ from dse.space.banks import Demand, demand
 from dse.space.cost import Units, design_cycles, design_units, stages
 from dse.space.nest import Nest, Order, Vector
 from dse.space.partitions import partitions, relaxed, solved
-from dse.space.space import Point, Space
+from dse.space.space import Choice, Point, Space
 from dse.strategies.ladder import Rung, ladder
 from dsl.program import Program
 
 WIDTH = 24  # states that are kept
+_ALIKE = 2  # states that share units alike
 _RUNGS = 250  # of a nest, the fastest ones of each order and those of fewer copies
 _BANKS = 0.02  # of the cycles, about what the most banks that an array may have cost
 
@@ -71,7 +73,7 @@ def solve(
     for n in sorted(range(len(nests)), key=lambda n: (-solver.alone[n], n)):
         grown = [new for state in states for new in solver.extended(state, n)]
         grown.sort(key=lambda s: s.score)
-        states = grown[:width]
+        states = _varied(grown, width)
     found = []
     for state in states:
         rungs = [state.chosen[n].rung for n in range(len(nests))]
@@ -80,6 +82,21 @@ def solve(
         dsp = design_units(solver.stages, [r.cost.units for r in rungs])
         found.append(Solution(point, cycles, dsp))
     return tuple(found)
+
+
+def _varied(states: list[_State], width: int) -> list[_State]:
+    """The first ones, of those that share units alike a few only: their estimates are too near."""
+    found: list[_State] = []
+    alike: Counter[tuple[Choice, ...]] = Counter()
+    for state in states:
+        rungs = [option.rung for option in state.chosen.values()]
+        key = tuple(rung.choice for rung in rungs if rung.asked > 1)
+        alike[key] += 1
+        if not key or alike[key] <= _ALIKE:
+            found.append(state)
+        if len(found) == width:
+            break
+    return found
 
 
 class _Solver:
@@ -164,7 +181,7 @@ class _Solver:
         banks: dict[str, int] = {}
         for (array, _), factor in wanted.items():
             banks[array] = banks.get(array, 1) * factor
-        dear = _BANKS * max(banks.values(), default=1) / MAX_BANKS
+        dear = _BANKS * min(1.0, max(banks.values(), default=1) / MAX_BANKS)
         return design_cycles(self.stages, cycles) * (1 + dear)
 
 
