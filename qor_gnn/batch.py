@@ -123,7 +123,7 @@ class Batch:
         Args:
             points: (n, parameters) integers, in the order of `Family.names`.
         """
-        table = np.asarray(points, np.int64).reshape(-1, len(self.family.names))
+        table = np.asarray(points, np.int64).reshape(len(points), len(self.family.names))
         found = _empty(len(table))
         if self.template is not None:
             for first in range(0, len(table), _AT_ONCE):

@@ -54,8 +54,8 @@ def parts_in(template: Template) -> list[Known]:
     Statements that set constants are in every part behind them: nothing is left of them.
 
     Raises:
-        NoTemplateError: what is a constant in a part is none in the design, or the design is no
-            single function, but a dataflow region.
+        NoTemplateError: what is a constant in a part is none in the design, nothing is left of that,
+            or it is no single function, but a dataflow region.
     """
     body = template.tree.body
     kernel = kernel_of_tree(template.tree)
@@ -76,6 +76,8 @@ def parts_in(template: Template) -> list[Known]:
         if _folded(template, nodes) != constants & set(nodes):
             raise NoTemplateError("what is a constant in a part is none in the design")
         found.append(Known(nodes, _columns(template, nodes)))
+    if not found:
+        raise NoTemplateError("nothing is left of the design")
     return found
 
 

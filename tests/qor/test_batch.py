@@ -245,6 +245,18 @@ def apart(g: f32, h: f32, a: f32[8], b: f32[8], c: f32[8], d: f32[8]):
         d[i] = c[i] * c[i]
 
 
+def test_nothing_is_left_of_constants() -> None:
+    batch = Batch(family(nothing.program, ScheduleBuilder().build()), ZU9EG)
+    assert batch.template is None
+    check(batch, np.zeros((1, 0), np.int64), "exact_tree")
+
+
+@weft.kernel
+def nothing(x: f32[8]):
+    a: f32
+    a = 2.0  # noqa: F841
+
+
 @weft.kernel
 def twice(x: f32[8], y: f32[8]):
     a: f32
