@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from dse.fidelities import PROMOTIONS, RESOURCES
+
 if TYPE_CHECKING:
     from backends.devices import Device
     from dse.evaluators.base import Limits
 
 STRATEGIES = ("auto", "pom", "tpe", "nsga2", "nsga3", "gp", "random", "exhaustive")
-RESOURCES = ("dsp", "lut", "ff", "bram18")
 OBJECTIVES = ("latency", "seconds", *RESOURCES)
-PROMOTIONS = ("gnn", "csim", "rtl")
 EVALUATORS = ("model", "gnn")
 _UNITS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
 

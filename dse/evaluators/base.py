@@ -15,11 +15,6 @@ from backends.devices import Device
 from dsl.program import Program
 from dsl.schedule import Schedule
 
-RESOURCES = ("dsp", "lut", "ff", "bram18")
-# The evaluators by name, the cheapest first (`dse.evaluators.registry` makes them). `vitis` belongs
-# behind `rtl`.
-FIDELITIES = ("model", "gnn", "csim", "rtl")
-PROMOTIONS = FIDELITIES[1:]
 TRUE = ("rtl",)
 """Those whose figures are what a tool made of the design: predictors learn from them."""
 
@@ -93,7 +88,7 @@ class Result:
     Attributes:
         status: figures are there only with ``ok`` and ``infeasible``.
         latency: cycles, on average over data-dependent trip counts; None if unknown.
-        resources: name in `RESOURCES` to its count; those not estimated are absent.
+        resources: name in `dse.fidelities.RESOURCES` to its count; those not estimated are absent.
         provenance: where the figures come from (`qor_gnn.estimate.Provenance`).
         tool: what they are the figures of: tool, version, device and clock.
         detail: of a failure, one line.
@@ -102,7 +97,7 @@ class Result:
         checks: that the design went through.
         period: ns that the design was found to need; None where that was not asked.
         spread: standard deviations of figures that are predicted, by ``latency``, ``period_ns`` and
-            the names of `RESOURCES`.
+            the names of the resources.
     """
 
     status: Status

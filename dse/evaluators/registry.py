@@ -1,4 +1,4 @@
-"""The evaluators of `dse.evaluators.base.FIDELITIES` by name.
+"""The evaluators of `dse.fidelities.FIDELITIES` by name.
 
 One that joins them gets a test class of the evaluators' contract.
 """

@@ -19,7 +19,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TextIO
 
-from dse.evaluators.base import PROMOTIONS, Result
+from dse.evaluators.base import Result
+from dse.fidelities import PROMOTIONS
 from dse.run.codec import result_from_json, result_to_json
 from dsl.errors import InputError
 from dsl.schedule import Schedule

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from backends.devices import device
-from dse.evaluators.base import FIDELITIES, Evaluator, Request, Result
+from dse.evaluators.base import Evaluator, Request, Result
 from dse.evaluators.registry import evaluator
+from dse.fidelities import FIDELITIES
 from dse.run.cache import ResultCache
 from dse.run.codec import key_of, program_digest
 from dse.run.fanout import Job, Processes

@@ -14,7 +14,8 @@ from math import ceil, prod
 from typing import TYPE_CHECKING
 
 from backends.devices import Device
-from dse.evaluators.base import RESOURCES, Result
+from dse.evaluators.base import Result
+from dse.fidelities import RESOURCES
 from dse.reduced import extents_of
 from dse.run.codec import result_from_json, result_to_json
 from dse.run.directory import RunDirectory, write_whole

@@ -8,7 +8,8 @@ import pytest
 
 import weft
 from backends.devices import device
-from dse.evaluators.base import RESOURCES, Evaluator, Request, Status
+from dse.evaluators.base import Evaluator, Request, Status
+from dse.fidelities import RESOURCES
 from dse.workers import run_tasks
 from dsl.schedule import Schedule
 from dsl.steps import Interchange, Pipeline, Unroll

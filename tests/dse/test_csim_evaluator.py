@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from backends.devices import device
-from dse.evaluators.base import PROMOTIONS, Check, Evaluator, Request, Status
+from dse.evaluators.base import Check, Evaluator, Request, Status
 from dse.evaluators.csim import CsimEvaluator
 from dse.evaluators.registry import evaluator
+from dse.fidelities import PROMOTIONS
 from dse.run.codec import program_digest
 from dsl.kernel import Kernel
 from dsl.loader import load

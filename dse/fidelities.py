@@ -1,0 +1,9 @@
+"""Names of evaluators and of what they count: light, for the command line's help reads them."""
+
+from __future__ import annotations
+
+RESOURCES = ("dsp", "lut", "ff", "bram18")
+# The evaluators by name, the cheapest first (`dse.evaluators.registry` makes them). `vitis` belongs
+# behind `rtl`.
+FIDELITIES = ("model", "gnn", "csim", "rtl")
+PROMOTIONS = FIDELITIES[1:]
