@@ -216,13 +216,13 @@ ORDERS: Mapping[str, Mapping[str, str]] = {
         "9024_DSPs/opt5": "jki",
     },
     "2mm": {
-        "220_DSPs/opt5": "jki jli",
+        "220_DSPs/opt5": "ikj ijl",
         "2560_DSPs/opt1": "ijk ilj",
         "2560_DSPs/opt2": "jki jil",
         "2560_DSPs/opt3": "ijk ilj",
-        "2560_DSPs/opt4": "jki jli",
-        "2560_DSPs/opt5": "jki jli",
-        "9024_DSPs/opt5": "jki jli",
+        "2560_DSPs/opt4": "ikj ijl",
+        "2560_DSPs/opt5": "ikj ijl",
+        "9024_DSPs/opt5": "ikj ijl",
     },
     "3mm": {
         "220_DSPs/opt5": "jki jml jli",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from math import prod
 from typing import Any
 
@@ -171,14 +172,22 @@ class _Writer:
         if o.array not in self.streams:
             return self._operand(o, node)
         kept = self._own(f"{o.array}_in", o, node)
+        shape = self.shapes[node.name]
+        absent = [x for x in node.loops if x not in o.loops]
+        where = place.outer[absent[0]] <= 0 if absent else None
+        if absent == [shape.order[-1]]:  # in front of the innermost loop: statements, no loops
+            copies = product(*(range(shape.tile[x]) for x in o.loops))
+            for n, copy in enumerate(copies):
+                own = {
+                    x: place.outer[x] * shape.tile[x] + c
+                    for x, c in zip(o.loops, copy, strict=True)
+                }
+                word = self.arrays[o.array][_at(o, own)]
+                self._add(f"R{o.array}{n}", node, place, (), kept[_at(o, own)], word, where)
+            return kept
         loops, at = self._inside(node, place, o.loops)
-        absent = [place.outer[x] for x in node.loops if x not in o.loops]
-        where = absent[0] <= 0 if absent else None
         word = self.arrays[o.array][_at(o, at)]
         self._add(f"R{o.array}", node, place, loops, kept[_at(o, at)], word, where)
-        for x in o.loops:  # in front of the innermost loop it is in no pipeline that unrolls it
-            if self.shapes[node.name].tile[x] > 1:
-                self.schedule.unroll(f"R{o.array}_{node.name}.{x}u")
         return kept
 
 
