@@ -47,7 +47,7 @@ def _process(p: ProcessTime) -> tuple[str, ...]:
 
 def channel_rows(found: Estimation, channels: Sequence[ChannelTime]) -> list[tuple[str, ...]]:
     """Rows of `CHANNEL_HEADS`."""
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for c in channels:
         cost = _cost(found, c.memory)
         words = "" if c.depth is None else f"{c.depth:,}"
