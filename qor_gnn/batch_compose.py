@@ -74,11 +74,14 @@ def _arrays(parts: Sequence[Part], r: int, cores: Sequence[str], index: Counts) 
                 counts[k, n, place[core]] = count
     elements = sorted({element for p in parts for element, _ in p.numbers[r].behind})
     behind = [[dict(p.numbers[r].behind).get(e, 0) for p in parts] for e in elements]
+    units, inside, before = (each[index] for each in counts)
     return RegionArrays(
         np.array([p.numbers[r].prologue for p in parts])[index],
         np.array([p.numbers[r].latency for p in parts])[index],
         np.array([p.numbers[r].switches for p in parts])[index],
-        *(each[index] for each in counts),
+        units,
+        inside,
+        before,
         {e: np.array(states, np.int64)[index] for e, states in zip(elements, behind, strict=True)},
     )
 

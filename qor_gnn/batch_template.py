@@ -126,8 +126,7 @@ class Template:
         for n in kept:
             first, end, position = self.spans[n]
             top, bottom = self._integers(np.array([values], np.int64), np.arange(first, end))
-            numbers = iter((top[0] // bottom[0]).tolist())
-            (node,) = rebuilt((self.tree.body[n],), lambda _, numbers=numbers: next(numbers))
+            node = _renumbered(self.tree.body[n], iter((top[0] // bottom[0]).tolist()))
             found += self._annotated(node, values, count(position), {})
         return replace(self.tree, body=found, partitions=self._partitions(values))
 
@@ -175,6 +174,12 @@ class Template:
                 whole = replace(step, factor=0) if step.scheme == "complete" else step
                 found = kept if one else (*kept, whole)
         return found
+
+
+def _renumbered(node: TreeNode, numbers: Iterator[int]) -> TreeNode:
+    """A node with its integers replaced in turn."""
+    (found,) = rebuilt((node,), lambda _: next(numbers))
+    return found
 
 
 def _unroll(loop: TreeLoop, factor: int) -> int | None:
