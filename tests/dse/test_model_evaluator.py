@@ -15,8 +15,9 @@ from weft import f32, f64
 
 
 @weft.kernel
-def short_rows(a: f64[200, 8]):
+def short_rows(a: f64[200, 8], b: f64[200]):
     for i in range(200):
+        b[i] = 0.5
         for j in range(8):
             a[i, j] = a[i, j] * 2.0
 

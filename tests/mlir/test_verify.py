@@ -86,7 +86,7 @@ CASES = {
     "an interface of a local": (
         kernel('%b = memref.alloc() {hls.interface = #hls.interface<"m_axi", "">} : memref<8xf32>'),
         "error[W312]: 'memref.alloc' takes no annotation 'hls.interface'\n"
-        "help: there is name, partition, storage, type",
+        "help: there is name, partition, storage, stream, type",
     ),
     "an annotation of the wrong kind": (
         kernel(loop("hls.pipeline = 1 : i64")),
