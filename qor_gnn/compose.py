@@ -227,10 +227,14 @@ def _closed(
     asked: int,
 ) -> tuple[Body, list[Cycle]]:
     """A sum through memory that does not close on its way through the tree of an iteration's terms
-    is added to the tree's root instead.
+    is added to the tree's root instead; not one in logic, which is what closes it as a leaf.
     """
     first = limits(*found, asked)[0]
     if not isinstance(first, Recurrence) or first.through != "memory" or first.interval <= asked:
+        return found
+    slowest = max(found[1], key=lambda cycle: cycle.interval)
+    operators = [o for n in slowest.path if (o := found[0].graph.operator[n]) is not None]
+    if any(o.shared and not o.dsp for o in operators):
         return found
     own = scope.personality
     scope.personality = replace(own, rules=replace(own.rules, tree_carries=False))

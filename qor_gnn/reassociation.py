@@ -7,13 +7,14 @@ terms in front of that exit are a tree; those behind it are one too where the bo
 own, and stay a chain in a flattened nest. Terms under a condition pass a selection each and so make
 no chain; they are not touched.
 
-Where `Rules.tree_carries` says so, the accumulator is a leaf of the tree like any other: it is there
-first, so that it has the longest way through it, but the tree of one term more is no deeper.
+Where `Rules.tree_carries` says so, the accumulator is a leaf of the tree like any other, and the tree
+of one term more is no deeper; how many additions it passes is in `carried_levels`.
 """
 
 from __future__ import annotations
 
 import heapq
+from bisect import bisect_left
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from typing import Literal
@@ -24,6 +25,8 @@ from qor_gnn.paths import longest_path
 from qor_gnn.personality import Operator, Rules
 
 _SUMS = ("add", "sub")
+_MOST_TERMS = (2, 3, 8, 30)
+"""The most terms with which a leaf passes 1, 2, … additions; see `carried_levels`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +38,17 @@ class Exit:
 
     at: int
     behind: Literal["tree", "chain"]
+
+
+def carried_levels(terms: int) -> int:
+    """Additions that an accumulator which is a leaf passes on its way through a tree.
+
+    Reports of 2023.2 have 1 at 1 and 2 terms, 3 at 4 and 8, 4 at 10, 15, 16 and 25. Between these it
+    is taken not to shrink; beyond them it is the least that a balanced tree has.
+    """
+    if terms <= _MOST_TERMS[-1]:
+        return 1 + bisect_left(_MOST_TERMS, terms)
+    return (terms + 1).bit_length() - 1
 
 
 def reassociated(
@@ -142,7 +156,7 @@ class _Rebuilt:
         carried, terms = self._terms(last)
         exit_ = self.exit
         if self.rules.tree_carries and carried is not None:
-            return self._tree([carried, *(t for _, t in terms)], last)
+            return self._with_leaf(carried, [t for _, t in terms], last)
         if exit_ is None or carried is None:
             tree = self._late_last([t for _, t in terms], last)
             return tree if carried is None else self._join(carried, tree, last, 0)
@@ -196,6 +210,20 @@ class _Rebuilt:
         if not early or not late:
             return self._tree(terms, like)
         return self._join(self._tree(early, like), self._tree(late, like), like, 0)
+
+    def _with_leaf(self, carried: int, terms: list[int], like: int) -> int:
+        """A balanced tree of the terms and the accumulator, which passes `carried_levels`."""
+        if carried_levels(len(terms)) == len(terms).bit_length():  # on the lowest level
+            return self._tree([carried, *terms], like)
+        groups = []
+        while terms:  # the larger half of the leaves is without it
+            beside = (len(terms) + 2) // 2
+            groups.append(terms[-beside:])
+            terms = terms[:-beside]
+        total = carried
+        for group in reversed(groups):
+            total = self._join(total, self._tree(group, like), like, self.rules.tree_saved)
+        return total
 
     def _tree(self, terms: list[int], like: int) -> int:
         """Terms added in pairs, those that are there first before the others."""

@@ -150,3 +150,30 @@ def test_a_sum_through_memory_that_does_not_close_in_its_tree_is_added_at_the_ro
     schedule = s.partition("x", 0, "cyclic", 10).build()
     found = estimate(kernel_of_tree(loop_tree(apply(p.build(), schedule))), TOOL)
     assert loop(found, "k", "i").ii == interval
+
+
+@pytest.mark.parametrize(
+    ("terms", "additions"), [(1, 1), (2, 1), (4, 3), (8, 3), (10, 4), (15, 4), (16, 4), (25, 4)]
+)
+def test_how_many_additions_a_sum_in_a_register_passes(terms: int, additions: int) -> None:
+    """Intervals of sums in logic that reports have: 4 states for each addition."""
+    p = ProgramBuilder("total")
+    a, y = p.placeholder("A", f32, (16 * terms,)), p.placeholder("y", f32, (1,))
+    k, u = p.loops(k=16, u=terms)
+    p.compute("S", (k, u), y[0], y[0] + a[k * terms + u])
+    s = ScheduleBuilder().reassociate("S").pipeline("k").partition("A", 0, "cyclic", terms)
+    schedule = s.bind_op("S", "fadd", "fabric").build()
+    found = estimate(kernel_of_tree(loop_tree(apply(p.build(), schedule))), TOOL)
+    assert loop(found, "k").ii == 4 * additions
+
+
+def test_a_sum_through_memory_in_logic_stays_a_leaf() -> None:
+    """25 terms and the sum so far: four additions of 4 states and a load, with 16 rows between."""
+    p = ProgramBuilder("columns")
+    a, y = p.placeholder("A", f32, (16, 400)), p.placeholder("y", f32, (16,))
+    k, i, u = p.loops(k=16, i=16, u=25)
+    p.compute("S", (k, i, u), y[i], y[i] + a[i, k * 25 + u])
+    s = ScheduleBuilder().reassociate("S").pipeline("i").partition("A", 1, "cyclic", 25)
+    schedule = s.bind_op("S", "fadd", "fabric").build()
+    found = estimate(kernel_of_tree(loop_tree(apply(p.build(), schedule))), TOOL)
+    assert loop(found, "k", "i").ii == 2

@@ -100,3 +100,11 @@ def test_the_order_is_the_fastest_legal_one() -> None:
         latencies[" ".join(chosen[n] for n in ("node3", "node2"))] = found.latency.average
     listed = u280_flow.ORDERS["2mm"][design.label.design]
     assert latencies[listed] == min(latencies.values())
+
+
+@needs_data
+@pytest.mark.parametrize("name", ["2560_DSPs/opt3", "2560_DSPs/opt4", "9024_DSPs/opt5"])
+def test_sums_of_sixteen_and_twenty_five_terms(name: str) -> None:
+    design = next(d for d in designs(FOLDER) if (d.kernel, d.label.design) == ("mvt", name))
+    found = answer(design.kernel, dict(design.shapes), " ".join(design.streams))
+    assert found.latency.average == pytest.approx(design.label.cosim_cycles, rel=0.01)
