@@ -8,6 +8,7 @@ from math import prod
 from dse.space.factors import factors
 from dsl.affine import Affine
 from dsl.steps import Step
+from qor_gnn.reassociation import carried_levels
 
 Vector = tuple[int, ...]  # unroll factor of each loop of an order, outermost first
 
@@ -18,8 +19,8 @@ class Carry:
 
     That takes ``delay`` cycles, and ``more`` for each further iteration in one body; of a sum that
     the tool makes a ``tree`` of, for each level of that. The old sum is added to the tree's root, but
-    is a ``leaf`` of it for some tools where it is in a register: where it moves with no loop of the
-    pipeline. ``moving`` names the loops that it moves with.
+    is a ``leaf`` of it for some tools where it is in ``logic``, or in a register: where it moves with no
+    loop of the pipeline. ``moving`` names the loops that it moves with.
     """
 
     distance: int
@@ -28,6 +29,7 @@ class Carry:
     tree: bool = False
     leaf: bool = True
     moving: frozenset[str] = frozenset()
+    logic: bool = False
 
     def links(self, copies: int, guarded: bool = False) -> int:
         """Cycles of so many copies in one body besides ``delay``; guarded ones make no tree."""
@@ -38,9 +40,11 @@ class Carry:
 
     def closing(self, copies: int, pipeline: frozenset[str], guarded: bool = False) -> int:
         """Cycles until the value is back, besides ``delay``, in a pipeline of these loops."""
-        if self.tree and not guarded and (not self.leaf or self.moving & pipeline):
+        if not self.tree or guarded:
+            return self.links(copies, guarded)
+        if not self.leaf or (self.moving & pipeline and not self.logic):
             return 0
-        return self.links(copies, guarded)
+        return self.more * (carried_levels(max(1, copies // self.distance)) - 1)
 
 
 @dataclass(frozen=True, slots=True)

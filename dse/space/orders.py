@@ -292,38 +292,44 @@ def _use(state: ScheduledScop, access: Access, writes: bool, tool: Personality) 
 @dataclass(frozen=True, slots=True)
 class _Delays:
     """Of one statement, in states: its longest path of operators, that from what it accumulates
-    into, and what a turn through memory adds. ``moving`` are the loops that its target moves with.
+    into, and what a turn through memory adds. ``moving`` are the loops that its target moves with,
+    ``logic`` says that it accumulates in a unit without DSP slices.
     """
 
     whole: int
     accumulating: int
     memory: int
     moving: frozenset[str]
+    logic: bool = False
 
 
 def _delays(statement: Statement, tool: Personality) -> _Delays:
     whole: list[int] = []
     onto: list[int] = []
+    logic = False
     for op in statement.ops:
         own = 0
-        if op.kind not in ("load", "input", "const", "index"):
-            own = tool.operator(op.kind, op.type, op.width, op.impl).distance
-        whole.append(max((whole[k] for k in op.operands), default=0) + own)
         before = max((onto[k] for k in op.operands), default=-1)
+        if op.kind not in ("load", "input", "const", "index"):
+            operator = tool.operator(op.kind, op.type, op.width, op.impl)
+            own = operator.distance
+            logic |= before >= 0 and operator.shared and not operator.dsp
+        whole.append(max((whole[k] for k in op.operands), default=0) + own)
         started = op.access == statement.target
         onto.append(0 if started else before + own if before >= 0 else -1)
     moving = frozenset(v for index in statement.target.indices for v in index.variables())
     if not whole:
         return _Delays(0, 0, tool.rules.memory_cycle, moving)
     accumulating = onto[-1] if onto[-1] >= 0 else whole[-1]
-    return _Delays(whole[-1], accumulating, tool.rules.memory_cycle, moving)
+    return _Delays(whole[-1], accumulating, tool.rules.memory_cycle, moving, logic)
 
 
 def _carry(found: Carried, delays: Mapping[str, _Delays], trees: bool, leaves: bool) -> Carry:
     source, sink = delays[found.source], delays[found.sink]
     if found.reduction:
         around = sink.accumulating + sink.memory
-        return Carry(found.distance, around, sink.accumulating, trees, leaves, sink.moving)
+        more = sink.accumulating
+        return Carry(found.distance, around, more, trees, leaves, sink.moving, sink.logic)
     most = max(source.whole, sink.whole)
     return Carry(found.distance, most + sink.memory, most)
 
