@@ -48,8 +48,6 @@ STREAM_HLS = {
 }
 DATAFLOW = ("k2mm", "k3mm")
 QUICK_CAPS = (220,)
-SECONDS = 10
-SECONDS_LONG = {"k3mm": 20}
 COMPUTE_BOUND = 1.10
 GEMM_MULTIPLY_ADDS = 200 * 220 * 240
 MULTIPLY_ADD = 5  # DSP slices of an f32 product and a sum, both of DSP slices
@@ -200,8 +198,9 @@ def stream_hls_rows(
         share = latency / compute if latency is not None else None
         goal = Goal("<=", COMPUTE_BOUND)
         yield Row(NAME, case, "ratio_to_compute_bound", share, "1", goal, MODEL, n)
-    limit = Goal("<=", SECONDS_LONG.get(kernel, SECONDS))
-    yield Row(NAME, case, "seconds", imports + found.seconds, "s", limit, "processor time", 1)
+    # No goal: this is the time until nothing better is looked for; `benchmarks.dse_speed` has the
+    # time until the rival's figure is reached.
+    yield Row(NAME, case, "seconds", imports + found.seconds, "s", None, "processor time", 1)
 
 
 def pom_rows(kernel: str) -> Iterator[Row]:
