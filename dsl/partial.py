@@ -27,6 +27,7 @@ from dataclasses import dataclass, replace
 from dsl import typing
 from dsl.affine import Affine, And, Cond, cond_variables, negate
 from dsl.expr import Access, Binary, BinaryOp, Const, Index, Load, map_leaves
+from dsl.names import unused
 from dsl.program import Array, If, Loop, Node, Program, Stmt, Storage
 from dsl.scopes import ordered_locals
 
@@ -80,9 +81,9 @@ def with_partials(program: Program, name: str, level: int, count: int, block: in
     arrays = [a.name for a in program.arrays]
     stmt = next(s for s in program.statements() if s.name == name)
     names = _Names(
-        _fresh(f"{stmt.target.array}_part", arrays),
-        _fresh(f"{name}_init", stmts),
-        _fresh(f"{name}_sum", stmts),
+        unused(f"{stmt.target.array}_part", arrays),
+        unused(f"{name}_init", stmts),
+        unused(f"{name}_sum", stmts),
     )
     of = program.array(stmt.target.array)
     array = Array(
@@ -91,14 +92,6 @@ def with_partials(program: Program, name: str, level: int, count: int, block: in
     body = _Rewriter(names, array, stmt, level, count, block).nodes(program.body, ())
     new = replace(program, arrays=(*program.arrays, array), body=body)
     return Partial(ordered_locals(new), names.array, names.init, names.sum, level)
-
-
-def _fresh(name: str, taken: Collection[str]) -> str:
-    found, n = name, 1
-    while found in taken:
-        n += 1
-        found = f"{name}_{n}"
-    return found
 
 
 def position(loop: Loop) -> Affine:
@@ -158,7 +151,7 @@ class _Rewriter:
         path, conds = _way_to(loop, self.stmt.name)
         moving = moving_inside(self.stmt, path)
         known = {each.var for each in (*around, *moving)}
-        part = _fresh("part", known)
+        part = unused("part", known)
         new = self._init(part) if first else self._sum(part)
         node: Node = Loop(part, (Affine(),), (Affine((), self.count),), 1, (new,), loop.span)
         kept = tuple(c for c in conds if cond_variables(c) <= known)

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from dsl.names import unused
+
 _KEYWORDS = """
 alignas alignof and and_eq asm atomic_cancel atomic_commit atomic_noexcept auto bitand bitor bool
 break case catch char char8_t char16_t char32_t class compl concept const consteval constexpr
@@ -85,12 +87,3 @@ class Names:
             n += 1
         self.taken.add(f"{prefix}{n}")
         return f"{prefix}{n}"
-
-
-def unused(base: str, taken: set[str]) -> str:
-    """``base``, or with the first number behind it that is not taken."""
-    result, n = base, 1
-    while result in taken:
-        n += 1
-        result = f"{base}{'' if base.endswith('_') else '_'}{n}"
-    return result

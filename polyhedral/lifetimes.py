@@ -111,7 +111,7 @@ def _overlap(state: ScheduledScop, array: Array) -> bool:
     times = isl.UnionMap("{ }")
     length = max(len(p.dims) for p in pieces)
     for piece in pieces:
-        times = times.union(_time_of(piece, length))
+        times = times.union(isl.UnionMap.from_map(piece.instants(length)))
     flow = isl.UnionMap("{ }")
     for dep in array_dependences(state.scop, array.name):
         if dep.kind is DepKind.FLOW:
@@ -125,17 +125,6 @@ def _overlap(state: ScheduledScop, array: Array) -> bool:
 
 def _in_time(pairs: isl.UnionMap, times: isl.UnionMap) -> isl.UnionMap:
     return pairs.apply_domain(times).apply_range(times)
-
-
-def _time_of(piece: Piece, length: int) -> isl.UnionMap:
-    names = dims(len(piece.dims), "t")
-    time: list[str] = []
-    for k in range(length + 1):
-        time.append(str(piece.place[k]) if k < len(piece.place) else "0")
-        if k < length:
-            time.append(names[k] if k < len(names) else "0")
-    interleave = isl.Map(f"{{ [{', '.join(names)}] -> [{', '.join(time)}] }}")
-    return isl.UnionMap.from_map(piece.times.apply_range(interleave))
 
 
 def _writes_of_other_scopes(state: ScheduledScop, array: Array) -> isl.UnionMap:

@@ -88,6 +88,22 @@ class Piece:
         )
         return map_of(back).intersect_domain(self.domain).reverse()
 
+    def instants(self, length: int, last: int | None = None) -> isl.Map:
+        """Original iteration to ``[place0, loop0, place1, …]``, which orders all pieces.
+
+        Args:
+            length: loops of the deepest piece; what a piece lacks is 0.
+            last: one more entry.
+        """
+        names = dims(len(self.dims), "t")
+        time: list[str] = []
+        for k in range(length + 1):
+            time.append(str(self.place[k]) if k < len(self.place) else "0")
+            if k < length:
+                time.append(names[k] if k < len(names) else "0")
+        time += [] if last is None else [str(last)]
+        return self.times.apply_range(map_of(f"{{ [{', '.join(names)}] -> [{', '.join(time)}] }}"))
+
     def with_dim(self, level: int, dim: Dim) -> Piece:
         """Annotate or rename the loop at one level."""
         old = self.dims[level]

@@ -180,25 +180,13 @@ def _read_back(state: ScheduledScop, piece: Piece, array: Array) -> CountWitness
     return CountWitness(array.name, _sample(points, array), fault)
 
 
-def _time(piece: Piece, length: int, last: int | None = None) -> isl.Map:
-    """Iteration to ``[place0, loop0, place1, …]``, padded; ``last`` is one more entry."""
-    names = dims(len(piece.dims), "t")
-    time: list[str] = []
-    for k in range(length + 1):
-        time.append(str(piece.place[k]) if k < len(piece.place) else "0")
-        if k < length:
-            time.append(names[k] if k < len(names) else "0")
-    time += [] if last is None else [str(last)]
-    return piece.times.apply_range(map_of(f"{{ [{', '.join(names)}] -> [{', '.join(time)}] }}"))
-
-
 def _write_times(state: ScheduledScop, pieces: list[Piece]) -> isl.Map:
     """Element to the times at which it is written."""
     length = max(len(p.dims) for p in pieces)
     maps = (
         state.scop.access_map(p.statement, p.statement.stmt.target)
         .reverse()
-        .apply_range(_time(p, length))
+        .apply_range(p.instants(length))
         for p in pieces
     )
     return _union(list(maps))
@@ -210,7 +198,7 @@ def _read_times(state: ScheduledScop, pieces: list[Piece], array: str) -> isl.Ma
     """
     length = max(len(p.dims) for p in pieces)
     maps = (
-        state.scop.access_map(p.statement, access).reverse().apply_range(_time(p, length, n))
+        state.scop.access_map(p.statement, access).reverse().apply_range(p.instants(length, n))
         for p in pieces
         for n, access in enumerate(loads(p.statement.stmt.value))
         if access.array == array

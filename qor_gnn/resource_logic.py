@@ -84,7 +84,7 @@ def _operands(own: Sequence[Leaf], sums: Sums) -> None:
 
 
 def operand_slots(leaf: Leaf) -> Iterator[tuple[Slot, int]]:
-    """The operands of a sequential body's operations: where each goes, and what makes it."""
+    """The operands of a body's operations: where each goes, and what makes it."""
     graph, start, period = leaf.body.graph, leaf.times.start, leaf.period
     taken: Counter[tuple[str, int]] = Counter()
     for n, operator in leaf.work:
@@ -97,19 +97,9 @@ def operand_slots(leaf: Leaf) -> Iterator[tuple[Slot, int]]:
 
 
 def _operands_by_count(leaf: Leaf, sums: Sums) -> None:
-    graph, start, period = leaf.body.graph, leaf.times.start, leaf.period
-    if period == 1:
+    if leaf.period == 1:
         return
-    inputs: Counter[tuple[str, int, int]] = Counter()
-    taken: Counter[tuple[str, int]] = Counter()
-    for n, operator in leaf.work:
-        core = operator.core
-        at = (core, start[n] % period)
-        unit = taken[at] % max(1, leaf.units.get(core, 1))
-        taken[at] += 1
-        for position in range(len(graph.deps[n])):
-            inputs[core, unit, position] += 1
-    for count in inputs.values():
+    for count in Counter(slot for slot, _ in operand_slots(leaf)).values():
         if count > 1:
             sums.lut["operands"] += multiplexer(count + 1)
 
