@@ -28,6 +28,8 @@ COLUMNS = ("kernel", "outcome", "designs")
               metavar="N", help="Designs of each kernel, size and type.")  # fmt: skip
 @click.option("--copies", type=click.IntRange(1, 4096), default=16, show_default=True,
               metavar="N", help="Most copies of a statement.")  # fmt: skip
+@click.option("--rare-above", type=click.IntRange(min=1), metavar="LUT",
+              help="Take designs of more LUT, as estimated, the more rarely the larger they are.")  # fmt: skip
 @click.option("--simulate", type=click.IntRange(min=0), default=1, show_default=True, metavar="N",
               help="Designs of each that are simulated; others keep predicted cycles.")  # fmt: skip
 @click.option("--device", default="ecp5-85k", show_default=True, metavar="NAME",
@@ -54,6 +56,7 @@ def command(
     types: str,
     designs: int,
     copies: int,
+    rare_above: int | None,
     simulate: int,
     device: str,
     clock: float,
@@ -88,7 +91,7 @@ def command(
     total = designs * len(found)
     counts: Counter[str] = Counter()
     console.say(f"label: {len(found)} kernels by size and type, {len(known)} designs known")
-    planned = tasks(found, Plan(designs, copies, simulate, seed), options)
+    planned = tasks(found, Plan(designs, copies, simulate, seed, rare_above), options)
     with console.progress("label") as progress:
         for ended in run(planned, dataset, known, jobs or os.cpu_count() or 1, timeout * 2, limit):
             row = ended.result or {}

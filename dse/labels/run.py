@@ -12,6 +12,7 @@ from typing import Any
 
 from backends.rtl.synth import SynthOptions, SynthReport, synth
 from dse.labels.dataset import Dataset
+from dse.labels.rarity import Rarity
 from dse.labels.sample import draw
 from dse.labels.variants import Subject
 from dse.space.space import space_of
@@ -39,12 +40,15 @@ class Plan:
     """What is sampled: ``designs`` of each subject, at most ``copies`` of a statement each.
 
     Of each subject ``simulated`` designs are simulated; the cycles of the others are predicted.
+    Of those that are proposed, some of more than ``rare_above`` estimated LUT are left out
+    (`Rarity`); None leaves none out.
     """
 
     designs: int
     copies: int
     simulated: int
     seed: int
+    rare_above: int | None = None
 
 
 def tasks(subjects: Sequence[Subject], plan: Plan, options: SynthOptions) -> Iterator[Task]:
@@ -64,7 +68,10 @@ def _of(subject: Subject, plan: Plan, options: SynthOptions) -> Iterator[Task]:
     space = space_of(program, personality())
     name = f"{plan.seed} {subject.file} {subject.kernel} {subject.size} {subject.dtype}"
     seed = int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "little")
-    drawn = draw(space, plan.designs, plan.copies, seed)
+    rarity = None
+    if plan.rare_above is not None:
+        rarity = Rarity(compile_design(program, Schedule()), plan.rare_above, seed, options)
+    drawn = draw(space, plan.designs, plan.copies, seed, rarity)
     for n, (schedule, design) in enumerate(drawn):
         digest = hashlib.sha256(design.affine.encode()).hexdigest()[:16]
         simulated = n < plan.simulated

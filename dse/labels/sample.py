@@ -5,7 +5,10 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import islice
+from math import prod
 
+from dse.labels.rarity import Rarity
 from dse.space.nest import Nest, Vector
 from dse.space.space import Choice, Point, Space
 from dsl.errors import WeftError
@@ -21,40 +24,49 @@ _TRIES = 40
 """Draws for each design that is wanted, after which the space is taken to be exhausted."""
 
 
-def draw(space: Space, count: int, copies: int, seed: int) -> Iterator[tuple[Schedule, Design]]:
+def draw(
+    space: Space, count: int, copies: int, seed: int, rarity: Rarity | None = None
+) -> Iterator[tuple[Schedule, Design]]:
     """Up to so many legal schedules of different level 3, the plain one first.
 
     Args:
         space: Of the kernel.
-        count: Of schedules.
+        count: Of schedules that are proposed.
         copies: At most so many copies of a statement.
         seed: Of the draw.
+        rarity: Takes some of what is proposed; all by default.
     """
     rng = random.Random(seed)
     seen: set[str] = set()
-    schedules = _schedules(space, copies, rng)
-    for _ in range(count * _TRIES):
-        schedule = next(schedules)
+    proposed = 0
+    for schedule, most in islice(_schedules(space, copies, rng), count * _TRIES):
+        if proposed == count:
+            return
+        if rarity is not None and not rarity.may_take(most):
+            proposed += 1
+            continue
         try:
             design = compile_design(space.program, schedule)
             text = design.affine
         except WeftError:  # an interval or a partition that does not fit after the change
             continue
-        if text not in seen:
-            seen.add(text)
+        if text in seen:
+            continue
+        seen.add(text)
+        proposed += 1
+        if rarity is None or rarity.takes(schedule, design):
             yield schedule, design
-            if len(seen) == count:
-                return
 
 
-def _schedules(space: Space, copies: int, rng: random.Random) -> Iterator[Schedule]:
-    yield Schedule()
+def _schedules(space: Space, copies: int, rng: random.Random) -> Iterator[tuple[Schedule, int]]:
+    """With the most copies of a statement in each."""
+    yield Schedule(), 1
     while True:
         number = rng.randrange(len(space.variants))
         choices = tuple(_choice(nest, copies, rng) for nest in space.variants[number].nests)
         schedule = space.schedule(Point(number, choices))
         if schedule is not None:
-            yield _varied(schedule, rng)
+            yield _varied(schedule, rng), max(prod(choice.vector) for choice in choices)
 
 
 def _choice(nest: Nest, copies: int, rng: random.Random) -> Choice:

@@ -50,6 +50,26 @@ def test_samples_are_legal_different_and_repeatable():
         assert compile_design(task.subject.load().program, schedule).affine
 
 
+def test_large_designs_are_rarer_where_that_is_asked():
+    from backends.rtl.area import area
+    from backends.rtl.synth import SynthOptions, rtl_of
+    from backends.rtl.wrap.host import host_wrapper
+
+    def luts(plan: Plan) -> list[float]:
+        found = []
+        for task in tasks(list(subjects([GEMM], ["mini"], ["i16"])), plan, SynthOptions()):
+            schedule = Schedule.from_json(task.schedule)
+            design = compile_design(task.subject.load().program, schedule)
+            made = rtl_of(design.module, schedule, task.options)
+            found.append(area(host_wrapper(made).module).lut)
+        return found
+
+    every, few = luts(Plan(16, 16, 0, seed=1)), luts(Plan(16, 16, 0, seed=1, rare_above=1000))
+    small = [n for n in every if n <= 1000]
+    assert [n for n in few if n <= 1000] == small
+    assert len(small) < len(few) < len(every) == 16  # rarer, not forbidden
+
+
 def test_a_dataset_goes_on_after_a_torn_line(tmp_path):
     data = Dataset(tmp_path)
     assert data.open({"device": "ecp5-85k"}, "weft label a") == {}

@@ -1,0 +1,53 @@
+"""Large designs taken more rarely than small ones: the tools' time grows with the size."""
+
+from __future__ import annotations
+
+import random
+from math import sqrt
+
+from backends.rtl.area import area
+from backends.rtl.synth import SynthOptions, rtl_of
+from backends.rtl.wrap.host import host_wrapper
+from dsl.errors import WeftError
+from dsl.schedule import Schedule
+from mlir_passes.pipeline import Design
+
+
+class Rarity:
+    """Takes designs of more than so many estimated LUT with the chance limit over estimate.
+
+    As many of each doubling in size are proposed, so each doubling costs the tools the same time.
+    """
+
+    def __init__(self, plain: Design, above: int, seed: int, options: SynthOptions) -> None:
+        """
+        Args:
+            plain: The kernel without a schedule.
+            above: The limit.
+            seed: Of the chance.
+            options: What the designs are made for.
+        """
+        self._above, self._options = above, options
+        self._chance = random.Random(seed)
+        self._drawn = 0.0
+        self._plain = self._luts(Schedule(), plain)
+
+    def may_take(self, copies: int) -> bool:
+        """Whether a design with so many copies of a statement is worth making.
+
+        It takes at least the plain design's LUT times the square root of the copies: memory and
+        control are shared, units at most in part.
+        """
+        self._drawn = self._chance.random()
+        return self._drawn * self._plain * sqrt(copies) < self._above
+
+    def takes(self, schedule: Schedule, design: Design) -> bool:
+        """Whether the design, which `may_take` let pass, is taken."""
+        return self._drawn * self._luts(schedule, design) < self._above
+
+    def _luts(self, schedule: Schedule, design: Design) -> float:
+        try:
+            made = rtl_of(design.module, schedule, self._options)
+        except WeftError:  # its line in the dataset says why there is no hardware for it
+            return 0.0
+        return area(host_wrapper(made).module).lut
