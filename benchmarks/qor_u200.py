@@ -35,8 +35,8 @@ from qor_gnn.data.u200 import (
 )
 from qor_gnn.data.u200 import Row as Design
 from qor_gnn.data.u200_design import Directives, plain, written
-from qor_gnn.data.u200_faulty import faulty, trips_of
 from qor_gnn.data.u200_program import Converted, convert
+from qor_gnn.data.u200_usable import usable
 from qor_gnn.directives import with_directives
 from qor_gnn.estimate import estimate
 from qor_gnn.feasibility import feasibility
@@ -66,21 +66,11 @@ class Errors:
 def u200_rows(folder: Path, quick: bool) -> Iterator[Row]:
     """Errors of each kernel and of all, with the goals."""
     found: list[Errors] = []
-    rows = designs(folder)
-    for name, facts in kernels(folder).items():
-        converted = convert(facts)
-        if not isinstance(converted, Converted):
-            say(f"u200/{name} is left out: {converted.reason}")
-            continue
-        mine = [r for r in rows if r.kernel == name]
-        lost = faulty(mine, trips_of(converted))
-        for row in lost:
-            say(f"u200/{name} {row.directives} is left out: {row.labels.latency} cycles is faulty")
-        mine = [r for r in mine if r not in lost]
+    for facts, converted, mine in usable(folder, say):
         part = random.Random(0).sample(mine, min(len(mine), QUICK if quick else EACH))
         errors = kernel_errors(facts, converted, part)
         found += errors
-        yield from error_rows(f"u200/{name}", errors, {})
+        yield from error_rows(f"u200/{facts.kernel}", errors, {})
     yield from error_rows("u200/all", found, GOALS)
     yield from feasibility_rows(folder, quick)
 

@@ -7,16 +7,13 @@ from dataclasses import dataclass, replace
 
 from backends.devices import Device
 from dse.estimate_words import why
-from dse.estimation import OPEN_FAMILY, Setting, assumed, open_answer, setting
+from dse.estimation import Setting, estimated_state, setting
 from dse.evaluators.base import LoopReport, Request, Result, Status
 from dse.evaluators.version import MODEL, code_version
 from dsl.errors import LanguageError, ScheduleError, ToolError
-from polyhedral.codegen import loop_tree
 from polyhedral.schedule import apply
-from qor_gnn.batch_family import written_unrolls
-from qor_gnn.estimate import LoopEstimate, QorEstimate, estimate
-from qor_gnn.from_tree import kernel_of_tree
-from qor_gnn.personality import Personality, allowed
+from qor_gnn.estimate import LoopEstimate, QorEstimate
+from qor_gnn.personality import Personality
 
 
 def personality_for(device: Device, clock: float) -> Personality:
@@ -76,17 +73,10 @@ class ModelEvaluator:
             # Only the code: the text of a refusal costs more than the refusal.
             return Result(Status.ILLEGAL, detail=error.code)
         try:
-            design = kernel_of_tree(loop_tree(state))
-            where = self.setting(request)
-            kept = written_unrolls(request.schedule)
-            tool = allowed(where.tool, bool(state.reassociated))
-            if tool.family == OPEN_FAMILY:
-                answer = open_answer(request.program, request.schedule, tool, request.device)
-            else:
-                answer = estimate(design, tool, request.device, kept=kept)
+            found = estimated_state(state, request.schedule, self.setting(request))
         except ToolError as error:
             return Result(Status.TOOL_ERROR, detail=f"{error.code}: {error.message}")
-        return result_of(answer, (*where.notes, *assumed(design, tool)))
+        return result_of(found.answer, found.setting.notes)
 
 
 def result_of(answer: QorEstimate, notes: tuple[str, ...] = ()) -> Result:

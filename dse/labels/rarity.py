@@ -12,11 +12,14 @@ from dsl.errors import WeftError
 from dsl.schedule import Schedule
 from mlir_passes.pipeline import Design
 
+_POWER = 1.5
+
 
 class Rarity:
-    """Takes designs of more than so many estimated LUT with the chance limit over estimate.
+    """Takes designs of more than so many estimated LUT with the chance (limit / estimate) ** 1.5.
 
-    As many of each doubling in size are proposed, so each doubling costs the tools the same time.
+    Where as many of each doubling in size are proposed, a doubling then costs the tools a little
+    less time than the one before.
     """
 
     def __init__(self, plain: Design, above: int, seed: int, options: SynthOptions) -> None:
@@ -29,7 +32,7 @@ class Rarity:
         """
         self._above, self._options = above, options
         self._chance = random.Random(seed)
-        self._drawn = 0.0
+        self._most = 0.0  # LUT of what may be taken
         self._plain = self._luts(Schedule(), plain)
 
     def may_take(self, copies: int) -> bool:
@@ -38,12 +41,12 @@ class Rarity:
         It takes at least the plain design's LUT times the square root of the copies: memory and
         control are shared, units at most in part.
         """
-        self._drawn = self._chance.random()
-        return self._drawn * self._plain * sqrt(copies) < self._above
+        self._most = self._above / (1.0 - self._chance.random()) ** (1 / _POWER)
+        return self._plain * sqrt(copies) < self._most
 
     def takes(self, schedule: Schedule, design: Design) -> bool:
         """Whether the design, which `may_take` let pass, is taken."""
-        return self._drawn * self._luts(schedule, design) < self._above
+        return self._luts(schedule, design) < self._most
 
     def _luts(self, schedule: Schedule, design: Design) -> float:
         try:

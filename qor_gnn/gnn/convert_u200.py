@@ -10,8 +10,8 @@ from pathlib import Path
 from qor_gnn.automatic import automatic
 from qor_gnn.data import u200
 from qor_gnn.data.u200_design import Directives, plain, written
-from qor_gnn.data.u200_faulty import faulty, trips_of
 from qor_gnn.data.u200_program import Converted, convert
+from qor_gnn.data.u200_usable import usable
 from qor_gnn.directives import with_directives
 from qor_gnn.estimate import estimate
 from qor_gnn.gnn.convert import Origin, Source, example
@@ -40,18 +40,9 @@ def source(folder: Path, remark: Callable[[str], None] = lambda _: None) -> Sour
     Raises:
         InputError: W511, W512: the files are not what they should be, or not there.
     """
-    rows = u200.designs(folder)
-    tasks: list[Task] = []
-    for name, facts in u200.kernels(folder).items():
-        kernel = convert(facts)
-        if not isinstance(kernel, Converted):
-            remark(f"u200/{name} is left out: {kernel.reason}")
-            continue
-        mine = [row for row in rows if row.kernel == name]
-        lost = faulty(mine, trips_of(kernel))
-        for row in lost:
-            remark(f"u200/{name} {row.directives} is left out: its latency is faulty")
-        tasks += _different([row for row in mine if row not in lost], kernel)
+    tasks = [
+        task for _, kernel, rows in usable(folder, remark) for task in _different(rows, kernel)
+    ]
     return Source("u200", folder.resolve(), tuple(tasks), _make)
 
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor, nn
 
-from qor_gnn.gnn.members import MemberLinear, MemberNorm, side_by_side
+from qor_gnn.gnn.members import MemberLinear, MemberNorm, encoders, side_by_side
 from qor_gnn.gnn.relation import Relation, pooled
-from qor_gnn.gnn.schema import EDGES, FEATURES, NodeType
+from qor_gnn.gnn.schema import EDGES, NodeType
 
 if TYPE_CHECKING:
     from qor_gnn.gnn.batching import Batch
@@ -27,12 +27,7 @@ class FlatNet(nn.Module):
     def __init__(self, members: int, hidden: int, layers: int) -> None:
         super().__init__()
         self.members = members
-        self.first = nn.ModuleDict(
-            {
-                kind.value: MemberLinear(members, len(FEATURES[kind]), hidden, share=True)
-                for kind in NodeType
-            }
-        )
+        self.first = encoders(NodeType, members, hidden)
         self.layers = nn.ModuleList(
             MemberLinear(members, 3 * hidden, hidden) for _ in range(layers)
         )

@@ -6,8 +6,12 @@ and scattering of messages, and each has weights of its own.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import torch
 from torch import Tensor, nn
+
+from qor_gnn.gnn.schema import FEATURES, NodeType
 
 
 class MemberLinear(nn.Module):
@@ -38,6 +42,16 @@ class MemberLinear(nn.Module):
         apart = x.view(len(x), self.members, -1).transpose(0, 1)
         found = torch.bmm(apart, self.weight).transpose(0, 1)
         return found.reshape(len(x), -1) + self.bias
+
+
+def encoders(kinds: Iterable[NodeType], members: int, hidden: int) -> nn.ModuleDict:
+    """For each kind of node, by the kind's value, the layer from its features to its state."""
+    return nn.ModuleDict(
+        {
+            kind.value: MemberLinear(members, len(FEATURES[kind]), hidden, share=True)
+            for kind in kinds
+        }
+    )
 
 
 class MemberNorm(nn.Module):

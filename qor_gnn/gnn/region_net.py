@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor, nn
 
-from qor_gnn.gnn.members import MemberLinear, MemberNorm, side_by_side
+from qor_gnn.gnn.members import MemberLinear, MemberNorm, encoders, side_by_side
 from qor_gnn.gnn.relation import Relation, pooled
 from qor_gnn.gnn.schema import FEATURES, EdgeType, NodeType
 
@@ -38,12 +38,7 @@ class RegionNet(nn.Module):
     def __init__(self, members: int, hidden: int, layers: int) -> None:
         super().__init__()
         self.members = members
-        self.first = nn.ModuleDict(
-            {
-                kind.value: MemberLinear(members, len(FEATURES[kind]), hidden, share=True)
-                for kind in (OP, MEMORY, LOOP)
-            }
-        )
+        self.first = encoders((OP, MEMORY, LOOP), members, hidden)
         self.op = nn.ModuleList(MemberLinear(members, 7 * hidden, hidden) for _ in range(layers))
         self.memory = nn.ModuleList(
             MemberLinear(members, 3 * hidden, hidden) for _ in range(layers)

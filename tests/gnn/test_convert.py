@@ -117,7 +117,7 @@ def test_rows_that_differ_in_what_the_tool_ignores_are_one_design(tmp_path):
     remarks = []
     source = convert_u200.source(U200, remarks.append)
     assert any("u200/md is left out" in text for text in remarks)
-    assert sum("its latency is faulty" in text for text in remarks) == 7
+    assert sum(text.endswith("is faulty") for text in remarks) == 7
     assert sum(task.count for task in source.rows) == 5617
     assert len(source.rows) < 5000
     one = next(t for t in source.rows if t.row.kernel == "gemm-ncubed")
