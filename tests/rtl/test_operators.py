@@ -160,6 +160,19 @@ def test_constants_are_exact_for_every_operand():
                         _exact(key, words)
 
 
+def test_divisions_of_constants_are_exact():
+    """All dividends of up to 4 bits by all divisors of up to 4, every combination of signs."""
+    for kind in (Kind.DIV, Kind.FLOORDIV, Kind.REM):
+        for bits, width in itertools.product(range(1, 5), repeat=2):
+            words = np.zeros((1 << width, 4), dtype=np.uint64)
+            words[:, 1] = np.arange(1 << width)
+            for a_sign, b_sign in itertools.product((False, True), repeat=2):
+                for constant in range(1 << bits):
+                    shape = ((bits, a_sign), (width, b_sign))
+                    words[:, 0] = constant
+                    _exact(Key(kind, 6, shape, None, (constant, None)), words)
+
+
 def test_wide_divisions_by_constants_are_exact():
     rng = np.random.default_rng(9)
     for width, sign in ((16, True), (31, False), (32, True), (33, True)):
@@ -174,12 +187,15 @@ def test_wide_divisions_by_constants_are_exact():
 
 
 def _exact(key: Key, words: np.ndarray) -> None:
-    output = expression(
-        key, (Ref("x0", key.operands[0][0]), lit(key.constants[1], key.operands[1][0])), split=True
-    )
+    inputs = [
+        Ref(f"x{n}", width) if known is None else lit(known, width)
+        for n, ((width, _), known) in enumerate(zip(key.operands, key.constants, strict=True))
+    ]
+    output = expression(key, tuple(inputs), split=True)
     want = scalar_results(key, words)
-    for x, w in zip(operands(key, words)[0], want, strict=True):
-        assert w is None or value(output, {"x0": x}) == w, (key, x)
+    for *row, w in zip(*operands(key, words), want, strict=True):
+        found = {f"x{n}": x for n, x in enumerate(row)}
+        assert w is None or value(output, found) == w, (key, row)
 
 
 def test_a_division_by_a_constant_takes_few_stages():

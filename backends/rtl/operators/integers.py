@@ -184,7 +184,7 @@ def quotient(a: Operand, b: Operand, width: int, *, floor: bool) -> Expr:
     signed = a.signed or b.signed
     wide = q.zext(q.width + 1) if signed else q
     negative = a_negative ^ b_negative
-    if isinstance(negative, Lit):
+    if _never(negative):
         return Operand(wide, False).to(width)
     exact = negative & rest.none() if floor else None
     return Operand(negate_if(wide, negative, exact), True).to(width)
@@ -193,9 +193,14 @@ def quotient(a: Operand, b: Operand, width: int, *, floor: bool) -> Expr:
 def remainder(a: Operand, b: Operand, width: int) -> Expr:
     """Of the division truncated towards zero: its sign is that of ``a``."""
     _, rest, negative, _ = divide(a, b)
-    if isinstance(negative, Lit):
+    if _never(negative):
         return rest.resize(width, False)
     return Operand(negate_if(rest.zext(rest.width + 1), negative), True).to(width)
+
+
+def _never(test: Expr) -> bool:
+    """Both operands are unsigned, or one is and the other a constant that is not negative."""
+    return isinstance(test, Lit) and not test.value
 
 
 def common(a: Operand, b: Operand) -> tuple[Expr, Expr, bool]:
