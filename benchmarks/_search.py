@@ -38,6 +38,7 @@ DEVICE, CLOCK = "xcu280", 3.33
 SHARE = 0.02
 SEEDS = 5
 EVALUATIONS = 150  # three generations of NSGA-II, of which the first is random
+PART = 4  # of a small space no more than one point in so many, or everybody finds all there is
 RIVALS: tuple[Sampler, ...] = ("random", "tpe", "nsga2")
 _FREE = 50  # points in a row that are over the cap before a sampler has to take one
 
@@ -169,11 +170,12 @@ def equal_budget_rows(kernel: str, seeds: int = SEEDS) -> Iterator[Row]:
             known[point] = where.evaluate(point)
         return known[point]
 
-    mine = _default(where, evaluate)
+    budget = min(EVALUATIONS, where.space.size // PART)
+    mine = _default(where, evaluate, budget)
     ours = _volume(mine, worst)
     medians = {}
     for name in RIVALS:
-        runs = [_sampled(where, evaluate, name, seed) for seed in range(seeds)]
+        runs = [_sampled(where, evaluate, name, seed, budget) for seed in range(seeds)]
         medians[name] = statistics.median(_volume(run, worst) for run in runs)
     say(f"{kernel}: {ours:.4f} against {', '.join(f'{n} {v:.4f}' for n, v in medians.items())}")
     ratio = ours / max(medians.values())
@@ -193,8 +195,8 @@ def _volume(found: list[Figures], worst: float) -> float:
     return hypervolume(scaled, (log(worst), log(1 + SAMPLED_CAP)))
 
 
-def _default(where: Setting, evaluate: Callable[[Point], Result]) -> list[Figures]:
-    """What the default strategy finds."""
+def _default(where: Setting, evaluate: Callable[[Point], Result], budget: int) -> list[Figures]:
+    """What the default strategy finds in so many evaluations."""
     asked: dict[Point, Result] = {}
 
     def noted(point: Point) -> Result:
@@ -202,22 +204,22 @@ def _default(where: Setting, evaluate: Callable[[Point], Result]) -> list[Figure
         return asked[point]
 
     for _ in opening(where.space, where.cap, where.limits, noted):
-        if len(asked) >= EVALUATIONS:
+        if len(asked) >= budget:
             break
     return [f for r in asked.values() if (f := figures(r)) is not None]
 
 
 def _sampled(
-    where: Setting, evaluate: Callable[[Point], Result], name: Sampler, seed: int
+    where: Setting, evaluate: Callable[[Point], Result], name: Sampler, seed: int, budget: int
 ) -> list[Figures]:
-    """What one of Optuna's samplers finds."""
+    """What one of Optuna's samplers finds in so many evaluations."""
     library = optuna_library()
     library.logging.set_verbosity(library.logging.ERROR)
     study = library.create_study(directions=["minimize", "minimize"], sampler=sampler(name, seed))
     estimates = Estimates(where.space)
     found: list[Figures] = []
     evaluated = free = 0
-    while evaluated < EVALUATIONS:
+    while evaluated < budget:
         trial = study.ask()
         point = sampled_point(trial, where.space)
         if estimates.figures(point).dsp > where.cap and free < _FREE:
