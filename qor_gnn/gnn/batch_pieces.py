@@ -17,7 +17,7 @@ from qor_gnn.batch_regions import Part, _class, _cores, _numbers, modes_of
 from qor_gnn.clock import needed_period
 from qor_gnn.compose import function_latency
 from qor_gnn.estimate import Cycles, QorEstimate, _loops, _Run
-from qor_gnn.gnn.batch_terms import OPEN
+from qor_gnn.gnn.batch_terms import OPEN, priced
 from qor_gnn.gnn.build import Matrix, design_graph
 from qor_gnn.gnn.schema import EDGES, FEATURES, EdgeType, NodeType
 from qor_gnn.loops import Scope
@@ -99,13 +99,14 @@ def piece_of(
     loop_rows = graph.nodes[NodeType.LOOP]
     cycles = loop_rows[:, _SHARE].astype(np.float64) * _ALL
     loop_rows[:, _SHARE] = 0.0
+    logic = whole_logic(average, OPEN) if only else part_logic(average, OPEN)
     first, last, linked_at = _ends(function.body, graph.edges)
     edges = tuple(graph.edges.get(key, _NONE) for key in EDGES)
     arrays = len(graph.nodes[NodeType.MEMORY])
     loads, stores = edges[EDGES.index(LOAD)][0], edges[EDGES.index(STORE)][1]
     return Piece(
-        part=_part(runs, tool, costs, only),
-        logic=whole_logic(average, OPEN) if only else part_logic(average, OPEN),
+        part=_part(runs, tool, None if costs is None else priced(logic, costs)),
+        logic=logic,
         nodes={kind: graph.nodes[kind] for kind in (NodeType.OP, NodeType.LOOP)},
         edges=edges,
         sizes=np.array([pairs.shape[1] for pairs in edges]),
@@ -120,18 +121,13 @@ def piece_of(
     )
 
 
-def _part(
-    runs: dict[Mode, list[Region]], tool: Personality, costs: Coefficients | None, only: bool
-) -> Part:
+def _part(runs: dict[Mode, list[Region]], tool: Personality, logic: PartLogic | None) -> Part:
     """As `qor_gnn.batch_regions.part_of`, of what is scheduled already."""
     several = list(runs.values())
     found = list(zip(*(several if len(several) == 3 else several * 3), strict=True))
     cores: dict[str, Operator] = {}
     for regions in found:
         _cores(regions[0], cores)
-    logic = None
-    if costs is not None:
-        logic = whole_logic(several[0], costs) if only else part_logic(several[0], costs)
     return Part(
         tuple(_class(regions) for regions in found),
         tuple(_numbers(regions) for regions in found),

@@ -8,7 +8,7 @@ off at the end.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
@@ -25,22 +25,21 @@ from qor_gnn.resources import Coefficients
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True)
 class Form:
     """A sum whose costs are not known yet.
 
     Attributes:
-        amounts: of each term of a resource, then what needs no coefficient, shape (terms + 1,).
+        amounts: what was added up: the place of a term, -1 for what needs no coefficient, and how
+            much of it. A term may be there several times.
     """
 
-    amounts: Floats
+    amounts: tuple[tuple[int, float], ...]
 
     def __add__(self, other: Form | float) -> Form:
         if isinstance(other, Form):
             return Form(self.amounts + other.amounts)
-        found = self.amounts.copy()
-        found[-1] += other
-        return Form(found)
+        return Form((*self.amounts, (-1, other))) if other else self
 
     __radd__ = __add__
 
@@ -48,19 +47,37 @@ class Form:
         return self + -1 * other
 
     def __mul__(self, count: float) -> Form:
-        return Form(self.amounts * count)
+        return Form(tuple((place, amount * count) for place, amount in self.amounts))
 
     __rmul__ = __mul__
 
 
 def _unknowns(resource: str) -> dict[str, Form]:
-    size = len(TERMS[resource]) + 1
-    return {term.name: Form(np.eye(size)[n]) for n, term in enumerate(TERMS[resource])}
+    return {term.name: Form(((n, 1.0),)) for n, term in enumerate(TERMS[resource])}
 
 
 # To the code that adds up resources a cost is what can be multiplied and added.
 OPEN = Coefficients("", cast(Any, _unknowns("lut")), cast(Any, _unknowns("ff")), {})
 """Costs that are left open: with them `part_logic`, `whole_logic` and `together` give forms."""
+
+
+def priced(logic: PartLogic, costs: Coefficients) -> PartLogic:
+    """What `part_logic` and `whole_logic` give under costs, from what they give under `OPEN`."""
+    prices = {
+        "lut": np.array([*(costs.lut[term.name] for term in TERMS["lut"]), 1.0]),
+        "ff": np.array([*(costs.ff[term.name] for term in TERMS["ff"]), 1.0]),
+    }
+
+    def sum_of(form: Form | float, resource: str) -> float:
+        return float(_stacked([form], resource)[0] @ prices[resource])
+
+    return replace(
+        logic,
+        lut=sum_of(logic.lut, "lut"),
+        ff=sum_of(logic.ff, "ff"),
+        alone=sum_of(logic.alone, "lut"),
+    )
+
 
 _PLACES = {name: {t.name: n for n, t in enumerate(terms)} for name, terms in TERMS.items()}
 _SIZES = {name: len(terms) + 1 for name, terms in TERMS.items()}
@@ -145,10 +162,8 @@ def _stacked(sums: Sequence[Form | float], resource: str) -> Floats:
     """Amounts of sums, (n, terms + 1); a number is a sum of nothing but what needs no cost."""
     found = np.zeros((len(sums), _SIZES[resource]))
     for n, one in enumerate(sums):
-        if isinstance(one, Form):
-            found[n] = one.amounts
-        else:
-            found[n, -1] = one
+        for place, amount in one.amounts if isinstance(one, Form) else ((-1, one),):
+            found[n, place] += amount
     return found
 
 
