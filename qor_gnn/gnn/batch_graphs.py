@@ -8,7 +8,7 @@ points that have no template are asked by them.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -34,6 +34,7 @@ from qor_gnn.gnn.predict import design
 from qor_gnn.gnn.schema import FEATURES, EdgeType, NodeType
 from qor_gnn.gnn.terms import TERMS
 from qor_gnn.personality import Personality, personality
+from qor_gnn.region import Kernel
 from qor_gnn.resource_terms import Term
 
 Floats = NDArray[np.float64]
@@ -142,7 +143,9 @@ class GraphBatch(Batch):
         self._shown = personality(self.tool.name)
         self._pieces: list[list[Piece]] = [[] for _ in self._known]
         self._terms = TermSharing()
-        self._banks: dict[tuple[int, ...], Matrix] = {}
+        self._banked: dict[tuple[int, ...], Kernel] = {}
+        self._bodies: dict[tuple[tuple[int, ...], tuple[int, ...]], Kernel] = {}
+        self._rows: dict[tuple[int, ...], Matrix] = {}
         self._last: _Composed
 
     def graphs(self, points: Sequence[Sequence[int]] | Points) -> FamilyGraphs:
@@ -214,35 +217,42 @@ class GraphBatch(Batch):
 
     def _memory_features(self, table: Points, columns: Sequence[Column]) -> Matrix:
         """The nodes of arrays, shape (n, arrays, features)."""
-        template = self.template
-        assert template is not None
-        arrays = [a.name for a in self.family.program.arrays if a.shape]
-        steps = [self.family.schedule.steps[slot.step] for slot in template.slots]
+        arrays = [m.name for m in self._arrays(self.family.point).memories if m.shape]
         found = np.zeros((len(table), len(arrays), len(FEATURES[NodeType.MEMORY])), np.float32)
         for m, name in enumerate(arrays):
-            banked = [isinstance(s, Partition) and s.array == name for s in steps]
-            own = sorted({c for c, mine in zip(template.columns, banked, strict=True) if mine})
+            own = self._columns_of(name)
             first, inverse = distinct_rows([table[:, c] for c in own], len(table))
-            rows = np.stack([self._memory_row(m, own, table[n]) for n in first.tolist()])
-            found[:, m] = rows[inverse]
+            rows = []
+            for n in first.tolist():
+                key = (m, *table[n, own].tolist())
+                if key not in self._rows:
+                    graph = design_graph(self._arrays(table[n].tolist()), self._shown, _NO_ANSWER)
+                    self._rows[key] = graph.nodes[NodeType.MEMORY][m]
+                rows.append(self._rows[key])
+            found[:, m] = np.stack(rows)[inverse]
         uses = np.sum([np.stack([p.uses for p in c.pieces])[c.index] for c in columns], axis=0)
         for way, column in enumerate((_READS, _WRITES)):
             found[:, :, column] = np.log1p(uses[:, way])
         return found
 
-    def _memory_row(self, m: int, own: Sequence[int], point: Counts) -> Matrix:
-        """One array's node; what accesses it is not counted."""
-        key = (m, *point[own].tolist())
-        if key not in self._banks:
+    def _columns_of(self, array: str | None) -> list[int]:
+        """The parameters that bank an array, or (None) any."""
+        template = self.template
+        assert template is not None
+        found = set()
+        for column, slot in zip(template.columns, template.slots, strict=True):
+            step = self.family.schedule.steps[slot.step]
+            if isinstance(step, Partition) and array in (None, step.array):
+                found.add(column)
+        return sorted(found)
+
+    def _arrays(self, point: Sequence[int]) -> Kernel:
+        """The arrays of a design, and nothing that accesses them."""
+        key = tuple(point[c] for c in self._columns_of(None))
+        if key not in self._banked:
             assert self.template is not None
-            values = list(self.family.point)
-            for c in own:
-                values[c] = int(point[c])
-            kernel = kernel_of_tree(self.template.at(values, ()))
-            self._banks[key] = design_graph(kernel, self._shown, _NO_ANSWER).nodes[NodeType.MEMORY][
-                m
-            ]
-        return self._banks[key]
+            self._banked[key] = kernel_of_tree(self.template.at(point, ()))
+        return self._banked[key]
 
     # ------------------------------------------------------------- what `Batch` has in hand
 
@@ -258,13 +268,25 @@ class GraphBatch(Batch):
                 point = list(self.family.point)
                 for column, value in zip(known.columns, row, strict=True):
                     point[column] = value
-                kernel = kernel_of_tree(template.at(point, known.nodes))
+                kernel = self._part(known, point)
                 only = len(self._known) == 1
                 piece = piece_of(kernel, self.tool, self._costs, only, self._shown)
                 known.rows[key] = len(known.parts)
                 known.parts.append(piece.part)
                 self._pieces[position].append(piece)
         return super()._looked_up(known, table)
+
+    def _part(self, known: Known, point: Sequence[int]) -> Kernel:
+        """A part by itself. What banks an array changes nothing but the array."""
+        template = self.template
+        assert template is not None
+        steps = self.family.schedule.steps
+        slots = zip(template.columns, template.slots, strict=True)
+        drawn = {c for c, slot in slots if not isinstance(steps[slot.step], Partition)}
+        key = known.nodes, tuple(point[c] for c in known.columns if c in drawn)
+        if key not in self._bodies:
+            self._bodies[key] = kernel_of_tree(template.at(point, known.nodes))
+        return replace(self._bodies[key], memories=self._arrays(point).memories)
 
     def _together(self, table: Points, where: Counts, found: BatchEstimate) -> None:
         super()._together(table, where, found)

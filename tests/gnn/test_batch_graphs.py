@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import weft
 from dsl.errors import ScheduleError
 from dsl.loader import load
 from dsl.schedule import Schedule, ScheduleBuilder
@@ -28,6 +29,7 @@ from tests.qor.batch_designs import (
     sequential_nests,
 )
 from tests.qor.test_batch import triangle, unrolled
+from weft import f32
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "polybench"
 ZU9EG, U280 = "vitis-2022.1-zu9eg-10ns", "vitis-2023.2-u280-3.33ns"
@@ -71,6 +73,29 @@ def bicg() -> Family:
     return polybench("bicg", s.build())
 
 
+@weft.kernel
+def twice(x: f32[16], out: f32[16]):
+    z: f32[16]
+    a: f32[16]
+    for i in range(16):
+        z[i] = x[i] * 2.0
+    for i in range(16):
+        a[i] = z[i] + x[i]
+    for i in range(16):
+        out[i] = a[i] * z[i]
+
+
+def locals_out_of_order() -> Family:
+    """Two arrays of its own, banked apart, that the design does not name in their order."""
+    s = ScheduleBuilder()
+    for statement in ("S0", "S1", "S2"):
+        s.pipeline(f"{statement}.i")
+        s.unroll(f"{statement}.i", 2)
+    s.partition("z", 0, "cyclic", 2)
+    s.partition("a", 0, "cyclic", 2)
+    return family(twice.program, s.build())
+
+
 FAMILIES: dict[str, Callable[[], Family]] = {
     "gemm": lambda: polybench("gemm"),
     "k2mm": lambda: polybench("k2mm", NI=16, NJ=8, NK=16, NL=12),
@@ -81,6 +106,7 @@ FAMILIES: dict[str, Callable[[], Family]] = {
     "copies": copies_of_pipelines,
     "sequential": sequential_nests,
     "triangle": triangle,
+    "locals": locals_out_of_order,
 }
 
 
