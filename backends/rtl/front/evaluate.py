@@ -43,6 +43,7 @@ def evaluate(
     *,
     flush: bool = True,
     watch: Watch | None = None,
+    exp: Callable[[int], int] | None = None,
 ) -> dict[str, list[int]]:
     """Run the kernel.
 
@@ -52,6 +53,8 @@ def evaluate(
         scalars: the raw bits of each scalar argument.
         flush: floats flush subnormal numbers to zero, as the hardware does.
         watch: called with every access that counts.
+        exp: the exponential function of 32-bit floats, from bits to bits; by default the nearest
+            result, which the hardware's is not always.
 
     Returns:
         The raw bits of each argument's elements afterwards.
@@ -59,7 +62,7 @@ def evaluate(
     Raises:
         OutOfBoundsError: a store outside of its bank.
     """
-    machine = _Machine(graph, dict(scalars), flush, watch)
+    machine = _Machine(graph, dict(scalars), flush, watch, exp)
     for array in graph.arrays:
         machine.banks[array.name] = [[0] * array.depth for _ in range(array.banks)]
         if array.argument:
@@ -79,6 +82,7 @@ class _Machine:
     scalars: dict[str, int]
     flush: bool
     watch: Watch | None
+    exp: Callable[[int], int] | None
     banks: dict[str, list[list[int]]] = field(default_factory=dict)
     run: int = 0
 
@@ -158,6 +162,8 @@ class _Machine:
                 return self.scalars[op.name]
             case Kind.HOLDS:
                 return all(c.holds(env) for c in op.guard)
+            case Kind.FEXP if self.exp is not None:
+                return self.exp(operands[0])
             case _:
                 return operate(op, operands, self.flush)
 
