@@ -14,7 +14,6 @@ import numpy.typing as npt
 
 from qor_gnn.calibrate import Problem
 from qor_gnn.gnn.examples import Example, Floats, column, distinct
-from qor_gnn.resource_labels import LOOP_WEIGHT
 from qor_gnn.resource_terms import FF_TERMS, LUT_TERMS, Term
 
 TERMS: dict[str, tuple[Term, ...]] = {"lut": LUT_TERMS, "ff": FF_TERMS}
@@ -61,7 +60,7 @@ def amounts_of(examples: Sequence[Example], resource: str) -> Floats:
 
 
 def fit_terms(examples: Sequence[Example]) -> TermModel:
-    """Coefficients for each target whose designs have terms; kernels count the same."""
+    """Coefficients for each target whose designs have terms. Only whole kernels count, all the same."""
     costs: dict[tuple[str, str], Floats] = {}
     for resource in TERMS:
         problems = _problems(examples, resource)
@@ -77,8 +76,10 @@ def _costs(problem: Problem, rows: Mask) -> Floats:
 def _problems(examples: Sequence[Example], resource: str) -> dict[str, tuple[Problem, Mask]]:
     """By target the problem over all examples, and the rows that it is to be solved on."""
     amounts, labels = amounts_of(examples, resource), column(examples, resource)
-    weights = np.array([e.weight * (LOOP_WEIGHT if e.part else 1.0) for e in examples])
-    known = np.array([_has_terms(e) for e in examples], dtype=np.bool_) & (labels > 0)
+    weights = np.array([e.weight for e in examples])
+    # A nest alone is another design than it is inside a kernel: measured, see docs/qor-gnn.md.
+    known = np.array([_has_terms(e) and not e.part for e in examples], dtype=np.bool_)
+    known &= labels > 0
     terms = TERMS[resource]
     found = {}
     for target in distinct(e.target for e in examples):
