@@ -42,8 +42,6 @@ _CARRIED = (NodeType.OP, EdgeType.CARRIED, NodeType.OP)
 _IN_LOOP = (NodeType.OP, EdgeType.HELD, NodeType.LOOP)
 _READS, _WRITES = (FEATURES[NodeType.MEMORY].index(name) for name in ("reads", "writes"))
 _NO_ANSWER = QorEstimate("", Cycles(0, 0, 0), (), (), 0, "model", "", "", 10.0)
-
-
 MOST = 1 << 12
 """Points at once: their graphs take some 20 MB."""
 

@@ -175,6 +175,11 @@ def test_every_design_is_as_it_is_asked_by_itself(name: str, tool: str) -> None:
     assert check(batch, table) >= 0.8 * len(table)
 
 
+def test_shares_are_of_the_device_that_was_asked_for() -> None:
+    batch = GraphBatch(FAMILIES["bicg"](), ZU9EG, "xc7z020")
+    assert check(batch, points(batch.family, 4, 5)) == 4
+
+
 def test_points_without_a_template_go_the_road_of_single_designs() -> None:
     batch = GraphBatch(FAMILIES["gemm"](), ZU9EG)
     table = points(batch.family, 6, 3, (1, 3))
