@@ -6,6 +6,8 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+import networkx as nx
+
 from backends.rtl.graph import Block, Dep, DepKind, Graph, Kind, Memory, Op
 from backends.rtl.operators.library import Key
 from backends.rtl.schedule.timing import (
@@ -167,27 +169,16 @@ def recurrent(given: Problem) -> frozenset[int]:
         {*given.users[op], *(e.dst for e in given.out[op]), *given.forth.get(op, ())}
         for op in range(given.size)
     ]
-    before: list[set[int]] = [set() for _ in after]
-    for op, users in enumerate(after):
-        for user in users:
-            before[user].add(op)
-    found: set[int] = set()
-    for op in range(given.size):
-        for edge in given.out[op]:
-            if edge.distance:
-                found |= _reached(after, edge.dst) & _reached(before, edge.src)
-    for load, producer in given.back.items():
-        found |= _reached(after, load) & _reached(before, producer)
-    return frozenset(found)
-
-
-def _reached(edges: list[set[int]], start: int) -> set[int]:
-    seen, work = {start}, [start]
-    while work:
-        for other in edges[work.pop()] - seen:
-            seen.add(other)
-            work.append(other)
-    return seen
+    among: nx.DiGraph[int] = nx.DiGraph()
+    among.add_nodes_from(range(given.size))
+    among.add_edges_from((op, user) for op, users in enumerate(after) for user in users)
+    # Within an iteration nothing is circular: what is, passes an edge between iterations.
+    group: dict[int, frozenset[int]] = {}
+    for members in nx.strongly_connected_components(among):
+        group |= dict.fromkeys(members, frozenset(members))
+    between = [(e.src, e.dst) for edges in given.out for e in edges if e.distance]
+    between += [(producer, load) for load, producer in given.back.items()]
+    return frozenset[int]().union(*(group[a] for a, b in between if b in group[a]))
 
 
 def _latency(graph: Graph, block: Block, dep: Dep) -> int:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import heapq
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from backends.rtl.schedule.problem import Port, Problem, recurrent
@@ -240,10 +240,18 @@ def port_bound(problem: Problem) -> tuple[int, Port | None]:
 
 def recurrence_bound(problem: Problem, least: int) -> int:
     """The least interval, from ``least`` on, that latencies around every cycle allow."""
-    ii = least
-    while not _acyclic(problem, ii):
-        ii += 1
-    return ii
+    if _acyclic(problem, least):
+        return least
+    short, enough = least, least + 1
+    while not _acyclic(problem, enough):
+        short, enough = enough, enough + 2 * (enough - least)
+    while enough - short > 1:
+        middle = (short + enough) // 2
+        if _acyclic(problem, middle):
+            enough = middle
+        else:
+            short = middle
+    return enough
 
 
 def _rounds(problem: Problem) -> int:
@@ -253,22 +261,43 @@ def _rounds(problem: Problem) -> int:
 
 
 def _acyclic(problem: Problem, ii: int) -> bool:
-    """Whether no cycle of operands and order takes longer than its iterations."""
+    """Whether no cycle of operands and order takes longer than its iterations.
+
+    Longest paths by relaxation. What an operation's start was last taken from is its parent; a
+    cycle of parents is one that takes longer, and shows long before the paths stop to grow.
+    """
     start = [0] * problem.size
-    rounds = 2 + _rounds(problem)
-    for _ in range(rounds):
+    parent = [-1] * problem.size
+    changed = True
+    while changed:
         changed = False
         for op in range(problem.size):
-            cycle = start[op]
+            begin, source = start[op], -1
             for used in problem.operands[op]:
-                cycle = max(cycle, start[used] + problem.timing[used].latency)
+                if (after := start[used] + problem.timing[used].latency) > begin:
+                    begin, source = after, used
             for e in problem.into[op]:
-                cycle = max(cycle, start[e.src] + e.latency - ii * e.distance)
+                if (after := start[e.src] + e.latency - ii * e.distance) > begin:
+                    begin, source = after, e.src
             if op in problem.back:
-                producer = problem.back[op]
-                cycle = max(cycle, start[producer] + problem.timing[producer].latency - ii)
-            changed |= cycle != start[op]
-            start[op] = cycle
-        if not changed:
+                used = problem.back[op]
+                if (after := start[used] + problem.timing[used].latency - ii) > begin:
+                    begin, source = after, used
+            if source >= 0:
+                start[op], parent[op], changed = begin, source, True
+        if _circular(parent):
+            return False
+    return True
+
+
+def _circular(parent: Sequence[int]) -> bool:
+    """Whether somebody is an ancestor of itself; -1 is no parent."""
+    seen = [-1] * len(parent)  # the walk that came by
+    for first in range(len(parent)):
+        at = first
+        while at >= 0 and seen[at] < 0:
+            seen[at] = first
+            at = parent[at]
+        if at >= 0 and seen[at] == first:
             return True
     return False
