@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 
-import networkx as nx
 import pytest
 
 from backends.rtl.bind.units import numbers
@@ -13,12 +12,12 @@ from backends.rtl.front.evaluate import evaluate
 from backends.rtl.graph import Block, DepKind, Graph, Kind, Loop, Memory, Pipeline, Straight
 from backends.rtl.operators.library import spec
 from backends.rtl.schedule.normal import normalise
-from backends.rtl.schedule.problem import problem, recurrent
+from backends.rtl.schedule.problem import problem
 from backends.rtl.schedule.regions import Target, pipeline, schedule, straight
-from backends.rtl.schedule.solve import recurrence_bound, slot
+from backends.rtl.schedule.solve import slot
 from backends.rtl.schedule.timing import ANYTIME, Fabric, key_of
 from dsl.affine import Affine, Constraint
-from tests.rtl.support.graphs import Maker, affine, array, counter, mac
+from tests.rtl.support.graphs import Maker, affine, array, counter, mac, random_block
 
 
 def target(period: float = 10.0, read_latency: int = 1) -> Target:
@@ -246,82 +245,12 @@ def test_nothing_takes_turns_at_interval_1():
     assert straight(graph, block, target()).shared == frozenset()
 
 
-def random_block(seed: int):
-    """Loads, stores and operators on two banks, with order between iterations."""
-    rng = random.Random(seed)
-    m = Maker()
-    values: list[int] = []
-    loads: list[tuple[int, str]] = []
-    stores: list[tuple[int, str]] = []
-    for n in range(rng.randint(4, 14)):
-        if len(values) < 2 or rng.random() < 0.4:
-            name = rng.choice("ab")
-            values.append(m.load(name, 32, affine({"i": 1}, n)))
-            loads.append((values[-1], name))
-        elif rng.random() < 0.25:
-            name = rng.choice("ab")
-            stores.append((m.store(name, 32, rng.choice(values[-3:]), affine({"i": 1}, n)), name))
-        else:
-            kind = rng.choice((Kind.ADD, Kind.MUL, Kind.FADD))
-            pair = (rng.choice(values[-3:]), rng.choice(values))
-            values.append(m.op(kind, 32, *pair, signed=False))
-    stores.append((m.store("a", 32, values[-1], affine({"i": 1}, 99)), "a"))
-    for store, there in stores:
-        for load, here in loads:
-            if there == here and rng.random() < 0.5:
-                m.dep(store, load, DepKind.FLOW, rng.randint(1, 3))
-            elif there == here and load < store:
-                m.dep(load, store, DepKind.ANTI)
-    return Graph("random", (array("a", 32, 64), array("b", 32, 64)), ()), m.block
-
-
 def test_random_blocks_keep_every_rule():
     for seed in range(60):
         graph, block = random_block(seed)
         given = target(random.Random(seed).choice((4.0, 8.0, 10.0)))
         assert faults(graph, pipeline(graph, block, 1, given), given) == [], seed
         assert faults(graph, straight(graph, block, given), given) == [], seed
-
-
-def test_recurrences_are_the_circles_of_what_waits_for_what():
-    bounds, circles = set(), 0
-    for seed in range(60):
-        graph, block = random_block(seed)
-        given = target(random.Random(seed).choice((4.0, 8.0, 10.0)))
-        sought = problem(
-            graph, block, period=given.period, fabric=given.fabric, spec=given.spec, carried=True
-        )
-        waits = nx.MultiDiGraph()
-        waits.add_nodes_from(range(sought.size))
-        for op in range(sought.size):
-            for used in sought.operands[op]:
-                waits.add_edge(used, op, cycles=sought.timing[used].latency, distance=0)
-            for edge in sought.into[op]:
-                waits.add_edge(edge.src, op, cycles=edge.latency, distance=edge.distance)
-
-        def late(ii: int, waits=waits) -> bool:
-            """Whether a circle takes longer than its iterations."""
-
-            def slack(_a, _b, edges):
-                pairs = ((e.get("distance", 0), e.get("cycles", 0)) for e in edges.values())
-                return min(ii * distance - cycles for distance, cycles in pairs)
-
-            return nx.negative_edge_cycle(waits, weight=slack)
-
-        found = recurrence_bound(sought, 1)
-        assert not late(found), seed
-        assert found == 1 or late(found - 1), seed
-        inside = {
-            op
-            for a, b, edge in waits.edges(data=True)
-            if edge["distance"]
-            for op in (nx.descendants(waits, b) | {b}) & (nx.ancestors(waits, a) | {a})
-        }
-        assert recurrent(sought) == inside, seed
-        bounds.add(found)
-        circles += bool(inside)
-    assert len(bounds) > 5
-    assert circles > 20
 
 
 def test_constraint_programming_finds_what_list_scheduling_missed():

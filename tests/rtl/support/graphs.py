@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import dataclass, field
 
 from backends.rtl.graph import (
@@ -97,3 +98,32 @@ def mac(n: int = 12, ii: int = 1, size: int = 12, *, floats: bool = False) -> Gr
         array("acc", 32, 1, memory=Memory.REGISTERS, argument=False),
     )
     return Graph("mac", arrays, (), (Pipeline((counter("i", n),), m.block, ii),))
+
+
+def random_block(seed: int):
+    """Loads, stores and operators on two banks, with order between iterations."""
+    rng = random.Random(seed)
+    m = Maker()
+    values: list[int] = []
+    loads: list[tuple[int, str]] = []
+    stores: list[tuple[int, str]] = []
+    for n in range(rng.randint(4, 14)):
+        if len(values) < 2 or rng.random() < 0.4:
+            name = rng.choice("ab")
+            values.append(m.load(name, 32, affine({"i": 1}, n)))
+            loads.append((values[-1], name))
+        elif rng.random() < 0.25:
+            name = rng.choice("ab")
+            stores.append((m.store(name, 32, rng.choice(values[-3:]), affine({"i": 1}, n)), name))
+        else:
+            kind = rng.choice((Kind.ADD, Kind.MUL, Kind.FADD))
+            pair = (rng.choice(values[-3:]), rng.choice(values))
+            values.append(m.op(kind, 32, *pair, signed=False))
+    stores.append((m.store("a", 32, values[-1], affine({"i": 1}, 99)), "a"))
+    for store, there in stores:
+        for load, here in loads:
+            if there == here and rng.random() < 0.5:
+                m.dep(store, load, DepKind.FLOW, rng.randint(1, 3))
+            elif there == here and load < store:
+                m.dep(load, store, DepKind.ANTI)
+    return Graph("random", (array("a", 32, 64), array("b", 32, 64)), ()), m.block
