@@ -24,7 +24,7 @@ from qor_gnn.batch_compose import composable, steps_of, timing, units
 from qor_gnn.batch_family import Family, written_unrolls
 from qor_gnn.batch_gather import Counts, distinct_rows
 from qor_gnn.batch_parts import Known, banked, parts_in
-from qor_gnn.batch_regions import PartClass, part_of
+from qor_gnn.batch_regions import Part, PartClass, part_of
 from qor_gnn.batch_sharing import Sharing, whole
 from qor_gnn.batch_template import NoTemplateError, Points, Template, template_of
 from qor_gnn.estimate import QorEstimate, estimate
@@ -198,8 +198,6 @@ class Batch:
 
     def _looked_up(self, known: Known, table: Points) -> Counts:
         """For each point the number of the evaluation of a part."""
-        template = self.template
-        assert template is not None
         distinct, inverse = _values(table, known.columns)
         numbers = np.empty(len(distinct), np.int64)
         for n, row in enumerate(distinct):
@@ -208,12 +206,17 @@ class Batch:
                 point = list(self.family.point)
                 for column, value in zip(known.columns, row, strict=True):
                     point[column] = value
-                kernel = kernel_of_tree(template.at(point, known.nodes))
+                part = self._evaluated(known, point)
                 known.rows[key] = len(known.parts)
-                only = len(self._known) == 1
-                known.parts.append(part_of(kernel, self.tool, self._costs, only))
+                known.parts.append(part)
             numbers[n] = known.rows[key]
         return numbers[inverse]
+
+    def _evaluated(self, known: Known, point: Sequence[int]) -> Part:
+        """A part at a point, scheduled."""
+        assert self.template is not None
+        kernel = kernel_of_tree(self.template.at(point, known.nodes))
+        return part_of(kernel, self.tool, self._costs, len(self._known) == 1)
 
     def _compose(
         self,

@@ -6,7 +6,7 @@ one class are composed alike, so that many of them are composed at once.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -113,21 +113,36 @@ def part_of(kernel: Kernel, tool: Personality, costs: Coefficients | None, only:
         costs: of LUTs and flip-flops, if they are known.
         only: it is all of the design.
     """
+    runs = runs_of(kernel, tool)
+    logic = None
+    if costs is not None:
+        regions = runs["average"]
+        logic = whole_logic(regions, costs) if only else part_logic(regions, costs)
+    return part_from(runs, tool, logic)
+
+
+def runs_of(kernel: Kernel, tool: Personality) -> dict[Mode, list[Region]]:
+    """The regions of a part, which is a kernel of its own here, scheduled in its modes."""
     (function,) = kernel.functions
-    runs = [function_latency(Scope(kernel, tool, mode), function)[1] for mode in modes_of(kernel)]
-    runs = runs if len(runs) == 3 else runs * 3
-    found = list(zip(*runs, strict=True))
+    return {
+        mode: function_latency(Scope(kernel, tool, mode), function)[1] for mode in modes_of(kernel)
+    }
+
+
+def part_from(
+    runs: Mapping[Mode, list[Region]], tool: Personality, logic: PartLogic | None
+) -> Part:
+    """A part of what `runs_of` scheduled."""
+    several = list(runs.values())
+    found = list(zip(*(several if len(several) == 3 else several * 3), strict=True))
     cores: dict[str, Operator] = {}
     for regions in found:
         _cores(regions[0], cores)
-    logic = None
-    if costs is not None:
-        logic = whole_logic(runs[0], costs) if only else part_logic(runs[0], costs)
     return Part(
         tuple(_class(regions) for regions in found),
         tuple(_numbers(regions) for regions in found),
         tuple(sorted(cores.items(), key=lambda c: c[0])),
-        needed_period([runs[0]], tool),
+        needed_period([runs["average"]], tool),
         logic,
     )
 

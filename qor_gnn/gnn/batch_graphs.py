@@ -20,6 +20,7 @@ from qor_gnn.batch import Batch, BatchEstimate, _Sums
 from qor_gnn.batch_family import Family
 from qor_gnn.batch_gather import Counts, distinct_rows
 from qor_gnn.batch_parts import Known
+from qor_gnn.batch_regions import Part
 from qor_gnn.batch_template import Points
 from qor_gnn.estimate import Cycles, QorEstimate
 from qor_gnn.from_tree import kernel_of_tree
@@ -28,14 +29,12 @@ from qor_gnn.gnn.batch_pieces import Piece, piece_of
 from qor_gnn.gnn.batch_terms import TermSharing, single_amounts
 from qor_gnn.gnn.batching import Packed
 from qor_gnn.gnn.build import DesignGraph, Matrix, design_graph
-from qor_gnn.gnn.convert import Origin
 from qor_gnn.gnn.examples import BASE, METRICS, Example, Fitted, Prediction, digest
 from qor_gnn.gnn.predict import design
 from qor_gnn.gnn.schema import FEATURES, EdgeType, NodeType
 from qor_gnn.gnn.terms import TERMS
 from qor_gnn.personality import Personality, personality
 from qor_gnn.region import Kernel
-from qor_gnn.resource_terms import Term
 
 Floats = NDArray[np.float64]
 _CARRIED = (NodeType.OP, EdgeType.CARRIED, NodeType.OP)
@@ -67,9 +66,11 @@ class Together:
 
     def examples(self) -> list[Example]:
         """The same one by one, as any predictor reads them that does not look at `pragmas`."""
-        none, group = Origin(self.kernel, self.kernel), digest(self.target, self.kernel, "", ())
+        group = digest(self.target, self.kernel, "", ())
         names = [
-            f"{r}.{name}" for r, terms in TERMS.items() for name in (*_term_names(terms), "fixed")
+            f"{r}.{name}"
+            for r, terms in TERMS.items()
+            for name in (*(t.name for t in terms), "fixed")
         ]
         amounts = np.hstack([self.lut, self.ff]).tolist()
         base = self.base.tolist()
@@ -77,7 +78,7 @@ class Together:
             Example(
                 _graph(self.graphs, n),
                 dict(zip(BASE, base[n], strict=True)),
-                *({}, self.target, none.kernel, none.family, group, ()),
+                *({}, self.target, self.kernel, self.kernel, group, ()),
                 dict(zip(names, amounts[n], strict=True)),
             )
             for n in range(len(base))
@@ -254,25 +255,13 @@ class GraphBatch(Batch):
 
     # ------------------------------------------------------------- what `Batch` has in hand
 
-    def _looked_up(self, known: Known, table: Points) -> Counts:
-        """As `Batch` does, but each part is scheduled for the graph as well."""
-        template = self.template
-        assert template is not None
+    def _evaluated(self, known: Known, point: Sequence[int]) -> Part:
+        """As `Batch` does, but for the graph as well."""
         position = next(n for n, one in enumerate(self._known) if one is known)
-        first, _ = distinct_rows([table[:, c] for c in known.columns], len(table))
-        for row in table[first][:, list(known.columns)].tolist():
-            key = tuple(row)
-            if key not in known.rows:
-                point = list(self.family.point)
-                for column, value in zip(known.columns, row, strict=True):
-                    point[column] = value
-                kernel = self._part(known, point)
-                only = len(self._known) == 1
-                piece = piece_of(kernel, self.tool, self._costs, only, self._shown)
-                known.rows[key] = len(known.parts)
-                known.parts.append(piece.part)
-                self._pieces[position].append(piece)
-        return super()._looked_up(known, table)
+        only = len(self._known) == 1
+        piece = piece_of(self._part(known, point), self.tool, self._costs, only, self._shown)
+        self._pieces[position].append(piece)
+        return piece.part
 
     def _part(self, known: Known, point: Sequence[int]) -> Kernel:
         """A part by itself. What banks an array changes nothing but the array."""
@@ -340,10 +329,6 @@ def _device(asked: Device | str | None, tool: Personality) -> Device | None:
     """The device that shares are of, as `estimate` chooses it."""
     name = asked.name if isinstance(asked, Device) else asked or tool.device
     return DEVICES.get(name)
-
-
-def _term_names(terms: Sequence[Term]) -> list[str]:
-    return [term.name for term in terms]
 
 
 def _graph(all_: Packed, n: int) -> DesignGraph:

@@ -13,17 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qor_gnn.batch_logic import PartLogic, part_logic, whole_logic
-from qor_gnn.batch_regions import Part, _class, _cores, _numbers, modes_of
-from qor_gnn.clock import needed_period
-from qor_gnn.compose import function_latency
+from qor_gnn.batch_regions import Part, part_from, runs_of
 from qor_gnn.estimate import Cycles, QorEstimate, _loops, _Run
 from qor_gnn.gnn.batch_terms import OPEN, priced
 from qor_gnn.gnn.build import Matrix, design_graph
 from qor_gnn.gnn.schema import EDGES, FEATURES, EdgeType, NodeType
-from qor_gnn.loops import Scope
-from qor_gnn.personality import Operator, Personality
-from qor_gnn.region import Guard, Kernel, Loop, Mode, Node, Statement, walk
-from qor_gnn.regions import Region
+from qor_gnn.personality import Personality
+from qor_gnn.region import Guard, Kernel, Loop, Node, Statement, walk
 from qor_gnn.resources import Coefficients
 
 Floats = NDArray[np.float64]
@@ -86,9 +82,7 @@ def piece_of(
         drawn: the tool whose operators the graph shows.
     """
     (function,) = kernel.functions
-    runs: dict[Mode, list[Region]] = {
-        mode: function_latency(Scope(kernel, tool, mode), function)[1] for mode in modes_of(kernel)
-    }
+    runs = runs_of(kernel, tool)
     average = runs["average"]
     loops = _loops(kernel, {m: _Run(0.0, (r,)) for m, r in runs.items()}, tool, False)
     answer = QorEstimate(
@@ -105,7 +99,7 @@ def piece_of(
     arrays = len(graph.nodes[NodeType.MEMORY])
     loads, stores = edges[EDGES.index(LOAD)][0], edges[EDGES.index(STORE)][1]
     return Piece(
-        part=_part(runs, tool, None if costs is None else priced(logic, costs)),
+        part=part_from(runs, tool, None if costs is None else priced(logic, costs)),
         logic=logic,
         nodes={kind: graph.nodes[kind] for kind in (NodeType.OP, NodeType.LOOP)},
         edges=edges,
@@ -118,22 +112,6 @@ def piece_of(
         first=first,
         last=last,
         linked_at=linked_at,
-    )
-
-
-def _part(runs: dict[Mode, list[Region]], tool: Personality, logic: PartLogic | None) -> Part:
-    """As `qor_gnn.batch_regions.part_of`, of what is scheduled already."""
-    several = list(runs.values())
-    found = list(zip(*(several if len(several) == 3 else several * 3), strict=True))
-    cores: dict[str, Operator] = {}
-    for regions in found:
-        _cores(regions[0], cores)
-    return Part(
-        tuple(_class(regions) for regions in found),
-        tuple(_numbers(regions) for regions in found),
-        tuple(sorted(cores.items(), key=lambda c: c[0])),
-        needed_period([several[0]], tool),
-        logic,
     )
 
 

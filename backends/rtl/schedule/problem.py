@@ -165,13 +165,11 @@ def sharing(given: Problem, ops: Mapping[int, Key], turns: int, fabric: Fabric) 
 
 def recurrent(given: Problem) -> frozenset[int]:
     """The operations on cycles of operands and order between iterations."""
-    after = [
-        {*given.users[op], *(e.dst for e in given.out[op]), *given.forth.get(op, ())}
-        for op in range(given.size)
-    ]
     among: nx.DiGraph[int] = nx.DiGraph()
     among.add_nodes_from(range(given.size))
-    among.add_edges_from((op, user) for op, users in enumerate(after) for user in users)
+    for op in range(given.size):
+        after = (*given.users[op], *(e.dst for e in given.out[op]), *given.forth.get(op, ()))
+        among.add_edges_from((op, user) for user in after)
     # Within an iteration nothing is circular: what is, passes an edge between iterations.
     group: dict[int, frozenset[int]] = {}
     for members in nx.strongly_connected_components(among):
