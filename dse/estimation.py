@@ -16,15 +16,12 @@ from polyhedral.schedule import apply
 from qor_gnn.batch_family import written_unrolls
 from qor_gnn.estimate import QorEstimate, estimate
 from qor_gnn.from_tree import kernel_of_tree
-from qor_gnn.personality import DEFAULT, Personality, allowed, available, personality
+from qor_gnn.personality import DEFAULT, OPEN_FAMILY, Personality, allowed, available, personality
 from qor_gnn.region import Kernel, Statement, walk
 
 if TYPE_CHECKING:
     from mlir_passes.pipeline import Design
     from polyhedral.scheduled import ScheduledScop
-
-OPEN_FAMILY = "ecp5"
-"""What the open backend builds for: it answers for its own designs, nothing is emulated."""
 
 _SAME_CLOCK = 0.005  # ns: 3.33 is 300 MHz
 

@@ -95,7 +95,8 @@ class QorEstimate:
     """What a design costs, and where the numbers came from.
 
     ``None`` is what was not estimated. Memories are counted in BRAM18. ``period_ns`` is the least
-    period that the schedule keeps: above ``clock_ns`` where an operator does not fit into that.
+    period that the schedule keeps: above ``clock_ns`` where an operator does not fit into that; of the
+    open backend what is expected after routing, above or below.
     ``sums`` is what LUT and FF were summed from, memories included, for predictors that fit them
     anew. ``region`` is the dataflow region, if it is one.
     """

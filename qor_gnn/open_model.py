@@ -1,8 +1,8 @@
 """The open backend's own answer: its scheduler's cycles, exact, and what its RTL will take.
 
 For the tool ``open-ecp5-10ns`` nothing is emulated: the design is scheduled and made by
-`backends.rtl`, whose simulation takes exactly these cycles. LUT are read off the RTL's expressions
-(`backends.rtl.area`), so they are an estimate; routing makes the difference.
+`backends.rtl`, whose simulation takes exactly these cycles. LUT and the clock period are read off the
+RTL's bits (`backends.rtl.area`), so they are an estimate; routing makes the difference.
 """
 
 from __future__ import annotations
@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from backends.devices import Device
-from backends.rtl.area import area
+from backends.rtl.area.cells import cells
+from backends.rtl.area.costs import LUTS
+from backends.rtl.area.estimate import area, period
 from backends.rtl.cycles import HANDSHAKE, iterations, predict
 from backends.rtl.design import RtlDesign
 from backends.rtl.graph import Counter
@@ -27,6 +29,7 @@ from backends.rtl.wrap.host import host_wrapper
 from qor_gnn.estimate import Cycles, LoopEstimate, QorEstimate
 from qor_gnn.personality import Personality
 from qor_gnn.region import Trips
+from qor_gnn.resource_terms import Sums
 
 
 def open_estimate(design: RtlDesign, tool: Personality, device: Device) -> QorEstimate:
@@ -38,7 +41,8 @@ def open_estimate(design: RtlDesign, tool: Personality, device: Device) -> QorEs
         device: what it is for.
     """
     cycles = design.cycles
-    used = area(host_wrapper(design).module).resources
+    module = host_wrapper(design).module
+    used, sums = area(module), cells(module)
     return QorEstimate(
         kernel=design.name,
         latency=Cycles(cycles, cycles, cycles),
@@ -53,6 +57,10 @@ def open_estimate(design: RtlDesign, tool: Personality, device: Device) -> QorEs
         ff=used.ff,
         bram18=used.bram,
         uram=0,
+        period_ns=period(module),
+        sums=Sums(
+            {kind: float(sums[kind]) for kind in LUTS}, {"flops": float(sums["flops"])}, 0.0, 0.0
+        ),
     )
 
 

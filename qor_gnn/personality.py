@@ -16,6 +16,8 @@ from dsl.errors import ToolError, did_you_mean
 
 _FILES = Path(__file__).parent / "personalities"
 DEFAULT = "vitis-2022.1-zu9eg-10ns"
+OPEN_FAMILY = "ecp5"
+"""What the open backend builds for: it answers for its own designs, nothing is emulated."""
 
 
 @dataclass(frozen=True, slots=True)

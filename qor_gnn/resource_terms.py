@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass, field
 
+from backends.rtl.area.costs import KINDS, LUTS
+
 
 @dataclass(frozen=True, slots=True)
 class Term:
@@ -71,6 +73,11 @@ FF_TERMS = (
     Term("accumulators", 1, "array elements kept in registers over a loop, and their addresses"),
     Term("switch", 38, "a store that is a switch over banks"),
 )
+
+
+OPEN_LUT_TERMS = tuple(Term(kind, cost, KINDS[kind]) for kind, cost in LUTS.items())
+OPEN_FF_TERMS = (Term("flops", 1, KINDS["flops"]),)
+"""Of what the open backend makes: its netlist is there to be counted."""
 
 
 @dataclass(slots=True)

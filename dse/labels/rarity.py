@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import random
-from math import sqrt
 
-from backends.rtl.area import area
+from backends.rtl.area.estimate import area
 from backends.rtl.synth import SynthOptions, rtl_of
 from backends.rtl.wrap.host import host_wrapper
 from dsl.errors import WeftError
@@ -38,11 +37,11 @@ class Rarity:
     def may_take(self, copies: int) -> bool:
         """Whether a design with so many copies of a statement is worth making.
 
-        It takes at least the plain design's LUT times the square root of the copies: memory and
+        It takes at least the plain design's LUT times the fourth root of the copies: memory and
         control are shared, units at most in part.
         """
         self._most = self._above / (1.0 - self._chance.random()) ** (1 / _POWER)
-        return self._plain * sqrt(copies) < self._most
+        return self._plain * copies**0.25 < self._most
 
     def takes(self, schedule: Schedule, design: Design) -> bool:
         """Whether the design, which `may_take` let pass, is taken."""

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from qor_gnn.gnn.examples import METRICS, Example, Floats
-from qor_gnn.gnn.terms import TERMS, TermModel
+from qor_gnn.gnn.terms import TERMS, TermModel, amounts_of
 from qor_gnn.personality import available, personality
 
 MOST = max(map(len, TERMS.values())) + 1
@@ -47,7 +47,7 @@ def starts(examples: Sequence[Example], models: Sequence[TermModel]) -> tuple[St
         models: what terms cost, as each member counts it.
     """
     base = np.array([[e.base[m] for m in METRICS] for e in examples]).reshape(-1, len(METRICS))
-    amounts = [_amounts(examples, resource) for resource in SUMMED]
+    amounts = [np.maximum(amounts_of(examples, resource), 0.0) for resource in SUMMED]
     rows: dict[str, list[int]] = {}
     for n, e in enumerate(examples):
         rows.setdefault(e.target, []).append(n)
@@ -76,14 +76,6 @@ def _start(
             shares[rows[some], k, :width] = parts[some] / total[some, None]
             shares[rows[~some], k, width - 1] = 1.0
     return Start(np.log1p(np.maximum(base, 0.0)), shares)
-
-
-def _amounts(examples: Sequence[Example], resource: str) -> Floats:
-    """What designs have of each term, the fixed part last, shape (n, terms + 1)."""
-    names = [f"{resource}.{term.name}" for term in TERMS[resource]]
-    names.append(f"{resource}.fixed")
-    rows = [[e.terms.get(name, 0.0) for name in names] for e in examples]
-    return np.maximum(np.array(rows, dtype=np.float64).reshape(-1, len(names)), 0.0)
 
 
 def clock_of(target: str) -> float:

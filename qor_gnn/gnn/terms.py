@@ -14,9 +14,12 @@ import numpy.typing as npt
 
 from qor_gnn.calibrate import Problem
 from qor_gnn.gnn.examples import Example, Floats, column, distinct
-from qor_gnn.resource_terms import FF_TERMS, LUT_TERMS, Term
+from qor_gnn.personality import OPEN_FAMILY, available, personality
+from qor_gnn.resource_terms import FF_TERMS, LUT_TERMS, OPEN_FF_TERMS, OPEN_LUT_TERMS, Term
 
 TERMS: dict[str, tuple[Term, ...]] = {"lut": LUT_TERMS, "ff": FF_TERMS}
+OPEN_TERMS: dict[str, tuple[Term, ...]] = {"lut": OPEN_LUT_TERMS, "ff": OPEN_FF_TERMS}
+"""Of the open backend. A design has terms of one kind; both kinds have the same columns."""
 FOLDS = 6
 
 Mask = npt.NDArray[np.bool_]
@@ -54,9 +57,26 @@ def total_of(parts: Floats) -> Floats:
 
 def amounts_of(examples: Sequence[Example], resource: str) -> Floats:
     """How much of each term the designs have, the fixed part last, shape (n, terms + 1)."""
-    names = [*(f"{resource}.{term.name}" for term in TERMS[resource]), f"{resource}.fixed"]
-    rows = [[one.terms.get(name, 0.0) for name in names] for one in examples]
-    return np.array(rows, dtype=np.float64).reshape(len(rows), len(names))
+    names = [f"{resource}.{term.name}" for term in TERMS[resource]]
+    own = [f"{resource}.{term.name}" for term in OPEN_TERMS[resource]]
+    own += [""] * (len(names) - len(own))
+    fixed = f"{resource}.fixed"
+    rows = [
+        [*(one.terms.get(name, 0.0) for name in (own if own[0] in one.terms else names)),
+         one.terms.get(fixed, 0.0)]
+        for one in examples
+    ]  # fmt: skip
+    return np.array(rows, dtype=np.float64).reshape(len(rows), len(names) + 1)
+
+
+def terms_of_target(target: str, resource: str) -> tuple[Term, ...]:
+    """The terms of a tool's designs: fewer of the open backend's than there are columns."""
+    return (OPEN_TERMS if is_open(target) else TERMS)[resource]
+
+
+def is_open(target: str) -> bool:
+    """It is the open backend, whose terms are its own."""
+    return target in available() and personality(target).family == OPEN_FAMILY
 
 
 def fit_terms(examples: Sequence[Example]) -> TermModel:
@@ -80,14 +100,16 @@ def _problems(examples: Sequence[Example], resource: str) -> dict[str, tuple[Pro
     # A nest alone is another design than it is inside a kernel: measured, see docs/qor-gnn.md.
     known = np.array([_has_terms(e) and not e.part for e in examples], dtype=np.bool_)
     known &= labels > 0
-    terms = TERMS[resource]
     found = {}
     for target in distinct(e.target for e in examples):
         rows = known & np.array([e.target == target for e in examples], dtype=np.bool_)
         if rows.any():
+            terms = terms_of_target(target, resource)
+            priors = np.zeros(amounts.shape[1] - 1)
+            priors[: len(terms)] = [term.prior for term in terms]
             problem = Problem(
                 tuple(term.name for term in terms),
-                np.array([term.prior for term in terms]),
+                priors,
                 amounts[:, :-1],
                 amounts[:, -1],
                 labels,

@@ -5,7 +5,7 @@ Reading one runs nothing: safetensors and JSON, every name, shape and number che
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from qor_gnn.gnn.network import Network, Shape
 from qor_gnn.gnn.schema import FEATURES, VERSION
 from qor_gnn.gnn.targets import MOST, SUMMED
 from qor_gnn.gnn.tensors import read_tensors, write_tensors
-from qor_gnn.gnn.terms import TERMS, TermModel
+from qor_gnn.gnn.terms import OPEN_TERMS, TERMS, TermModel, is_open
 
 FORMAT = 1
 _NONE = 1e9  # instead of a label that is not there: every number in a file is finite
@@ -54,7 +54,7 @@ def save(path: Path, model: Model) -> None:
             "lengths": [len(p) for p in shots.places],
         }
     about = {
-        **_versions(),
+        **_versions(model.targets),
         "adapters": adapters,
         "shape": asdict(model.network.shape),
         "targets": list(model.targets),
@@ -69,15 +69,21 @@ def save(path: Path, model: Model) -> None:
         raise InputError("W508", f"cannot write {path}: {error.strerror}") from error
 
 
-def _versions() -> dict[str, Any]:
+def _versions(targets: Collection[str]) -> dict[str, Any]:
     """What the weights depend on: other columns or terms, and they say nothing."""
+    own = {name: [t.name for t in terms] for name, terms in OPEN_TERMS.items()}
     return {
+        **({"open terms": own} if any(map(is_open, targets)) else {}),
         "format": FORMAT,
         "schema": VERSION,
         "metrics": list(METRICS),
         "columns": {kind.value: list(columns) for kind, columns in FEATURES.items()},
         "terms": {name: [t.name for t in terms] for name, terms in TERMS.items()},
     }
+
+
+def _strings(given: object) -> list[str]:
+    return [str(one) for one in given] if isinstance(given, list) else []
 
 
 def load(path: Path) -> Model:
@@ -87,7 +93,7 @@ def load(path: Path) -> Model:
         InputError: W512, it cannot be read; W538, it is none; W539, it is of another version.
     """
     tensors, about = read_tensors(path)
-    for name, wanted in _versions().items():
+    for name, wanted in _versions(_strings(about.get("targets"))).items():
         if about.get(name) != wanted:
             raise InputError(
                 "W539",

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from backends.devices import device
+from backends.rtl.area.costs import LUTS
 from backends.vitis.project import export
 from dse.labels.dataset import COLUMNS, Dataset
 from dse.labels.examples import examples_of
@@ -60,7 +61,10 @@ def test_routed_designs_become_examples(tmp_path):
         "latency": 61501, "lut": 300, "ff": 170, "dsp": 2, "bram18": 3, "period_ns": 12.5
     }  # fmt: skip
     assert (one.kernel, one.family, one.target) == ("gemm", "polybench", "open-ecp5-10ns")
-    assert one.base["lut"] == one.terms["lut.fixed"] > 50
+    assert one.base["lut"] > 50
+    assert one.terms["ff.flops"] == one.base["ff"]
+    luts = sum(cost * one.terms[f"lut.{kind}"] for kind, cost in LUTS.items())
+    assert one.base["lut"] == pytest.approx(luts, abs=1)
     assert one.base["latency"] > 1000
     assert remarks == [f"{folder}: 1 of 2 designs have no routed figures"]
 

@@ -51,7 +51,7 @@ def test_samples_are_legal_different_and_repeatable():
 
 
 def test_large_designs_are_rarer_where_that_is_asked():
-    from backends.rtl.area import area
+    from backends.rtl.area.estimate import area
     from backends.rtl.synth import SynthOptions, rtl_of
     from backends.rtl.wrap.host import host_wrapper
 
@@ -64,9 +64,9 @@ def test_large_designs_are_rarer_where_that_is_asked():
             found.append(area(host_wrapper(made).module).lut)
         return found
 
-    every, few = luts(Plan(16, 16, 0, seed=1)), luts(Plan(16, 16, 0, seed=1, rare_above=1000))
-    small = [n for n in every if n <= 1000]
-    assert [n for n in few if n <= 1000] == small
+    every, few = luts(Plan(16, 16, 0, seed=1)), luts(Plan(16, 16, 0, seed=1, rare_above=400))
+    small = [n for n in every if n <= 400]
+    assert [n for n in few if n <= 400] == small
     assert len(small) < len(few) < len(every) == 16  # rarer, not forbidden
 
 

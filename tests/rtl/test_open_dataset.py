@@ -36,4 +36,6 @@ def test_a_line_is_of_the_design_that_is_made_today(row):
     answer = estimated(kernel.program, schedule, setting(TOOL)).answer
     assert answer.latency.average == float(row["cycles"])
     assert answer.bram18 == int(row["bram"])
-    assert answer.lut == pytest.approx(float(row["lut"]), rel=2.0)
+    assert answer.lut == pytest.approx(float(row["lut"]), rel=0.5)
+    assert answer.ff == pytest.approx(float(row["ff"]), rel=0.25)
+    assert answer.period_ns == pytest.approx(1000 / float(row["fmax_mhz"]), rel=0.5)

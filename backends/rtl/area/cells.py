@@ -1,0 +1,85 @@
+"""What a module is made of after synthesis, counted by the kinds of `costs.KINDS`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import lru_cache
+from math import ceil
+
+from backends.rtl.area.cover import Table, cover
+from backends.rtl.area.elaborate import elaborate
+from backends.rtl.area.memory import block_rams, choices, distributed, multipliers
+from backends.rtl.area.needed import Needed, needed
+from backends.rtl.area.net import Gate
+from backends.rtl.area.netlist import Adder, Comparator, Fixed, Flop, Hard, Multiplier, Part, Port
+from backends.rtl.area.sums import full_adders, joined
+from backends.rtl.ir.module import Memory, Module, Style
+
+
+@lru_cache(maxsize=1024)
+def cells(module: Module, fixed: Fixed = ()) -> Counter[str]:
+    """How many of each kind a module has, with all that it instantiates.
+
+    Args:
+        module: As built.
+        fixed: Bits of its inputs that are constant where it is used.
+    """
+    netlist = elaborate(module, fixed)
+    used = needed(netlist)
+    found: Counter[str] = Counter()
+    for table in cover(netlist.net, used).values():
+        found[_kind(table)] += 1
+    inner = joined(netlist.net, used)
+    reads: Counter[int] = Counter()
+    for hard in used.hard.values():
+        found.update(_cells(hard, used, inner))
+        if isinstance(hard, Port) and hard.word:
+            reads[id(hard.memory)] += 1
+    for memory in module.memories:
+        if reads[id(memory)]:
+            found.update(_memory(memory, reads[id(memory)]))
+    return found
+
+
+def _kind(table: Table) -> str:
+    match table.gate:
+        case Gate.MUX:
+            return "chained_choices" if table.chained else "choices"
+        case _ if table.chained:
+            return "chained_gates"
+        case Gate.XOR:
+            return "parities"
+        case _:
+            return "pairs" if len(table.inputs) <= 2 else "gates"
+
+
+def _cells(hard: Hard, used: Needed, inner: set[int]) -> Counter[str]:
+    match hard:
+        case Adder():
+            width = used.widths[id(hard)]
+            if id(hard) in inner:
+                return Counter(full_adders=full_adders(hard, width))
+            return Counter(carry=ceil(width / 2), chains=1)
+        case Comparator():
+            if all(b <= 1 for b in hard.lhs) or all(b <= 1 for b in hard.rhs):
+                return Counter(bounds=1)
+            return Counter(compare=ceil(len(hard.lhs) / 2))
+        case Multiplier():
+            return Counter(multipliers=multipliers(hard, used.widths[id(hard)]))
+        case Part():
+            return cells(hard.module, hard.fixed)
+        case Flop():
+            return Counter(flops=1)
+        case Port():
+            return Counter()
+
+
+def _memory(memory: Memory, reads: int) -> Counter[str]:
+    if memory.style is Style.BLOCK:
+        return Counter(block_rams=reads * block_rams(memory.width, memory.depth))
+    found = Counter(row_choices=reads * choices(memory))
+    if memory.style is Style.DISTRIBUTED:
+        found.update(rows=reads * distributed(memory), flops=memory.width)
+    else:
+        found.update(flops=memory.width * memory.depth)
+    return found

@@ -1,0 +1,286 @@
+"""The longest path between registers of a module on an ECP5 of speed grade 6, before it is placed.
+
+Tables and carry chains as `cover` and `sums` have them; a wire's time grows with the number of its
+ends, as where they are is not known. Of a chain of equal gates synthesis makes a tree in which what
+is late goes in last. A module is done once, whatever drives it: what follows each bit of its inputs
+and what comes before each bit of its outputs stands for it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from math import log, log2
+
+from backends.rtl.area.cover import Table, cover
+from backends.rtl.area.elaborate import elaborate
+from backends.rtl.area.needed import Needed, needed
+from backends.rtl.area.net import Gate
+from backends.rtl.area.netlist import (
+    Adder,
+    Bits,
+    Comparator,
+    Fixed,
+    Flop,
+    Hard,
+    Multiplier,
+    Netlist,
+    Part,
+    Port,
+    outputs_of,
+)
+from backends.rtl.area.sums import joined
+from backends.rtl.ir.module import Module, Style
+
+NEVER = float("-inf")
+
+
+@dataclass(frozen=True, slots=True)
+class Delays:
+    """In ns. A wire takes ``wire``, and ``fan`` more for each doubling of its ends."""
+
+    register: float = 0.52
+    memory: float = 5.7
+    table: float = 0.24
+    wire: float = 0.55
+    fan: float = 0.12
+    onto_chain: float = 1.05
+    chain_bit: float = 0.036
+    off_chain: float = 0.44
+    multiplier: float = 8.25
+    setup: float = 0.1
+
+
+ECP5 = Delays()
+
+
+@dataclass(frozen=True, slots=True)
+class Paths:
+    """The longest paths of a module in ns; `NEVER` without one.
+
+    Attributes:
+        inside: From register to register.
+        before: From a register to each bit of the outputs, the wire there not included.
+        after: From each bit of the inputs to a register, the wire from there not included.
+        through: From any input to any output.
+    """
+
+    inside: float
+    before: tuple[float, ...]
+    after: tuple[float, ...]
+    through: float
+
+
+@lru_cache(maxsize=1024)
+def paths(module: Module, delays: Delays = ECP5, fixed: Fixed = ()) -> Paths:
+    """The longest paths of a module with all that it instantiates.
+
+    Args:
+        module: As built.
+        delays: Of the cells.
+        fixed: Bits of its inputs that are constant where it is used.
+    """
+    netlist = elaborate(module, fixed)
+    return _Walk(netlist, needed(netlist), delays).run()
+
+
+Place = int | tuple[int, int]
+"""A node of the net, or a point inside of a cell: the cell's `id`, and a number."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Tree:
+    """Gates of one kind as one: what goes in, and how many of them a table takes."""
+
+    leaves: tuple[int, ...]
+    base: float
+
+
+class _Walk:
+    def __init__(self, netlist: Netlist, used: Needed, delays: Delays) -> None:
+        self._netlist, self._used, self._delays = netlist, used, delays
+        self._inner = joined(netlist.net, used)
+        self._trees: dict[Place, _Tree] = {}
+        self._into: dict[Place, list[tuple[Place, float]]] = {}
+        self._starts: dict[Place, float] = {}
+        self._ends: list[tuple[Place, float]] = []
+        self._inside = NEVER
+        tables = cover(netlist.net, used)
+        for node, table in tables.items():
+            if not table.chained:
+                base = 2.0 if table.gate is Gate.MUX else 4.0
+                self._trees[node] = _Tree(tuple(_leaves(tables, table)), base)
+        for hard in used.hard.values():
+            self._add(hard)
+        uses = Counter(n for tree in self._trees.values() for n in tree.leaves)
+        uses.update(bit >> 1 for bit in used.ends())
+        self._wires: dict[Place, float] = {
+            n: delays.wire + delays.fan * log2(count) for n, count in uses.items()
+        }
+
+    # ------------------------------------------------------------------------------------- edges
+
+    def _add(self, hard: Hard) -> None:
+        delays, inputs = self._delays, self._used.inputs(hard)
+        match hard:
+            case Adder():
+                self._sum(hard)
+            case Comparator():
+                along = delays.onto_chain + delays.chain_bit * len(hard.lhs) + delays.off_chain
+                self._block(hard, inputs, [hard.result], along)
+            case Multiplier():
+                self._block(hard, inputs, hard.product, delays.multiplier)
+            case Port(clocked=False, word=word) if word:
+                self._block(hard, inputs, word, delays.table)
+            case Port() | Flop():
+                inside = isinstance(hard, Port) and hard.memory.style is Style.BLOCK
+                start = delays.memory if inside else delays.register
+                # Other memories are read at once, into registers behind them.
+                end = delays.setup + (0.0 if isinstance(hard, Flop) or inside else delays.table)
+                self._starts.update((bit >> 1, start) for bit in outputs_of(hard))
+                self._ends += [(bit >> 1, end) for bit in inputs]
+            case Part():
+                self._part(hard)
+
+    def _block(self, hard: Hard, inputs: Bits, outputs: Bits, delay: float) -> None:
+        """Every input to every output."""
+        middle = (id(hard), 0)
+        self._into[middle] = [(bit >> 1, 0.0) for bit in inputs]
+        self._into.update((bit >> 1, [(middle, delay)]) for bit in outputs)
+
+    def _sum(self, adder: Adder) -> None:
+        delays = self._delays
+        for n, bit in enumerate(adder.total[: self._used.widths[id(adder)]]):
+            pair = (adder.lhs[n] >> 1, adder.rhs[n] >> 1)
+            if id(adder) in self._inner:  # a full adder of another sum
+                self._into[bit >> 1] = [(node, delays.table) for node in pair]
+                continue
+            here = (id(adder), n)
+            self._into[here] = [(node, delays.onto_chain) for node in pair]
+            if n:
+                self._into[here].append(((id(adder), n - 1), delays.chain_bit))
+            self._into[bit >> 1] = [(here, delays.off_chain)]
+
+    def _part(self, part: Part) -> None:
+        inner = paths(part.module, self._delays, part.fixed)
+        self._inside = max(self._inside, inner.inside)
+        self._ends += [(b >> 1, t) for b, t in zip(part.inputs, inner.after, strict=True)]
+        own = zip(part.outputs, inner.before, strict=True)
+        self._starts.update((bit >> 1, t) for bit, t in own if t != NEVER)
+        if inner.through != NEVER:
+            self._block(part, part.inputs, part.outputs, inner.through)
+
+    # ------------------------------------------------------------------------------------- times
+
+    def run(self) -> Paths:
+        """Forward from registers, then back from them."""
+        order = self._order()
+        inputs = {bit >> 1 for bit in self._netlist.inputs}
+        before, follows = self._forward(order, inputs)
+        after = self._back(order, follows)
+        inside = max(
+            (before[n] + self._wire(n) + after[n] for n in order if before[n] != NEVER),
+            default=NEVER,
+        )
+        outputs = [bit >> 1 for bit in self._netlist.outputs]
+        through = self._through(order, inputs, outputs)
+        return Paths(
+            max(inside, self._inside),
+            tuple(before.get(n, NEVER) for n in outputs),
+            tuple(after.get(bit >> 1, NEVER) for bit in self._netlist.inputs),
+            through,
+        )
+
+    def _wire(self, place: Place) -> float:
+        return self._wires.get(place, 0.0)
+
+    def _sources(self, place: Place) -> Iterable[Place]:
+        if place in self._trees:
+            return self._trees[place].leaves
+        return [source for source, _ in self._into.get(place, ())]
+
+    def _order(self) -> list[Place]:
+        """All places, each after its sources."""
+        order: list[Place] = []
+        seen: set[Place] = {0}
+        todo: list[tuple[Place, bool]] = [(n, False) for n, _ in self._ends]
+        todo += [(bit >> 1, False) for bit in self._netlist.outputs]
+        while todo:
+            place, ready = todo.pop()
+            if ready:
+                order.append(place)
+            elif place not in seen:
+                seen.add(place)
+                todo.append((place, True))
+                todo += [(s, False) for s in self._sources(place) if s not in seen]
+        return order
+
+    def _forward(
+        self, order: list[Place], inputs: set[int]
+    ) -> tuple[dict[Place, float], dict[Place, bool]]:
+        """When each place has its value after the clock, and whether inputs have a say in it."""
+        times: dict[Place, float] = {0: NEVER}
+        follows: dict[Place, bool] = {0: False}
+        level = self._delays.table + self._delays.wire
+        for place in order:
+            follows[place] = place in inputs or any(follows[s] for s in self._sources(place))
+            time = self._starts.get(place, NEVER)
+            if place in self._trees:
+                tree = self._trees[place]
+                found = [times[s] + self._wire(s) for s in tree.leaves]
+                last = max(found) + self._delays.table
+                time = max(last, _merged(found, tree.base, level) - self._delays.wire)
+            for source, delay in self._into.get(place, ()):
+                time = max(time, times[source] + self._wire(source) + delay)
+            times[place] = time
+        return times, follows
+
+    def _back(self, order: list[Place], follows: dict[Place, bool]) -> dict[Place, float]:
+        """How long it is from each place's wire to a register."""
+        after: dict[Place, float] = dict.fromkeys(order, NEVER)
+        for place, delay in self._ends:
+            after[place] = max(after.get(place, NEVER), delay)
+        level = self._delays.table + self._delays.wire
+        for place in reversed(order):
+            rest = after[place] + self._wire(place)
+            if place in self._trees:
+                tree = self._trees[place]
+                late = max(1, sum(follows[s] for s in tree.leaves))
+                along = self._delays.table + level * max(0.0, log(late, tree.base) - 1)
+                for leaf in tree.leaves:
+                    after[leaf] = max(after.get(leaf, NEVER), rest + along)
+            for source, delay in self._into.get(place, ()):
+                after[source] = max(after.get(source, NEVER), rest + delay)
+        return after
+
+    def _through(self, order: list[Place], inputs: set[int], outputs: list[int]) -> float:
+        times: dict[Place, float] = {0: NEVER}
+        for place in order:
+            time = 0.0 if place in inputs else NEVER
+            for leaf in self._trees[place].leaves if place in self._trees else ():
+                time = max(time, times[leaf] + self._wire(leaf) + self._delays.table)
+            for source, delay in self._into.get(place, ()):
+                time = max(time, times[source] + self._wire(source) + delay)
+            times[place] = time
+        return max((times.get(n, NEVER) for n in outputs), default=NEVER)
+
+
+def _leaves(tables: dict[int, Table], table: Table) -> list[int]:
+    found, todo = [], sorted(table.inputs)
+    while todo:
+        n = todo.pop()
+        if n in tables and tables[n].chained and tables[n].gate is table.gate:
+            todo += sorted(tables[n].inputs)
+        else:
+            found.append(n)
+    return found
+
+
+def _merged(times: list[float], base: float, level: float) -> float:
+    """When a tree of gates with ``base`` inputs and ``level`` ns each has all of them."""
+    last = max(times)
+    if last == NEVER:
+        return NEVER
+    return last + level * log(sum(base ** ((t - last) / level) for t in times), base)

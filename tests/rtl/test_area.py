@@ -1,0 +1,255 @@
+"""Resources and clock period without a tool: the bits are right, and so are the figures."""
+
+import random
+
+import pytest
+
+from backends.rtl.area.cells import cells
+from backends.rtl.area.costs import KINDS, TABLED
+from backends.rtl.area.cover import INPUTS, cover
+from backends.rtl.area.elaborate import elaborate
+from backends.rtl.area.estimate import area, period
+from backends.rtl.area.needed import needed
+from backends.rtl.area.net import Gate, Net
+from backends.rtl.area.netlist import Adder, Comparator, Multiplier
+from backends.rtl.area.timing import paths
+from backends.rtl.ir import ModuleBuilder, lit, mux, to_verilog
+from backends.rtl.ir.expr import Ref
+from backends.rtl.tools import Outcome, find_yosys, synthesise
+from tests.rtl.evaluate import random_expr, signed
+
+WIDTHS = (1, 2, 3, 7, 8, 13)
+
+
+def combinational(expr, leaves):
+    """A module of one expression."""
+    b = ModuleBuilder("m")
+    inputs = {leaf.name: b.input(leaf.name, leaf.width) for leaf in leaves}
+    assert all(ref.name == name for name, ref in inputs.items())
+    b._known.update({leaf.name: leaf for leaf in leaves})  # the expression was made of these
+    b._inputs[:] = leaves
+    b.output("y", expr)
+    return b.build()
+
+
+def evaluated(netlist, values):
+    """The value of the outputs of a combinational netlist."""
+    net = netlist.net
+    found = {0: 0}
+    given = zip(netlist.inputs, values, strict=True)
+    found.update((bit >> 1, v) for bit, v in given if bit > 1)  # others are known
+
+    def of(bit):
+        return found[bit >> 1] ^ (bit & 1)
+
+    def word(bits):
+        return sum(of(bit) << n for n, bit in enumerate(bits))
+
+    hard = iter(netlist.hard)
+    for node in range(1, len(net.gates)):
+        if net.gates[node] is not Gate.LEAF:
+            a = [of(bit) for bit in net.inputs[node]]
+            found[node] = {
+                Gate.AND: lambda a=a: a[0] & a[1],
+                Gate.XOR: lambda a=a: a[0] ^ a[1],
+                Gate.MUX: lambda a=a: a[1] if a[0] else a[2],
+            }[net.gates[node]]()
+        elif node not in found:
+            made, bits = computed(next(hard), word)
+            found.update((bit >> 1, made >> n & 1) for n, bit in enumerate(bits))
+    return word(netlist.outputs)
+
+
+def computed(hard, word):
+    match hard:
+        case Adder():
+            a, b = word(hard.lhs), word(hard.rhs)
+            return a - b if hard.subtract else a + b, hard.total
+        case Comparator():
+            a, b = word(hard.lhs), word(hard.rhs)
+            if hard.signed:
+                a, b = signed(a, len(hard.lhs)), signed(b, len(hard.rhs))
+            return int(a <= b if hard.equal else a < b), [hard.result]
+        case Multiplier():
+            a, b = word(hard.lhs), word(hard.rhs)
+            a = signed(a, len(hard.lhs)) if hard.signed[0] else a
+            b = signed(b, len(hard.rhs)) if hard.signed[1] else b
+            return a * b, hard.product
+        case _:
+            raise TypeError(type(hard))
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_bits_have_the_values_of_their_words(seed):
+    rng = random.Random(seed)
+    for _ in range(60):
+        leaves = [Ref(f"x{n}", rng.choice(WIDTHS)) for n in range(3)]
+        env = {leaf.name: rng.getrandbits(leaf.width) for leaf in leaves}
+        expr, wanted = random_expr(rng, leaves, env, 5)
+        netlist = elaborate(combinational(expr, leaves))
+        values = [env[leaf.name] >> n & 1 for leaf in leaves for n in range(leaf.width)]
+        assert evaluated(netlist, values) == wanted
+        first = leaves[0]
+        fixed = ((first.name, tuple(values[: first.width])),)
+        assert evaluated(elaborate(combinational(expr, leaves), fixed), values) == wanted
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_tables_have_four_inputs_and_nothing_else_goes_in(seed):
+    rng = random.Random(seed)
+    for _ in range(40):
+        leaves = [Ref(f"x{n}", rng.choice(WIDTHS)) for n in range(3)]
+        expr, _ = random_expr(rng, leaves, {leaf.name: 0 for leaf in leaves}, 5)
+        netlist = elaborate(combinational(expr, leaves))
+        used = needed(netlist)
+        tables = cover(netlist.net, used)
+        for node, table in tables.items():
+            assert len(table.inputs) <= INPUTS
+            todo = [bit >> 1 for bit in netlist.net.inputs[node]]
+            while todo:
+                n = todo.pop()
+                if n and n not in table.inputs:
+                    assert netlist.net.gates[n] is not Gate.LEAF
+                    todo += [bit >> 1 for bit in netlist.net.inputs[n]]
+            made = {n for n in table.inputs if netlist.net.gates[n] is not Gate.LEAF}
+            assert made <= set(tables)
+
+
+def test_a_net_has_each_function_once():
+    net = Net()
+    a, b, c = net.leaves(3)
+    assert net.both(a, b) == net.both(b, a)
+    assert net.choose(a, b, b) == b
+    assert net.choose(a ^ 1, b, c) == net.choose(a, c, b)
+    assert net.choose(a, b, b ^ 1) == net.differ(a, b) ^ 1
+    assert net.differ(a ^ 1, b) == net.differ(a, b) ^ 1
+    assert net.any_of([a, a ^ 1]) == 1
+    assert net.all_of([]) == 1
+
+
+def accumulator(copies=1, held=False):
+    """Registers that add up a product; ``copies`` of them hold the same."""
+    b = ModuleBuilder("accumulate")
+    x, y = b.input("x", 16), b.input("y", 16)
+    enable = b.input("enable")
+    product = x.sext(32) * y.sext(32)
+    for n in range(copies):
+        p = b.reg(f"p{n}", 32, next=product)
+        total = b.reg(f"total{n}", 32)
+        b.drive(
+            total, mux(enable, total + p, total) if held else total + p, None if held else enable
+        )
+        b.output(f"y{n}", total)
+    return b.build()
+
+
+def test_registers_that_hold_the_same_are_one():
+    assert cells(accumulator(1))["flops"] == 64
+    # Each accumulator follows itself: only what they add is the same.
+    assert cells(accumulator(3))["flops"] == 32 + 3 * 32
+    assert cells(accumulator(3))["multipliers"] == 1
+
+
+def test_a_register_that_keeps_its_value_has_an_enable():
+    assert cells(accumulator(held=True)) == cells(accumulator(held=False))
+
+
+def test_what_no_output_needs_takes_nothing():
+    b = ModuleBuilder("part")
+    x = b.input("x", 24)
+    b.output("y", (x + b.input("z", 24)).low(8))
+    assert cells(b.build())["carry"] == 4
+
+
+def test_constant_inputs_of_an_instance_reach_into_it():
+    inner = accumulator()
+
+    def around(y):
+        b = ModuleBuilder("around")
+        given = {"x": b.input("x", 16), "y": y or b.input("y", 16), "enable": b.input("enable")}
+        b.output("out", b.instance(inner, "inner", given)["y0"])
+        return b.build()
+
+    assert cells(around(None)) == cells(inner)
+    assert cells(around(lit(0, 16)))["multipliers"] == 1  # a product with a constant stays one
+    assert area(around(lit(0, 16))).ff < area(inner).ff or cells(around(lit(0, 16)))["flops"] == 64
+
+
+def test_equal_instances_are_one():
+    inner = accumulator()
+    b = ModuleBuilder("twice")
+    given = {"x": b.input("x", 16), "y": b.input("y", 16), "enable": b.input("enable")}
+    for n in range(2):
+        b.output(f"out{n}", b.instance(inner, f"inner{n}", given)["y0"])
+    assert cells(b.build()) == cells(inner)
+
+
+def test_a_loop_through_an_instance_and_a_wire_is_followed():
+    inner = accumulator()
+    b = ModuleBuilder("looped")
+    back = b.declare("back", 32)
+    given = {"x": back.low(16), "y": b.input("y", 16), "enable": b.input("enable")}
+    out = b.instance(inner, "inner", given)["y0"]
+    b.drive(back, out ^ b.input("mask", 32))
+    b.output("out", out)
+    found = cells(b.build())
+    assert found["flops"] == 64
+    assert found["parities"] == 16  # of the bits that go back
+
+
+def chain(width, stages=1):
+    b = ModuleBuilder("chain")
+    x, z = (b.reg(n, width, next=b.input(f"{n}_in", width)) for n in "xz")
+    for n in range(stages):
+        x = x * z if n % 2 else x + z
+    b.output("y", b.reg("y", width, next=x))
+    return b.build()
+
+
+def test_the_longest_path_grows_with_what_is_in_it():
+    assert paths(chain(8)).inside < paths(chain(32)).inside < paths(chain(32, 2)).inside
+    assert period(chain(8)) < period(chain(32, 2))
+
+
+def test_a_path_goes_through_instances():
+    def build(nested):
+        b = ModuleBuilder("sum")
+        a, c = b.input("a", 16), b.input("c", 16)
+        b.output("y", (a + c) ^ a)
+        inner = b.build()
+        b = ModuleBuilder("top")
+        x, z = (b.reg(n, 16, next=b.input(f"{n}_in", 16)) for n in "xz")
+        y = b.instance(inner, "inner", {"a": x, "c": z})["y"] if nested else (x + z) ^ x
+        b.output("out", b.reg("out_reg", 16, next=y))
+        return paths(b.build()).inside
+
+    # In the instance every input counts as the latest one, and a wire leads there.
+    assert build(False) <= build(True) <= build(False) + 1.5
+
+
+MODULES = {
+    "accumulator": accumulator(),
+    "three": accumulator(3),
+    "sum": chain(32),
+    "product": chain(24, 2),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", MODULES)
+def test_yosys_counts_what_is_estimated(name, tmp_path, warm_tools):
+    module = MODULES[name]
+    done = synthesise(find_yosys(), to_verilog(module), module.name, "ecp5", tmp_path)
+    assert done.outcome is Outcome.OK
+    found = area(module)
+    assert (found.ff, found.dsp, found.bram) == (
+        done.resources.ff,
+        done.resources.dsp,
+        done.resources.bram,
+    )
+    assert found.lut == pytest.approx(done.resources.lut, rel=0.4, abs=12)
+
+
+def test_every_kind_is_described_and_has_a_cost():
+    assert set(TABLED) < set(KINDS)
+    assert set(cells(accumulator(2))) <= set(KINDS)
