@@ -8,7 +8,7 @@ else is in ``--predictors`` has its name in front, as in ``white box/P1/atax``, 
 equivalent designs never straddle a split; figures are means over ``--seeds`` repetitions.
 ``speed``: from a schedule to a prediction, white box and graph included, one process; ``speed/family``
 of designs that differ in factors alone, their structure read and every distinct nest scheduled in
-that time; ``speed/family/again`` the same once more.
+that time; ``speed/family/again`` the same once more; ``speed/family/two`` the first by two processes.
 """
 
 from __future__ import annotations
@@ -317,6 +317,7 @@ def speed_rows(one: Predictor, extra: argparse.Namespace, quick: bool) -> Iterat
 def family_rows(name: str, fitted: Fitted, quick: bool) -> Iterator[Row]:
     """Every design of a family of tiled products to its prediction."""
     from qor_gnn.gnn.batch_graphs import GraphBatch, predict_family
+    from qor_gnn.gnn.family_pool import FamilyPool
 
     of, table = products((1, 2, 4) if quick else (1, 2, 4, 8))
     where = f"{name}: factors, white box, graph, prediction; one process"
@@ -330,6 +331,12 @@ def family_rows(name: str, fitted: Fitted, quick: bool) -> Iterator[Row]:
     predict_family(fitted, batch, table)
     again = n / (perf_counter() - began)
     yield Row(NAME, "speed/family/again", metric, again, "1/s", None, where, n)
+    with FamilyPool(fitted, of, zu9eg.PERSONALITY, jobs=2) as pool:
+        began = perf_counter()
+        pool.predict(table)
+        both = n / (perf_counter() - began)
+    where = where.replace("one process", "two processes, begun before")
+    yield Row(NAME, "speed/family/two", metric, both, "1/s", goal_of("speed", metric), where, n)
 
 
 def products(factors: Sequence[int]) -> tuple[Family, npt.NDArray[np.int64]]:

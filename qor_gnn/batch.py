@@ -63,7 +63,7 @@ class BatchEstimate:
 
 
 @dataclass(frozen=True, slots=True)
-class _Sums:
+class Sums:
     """What is still being added up for n points of one structure.
 
     Attributes:
@@ -224,7 +224,7 @@ class Batch:
         members: Counts,
         where: Counts,
         found: BatchEstimate,
-        sums: _Sums,
+        sums: Sums,
     ) -> None:
         """Totals of points (``members`` of ``rows``) whose parts are of the same classes."""
         cores: dict[str, Operator] = {}
@@ -255,7 +255,7 @@ class Batch:
         sums.bram18[members] = spent[:, 1]
         sums.lut[members], sums.ff[members] = spent[:, 2], spent[:, 3]
 
-    def _logic(self, rows: Sequence[Counts], sums: _Sums) -> None:
+    def _logic(self, rows: Sequence[Counts], sums: Sums) -> None:
         """Add LUTs and flip-flops but those of units and memories, which are there already."""
         logic = [[p.logic for p in known.parts if p.logic is not None] for known in self._known]
         if self._sharing is not None:
@@ -264,7 +264,7 @@ class Batch:
             sums.lut[:] = np.array([p.lut for p in logic[0]])[rows[0]]
             sums.ff[:] = np.array([p.ff for p in logic[0]])[rows[0]]
 
-    def _memories(self, table: Points, sums: _Sums) -> None:
+    def _memories(self, table: Points, sums: Sums) -> None:
         """Add the local arrays, which depend on their own partitions only."""
         assert self.template is not None
         rules = storage_rules(self.tool.name)
@@ -311,9 +311,9 @@ def _empty(n: int) -> BatchEstimate:
     )  # fmt: skip
 
 
-def _nothing(n: int) -> _Sums:
+def _nothing(n: int) -> Sums:
     waiting, bram18, uram = (np.zeros(n, np.int64) for _ in range(3))
-    return _Sums(np.zeros(n, np.bool_), waiting, np.zeros(n), np.zeros(n), bram18, uram)
+    return Sums(np.zeros(n, np.bool_), waiting, np.zeros(n), np.zeros(n), bram18, uram)
 
 
 def _write(found: BatchEstimate, n: int, answer: QorEstimate) -> None:

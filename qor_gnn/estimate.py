@@ -164,7 +164,7 @@ def estimate(
     return QorEstimate(
         kernel=kernel.name,
         latency=latency,
-        loops=_loops(kernel, runs, found, explain),
+        loops=loop_rows(kernel, runs, found, explain),
         units=tuple(sorted(units.items())),
         dsp=_dsp(regions, units) + addresses_dsp(regions),
         provenance="model",
@@ -201,7 +201,9 @@ def local_storage(kernel: Kernel, tool: Personality, kept: frozenset[str]) -> St
 
 
 @dataclass(frozen=True, slots=True)
-class _Run:
+class Run:
+    """What a design takes in one mode: cycles, and the regions of each function."""
+
     latency: float
     functions: tuple[list[Region], ...]
     region: RegionTime | None = None
@@ -216,7 +218,7 @@ def _modes(kernel: Kernel) -> tuple[Mode, ...]:
     return ("average",)
 
 
-def _run(kernel: Kernel, tool: Personality, mode: Mode) -> _Run:
+def _run(kernel: Kernel, tool: Personality, mode: Mode) -> Run:
     latencies, functions = [], []
     for function in kernel.functions:
         states, regions = function_latency(Scope(kernel, tool, mode), function)
@@ -224,10 +226,10 @@ def _run(kernel: Kernel, tool: Personality, mode: Mode) -> _Run:
         functions.append(regions)
     if kernel.dataflow:
         region = region_time(kernel, functions, latencies)
-        return _Run(region.latency, tuple(functions), region)
+        return Run(region.latency, tuple(functions), region)
     # A function that the top calls takes a cycle more than its states; the top itself one less.
     between = len(functions) - 1 if kernel.outlined else -1
-    return _Run(sum(latencies) + between, tuple(functions))
+    return Run(sum(latencies) + between, tuple(functions))
 
 
 def _dsp(regions: Sequence[Region], units: dict[str, int]) -> int:
@@ -273,9 +275,17 @@ def _costs(region: Region, cost: dict[str, int]) -> None:
 # ----------------------------------------------------------------------------------------- loops
 
 
-def _loops(
-    kernel: Kernel, runs: dict[Mode, _Run], tool: Personality, explain: bool
+def loop_rows(
+    kernel: Kernel, runs: dict[Mode, Run], tool: Personality, explain: bool
 ) -> tuple[LoopEstimate, ...]:
+    """The rows of a design's loops.
+
+    Args:
+        kernel: the design.
+        runs: by mode, the average first.
+        tool: whose schedule it is.
+        explain: whether each says what bounds it.
+    """
     found: list[LoopEstimate] = []
     for n, function in enumerate(kernel.functions):
         several = [runs[mode].functions[n] for mode in runs]

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from backends.devices import DEVICES, Device
 from dsl.steps import Partition
-from qor_gnn.batch import Batch, BatchEstimate, _Sums
+from qor_gnn.batch import Batch, BatchEstimate, Sums
 from qor_gnn.batch_family import Family
 from qor_gnn.batch_gather import Counts, distinct_rows
 from qor_gnn.batch_parts import Known
@@ -280,7 +280,7 @@ class GraphBatch(Batch):
         if len(where):
             self._last.where = where
 
-    def _logic(self, rows: Sequence[Counts], sums: _Sums) -> None:
+    def _logic(self, rows: Sequence[Counts], sums: Sums) -> None:
         fixed = np.stack([sums.lut, sums.ff], axis=1)
         if len(self._known) == 1:  # its units are among its own terms
             fixed[:] = 0.0
@@ -288,7 +288,7 @@ class GraphBatch(Batch):
         self._last = _Composed(nowhere, rows, sums.composed, sums.waiting, fixed)
         super()._logic(rows, sums)
 
-    def _memories(self, table: Points, sums: _Sums) -> None:
+    def _memories(self, table: Points, sums: Sums) -> None:
         before = np.stack([sums.lut, sums.ff], axis=1)
         super()._memories(table, sums)
         # Memories are whole numbers of LUTs and flip-flops; what they were added to is not.

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from qor_gnn.batch_logic import PartLogic, part_logic, whole_logic
 from qor_gnn.batch_regions import Part, part_from, runs_of
-from qor_gnn.estimate import Cycles, QorEstimate, _loops, _Run
+from qor_gnn.estimate import Cycles, QorEstimate, Run, loop_rows
 from qor_gnn.gnn.batch_terms import OPEN, priced
 from qor_gnn.gnn.build import Matrix, design_graph
 from qor_gnn.gnn.schema import EDGES, FEATURES, EdgeType, NodeType
@@ -84,15 +84,15 @@ def piece_of(
     (function,) = kernel.functions
     runs = runs_of(kernel, tool)
     average = runs["average"]
-    loops = _loops(kernel, {m: _Run(0.0, (r,)) for m, r in runs.items()}, tool, False)
+    loops = loop_rows(kernel, {m: Run(0.0, (r,)) for m, r in runs.items()}, tool, False)
     answer = QorEstimate(
         *(kernel.name, Cycles(_ALL, 0, 0), loops, (), 0, "model"),
         *(tool.name, tool.device, tool.clock_ns),
     )
     graph = design_graph(kernel, drawn, answer)
-    loop_rows = graph.nodes[NodeType.LOOP]
-    cycles = loop_rows[:, _SHARE].astype(np.float64) * _ALL
-    loop_rows[:, _SHARE] = 0.0
+    features = graph.nodes[NodeType.LOOP]
+    cycles = features[:, _SHARE].astype(np.float64) * _ALL
+    features[:, _SHARE] = 0.0
     logic = whole_logic(average, OPEN) if only else part_logic(average, OPEN)
     first, last, linked_at = _ends(function.body, graph.edges)
     edges = tuple(graph.edges.get(key, _NONE) for key in EDGES)

@@ -19,6 +19,7 @@ from qor_gnn.from_tree import kernel_of_tree
 from qor_gnn.gnn.batch_graphs import MOST, FamilyGraphs, GraphBatch, predict_family
 from qor_gnn.gnn.ensemble import structure
 from qor_gnn.gnn.examples import METRICS, Example
+from qor_gnn.gnn.family_pool import FamilyPool
 from qor_gnn.gnn.predict import design
 from qor_gnn.gnn.terms import TERMS, amounts_of
 from qor_gnn.gnn.weights import load as load_weights
@@ -220,6 +221,24 @@ def test_predictions_of_a_family_are_those_of_its_designs() -> None:
         assert np.isnan(np.delete(found.mean[metric], legal)).all()
         assert found.mean[metric][legal] == pytest.approx(single.mean[metric], rel=1e-5)
         assert found.std[metric][legal] == pytest.approx(single.std[metric], rel=1e-5)
+
+
+def test_processes_together_say_what_one_says() -> None:
+    model = load_weights(shipped(ZU9EG))
+    of = FAMILIES["triangle"]()
+    table = points(of, 13, 5, (1, 2, 3))
+    wanted = predict_family(model, GraphBatch(of, ZU9EG), table)
+    with FamilyPool(model, of, ZU9EG, jobs=2) as pool:
+        for _ in range(2):  # the second time from what they remember
+            found = pool.predict(table)
+            for metric in METRICS:
+                assert found.mean[metric] == pytest.approx(
+                    wanted.mean[metric], rel=1e-5, nan_ok=True
+                )
+                assert found.std[metric] == pytest.approx(wanted.std[metric], rel=1e-5, nan_ok=True)
+        assert len(pool.predict(table[:1]).mean["lut"]) == 1
+    with pytest.raises(ValueError, match="0 processes"):
+        FamilyPool(model, of, ZU9EG, jobs=0)
 
 
 def test_too_many_points_at_once_are_refused() -> None:
