@@ -41,7 +41,8 @@ class Rarity:
         control are shared, units at most in part.
         """
         self._most = self._above / (1.0 - self._chance.random()) ** (1 / _POWER)
-        return self._plain * float(copies) ** 0.25 < self._most
+        least: float = self._plain * copies**0.25
+        return least < self._most
 
     def takes(self, schedule: Schedule, design: Design) -> bool:
         """Whether the design, which `may_take` let pass, is taken."""
