@@ -6,13 +6,13 @@ from collections import Counter
 from functools import lru_cache
 from math import ceil
 
-from backends.rtl.area.cover import Table, cover
-from backends.rtl.area.elaborate import elaborate
+from backends.rtl.area.cover import Table
+from backends.rtl.area.mapped import mapped
 from backends.rtl.area.memory import block_rams, choices, distributed, multipliers
-from backends.rtl.area.needed import Needed, needed
+from backends.rtl.area.needed import Needed
 from backends.rtl.area.net import Gate
 from backends.rtl.area.netlist import Adder, Comparator, Fixed, Flop, Hard, Multiplier, Part, Port
-from backends.rtl.area.sums import full_adders, joined
+from backends.rtl.area.sums import full_adders
 from backends.rtl.ir.module import Memory, Module, Style
 
 
@@ -24,15 +24,12 @@ def cells(module: Module, fixed: Fixed = ()) -> Counter[str]:
         module: As built.
         fixed: Bits of its inputs that are constant where it is used.
     """
-    netlist = elaborate(module, fixed)
-    used = needed(netlist)
-    found: Counter[str] = Counter()
-    for table in cover(netlist.net, used).values():
-        found[_kind(table)] += 1
-    inner = joined(netlist.net, used)
+    whole = mapped(module, fixed)
+    used = whole.used
+    found = Counter(_kind(table) for table in whole.tables.values())
     reads: Counter[int] = Counter()
     for hard in used.hard.values():
-        found.update(_cells(hard, used, inner))
+        found.update(_cells(hard, used, whole.inner))
         if isinstance(hard, Port) and hard.word:
             reads[id(hard.memory)] += 1
     for memory in module.memories:

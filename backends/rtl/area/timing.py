@@ -14,9 +14,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from math import log, log2
 
-from backends.rtl.area.cover import Table, cover
-from backends.rtl.area.elaborate import elaborate
-from backends.rtl.area.needed import Needed, needed
+from backends.rtl.area.cover import Table
+from backends.rtl.area.mapped import Mapped, mapped
 from backends.rtl.area.net import Gate
 from backends.rtl.area.netlist import (
     Adder,
@@ -26,12 +25,10 @@ from backends.rtl.area.netlist import (
     Flop,
     Hard,
     Multiplier,
-    Netlist,
     Part,
     Port,
     outputs_of,
 )
-from backends.rtl.area.sums import joined
 from backends.rtl.ir.module import Module, Style
 
 NEVER = float("-inf")
@@ -82,8 +79,7 @@ def paths(module: Module, delays: Delays = ECP5, fixed: Fixed = ()) -> Paths:
         delays: Of the cells.
         fixed: Bits of its inputs that are constant where it is used.
     """
-    netlist = elaborate(module, fixed)
-    return _Walk(netlist, needed(netlist), delays).run()
+    return _Walk(mapped(module, fixed), delays).run()
 
 
 Place = int | tuple[int, int]
@@ -99,23 +95,22 @@ class _Tree:
 
 
 class _Walk:
-    def __init__(self, netlist: Netlist, used: Needed, delays: Delays) -> None:
-        self._netlist, self._used, self._delays = netlist, used, delays
-        self._inner = joined(netlist.net, used)
+    def __init__(self, whole: Mapped, delays: Delays) -> None:
+        self._netlist, self._used, self._inner = whole.netlist, whole.used, whole.inner
+        self._delays = delays
         self._trees: dict[Place, _Tree] = {}
         self._into: dict[Place, list[tuple[Place, float]]] = {}
         self._starts: dict[Place, float] = {}
         self._ends: list[tuple[Place, float]] = []
         self._inside = NEVER
-        tables = cover(netlist.net, used)
-        for node, table in tables.items():
+        for node, table in whole.tables.items():
             if not table.chained:
                 base = 2.0 if table.gate is Gate.MUX else 4.0
-                self._trees[node] = _Tree(tuple(_leaves(tables, table)), base)
-        for hard in used.hard.values():
+                self._trees[node] = _Tree(tuple(_leaves(whole.tables, table)), base)
+        for hard in self._used.hard.values():
             self._add(hard)
         uses = Counter(n for tree in self._trees.values() for n in tree.leaves)
-        uses.update(bit >> 1 for bit in used.ends())
+        uses.update(bit >> 1 for bit in self._used.ends())
         self._wires: dict[Place, float] = {
             n: delays.wire + delays.fan * log2(count) for n, count in uses.items()
         }

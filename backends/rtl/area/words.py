@@ -24,7 +24,7 @@ from backends.rtl.ir.expr import (
     Shift,
     ShiftOp,
     Slice,
-    topological,
+    children,
 )
 
 
@@ -45,11 +45,19 @@ class Words:
         """Of an expression."""
         if isinstance(e, Ref):
             return self._signal(e)
-        if id(e) not in self._known:
-            for part in topological([e]):
-                if not isinstance(part, Ref) and id(part) not in self._known:
-                    # The expression is kept with its bits: its id stays its own.
-                    self._known[id(part)] = part, self._made(part)
+        todo = [e]
+        while todo:
+            top = todo[-1]
+            fresh = [
+                c for c in children(top) if not isinstance(c, Ref) and id(c) not in self._known
+            ]
+            if fresh and id(top) not in self._known:
+                todo += fresh
+                continue
+            todo.pop()
+            if id(top) not in self._known:
+                # The expression is kept with its bits: its id stays its own.
+                self._known[id(top)] = top, self._made(top)
         return self._known[id(e)][1]
 
     def bit(self, e: Expr) -> int:

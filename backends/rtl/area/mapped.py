@@ -1,0 +1,43 @@
+"""A module as tables and hard cells, which counting cells and following paths both begin with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from backends.rtl.area.cover import Table, cover
+from backends.rtl.area.elaborate import elaborate
+from backends.rtl.area.needed import Needed, needed
+from backends.rtl.area.netlist import Fixed, Netlist
+from backends.rtl.area.sums import joined
+from backends.rtl.ir.module import Module
+
+
+@dataclass(frozen=True, slots=True)
+class Mapped:
+    """What is left of a module.
+
+    Attributes:
+        netlist: all of it.
+        used: what its outputs need.
+        tables: by the node at their output.
+        inner: `id` of the adders that are operands of another one.
+    """
+
+    netlist: Netlist
+    used: Needed
+    tables: dict[int, Table]
+    inner: set[int]
+
+
+@lru_cache(maxsize=48)
+def mapped(module: Module, fixed: Fixed = ()) -> Mapped:
+    """Bring a module to tables and hard cells.
+
+    Args:
+        module: As built.
+        fixed: Bits of its inputs that are constant where it is used.
+    """
+    netlist = elaborate(module, fixed)
+    used = needed(netlist)
+    return Mapped(netlist, used, cover(netlist.net, used), joined(netlist.net, used))
