@@ -40,6 +40,7 @@ from qor_gnn.gnn.evaluate import EvalRow, rows
 from qor_gnn.gnn.examples import METRICS, Example, Fitted, Predictor
 
 NAME = "qor_gnn"
+OPEN = Path("qor_gnn/datasets/open-ecp5")
 SHORT = {"bram18": "bram", "period_ns": "period"}
 SOURCES = {
     "zu9eg": "Vitis HLS 2022.1, xczu9eg, 10 ns: csynth",
@@ -91,7 +92,7 @@ def goal_of(case: str, metric: str) -> Goal | None:
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Data, predictors, and which protocols."""
     parser.add_argument("--data", type=Path, default=Path("../shared/data"), metavar="DIR")
-    parser.add_argument("--open", type=Path, default=Path("build/labels"), metavar="DIR")
+    parser.add_argument("--open", type=Path, default=OPEN, metavar="DIR")
     parser.add_argument("--cache", type=Path, default=Path("build/gnn/parts"), metavar="DIR")
     parser.add_argument("--keep", action="store_true", help="take CACHE/../NAME.npz where it is")
     parser.add_argument("--predictors", default="gnn,gnn-flat,white-box,trees,pragmas")

@@ -171,8 +171,24 @@ def test_constant_inputs_of_an_instance_reach_into_it():
         return b.build()
 
     assert cells(around(None)) == cells(inner)
-    assert cells(around(lit(0, 16)))["multipliers"] == 1  # a product with a constant stays one
-    assert area(around(lit(0, 16))).ff < area(inner).ff or cells(around(lit(0, 16)))["flops"] == 64
+    assert cells(around(lit(3, 16)))["multipliers"] == 1
+    assert cells(around(lit(4, 16)))["multipliers"] == 0  # a shift
+    assert cells(around(lit(0, 16)))["flops"] == 32  # what is added is 0
+
+
+def test_an_instance_with_one_value_at_two_ports_is_made_for_that():
+    b = ModuleBuilder("square")
+    x, y = b.input("x", 24), b.input("y", 24)
+    crossed = (x.high(12).zext(24) * y.low(12).zext(24)) + (
+        x.low(12).zext(24) * y.high(12).zext(24)
+    )
+    b.output("y_out", crossed)
+    inner = b.build()
+    b = ModuleBuilder("around")
+    value = b.input("value", 24)
+    b.output("out", b.instance(inner, "inner", {"x": value, "y": value})["y_out"])
+    assert cells(inner)["multipliers"] == 2
+    assert cells(b.build())["multipliers"] == 1  # a product is the same the other way round
 
 
 def test_equal_instances_are_one():

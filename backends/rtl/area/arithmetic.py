@@ -96,7 +96,13 @@ class Arithmetic:
     def product(self, lhs: Bits, rhs: Bits) -> Bits:
         """Of one width, modulo that; a multiplier has what is left of both without extensions."""
         width = len(lhs)
+        for constant, other in ((lhs, rhs), (rhs, lhs)):
+            if max(constant) <= TRUE and sum(constant) <= 1:  # 0, or a power of two
+                places = constant.index(TRUE) if any(constant) else width
+                return [FALSE] * places + other[: width - places]
         (lhs, lhs_signed), (rhs, rhs_signed) = _narrow(lhs), _narrow(rhs)
+        if rhs < lhs:
+            lhs, lhs_signed, rhs, rhs_signed = rhs, rhs_signed, lhs, lhs_signed
         signed = lhs_signed, rhs_signed
         key = ("product", signed, tuple(lhs), tuple(rhs))
         if key not in self._known:

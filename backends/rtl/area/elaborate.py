@@ -7,10 +7,12 @@ keeps its value by a multiplexer has an enable.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from backends.rtl.area.net import TRUE, Gate
 from backends.rtl.area.netlist import Bits, Fixed, Flop, Netlist, Part, Port
 from backends.rtl.area.words import Words
-from backends.rtl.ir.expr import Expr, Ref, topological
+from backends.rtl.ir.expr import Concat, Expr, Extend, Ref, topological
 from backends.rtl.ir.module import Instance, Module, Read, Reg, Wire
 
 Driver = Wire | Reg | Read | Instance
@@ -27,7 +29,7 @@ def elaborate(module: Module, fixed: Fixed = ()) -> Netlist:
 
 
 class _Elaboration:
-    def __init__(self, module: Module, fixed: dict[str, tuple[int | None, ...]]) -> None:
+    def __init__(self, module: Module, fixed: dict[str, tuple[int | None, ...] | str]) -> None:
         self._module = module
         self._netlist = Netlist()
         self._signals: dict[str, Bits] = {}
@@ -39,7 +41,10 @@ class _Elaboration:
         net = self._netlist.net
         for ref in module.inputs:
             known = fixed.get(ref.name, (None,) * ref.width)
-            bits = [net.leaf() if bit is None else bit for bit in known]
+            if isinstance(known, str):
+                bits = self._signals[known]
+            else:
+                bits = [net.leaf() if bit is None else bit for bit in known]
             self._signals[ref.name] = bits
             self._netlist.inputs += bits
 
@@ -117,11 +122,7 @@ class _Elaboration:
             port = Port(driver.memory, inputs, outputs, driver.clocked)
             self._netlist.hard.append(port)
         else:
-            fixed = tuple(
-                (port, tuple(bit if bit <= TRUE else None for bit in bits))
-                for port, bits in ports.items()
-                if min(bits) <= TRUE
-            )
+            fixed = tuple(_known(ports, given))
             self._netlist.hard.append(Part(driver.module, inputs, outputs, fixed))
 
     def _alias(self, made: list[Ref], bits: Bits) -> None:
@@ -190,3 +191,17 @@ def _needed(driver: Driver) -> list[str]:
         case Instance():
             exprs = [e for _, e in driver.inputs]
     return [e.name for e in topological([e for e in exprs if e]) if isinstance(e, Ref)]
+
+
+def _known(
+    ports: dict[str, Bits], given: dict[str, Expr]
+) -> Iterator[tuple[str, tuple[int | None, ...] | str]]:
+    """What is known of an instance's inputs, as synthesis sees it: not that two choices agree in
+    some of their bits.
+    """
+    first: dict[tuple[int, ...], str] = {}
+    for port, bits in ports.items():
+        if (same := first.setdefault(tuple(bits), port)) != port:
+            yield port, same
+        elif max(bits) <= TRUE or (min(bits) <= TRUE and isinstance(given[port], Extend | Concat)):
+            yield port, tuple(bit if bit <= TRUE else None for bit in bits)

@@ -66,8 +66,10 @@ class Part:
     fixed: Fixed
 
 
-Fixed = tuple[tuple[str, tuple[int | None, ...]], ...]
-"""Bits of input ports that are known: 0, 1 or None, the lowest first."""
+Fixed = tuple[tuple[str, tuple[int | None, ...] | str], ...]
+"""What is known of input ports: their bits, 0, 1 or None, the lowest first; or an earlier port that
+has the same bits.
+"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
