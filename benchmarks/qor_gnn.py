@@ -14,6 +14,7 @@ that time; ``speed/family/again`` the same once more; ``speed/family/two`` the f
 from __future__ import annotations
 
 import argparse
+import contextlib
 import itertools
 import math
 import random
@@ -332,7 +333,7 @@ def family_rows(name: str, fitted: Fitted, quick: bool) -> Iterator[Row]:
     predict_family(fitted, batch, table)
     again = n / (perf_counter() - began)
     yield Row(NAME, "speed/family/again", metric, again, "1/s", None, where, n)
-    with FamilyPool(fitted, of, zu9eg.PERSONALITY, jobs=2) as pool:
+    with contextlib.closing(FamilyPool(fitted, of, zu9eg.PERSONALITY, jobs=2)) as pool:
         began = perf_counter()
         pool.predict(table)
         both = n / (perf_counter() - began)

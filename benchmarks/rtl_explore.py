@@ -39,6 +39,7 @@ from dse.run.plan import Plan, opened
 from dse.run.promote import Promotion
 from dse.space.space import space_of
 from qor_gnn.gnn.metrics import adrs
+from qor_gnn.gnn.metrics import front as pareto
 
 NAME = "rtl_explore"
 DEVICE, CLOCK = "ecp5-85k", 10.0
@@ -111,12 +112,9 @@ def one(subject: Subject, setup: Setup) -> Row:
         many = _values(true_front(designs(compared), setup.truth.name, compared))
         count = sum(setup.truth.name in d.promoted for d in designs(compared))
     both = np.array([*few, *many])
-    reference = np.array(
-        [v for v in both if not (np.all(both <= v, 1) & np.any(both < v, 1)).any()]
-    )
     # Objectives in units in which one is nothing: relative losses are then relative indeed.
     scale = 1e4 / both.min(axis=0)
-    return _row(subject.name, adrs(reference * scale, np.array(few) * scale), count)
+    return _row(subject.name, adrs(both[pareto(both)] * scale, np.array(few) * scale), count)
 
 
 def plan_of(subject: Subject, setup: Setup) -> Plan:

@@ -12,7 +12,7 @@ from dse.estimation import Estimation
 from dse.suggest import RESOURCES, Suggestion, shares, worth
 from qor_gnn.dataflow import RegionTime
 from qor_gnn.estimate import Cycles, LoopEstimate, QorEstimate
-from qor_gnn.personality import OPEN_FAMILY, personality
+from qor_gnn.personality import personality
 from qor_gnn.region import Trips
 
 LABELS = {"dsp": "DSP", "lut": "LUT", "ff": "FF", "bram18": "BRAM18", "uram": "URAM"}
@@ -192,7 +192,7 @@ def _range(cycles: Cycles) -> str:
 def _period(answer: QorEstimate) -> list[str]:
     if answer.period_ns is None:
         return []
-    if personality(answer.tool).family == OPEN_FAMILY:
+    if personality(answer.tool).is_open:
         mhz = 1000 / answer.period_ns
         return [f"period   {answer.period_ns:.2f} ns ({mhz:.0f} MHz) is expected after routing"]
     if answer.period_ns <= answer.clock_ns:

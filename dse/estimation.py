@@ -16,7 +16,7 @@ from polyhedral.schedule import apply
 from qor_gnn.batch_family import written_unrolls
 from qor_gnn.estimate import QorEstimate, estimate
 from qor_gnn.from_tree import kernel_of_tree
-from qor_gnn.personality import DEFAULT, OPEN_FAMILY, Personality, allowed, available, personality
+from qor_gnn.personality import DEFAULT, Personality, allowed, available, personality
 from qor_gnn.region import Kernel, Statement, walk
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def estimated_state(
     regions = kernel_of_tree(tree)
     kept = written_unrolls(schedule)
     where = replace(where, tool=allowed(where.tool, bool(state.reassociated)))
-    if where.tool.family == OPEN_FAMILY:
+    if where.tool.is_open:
         where = replace(where, notes=(*where.notes, *in_order_notes(schedule)))
         answer = open_answer(tree.program, schedule, where.tool, where.device)
     else:

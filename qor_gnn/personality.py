@@ -16,8 +16,7 @@ from dsl.errors import ToolError, did_you_mean
 
 _FILES = Path(__file__).parent / "personalities"
 DEFAULT = "vitis-2022.1-zu9eg-10ns"
-OPEN_FAMILY = "ecp5"
-"""What the open backend builds for: it answers for its own designs, nothing is emulated."""
+_OPEN_FAMILY = "ecp5"
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,6 +200,11 @@ class Personality:
         """
         chosen = self.implementations.get(impl, {}).get(type_, {}).get(kind)
         return _operator(self, kind, type_, width) if chosen is None else chosen
+
+    @property
+    def is_open(self) -> bool:
+        """It is the open backend: it answers for its own designs, nothing is emulated."""
+        return self.family == _OPEN_FAMILY
 
     @property
     def usable_ns(self) -> float:

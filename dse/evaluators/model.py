@@ -13,7 +13,7 @@ from dse.evaluators.version import MODEL, code_version
 from dsl.errors import LanguageError, ScheduleError, ToolError
 from polyhedral.schedule import apply
 from qor_gnn.estimate import LoopEstimate, QorEstimate
-from qor_gnn.personality import OPEN_FAMILY, Personality, personality
+from qor_gnn.personality import Personality, personality
 
 
 def personality_for(device: Device, clock: float) -> Personality:
@@ -95,7 +95,7 @@ def result_of(answer: QorEstimate, notes: tuple[str, ...] = ()) -> Result:
         "; ".join((f"{answer.tool}, on {answer.device} at {answer.clock_ns:g} ns", *notes)),
         loops=tuple(map(_report, answer.loops)),
         # Of HLS tools it is what their operators need, not what routing will reach.
-        period=answer.period_ns if personality(answer.tool).family == OPEN_FAMILY else None,
+        period=answer.period_ns if personality(answer.tool).is_open else None,
     )
 
 

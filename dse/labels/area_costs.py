@@ -20,16 +20,18 @@ import numpy.typing as npt
 
 from backends.rtl.area.cells import cells
 from backends.rtl.area.costs import FILE, TABLED
+from backends.rtl.area.estimate import causes
 from backends.rtl.area.timing import paths
 from backends.rtl.synth import SynthOptions, rtl_of
 from backends.rtl.wrap.host import host_wrapper
 from dse.labels.dataset import Dataset
-from dse.labels.variants import Subject
+from dse.labels.open_examples import kernel_of, usable
 from dsl.schedule import Schedule
 from mlir_passes.pipeline import compile_design
 from qor_gnn.calibrate import non_negative
 
-DATASET = Path(__file__).resolve().parents[2] / "qor_gnn" / "datasets" / "open-ecp5"
+ROOT = Path(__file__).resolve().parents[2]
+DATASET = ROOT / "qor_gnn" / "datasets" / "open-ecp5"
 _ROUNDS, _NEAR = 10, 0.02  # of weighted least squares, by which it is absolute errors that count
 
 Floats = npt.NDArray[np.float64]
@@ -48,9 +50,9 @@ class Routed:
 
 def routed(row: dict[str, str]) -> Routed:
     """Of a line of a dataset whose design was routed."""
-    subject = Subject(row["file"], row["kernel"], row["size"], row["dtype"])
+    kernel = kernel_of(ROOT, row["file"], row["kernel"], row["size"], row["dtype"])
     schedule = Schedule.from_json(row["schedule"])
-    design = compile_design(subject.load().program, schedule)
+    design = compile_design(kernel.program, schedule)
     options = SynthOptions(period_ns=float(row["clock_ns"]), bram_latency=int(row["read_latency"]))
     module = host_wrapper(rtl_of(design.module, schedule, options)).module
     found = cells(module)
@@ -102,15 +104,15 @@ def document(designs: Sequence[Routed]) -> dict[str, Any]:
     kernels = [d.kernel for d in designs]
     amounts, luts = np.array([d.cells for d in designs]), np.array([d.lut for d in designs])
     costs = fitted(amounts, luts, _even(np.array(kernels)))
-    size = np.log(np.maximum(1.0, amounts @ costs))
-    causes = np.stack([np.ones(len(designs)), np.array([d.longest for d in designs]), size], axis=1)
+    sizes = (amounts @ costs).tolist()
+    why = np.array([causes(d.longest, lut) for d, lut in zip(designs, sizes, strict=True)])
     periods = np.array([d.period for d in designs])
-    period = fitted(causes, periods, _even(np.array(kernels)))
+    period = fitted(why, periods, _even(np.array(kernels)))
     return {
         "source": {
             "designs": len(designs),
             "left_out_lut_mape_pct": round(left_out(kernels, amounts, luts), 2),
-            "left_out_period_mape_pct": round(left_out(kernels, causes, periods), 2),
+            "left_out_period_mape_pct": round(left_out(kernels, why, periods), 2),
         },
         "luts": {kind: round(float(x), 3) for kind, x in zip(TABLED, costs, strict=True)},
         "period": [round(float(x), 3) for x in period],
@@ -118,8 +120,7 @@ def document(designs: Sequence[Routed]) -> dict[str, Any]:
 
 
 def _main(folder: Path) -> None:
-    lines = [row for row in Dataset(folder).rows() if row.get("provenance") == "post-route"]
-    found = document([routed(row) for row in lines if row.get("fmax_mhz")])
+    found = document([routed(row) for row in Dataset(folder).rows() if usable(row)])
     FILE.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
 
 

@@ -39,7 +39,7 @@ def source(
         InputError: W532: the folder has no such lines; W511: a line is not what it should be.
     """
     lines = list(Dataset(folder).rows())
-    rows = [_row(line) for line in lines if _usable(line)]
+    rows = [_row(line) for line in lines if usable(line)]
     if len(rows) < len(lines):
         remark(f"{folder}: {len(lines) - len(rows)} of {len(lines)} designs have no routed figures")
     if not rows:
@@ -48,7 +48,8 @@ def source(
     return Source("open", root.resolve(), tuple(rows), _make)
 
 
-def _usable(line: dict[str, str]) -> bool:
+def usable(line: dict[str, str]) -> bool:
+    """It was routed, for the clock and the memories that the estimate is of."""
     routed = line.get("provenance") == "post-route" and line.get("fmax_mhz")
     as_estimated = (
         line.get("read_latency") == READ_LATENCY
@@ -75,7 +76,7 @@ def _make(root: Path, rows: Sequence[Row]) -> list[Example]:
 
 
 def _example(root: Path, row: dict[str, str]) -> Example:
-    program = _kernel(root, row["file"], row["kernel"], row["size"], row["dtype"]).program
+    program = kernel_of(root, row["file"], row["kernel"], row["size"], row["dtype"]).program
     found = estimated(program, Schedule.from_json(row["schedule"]), setting(TOOL))
     label = {
         "latency": float(row["cycles"]),
@@ -92,7 +93,12 @@ def _example(root: Path, row: dict[str, str]) -> Example:
 
 
 @cache
-def _kernel(root: Path, file: str, kernel: str, size: str, dtype: str) -> Kernel:
+def kernel_of(root: Path, file: str, kernel: str, size: str, dtype: str) -> Kernel:
+    """The kernel of a line.
+
+    Raises:
+        WeftError: W511, its file is not below ``root``; there is no such kernel, size or type.
+    """
     path = (root / file).resolve()
     if not path.is_relative_to(root):
         raise InputError("W511", f"a dataset names a kernel of {file}, which is not below {root}")

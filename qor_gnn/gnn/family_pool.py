@@ -7,7 +7,6 @@ import multiprocessing
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from types import TracebackType
 
 import numpy as np
 
@@ -83,17 +82,6 @@ class FamilyPool:
     def close(self) -> None:
         """End the processes."""
         self._stack.close()
-
-    def __enter__(self) -> FamilyPool:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
 
 def _begin(model: Fitted, family: Family, tool: str) -> None:

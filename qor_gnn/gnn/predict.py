@@ -16,7 +16,7 @@ from qor_gnn.gnn.ensemble import Model, calibrated
 from qor_gnn.gnn.examples import METRICS, Z90, Example
 from qor_gnn.gnn.network import Shape
 from qor_gnn.gnn.train import Progress, Settings, checkpoint_for, train
-from qor_gnn.personality import OPEN_FAMILY, Personality
+from qor_gnn.personality import Personality
 from qor_gnn.region import Kernel
 
 FLAT = Settings(Shape(flat=True, layers=3))
@@ -89,7 +89,7 @@ def design(
         answer: its estimate.
         kept: loops whose unroll factor somebody wrote, as in `qor_gnn.estimate.estimate`.
     """
-    seen = kernel if tool.family == OPEN_FAMILY else automatic(kernel, tool, kept)
+    seen = kernel if tool.is_open else automatic(kernel, tool, kept)
     return example(kernel, seen, answer, {}, Origin(kernel.name, kernel.name))
 
 

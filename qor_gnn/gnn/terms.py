@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from qor_gnn.calibrate import Problem
 from qor_gnn.gnn.examples import Example, Floats, column, distinct
-from qor_gnn.personality import OPEN_FAMILY, available, personality
+from qor_gnn.personality import available, personality
 from qor_gnn.resource_terms import FF_TERMS, LUT_TERMS, OPEN_FF_TERMS, OPEN_LUT_TERMS, Term
 
 TERMS: dict[str, tuple[Term, ...]] = {"lut": LUT_TERMS, "ff": FF_TERMS}
@@ -57,16 +57,15 @@ def total_of(parts: Floats) -> Floats:
 
 def amounts_of(examples: Sequence[Example], resource: str) -> Floats:
     """How much of each term the designs have, the fixed part last, shape (n, terms + 1)."""
-    names = [f"{resource}.{term.name}" for term in TERMS[resource]]
-    own = [f"{resource}.{term.name}" for term in OPEN_TERMS[resource]]
-    own += [""] * (len(names) - len(own))
-    fixed = f"{resource}.fixed"
-    rows = [
-        [*(one.terms.get(name, 0.0) for name in (own if own[0] in one.terms else names)),
-         one.terms.get(fixed, 0.0)]
-        for one in examples
-    ]  # fmt: skip
-    return np.array(rows, dtype=np.float64).reshape(len(rows), len(names) + 1)
+    found = np.zeros((len(examples), len(TERMS[resource]) + 1))
+    names, own = (
+        [f"{resource}.{term.name}" for term in kind[resource]] for kind in (TERMS, OPEN_TERMS)
+    )
+    for row, one in zip(found, examples, strict=True):
+        mine = own if own[0] in one.terms else names
+        row[: len(mine)] = [one.terms.get(name, 0.0) for name in mine]
+        row[-1] = one.terms.get(f"{resource}.fixed", 0.0)
+    return found
 
 
 def terms_of_target(target: str, resource: str) -> tuple[Term, ...]:
@@ -76,7 +75,7 @@ def terms_of_target(target: str, resource: str) -> tuple[Term, ...]:
 
 def is_open(target: str) -> bool:
     """It is the open backend, whose terms are its own."""
-    return target in available() and personality(target).family == OPEN_FAMILY
+    return target in available() and personality(target).is_open
 
 
 def fit_terms(examples: Sequence[Example]) -> TermModel:

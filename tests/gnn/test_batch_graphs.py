@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 from collections.abc import Callable
 from pathlib import Path
@@ -228,7 +229,7 @@ def test_processes_together_say_what_one_says() -> None:
     of = FAMILIES["triangle"]()
     table = points(of, 13, 5, (1, 2, 3))
     wanted = predict_family(model, GraphBatch(of, ZU9EG), table)
-    with FamilyPool(model, of, ZU9EG, jobs=2) as pool:
+    with contextlib.closing(FamilyPool(model, of, ZU9EG, jobs=2)) as pool:
         for _ in range(2):  # the second time from what they remember
             found = pool.predict(table)
             for metric in METRICS:

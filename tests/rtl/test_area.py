@@ -14,22 +14,20 @@ from backends.rtl.area.net import Gate, Net
 from backends.rtl.area.netlist import Adder, Comparator, Multiplier
 from backends.rtl.area.timing import paths
 from backends.rtl.ir import ModuleBuilder, lit, mux, to_verilog
-from backends.rtl.ir.expr import Ref
 from backends.rtl.tools import Outcome, find_yosys, synthesise
 from tests.rtl.evaluate import random_expr, signed
 
 WIDTHS = (1, 2, 3, 7, 8, 13)
 
 
-def combinational(expr, leaves):
-    """A module of one expression."""
+def randomly(rng):
+    """A module of one random expression, the value of each input, and that of the output."""
     b = ModuleBuilder("m")
-    inputs = {leaf.name: b.input(leaf.name, leaf.width) for leaf in leaves}
-    assert all(ref.name == name for name, ref in inputs.items())
-    b._known.update({leaf.name: leaf for leaf in leaves})  # the expression was made of these
-    b._inputs[:] = leaves
+    leaves = [b.input(f"x{n}", rng.choice(WIDTHS)) for n in range(3)]
+    env = {leaf.name: rng.getrandbits(leaf.width) for leaf in leaves}
+    expr, wanted = random_expr(rng, leaves, env, 5)
     b.output("y", expr)
-    return b.build()
+    return b.build(), env, wanted
 
 
 def evaluated(netlist, values):
@@ -83,24 +81,19 @@ def computed(hard, word):
 def test_bits_have_the_values_of_their_words(seed):
     rng = random.Random(seed)
     for _ in range(60):
-        leaves = [Ref(f"x{n}", rng.choice(WIDTHS)) for n in range(3)]
-        env = {leaf.name: rng.getrandbits(leaf.width) for leaf in leaves}
-        expr, wanted = random_expr(rng, leaves, env, 5)
-        netlist = elaborate(combinational(expr, leaves))
-        values = [env[leaf.name] >> n & 1 for leaf in leaves for n in range(leaf.width)]
-        assert evaluated(netlist, values) == wanted
-        first = leaves[0]
+        module, env, wanted = randomly(rng)
+        values = [env[ref.name] >> n & 1 for ref in module.inputs for n in range(ref.width)]
+        assert evaluated(elaborate(module), values) == wanted
+        first = module.inputs[0]
         fixed = ((first.name, tuple(values[: first.width])),)
-        assert evaluated(elaborate(combinational(expr, leaves), fixed), values) == wanted
+        assert evaluated(elaborate(module, fixed), values) == wanted
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_tables_have_four_inputs_and_nothing_else_goes_in(seed):
     rng = random.Random(seed)
     for _ in range(40):
-        leaves = [Ref(f"x{n}", rng.choice(WIDTHS)) for n in range(3)]
-        expr, _ = random_expr(rng, leaves, {leaf.name: 0 for leaf in leaves}, 5)
-        netlist = elaborate(combinational(expr, leaves))
+        netlist = elaborate(randomly(rng)[0])
         used = needed(netlist)
         tables = cover(netlist.net, used)
         for node, table in tables.items():

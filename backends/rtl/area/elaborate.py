@@ -12,10 +12,9 @@ from collections.abc import Iterator
 from backends.rtl.area.net import TRUE, Gate
 from backends.rtl.area.netlist import Bits, Fixed, Flop, Netlist, Part, Port
 from backends.rtl.area.words import Words
-from backends.rtl.ir.expr import Concat, Expr, Extend, Ref, topological
+from backends.rtl.ir.check import Driver, drivers_of, needs, refs
+from backends.rtl.ir.expr import Concat, Expr, Extend, Ref
 from backends.rtl.ir.module import Instance, Module, Read, Reg, Wire
-
-Driver = Wire | Reg | Read | Instance
 
 
 def elaborate(module: Module, fixed: Fixed = ()) -> Netlist:
@@ -34,7 +33,8 @@ class _Elaboration:
         self._netlist = Netlist()
         self._signals: dict[str, Bits] = {}
         self._words = Words(self._netlist, self._signal)
-        self._drivers = _drivers(module)
+        self._drivers = drivers_of(module)
+        self._needed: dict[int, list[str]] = {}
         self._same: dict[object, Bits] = {}
         self._late: list[Reg | Read | Instance] = []
         self._done: set[int] = set()
@@ -52,7 +52,7 @@ class _Elaboration:
         module, words = self._module, self._words
         ends = [w.expr for w in module.outputs]
         ends += [e for w in module.writes for e in (w.addr, w.data, w.enable)]
-        self._follow([e.name for e in topological(ends) if isinstance(e, Ref)])
+        self._follow([ref.name for ref in refs(ends)])
         for driver in self._late:
             self._finish(driver)
         for output in module.outputs:
@@ -76,15 +76,21 @@ class _Elaboration:
             elif name not in begun:
                 begun.add(name)
                 stack.append((name, True))
-                needed = [r for r in _needed(driver) if r not in begun]
+                needed = [r for r in self._names(driver) if r not in begun]
                 stack.extend((r, False) for r in reversed(needed))
+
+    def _names(self, driver: Driver) -> list[str]:
+        """Of the signals that it reads."""
+        if id(driver) not in self._needed:
+            self._needed[id(driver)] = [ref.name for ref in refs(needs(driver))]
+        return self._needed[id(driver)]
 
     def _define(self, driver: Driver) -> None:
         if isinstance(driver, Wire):
             self._signals[driver.ref.name] = self._words.bits(driver.expr)
         elif id(driver) not in self._done:
             self._done.add(id(driver))
-            if all(self._settled(name) for name in _needed(driver)):
+            if all(self._settled(name) for name in self._names(driver)):
                 self._finish(driver)
             else:  # a wire that it needs is being defined from it
                 self._late.append(driver)
@@ -164,33 +170,10 @@ class _Elaboration:
         return value, enable
 
 
-def _drivers(module: Module) -> dict[str, Driver]:
-    found: dict[str, Driver] = {}
-    drivers: list[Driver] = [*module.wires, *module.regs, *module.reads, *module.instances]
-    for driver in drivers:
-        found.update((ref.name, driver) for ref in _made(driver))
-    return found
-
-
 def _made(driver: Driver) -> list[Ref]:
     if isinstance(driver, Instance):
         return [ref for _, ref in driver.outputs]
     return [driver.ref]
-
-
-def _needed(driver: Driver) -> list[str]:
-    """Names of what it reads."""
-    exprs: list[Expr | None]
-    match driver:
-        case Wire():
-            exprs = [driver.expr]
-        case Reg():
-            exprs = [driver.next, driver.enable]
-        case Read():
-            exprs = [driver.addr, driver.enable]
-        case Instance():
-            exprs = [e for _, e in driver.inputs]
-    return [e.name for e in topological([e for e in exprs if e]) if isinstance(e, Ref)]
 
 
 def _known(

@@ -20,6 +20,10 @@ def area(module: Module) -> Resources:
 
 def period(module: Module) -> float:
     """The clock period in ns that routing is expected to reach."""
-    fixed, slope, growth = PERIOD
-    longest = max(0.0, paths(module).inside)
-    return fixed + slope * longest + growth * log(max(1, area(module).lut))
+    found = causes(paths(module).inside, area(module).lut)
+    return sum(cost * cause for cost, cause in zip(PERIOD, found, strict=True))
+
+
+def causes(longest: float, luts: float) -> tuple[float, float, float]:
+    """What `PERIOD` has costs of: a constant, the longest path in ns, the logarithm of the LUT."""
+    return 1.0, max(0.0, longest), log(max(1.0, luts))

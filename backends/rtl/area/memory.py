@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import ceil
 
 from backends.rtl.area.netlist import Multiplier
-from backends.rtl.ir.module import Memory
+from backends.rtl.ir.module import Memory, Style
 
 _TILE = 18
 """Bits of an operand of MULT18X18D; a signed tile has one of them as its sign."""
@@ -28,7 +28,7 @@ def distributed(memory: Memory) -> int:
 
 def choices(memory: Memory) -> int:
     """Multiplexers behind one read port of a memory of more rows than its cells have."""
-    rows = memory.depth if memory.style.value == "registers" else ceil(memory.depth / 16)
+    rows = memory.depth if memory.style is Style.REGISTERS else ceil(memory.depth / 16)
     return memory.width * (rows - 1)
 
 

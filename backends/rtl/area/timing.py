@@ -180,7 +180,8 @@ class _Walk:
             default=NEVER,
         )
         outputs = [bit >> 1 for bit in self._netlist.outputs]
-        through = self._through(order, inputs, outputs)
+        passes = any(follows.get(n) for n in outputs)
+        through = self._through(order, inputs, outputs) if passes else NEVER
         return Paths(
             max(inside, self._inside),
             tuple(before.get(n, NEVER) for n in outputs),

@@ -14,6 +14,7 @@ class NetlistError(ValueError):
 
 
 Driver = Wire | Reg | Read | Instance
+"""What makes signals."""
 
 
 def finish(module: Module, known: Mapping[str, Ref]) -> Module:
@@ -61,7 +62,8 @@ def _widths(module: Module, known: Mapping[str, Ref]) -> None:
             raise NetlistError(f"{memory.name} begins with a word of more than its bits")
 
 
-def _drivers(module: Module) -> dict[str, Driver]:
+def drivers_of(module: Module) -> dict[str, Driver]:
+    """What makes each signal that is no input, by its name."""
     drivers: dict[str, Driver] = {}
     drivers.update((w.ref.name, w) for w in module.wires)
     drivers.update((r.ref.name, r) for r in module.regs)
@@ -73,7 +75,7 @@ def _drivers(module: Module) -> dict[str, Driver]:
 
 def _alive(module: Module) -> Module:
     """What the outputs need."""
-    drivers = _drivers(module)
+    drivers = drivers_of(module)
     writes: dict[int, list[Expr]] = {}
     for w in module.writes:
         writes.setdefault(id(w.memory), []).extend((w.addr, w.data, w.enable))
@@ -92,7 +94,7 @@ def _alive(module: Module) -> Module:
             if driver is None or id(driver) in kept:
                 continue
             kept.add(id(driver))
-            todo += _needs(driver)
+            todo += needs(driver)
             if isinstance(driver, Read) and id(driver.memory) not in memories:
                 memories.add(id(driver.memory))
                 todo += writes.get(id(driver.memory), [])
@@ -111,7 +113,8 @@ def _alive(module: Module) -> Module:
     )
 
 
-def _needs(driver: Driver) -> Sequence[Expr]:
+def needs(driver: Driver) -> Sequence[Expr]:
+    """The expressions that it reads."""
     match driver:
         case Wire():
             return [driver.expr]
