@@ -31,6 +31,7 @@ _COLUMNS = {
     ],
     NodeType.MEMORY: [FEATURES[NodeType.MEMORY].index(c) for c in ("banks", "bank_words")],
 }
+_OF_TOOL = 0.5  # of what is missed where the tool is new; the rest is of the kernel
 _LEAST = 0.7  # of what labels that are left out say: they may be alike by chance
 _EXACT = 1e-6  # a metric that is missed by less everywhere is left as it is
 
@@ -98,9 +99,16 @@ class _Fit:
 
 @dataclass(slots=True)
 class Adapter:
-    """What some labels of a tool teach about its other designs. ``fits`` are computed when asked."""
+    """What some labels of a tool teach about its other designs. ``fits`` are computed when asked.
+
+    Attributes:
+        shots: the labels.
+        known: the networks learned from the tool: what they miss is then of the labels' kernels,
+            and nothing is said of others.
+    """
 
     shots: Shots
+    known: bool
     _fits: dict[int, _Fit | None] = field(default_factory=dict)
 
     def corrected(self, asked: Shots, metric: int) -> tuple[Floats, Floats, npt.NDArray[np.bool_]]:
@@ -115,13 +123,13 @@ class Adapter:
             among the labelled ones), each of shape (n,).
         """
         if metric not in self._fits:
-            self._fits[metric] = _fitted(self.shots, metric)
+            self._fits[metric] = _fitted(self.shots, metric, self.known)
         fit = self._fits[metric]
         if fit is None:
             nothing = np.zeros(len(asked))
             return nothing, nothing, np.zeros(len(asked), bool)
         labelled = _part(self.shots, fit.rows)
-        cross = _pieces(asked, labelled, metric).covariance(fit.amounts)
+        cross = _pieces(asked, labelled, metric, self.known).covariance(fit.amounts)
         mean = cross @ fit.weights
         own = _own(asked, fit.amounts, metric)
         left = own - np.einsum("ij,jk,ik->i", cross, fit.inverse, cross)
@@ -130,18 +138,18 @@ class Adapter:
         return mean, spread, np.array([s in known for s in asked.structure], bool)
 
 
-def _fitted(shots: Shots, metric: int) -> _Fit | None:
+def _fitted(shots: Shots, metric: int, known: bool) -> _Fit | None:
     """The process of a metric; None where nothing is known or missed."""
     rows = np.flatnonzero(np.isfinite(shots.missed[:, metric]))
     missed = shots.missed[rows, metric]
     if len(rows) < 2 or np.abs(missed).max() < _EXACT:
         return None
     some = rows[np.linspace(0, len(rows) - 1, min(len(rows), _TUNED_ON)).astype(np.int64)]
-    tuned = _pieces(_part(shots, some), _part(shots, some), metric)
+    tuned = _pieces(_part(shots, some), _part(shots, some), metric, known)
     wanted = shots.missed[some, metric]
     best = max(_GRID, key=lambda amounts: _likelihood(tuned, wanted, amounts))
     labelled = _part(shots, rows)
-    matrix = _pieces(labelled, labelled, metric).covariance(best, noise=True)
+    matrix = _pieces(labelled, labelled, metric, known).covariance(best, noise=True)
     inverse = np.asarray(np.linalg.inv(matrix), dtype=np.float64)
     weights = inverse @ missed
     # Leaving label i out: its error is weights_i / inverse_ii, its variance 1 / inverse_ii.
@@ -172,18 +180,18 @@ def _part(shots: Shots, rows: npt.NDArray[np.int64]) -> Shots:
 
 @dataclass(frozen=True, slots=True)
 class _Pieces:
-    """Of pairs of designs: whether they are of one kernel, how alike their terms are, and how far
-    apart they are in it (infinitely in another one), each of shape (n, m).
+    """Of pairs of designs: what they have in common (1 in one kernel, less in two), how alike their
+    terms are, and how far apart they are in it (infinitely in another one), each of shape (n, m).
     """
 
-    same: npt.NDArray[np.bool_]
+    common: Floats
     terms: Floats
     far: Floats
 
     def covariance(self, amounts: _Amounts, *, noise: bool = False) -> Floats:
-        """Half of what lies in terms is of the tool, the other half of the kernel."""
+        """Of pairs of designs, shape (n, m)."""
         found = amounts.whole**2 + amounts.terms**2 * self.terms
-        found *= 0.5 + 0.5 * self.same
+        found *= self.common
         # Not smooth (Matérn, 1/2): a directive more or less is a step.
         found += amounts.near**2 * np.exp(-np.sqrt(self.far) / amounts.length)
         if noise:
@@ -191,11 +199,12 @@ class _Pieces:
         return found
 
 
-def _pieces(a: Shots, b: Shots, metric: int) -> _Pieces:
+def _pieces(a: Shots, b: Shots, metric: int, known: bool) -> _Pieces:
     number = {name: n for n, name in enumerate(dict.fromkeys(a.structure + b.structure))}
     rows = np.array([number[s] for s in a.structure])
     columns = np.array([number[s] for s in b.structure])
     same = rows[:, None] == columns
+    common = np.where(same, 1.0, 0.0 if known else _OF_TOOL)
     far = np.full(same.shape, np.inf)
     for at, to in _blocks(a, b):
         first = np.stack([a.places[i] for i in at])
@@ -204,8 +213,8 @@ def _pieces(a: Shots, b: Shots, metric: int) -> _Pieces:
         far[np.ix_(at, to)] = np.maximum(squares - 2 * first @ second.T, 0.0)
     resource = _resource(metric)
     if resource is None:
-        return _Pieces(same, np.zeros(same.shape), far)
-    return _Pieces(same, a.shares[:, resource] @ b.shares[:, resource].T, far)
+        return _Pieces(common, np.zeros(same.shape), far)
+    return _Pieces(common, a.shares[:, resource] @ b.shares[:, resource].T, far)
 
 
 def _own(asked: Shots, amounts: _Amounts, metric: int) -> Floats:

@@ -135,7 +135,8 @@ class Model:
             mine = [e for e in examples if e.target == target]
             mean, _, shares = self._asked(mine)
             known = found[target].shots if target in found else None
-            found[target] = Adapter(joined(known, _shots(mine, mean, shares)))
+            shots = joined(known, _shots(mine, mean, shares))
+            found[target] = Adapter(shots, target in self.targets)
         return replace(self, adapters=found)
 
     def _asked(self, examples: Sequence[Example]) -> tuple[Floats, Floats, Floats]:

@@ -31,6 +31,7 @@ _SMOOTH = 0.005  # errors below half a per cent count by their squares
 _UNCERTAIN = 0.2  # weight of learning how wrong it is
 _LEFT = 10  # one group in so many of the kernels that a member knows is kept from it
 _CLIP = 1.0
+_STEPS, _SMALL = 32, 32  # of an epoch, at least; but no step of fewer designs
 _PART_WEIGHT = 0.5  # of a single nest beside 1 of a whole kernel
 
 
@@ -42,7 +43,7 @@ class Settings:
         shape: of the network; its number of tools is set by the examples.
         epochs: over all examples.
         region_epochs: before them, over single nests alone, where there are some.
-        batch: designs in a step.
+        batch: designs in a step, at most: an epoch of few designs has smaller ones.
         rate: of learning, at its highest.
         decay: of weights, in a step of rate 1.
         each: most designs of a kernel in an epoch; 0 for all.
@@ -247,7 +248,7 @@ class _Course:
 
     def _epoch(self, rows: npt.NDArray[np.int64], epoch: int, total: int) -> float:
         """One pass; the mean loss of a member."""
-        steps = max(1, -(-len(rows) // self.settings.batch))
+        steps = max(1, -(-len(rows) // self.settings.batch), min(_STEPS, len(rows) // _SMALL))
         spent, mass = 0.0, 0.0
         for step, chosen in enumerate(np.array_split(rows, steps)):
             at = (epoch + step / steps) / total

@@ -135,11 +135,13 @@ def _model(tensors: dict[str, Tensor], about: Mapping[str, Any]) -> Model:
         _seen(about["seen"], shape.members),
         Calibration(_array(tensors["trust"], wide), _array(tensors["stretch"], wide)),
         dict(about["card"]),
-        _adapters(tensors, about["adapters"]),
+        _adapters(tensors, about["adapters"], targets),
     )
 
 
-def _adapters(tensors: Mapping[str, Tensor], given: Mapping[str, Any]) -> dict[str, Adapter]:
+def _adapters(
+    tensors: Mapping[str, Tensor], given: Mapping[str, Any], targets: tuple[str, ...]
+) -> dict[str, Adapter]:
     found = {}
     for n, (target, row) in enumerate(given.items()):
         structure = tuple(str(name) for name in row["structure"])
@@ -155,7 +157,7 @@ def _adapters(tensors: Mapping[str, Tensor], given: Mapping[str, Any]) -> dict[s
             _array(tensors[f"shots.{n}.shares"], (count, len(SUMMED), MOST)),
             np.where(missed == _NONE, np.nan, missed),
         )
-        found[str(target)] = Adapter(shots)
+        found[str(target)] = Adapter(shots, str(target) in targets)
     return found
 
 

@@ -116,13 +116,24 @@ def test_a_process_follows_its_labels_and_is_less_sure_far_from_them():
     shots = made_up(np.linspace(0, 6, 25), ["a"] * 25)
     shots.missed[:, LUT] = 0.2 * np.sin([float(p[0]) for p in shots.places])
     asked = made_up([2.1, 60.0, 2.1], ["a", "a", "b"])
-    mean, spread, counts = Adapter(shots).corrected(asked, LUT)
+    mean, spread, counts = Adapter(shots, known=False).corrected(asked, LUT)
     assert mean[0] == pytest.approx(0.2 * np.sin(2.1), abs=0.02)
     assert spread[1] > 3 * spread[0]
     assert counts.tolist() == [True, True, False]
-    mean, spread, counts = Adapter(shots).corrected(asked, FF)
+    mean, spread, counts = Adapter(shots, known=False).corrected(asked, FF)
     assert not mean.any()
     assert not counts.any()
+
+
+def test_labels_of_a_kernel_say_something_of_others_where_the_tool_is_new_alone():
+    shots = made_up([1.0, 2.0, 3.0], ["a"] * 3)
+    shots.missed[:, LUT] = [0.1, 0.11, 0.1]
+    asked = made_up([2.0, 2.0], ["a", "b"])
+    of_new, _, _ = Adapter(shots, known=False).corrected(asked, LUT)
+    of_known, _, _ = Adapter(shots, known=True).corrected(asked, LUT)
+    assert of_new[1] > 0.02
+    assert of_known[1] == 0
+    assert min(of_new[0], of_known[0]) > 0.08
 
 
 def test_the_latest_labels_are_kept_where_there_are_too_many():
