@@ -19,6 +19,7 @@ from qor_gnn.data.u200_program import Converted, convert
 from qor_gnn.estimate import local_storage
 from qor_gnn.from_tree import kernel_of_tree
 from qor_gnn.loops import Scope
+from qor_gnn.open_personality import NAME as OPEN_TOOL
 from qor_gnn.personality import personality
 from qor_gnn.region import Kernel
 from qor_gnn.resource_terms import Sums
@@ -138,8 +139,12 @@ SOURCES: dict[str, dict[str, str]] = {
         "data": "streamhls-u280: designs without pragmas of the Stream-HLS artifact, Vitis HLS 2023.2",
         "licence": "the artifact is under the MIT licence; its designs are not part of this file",
     },
+    OPEN_TOOL: {
+        "data": "designs of `weft label` after place and route, Yosys and nextpnr",
+        "licence": "that of the labels; those of qor_gnn/datasets/open-ecp5 are under Apache-2.0",
+    },
 }
-"""What a file of coefficients says of the labels that it was fitted to."""
+"""What a file of coefficients or weights says of the labels that it was fitted to."""
 
 LOADERS: dict[str, Callable[[Path, Progress], list[Labelled]]] = {
     zu9eg.PERSONALITY: _zu9eg,
