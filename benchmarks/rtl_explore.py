@@ -33,7 +33,7 @@ from dse.labels.variants import Subject
 from dse.run.active import Learner, true_front
 from dse.run.directory import RunDirectory
 from dse.run.explore import Heard, Means, explore
-from dse.run.fanout import PRELOAD_TOOLS, Processes
+from dse.run.fanout import Processes, preload_of
 from dse.run.front import Design, designs, front
 from dse.run.plan import Plan, opened
 from dse.run.promote import Promotion
@@ -149,7 +149,8 @@ def promoted(run: RunDirectory, plan: Plan, setup: Setup, most: int, order: Orde
         said += 1
         say(f"{plan.program.name}: {said} of {most}, {result.status.value}")
 
-    with contextlib.closing(Processes(setup.jobs, SECONDS, PRELOAD_TOOLS)) as fanout:
+    modules = preload_of((plan.evaluator.name, setup.truth.name), is_open=True)
+    with contextlib.closing(Processes(setup.jobs, SECONDS, modules)) as fanout:
         Promotion(
             run, setup.truth, _requests(run, plan), most, heard, lambda: False, fanout, chosen=order
         ).carry_out()  # fmt: skip

@@ -58,8 +58,9 @@ def command(
     It needs the same Weft and the same kernel as weft explore. Ctrl-C once finishes what is under
     way, twice gives it back.
     """
+    from dse.estimation import setting
     from dse.run.cache import ResultCache
-    from dse.run.fanout import PRELOAD_TOOLS, Processes
+    from dse.run.fanout import Processes, preload_of
     from dse.run.joined import Worker, task_of
 
     if (folder is None) == (storage is None):
@@ -82,7 +83,10 @@ def command(
         source = kernel or manifest["source"]
         program = target(source, UNSCHEDULED, manifest["size"]).program
         task = task_of(manifest, source, program, manifest["timeout"])
-        pool = Processes(jobs, manifest["timeout"], PRELOAD_TOOLS)
+        names = (manifest["evaluator"], *manifest["promote"])
+        tool = setting(None, manifest["device"], manifest["clock_ns"]).tool
+        modules = preload_of(names, is_open=tool.is_open)
+        pool = Processes(jobs, manifest["timeout"], modules)
         with contextlib.closing(pool):
             Worker(board, task, pool, idle, heard, stopping, ResultCache(cache)).serve()
         stopped = stopping()

@@ -12,7 +12,7 @@ from dse.evaluators.base import TRUE, Evaluator, Request, Result
 from dse.evaluators.registry import evaluator
 from dse.run.cache import ResultCache
 from dse.run.directory import RunDirectory
-from dse.run.fanout import PRELOAD, PRELOAD_TOOLS, Fanout, Here, Processes, Several
+from dse.run.fanout import Fanout, Here, Processes, Several, preload_of
 from dse.run.front import Design, front
 from dse.run.offers import Offers, left_results
 from dse.run.plan import Plan
@@ -153,8 +153,9 @@ def _fanout(plan: Plan, means: Means, offers: Offers | None, chosen: Evaluator) 
     elif means.jobs == 1 and cheap:
         parts.append(Here(plan.timeout))
     elif means.jobs:
-        preload = PRELOAD_TOOLS if plan.promote else PRELOAD  # one server for all of the run
-        parts.append(Processes(means.jobs, plan.timeout, preload))
+        names = (plan.evaluator.name, *plan.promote)  # one server for all of the run
+        modules = preload_of(names, is_open=plan.where.tool.is_open)
+        parts.append(Processes(means.jobs, plan.timeout, modules))
     if offers is not None:
         parts.append(offers)
     return parts[0] if len(parts) == 1 else Several(parts)

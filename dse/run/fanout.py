@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import signal
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -21,6 +21,24 @@ PRELOAD_TOOLS = (
     *(*PRELOAD, "dse.evaluators.csim", "dse.run.codec", "dse.kernels", "weft"),
     *("backends.vitis.project", "backends.vitis.csim", "mlir_passes.pipeline", "numpy.random"),
 )
+_OF_EVALUATOR = {
+    "gnn": ("dse.evaluators.gnn", "dse.prediction", "qor_gnn.gnn.predict", "qor_gnn.gnn.weights"),
+    "rtl": ("dse.evaluators.rtl",),
+}
+_OPEN = ("backends.rtl.synth", "mlir_passes.pipeline", "qor_gnn.open_model")
+
+
+def preload_of(evaluators: Collection[str], *, is_open: bool) -> tuple[str, ...]:
+    """The modules that evaluations need; what is not installed is left out when it is asked for.
+
+    Args:
+        evaluators: names of all that a run has: it has one server of processes.
+        is_open: the tool is the open backend, whose estimates make RTL.
+    """
+    found = list(PRELOAD if set(evaluators) <= {"model", "gnn"} else PRELOAD_TOOLS)
+    for name in evaluators:
+        found += _OF_EVALUATOR.get(name, ())
+    return tuple(dict.fromkeys((*found, *(_OPEN if is_open else ()))))
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import time
 from collections.abc import Sequence
 
 import pytest
 
 from dse.evaluators.base import Result, Status
-from dse.run.fanout import Done, Fanout, Here, Job, Processes, Several
+from dse.run.fanout import PRELOAD, Done, Fanout, Here, Job, Processes, Several, preload_of
 from tests.dse.acting import job
 
 
@@ -95,3 +96,13 @@ class Refusing:
 
     def close(self) -> None:
         self.jobs.clear()
+
+
+@pytest.mark.parametrize("names", [("model",), ("gnn", "rtl"), ("csim",)])
+@pytest.mark.parametrize("is_open", [False, True])
+def test_what_is_loaded_ahead_is_there(names, is_open):
+    found = preload_of(names, is_open=is_open)
+    assert set(PRELOAD) <= set(found)
+    assert all(importlib.util.find_spec(name) for name in found)
+    assert ("qor_gnn.gnn.predict" in found) == ("gnn" in names)
+    assert ("qor_gnn.open_model" in found) == is_open
