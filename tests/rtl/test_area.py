@@ -169,6 +169,27 @@ def test_constant_inputs_of_an_instance_reach_into_it():
     assert cells(around(lit(0, 16)))["flops"] == 32  # what is added is 0
 
 
+def test_registers_on_the_way_to_outputs_of_an_instance_that_nothing_needs_are_dropped():
+    b = ModuleBuilder("inner")
+    y = b.input("x", 24) + b.input("y", 24)
+    for n in range(3):
+        y = b.reg(f"s{n}", 24, next=y)
+    b.output("y_out", y)
+    inner = b.build()
+
+    def around(low, high):
+        b = ModuleBuilder("around")
+        given = {"x": b.input("x", 24), "y": b.input("y", 24)}
+        b.output("out", b.instance(inner, "inner", given)["y_out"].bits(high, low))
+        return b.build()
+
+    assert cells(around(0, 23))["flops"] == 72
+    assert cells(around(8, 15))["flops"] == 24
+    assert cells(around(8, 15))["carry"] == 8  # what is below bit 15
+    assert cells(around(0, 23))["carry"] == 12
+    assert paths(around(0, 3)).inside == paths(around(0, 23)).inside
+
+
 def test_an_instance_with_one_value_at_two_ports_is_made_for_that():
     b = ModuleBuilder("square")
     x, y = b.input("x", 24), b.input("y", 24)

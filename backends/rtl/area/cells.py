@@ -9,7 +9,7 @@ from math import ceil
 from backends.rtl.area.cover import Table
 from backends.rtl.area.mapped import mapped
 from backends.rtl.area.memory import block_rams, choices, distributed, multipliers
-from backends.rtl.area.needed import Needed
+from backends.rtl.area.needed import NONE, Dropped, Needed
 from backends.rtl.area.net import Gate
 from backends.rtl.area.netlist import Adder, Comparator, Fixed, Flop, Hard, Multiplier, Part, Port
 from backends.rtl.area.sums import full_adders
@@ -17,14 +17,15 @@ from backends.rtl.ir.module import Memory, Module, Style
 
 
 @lru_cache(maxsize=1024)
-def cells(module: Module, fixed: Fixed = ()) -> Counter[str]:
+def cells(module: Module, fixed: Fixed = (), dropped: Dropped = NONE) -> Counter[str]:
     """How many of each kind a module has, with all that it instantiates.
 
     Args:
         module: As built.
         fixed: Bits of its inputs that are constant where it is used.
+        dropped: Bits of its outputs that nothing needs there.
     """
-    whole = mapped(module, fixed)
+    whole = mapped(module, fixed, dropped)
     used = whole.used
     found = Counter(_kind(table) for table in whole.tables.values())
     reads: Counter[int] = Counter()
@@ -64,7 +65,7 @@ def _cells(hard: Hard, used: Needed, inner: set[int]) -> Counter[str]:
         case Multiplier():
             return Counter(multipliers=multipliers(hard, used.widths[id(hard)]))
         case Part():
-            return cells(hard.module, hard.fixed)
+            return cells(hard.module, hard.fixed, used.dropped(hard))
         case Flop():
             return Counter(flops=1)
         case Port():

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from backends.rtl.area.cover import Table, cover
 from backends.rtl.area.elaborate import elaborate
-from backends.rtl.area.needed import Needed, needed
+from backends.rtl.area.needed import NONE, Dropped, Needed, needed
 from backends.rtl.area.netlist import Fixed, Netlist
 from backends.rtl.area.sums import joined
 from backends.rtl.ir.module import Module
@@ -31,13 +31,14 @@ class Mapped:
 
 
 @lru_cache(maxsize=48)
-def mapped(module: Module, fixed: Fixed = ()) -> Mapped:
+def mapped(module: Module, fixed: Fixed = (), dropped: Dropped = NONE) -> Mapped:
     """Bring a module to tables and hard cells.
 
     Args:
         module: As built.
         fixed: Bits of its inputs that are constant where it is used.
+        dropped: Bits of its outputs that nothing needs there.
     """
     netlist = elaborate(module, fixed)
-    used = needed(netlist)
+    used = needed(netlist, dropped)
     return Mapped(netlist, used, cover(netlist.net, used), joined(netlist.net, used))

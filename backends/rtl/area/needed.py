@@ -6,7 +6,21 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 
 from backends.rtl.area.net import Gate
-from backends.rtl.area.netlist import Adder, Bits, Hard, Netlist, Port, inputs_of, outputs_of
+from backends.rtl.area.netlist import (
+    Adder,
+    Bits,
+    Hard,
+    Netlist,
+    Part,
+    Port,
+    inputs_of,
+    outputs_of,
+)
+
+Dropped = frozenset[int]
+"""Positions among a module's bits of output."""
+
+NONE: Dropped = frozenset()
 
 
 @dataclass(slots=True)
@@ -36,17 +50,28 @@ class Needed:
             return hard.lhs[:width] + hard.rhs[:width]
         return inputs_of(hard)
 
+    def dropped(self, part: Part) -> Dropped:
+        """Outputs of an instance that nothing needs."""
+        bits = enumerate(part.outputs)
+        return frozenset(n for n, bit in bits if bit >> 1 not in self.nodes)
 
-def needed(netlist: Netlist) -> Needed:
-    """Follow the outputs back; a memory's writes are needed where a read is."""
-    net, found = netlist.net, Needed(outputs=netlist.outputs)
+
+def needed(netlist: Netlist, dropped: Dropped = NONE) -> Needed:
+    """Follow the outputs back; a memory's writes are needed where a read is.
+
+    Args:
+        netlist: of a module.
+        dropped: outputs that nothing needs where it is used.
+    """
+    outputs = [bit for n, bit in enumerate(netlist.outputs) if n not in dropped]
+    net, found = netlist.net, Needed(outputs=outputs)
     owners: dict[int, tuple[Hard, int]] = {}
     writes: dict[int, list[Port]] = defaultdict(list)
     for hard in netlist.hard:
         owners.update((bit >> 1, (hard, n)) for n, bit in enumerate(outputs_of(hard)))
         if isinstance(hard, Port) and not hard.word:
             writes[id(hard.memory)].append(hard)
-    todo = [bit >> 1 for bit in netlist.outputs]
+    todo = [bit >> 1 for bit in outputs]
     while todo:
         node = todo.pop()
         if node in found.nodes or not node:

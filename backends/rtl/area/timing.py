@@ -16,6 +16,7 @@ from math import log, log2
 
 from backends.rtl.area.cover import Table
 from backends.rtl.area.mapped import Mapped, mapped
+from backends.rtl.area.needed import NONE, Dropped
 from backends.rtl.area.net import Gate
 from backends.rtl.area.netlist import (
     Adder,
@@ -71,15 +72,18 @@ class Paths:
 
 
 @lru_cache(maxsize=1024)
-def paths(module: Module, delays: Delays = ECP5, fixed: Fixed = ()) -> Paths:
+def paths(
+    module: Module, delays: Delays = ECP5, fixed: Fixed = (), dropped: Dropped = NONE
+) -> Paths:
     """The longest paths of a module with all that it instantiates.
 
     Args:
         module: As built.
         delays: Of the cells.
         fixed: Bits of its inputs that are constant where it is used.
+        dropped: Bits of its outputs that nothing needs there.
     """
-    return _Walk(mapped(module, fixed), delays).run()
+    return _Walk(mapped(module, fixed, dropped), delays).run()
 
 
 Place = int | tuple[int, int]
@@ -159,7 +163,7 @@ class _Walk:
             self._into[bit >> 1] = [(here, delays.off_chain)]
 
     def _part(self, part: Part) -> None:
-        inner = paths(part.module, self._delays, part.fixed)
+        inner = paths(part.module, self._delays, part.fixed, self._used.dropped(part))
         self._inside = max(self._inside, inner.inside)
         self._ends += [(b >> 1, t) for b, t in zip(part.inputs, inner.after, strict=True)]
         own = zip(part.outputs, inner.before, strict=True)
