@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import shutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -102,12 +103,13 @@ def measure(options: Options) -> Iterator[Row]:
 def one(subject: Subject, setup: Setup) -> Row:
     """One kernel."""
     plan = plan_of(subject, setup)
-    with contextlib.closing(_searched(plan, setup, "few")) as chosen:
+    searched(plan, setup)
+    with contextlib.closing(_copy(plan, setup, "few")) as chosen:
         request = _requests(chosen, plan)
         learner = Learner(chosen, setup.truth.name, plan.where, request, setup.weights)
         promoted(chosen, plan, setup, setup.few, learner)
         few = _values(true_front(designs(chosen), setup.truth.name, chosen))
-    with contextlib.closing(_searched(plan, setup, "many")) as compared:
+    with contextlib.closing(_copy(plan, setup, "many")) as compared:
         promoted(compared, plan, setup, setup.many, layers)
         many = _values(true_front(designs(compared), setup.truth.name, compared))
         count = sum(setup.truth.name in d.promoted for d in designs(compared))
@@ -129,15 +131,29 @@ def plan_of(subject: Subject, setup: Setup) -> Plan:
     )  # fmt: skip
 
 
-def _searched(plan: Plan, setup: Setup, name: str) -> RunDirectory:
-    """The run after its search; one that is there goes on."""
-    folder = setup.work / f"{plan.program.name}-{plan.digest[:8]}-{name}"
+def _folder(plan: Plan, setup: Setup, name: str) -> Path:
+    return setup.work / f"{plan.program.name}-{plan.digest[:8]}-{name}"
+
+
+def searched(plan: Plan, setup: Setup) -> None:
+    """Search, or go on with a search that was cut off."""
+    folder = _folder(plan, setup, "search")
     resume = folder.exists()
-    run = opened(folder, plan, resume=resume)
     space = space_of(plan.program, plan.where.tool, reassociate=False)
     heard = Heard(lambda *_: None, lambda *_: None, lambda: False)
-    explore(run, plan, space, None, Means(setup.trials, setup.jobs), heard, resume=resume)
-    return run
+    with contextlib.closing(opened(folder, plan, resume=resume)) as run:
+        explore(run, plan, space, None, Means(setup.trials, setup.jobs), heard, resume=resume)
+
+
+def _copy(plan: Plan, setup: Setup, name: str) -> RunDirectory:
+    """The run after its search, to route designs of; one that is there goes on."""
+    folder = _folder(plan, setup, name)
+    if not folder.exists():
+        part = folder.with_name(f".{folder.name}")
+        shutil.rmtree(part, ignore_errors=True)
+        shutil.copytree(_folder(plan, setup, "search"), part)
+        part.rename(folder)
+    return opened(folder, plan, resume=True)
 
 
 def promoted(run: RunDirectory, plan: Plan, setup: Setup, most: int, order: Order) -> None:

@@ -22,23 +22,26 @@ PRELOAD_TOOLS = (
     *("backends.vitis.project", "backends.vitis.csim", "mlir_passes.pipeline", "numpy.random"),
 )
 _OF_EVALUATOR = {
+    "model": (),
     "gnn": ("dse.evaluators.gnn", "dse.prediction", "qor_gnn.gnn.predict", "qor_gnn.gnn.weights"),
-    "rtl": ("dse.evaluators.rtl",),
+    "rtl": (*PRELOAD_TOOLS, "dse.evaluators.rtl"),
 }
+"""Beside `PRELOAD`; all others need the tools."""
+
 _OPEN = ("backends.rtl.synth", "mlir_passes.pipeline", "qor_gnn.open_model")
 
 
 def preload_of(evaluators: Collection[str], *, is_open: bool) -> tuple[str, ...]:
-    """The modules that evaluations need; what is not installed is left out when it is asked for.
+    """The modules that evaluations need; a server passes over what is not installed.
 
     Args:
         evaluators: names of all that a run has: it has one server of processes.
         is_open: the tool is the open backend, whose estimates make RTL.
     """
-    found = list(PRELOAD if set(evaluators) <= {"model", "gnn"} else PRELOAD_TOOLS)
+    found = [*PRELOAD, *(_OPEN if is_open else ())]
     for name in evaluators:
-        found += _OF_EVALUATOR.get(name, ())
-    return tuple(dict.fromkeys((*found, *(_OPEN if is_open else ()))))
+        found += _OF_EVALUATOR.get(name, PRELOAD_TOOLS)
+    return tuple(dict.fromkeys(found))
 
 
 @dataclass(frozen=True, slots=True)

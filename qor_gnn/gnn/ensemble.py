@@ -134,9 +134,9 @@ class Model:
         for target in sorted({e.target for e in examples}):
             mine = [e for e in examples if e.target == target]
             mean, _, shares = self._asked(mine)
-            known = found[target].shots if target in found else None
-            shots = joined(known, _shots(mine, mean, shares))
-            found[target] = Adapter(shots, target in self.targets)
+            before = found[target].shots if target in found else None
+            shots = joined(before, _shots(mine, mean, shares))
+            found[target] = Adapter(shots, known=target in self.targets)
         return replace(self, adapters=found)
 
     def _asked(self, examples: Sequence[Example]) -> tuple[Floats, Floats, Floats]:

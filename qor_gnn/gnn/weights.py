@@ -157,7 +157,7 @@ def _adapters(
             _array(tensors[f"shots.{n}.shares"], (count, len(SUMMED), MOST)),
             np.where(missed == _NONE, np.nan, missed),
         )
-        found[str(target)] = Adapter(shots, str(target) in targets)
+        found[str(target)] = Adapter(shots, known=str(target) in targets)
     return found
 
 

@@ -9,15 +9,25 @@ from math import ceil
 from backends.rtl.area.cover import Table
 from backends.rtl.area.mapped import mapped
 from backends.rtl.area.memory import block_rams, choices, distributed, multipliers
-from backends.rtl.area.needed import NONE, Dropped, Needed
+from backends.rtl.area.needed import Needed
 from backends.rtl.area.net import Gate
-from backends.rtl.area.netlist import Adder, Comparator, Fixed, Flop, Hard, Multiplier, Part, Port
+from backends.rtl.area.netlist import (
+    Adder,
+    Comparator,
+    Dropped,
+    Fixed,
+    Flop,
+    Hard,
+    Multiplier,
+    Part,
+    Port,
+)
 from backends.rtl.area.sums import full_adders
 from backends.rtl.ir.module import Memory, Module, Style
 
 
 @lru_cache(maxsize=1024)
-def cells(module: Module, fixed: Fixed = (), dropped: Dropped = NONE) -> Counter[str]:
+def cells(module: Module, fixed: Fixed = (), dropped: Dropped = frozenset()) -> Counter[str]:
     """How many of each kind a module has, with all that it instantiates.
 
     Args:

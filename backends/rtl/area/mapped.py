@@ -7,8 +7,8 @@ from functools import lru_cache
 
 from backends.rtl.area.cover import Table, cover
 from backends.rtl.area.elaborate import elaborate
-from backends.rtl.area.needed import NONE, Dropped, Needed, needed
-from backends.rtl.area.netlist import Fixed, Netlist
+from backends.rtl.area.needed import Needed, needed
+from backends.rtl.area.netlist import Dropped, Fixed, Netlist
 from backends.rtl.area.sums import joined
 from backends.rtl.ir.module import Module
 
@@ -31,7 +31,7 @@ class Mapped:
 
 
 @lru_cache(maxsize=48)
-def mapped(module: Module, fixed: Fixed = (), dropped: Dropped = NONE) -> Mapped:
+def mapped(module: Module, fixed: Fixed = (), dropped: Dropped = frozenset()) -> Mapped:
     """Bring a module to tables and hard cells.
 
     Args:

@@ -9,6 +9,7 @@ from backends.rtl.area.net import Gate
 from backends.rtl.area.netlist import (
     Adder,
     Bits,
+    Dropped,
     Hard,
     Netlist,
     Part,
@@ -16,11 +17,6 @@ from backends.rtl.area.netlist import (
     inputs_of,
     outputs_of,
 )
-
-Dropped = frozenset[int]
-"""Positions among a module's bits of output."""
-
-NONE: Dropped = frozenset()
 
 
 @dataclass(slots=True)
@@ -56,7 +52,7 @@ class Needed:
         return frozenset(n for n, bit in bits if bit >> 1 not in self.nodes)
 
 
-def needed(netlist: Netlist, dropped: Dropped = NONE) -> Needed:
+def needed(netlist: Netlist, dropped: Dropped = frozenset()) -> Needed:
     """Follow the outputs back; a memory's writes are needed where a read is.
 
     Args:

@@ -71,6 +71,9 @@ Fixed = tuple[tuple[str, tuple[int | None, ...] | str], ...]
 has the same bits.
 """
 
+Dropped = frozenset[int]
+"""Positions among the bits of a module's output ports: those that nothing needs where it is used."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Flop:

@@ -16,12 +16,12 @@ from math import log, log2
 
 from backends.rtl.area.cover import Table
 from backends.rtl.area.mapped import Mapped, mapped
-from backends.rtl.area.needed import NONE, Dropped
 from backends.rtl.area.net import Gate
 from backends.rtl.area.netlist import (
     Adder,
     Bits,
     Comparator,
+    Dropped,
     Fixed,
     Flop,
     Hard,
@@ -73,7 +73,7 @@ class Paths:
 
 @lru_cache(maxsize=1024)
 def paths(
-    module: Module, delays: Delays = ECP5, fixed: Fixed = (), dropped: Dropped = NONE
+    module: Module, delays: Delays = ECP5, fixed: Fixed = (), dropped: Dropped = frozenset()
 ) -> Paths:
     """The longest paths of a module with all that it instantiates.
 
@@ -183,12 +183,12 @@ class _Walk:
             (before[n] + self._wire(n) + after[n] for n in order if before[n] != NEVER),
             default=NEVER,
         )
-        outputs = [bit >> 1 for bit in self._netlist.outputs]
+        outputs = [bit >> 1 for bit in self._used.outputs]
         passes = any(follows.get(n) for n in outputs)
         through = self._through(order, inputs, outputs) if passes else NEVER
         return Paths(
             max(inside, self._inside),
-            tuple(before.get(n, NEVER) for n in outputs),
+            tuple(before.get(bit >> 1, NEVER) for bit in self._netlist.outputs),
             tuple(after.get(bit >> 1, NEVER) for bit in self._netlist.inputs),
             through,
         )
@@ -206,7 +206,7 @@ class _Walk:
         order: list[Place] = []
         seen: set[Place] = {0}
         todo: list[tuple[Place, bool]] = [(n, False) for n, _ in self._ends]
-        todo += [(bit >> 1, False) for bit in self._netlist.outputs]
+        todo += [(bit >> 1, False) for bit in self._used.outputs]
         while todo:
             place, ready = todo.pop()
             if ready:
