@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from backends.devices import DEVICES, Device
 from backends.devices import device as device_named
+from dse.collection import rare_collection
 from dse.in_order import in_order_notes
 from dsl.errors import ToolError
 from dsl.program import Program
@@ -136,15 +137,16 @@ def open_answer(
     """What the open backend makes of a scheduled program: its own cycles.
 
     Raises:
-        ToolError: W46x, an operation that it has no hardware for, or too many copies.
+        ToolError: W46x, an operation that it has no hardware for, or far too much of it.
     """
     from backends.rtl.synth import SynthOptions, rtl_of
     from mlir_passes.pipeline import compile_design
     from qor_gnn.open_model import open_estimate
 
-    module = compile_design(program, schedule).module
     options = SynthOptions(device.name, tool.clock_ns)
-    return open_estimate(rtl_of(module, schedule, options), tool, device)
+    with rare_collection():
+        module = compile_design(program, schedule).module
+        return open_estimate(rtl_of(module, schedule, options), tool, device)
 
 
 def assumed(regions: Kernel, tool: Personality) -> tuple[str, ...]:

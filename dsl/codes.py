@@ -116,7 +116,7 @@ CODES: dict[str, str] = {
     "W451": "an operation that a tool personality knows no cost of",
     "W452": "a clock period that no operator library was measured at",
     "W460": "a type or an operation that the RTL backend has no hardware for",
-    "W461": "a design with too many copies of statements",
+    "W461": "a design with too many copies of statements, or ways from accesses to banks",
     "W470": "a tool of the open flow is not installed",
     "W471": "a tool of the open flow does not start",
     "W501": "what is not the name of a kernel",

@@ -52,3 +52,29 @@ def test_too_many_copies_are_refused():
         "error[W461]: unrolling makes more than 20000 statements",
         "help: unroll by a smaller factor, or pipeline a loop further inside",
     ]
+
+
+def roaming(copies: int):
+    """Accesses of 128 banks at a stride that goes around them all."""
+
+    @weft.kernel
+    def around(x: i16[6912], y: i16[3200]):
+        for i in weft.grid(3200):
+            y[i] = x[i * 2 + i // 7]
+
+    @around.schedule
+    def wide(s):
+        s.partition("x", 0, "cyclic", 128)
+        s.split("i", copies)
+        s.pipeline("i_0")
+        s.unroll("i_1")
+
+    return graph_of_kernel(around, "wide")
+
+
+def test_a_crossbar_beyond_any_device_is_refused():
+    assert roaming(50).body
+    with pytest.raises(ToolError) as refused:
+        roaming(160)
+    assert refused.value.code == "W461"
+    assert "accesses of x may go to any of its 128 banks" in refused.value.message

@@ -249,8 +249,8 @@ class Datapath:
             enable = self.stages.at(cycle) & self.guard(op, cycle)
             address = self._address(place, cycle)
             words = [
-                self.memories.read(array.name, b, self._in_bank(place, b, enable, cycle), address)
-                for b in self._banks(place)
+                self.memories.read(array.name, b, here, address)
+                for b, here in self._in_banks(place, enable, cycle)
             ]
         if place.bank is not None:
             return words[0]
@@ -262,11 +262,12 @@ class Datapath:
             return range(place.bank, place.bank + 1)
         return range(self.memories.array(place.array).banks)
 
-    def _in_bank(self, place: Place, bank: int, enable: Expr, cycle: int) -> Expr:
+    def _in_banks(self, place: Place, enable: Expr, cycle: int) -> list[tuple[int, Expr]]:
+        """The banks that an access may go to, and whether it does."""
         if place.bank is not None:
-            return enable
+            return [(place.bank, enable)]
         number = self._bank(place, cycle)
-        return enable & number.eq(lit(bank, number.width))
+        return [(b, enable & number.eq(lit(b, number.width))) for b in self._banks(place)]
 
     def _address(self, place: Place, cycle: int) -> Expr:
         return self.affine(place.offset, self.memories.addr_width(place.array), cycle)
@@ -279,10 +280,8 @@ class Datapath:
         registers = array.memory is Memory.REGISTERS
         address = None if registers else self._address(place, cycle)
         data = self.value(op.operands[0], cycle).resize(array.width, op.operands[0].signed)
-        for bank in self._banks(place):
-            self.memories.write(
-                array.name, bank, self._in_bank(place, bank, enable, cycle), address, data
-            )
+        for bank, here in self._in_banks(place, enable, cycle):
+            self.memories.write(array.name, bank, here, address, data)
 
 
 def _counter(name: str, env: Env) -> Expr:

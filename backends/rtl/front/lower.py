@@ -43,7 +43,7 @@ def graph_of(
         lanes: partial results of such a reduction of floats, a power of two: see `lanes_for`.
 
     Raises:
-        ToolError: W460 what there is no hardware for, W461 too many copies.
+        ToolError: W460 what there is no hardware for, W461 too many copies, or ways to banks.
     """
     kernel = read_module(module)
     flat = unrolled(kernel)

@@ -8,6 +8,7 @@ from typing import assert_never
 
 from backends.rtl.front.balance import balanced
 from backends.rtl.front.block import Code, Context, Draft, draft, draft_with, ordered
+from backends.rtl.front.crossbar import refuse_crossbars
 from backends.rtl.front.deps import dependences
 from backends.rtl.front.estimate import cycles, interval
 from backends.rtl.front.flat import Flat, FlatGuard, FlatLoop, Leaf
@@ -163,6 +164,7 @@ class RegionMaker:
         return self._finished(found, scope, code)
 
     def _finished(self, found: Draft, scope: Scope, code: Code) -> Block:
+        refuse_crossbars(found.ops, {**self._arrays(), **{r.name: r for r in found.registers}})
         found = ordered(narrowed(ordered(found)))
         found = ordered(balanced(found, self.context.reassociated))
         self.registers.extend(found.registers)

@@ -22,3 +22,14 @@ def too_large(what: str, limit: int) -> ToolError:
         f"{what} makes more than {limit} statements",
         help="unroll by a smaller factor, or pipeline a loop further inside",
     )
+
+
+def too_many_ways(array: str, accesses: int, banks: int) -> ToolError:
+    """W461: accesses whose banks are not known are too much together."""
+    return ToolError(
+        "W461",
+        f"each of {accesses} accesses of {array} may go to any of its {banks} banks: "
+        "too much for any device",
+        help=f"unroll so that each access of {array} keeps to one bank (partition it by a multiple of "
+        "the unroll factor), or unroll and partition less",
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from backends.rtl.ir.expr import Expr, Ref, topological
+from backends.rtl.ir.expr import Expr, Ref, children
 from backends.rtl.ir.module import Instance, Memory, Module, Read, Reg, Wire
 
 
@@ -36,8 +36,19 @@ def finish(module: Module, known: Mapping[str, Ref]) -> Module:
 
 
 def refs(roots: Iterable[Expr]) -> Iterator[Ref]:
-    """The signals that expressions read."""
-    return (e for e in topological(tuple(roots)) if isinstance(e, Ref))
+    """The signals that expressions read, each once, in the order of the text."""
+    seen: set[int] = set()
+    stack = [*roots]
+    stack.reverse()
+    while stack:
+        e = stack.pop()
+        if id(e) in seen:
+            continue
+        seen.add(id(e))
+        if isinstance(e, Ref):
+            yield e
+        else:
+            stack.extend(reversed(children(e)))
 
 
 def _widths(module: Module, known: Mapping[str, Ref]) -> None:
