@@ -100,7 +100,7 @@ class Model:
         mean = np.concatenate([p[0] for p in parts]) if parts else empty
         std = np.concatenate([p[1] for p in parts]) if parts else empty
         return Prediction(
-            {name: np.expm1(mean[:, n]) for n, name in enumerate(METRICS)},
+            {name: _figures(mean[:, n], examples, name) for n, name in enumerate(METRICS)},
             {name: std[:, n] for n, name in enumerate(METRICS)},
         )
 
@@ -163,6 +163,12 @@ class Model:
         shares = np.mean([s.shares for s in data.starts], axis=0)
         std = np.where(stretch > 0, np.maximum(stretch * np.sqrt(spread), _LEAST), _UNKNOWN)
         return np.maximum(mean, 0.0), std, shares
+
+
+def _figures(logs: Floats, examples: Sequence[Example], metric: str) -> Floats:
+    """Figures of logarithms: the white box's own, to the digit, where nothing is corrected."""
+    found, own = np.expm1(logs), column(examples, metric, "base")
+    return np.where(np.isclose(found, own, rtol=1e-9, atol=0.0), own, found)
 
 
 def _shots(examples: Sequence[Example], mean: Floats, shares: Floats) -> Shots:
