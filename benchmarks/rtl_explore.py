@@ -10,7 +10,8 @@ predictor must not have learned from these kernels:
     python -m benchmarks.rtl_explore --weights build/without.safetensors
 
 Without ``--weights`` it is the one that comes with Weft, or the white box. What was routed once is not
-routed again: ``--work`` keeps runs and results.
+routed again: ``--work`` keeps runs and results. Designs are not simulated here: `benchmarks.fuzz_rtl`
+does that.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ import numpy as np
 
 from benchmarks._row import Goal, Options, Row, main, say
 from dse.estimation import setting
-from dse.evaluators.base import Request, Result, device_limits
+from dse.evaluators.base import Limits, Request, Result, device_limits
 from dse.evaluators.gnn import GnnEvaluator
 from dse.evaluators.model import ModelEvaluator
 from dse.evaluators.rtl import RtlEvaluator
@@ -63,11 +64,12 @@ class Setup:
     many: int
     jobs: int
     dsp: int
+    lut: int
 
     @property
     def truth(self) -> RtlEvaluator:
         """The tools, with what they have said before."""
-        return RtlEvaluator(SECONDS, cache=self.work / "cache")
+        return RtlEvaluator(SECONDS, cache=self.work / "cache", simulation=False)
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -80,6 +82,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--few", type=int, default=20, help="designs routed by choice")
     parser.add_argument("--many", type=int, default=200, help="designs routed to compare with")
     parser.add_argument("--dsp", type=int, default=16, help="limit of a design")
+    parser.add_argument("--lut", type=int, default=2000, help="limit of a design")
     parser.add_argument("--jobs", type=int, default=2, help="routed at once")
 
 
@@ -87,7 +90,7 @@ def measure(options: Options) -> Iterator[Row]:
     """The rows."""
     extra = options.extra
     trials, few, many = (40, 3, 6) if options.quick else (extra.trials, extra.few, extra.many)
-    setup = Setup(extra.weights, extra.work, trials, few, many, extra.jobs, extra.dsp)
+    setup = Setup(extra.weights, extra.work, trials, few, many, extra.jobs, extra.dsp, extra.lut)
     if options.quick:
         say("quick: one kernel, 40 designs, 3 routed by choice next to 6")
     losses = []
@@ -122,11 +125,12 @@ def one(subject: Subject, setup: Setup) -> Row:
 def plan_of(subject: Subject, setup: Setup) -> Plan:
     """The exploration of a kernel."""
     where = setting(None, DEVICE, CLOCK)
-    limits = device_limits(where.device, dsp=setup.dsp)
+    budget = device_limits(where.device, dsp=setup.dsp).resources
+    limits = Limits({**budget, "lut": setup.lut})
     evaluator = ModelEvaluator() if setup.weights is None else GnnEvaluator(setup.weights)
     source = f"{subject.file}:{subject.kernel}"
     return Plan(
-        source, subject.size, subject.load().program, where, CLOCK, limits, OBJECTIVES, "nsga2", 0,
+        source, subject.size, subject.load().program, where, CLOCK, limits, OBJECTIVES, "auto", 0,
         False, evaluator, (), 0, SEARCH_SECONDS, "study", None,
     )  # fmt: skip
 

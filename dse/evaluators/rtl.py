@@ -23,12 +23,14 @@ class RtlEvaluator:
     """Post-route figures of the request's device, which must be an ECP5.
 
     ``seconds`` limits the simulation, synthesis and routing, each; ``seed`` is the placer's. What
-    was built before with the same tools is read from ``cache`` (None: nothing is kept).
+    was built before with the same tools is read from ``cache`` (None: nothing is kept). Without
+    ``simulation`` nothing says that a design computes what it should.
     """
 
     seconds: float = 600
     seed: int = 1
     cache: Path | None = None
+    simulation: bool = True
 
     @property
     def name(self) -> str:
@@ -42,8 +44,9 @@ class RtlEvaluator:
 
     @property
     def version(self) -> str:
-        """Of the code, and the seed."""
-        return f"{code_version(TOOLS)}:{self.seed}"
+        """Of the code, the seed, and whether designs are simulated."""
+        simulated = "" if self.simulation else ":not simulated"
+        return f"{code_version(TOOLS)}:{self.seed}{simulated}"
 
     def evaluate(self, request: Request) -> Result:
         """See `dse.evaluators.base.Evaluator`."""
@@ -64,6 +67,7 @@ class RtlEvaluator:
             request.device.name,
             request.clock,
             seeds=(self.seed,),
+            simulation=self.simulation,
             seconds=self.seconds,
             cache=self.cache,
         )
