@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
+from random import Random
 from typing import TYPE_CHECKING
 
 from backends.devices import Device
@@ -17,6 +18,7 @@ from dse.run.samplers import SAMPLERS
 from dse.run.study import Finished, Study
 from dse.space.space import Point, Space
 from dse.strategies.auto import opening
+from dse.strategies.nearby import Nearby
 from dse.strategies.pom import Trial, pom
 from dse.strategies.sampled import all_points, sampled_point, sampled_structure
 from dsl.errors import InputError
@@ -73,9 +75,15 @@ class Session:
     by_key: dict[str, Finished] = field(default_factory=dict)
     flying: dict[str, list[_Flight]] = field(default_factory=dict)
     again: list[Job] = field(default_factory=list)
+    nearby: Nearby = field(init=False)
 
     def __post_init__(self) -> None:
         self.by_key = {f.key: f for f in self.study.finished.values() if f.key}
+        seed = Random(f"{self.study.seed}:{self.study.count}")
+        self.nearby = Nearby(self.space, self.options.budget, seed)
+        for ended in self.study.finished.values():
+            if ended.point is not None:
+                self._learn(ended.point, self.run.result(ended.key))
 
     def explore(self) -> None:
         """Carry out the strategy until its trials are spent.
@@ -124,12 +132,25 @@ class Session:
             while self._more:
                 trial = self.study.ask()
                 if structures:
-                    solution = sampled_structure(trial, self.space, self.options.budget)
-                    yield _Flight(trial, solution.point if solution else None)
+                    yield self._structured(trial)
                 else:
                     yield _Flight(trial, sampled_point(trial, self.space))
 
         self._fly(flights())
+
+    def _structured(self, trial: Asked) -> _Flight:
+        """What is solved for a suggested structure; where that is known, a neighbour of the front."""
+        solution = sampled_structure(trial, self.space, self.options.budget)
+        if solution is None or solution.point in self.nearby.tried:
+            near = self.nearby.next()
+            if near is not None:
+                self.study.drop(trial)
+                return _Flight(self.study.ask(), near)
+        return _Flight(trial, solution.point if solution else None)
+
+    def _learn(self, point: Point, result: Result | None) -> None:
+        fits = result is not None and judged(result, self.options.limits).status is Status.OK
+        self.nearby.learn(point, self.study.values(result) if result and fits else None)
 
     @property
     def _more(self) -> bool:
@@ -231,6 +252,8 @@ class Session:
         ended = self.study.end(flight.trial, flight.point, key, shown)
         if key and not duplicate:
             self.by_key[key] = ended
+        if flight.point is not None:
+            self._learn(flight.point, result)
         self.run.event("trial", number=ended.number, key=key, status=shown.status.value)
         self.heard(ended, shown)
         return found

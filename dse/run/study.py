@@ -78,6 +78,7 @@ class Study:
         self.run = run
         self.objectives = tuple(objectives)
         self.limits = limits
+        self.seed = seed
         self.name = name
         self.storage = journal(run.journal) if storage is None else storage
         self._known = ResultCache() if cache is None else cache
@@ -125,7 +126,7 @@ class Study:
             result = self._result_of(design.get("key", ""))
             if result is None:
                 continue
-            values = self._values(result)
+            values = self.values(result)
             status = judged(result, self.limits).status.value
             self.study.add_trial(
                 optuna_library().trial.create_trial(
@@ -147,7 +148,8 @@ class Study:
                 self.run.keep(key, result)
         return result
 
-    def _values(self, result: Result) -> tuple[float, ...] | None:
+    def values(self, result: Result) -> tuple[float, ...] | None:
+        """The objectives of a result; None where it has not all of them."""
         return objective_values(result, self.objectives, self.run.manifest.get("clock_ns"))
 
     @property
@@ -158,6 +160,10 @@ class Study:
     def ask(self) -> optuna.trial.Trial:
         """A new trial, whose parameters are suggested one by one."""
         return self.study.ask()
+
+    def drop(self, trial: optuna.trial.Trial) -> None:
+        """What was suggested is of no use: it does not count."""
+        self.study.tell(trial, state=self._states.FAIL)
 
     def begin(self, trial: optuna.trial.Trial, point: Point, key: str) -> None:
         """Write down what a trial is about, before it is evaluated."""
@@ -170,7 +176,7 @@ class Study:
         for name, over in self._constraints(result).items():
             trial.set_constraint(name, over)
         trial.set_user_attr("status", result.status.value)
-        values = self._values(result)
+        values = self.values(result)
         if values is None:
             self.study.tell(trial, state=self._states.FAIL)
         else:

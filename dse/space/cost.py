@@ -12,6 +12,7 @@ from math import ceil, prod
 from dse.space.banks import port_interval
 from dse.space.nest import Nest, Order, Vector
 from dsl.steps import Tail
+from qor_gnn.personality import Personality
 
 Units = tuple[tuple[str, int, int], ...]  # core, DSP of a unit, number of units
 
@@ -23,7 +24,8 @@ class Cost:
     """About what a nest takes: cycles over all its runs, units of cores, copies of its body.
 
     ``units`` is the number of each core (with the DSP of one). Nests run one after the other, so
-    they share units: a design needs the most of each core that one of its nests needs.
+    they share units: a design needs the most of each core that one of its nests needs. Units that
+    are not shared are a core of their nest alone.
     """
 
     cycles: float
@@ -64,7 +66,7 @@ def cost(
     ports = max(asked, port_interval(order, vector, registers))
     split = uneven(order, vector)
     whole = _part(nest, order, _even(order, vector, up=True), ports, guarded=split)
-    units = _units(order, vector, whole.interval)
+    units = _units(nest, order, vector, whole.interval)
     tail: Tail = "guard"
     if not all(loop.extent is not None for loop in order.loops):
         tail = "remainder"  # a guard needs bounds that depend on no other loop
@@ -78,21 +80,23 @@ def cost(
         )
         if tail == "remainder" or (apart and sum(parts) <= cycles):
             tail, cycles = "remainder", sum(parts)
-            units = _units(order, vector, main.interval)
+            units = _units(nest, order, vector, main.interval)
             whole = main
     else:
         tail = "remainder"
     return Cost(cycles, units, prod(vector), whole.interval, tail)
 
 
-def sharing_interval(order: Order, vector: Vector, least: int, budget: int) -> int | None:
+def sharing_interval(
+    nest: Nest, order: Order, vector: Vector, least: int, budget: int
+) -> int | None:
     """The least interval, from ``least`` on, at which the units of a body fit a budget of DSP."""
-    wanted = sum(dsp * n for _, dsp, n in _units(order, vector, 1))
+    wanted = sum(dsp * n for _, dsp, n in _units(nest, order, vector, 1))
+    if dsp_of([_units(nest, order, vector, wanted)]) > budget:
+        return None
     interval = max(least, ceil(wanted / max(1, budget)))
-    while dsp_of([_units(order, vector, interval)]) > budget:
+    while dsp_of([_units(nest, order, vector, interval)]) > budget:
         interval += 1
-        if interval > wanted:
-            return None
     return interval
 
 
@@ -166,17 +170,20 @@ def _moving(order: Order, sides: Sides) -> frozenset[str]:
     return frozenset(found)
 
 
-def _units(order: Order, vector: Vector, interval: int) -> Units:
-    totals: dict[tuple[str, int], int] = {}
+def _units(nest: Nest, order: Order, vector: Vector, interval: int) -> Units:
+    totals: dict[tuple[str, int, bool], int] = {}
     unrolled = {loop.name: u for loop, u in zip(order.loops, vector, strict=True)}
     moving = pipelined(order, vector)
     for operation in order.operations:
         if moving and not moving & operation.loops:
             continue  # in front of the pipeline, on its units
         copies = prod(u for name, u in unrolled.items() if name in operation.loops)
-        key = (operation.core, operation.dsp)
+        key = (operation.core, operation.dsp, interval >= operation.shared_from)
         totals[key] = totals.get(key, 0) + copies
-    return tuple((core, dsp, ceil(n / interval)) for (core, dsp), n in totals.items())
+    return tuple(
+        (core, dsp, ceil(n / interval)) if shared else (f"{core} of {nest.leader}", dsp, n)
+        for (core, dsp, shared), n in totals.items()
+    )
 
 
 def pipelined(order: Order, vector: Vector) -> frozenset[str]:
@@ -190,11 +197,14 @@ def pipelined(order: Order, vector: Vector) -> frozenset[str]:
     return frozenset(found)
 
 
-def stages(nests: Sequence[Nest]) -> tuple[tuple[int, ...], ...]:
+def stages(nests: Sequence[Nest], tool: Personality) -> tuple[tuple[int, ...], ...]:
     """Numbers of the nests, those apart that a tool runs at the same time.
 
-    Consecutive nests that share no array do; of nests inside a loop, only those inside the same.
+    In what Vitis HLS makes consecutive nests that share no array do; of nests inside a loop, only
+    those inside the same. In what the open backend makes none do.
     """
+    if tool.is_open:
+        return tuple((n,) for n in range(len(nests)))
     found: list[list[int]] = []
     for n, nest in enumerate(nests):
         last = [nests[k] for k in found[-1]] if found else []

@@ -91,11 +91,20 @@ class Use:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """An operator of a statement: its core, the DSP of a unit, and the loops it changes with."""
+    """An operator of a statement.
+
+    Attributes:
+        core: the kind of unit.
+        dsp: of a unit.
+        loops: that it changes with.
+        shared_from: the least interval of a pipeline at which operations in other cycles, or other
+            nests, use the same unit.
+    """
 
     core: str
     dsp: int
     loops: frozenset[str]
+    shared_from: float = 1
 
 
 @dataclass(frozen=True, slots=True)

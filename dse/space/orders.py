@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
+from math import inf
 
 from dse.space.nest import Carry, Nest, NestLoop, Operation, Order, Use
 from dsl.errors import ScheduleError
@@ -18,7 +19,7 @@ from polyhedral.schedule import apply_step
 from polyhedral.scheduled import Piece, ScheduledScop
 from polyhedral.settled import settled_instance
 from qor_gnn.from_tree import kernel_of_tree
-from qor_gnn.personality import Personality
+from qor_gnn.personality import Operator, Personality
 from qor_gnn.region import Access, Statement
 
 MAX_BAND = 5  # loops of a nest whose orders are all tried
@@ -350,5 +351,12 @@ def _operations(
         if op.kind in ("load", "input", "const", "index"):
             continue
         operator = tool.operator(op.kind, op.type, op.width, op.impl)
-        if operator.shared and operator.dsp:
-            yield Operation(operator.core, operator.dsp, loops[-1])
+        if operator.dsp:
+            yield Operation(operator.core, operator.dsp, loops[-1], _shared_from(operator, tool))
+
+
+def _shared_from(operator: Operator, tool: Personality) -> float:
+    """See `Operation`: pipelines of the open backend that start every cycle have units of their own."""
+    if not operator.shared:
+        return inf
+    return 2 if tool.is_open else 1

@@ -37,7 +37,7 @@ class Estimates:
     def __init__(self, space: Space) -> None:
         """Nothing is priced yet."""
         self.space = space
-        self._stages = [stages(variant.nests) for variant in space.variants]
+        self._stages = [stages(variant.nests, space.tool) for variant in space.variants]
         self._costs: dict[tuple[int, int, Choice, frozenset[str]], Cost] = {}
         self._demands: dict[tuple[int, int, Choice], Demand] = {}
 

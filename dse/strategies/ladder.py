@@ -81,7 +81,7 @@ def _sharing(nest: Nest, number: int, budget: int, copies: int, slowest: float) 
         if prod(vector) <= copies or uneven(order, vector):
             continue  # what is guarded is no tree
         alone = cost(nest, order, vector)
-        asked = sharing_interval(order, vector, alone.interval, budget)
+        asked = sharing_interval(nest, order, vector, alone.interval, budget)
         if asked is not None:
             priced = cost(nest, order, vector, asked=asked)
             if priced.cycles < slowest:

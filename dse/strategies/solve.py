@@ -20,7 +20,6 @@ from dse.space.nest import Nest, Order, Vector
 from dse.space.partitions import partitions, relaxed, solved
 from dse.space.space import Choice, Point, Space
 from dse.strategies.ladder import Rung, ladder
-from dsl.program import Program
 
 WIDTH = 24  # states that are kept
 _ALIKE = 2  # states that share units alike
@@ -68,7 +67,7 @@ def solve(
         width: states of the beam, and the most solutions.
     """
     nests = space.variants[variant].nests
-    solver = _Solver(space.variants[variant].program, nests, budget, orders)
+    solver = _Solver(space, variant, budget, orders)
     states = [_State({}, {}, 0.0)]
     for n in sorted(range(len(nests)), key=lambda n: (-solver.alone[n], n)):
         grown = [new for state in states for new in solver.extended(state, n)]
@@ -103,11 +102,12 @@ class _Solver:
     """What does not change during a search."""
 
     def __init__(
-        self, program: Program, nests: Sequence[Nest], budget: int, orders: Sequence[int] | None
+        self, space: Space, variant: int, budget: int, orders: Sequence[int] | None
     ) -> None:
-        self.program = program
+        nests = space.variants[variant].nests
+        self.program = space.variants[variant].program
         self.budget = budget
-        self.stages = stages(nests)
+        self.stages = stages(nests, space.tool)
         fixed: Sequence[int | None] = orders or [None] * len(nests)
         self.options = [self._options(n, k) for n, k in zip(nests, fixed, strict=True)]
         self.least: list[Units] = [

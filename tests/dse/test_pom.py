@@ -121,3 +121,5 @@ def test_what_is_over_another_limit_is_planned_smaller():
     assert less(220, 220, large, limits) == 176
     hardly = Result(Status.OK, 1.0, {"dsp": 200, "lut": 1001})
     assert less(220, 220, hardly, limits) == 219
+    many = Result(Status.OK, 1.0, {"dsp": 60, "lut": 900})
+    assert less(16, 16, many, Limits({"dsp": 16})) == 4

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
+import weft
 from backends.verify import verify
 from dse.bounds import MAX_BANKS
 from dse.space.banks import demand, port_interval
-from dse.space.cost import cost, stages
+from dse.space.cost import cost, dsp_of, stages
 from dse.space.factors import factors
 from dse.space.nest import Order
 from dse.space.space import Choice, Point, Space, space_of
@@ -22,6 +23,7 @@ from polyhedral.schedule import apply
 from qor_gnn.personality import personality
 
 TOOL = personality("vitis-2022.1-zu9eg-10ns")
+OPEN = personality("open-ecp5-10ns")
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 
@@ -107,10 +109,38 @@ def test_a_loop_whose_range_depends_on_others_is_not_unrolled():
 
 
 def test_nests_that_share_no_array_run_at_the_same_time():
-    found = space("polybench/k3mm").variants[0].nests
-    together = [[found[n].leader for n in stage] for stage in stages(found)]
+    whole = space("polybench/k3mm")
+    found = whole.variants[0].nests
+    together = [[found[n].leader for n in stage] for stage in stages(found, whole.tool)]
     assert [name for stage in together for name in stage] == [f"S{n}" for n in range(6)]
     assert ["S1", "S2"] in together
+
+
+def test_pipelines_of_the_open_backend_run_one_after_the_other_on_their_own_units():
+    vitis, of_open = space("polybench/gesummv"), space_of(example("polybench/gesummv"), OPEN)
+    assert (0, 1) in stages(vitis.variants[0].nests, TOOL)
+    assert all(len(stage) == 1 for stage in stages(of_open.variants[0].nests, OPEN))
+    for whole, sharing in ((vitis, True), (of_open, False)):
+        nests = whole.variants[1].nests
+        units = [cost(n, n.orders[0], (1,) * len(n.orders[0].loops)).units for n in nests]
+        each = [dsp_of([u]) for u in units]
+        assert sum(x > 0 for x in each) == 2
+        assert dsp_of(units) == (max(each) if sharing else sum(each))
+
+
+@weft.kernel
+def small(x: weft.i16[20], y: weft.i16[20]):
+    for i in range(20):
+        y[i] = x[i] * y[i]
+    for k in range(20):
+        x[k] = x[k] * y[k]
+
+
+def test_multipliers_that_are_mere_logic_to_vitis_are_not_shared():
+    nests = space_of(small.program, TOOL).variants[0].nests
+    units = [cost(n, n.orders[0], (1,)).units for n in nests]
+    assert [dsp_of([u]) for u in units] == [1, 1]
+    assert dsp_of(units) == 2
 
 
 # ------------------------------------------------------------------------------------------- banks

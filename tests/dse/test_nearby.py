@@ -1,0 +1,46 @@
+"""Neighbours of the front: proposed once, of the best designs first, within the budget."""
+
+from random import Random
+
+from dse.strategies.estimates import Estimates
+from dse.strategies.nearby import Nearby
+from dse.strategies.refine import neighbours
+from tests.dse.test_space import space
+
+BUDGET = 60
+
+
+def test_neighbours_of_the_front_come_first_and_once():
+    whole = space("polybench/gesummv")
+    near = Nearby(whole, BUDGET, Random(0))
+    best, dominated = whole.plain(0), whole.plain(1)
+    near.learn(dominated, (2.0, 2.0))
+    near.learn(best, (1.0, 2.0))
+    near.learn(whole.plain(2), None)
+    assert list(near.front) == [best]
+    found = []
+    while (point := near.next()) is not None and point.variant == best.variant:
+        found.append(point)
+    assert len(found) == len(set(found)) > 5
+    assert set(found) <= set(neighbours(whole, best))
+    estimates = Estimates(whole)
+    assert all(estimates.figures(p).dsp <= BUDGET for p in found)
+    assert point in set(neighbours(whole, dominated))
+
+
+def test_it_ends():
+    whole = space("polybench/gesummv")
+    near = Nearby(whole, 0, Random(0))
+    near.learn(whole.plain(0), (1.0,))
+    assert near.next() is None
+
+
+def test_a_design_in_between_stays_on_the_front():
+    whole = space("polybench/gesummv")
+    near = Nearby(whole, BUDGET, Random(0))
+    for number, values in enumerate([(1.0, 3.0), (3.0, 1.0), (2.0, 2.0)]):
+        near.learn(whole.plain(number), values)
+    assert len(near.front) == 3
+    near.learn(next(neighbours(whole, whole.plain(0))), (1.0, 1.0))
+    assert list(near.front.values()) == [(1.0, 1.0)]
+    assert len(near.behind) == 3
