@@ -46,7 +46,7 @@ from qor_gnn.gnn.metrics import front as pareto
 NAME = "rtl_explore"
 DEVICE, CLOCK = "ecp5-85k", 10.0
 OBJECTIVES = ("seconds", "lut")
-KERNELS = ("gemm", "bicg", "gesummv", "doitgen", "jacobi_1d")
+KERNELS = ("gemm", "bicg", "gesummv", "doitgen", "mvt")
 SEARCH_SECONDS, SECONDS = 60.0, 900.0  # of a design, estimated and routed
 EXAMPLES = Path("examples/polybench")
 ADRS = Goal("<=", 3.0)
