@@ -201,13 +201,18 @@ def _make(chunk: _Chunk) -> None:
 
 
 def version() -> str:
-    """A digest of the sources that an example depends on: the model, and how graphs are built."""
+    """A digest of the sources that an example depends on: the model, how graphs are built, and
+    what makes loops and, for the open backend, hardware of a schedule.
+    """
     here = Path(qor_gnn.__file__).parent
-    used = [*here.glob("*.py"), *here.glob("data/*.py"), *here.glob("coefficients/*.json")]
+    used = [*here.glob("*.py"), *here.glob("data/*.py")]
+    used += [*here.glob("coefficients/*.json"), *here.glob("personalities/*.json")]
     used += [here / "gnn" / f"{name}.py" for name in ("build", "schema", "convert", "pragmas")]
+    for package in ("dsl", "polyhedral", "mlir_passes", "backends/rtl"):
+        used += [p for p in (here.parent / package).rglob("*") if p.suffix in (".py", ".json")]
     found = hashlib.sha256()
     for path in sorted(used):
-        found.update(path.name.encode() + b"\0" + path.read_bytes())
+        found.update(f"{path.relative_to(here.parent)}\0".encode() + path.read_bytes())
     return found.hexdigest()[:16]
 
 

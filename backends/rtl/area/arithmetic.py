@@ -16,7 +16,7 @@ class Arithmetic:
         self._netlist, self._net = netlist, netlist.net
         self._known: dict[object, Bits] = {}
 
-    def add(self, lhs: Bits, rhs: Bits, subtract: bool) -> Bits:
+    def add(self, lhs: Bits, rhs: Bits, subtract: bool, inner: bool = False) -> Bits:
         """``lhs + rhs`` or ``lhs - rhs`` of one width, modulo that."""
         below = _zeros(rhs)
         passing = lhs[:below]
@@ -29,16 +29,16 @@ class Arithmetic:
         width = min(len(lhs), _significant(lhs, rhs) + 1)
         fill = len(lhs) - width
         none = lhs[width - 1] == rhs[width - 1] == FALSE and not subtract
-        total = self._sum(lhs[:width], rhs[:width], passing, subtract)
+        total = self._sum(lhs[:width], rhs[:width], passing, subtract, inner)
         return passing + total + [FALSE if none else total[-1]] * fill
 
-    def _sum(self, lhs: Bits, rhs: Bits, below: Bits, subtract: bool) -> Bits:
-        if len(lhs) <= SHORT:
+    def _sum(self, lhs: Bits, rhs: Bits, below: Bits, subtract: bool, inner: bool) -> Bits:
+        if len(lhs) <= SHORT and not inner:
             return self._rippled(lhs, rhs, subtract)
-        key = (subtract, tuple(lhs), tuple(rhs))
+        key = (subtract, inner, tuple(lhs), tuple(rhs))
         if key not in self._known:
             total = self._net.leaves(len(lhs))
-            self._netlist.hard.append(Adder(lhs, rhs, subtract, total, below))
+            self._netlist.hard.append(Adder(lhs, rhs, subtract, total, below, inner))
             self._known[key] = total
         return self._known[key]
 

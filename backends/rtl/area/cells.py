@@ -7,7 +7,7 @@ from functools import lru_cache
 from math import ceil
 
 from backends.rtl.area.cover import Table
-from backends.rtl.area.mapped import mapped
+from backends.rtl.area.mapped import Mapped, mapped
 from backends.rtl.area.memory import block_rams, choices, distributed, multipliers
 from backends.rtl.area.needed import Needed
 from backends.rtl.area.net import Gate
@@ -37,16 +37,39 @@ def cells(module: Module, fixed: Fixed = (), dropped: Dropped = frozenset()) -> 
     """
     whole = mapped(module, fixed, dropped)
     used = whole.used
-    found = Counter(_kind(table) for table in whole.tables.values())
+    third = _third_choices(whole)
+    found = Counter(
+        "third_choices" if node in third else _kind(table) for node, table in whole.tables.items()
+    )
     reads: Counter[int] = Counter()
+    memories: dict[int, Memory] = {}
     for hard in used.hard.values():
         found.update(_cells(hard, used, whole.inner))
         if isinstance(hard, Port) and hard.word:
+            memories[id(hard.memory)] = hard.memory
             reads[id(hard.memory)] += 1
-    for memory in module.memories:
-        if reads[id(memory)]:
-            found.update(_memory(memory, reads[id(memory)]))
+    for key, memory in memories.items():
+        found.update(_memory(memory, reads[key]))
     return found
+
+
+def _third_choices(whole: Mapped) -> set[int]:
+    """One of each three choices that are one of four words, from the last choice on."""
+    net, tables = whole.netlist.net, whole.tables
+    third: set[int] = set()
+    taken: set[int] = set()
+    for node in reversed(tables):
+        if node in taken or net.gates[node] is not Gate.MUX:
+            continue
+        pair = [bit >> 1 for bit in net.inputs[node][1:]]
+        if pair[0] == pair[1] or any(n not in tables or not tables[n].chained for n in pair):
+            continue
+        if any(net.gates[n] is not Gate.MUX for n in pair):
+            continue
+        if net.inputs[pair[0]][0] >> 1 == net.inputs[pair[1]][0] >> 1:
+            taken.update(pair)
+            third.add(pair[0])
+    return third
 
 
 def _kind(table: Table) -> str:

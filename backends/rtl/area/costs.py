@@ -15,6 +15,7 @@ KINDS = {
     "choices": "multiplexers of two bits, and what fits into their table",
     "chained_gates": "gates and parities in front of one of their own kind alone",
     "chained_choices": "multiplexers in front of another one alone",
+    "third_choices": "of three that choose one of four words, one: larger trees take fewer tables",
     "carry": "cells of carry chains of sums, two bits each",
     "chains": "carry chains of sums",
     "full_adders": "bits of sums that go into another sum",

@@ -15,7 +15,8 @@ Bits = list[int]
 class Adder:
     """A sum or difference on a carry chain: ``total`` has the bits of ``lhs`` and ``rhs``.
 
-    ``below`` are bits under it: one operand has none there, so the other's pass by.
+    ``below`` are bits under it: one operand has none there, so the other's pass by. One that is
+    ``inner`` is an operand of another one, whatever its width.
     """
 
     lhs: Bits
@@ -23,6 +24,7 @@ class Adder:
     subtract: bool
     total: Bits
     below: Bits
+    inner: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,11 +79,12 @@ Dropped = frozenset[int]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Flop:
-    """A bit of a register."""
+    """A bit of a register; ``reset`` (0: never) makes it a constant, whether it is enabled or not."""
 
     next: int
     enable: int
     out: int
+    reset: int = 0
 
 
 Hard = Adder | Comparator | Multiplier | Port | Part | Flop
@@ -106,7 +109,7 @@ def inputs_of(hard: Hard) -> Bits:
         case Port() | Part():
             return hard.inputs
         case Flop():
-            return [hard.next, hard.enable]
+            return [hard.next, hard.enable, hard.reset]
 
 
 def outputs_of(hard: Hard) -> Bits:

@@ -1,6 +1,8 @@
 """Adders that synthesis joins: a sum that only another sum takes becomes one of its operands.
 
 Full adders then bring the operands down to two, and one carry chain adds those (Yosys' ``alumacc``).
+What it joins by words is known before (`joins`); here is what is left of sums in other modules, and
+with bits below that pass by.
 """
 
 from __future__ import annotations
@@ -35,7 +37,7 @@ def joined(net: Net, used: Needed) -> set[int]:
     for adder in adders:
         for bit in adder.below:
             through[bit >> 1].add(id(adder))
-    return {id(adder) for adder in adders if _only_user(adder, used, users, through)}
+    return {id(a) for a in adders if a.inner or _only_user(a, used, users, through)}
 
 
 def _only_user(

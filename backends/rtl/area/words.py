@@ -34,9 +34,13 @@ class Words:
     Args:
         netlist: Where what they need goes.
         signal: The bits of a named signal.
+        joined: The `id` of sums that are operands of others (`joins.joined_words`).
     """
 
-    def __init__(self, netlist: Netlist, signal: Callable[[Ref], Bits]) -> None:
+    def __init__(
+        self, netlist: Netlist, signal: Callable[[Ref], Bits], joined: frozenset[int] = frozenset()
+    ) -> None:
+        self._joined = joined
         self._net, self._signal = netlist.net, signal
         self._arithmetic = Arithmetic(netlist)
         self._known: dict[int, tuple[Expr, Bits]] = {}
@@ -103,7 +107,7 @@ class Words:
             case ArithOp.MUL:
                 return self._arithmetic.product(lhs, rhs)
             case ArithOp.ADD | ArithOp.SUB:
-                return self._arithmetic.add(lhs, rhs, e.op is ArithOp.SUB)
+                return self._arithmetic.add(lhs, rhs, e.op is ArithOp.SUB, id(e) in self._joined)
         net = self._net
         gate = {BitOp.AND: net.both, BitOp.OR: net.either, BitOp.XOR: net.differ}[e.op]
         return [gate(a, b) for a, b in zip(lhs, rhs, strict=True)]

@@ -1,0 +1,173 @@
+"""What synthesis merges: sums into sums, constants into resets, instances into what is around them."""
+
+import pytest
+
+from backends.rtl.area.cells import cells
+from backends.rtl.area.joins import joined_words
+from backends.rtl.ir import ModuleBuilder, lit, mux, to_verilog
+from backends.rtl.tools import Outcome, find_yosys
+from backends.rtl.tools.yosys import synthesise
+
+TABLES = (
+    "pairs",
+    "gates",
+    "parities",
+    "choices",
+    "chained_gates",
+    "chained_choices",
+    "third_choices",
+)
+
+
+def tables(module):
+    found = cells(module)
+    return sum(found[kind] for kind in TABLES)
+
+
+def sums(make, width=8):
+    """How many sums are joined in a module of what ``make`` makes of a builder and three inputs."""
+    b = ModuleBuilder("sums")
+    inputs = [b.input(name, width) for name in "xyz"]
+    for n, e in enumerate(make(b, *inputs)):
+        b.output(f"out{n}", e)
+    return len(joined_words(b.build()))
+
+
+def test_a_sum_that_only_a_sum_takes_is_joined():
+    assert sums(lambda b, x, y, z: [(x + y) - z]) == 1
+    assert sums(lambda b, x, y, z: [(x + y) + (z - x)]) == 2
+    assert sums(lambda b, x, y, z: [b.wire("w", x + y) + z]) == 1
+
+
+def test_a_sum_that_others_take_is_not():
+    assert sums(lambda b, x, y, z: [(x + y) + z, x + y]) == 0
+    assert sums(lambda b, x, y, z: [(x + y) + z, (x + y) - x]) == 0  # equal ones are one
+    assert sums(lambda b, x, y, z: [((x + y) ^ x) + z]) == 0
+    assert sums(lambda b, x, y, z: [(x + y).bits(7, 1) + z.low(7)]) == 0
+
+
+def test_an_extended_sum_is_joined_where_it_cannot_overflow():
+    def extended(inner, signed):
+        def make(b, x, y, z):
+            x, y = (e.sext(inner) if signed else e.zext(inner) for e in (x, y))
+            total = x + y
+            return [(total.sext(12) if signed else total.zext(12)) + z.zext(12)]
+
+        return make
+
+    for signed in (False, True):
+        assert sums(extended(9, signed)) == 1
+        assert sums(extended(8, signed)) == 0
+
+
+def test_sums_of_few_bits_are_tables():
+    assert sums(lambda b, x, y, z: [(x + y) + z], width=4) == 0
+    b = ModuleBuilder("small")
+    b.output("y", (b.input("x", 4) + b.input("z", 4)) + b.input("w", 4))
+    assert not cells(b.build())["full_adders"]
+
+
+def test_full_adders_bring_three_operands_down_to_two():
+    b = ModuleBuilder("three")
+    b.output("y", (b.input("x", 16) + b.input("z", 16)) + b.input("w", 16))
+    found = cells(b.build())
+    assert (found["full_adders"], found["carry"], found["chains"]) == (16, 8, 1)
+
+
+def cleared(enable=False, reset=None):
+    """A register that takes 0 where one input says so."""
+    b = ModuleBuilder("cleared")
+    x, clear, enabled = b.input("x", 16), b.input("clear"), b.input("enabled")
+    take = b.reg("r", 16, reset=reset)
+    b.drive(take, mux(clear, lit(0, 16), x), enabled if enable else None)
+    b.output("y", take)
+    return b.build()
+
+
+def test_a_register_that_takes_a_constant_is_reset():
+    assert tables(cleared()) == 0
+    assert tables(cleared(reset=0)) == 1  # either reset
+    assert tables(cleared(reset=1)) == 16  # another constant
+    assert tables(cleared(enable=True)) == 1  # only where it is enabled
+    assert tables(cleared(enable=True, reset=0)) == 16  # the reset proper is always
+
+
+def around(copies):
+    """Choices inside of instances, and again around them."""
+    b = ModuleBuilder("inner")
+    b.output("out", mux(b.input("clear"), lit(0, 8), b.input("x", 8)))
+    inner = b.build()
+    b = ModuleBuilder("around")
+    for n in range(copies):
+        given = {"clear": b.input(f"clear{n}"), "x": b.input(f"x{n}", 8)}
+        y = b.instance(inner, f"inner{n}", given)["out"]
+        b.output(f"y{n}", mux(b.input(f"s{n}"), y, b.input(f"z{n}", 8)))
+    return b.build()
+
+
+def test_tables_take_in_what_is_instantiated_once():
+    assert tables(around(1)) == 8
+    assert tables(around(2)) == 2 * 16  # instances of one module are counted once and alike
+
+
+def test_the_memories_of_what_is_instantiated_once_count():
+    b = ModuleBuilder("inner")
+    memory = b.memory("m", 16, 600)
+    b.write(memory, b.input("a", 10), b.input("d", 16), b.input("w"))
+    b.output("q", b.read(memory, b.input("r", 10)))
+    inner = b.build()
+    assert cells(inner)["block_rams"] == 1
+    b = ModuleBuilder("around")
+    given = {ref.name: b.input(ref.name, ref.width) for ref in inner.inputs}
+    b.output("q", b.instance(inner, "inner", given)["q"])
+    assert cells(b.build())["block_rams"] == 1
+
+
+def test_a_product_is_made_before_choices_are_seen_to_agree():
+    b = ModuleBuilder("inner")
+    b.output("p", b.input("x", 16).sext(32) * b.input("y", 16).sext(32))
+    inner = b.build()
+
+    def given(y):
+        b = ModuleBuilder("around")
+        ports = {"x": b.input("x", 16), "y": y(b)}
+        b.output("p", b.instance(inner, "inner", ports)["p"])
+        return cells(b.build())["multipliers"]
+
+    assert given(lambda b: mux(b.input("c"), lit(5, 16), lit(1, 16))) == 1
+    assert given(lambda b: lit(4, 16)) == 0
+
+
+def choices(words):
+    b = ModuleBuilder("choices")
+    number = b.input("number", (words - 1).bit_length())
+    level = [b.input(f"x{n}", 8) for n in range(words)]
+    for bit in range(number.width):
+        level = [mux(number[bit], y, x) for x, y in zip(level[::2], level[1::2], strict=True)]
+    b.output("y", level[0])
+    return b.build()
+
+
+@pytest.mark.parametrize(("words", "third"), [(2, 0), (4, 1), (8, 1), (16, 5)])
+def test_choices_of_four_words_are_found_in_trees(words, third):
+    assert tables(choices(words)) == 8 * (words - 1)
+    assert cells(choices(words))["third_choices"] == 8 * third
+
+
+EXACT = {
+    "cleared": cleared(),
+    "enabled": cleared(enable=True),
+    "reset": cleared(reset=0),
+    "around": around(1),
+    "four": choices(4),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", EXACT)
+def test_yosys_merges_the_same(name, tmp_path, warm_tools):
+    module = EXACT[name]
+    done = synthesise(find_yosys(), to_verilog(module), module.name, "ecp5", tmp_path)
+    assert done.outcome is Outcome.OK
+    assert dict(done.cells).get("LUT4", 0) == tables(module)
+    assert done.resources.ff == cells(module)["flops"]
