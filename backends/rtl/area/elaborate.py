@@ -201,7 +201,7 @@ class _Elaboration:
         words, net = self._words, self._netlist.net
         expr, constant = reg.next, reg.reset
         when: Bits = []
-        while isinstance(expr, Mux) and (constant is None or reg.enable is None):
+        while isinstance(expr, Mux) and (reg.reset is None or reg.enable is None):
             if isinstance(expr.then, Lit) and constant in (None, expr.then.value):
                 when.append(words.bit(expr.cond))
                 constant, expr = expr.then.value, expr.other
