@@ -26,19 +26,15 @@ import numpy as np
 from backends.rtl.ir import to_verilog
 from backends.rtl.ir.check import finish, refs
 from backends.rtl.ir.module import Module
-from backends.rtl.synth import SynthOptions, rtl_of
 from backends.rtl.tools import find_nextpnr, find_yosys
 from backends.rtl.tools.find import Tool
 from backends.rtl.tools.nextpnr import route
 from backends.rtl.tools.result import Outcome, Routing
 from backends.rtl.tools.yosys import synthesise
-from backends.rtl.wrap.host import host_wrapper
 from benchmarks._row import Options, Row, main, say
-from dse.labels.area_costs import DATASET, ROOT
+from dse.labels.area_costs import DATASET, module_of
 from dse.labels.dataset import Dataset
-from dse.labels.open_examples import kernel_of, usable
-from dsl.schedule import Schedule
-from mlir_passes.pipeline import compile_design
+from dse.labels.open_examples import usable
 
 NAME = "label_noise"
 Part = TypeVar("Part")
@@ -84,17 +80,7 @@ def chosen(count: int, most: int) -> list[Design]:
     """Designs of the dataset, the same ones each time, of all kernels."""
     rows = [r for r in Dataset(DATASET).rows() if usable(r) and int(r["lut"]) <= most]
     places = np.linspace(0, len(rows) - 1, min(count, len(rows))).round().astype(int)
-    return [design_of(rows[n]) for n in places]
-
-
-def design_of(row: dict[str, str]) -> Design:
-    """The design of a line of the dataset."""
-    kernel = kernel_of(ROOT, row["file"], row["kernel"], row["size"], row["dtype"])
-    schedule = Schedule.from_json(row["schedule"])
-    options = SynthOptions(period_ns=float(row["clock_ns"]), bram_latency=int(row["read_latency"]))
-    made = rtl_of(compile_design(kernel.program, schedule).module, schedule, options)
-    module = host_wrapper(made).module
-    return Design(row["id"], module)
+    return [Design(rows[n]["id"], module_of(rows[n])) for n in places]
 
 
 def runs(design: Design) -> tuple[list[Routing], list[Routing]] | None:

@@ -22,6 +22,7 @@ from backends.rtl.area.cells import cells
 from backends.rtl.area.costs import FILE, TABLED
 from backends.rtl.area.estimate import causes
 from backends.rtl.area.timing import paths
+from backends.rtl.ir.module import Module
 from backends.rtl.synth import SynthOptions, rtl_of
 from backends.rtl.wrap.host import host_wrapper
 from dse.labels.dataset import Dataset
@@ -48,13 +49,18 @@ class Routed:
     period: float
 
 
-def routed(row: dict[str, str]) -> Routed:
-    """Of a line of a dataset whose design was routed."""
+def module_of(row: dict[str, str]) -> Module:
+    """What was routed for a line of a dataset: the kernel, memories of its arguments and a host bus."""
     kernel = kernel_of(ROOT, row["file"], row["kernel"], row["size"], row["dtype"])
     schedule = Schedule.from_json(row["schedule"])
     design = compile_design(kernel.program, schedule)
     options = SynthOptions(period_ns=float(row["clock_ns"]), bram_latency=int(row["read_latency"]))
-    module = host_wrapper(rtl_of(design.module, schedule, options)).module
+    return host_wrapper(rtl_of(design.module, schedule, options)).module
+
+
+def routed(row: dict[str, str]) -> Routed:
+    """Of a line of a dataset whose design was routed."""
+    module = module_of(row)
     found = cells(module)
     return Routed(
         row["kernel"],

@@ -75,15 +75,12 @@ class Session:
     by_key: dict[str, Finished] = field(default_factory=dict)
     flying: dict[str, list[_Flight]] = field(default_factory=dict)
     again: list[Job] = field(default_factory=list)
-    nearby: Nearby = field(init=False)
+    random: Random = field(init=False)
+    nearby: Nearby | None = None  # from when neighbours of the front are proposed
 
     def __post_init__(self) -> None:
         self.by_key = {f.key: f for f in self.study.finished.values() if f.key}
-        seed = Random(f"{self.study.seed}:{self.study.count}")
-        self.nearby = Nearby(self.space, self.options.budget, seed)
-        for ended in self.study.finished.values():
-            if ended.point is not None:
-                self._learn(ended.point, self.run.result(ended.key))
+        self.random = Random(f"{self.study.seed}:{self.study.count}")
 
     def explore(self) -> None:
         """Carry out the strategy until its trials are spent.
@@ -128,29 +125,39 @@ class Session:
         return Request(self.space.program, schedule, self.options.device, self.options.clock)
 
     def _sampled(self, structures: bool) -> None:
+        nearby = self._informed() if structures else None
+
         def flights() -> Iterator[_Flight]:
             while self._more:
                 trial = self.study.ask()
-                if structures:
-                    yield self._structured(trial)
+                if nearby is not None:
+                    yield self._structured(trial, nearby)
                 else:
                     yield _Flight(trial, sampled_point(trial, self.space))
 
         self._fly(flights())
 
-    def _structured(self, trial: Asked) -> _Flight:
+    def _informed(self) -> Nearby:
+        """Neighbours of the front, told of all that has ended."""
+        self.nearby = Nearby(self.space, self.options.budget, self.random)
+        for ended in self.study.finished.values():
+            if ended.point is not None:
+                self._learn(self.nearby, ended.point, self.run.result(ended.key))
+        return self.nearby
+
+    def _structured(self, trial: Asked, nearby: Nearby) -> _Flight:
         """What is solved for a suggested structure; where that is known, a neighbour of the front."""
         solution = sampled_structure(trial, self.space, self.options.budget)
-        if solution is None or solution.point in self.nearby.tried:
-            near = self.nearby.next()
+        if solution is None or solution.point in nearby.tried:
+            near = nearby.next()
             if near is not None:
                 self.study.drop(trial)
                 return _Flight(self.study.ask(), near)
         return _Flight(trial, solution.point if solution else None)
 
-    def _learn(self, point: Point, result: Result | None) -> None:
+    def _learn(self, nearby: Nearby, point: Point, result: Result | None) -> None:
         fits = result is not None and judged(result, self.options.limits).status is Status.OK
-        self.nearby.learn(point, self.study.values(result) if result and fits else None)
+        nearby.learn(point, self.study.values(result) if result and fits else None)
 
     @property
     def _more(self) -> bool:
@@ -252,8 +259,8 @@ class Session:
         ended = self.study.end(flight.trial, flight.point, key, shown)
         if key and not duplicate:
             self.by_key[key] = ended
-        if flight.point is not None:
-            self._learn(flight.point, result)
+        if self.nearby is not None and flight.point is not None:
+            self._learn(self.nearby, flight.point, result)
         self.run.event("trial", number=ended.number, key=key, status=shown.status.value)
         self.heard(ended, shown)
         return found

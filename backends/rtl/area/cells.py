@@ -41,15 +41,13 @@ def cells(module: Module, fixed: Fixed = (), dropped: Dropped = frozenset()) -> 
     found = Counter(
         "third_choices" if node in third else _kind(table) for node, table in whole.tables.items()
     )
-    reads: Counter[int] = Counter()
-    memories: dict[int, Memory] = {}
+    reads: Counter[Memory] = Counter()
     for hard in used.hard.values():
         found.update(_cells(hard, used, whole.inner))
         if isinstance(hard, Port) and hard.word:
-            memories[id(hard.memory)] = hard.memory
-            reads[id(hard.memory)] += 1
-    for key, memory in memories.items():
-        found.update(_memory(memory, reads[key]))
+            reads[hard.memory] += 1
+    for memory, count in reads.items():
+        found.update(_memory(memory, count))
     return found
 
 

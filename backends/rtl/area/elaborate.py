@@ -244,8 +244,12 @@ def _agree(ports: dict[str, Bits], given: dict[str, Expr]) -> Iterator[bool]:
     see where it chooses what a product is made of.
     """
     for port, bits in ports.items():
-        told = isinstance(given[port], Extend | Concat) or max(bits) <= TRUE
-        yield min(bits) <= TRUE and not told
+        yield min(bits) <= TRUE and not _told(bits, given[port])
+
+
+def _told(bits: Bits, expr: Expr) -> bool:
+    """Whether synthesis knows which bits of a word are constant: all of them, or as the word is written."""
+    return max(bits) <= TRUE or isinstance(expr, Extend | Concat)
 
 
 def _known(
@@ -258,5 +262,5 @@ def _known(
     for port, bits in ports.items():
         if (same := first.setdefault(tuple(bits), port)) != port:
             yield port, same
-        elif max(bits) <= TRUE or (min(bits) <= TRUE and isinstance(given[port], Extend | Concat)):
+        elif min(bits) <= TRUE and _told(bits, given[port]):
             yield port, tuple(bit if bit <= TRUE else None for bit in bits)
