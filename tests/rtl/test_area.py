@@ -7,6 +7,7 @@ import pytest
 from backends.rtl.area.cells import cells
 from backends.rtl.area.costs import KINDS, TABLED
 from backends.rtl.area.cover import INPUTS, cover
+from backends.rtl.area.depth import depth
 from backends.rtl.area.elaborate import elaborate
 from backends.rtl.area.estimate import area, period
 from backends.rtl.area.needed import needed
@@ -14,6 +15,7 @@ from backends.rtl.area.net import Gate, Net
 from backends.rtl.area.netlist import Adder, Comparator, Multiplier
 from backends.rtl.area.timing import paths
 from backends.rtl.ir import ModuleBuilder, lit, mux, to_verilog
+from backends.rtl.ir.fold import concat
 from backends.rtl.tools import Outcome, find_yosys, synthesise
 from tests.rtl.evaluate import random_expr, signed
 
@@ -283,3 +285,40 @@ def test_yosys_counts_what_is_estimated(name, tmp_path, warm_tools):
 def test_every_kind_is_described_and_has_a_cost():
     assert set(TABLED) < set(KINDS)
     assert set(cells(accumulator(2))) <= set(KINDS)
+
+
+@pytest.mark.parametrize(("bits", "tables"), [(1, 0), (2, 1), (4, 1), (5, 2), (16, 2), (17, 3)])
+def test_depth_of_a_conjunction(bits, tables):
+    net = Net()
+    assert depth(net, [net.all_of(net.leaves(bits))]) == tables
+
+
+def test_a_row_of_gates_is_no_longer_than_it_has_to_be():
+    def row(length):
+        b = ModuleBuilder("row")
+        x = b.input("x", length)
+        found = x[0]
+        for n in range(1, length):
+            found = found & x[n] if n % 2 else found | x[n]
+        b.output("y", found)
+        return depth((netlist := elaborate(b.build())).net, netlist.outputs)
+
+    assert row(4) == 1
+    assert row(16) == 5
+
+
+def test_a_product_of_several_multipliers_takes_longer():
+    def longest(width):
+        b = ModuleBuilder("product")
+        x, y, z = (b.reg(name, width) for name in "xyz")
+        for reg in (x, y):
+            b.drive(reg, b.input(f"{reg.name}_in", width))
+        low = x.low(16).zext(32) * y.low(16).zext(32)
+        if width > 16:
+            crossed = (x.bits(31, 16).zext(16) * y.low(16), y.bits(31, 16).zext(16) * x.low(16))
+            low = low + concat(crossed[0] + crossed[1], lit(0, 16))
+        b.drive(z, low.low(width))
+        b.output("out", z)
+        return paths(b.build()).inside
+
+    assert longest(32) > longest(16) + 1

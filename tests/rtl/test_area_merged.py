@@ -1,12 +1,17 @@
 """What synthesis merges: sums into sums, constants into resets, instances into what is around them."""
 
+import random
+
 import pytest
 
 from backends.rtl.area.cells import cells
+from backends.rtl.area.elaborate import elaborate
 from backends.rtl.area.joins import joined_words
 from backends.rtl.ir import ModuleBuilder, lit, mux, to_verilog
+from backends.rtl.ir.fold import concat
 from backends.rtl.tools import Outcome, find_yosys
 from backends.rtl.tools.yosys import synthesise
+from tests.rtl.test_area import evaluated
 
 TABLES = (
     "pairs",
@@ -46,32 +51,58 @@ def test_a_sum_that_others_take_is_not():
     assert sums(lambda b, x, y, z: [(x + y).bits(7, 1) + z.low(7)]) == 0
 
 
-def test_an_extended_sum_is_joined_where_it_cannot_overflow():
-    def extended(inner, signed):
-        def make(b, x, y, z):
-            x, y = (e.sext(inner) if signed else e.zext(inner) for e in (x, y))
-            total = x + y
-            return [(total.sext(12) if signed else total.zext(12)) + z.zext(12)]
+def extended(inner, signed, other):
+    def make(b, x, y, z):
+        x, y = (e.sext(inner) if signed else e.zext(inner) for e in (x, y))
+        total = x + y
+        return [(total.sext(12) if signed else total.zext(12)) + other(z)]
 
-        return make
+    return make
 
-    for signed in (False, True):
-        assert sums(extended(9, signed)) == 1
-        assert sums(extended(8, signed)) == 0
+
+@pytest.mark.parametrize("signed", [False, True])
+def test_an_extended_sum_is_joined_where_it_cannot_overflow(signed):
+    assert sums(extended(9, signed, lambda z: z.zext(12))) == 1
+    assert sums(extended(8, signed, lambda z: z.zext(12))) == 0
+
+
+def test_a_sum_extended_by_its_sign_is_joined_with_a_word_that_may_be_signed():
+    def other(z):
+        return concat(z, z.bits(6, 4), lit(1, 1))
+
+    assert sums(extended(9, True, lambda z: z.sext(12))) == 1
+    assert sums(extended(9, True, other)) == 0
+    assert sums(extended(9, False, other)) == 1
 
 
 def test_sums_of_few_bits_are_tables():
     assert sums(lambda b, x, y, z: [(x + y) + z], width=4) == 0
     b = ModuleBuilder("small")
     b.output("y", (b.input("x", 4) + b.input("z", 4)) + b.input("w", 4))
-    assert not cells(b.build())["full_adders"]
+    assert not cells(b.build())["chains"]
 
 
 def test_full_adders_bring_three_operands_down_to_two():
+    found = cells(three(lambda x, y, z: (x + y) + z))
+    assert (found["parities"], found["gates"], found["carry"], found["chains"]) == (16, 15, 8, 1)
+
+
+def three(make):
+    """A module of what ``make`` makes of three words."""
     b = ModuleBuilder("three")
-    b.output("y", (b.input("x", 16) + b.input("z", 16)) + b.input("w", 16))
-    found = cells(b.build())
-    assert (found["full_adders"], found["carry"], found["chains"]) == (16, 8, 1)
+    b.output("y", make(*(b.input(name, 16) for name in "xyz")))
+    return b.build()
+
+
+def address(make):
+    """A module of what ``make`` makes of two counters."""
+    b = ModuleBuilder("address")
+    b.output("y", make(b.input("i", 5), b.input("j", 4)))
+    return b.build()
+
+
+def times(word, shift, width=9):
+    return concat(word, lit(0, shift)).zext(width)
 
 
 def cleared(enable=False, reset=None):
@@ -160,7 +191,65 @@ EXACT = {
     "reset": cleared(reset=0),
     "around": around(1),
     "four": choices(4),
+    "three": three(lambda x, y, z: (x + y) + z),
+    "negative": three(lambda x, y, z: (x - y) + z),
+    "row": address(lambda i, j: (times(i, 1) + times(i, 3)) + j.zext(9)),
 }
+
+CHAINS = {
+    "before": address(lambda i, j: ((times(i, 1) + times(j, 5)) + lit(37, 9)) - i.zext(9)),
+    "offset": address(lambda i, j: j.zext(9) + lit(481, 9)),
+    "signs": three(lambda x, y, z: (x.sext(17) + y.sext(17)).sext(20) + z.sext(20)),
+    "apart": three(lambda x, y, z: x.sext(17) + y.sext(17) + concat(lit(0, 1), z)),
+    "sign": three(lambda x, y, z: (x.low(8).sext(9) + y.low(8).sext(9)).sext(16) + z),
+}
+
+
+def words(rng, inputs):
+    """A sum of shifted and extended inputs and constants, and its value for given ones."""
+    width = rng.choice((7, 9, 12))
+
+    def term():
+        if rng.random() < 0.2:
+            value = rng.randrange(1 << width)
+            return lit(value, width), lambda env: value
+        x = rng.choice(inputs)
+        shift = rng.choice((0, rng.randint(0, width - x.width)))
+        make = concat(x, lit(0, shift)) if shift else x
+        return make.zext(width), lambda env: env[x.name] << shift
+
+    expr, value = term()
+    for _ in range(rng.randint(1, 6)):
+        (more, given), before, negative = term(), value, rng.random() < 0.4
+        expr = expr - more if negative else expr + more
+        value = (
+            (lambda env, f=before, g=given: f(env) - g(env))
+            if negative
+            else (lambda env, f=before, g=given: f(env) + g(env))
+        )
+    return expr, lambda env: value(env) % (1 << width)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_sum_of_many_words_has_its_value(seed):
+    rng = random.Random(seed)
+    for _ in range(60):
+        b = ModuleBuilder("m")
+        inputs = [b.input(name, rng.randint(2, 6)) for name in "xyz"]
+        expr, value = words(rng, inputs)
+        b.output("y", expr)
+        module = b.build()
+        env = {ref.name: rng.getrandbits(ref.width) for ref in inputs}
+        bits = [env[ref.name] >> n & 1 for ref in module.inputs for n in range(ref.width)]
+        assert evaluated(elaborate(module), bits) == value(env)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CHAINS)
+def test_yosys_has_carry_chains_of_the_same_length(name, tmp_path, warm_tools):
+    module = CHAINS[name]
+    done = synthesise(find_yosys(), to_verilog(module), module.name, "ecp5", tmp_path)
+    assert dict(done.cells).get("CCU2C", 0) == cells(module)["carry"]
 
 
 @pytest.mark.slow
@@ -170,4 +259,5 @@ def test_yosys_merges_the_same(name, tmp_path, warm_tools):
     done = synthesise(find_yosys(), to_verilog(module), module.name, "ecp5", tmp_path)
     assert done.outcome is Outcome.OK
     assert dict(done.cells).get("LUT4", 0) == tables(module)
+    assert dict(done.cells).get("CCU2C", 0) == cells(module)["carry"]
     assert done.resources.ff == cells(module)["flops"]

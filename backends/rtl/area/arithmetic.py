@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from backends.rtl.area.net import FALSE, TRUE
 from backends.rtl.area.netlist import Adder, Bits, Comparator, Multiplier, Netlist
+from backends.rtl.area.sums import Open, Summands, reduced
 
 SHORT = 4
 """Chains of so many bits become tables (Yosys' ``ccu2c`` mapping)."""
+
+_FIRST = 1 << 40  # of the bits that no net has
 
 
 class Arithmetic:
@@ -15,30 +18,47 @@ class Arithmetic:
     def __init__(self, netlist: Netlist) -> None:
         self._netlist, self._net = netlist, netlist.net
         self._known: dict[object, Bits] = {}
+        self._open: dict[int, Open] = {}
 
     def add(self, lhs: Bits, rhs: Bits, subtract: bool, inner: bool = False) -> Bits:
-        """``lhs + rhs`` or ``lhs - rhs`` of one width, modulo that."""
-        below = _zeros(rhs)
-        passing = lhs[:below]
-        if not subtract and _zeros(lhs) > below:
-            below = _zeros(lhs)
-            passing = rhs[:below]
-        if below == len(lhs):
-            return passing
+        """``lhs + rhs`` or ``lhs - rhs`` of one width, modulo that; ``inner``: for another sum."""
+        open_ = any(bit >> 1 in self._open for bit in (*lhs, *rhs))
+        if open_ and not inner:
+            summands = Summands(self._open)
+            summands.add(lhs, False)
+            summands.add(rhs, subtract)
+            return self._chain(*reduced(self._net, summands, len(lhs)))
+        below, passing = (0, lhs[:0]) if open_ else _passing(lhs, rhs, subtract)
         lhs, rhs = lhs[below:], rhs[below:]
+        if not any(rhs):
+            return passing + lhs
+        if not any(lhs) and not subtract:
+            return passing + rhs
+        if inner:
+            return passing + self._later(lhs, rhs, subtract)
+        return passing + self._chain(lhs, rhs, subtract)
+
+    def _later(self, lhs: Bits, rhs: Bits, subtract: bool) -> Bits:
+        """Bits for a sum that becomes part of another one."""
+        first = _FIRST + len(self._open)
+        for n, (a, b) in enumerate(zip(lhs, rhs, strict=True), first):
+            self._open[n] = Open(a, b, subtract)
+        return [2 * n for n in range(first, first + len(lhs))]
+
+    def _chain(self, lhs: Bits, rhs: Bits, subtract: bool) -> Bits:
         width = min(len(lhs), _significant(lhs, rhs) + 1)
         fill = len(lhs) - width
         none = lhs[width - 1] == rhs[width - 1] == FALSE and not subtract
-        total = self._sum(lhs[:width], rhs[:width], passing, subtract, inner)
-        return passing + total + [FALSE if none else total[-1]] * fill
+        total = self._sum(lhs[:width], rhs[:width], subtract)
+        return total + [FALSE if none else total[-1]] * fill
 
-    def _sum(self, lhs: Bits, rhs: Bits, below: Bits, subtract: bool, inner: bool) -> Bits:
-        if len(lhs) <= SHORT and not inner:
+    def _sum(self, lhs: Bits, rhs: Bits, subtract: bool) -> Bits:
+        if len(lhs) <= SHORT:
             return self._rippled(lhs, rhs, subtract)
-        key = (subtract, inner, tuple(lhs), tuple(rhs))
+        key = (subtract, tuple(lhs), tuple(rhs))
         if key not in self._known:
             total = self._net.leaves(len(lhs))
-            self._netlist.hard.append(Adder(lhs, rhs, subtract, total, below, inner))
+            self._netlist.hard.append(Adder(lhs, rhs, subtract, total))
             self._known[key] = total
         return self._known[key]
 
@@ -53,8 +73,12 @@ class Arithmetic:
     def less(self, lhs: Bits, rhs: Bits, signed: bool, equal: bool) -> int:
         """``lhs < rhs``, or ``<=`` where ``equal``."""
         width = _significant(lhs, rhs)
-        lhs, rhs = lhs[:width], rhs[:width]
-        if width <= SHORT:
+        below = _equal_below(lhs[:width], rhs[:width], equal)
+        lhs, rhs = lhs[below:width], rhs[below:width]
+        if equal and not any(rhs) and not signed:
+            return self._net.any_of(lhs) ^ 1
+        known = equal and max(lhs) <= TRUE  # a least value, which is functions of one variable more
+        if len(lhs) <= (SHORT + 3 if known else SHORT) or (known and not signed and sum(lhs) == 1):
             return self._less(lhs, rhs, signed, equal)
         key = ("less", signed, equal, tuple(lhs), tuple(rhs))
         if key not in self._known:
@@ -113,9 +137,29 @@ class Arithmetic:
         return found[:width] + [found[-1]] * (width - len(found))
 
 
+def _passing(lhs: Bits, rhs: Bits, subtract: bool) -> tuple[int, Bits]:
+    """How many low bits of a sum are one operand's, and these; a chain has the others only."""
+    below = _zeros(rhs)
+    if not subtract and _zeros(lhs) > below:
+        return _zeros(lhs), rhs[: _zeros(lhs)]
+    return below, lhs[:below]
+
+
 def _zeros(bits: Bits) -> int:
     """Low bits that are 0."""
     return next((n for n, bit in enumerate(bits) if bit != FALSE), len(bits))
+
+
+def _equal_below(lhs: Bits, rhs: Bits, equal: bool) -> int:
+    """Low bits that change no comparison: those of a constant that are all least, or all greatest."""
+    for constant, least in (
+        (rhs, FALSE if not equal else TRUE),
+        (lhs, TRUE if not equal else FALSE),
+    ):
+        if max(constant) <= TRUE:
+            same = next((n for n, bit in enumerate(constant) if bit != least), len(constant))
+            return min(same, len(constant) - 1)
+    return 0
 
 
 def _significant(lhs: Bits, rhs: Bits) -> int:

@@ -22,7 +22,7 @@ from backends.rtl.area.netlist import (
     Part,
     Port,
 )
-from backends.rtl.area.sums import full_adders
+from backends.rtl.area.sums import length
 from backends.rtl.ir.module import Memory, Module, Style
 
 
@@ -43,7 +43,7 @@ def cells(module: Module, fixed: Fixed = (), dropped: Dropped = frozenset()) -> 
     )
     reads: Counter[Memory] = Counter()
     for hard in used.hard.values():
-        found.update(_cells(hard, used, whole.inner))
+        found.update(_cells(hard, used))
         if isinstance(hard, Port) and hard.word:
             reads[hard.memory] += 1
     for memory, count in reads.items():
@@ -82,17 +82,13 @@ def _kind(table: Table) -> str:
             return "pairs" if len(table.inputs) <= 2 else "gates"
 
 
-def _cells(hard: Hard, used: Needed, inner: set[int]) -> Counter[str]:
+def _cells(hard: Hard, used: Needed) -> Counter[str]:
     match hard:
         case Adder():
             width = used.widths[id(hard)]
-            if id(hard) in inner:
-                return Counter(full_adders=full_adders(hard, width))
-            return Counter(carry=ceil(width / 2), chains=1)
+            return Counter(carry=ceil(length(hard.lhs[:width], hard.rhs[:width]) / 2), chains=1)
         case Comparator():
-            if all(b <= 1 for b in hard.lhs) or all(b <= 1 for b in hard.rhs):
-                return Counter(bounds=1)
-            return Counter(compare=ceil(len(hard.lhs) / 2))
+            return Counter(carry=len(hard.lhs) // 2, chains=1, gates=1)
         case Multiplier():
             return Counter(multipliers=multipliers(hard, used.widths[id(hard)]))
         case Part():

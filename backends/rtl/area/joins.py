@@ -1,7 +1,8 @@
 """Sums that synthesis joins with the only sum that takes them, by words (Yosys' ``alumacc``).
 
 It does so before it looks at bits: equal expressions are one, wires are nothing, and a sum that is
-extended is joined where it cannot overflow, for then its extension is exact.
+extended is joined where it cannot overflow, for then its extension is exact. An extension by a sign
+is bits to it unless both operands have one: then the sum becomes one of signed words.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ def joined_words(module: Module) -> frozenset[int]:
     for e in words.order:
         if _is_sum(e):
             into = words.taker(words.number[id(e)])
-            if into is not None and _is_sum(into) and into.width > SHORT:
+            if into is not None and into.width > SHORT:
                 found.add(id(e))
     return frozenset(found)
 
@@ -61,12 +62,21 @@ class _Words:
         self._wires: dict[int, set[int | None]] = defaultdict(set)
         for wire in module.wires:
             self._wires[self.number[id(wire.expr)]].add(keys.get((Ref, wire.ref.name)))
+        self._value = list(range(len(self._first)))  # of a wire that of what it stands for
+        for wire in module.wires:
+            if (known := keys.get((Ref, wire.ref.name))) is not None:
+                self._value[known] = self.number[id(wire.expr)]
         inner = {id(wire.expr) for wire in module.wires}
         # Of a register, a memory, an instance or an output.
         self._ends = {self.number[id(root)] for root in roots if id(root) not in inner}
 
-    def taker(self, number: int) -> Expr | None:
-        """The only expression that takes a word, extensions and lower parts of it left out."""
+    def taker(self, number: int, signed: bool = False) -> Expr | None:
+        """The sum that alone takes a word, extensions and lower parts of it left out.
+
+        Args:
+            number: Of the word.
+            signed: Whether it was extended by its sign on the way.
+        """
         users: set[int] = set()
         todo, seen = [number], {number}
         while todo:
@@ -81,9 +91,16 @@ class _Words:
             return None
         user = users.pop()
         e = self._first[user]
-        lower = isinstance(e, Slice) and e.lo == 0
-        exact = isinstance(e, Extend) and self._holds(number, e.signed)
-        return self.taker(user) if lower or exact else e
+        if isinstance(e, Slice) and e.lo == 0:
+            return self.taker(user, signed)
+        if isinstance(e, Extend) and self._holds(number, e.signed):
+            return self.taker(user, signed or e.signed)
+        return e if _is_sum(e) and (not signed or self._signs(e)) else None
+
+    def _signs(self, total: Expr) -> bool:
+        """Whether both operands of a sum could be extended by a sign."""
+        parts = [self._first[self._value[self.number[id(child)]]] for child in children(total)]
+        return all(_repeats(part) for part in parts)
 
     def _holds(self, number: int, signed: bool) -> bool:
         """Whether the bits of a sum are its value, with a sign or without."""
@@ -97,6 +114,19 @@ class _Words:
 
 def _is_sum(e: Expr) -> bool:
     return isinstance(e, Binary) and e.op in (ArithOp.ADD, ArithOp.SUB)
+
+
+def _repeats(e: Expr) -> bool:
+    """Whether the two highest bits of a word are the same one."""
+    match e:
+        case Extend():
+            return e.signed or e.width > e.arg.width + 1
+        case Lit():
+            return e.value >> max(0, e.width - 2) in (0, 3)
+        case Concat(parts=(Lit(value=0) as top, *_)):
+            return top.width > 1
+        case _:
+            return False
 
 
 def _key(e: Expr, number: dict[int, int]) -> object:

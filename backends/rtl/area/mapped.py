@@ -9,7 +9,6 @@ from backends.rtl.area.cover import Table, cover
 from backends.rtl.area.elaborate import elaborate
 from backends.rtl.area.needed import Needed, needed
 from backends.rtl.area.netlist import Dropped, Fixed, Netlist
-from backends.rtl.area.sums import joined
 from backends.rtl.ir.module import Module
 
 
@@ -21,13 +20,11 @@ class Mapped:
         netlist: all of it.
         used: what its outputs need.
         tables: by the node at their output.
-        inner: `id` of the adders that are operands of another one.
     """
 
     netlist: Netlist
     used: Needed
     tables: dict[int, Table]
-    inner: set[int]
 
 
 @lru_cache(maxsize=48)
@@ -41,4 +38,4 @@ def mapped(module: Module, fixed: Fixed = (), dropped: Dropped = frozenset()) ->
     """
     netlist = elaborate(module, fixed)
     used = needed(netlist, dropped)
-    return Mapped(netlist, used, cover(netlist.net, used), joined(netlist.net, used))
+    return Mapped(netlist, used, cover(netlist.net, used))

@@ -13,18 +13,12 @@ Bits = list[int]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Adder:
-    """A sum or difference on a carry chain: ``total`` has the bits of ``lhs`` and ``rhs``.
-
-    ``below`` are bits under it: one operand has none there, so the other's pass by. One that is
-    ``inner`` is an operand of another one, whatever its width.
-    """
+    """A sum or difference on a carry chain, all of one width."""
 
     lhs: Bits
     rhs: Bits
     subtract: bool
     total: Bits
-    below: Bits
-    inner: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,57 +1,110 @@
-"""Adders that synthesis joins: a sum that only another sum takes becomes one of its operands.
+"""Sums of more than two words: full adders bring them down to two, which one carry chain adds.
 
-Full adders then bring the operands down to two, and one carry chain adds those (Yosys' ``alumacc``).
-What it joins by words is known before (`joins`); here is what is left of sums in other modules, and
-with bits below that pass by.
+What is joined into one sum is known from its words (`joins`). Here it is made bit by bit as Yosys'
+``maccmap`` does it: constants first, three words become two as long as there are three, and what
+makes an inverted word the negative one goes into carries that are free.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from backends.rtl.area.needed import Needed
-from backends.rtl.area.net import Gate, Net
-from backends.rtl.area.netlist import Adder
-
-_OTHER = 0  # what is no adder
+from backends.rtl.area.net import FALSE, TRUE, Net
+from backends.rtl.area.netlist import Bits
 
 
-def joined(net: Net, used: Needed) -> set[int]:
-    """The `id` of the adders that go into another one."""
-    adders = [h for h in used.hard.values() if isinstance(h, Adder)]
-    users: dict[int, set[int]] = {bit >> 1: set() for adder in adders for bit in adder.total}
+class Open(NamedTuple):
+    """A bit of a sum that another one takes: bits of its operands, and whether it is a difference."""
 
-    def note(bits: Iterable[int], user: int) -> None:
-        for bit in bits:
-            if bit >> 1 in users:
-                users[bit >> 1].add(user)
-
-    note(used.outputs, _OTHER)
-    for node in used.nodes:
-        if net.gates[node] is not Gate.LEAF:
-            note(net.inputs[node], _OTHER)
-    for hard in used.hard.values():
-        note(used.inputs(hard), id(hard) if isinstance(hard, Adder) else _OTHER)
-    through = defaultdict(set)  # bits that pass by below another adder belong to its sum
-    for adder in adders:
-        for bit in adder.below:
-            through[bit >> 1].add(id(adder))
-    return {id(a) for a in adders if a.inner or _only_user(a, used, users, through)}
+    lhs: int
+    rhs: int
+    subtract: bool
 
 
-def _only_user(
-    adder: Adder, used: Needed, users: dict[int, set[int]], through: dict[int, set[int]]
-) -> bool:
-    takers: set[int] = set()
-    for bit in adder.total:
-        if bit >> 1 in used.nodes:
-            passing = through.get(bit >> 1, set())
-            takers |= passing if len(passing) == 1 else users[bit >> 1]
-    return len(takers) == 1 and not takers & {_OTHER, id(adder)}
+@dataclass(slots=True)
+class Summands:
+    """Words that are added, and what their constants come to.
+
+    Attributes:
+        open: the bits of sums that have no carry chain, by node.
+        words: literals of each.
+        constant: of those that have no other bits.
+        inverted: how many words are inverted, to which 1 has to be added.
+    """
+
+    open: dict[int, Open]
+    words: list[Bits] = field(default_factory=list)
+    constant: int = 0
+    inverted: int = 0
+
+    def add(self, bits: Bits, negative: bool) -> None:
+        """One more word, or what it is the sum of; bits that pass by a sum are its first operand's."""
+        found = [self.open.get(bit >> 1) for bit in bits]
+        subtract = next((one.subtract for one in found if one), None)
+        if subtract is not None:
+            pairs = list(zip(bits, found, strict=True))
+            self.add([one.lhs if one else bit for bit, one in pairs], negative)
+            self.add([one.rhs if one else FALSE for bit, one in pairs], negative ^ subtract)
+        elif max(bits) <= TRUE:
+            value = sum(bit << n for n, bit in enumerate(bits))
+            self.constant += -value if negative else value
+        else:
+            self.words.append([bit ^ negative for bit in bits])
+            self.inverted += negative
+
+    def columns(self, width: int) -> list[Bits]:
+        """Literals by their weight from 1 on."""
+        found: list[Bits] = [[] for _ in range(width)]
+        for word in self.words:
+            for weight, bit in enumerate(word[:width]):
+                n = weight
+                while n < width and bit > TRUE and bit in found[n]:  # twice a bit
+                    found[n].remove(bit)
+                    n += 1
+                if n < width and bit != FALSE:
+                    found[n].append(bit)
+        for n, column in enumerate(found):
+            if self.constant >> n & 1:
+                column.append(TRUE)
+            column.sort()
+        return found
 
 
-def full_adders(adder: Adder, width: int) -> int:
-    """Of an adder that went into another one: bits in which both operands are no constant."""
-    pairs = zip(adder.lhs[:width], adder.rhs[:width], strict=True)
-    return sum(a > 1 and b > 1 for a, b in pairs)
+def reduced(net: Net, summands: Summands, width: int) -> tuple[Bits, Bits, bool]:
+    """Two words that add up to the same, and whether the second is to be subtracted."""
+    columns = summands.columns(width)
+    ones = summands.inverted
+    if ones >= (height := max(2, *map(len, columns))):
+        # One carry in each full adder, and that of the chain.
+        summands.constant += ones - (height - 1)
+        ones, columns = height - 1, summands.columns(width)
+        height = max(2, *map(len, columns))
+    words = [[c[n] if n < len(c) else FALSE for c in columns] for n in range(height)]
+    ones -= (subtract := ones > 0)
+    while len(words) > 2:
+        left: list[Bits] = []
+        for n in range(0, len(words) - 2, 3):
+            bits = list(zip(*words[n : n + 3], strict=True))
+            first = TRUE if ones > 0 else FALSE
+            ones -= 1
+            left += [
+                [_total(net, *b) for b in bits],
+                [first, *(_carry(net, *b) for b in bits[:-1])],
+            ]
+        words = left + words[len(words) - len(words) % 3 :]
+    return words[0], [bit ^ subtract for bit in words[1]], subtract
+
+
+def _total(net: Net, a: int, b: int, c: int) -> int:
+    return net.differ(net.differ(a, b), c)
+
+
+def _carry(net: Net, a: int, b: int, c: int) -> int:
+    return net.either(net.both(a, b), net.both(c, net.either(a, b)))
+
+
+def length(lhs: Bits, rhs: Bits) -> int:
+    """Bits of the carry chain of a sum: up to one more than there is anything but constants in."""
+    pairs = enumerate(zip(lhs, rhs, strict=True), 2)
+    return min(len(lhs), max((n for n, (a, b) in pairs if max(a, b) > TRUE), default=0))

@@ -1,8 +1,8 @@
 """The longest path between registers of a module on an ECP5 of speed grade 6, before it is placed.
 
-Tables and carry chains as `cover` and `sums` have them; a wire's time grows with the number of its
-ends, as where they are is not known. Of a chain of equal gates synthesis makes a tree in which what
-is late goes in last. A module is done once, whatever drives it: what follows each bit of its inputs
+Tables as `cover` has them, but none in a longer row than the module needs (`depth`); a wire's time
+grows with the number of its ends, as where they are is not known. Of a chain of equal gates
+synthesis makes a tree in which what is late goes in last. A module is done once, whatever drives it: what follows each bit of its inputs
 and what comes before each bit of its outputs stands for it.
 """
 
@@ -15,6 +15,7 @@ from functools import lru_cache
 from math import log, log2
 
 from backends.rtl.area.cover import Table
+from backends.rtl.area.depth import depth
 from backends.rtl.area.mapped import Mapped, mapped
 from backends.rtl.area.net import Gate
 from backends.rtl.area.netlist import (
@@ -37,18 +38,29 @@ NEVER = float("-inf")
 
 @dataclass(frozen=True, slots=True)
 class Delays:
-    """In ns. A wire takes ``wire``, and ``fan`` more for each doubling of its ends."""
+    """In ns. A wire takes ``wire``, and ``fan`` more for each doubling of its ends.
+
+    Attributes:
+        memory: from the clock of a block memory.
+        into_memory: to a block memory, the longer way to its column included.
+        multiplier: ways to its column and back included.
+        spread: more of that for each doubling of the multipliers that share an operand.
+        apart: more of it where a product takes several.
+    """
 
     register: float = 0.52
-    memory: float = 5.7
-    table: float = 0.24
-    wire: float = 0.55
-    fan: float = 0.12
-    onto_chain: float = 1.05
-    chain_bit: float = 0.036
-    off_chain: float = 0.44
-    multiplier: float = 8.25
-    setup: float = 0.1
+    memory: float = 5.0
+    into_memory: float = 2.3
+    table: float = 0.22
+    wire: float = 0.43
+    fan: float = 0.05
+    onto_chain: float = 0.61
+    chain_bit: float = 0.025
+    off_chain: float = 0.52
+    multiplier: float = 5.2
+    spread: float = 0.07
+    apart: float = 1.5
+    setup: float = 0.08
 
 
 ECP5 = Delays()
@@ -100,17 +112,27 @@ class _Tree:
 
 class _Walk:
     def __init__(self, whole: Mapped, delays: Delays) -> None:
-        self._netlist, self._used, self._inner = whole.netlist, whole.used, whole.inner
+        self._netlist, self._used = whole.netlist, whole.used
         self._delays = delays
         self._trees: dict[Place, _Tree] = {}
         self._into: dict[Place, list[tuple[Place, float]]] = {}
         self._starts: dict[Place, float] = {}
         self._ends: list[tuple[Place, float]] = []
         self._inside = NEVER
+        self._times: dict[Place, float] = {0: NEVER}
+        self._cones: dict[Place, tuple[float, float]] = {}
+        self._depth = depth(whole.netlist.net, self._used.ends()) + 1
         for node, table in whole.tables.items():
             if not table.chained:
                 base = 2.0 if table.gate is Gate.MUX else 4.0
                 self._trees[node] = _Tree(tuple(_leaves(whole.tables, table)), base)
+        self._factors = Counter(
+            bit >> 1
+            for hard in self._used.hard.values()
+            if isinstance(hard, Multiplier)
+            for bit in set(self._used.inputs(hard))
+        )
+        self._far = self._apart()
         for hard in self._used.hard.values():
             self._add(hard)
         uses = Counter(n for tree in self._trees.values() for n in tree.leaves)
@@ -130,14 +152,18 @@ class _Walk:
                 along = delays.onto_chain + delays.chain_bit * len(hard.lhs) + delays.off_chain
                 self._block(hard, inputs, [hard.result], along)
             case Multiplier():
-                self._block(hard, inputs, hard.product, delays.multiplier)
+                shared = max(self._factors[bit >> 1] for bit in inputs)
+                along = delays.multiplier + delays.spread * log2(max(1, shared))
+                along = along + delays.apart if id(hard) in self._far else along
+                self._block(hard, inputs, hard.product, along)
             case Port(clocked=False, word=word) if word:
                 self._block(hard, inputs, word, delays.table)
             case Port() | Flop():
                 inside = isinstance(hard, Port) and hard.memory.style is Style.BLOCK
                 start = delays.memory if inside else delays.register
                 # Other memories are read at once, into registers behind them.
-                end = delays.setup + (0.0 if isinstance(hard, Flop) or inside else delays.table)
+                end = delays.setup if isinstance(hard, Flop) else delays.setup + delays.table
+                end = delays.into_memory if inside else end
                 self._starts.update((bit >> 1, start) for bit in outputs_of(hard))
                 self._ends += [(bit >> 1, end) for bit in inputs]
             case Part():
@@ -152,15 +178,28 @@ class _Walk:
     def _sum(self, adder: Adder) -> None:
         delays = self._delays
         for n, bit in enumerate(adder.total[: self._used.widths[id(adder)]]):
-            pair = (adder.lhs[n] >> 1, adder.rhs[n] >> 1)
-            if id(adder) in self._inner:  # a full adder of another sum
-                self._into[bit >> 1] = [(node, delays.table) for node in pair]
-                continue
-            here = (id(adder), n)
+            here, pair = (id(adder), n), (adder.lhs[n] >> 1, adder.rhs[n] >> 1)
             self._into[here] = [(node, delays.onto_chain) for node in pair]
             if n:
                 self._into[here].append(((id(adder), n - 1), delays.chain_bit))
             self._into[bit >> 1] = [(here, delays.off_chain)]
+
+    def _apart(self) -> set[int]:
+        """The `id` of multipliers that one product takes three of: they are far apart."""
+        owners = {
+            bit >> 1: id(hard)
+            for hard in self._used.hard.values()
+            if isinstance(hard, Multiplier)
+            for bit in hard.product
+        }
+        found: set[int] = set()
+        for adder in self._used.hard.values():
+            if isinstance(adder, Adder):
+                for a, b in zip(adder.lhs, adder.rhs, strict=True):
+                    leaves = [leaf for bit in (a, b) for leaf in self._sources(bit >> 1)]
+                    together = {owners[n] for n in (a >> 1, b >> 1, *leaves) if n in owners}
+                    found |= together if len(together) > 2 else set()
+        return found
 
     def _part(self, part: Part) -> None:
         inner = paths(part.module, self._delays, part.fixed, self._used.dropped(part))
@@ -177,18 +216,18 @@ class _Walk:
         """Forward from registers, then back from them."""
         order = self._order()
         inputs = {bit >> 1 for bit in self._netlist.inputs}
-        before, follows = self._forward(order, inputs)
+        follows = self._followers(order, inputs)
+        self._forward(order)
         after = self._back(order, follows)
         inside = max(
-            (before[n] + self._wire(n) + after[n] for n in order if before[n] != NEVER),
-            default=NEVER,
+            (self._arrives(n) + self._wire(n) + rest for n, rest in self._ends), default=NEVER
         )
         outputs = [bit >> 1 for bit in self._used.outputs]
         passes = any(follows.get(n) for n in outputs)
         through = self._through(order, inputs, outputs) if passes else NEVER
         return Paths(
             max(inside, self._inside),
-            tuple(before.get(bit >> 1, NEVER) for bit in self._netlist.outputs),
+            tuple(self._arrives(bit >> 1) for bit in self._netlist.outputs),
             tuple(after.get(bit >> 1, NEVER) for bit in self._netlist.inputs),
             through,
         )
@@ -217,25 +256,43 @@ class _Walk:
                 todo += [(s, False) for s in self._sources(place) if s not in seen]
         return order
 
-    def _forward(
-        self, order: list[Place], inputs: set[int]
-    ) -> tuple[dict[Place, float], dict[Place, bool]]:
-        """When each place has its value after the clock, and whether inputs have a say in it."""
-        times: dict[Place, float] = {0: NEVER}
+    def _followers(self, order: list[Place], inputs: set[int]) -> dict[Place, bool]:
+        """Whether inputs have a say in a place."""
         follows: dict[Place, bool] = {0: False}
-        level = self._delays.table + self._delays.wire
         for place in order:
             follows[place] = place in inputs or any(follows[s] for s in self._sources(place))
+        return follows
+
+    def _forward(self, order: list[Place]) -> None:
+        """When each place has its value after the clock."""
+        level = self._delays.table + self._delays.wire
+        for place in order:
             time = self._starts.get(place, NEVER)
-            if place in self._trees:
-                tree = self._trees[place]
-                found = [times[s] + self._wire(s) for s in tree.leaves]
-                last = max(found) + self._delays.table
-                time = max(last, _merged(found, tree.base, level) - self._delays.wire)
             for source, delay in self._into.get(place, ()):
-                time = max(time, times[source] + self._wire(source) + delay)
-            times[place] = time
-        return times, follows
+                time = max(time, self._arrives(source) + self._wire(source) + delay)
+            if place in self._trees:
+                self._tree(place, self._trees[place], level)
+            else:
+                self._times[place] = time
+
+    def _tree(self, place: Place, tree: _Tree, level: float) -> None:
+        """A tree of tables: what is late goes in last."""
+        found = [self._times[leaf] + self._wire(leaf) for leaf in tree.leaves]
+        last = max(found)
+        simple = last + self._delays.table
+        time = max(simple, _merged(found, tree.base, level) - self._delays.wire)
+        self._times[place] = time
+        if last != NEVER:
+            begin, levels = self._cones.get(tree.leaves[found.index(last)], (last, 0.0))
+            self._cones[place] = begin, levels + 1 + float(time - simple) / float(level)
+
+    def _arrives(self, place: Place) -> float:
+        """When a place has its value: synthesis makes no cone of tables deeper than it must."""
+        time = self._times.get(place, NEVER)
+        if place not in self._cones:
+            return time
+        begin, levels = self._cones[place]
+        return begin + (time - begin) * min(1.0, self._depth / levels)
 
     def _back(self, order: list[Place], follows: dict[Place, bool]) -> dict[Place, float]:
         """How long it is from each place's wire to a register."""
