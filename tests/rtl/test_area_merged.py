@@ -102,7 +102,7 @@ def address(make):
 
 
 def times(word, shift, width=9):
-    return concat(word, lit(0, shift)).zext(width)
+    return (concat(word, lit(0, shift)) if shift else word).zext(width)
 
 
 def cleared(enable=False, reset=None):
@@ -185,6 +185,18 @@ def test_choices_of_four_words_are_found_in_trees(words, third):
     assert cells(choices(words))["third_choices"] == 8 * third
 
 
+def banks(number, count):
+    """One of so many bits, by a number that ``number`` makes of a counter of four bits."""
+    b = ModuleBuilder("banks")
+    index = number(b.input("x", 4))
+    level = [b.input(f"r{n}") for n in range(count)]
+    for n in range(index.width):
+        pairs = zip(level[::2], level[1::2], strict=False)
+        level = [mux(index[n], y, x) for x, y in pairs] + level[len(level) & ~1 :]
+    b.output("y", level[0])
+    return b.build()
+
+
 EXACT = {
     "cleared": cleared(),
     "enabled": cleared(enable=True),
@@ -261,3 +273,34 @@ def test_yosys_merges_the_same(name, tmp_path, warm_tools):
     assert dict(done.cells).get("LUT4", 0) == tables(module)
     assert dict(done.cells).get("CCU2C", 0) == cells(module)["carry"]
     assert done.resources.ff == cells(module)["flops"]
+
+
+def test_a_number_of_few_values_chooses_among_few_words():
+    def of(x):
+        return (times(x, 1, 5) + lit(8, 5)) - times(x.bits(3, 2), 3, 5)  # 8, 10, 12 or 14
+
+    assert tables(banks(of, 24)) == 3
+    assert not cells(banks(of, 24))["chains"]
+    assert tables(banks(lambda x: x, 16)) == 15
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_number_of_few_values_chooses_the_right_word(seed):
+    rng = random.Random(seed)
+    for _ in range(30):
+        count, offset = rng.randint(9, 24), rng.randrange(32)
+        shift, below = rng.choice((0, 1)), rng.choice((1, 2))
+        module = banks(
+            lambda x, o=offset, s=shift, n=below: (
+                (times(x, s, 5) + lit(o, 5)) - times(x.bits(3, n), n, 5)
+            ),
+            count,
+        )
+        x, words_ = rng.randrange(16), [rng.randrange(2) for _ in range(count)]
+        number = ((x << shift) + offset - (x >> below << below)) % 32
+        bits = [x >> n & 1 for n in range(4)] + words_
+        level = words_
+        for n in range(5):
+            pairs = zip(level[::2], level[1::2], strict=False)
+            level = [(b if number >> n & 1 else a) for a, b in pairs] + level[len(level) & ~1 :]
+        assert evaluated(elaborate(module), bits) == level[0]

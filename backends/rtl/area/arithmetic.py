@@ -46,11 +46,14 @@ class Arithmetic:
         return [2 * n for n in range(first, first + len(lhs))]
 
     def _chain(self, lhs: Bits, rhs: Bits, subtract: bool) -> Bits:
+        low, lhs, rhs, subtract = _computed(lhs, rhs, subtract)
+        if not lhs:
+            return low
         width = min(len(lhs), _significant(lhs, rhs) + 1)
         fill = len(lhs) - width
         none = lhs[width - 1] == rhs[width - 1] == FALSE and not subtract
         total = self._sum(lhs[:width], rhs[:width], subtract)
-        return total + [FALSE if none else total[-1]] * fill
+        return low + total + [FALSE if none else total[-1]] * fill
 
     def _sum(self, lhs: Bits, rhs: Bits, subtract: bool) -> Bits:
         if len(lhs) <= SHORT:
@@ -143,6 +146,19 @@ def _passing(lhs: Bits, rhs: Bits, subtract: bool) -> tuple[int, Bits]:
     if not subtract and _zeros(lhs) > below:
         return _zeros(lhs), rhs[: _zeros(lhs)]
     return below, lhs[:below]
+
+
+def _computed(lhs: Bits, rhs: Bits, subtract: bool) -> tuple[Bits, Bits, Bits, bool]:
+    """Low bits of a sum that are constants, and what is left of both operands above them."""
+    carry, low = int(subtract), list[int]()
+    for a, b in zip(lhs, rhs, strict=True):
+        if max(a, b) > TRUE:
+            break
+        total = a + (b ^ subtract) + carry
+        low.append(total & 1)
+        carry = total >> 1
+    flip = subtract ^ bool(carry)
+    return low, lhs[len(low) :], [bit ^ flip for bit in rhs[len(low) :]], bool(carry)
 
 
 def _zeros(bits: Bits) -> int:

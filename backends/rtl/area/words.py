@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from backends.rtl.area.arithmetic import Arithmetic
+from backends.rtl.area.choices import Choices
 from backends.rtl.area.net import FALSE
 from backends.rtl.area.netlist import Bits, Netlist
 from backends.rtl.ir.expr import (
@@ -43,6 +44,7 @@ class Words:
         self._joined = joined
         self._net, self._signal = netlist.net, signal
         self._arithmetic = Arithmetic(netlist)
+        self._choices = Choices(netlist.net)
         self._known: dict[int, tuple[Expr, Bits]] = {}
 
     def bits(self, e: Expr) -> Bits:
@@ -91,6 +93,8 @@ class Words:
                 arg = self.bits(e.arg)
                 return [net.all_of(arg) if e.every else net.any_of(arg)]
             case Mux():
+                if (few := self._choices.few(e, self.bits)) is not None:
+                    return few
                 select, pairs = self.bit(e.cond), (self.bits(e.then), self.bits(e.other))
                 return [net.choose(select, a, b) for a, b in zip(*pairs, strict=True)]
             case Shift():
