@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 from functools import lru_cache
 from pathlib import Path
+
+from qor_gnn.sources import version_of
 
 _ROOT = Path(__file__).resolve().parents[2]
 MODEL = (
@@ -29,11 +30,6 @@ def code_version(parts: tuple[str, ...]) -> str:
     Args:
         parts: `MODEL`, or `TOOLS` where code is emitted and compiled.
     """
-    digest = hashlib.sha256()
-    for part in parts:
-        place = _ROOT / part
-        for path in sorted(place.rglob("*")) if place.is_dir() else (place,):
-            if path.suffix in _KINDS:
-                digest.update(f"{path.relative_to(_ROOT)}\0".encode())
-                digest.update(path.read_bytes())
-    return digest.hexdigest()[:16]
+    places = [_ROOT / part for part in parts]
+    found = (p for at in places for p in (sorted(at.rglob("*")) if at.is_dir() else (at,)))
+    return version_of(_ROOT, (p for p in found if p.suffix in _KINDS))

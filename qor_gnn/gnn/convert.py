@@ -22,6 +22,7 @@ from qor_gnn.gnn.pragmas import pragmas_of
 from qor_gnn.gnn.schema import NodeType
 from qor_gnn.personality import personality
 from qor_gnn.region import Kernel
+from qor_gnn.sources import version_of
 
 CHUNK = 64
 """Designs that are converted, and kept, at a time."""
@@ -210,10 +211,7 @@ def version() -> str:
     used += [here / "gnn" / f"{name}.py" for name in ("build", "schema", "convert", "pragmas")]
     for package in ("dsl", "polyhedral", "mlir_passes", "backends/rtl"):
         used += [p for p in (here.parent / package).rglob("*") if p.suffix in (".py", ".json")]
-    found = hashlib.sha256()
-    for path in sorted(used):
-        found.update(f"{path.relative_to(here.parent)}\0".encode() + path.read_bytes())
-    return found.hexdigest()[:16]
+    return version_of(here.parent, sorted(used))
 
 
 # ------------------------------------------------------------------------------------------- merge

@@ -1,7 +1,11 @@
-"""Expressions of the register-transfer language as Python integers, and random ones."""
+"""Expressions of the register-transfer language as Python integers, and random ones; netlists too."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
+from backends.rtl.area.net import Gate
+from backends.rtl.area.netlist import Adder, Bits, Comparator, Hard, Multiplier, Netlist
 from backends.rtl.ir import all_of, any_of, concat, lit, mux
 from backends.rtl.ir import expr as x
 
@@ -118,3 +122,50 @@ def random_expr(rng, leaves, env, depth):
     }
     x1, x2 = (signed(va, width), signed(vb, width)) if sign else (va, vb)
     return made[op], _operator(op, x1, x2)
+
+
+def evaluated(netlist: Netlist, values: Sequence[int]) -> int:
+    """The value of the outputs of a combinational netlist."""
+    net = netlist.net
+    found = {0: 0}
+    given = zip(netlist.inputs, values, strict=True)
+    found.update((bit >> 1, v) for bit, v in given if bit > 1)  # others are known
+
+    def of(bit: int) -> int:
+        return found[bit >> 1] ^ (bit & 1)
+
+    def word(bits: Bits) -> int:
+        return sum(of(bit) << n for n, bit in enumerate(bits))
+
+    hard = iter(netlist.hard)
+    for node in range(1, len(net.gates)):
+        if net.gates[node] is not Gate.LEAF:
+            a = [of(bit) for bit in net.inputs[node]]
+            found[node] = {
+                Gate.AND: lambda a=a: a[0] & a[1],
+                Gate.XOR: lambda a=a: a[0] ^ a[1],
+                Gate.MUX: lambda a=a: a[1] if a[0] else a[2],
+            }[net.gates[node]]()
+        elif node not in found:
+            made, bits = computed(next(hard), word)
+            found.update((bit >> 1, made >> n & 1) for n, bit in enumerate(bits))
+    return word(netlist.outputs)
+
+
+def computed(hard: Hard, word: Callable[[Bits], int]) -> tuple[int, Bits]:
+    match hard:
+        case Adder():
+            a, b = word(hard.lhs), word(hard.rhs)
+            return a - b if hard.subtract else a + b, hard.total
+        case Comparator():
+            a, b = word(hard.lhs), word(hard.rhs)
+            if hard.signed:
+                a, b = signed(a, len(hard.lhs)), signed(b, len(hard.rhs))
+            return int(a <= b if hard.equal else a < b), [hard.result]
+        case Multiplier():
+            a, b = word(hard.lhs), word(hard.rhs)
+            a = signed(a, len(hard.lhs)) if hard.signed[0] else a
+            b = signed(b, len(hard.rhs)) if hard.signed[1] else b
+            return a * b, hard.product
+        case _:
+            raise TypeError(type(hard))

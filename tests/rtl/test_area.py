@@ -12,12 +12,11 @@ from backends.rtl.area.elaborate import elaborate
 from backends.rtl.area.estimate import area, period
 from backends.rtl.area.needed import needed
 from backends.rtl.area.net import Gate, Net
-from backends.rtl.area.netlist import Adder, Comparator, Multiplier
 from backends.rtl.area.timing import paths
-from backends.rtl.ir import ModuleBuilder, lit, mux, to_verilog
+from backends.rtl.ir import ModuleBuilder, lit, mux
 from backends.rtl.ir.fold import concat
-from backends.rtl.tools import Outcome, find_yosys, synthesise
-from tests.rtl.evaluate import random_expr, signed
+from tests.rtl.evaluate import evaluated, random_expr
+from tests.rtl.synthesised import synthesised
 
 WIDTHS = (1, 2, 3, 7, 8, 13)
 
@@ -30,53 +29,6 @@ def randomly(rng):
     expr, wanted = random_expr(rng, leaves, env, 5)
     b.output("y", expr)
     return b.build(), env, wanted
-
-
-def evaluated(netlist, values):
-    """The value of the outputs of a combinational netlist."""
-    net = netlist.net
-    found = {0: 0}
-    given = zip(netlist.inputs, values, strict=True)
-    found.update((bit >> 1, v) for bit, v in given if bit > 1)  # others are known
-
-    def of(bit):
-        return found[bit >> 1] ^ (bit & 1)
-
-    def word(bits):
-        return sum(of(bit) << n for n, bit in enumerate(bits))
-
-    hard = iter(netlist.hard)
-    for node in range(1, len(net.gates)):
-        if net.gates[node] is not Gate.LEAF:
-            a = [of(bit) for bit in net.inputs[node]]
-            found[node] = {
-                Gate.AND: lambda a=a: a[0] & a[1],
-                Gate.XOR: lambda a=a: a[0] ^ a[1],
-                Gate.MUX: lambda a=a: a[1] if a[0] else a[2],
-            }[net.gates[node]]()
-        elif node not in found:
-            made, bits = computed(next(hard), word)
-            found.update((bit >> 1, made >> n & 1) for n, bit in enumerate(bits))
-    return word(netlist.outputs)
-
-
-def computed(hard, word):
-    match hard:
-        case Adder():
-            a, b = word(hard.lhs), word(hard.rhs)
-            return a - b if hard.subtract else a + b, hard.total
-        case Comparator():
-            a, b = word(hard.lhs), word(hard.rhs)
-            if hard.signed:
-                a, b = signed(a, len(hard.lhs)), signed(b, len(hard.rhs))
-            return int(a <= b if hard.equal else a < b), [hard.result]
-        case Multiplier():
-            a, b = word(hard.lhs), word(hard.rhs)
-            a = signed(a, len(hard.lhs)) if hard.signed[0] else a
-            b = signed(b, len(hard.rhs)) if hard.signed[1] else b
-            return a * b, hard.product
-        case _:
-            raise TypeError(type(hard))
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -271,8 +223,7 @@ MODULES = {
 @pytest.mark.parametrize("name", MODULES)
 def test_yosys_counts_what_is_estimated(name, tmp_path, warm_tools):
     module = MODULES[name]
-    done = synthesise(find_yosys(), to_verilog(module), module.name, "ecp5", tmp_path)
-    assert done.outcome is Outcome.OK
+    done = synthesised(module, tmp_path)
     found = area(module)
     assert (found.ff, found.dsp, found.bram) == (
         done.resources.ff,

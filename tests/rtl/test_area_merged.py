@@ -7,11 +7,10 @@ import pytest
 from backends.rtl.area.cells import cells
 from backends.rtl.area.elaborate import elaborate
 from backends.rtl.area.joins import joined_words
-from backends.rtl.ir import ModuleBuilder, lit, mux, to_verilog
+from backends.rtl.ir import ModuleBuilder, lit, mux
 from backends.rtl.ir.fold import concat
-from backends.rtl.tools import Outcome, find_yosys
-from backends.rtl.tools.yosys import synthesise
-from tests.rtl.test_area import evaluated
+from tests.rtl.evaluate import evaluated
+from tests.rtl.synthesised import synthesised
 
 TABLES = (
     "pairs",
@@ -169,13 +168,20 @@ def test_a_product_is_made_before_choices_are_seen_to_agree():
     assert given(lambda b: lit(4, 16)) == 0
 
 
+def chosen(words, width, pick):
+    """One of the words by a number of so many bits, of which ``pick`` chooses by one: (bit, 0, 1)."""
+    level = words
+    for n in range(width):
+        pairs = zip(level[::2], level[1::2], strict=False)
+        level = [pick(n, x, y) for x, y in pairs] + level[len(level) & ~1 :]
+    return level[0]
+
+
 def choices(words):
     b = ModuleBuilder("choices")
     number = b.input("number", (words - 1).bit_length())
     level = [b.input(f"x{n}", 8) for n in range(words)]
-    for bit in range(number.width):
-        level = [mux(number[bit], y, x) for x, y in zip(level[::2], level[1::2], strict=True)]
-    b.output("y", level[0])
+    b.output("y", chosen(level, number.width, lambda n, x, y: mux(number[n], y, x)))
     return b.build()
 
 
@@ -190,10 +196,7 @@ def banks(number, count):
     b = ModuleBuilder("banks")
     index = number(b.input("x", 4))
     level = [b.input(f"r{n}") for n in range(count)]
-    for n in range(index.width):
-        pairs = zip(level[::2], level[1::2], strict=False)
-        level = [mux(index[n], y, x) for x, y in pairs] + level[len(level) & ~1 :]
-    b.output("y", level[0])
+    b.output("y", chosen(level, index.width, lambda n, x, y: mux(index[n], y, x)))
     return b.build()
 
 
@@ -227,8 +230,7 @@ def words(rng, inputs):
             return lit(value, width), lambda env: value
         x = rng.choice(inputs)
         shift = rng.choice((0, rng.randint(0, width - x.width)))
-        make = concat(x, lit(0, shift)) if shift else x
-        return make.zext(width), lambda env: env[x.name] << shift
+        return times(x, shift, width), lambda env: env[x.name] << shift
 
     expr, value = term()
     for _ in range(rng.randint(1, 6)):
@@ -260,7 +262,7 @@ def test_a_sum_of_many_words_has_its_value(seed):
 @pytest.mark.parametrize("name", CHAINS)
 def test_yosys_has_carry_chains_of_the_same_length(name, tmp_path, warm_tools):
     module = CHAINS[name]
-    done = synthesise(find_yosys(), to_verilog(module), module.name, "ecp5", tmp_path)
+    done = synthesised(module, tmp_path)
     assert dict(done.cells).get("CCU2C", 0) == cells(module)["carry"]
 
 
@@ -268,8 +270,7 @@ def test_yosys_has_carry_chains_of_the_same_length(name, tmp_path, warm_tools):
 @pytest.mark.parametrize("name", EXACT)
 def test_yosys_merges_the_same(name, tmp_path, warm_tools):
     module = EXACT[name]
-    done = synthesise(find_yosys(), to_verilog(module), module.name, "ecp5", tmp_path)
-    assert done.outcome is Outcome.OK
+    done = synthesised(module, tmp_path)
     assert dict(done.cells).get("LUT4", 0) == tables(module)
     assert dict(done.cells).get("CCU2C", 0) == cells(module)["carry"]
     assert done.resources.ff == cells(module)["flops"]
@@ -296,11 +297,8 @@ def test_a_number_of_few_values_chooses_the_right_word(seed):
             ),
             count,
         )
-        x, words_ = rng.randrange(16), [rng.randrange(2) for _ in range(count)]
+        x, given = rng.randrange(16), [rng.randrange(2) for _ in range(count)]
         number = ((x << shift) + offset - (x >> below << below)) % 32
-        bits = [x >> n & 1 for n in range(4)] + words_
-        level = words_
-        for n in range(5):
-            pairs = zip(level[::2], level[1::2], strict=False)
-            level = [(b if number >> n & 1 else a) for a, b in pairs] + level[len(level) & ~1 :]
-        assert evaluated(elaborate(module), bits) == level[0]
+        bits = [x >> n & 1 for n in range(4)] + given
+        wanted = chosen(given, 5, lambda n, a, b, number=number: b if number >> n & 1 else a)
+        assert evaluated(elaborate(module), bits) == wanted

@@ -142,9 +142,9 @@ class Arithmetic:
 
 def _passing(lhs: Bits, rhs: Bits, subtract: bool) -> tuple[int, Bits]:
     """How many low bits of a sum are one operand's, and these; a chain has the others only."""
-    below = _zeros(rhs)
-    if not subtract and _zeros(lhs) > below:
-        return _zeros(lhs), rhs[: _zeros(lhs)]
+    below, other = _run(rhs, FALSE), _run(lhs, FALSE)
+    if not subtract and other > below:
+        return other, rhs[:other]
     return below, lhs[:below]
 
 
@@ -161,20 +161,16 @@ def _computed(lhs: Bits, rhs: Bits, subtract: bool) -> tuple[Bits, Bits, Bits, b
     return low, lhs[len(low) :], [bit ^ flip for bit in rhs[len(low) :]], bool(carry)
 
 
-def _zeros(bits: Bits) -> int:
-    """Low bits that are 0."""
-    return next((n for n, bit in enumerate(bits) if bit != FALSE), len(bits))
+def _run(bits: Bits, value: int) -> int:
+    """How many low bits are this constant."""
+    return next((n for n, bit in enumerate(bits) if bit != value), len(bits))
 
 
 def _equal_below(lhs: Bits, rhs: Bits, equal: bool) -> int:
     """Low bits that change no comparison: those of a constant that are all least, or all greatest."""
-    for constant, least in (
-        (rhs, FALSE if not equal else TRUE),
-        (lhs, TRUE if not equal else FALSE),
-    ):
+    for constant, value in ((rhs, int(equal)), (lhs, int(not equal))):
         if max(constant) <= TRUE:
-            same = next((n for n, bit in enumerate(constant) if bit != least), len(constant))
-            return min(same, len(constant) - 1)
+            return min(_run(constant, value), len(constant) - 1)
     return 0
 
 

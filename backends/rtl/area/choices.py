@@ -36,13 +36,14 @@ class Choices:
         """
         if not isinstance(root.then, Mux) and not isinstance(root.other, Mux):
             return None
-        muxes = list(_tree(root))
         support: frozenset[int] = frozenset()
-        for mux in muxes:
+        muxes = 0
+        for mux in _tree(root):
             own = self._support(bits(mux.cond)[0] >> 1)
             if own is None or len(support := support | own) > BITS:
                 return None
-        if 1 << len(support) > len(muxes):
+            muxes += 1
+        if 1 << len(support) > muxes:
             return None
         names = sorted(support)
         level = []
@@ -60,45 +61,31 @@ class Choices:
 
     def _support(self, node: int) -> frozenset[int] | None:
         """Leaves that a node depends on; None of too many."""
-        todo = [node]
-        while todo:
-            top = todo[-1]
-            below = [bit >> 1 for bit in self._net.inputs[top]]
-            fresh = [n for n in below if n not in self._supports]
-            if fresh and top not in self._supports:
-                todo += fresh
+        net = self._net
+        for n in net.below(node, self._supports):
+            if net.gates[n] is Gate.LEAF:
+                self._supports[n] = frozenset((n,) if n else ())
                 continue
-            todo.pop()
-            if self._net.gates[top] is Gate.LEAF:
-                self._supports[top] = frozenset((top,) if top else ())
-                continue
-            parts = [self._supports[n] for n in below]
+            parts = [self._supports[bit >> 1] for bit in net.inputs[n]]
             known = [part for part in parts if part is not None]
             joined = frozenset[int]().union(*known)
             whole = len(known) == len(parts) and len(joined) <= BITS
-            self._supports[top] = joined if whole else None
+            self._supports[n] = joined if whole else None
         return self._supports[node]
 
     def _value(self, bit: int, found: dict[int, int]) -> int:
         """Of a literal, with the values of the leaves; ``found`` keeps those of other nodes."""
-        net, todo = self._net, [bit >> 1]
+        net = self._net
         found[0] = 0
-        while todo:
-            top = todo[-1]
-            fresh = [b >> 1 for b in net.inputs[top] if b >> 1 not in found]
-            if fresh and top not in found:
-                todo += fresh
-                continue
-            todo.pop()
-            if top not in found:
-                a, b, *rest = (found[i >> 1] ^ i & 1 for i in net.inputs[top])
-                match net.gates[top]:
-                    case Gate.AND:
-                        found[top] = a & b
-                    case Gate.XOR:
-                        found[top] = a ^ b
-                    case _:
-                        found[top] = b if a else rest[0]
+        for n in net.below(bit >> 1, found):
+            a, b, *rest = (found[i >> 1] ^ i & 1 for i in net.inputs[n])
+            match net.gates[n]:
+                case Gate.AND:
+                    found[n] = a & b
+                case Gate.XOR:
+                    found[n] = a ^ b
+                case _:
+                    found[n] = b if a else rest[0]
         return found[bit >> 1] ^ bit & 1
 
 

@@ -2,7 +2,7 @@
 
 It does so before it looks at bits: equal expressions are one, wires are nothing, and a sum that is
 extended is joined where it cannot overflow, for then its extension is exact. An extension by a sign
-is bits to it unless both operands have one: then the sum becomes one of signed words.
+is bits to it unless both operands end with two equal bits: then the sum becomes one of signed words.
 """
 
 from __future__ import annotations
@@ -59,13 +59,13 @@ class _Words:
         for number, e in enumerate(self._first):
             for child in children(e):
                 self._users[self.number[id(child)]].add(number)
-        self._wires: dict[int, set[int | None]] = defaultdict(set)
-        for wire in module.wires:
-            self._wires[self.number[id(wire.expr)]].add(keys.get((Ref, wire.ref.name)))
+        self._wires: dict[int, set[int]] = defaultdict(set)
         self._value = list(range(len(self._first)))  # of a wire that of what it stands for
         for wire in module.wires:
+            number = self.number[id(wire.expr)]
             if (known := keys.get((Ref, wire.ref.name))) is not None:
-                self._value[known] = self.number[id(wire.expr)]
+                self._wires[number].add(known)
+                self._value[known] = number
         inner = {id(wire.expr) for wire in module.wires}
         # Of a register, a memory, an instance or an output.
         self._ends = {self.number[id(root)] for root in roots if id(root) not in inner}
@@ -84,7 +84,7 @@ class _Words:
             if n in self._ends:
                 return None
             users |= self._users[n]
-            fresh = {w for w in self._wires[n] if w is not None} - seen
+            fresh = self._wires[n] - seen
             seen |= fresh
             todo += fresh
         if len(users) != 1:

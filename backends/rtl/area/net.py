@@ -6,7 +6,7 @@ functions of equal bits are one node and constants go as far as they reach, as i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Iterator, Sequence
 from enum import IntEnum
 
 FALSE, TRUE = 0, 1
@@ -38,6 +38,19 @@ class Net:
     def leaves(self, count: int) -> list[int]:
         """So many new bits."""
         return [self.leaf() for _ in range(count)]
+
+    def below(self, node: int, known: Container[int]) -> Iterator[int]:
+        """A node and what it is made of, inputs first; but what is known, then or by and by."""
+        todo = [node]
+        while todo:
+            top = todo[-1]
+            fresh = [bit >> 1 for bit in self.inputs[top] if bit >> 1 not in known]
+            if fresh and top not in known:
+                todo += fresh
+                continue
+            todo.pop()
+            if top not in known:
+                yield top
 
     def _node(self, gate: Gate, *inputs: int) -> int:
         key = (gate, *inputs)

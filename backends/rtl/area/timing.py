@@ -121,7 +121,8 @@ class _Walk:
         self._inside = NEVER
         self._times: dict[Place, float] = {0: NEVER}
         self._cones: dict[Place, tuple[float, float]] = {}
-        self._depth = depth(whole.netlist.net, self._used.ends()) + 1
+        ends = self._used.ends()
+        self._depth = depth(whole.netlist.net, ends) + 1
         for node, table in whole.tables.items():
             if not table.chained:
                 base = 2.0 if table.gate is Gate.MUX else 4.0
@@ -136,7 +137,7 @@ class _Walk:
         for hard in self._used.hard.values():
             self._add(hard)
         uses = Counter(n for tree in self._trees.values() for n in tree.leaves)
-        uses.update(bit >> 1 for bit in self._used.ends())
+        uses.update(bit >> 1 for bit in ends)
         self._wires: dict[Place, float] = {
             n: delays.wire + delays.fan * log2(count) for n, count in uses.items()
         }
@@ -154,20 +155,24 @@ class _Walk:
             case Multiplier():
                 shared = max(self._factors[bit >> 1] for bit in inputs)
                 along = delays.multiplier + delays.spread * log2(max(1, shared))
-                along = along + delays.apart if id(hard) in self._far else along
+                if id(hard) in self._far:
+                    along += delays.apart
                 self._block(hard, inputs, hard.product, along)
             case Port(clocked=False, word=word) if word:
                 self._block(hard, inputs, word, delays.table)
-            case Port() | Flop():
-                inside = isinstance(hard, Port) and hard.memory.style is Style.BLOCK
-                start = delays.memory if inside else delays.register
-                # Other memories are read at once, into registers behind them.
-                end = delays.setup if isinstance(hard, Flop) else delays.setup + delays.table
-                end = delays.into_memory if inside else end
-                self._starts.update((bit >> 1, start) for bit in outputs_of(hard))
-                self._ends += [(bit >> 1, end) for bit in inputs]
+            case Port() if hard.memory.style is Style.BLOCK:
+                self._clocked(hard, delays.memory, delays.into_memory)
+            case Port():  # other memories are read at once, into registers behind them
+                self._clocked(hard, delays.register, delays.setup + delays.table)
+            case Flop():
+                self._clocked(hard, delays.register, delays.setup)
             case Part():
                 self._part(hard)
+
+    def _clocked(self, hard: Hard, start: float, end: float) -> None:
+        """Paths begin at its outputs and end at its inputs."""
+        self._starts.update((bit >> 1, start) for bit in outputs_of(hard))
+        self._ends += [(bit >> 1, end) for bit in self._used.inputs(hard)]
 
     def _block(self, hard: Hard, inputs: Bits, outputs: Bits, delay: float) -> None:
         """Every input to every output."""
@@ -193,7 +198,7 @@ class _Walk:
             for bit in hard.product
         }
         found: set[int] = set()
-        for adder in self._used.hard.values():
+        for adder in self._used.hard.values() if owners else ():
             if isinstance(adder, Adder):
                 for a, b in zip(adder.lhs, adder.rhs, strict=True):
                     leaves = [leaf for bit in (a, b) for leaf in self._sources(bit >> 1)]
@@ -267,13 +272,13 @@ class _Walk:
         """When each place has its value after the clock."""
         level = self._delays.table + self._delays.wire
         for place in order:
+            if place in self._trees:
+                self._tree(place, self._trees[place], level)
+                continue
             time = self._starts.get(place, NEVER)
             for source, delay in self._into.get(place, ()):
                 time = max(time, self._arrives(source) + self._wire(source) + delay)
-            if place in self._trees:
-                self._tree(place, self._trees[place], level)
-            else:
-                self._times[place] = time
+            self._times[place] = time
 
     def _tree(self, place: Place, tree: _Tree, level: float) -> None:
         """A tree of tables: what is late goes in last."""
@@ -284,7 +289,7 @@ class _Walk:
         self._times[place] = time
         if last != NEVER:
             begin, levels = self._cones.get(tree.leaves[found.index(last)], (last, 0.0))
-            self._cones[place] = begin, levels + 1 + float(time - simple) / float(level)
+            self._cones[place] = begin, levels + 1 + (time - simple) / level
 
     def _arrives(self, place: Place) -> float:
         """When a place has its value: synthesis makes no cone of tables deeper than it must."""
