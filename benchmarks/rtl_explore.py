@@ -116,7 +116,7 @@ def one(subject: Subject, setup: Setup) -> Row:
         promoted(compared, plan, setup, setup.many, layers)
         many = _values(true_front(designs(compared), setup.truth.name, compared))
         count = sum(setup.truth.name in d.promoted for d in designs(compared))
-    both = np.array([*few, *many])
+    both = np.array(sorted({*few, *many}))
     # Objectives in units in which one is nothing: relative losses are then relative indeed.
     scale = 1e4 / both.min(axis=0)
     return _row(subject.name, adrs(both[pareto(both)] * scale, np.array(few) * scale), count)

@@ -116,7 +116,8 @@ class ResidualTrees:
     Attributes:
         name: for tables.
         shares, graph, pragmas: which features there are beside the model's own figures.
-        rounds, leaves, rate, least: of `sklearn.ensemble.HistGradientBoostingRegressor`.
+        rounds, leaves, rate, least, bins: of `sklearn.ensemble.HistGradientBoostingRegressor`, which
+            takes most of its time to find the bounds of bins.
         shrink: of the learned correction; None chooses it by kernels left out in turn.
     """
 
@@ -128,6 +129,7 @@ class ResidualTrees:
     leaves: int = 15
     rate: float = 0.1
     least: int = 20
+    bins: int = 63
     shrink: float | None = None
 
     def fit(self, train: Sequence[Example], valid: Sequence[Example], seed: int) -> FittedTrees:
@@ -188,6 +190,7 @@ class ResidualTrees:
             loss="absolute_error",
             max_iter=self.rounds,
             max_leaf_nodes=self.leaves,
+            max_bins=self.bins,
             learning_rate=self.rate,
             min_samples_leaf=self.least,
             l2_regularization=1.0,
