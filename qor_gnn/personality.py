@@ -123,8 +123,10 @@ class Rules:
         blocks_rise: a block between two pipelines moves above the first, and has units of its own.
         deeper: by how much a pipeline may grow for want of units before it gets more of them.
         shifted_registers: the address of a store that is shifted along is in flip-flops, in each
-            bank that it may go to; else in LUTs alone.
-        elements_apart: where every element of an array has a register, each module has its own.
+            bank that it may go to; else in LUTs alone, once for an element of an array of one
+            dimension that is updated in place.
+        elements_apart: where every element of an array has a register, each module has its own; else
+            those that read the same row share them.
     """
 
     load: int = 2

@@ -168,6 +168,8 @@ def _addresses(leaf: Leaf, sums: Sums) -> None:
         consts = zip(table.consts[address], splits, strict=True)
         rows[shape].add(tuple([c // s.factor for c, s in consts]))
     for shape, different in rows.items():
+        if not any(table.shapes[shape].terms):
+            continue  # constants
         splits = table.memories[table.shapes[shape].memory].splits
         added = len(splits) > 1 and splits[-1].factor == 1
         each = leaf.places[shape].bits + _ADDER if added else _NO_ADDER

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import product
-from math import ceil, gcd
+from math import ceil, gcd, prod
+from typing import NamedTuple
 
 from dsl.types import FixedType, FloatType, IntType
 from qor_gnn.address import Addresses, Terms
@@ -26,8 +27,17 @@ Steps = Mapping[str, int]
 """How many values each counter has whose loop starts at a constant."""
 
 
-def unknown_banks(table: Addresses, address: int, steps: Steps) -> list[tuple[int, int, int]]:
-    """(factor, stride, banks) of each dimension whose bank is not known: it is in one of so many.
+class Unknown(NamedTuple):
+    """A dimension whose bank is not known: it is one of ``banks``, of those ``stride`` apart."""
+
+    dimension: int
+    factor: int
+    stride: int
+    banks: int
+
+
+def unknown_banks(table: Addresses, address: int, steps: Steps) -> list[Unknown]:
+    """The dimensions whose bank is not known.
 
     Those are the ones of a residue class; where every element has a bank, which is its subscript,
     no more than that has values.
@@ -40,13 +50,14 @@ def unknown_banks(table: Addresses, address: int, steps: Steps) -> list[tuple[in
         if possible > 1:
             own = split.factor >= memory.shape[d]
             banks = values(shape.terms[d], steps, possible) if own else possible
-            found.append((split.factor, g, min(possible, banks)))
+            found.append(Unknown(d, split.factor, g, min(possible, banks)))
     return found
 
 
 def fewer_banks(table: Addresses, address: int, steps: Steps) -> bool:
     """It is in fewer banks than its residue class has."""
-    return any(banks < f // g for f, g, banks in unknown_banks(table, address, steps))
+    found = unknown_banks(table, address, steps)
+    return any(one.banks < one.factor // one.stride for one in found)
 
 
 def values(terms: Terms, steps: Steps, most: int) -> int:
@@ -59,19 +70,35 @@ def values(terms: Terms, steps: Steps, most: int) -> int:
 
 def reached(table: Addresses, address: int, steps: Steps) -> int:
     """Banks that an access may be in."""
-    total = 1
-    for _, _, banks in unknown_banks(table, address, steps):
-        total *= banks
-    return total
+    return prod(one.banks for one in unknown_banks(table, address, steps))
 
 
 def selection(table: Addresses, address: int, steps: Steps) -> float:
     """LUTs to select the bank of a load: an inner one for each outer bank, and an outer one."""
     total, width = 0.0, 1
-    for factor, stride, banks in unknown_banks(table, address, steps):
+    for one in unknown_banks(table, address, steps):
+        _, factor, stride, banks = _decoded(table, address, one)
         total += width * bank_multiplexer(factor, stride, banks)
         width *= banks
     return total
+
+
+def _decoded(table: Addresses, address: int, one: Unknown) -> Unknown:
+    """What the tool selects among if an element of a row has a bank: all but what low zeros exclude.
+
+    It knows of the subscript that it is a multiple of a power of two, not how many values it has,
+    unless it steps by that power. In other dimensions, and in arrays of one, it does know.
+    """
+    shape = table.shape(address)
+    memory = table.memories[shape.memory]
+    last = len(memory.shape) - 1
+    if not 0 < one.dimension == last or one.factor < memory.shape[last]:
+        return one
+    steps = [abs(k) for _, k in shape.terms[last]]
+    low = min(k & -k for k in steps)
+    if all(k == low for k in steps):
+        return one
+    return one._replace(stride=low, banks=max(one.banks, ceil(memory.shape[last] / low)))
 
 
 def banks_of(table: Addresses, address: int, steps: Steps) -> tuple[tuple[int, ...], ...]:

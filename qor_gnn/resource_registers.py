@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
+from math import prod
 
 from qor_gnn.paths import register_paths
-from qor_gnn.resource_leaves import OWN, Leaf
+from qor_gnn.resource_leaves import Leaf
 from qor_gnn.resource_places import word
 from qor_gnn.resource_terms import Sums
 from qor_gnn.switches import switch_stores
@@ -164,9 +165,7 @@ def _loads(leaf: Leaf, sums: Sums, shared: Pools) -> None:
         bits = place.word
         if place.complete:
             sums.ff["selected_complete"] += bits
-            which = table.shapes[shape_of[address[n]]].memory
-            module = leaf.module if body.personality.rules.elements_apart else OWN
-            keep(shared, ("complete", module, which), bits * table.memories[which].banks)
+            _elements(leaf, address[n], shared)
             continue
         ready = start[n] + 1
         end = get(n, 0)
@@ -192,6 +191,19 @@ def _loads(leaf: Leaf, sums: Sums, shared: Pools) -> None:
         keep(shared, (name, leaf.module, which, where), pool.bits * count)
         pool.assign(leaf, (which, where), count)
     _split(leaf, selected, sums)
+
+
+def _elements(leaf: Leaf, address: int, shared: Pools) -> None:
+    """The registers of the elements that a load is selected from."""
+    table = leaf.body.addresses
+    which, memory = table.shapes[table.shape_of[address]].memory, table.memory(address)
+    if leaf.body.personality.rules.elements_apart:
+        keep(shared, ("complete", leaf.module, which), word(memory) * memory.banks)
+        return
+    dimensions = list(zip(table.consts[address], memory.splits, memory.shape, strict=True))
+    row = tuple([c for c, split, extent in dimensions if split.factor < extent])
+    elements = prod(split.factor for _, split, extent in dimensions if split.factor >= extent)
+    keep(shared, ("complete", row, which), word(memory) * elements)
 
 
 def _split(leaf: Leaf, selected: list[int], sums: Sums) -> None:
@@ -229,9 +241,11 @@ def _store_addresses(leaf: Leaf, sums: Sums) -> None:
             continue
         bits, count = place.address_register(table.consts[address]), place.reached
         extra = (scheduled[n] - loaded.get(address, 0)) // leaf.period if leaf.pipelined else 0
-        if extra >= _KEPT:
+        if extra >= _KEPT and leaf.body.personality.rules.shifted_registers:
             sums.lut["long"] += count
-            if leaf.body.personality.rules.shifted_registers:
-                sums.ff["long"] += count * (_SHIFT + bits)
+            sums.ff["long"] += count * (_SHIFT + bits)
+        elif extra >= _KEPT:
+            updated = address in loaded and len(table.memory(address).shape) == 1
+            sums.lut["long"] += 1 if updated else count
         else:
             sums.ff["addresses"] += count * bits * (1 + extra)

@@ -53,6 +53,7 @@ def test_multiplexers_are_those_of_the_reports() -> None:
     assert multiplexer(23) == 116
     assert multiplexer(129) == 678
     assert multiplexer(258) == pytest.approx(2 * 678)
+    assert multiplexer(385) == multiplexer(4_700)
     costs = [multiplexer(n) for n in range(1, 300)]
     assert costs == sorted(costs)
 
