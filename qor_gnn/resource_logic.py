@@ -11,7 +11,7 @@ from qor_gnn.address_cost import divisions
 from qor_gnn.graph import LOAD, STORE
 from qor_gnn.resource_leaves import Leaf
 from qor_gnn.resource_places import selection
-from qor_gnn.resource_tables import divider, multiplexer
+from qor_gnn.resource_tables import divider, division_adders, multiplexer
 from qor_gnn.resource_terms import Sums
 
 _ADDER = 7  # LUTs of an adder besides one for each bit
@@ -39,10 +39,10 @@ def logic(leaf: Leaf, sums: Sums) -> None:
     narrow = leaf.body.personality.rules.narrow
     for division in divisions(leaf.body) if narrow else ():
         width = (division.extent - 1).bit_length()
-        if width <= narrow:  # wider ones are DSP slices
-            lut, ff = divider(width)
-            sums.lut_fixed += lut
-            sums.ff_fixed += ff
+        # Wider ones are DSP slices.
+        lut, ff = divider(width) if width <= narrow else (division_adders(width), 0)
+        sums.lut_fixed += lut
+        sums.ff_fixed += ff
 
 
 def module_logic(own: Sequence[Leaf], sums: Sums) -> None:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from functools import cache
 
+_ADDER = 7  # LUTs besides one for each bit
+
 _INPUTS: dict[int, int] = {
     1: 0, 2: 9, 3: 14, 4: 20, 5: 26, 6: 31, 7: 37, 8: 43, 9: 49, 10: 54, 11: 59, 12: 65, 16: 65,
     17: 81, 23: 116, 25: 123, 33: 152, 64: 273, 65: 279, 129: 678,
@@ -57,14 +59,25 @@ def divider(width: int) -> tuple[int, int]:
     """LUTs and flip-flops of an index's division by a number of banks, in logic.
 
     A pipelined divider: four stages more than the index has bits, each with what is left of the
-    index, the quotient so far, and a subtraction. Labels of Vitis HLS 2025.1 on xcu200 want 70 to 200
-    LUTs and 400 to 700 flip-flops more a division of 6 or 7 bits (symm, seidel-2d): the values that
-    wait for it are counted elsewhere.
+    index, the quotient so far, and a subtraction. Labels of Vitis HLS 2025.1 on xcu200 want 520 to 590
+    flip-flops more a division of 7 bits in seidel-2d, 500 of 6 bits in parts of symm, which is 50 bits
+    that wait in each stage; other kernels have none of it.
 
     Args:
         width: bits of the index.
     """
     return width * (width + 4), (2 * width + 1) * (width + 4)
+
+
+def division_adders(width: int) -> int:
+    """LUTs around a division in DSP slices: the index, the quotient's multiple, and their difference.
+
+    40 to 60 in gemm-ncubed with 12 bits; stencil-3d with 16 bits has twice what this says.
+
+    Args:
+        width: bits of the index.
+    """
+    return 3 * (width + _ADDER)
 
 
 @cache

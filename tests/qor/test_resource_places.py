@@ -17,7 +17,7 @@ from qor_gnn.region import Guard, Loop
 from qor_gnn.resource_leaves import Leaf, leaves
 from qor_gnn.resource_logic import logic
 from qor_gnn.resource_places import banks_of
-from qor_gnn.resource_tables import bank_multiplexer, divider, multiplexer
+from qor_gnn.resource_tables import bank_multiplexer, divider, division_adders, multiplexer
 from qor_gnn.resource_terms import Sums
 from qor_gnn.resources import terms_of
 from tests.qor.designs import region_tree
@@ -139,11 +139,11 @@ def test_constant_addresses_are_free() -> None:
     assert found[0] > found[1] == 0
 
 
-def test_indices_are_divided_where_the_banks_are_no_power_of_two() -> None:
-    """30 rows in 3 banks: the number of a row is divided, in logic as it has few bits."""
+def divided(n: int) -> tuple[int, int]:
+    """LUTs and flip-flops of ``n`` rows in 3 banks beyond those of 4 banks: one division each."""
     p = ProgramBuilder("rows")
-    i, j = p.loops(i=30, j=8)
-    x, y = p.placeholder("x", f32, (30, 8)), p.placeholder("y", f32, (30, 8))
+    i, j = p.loops(i=n, j=8)
+    x, y = p.placeholder("x", f32, (n, 8)), p.placeholder("y", f32, (n, 8))
     p.compute("S", (i, j), y[i, j], x[i, j] * x[i, j])
 
     def fixed(banks: int) -> tuple[int, int]:
@@ -160,8 +160,13 @@ def test_indices_are_divided_where_the_banks_are_no_power_of_two() -> None:
         return round(sums.lut_fixed), round(sums.ff_fixed)
 
     plain, split = fixed(4), fixed(3)
-    assert (split[0] - plain[0], split[1] - plain[1]) == divider(5)
-    assert divider(5) == (45, 99)
+    return split[0] - plain[0], split[1] - plain[1]
+
+
+def test_indices_are_divided_where_the_banks_are_no_power_of_two() -> None:
+    """In logic what has few bits, else in DSP slices with adders around them."""
+    assert divided(30) == divider(5) == (45, 99)
+    assert divided(1000) == (division_adders(10), 0) == (51, 0)
 
 
 def selections(*, kept: bool) -> float:
