@@ -94,9 +94,9 @@ def _decoded(table: Addresses, address: int, one: Unknown) -> Unknown:
     last = len(memory.shape) - 1
     if not 0 < one.dimension == last or one.factor < memory.shape[last]:
         return one
-    steps = [abs(k) for _, k in shape.terms[last]]
-    low = min(k & -k for k in steps)
-    if all(k == low for k in steps):
+    strides = [abs(k) for _, k in shape.terms[last]]
+    low = min(k & -k for k in strides)
+    if all(k == low for k in strides):
         return one
     return one._replace(stride=low, banks=max(one.banks, ceil(memory.shape[last] / low)))
 
