@@ -9,14 +9,13 @@ from qor_gnn.regions import Region
 from qor_gnn.resource_leaves import OWN, Leaf
 from qor_gnn.resource_places import address_bits, reached, word
 from qor_gnn.resource_registers import Pools, keep
-from qor_gnn.resource_tables import multiplexer
+from qor_gnn.resource_tables import ADDER, multiplexer
 from qor_gnn.resource_terms import Sums
 
 FRAME = 2
 """States of a function besides its regions'."""
 
 _CALL = 2  # states of a pipeline that is called: start it, wait for it
-_ADDER = 7
 _COMPARE = 4
 
 
@@ -63,7 +62,7 @@ def _loop(loop: Loop, sums: Sums) -> None:
     """The counter, its adder, and its comparison where no single bit of it tells the end."""
     bits = counter_bits(loop)
     sums.ff["fsm"] += 2 * bits
-    sums.lut["loop"] += multiplexer(2) + bits + _ADDER
+    sums.lut["loop"] += multiplexer(2) + bits + ADDER
     if loop.factor == 1:
         sums.lut["loop"] += bits + _COMPARE
 

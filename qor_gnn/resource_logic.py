@@ -11,10 +11,9 @@ from qor_gnn.address_cost import divisions
 from qor_gnn.graph import LOAD, STORE
 from qor_gnn.resource_leaves import Leaf
 from qor_gnn.resource_places import selection
-from qor_gnn.resource_tables import divider, division_adders, multiplexer
+from qor_gnn.resource_tables import ADDER, divider, division_adders, multiplexer
 from qor_gnn.resource_terms import Sums
 
-_ADDER = 7  # LUTs of an adder besides one for each bit
 _NO_ADDER = 6  # of an address whose parts do not overlap
 
 Accesses = Counter[tuple[int, str, Residues]]
@@ -172,5 +171,5 @@ def _addresses(leaf: Leaf, sums: Sums) -> None:
             continue  # constants
         splits = table.memories[table.shapes[shape].memory].splits
         added = len(splits) > 1 and splits[-1].factor == 1
-        each = leaf.places[shape].bits + _ADDER if added else _NO_ADDER
+        each = leaf.places[shape].bits + ADDER if added else _NO_ADDER
         sums.lut[name] += each * len(different)

@@ -241,11 +241,11 @@ def _store_addresses(leaf: Leaf, sums: Sums) -> None:
             continue
         bits, count = place.address_register(table.consts[address]), place.reached
         extra = (scheduled[n] - loaded.get(address, 0)) // leaf.period if leaf.pipelined else 0
-        if extra >= _KEPT and leaf.body.personality.rules.shifted_registers:
+        if extra < _KEPT:
+            sums.ff["addresses"] += count * bits * (1 + extra)
+        elif leaf.body.personality.rules.shifted_registers:
             sums.lut["long"] += count
             sums.ff["long"] += count * (_SHIFT + bits)
-        elif extra >= _KEPT:
+        else:
             updated = address in loaded and len(table.memory(address).shape) == 1
             sums.lut["long"] += 1 if updated else count
-        else:
-            sums.ff["addresses"] += count * bits * (1 + extra)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from functools import cache
 
-_ADDER = 7  # LUTs besides one for each bit
+ADDER = 7
+"""LUTs of an adder besides one for each bit."""
 
 _INPUTS: dict[int, int] = {
     1: 0, 2: 9, 3: 14, 4: 20, 5: 26, 6: 31, 7: 37, 8: 43, 9: 49, 10: 54, 11: 59, 12: 65, 16: 65,
@@ -77,7 +78,7 @@ def division_adders(width: int) -> int:
     Args:
         width: bits of the index.
     """
-    return 3 * (width + _ADDER)
+    return 3 * (width + ADDER)
 
 
 @cache

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from dsl.affine import Affine, Constraint
@@ -14,6 +15,7 @@ from qor_gnn.compose import function_latency
 from qor_gnn.loops import Scope
 from qor_gnn.personality import Personality, personality
 from qor_gnn.region import Guard, Loop
+from qor_gnn.regions import Region
 from qor_gnn.resource_leaves import Leaf, leaves
 from qor_gnn.resource_logic import logic
 from qor_gnn.resource_places import banks_of
@@ -23,6 +25,20 @@ from qor_gnn.resources import terms_of
 from tests.qor.designs import region_tree
 
 ZU9EG, U200 = "vitis-2022.1-zu9eg-10ns", "vitis-2025.1-u200-4ns"
+
+
+def regions_of(p: ProgramBuilder, s: ScheduleBuilder, tool: Personality) -> list[Region]:
+    """Of a program of one function."""
+    kernel = region_tree(p, s)
+    return function_latency(Scope(kernel, tool), kernel.functions[0])[1]
+
+
+def logic_of(bodies: Sequence[Leaf]) -> Sums:
+    """The LUT terms of bodies, each by itself."""
+    sums = Sums()
+    for leaf in bodies:
+        logic(leaf, sums)
+    return sums
 
 
 def copied(n: int, unroll: int, banks: int, tool: str = ZU9EG, first: int = 0) -> Leaf:
@@ -35,9 +51,7 @@ def copied(n: int, unroll: int, banks: int, tool: str = ZU9EG, first: int = 0) -
     s.unroll("S.i", unroll, tail="guard")
     s.pipeline("S.i")
     s.partition("x", 0, "cyclic", banks)
-    kernel = region_tree(p, s)
-    _, regions = function_latency(Scope(kernel, personality(tool)), kernel.functions[0])
-    (leaf,) = leaves(regions)
+    (leaf,) = leaves(regions_of(p, s, personality(tool)))
     return leaf
 
 
@@ -83,9 +97,7 @@ def test_a_loop_from_a_variable_start_may_reach_every_bank() -> None:
     s.skew("S.i", "S.j", 1)  # j from i to i + 7
     s.pipeline("S.j")
     s.partition("x", 0, "cyclic", 16)
-    kernel = region_tree(p, s)
-    _, regions = function_latency(Scope(kernel, personality(ZU9EG)), kernel.functions[0])
-    (leaf,) = leaves(regions)
+    (leaf,) = leaves(regions_of(p, s, personality(ZU9EG)))
     assert leaf.steps == {"i": 8}
     assert of_loads(leaf) == {tuple(range(16))}
 
@@ -97,8 +109,8 @@ def test_a_multiplexer_of_fewer_banks_than_the_class_has() -> None:
     assert bank_multiplexer(8, 8) == 0
 
 
-def rows(factor: int, dimension: int) -> tuple[float, float]:
-    """LUTs of bank multiplexers and of addresses of ``y[i, j] = x[i, j]``, one dimension of x split
+def rows(factor: int, dimension: int) -> float:
+    """LUTs of bank multiplexers of ``y[i, j] = x[i, j]``, or ``x[j, i]``, that dimension of x split
     completely and its loop unrolled.
     """
     p = ProgramBuilder("rows")
@@ -109,19 +121,14 @@ def rows(factor: int, dimension: int) -> tuple[float, float]:
     s.unroll("S.j", factor)
     s.pipeline("S.j")
     s.partition("x", dimension, "complete")
-    kernel = region_tree(p, s)
-    _, regions = function_latency(Scope(kernel, personality(U200)), kernel.functions[0])
-    sums = Sums()
-    for leaf in leaves(regions):
-        logic(leaf, sums)
-    return sums.lut["banks_pipelined"], sums.lut["addresses_pipelined"]
+    return logic_of(leaves(regions_of(p, s, personality(U200)))).lut["banks_pipelined"]
 
 
 def test_a_row_is_decoded_but_for_the_low_zeros_of_its_step() -> None:
     """60 banks, 30 copies: two iterations. 30 is twice an odd number, so that 30 banks are left."""
-    assert rows(30, 1)[0] == 30 * multiplexer(30)
-    assert rows(30, 0)[0] == 30 * multiplexer(2)
-    assert rows(20, 1)[0] == 20 * multiplexer(15)
+    assert rows(30, 1) == 30 * multiplexer(30)
+    assert rows(30, 0) == 30 * multiplexer(2)
+    assert rows(20, 1) == 20 * multiplexer(15)
 
 
 def test_constant_addresses_are_free() -> None:
@@ -133,8 +140,7 @@ def test_constant_addresses_are_free() -> None:
     for factor in (2, 8):
         s = ScheduleBuilder()
         s.unroll("S.i", factor)
-        kernel = region_tree(p, s)
-        _, regions = function_latency(Scope(kernel, personality(ZU9EG)), kernel.functions[0])
+        regions = regions_of(p, s, personality(ZU9EG))
         found.append(terms_of([regions], units_of(regions)).lut["addresses"])
     assert found[0] > found[1] == 0
 
@@ -150,11 +156,8 @@ def divided(n: int) -> tuple[int, int]:
         s = ScheduleBuilder()
         s.pipeline("S.j")
         s.partition("x", 0, "cyclic", banks)
-        kernel = region_tree(p, s)
-        _, regions = function_latency(Scope(kernel, personality(U200)), kernel.functions[0])
-        (leaf,) = leaves(regions)
-        sums = Sums()
-        logic(leaf, sums)
+        (leaf,) = leaves(regions_of(p, s, personality(U200)))
+        sums = logic_of([leaf])
         count = len(divisions(leaf.body))
         assert count == (banks & (banks - 1) != 0)
         return round(sums.lut_fixed), round(sums.ff_fixed)
@@ -190,10 +193,7 @@ def selections(*, kept: bool) -> float:
     function = replace(function, body=(replace(outer, body=(inner,)),))
     kernel = replace(kernel, functions=(function,))
     _, regions = function_latency(Scope(kernel, personality(ZU9EG)), function)
-    sums = Sums()
-    for leaf in leaves(regions):
-        logic(leaf, sums)
-    return sums.lut_fixed
+    return logic_of(leaves(regions)).lut_fixed
 
 
 def test_a_guarded_store_needs_no_selection() -> None:
@@ -214,8 +214,7 @@ def update(tool: Personality, column: int = 1) -> Sums:
         s.pipeline(name)
     s.partition("x", 0, "complete")
     s.partition("y", 0, "cyclic", 16)
-    kernel = region_tree(p, s)
-    _, regions = function_latency(Scope(kernel, tool), kernel.functions[0])
+    regions = regions_of(p, s, tool)
     return terms_of([regions], units_of(regions))
 
 
@@ -224,7 +223,9 @@ def test_addresses_that_are_shifted_along_may_be_luts_alone() -> None:
     plain = update(tool)
     rules = replace(tool.rules, shifted_registers=False)
     luts = update(replace(tool, rules=rules))
-    assert plain.lut["long"] == luts.lut["long"] + 1  # y[8 * i] is in one of two banks
+    # y[8 * i], which is updated, is in one of two banks.
+    assert plain.lut["long"] == luts.lut["long"] + 1 >= 2
+    assert dict(plain.lut, long=0) == dict(luts.lut, long=0)
     assert plain.ff["long"] > luts.ff["long"]
 
 

@@ -161,18 +161,18 @@ class _Walk:
             case Port(clocked=False, word=word) if word:
                 self._block(hard, inputs, word, delays.table)
             case Port() if hard.memory.style is Style.BLOCK:
-                self._clocked(hard, delays.memory, delays.into_memory)
+                self._clocked(hard, inputs, delays.memory, delays.into_memory)
             case Port():  # other memories are read at once, into registers behind them
-                self._clocked(hard, delays.register, delays.setup + delays.table)
+                self._clocked(hard, inputs, delays.register, delays.setup + delays.table)
             case Flop():
-                self._clocked(hard, delays.register, delays.setup)
+                self._clocked(hard, inputs, delays.register, delays.setup)
             case Part():
                 self._part(hard)
 
-    def _clocked(self, hard: Hard, start: float, end: float) -> None:
-        """Paths begin at its outputs and end at its inputs."""
+    def _clocked(self, hard: Hard, inputs: Bits, start: float, end: float) -> None:
+        """Paths end at its inputs and begin at its outputs."""
         self._starts.update((bit >> 1, start) for bit in outputs_of(hard))
-        self._ends += [(bit >> 1, end) for bit in self._used.inputs(hard)]
+        self._ends += [(bit >> 1, end) for bit in inputs]
 
     def _block(self, hard: Hard, inputs: Bits, outputs: Bits, delay: float) -> None:
         """Every input to every output."""
