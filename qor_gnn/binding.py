@@ -13,15 +13,15 @@ from dataclasses import dataclass
 
 from qor_gnn.body import Body, only_multiplexed, shares_unseen
 from qor_gnn.graph import LOAD
+from qor_gnn.late import late, waits
 from qor_gnn.paths import register_paths
 from qor_gnn.pipeline import concurrency, operations
 from qor_gnn.regions import Region
-from qor_gnn.scheduling import Times, priorities
+from qor_gnn.scheduling import Times
 from qor_gnn.switches import switch_stores
 
 _WINDOW = 3  # terms that are issued together, besides one for each level of operators of a term
 _FEW_TERMS = 8
-_SPARE = 8  # states: what has more of them to wait does
 
 
 def units_of(regions: Sequence[Region]) -> dict[str, int]:
@@ -70,7 +70,7 @@ def region_units(region: Region) -> dict[str, int]:
         case "sequential":
             found = _sequential(body, times)
         case _:
-            found = concurrency(body, times)
+            found = concurrency(body, late(body, times) if waits(body) else times)
     for core, n in hoisted_units(region).items():
         found[core] = max(n, found.get(core, 0))
     return found
@@ -91,7 +91,7 @@ def _sequential(body: Body, times: Times) -> dict[str, int]:
     chains = register_paths(body)
     multiplexed = any(only_multiplexed(body, n) for n in body.nodes if body.graph.kind[n] == LOAD)
     if not chains and body.personality.rules.late_loads:
-        return found if multiplexed else _as_late(body, times)
+        return concurrency(body, late(body, times)) if waits(body) else found
     if not chains:
         if len(switches) > 1:
             return _switched(body, found, len(switches))
@@ -102,17 +102,6 @@ def _sequential(body: Body, times: Times) -> dict[str, int]:
     if body.personality.rules.late_loads:
         return {core: min(n, found.get(core, n)) for core, n in held.items()}
     return held
-
-
-def _as_late(body: Body, times: Times) -> dict[str, int]:
-    """Loads wait until what uses them can, so that operations are spread along the chains."""
-    height = priorities(body)
-    start = dict(times.start)
-    for n in body.nodes:
-        latest = times.states - height[n]
-        if latest - start[n] > _SPARE:
-            start[n] = latest
-    return concurrency(body, Times(start, times.states, times.offset))
 
 
 def _switched(body: Body, found: dict[str, int], count: int) -> dict[str, int]:

@@ -116,11 +116,15 @@ class Rules:
         rows_wait: what a pipeline keeps of memory in registers is loaded and stored, as ports allow,
             between it and the calls around; else all of it is done beside those.
         late_loads: in bodies that are not pipelined what is loaded is loaded when it is wanted.
+        loads_together: what a pipeline loads of an array in one state it uses at once: where a
+            recurrence through the array would wait for a unit, there is one more.
         readers_together: loops inside of one run at the same time if they share nothing but scalars,
             and arrays of which each element has a bank, that they only read.
         longest_interval: from which on a loop is not pipelined; 0 where it always is.
         concurrent_nests: loops that share no memory run at the same time, whatever is inside.
         blocks_rise: a block between two pipelines moves above the first, and has units of its own.
+        blocks_once: the states of a block in a loop, in front of another one, are those in which that
+            one waits; else the state machine has both.
         deeper: by how much a pipeline may grow for want of units before it gets more of them.
         shifted_registers: the address of a store that is shifted along is in flip-flops, in each
             bank that it may go to; else in LUTs alone, once for an element of an array of one
@@ -162,10 +166,12 @@ class Rules:
     cycles_in_step: bool = False
     rows_wait: bool = False
     late_loads: bool = False
+    loads_together: bool = False
     readers_together: bool = False
     longest_interval: int = 0
     concurrent_nests: bool = False
     blocks_rise: bool = True
+    blocks_once: bool = False
     shifted_registers: bool = True
     elements_apart: bool = True
 

@@ -180,20 +180,34 @@ def _closes(body: Body, times: Times, cycle: Cycle, interval: int) -> bool:
         if end in graph.deps[s]
     ]
     # The load can wait for the rest; what counts is a store that waits for its port.
-    late = min(stores, default=0) - start[end] - operator.distance
-    return cycle.delay + max(0, late) <= interval * cycle.distance
+    waiting = max(0, min(stores, default=0) - start[end] - operator.distance)
+    if body.personality.rules.loads_together and _loaded_at_once(body, times, cycle.address):
+        chain = [o.distance for n in cycle.path[:-1] if (o := graph.operator[n]) is not None]
+        waiting += start[end] - start[cycle.path[0]] - sum(chain)
+    return cycle.delay + waiting <= interval * cycle.distance
+
+
+def _loaded_at_once(body: Body, times: Times, address: int) -> bool:
+    """All that is loaded of an address's memory is loaded in one state."""
+    graph, table = body.graph, body.addresses
+    memory = table.shape(address).memory
+    loads = (n for n in body.nodes if graph.kind[n] == LOAD)
+    own = (n for n in loads if table.shape(graph.address[n]).memory == memory)
+    return len({times.start[n] for n in own}) == 1
 
 
 def delayed(
     body: Body, times: Times, recurrences: list[Cycle], interval: int, units: Mapping[str, int]
 ) -> Times | None:
-    """The schedule with the operations on its register recurrences as late as the last of each
-    allows; None where that does not close them, or wants more units.
+    """The schedule with the operations on its recurrences as late as the last of each allows; None
+    where that does not close them, or wants more units.
     """
     graph = body.graph
     start = dict(times.start)
+    memory = body.personality.rules.loads_together
     for cycle in recurrences:
-        if cycle.through == "register" and not _closes(body, times, cycle, interval):
+        inside = bool(cycle.path) and (memory or cycle.through == "register")
+        if inside and not _closes(body, times, cycle, interval):
             at = start[cycle.path[-1]]
             for n in reversed(cycle.path[:-1]):
                 operator = graph.operator[n]

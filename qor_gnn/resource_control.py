@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import zip_longest
 
 from qor_gnn.region import Loop, Memory
 from qor_gnn.regions import Region
@@ -50,7 +51,19 @@ def states_of(region: Region) -> int:
         return own + _CALL
     if region.times is not None:
         return own + region.times.states
-    return own + 1 + sum(states_of(child) for child in region.children)
+    return own + 1 + _states_in(region.children)
+
+
+def _states_in(regions: Sequence[Region]) -> int:
+    """States of what a loop holds."""
+    total = 0
+    for region, behind in zip_longest(regions, regions[1:]):
+        body = region.body
+        once = region.kind == "block" and body is not None and body.personality.rules.blocks_once
+        waited = behind.prologue if behind is not None else 0
+        if not once or waited < region.latency or not region.latency:
+            total += states_of(region)
+    return total
 
 
 def counter_bits(loop: Loop) -> int:

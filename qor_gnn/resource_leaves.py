@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from qor_gnn.binding import region_units
 from qor_gnn.body import Body
 from qor_gnn.graph import LOAD, STORE
+from qor_gnn.late import late, waits
 from qor_gnn.paths import register_paths
 from qor_gnn.personality import Operator
 from qor_gnn.pipeline import concurrency
@@ -115,6 +116,8 @@ def _leaf(region: Region, body: Body, times: Times, around: tuple[Region, ...]) 
         period = max(1, times.states)
         if region.kind == "sequential":
             times = _delayed(body, times, units)
+        elif waits(body):
+            times = late(body, times)
     else:
         period = pipeline.interval
         hold = period > _OVERLAPPED

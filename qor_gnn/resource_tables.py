@@ -11,6 +11,9 @@ from functools import cache
 ADDER = 7
 """LUTs of an adder besides one for each bit."""
 
+_DIVIDED = 12  # bits of an index from which on the adders around its division are dearer
+_DIVIDED_MORE = 21  # LUTs for each bit more
+
 _INPUTS: dict[int, int] = {
     1: 0, 2: 9, 3: 14, 4: 20, 5: 26, 6: 31, 7: 37, 8: 43, 9: 49, 10: 54, 11: 59, 12: 65, 16: 65,
     17: 81, 23: 116, 25: 123, 33: 152, 64: 273, 65: 279, 129: 678,
@@ -73,12 +76,12 @@ def divider(width: int) -> tuple[int, int]:
 def division_adders(width: int) -> int:
     """LUTs around a division in DSP slices: the index, the quotient's multiple, and their difference.
 
-    40 to 60 in gemm-ncubed with 12 bits; stencil-3d with 16 bits has twice what this says.
+    40 to 60 in gemm-ncubed with 12 bits, 140 to 190 in stencil-3d with 16.
 
     Args:
         width: bits of the index.
     """
-    return 3 * (width + ADDER)
+    return 3 * (width + ADDER) + _DIVIDED_MORE * max(0, width - _DIVIDED)
 
 
 @cache

@@ -164,7 +164,14 @@ def _single_port(pipe: Pipe, arrays: Mapping[str, list[Touch]]) -> int:
 
 
 def _carried_row(pipe: Pipe, touches: list[Touch]) -> bool:
-    """With loops unrolled inside, the outermost flattened loop updates the elements again."""
+    """With loops unrolled inside, a loop updates the elements again: the pipelined one, where the
+    tool unrolled the others, or the outermost flattened one.
+    """
+    if pipe.unrolled_by_tool:
+        inside = {x.iv for x in pipe.inner}
+        written = [t.variables for t in touches if t.write]
+        if any(pipe.loop.iv not in v and inside & v for v in written):
+            return True
     if not pipe.inner or not pipe.flattened:
         return False
     outer, own = pipe.flattened[0].iv, pipe.loop.iv

@@ -154,6 +154,27 @@ def test_an_unrolled_parent_takes_the_short_loop_in() -> None:
     assert dict(found(short(False), Unroll("j", 2), kept="ij").units)["dmul"] == 16
 
 
+@pytest.mark.parametrize(("copies", "replicas"), [(2, 1), (4, 3)])
+def test_a_row_that_the_pipelined_loop_updates_again_sets_the_interval(
+    copies: int, replicas: int
+) -> None:
+    # gemm-blocked, L3 = 2 and 4: 8 elements are updated through a port for each, and what is only
+    # read is read from copies; 22 and 44 slices, without a division.
+    p = ProgramBuilder("updated")
+    a, b = p.local("a", f64, (512,)), p.local("b", f64, (512,))
+    c, x = p.local("c", f64, (512,)), p.local("x", f64)
+    i, k, j = p.loops(i=64, k=8, j=8)
+    p.compute("S", (i, k), x, a[8 * i + k])
+    p.compute("T", (i, k, j), c[8 * i + j], c[8 * i + j] + x * b[64 * k + j], after=("S", k))
+    answer = found(p, Unroll("k", copies), kept="ik")
+    assert answer.loops[-1].ii == 8
+    assert answer.dsp == copies * (8 + 3)
+    whole = kernel(p, Unroll("k", copies))
+    parts, times = partitioned(whole, frozenset("ik"))
+    assert all(m.banks == 1 for m in parts.memories)
+    assert times["b"] == replicas
+
+
 # ------------------------------------------------------------------------------------------ banks
 
 

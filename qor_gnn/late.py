@@ -1,0 +1,58 @@
+"""When a body that is not pipelined does what it has time for (`Rules.late_loads`)."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from qor_gnn.body import Body, only_multiplexed
+from qor_gnn.graph import LOAD, STORE
+from qor_gnn.paths import register_paths
+from qor_gnn.scheduling import Times, priorities
+
+_SPARE = 8  # states: what has more of them to wait does
+
+
+def waits(body: Body) -> bool:
+    """Whether what is loaded is loaded when it is wanted: no accumulator is carried from one
+    iteration to the next, and some bank of each load is known.
+    """
+    if not body.personality.rules.late_loads or register_paths(body):
+        return False
+    kinds = body.graph.kind
+    return not any(kinds[n] == LOAD and only_multiplexed(body, n) for n in body.nodes)
+
+
+def late(body: Body, times: Times) -> Times:
+    """The schedule with operations spread along the slowest chains, and as long.
+
+    What has time is loaded as late as what uses it allows and a port is free, and used as soon as all
+    of it is there, so that operators come at the rate of loads. Stores wait for nothing.
+    """
+    height, first = priorities(body), times.start
+    kinds = body.graph.kind
+    latest = {
+        n: times.states - height[n]
+        for n in body.nodes
+        if kinds[n] != STORE and times.states - height[n] - first[n] > _SPARE
+    }
+    start = first | _loads(body, first, {n: t for n, t in latest.items() if kinds[n] == LOAD})
+    for n in sorted((n for n in latest if kinds[n] != LOAD), key=latest.__getitem__):
+        there = max((start[m] + states for m, states in body.preds[n]), default=latest[n])
+        start[n] = min(latest[n], there)
+    return Times(start, times.states, times.offset)
+
+
+def _loads(body: Body, first: dict[int, int], latest: dict[int, int]) -> dict[int, int]:
+    """When the loads start that can wait: the last ones first, as ports are free."""
+    used: Counter[tuple[int, int]] = Counter()
+    for n, taken in body.ports.items():
+        if body.graph.kind[n] == LOAD and n not in latest:
+            used.update((port, first[n]) for port, _ in taken)
+    found: dict[int, int] = {}
+    for n in sorted(latest, key=lambda n: -latest[n]):
+        at, taken = latest[n], body.ports.get(n, ())
+        while at > 0 and any(used[port, at] >= capacity for port, capacity in taken):
+            at -= 1
+        found[n] = at
+        used.update((port, at) for port, _ in taken)
+    return found
