@@ -101,6 +101,8 @@ def command(kernel: str, folder: Path, resume: bool, form: str, **given: Any) ->
             show("explore", view.columns(plan.objectives, plan.promote, form), front, form)
         for line in view.summary(run, problem, found.trials, time.monotonic() - start):
             console.say(line)
+        if found.spent:
+            console.say("note: the space has no more points that are worth a trial")
         for note in plan.where.notes:
             console.say(f"note: {note}")
         write_report(run)
@@ -177,12 +179,12 @@ def _heard(plan: Plan, problem: Problem, trials: int) -> Iterator[Heard]:
     promoted = 0
     with console.progress(f"explore {plan.program.name}") as update, stop_once() as stopping:
 
-        def of_trial(finished: Finished, result: Result) -> None:
+        def of_trial(finished: Finished, result: Result, count: int) -> None:
             nonlocal best
             if result.status.value == "ok" and result.latency is not None:
                 best = result.latency if best is None else min(best, result.latency)
             word = result.status.value if best is None else best_word(best, problem)
-            update(min(finished.number + 1, trials), trials, word)
+            update(min(count, trials), trials, word)
 
         def of_promotion(design: Design, result: Result) -> None:
             nonlocal promoted

@@ -220,7 +220,7 @@ def _failures(
         result = judgements.get(trial.key)
         reason = _SHARE.sub("", result.detail) if result else ""
         if not trial.key and trial.status == "infeasible":
-            reason = "needs more banks than there may be"  # no schedule, so nothing was evaluated
+            reason = "no partition of the arrays serves the factors of all nests"  # of older runs
         counts[trial.status, reason] += 1
     return tuple((*what, count) for what, count in counts.most_common(_REASONS))
 

@@ -15,7 +15,7 @@ from dse.report.tables import bar, cycles, duration, label, pairs, percent, tabl
 
 MEANINGS = {
     "ok": "evaluated, and within the limits",
-    "infeasible": "over a limit, or in need of more banks than there may be",
+    "infeasible": "over a limit, or no partition of the arrays serves all nests",
     "illegal": "the schedule breaks a dependence or does not fit the program",
     "timeout": "no answer in time",
     "tool-error": "the evaluator or its tool failed",

@@ -50,19 +50,26 @@ class Means:
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """Who is told of trials and of promotions, and asked whether to stop."""
+    """Who is told of trials (how many have ended, too) and of promotions, and asked whether to stop."""
 
-    trial: Callable[[Finished, Result], None]
+    trial: Callable[[Finished, Result, int], None]
     promoted: Callable[[Design, Result], None]
     stopping: Callable[[], bool]
 
 
 @dataclass(frozen=True, slots=True)
 class Explored:
-    """How an exploration ended: trials with an end in all, and whether it was stopped."""
+    """How an exploration ended.
+
+    Attributes:
+        trials: with an end, in all.
+        stopped: by the user.
+        spent: the space has no more points to try.
+    """
 
     trials: int
     stopped: bool
+    spent: bool = False
 
 
 def explore(
@@ -99,7 +106,7 @@ def explore(
     )  # fmt: skip
     run.event("resumed" if resume else "started", trials=study.count)
     options = Options(plan.where.device, plan.clock, plan.limits, plan.strategy, means.trials)
-    stopped = False
+    stopped = spent = False
     with contextlib.ExitStack() as stack:
         offers = None
         if means.shared:
@@ -108,16 +115,18 @@ def explore(
         try:
             for part in _parts(plan, means.trials):
                 with contextlib.closing(_fanout(plan, means, offers, plan.evaluator)) as fanout:
-                    Session(
+                    session = Session(
                         run, space, study, plan.evaluator, replace(options, trials=part.trials),
                         heard.trial, heard.stopping, fanout, cache,
-                    ).explore()  # fmt: skip
+                    )  # fmt: skip
+                    session.explore()
+                    spent = session.spent
                 for name in plan.promote:
                     _promote(run, plan, name, part.promoted, means, offers, heard, cache)
         except StopRequestedError:
             stopped = True
     run.event("stopped" if stopped else "finished", trials=study.count)
-    return Explored(study.count, stopped)
+    return Explored(study.count, stopped, spent)
 
 
 @dataclass(frozen=True, slots=True)

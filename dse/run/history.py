@@ -55,6 +55,8 @@ def recorded(study: Any) -> tuple[Recorded, ...]:
     starts = [t.datetime_start for t in trials if t.datetime_start is not None]
     found: list[Recorded] = []
     for trial in trials:
+        if trial.user_attrs.get("dropped"):
+            continue  # another one was tried in its place
         status = trial.user_attrs.get("status")
         if status is None:
             status = "lost" if trial.state.is_finished() else "running"

@@ -20,7 +20,7 @@ from dse.space.space import Point, Space
 from dse.strategies.auto import opening
 from dse.strategies.nearby import Nearby
 from dse.strategies.pom import Trial, pom
-from dse.strategies.sampled import all_points, sampled_point, sampled_structure
+from dse.strategies.sampled import all_points, parameters, sampled_point, sampled_structure
 from dsl.errors import InputError
 
 if TYPE_CHECKING:
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 STRATEGIES = ("auto", "pom", *SAMPLERS, "exhaustive")
 EXHAUSTIVE = 50_000  # points, at most
+NO_PARTITION = "no partition of the arrays serves the factors of all nests"
+_LOCAL = 0.5  # of what replaces a sampler's points, the share of neighbours of the front
 _PATIENCE = 0.5  # seconds between looks at what else there is to do
 
 
@@ -53,10 +55,10 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class _Flight:
-    """A trial that waits for a result; ``point`` is None where none was made."""
+    """A trial that waits for a result."""
 
     trial: Asked
-    point: Point | None
+    point: Point
 
 
 @dataclass(slots=True)
@@ -68,7 +70,7 @@ class Session:
     study: Study
     evaluator: Evaluator
     options: Options
-    heard: Callable[[Finished, Result], None]
+    heard: Callable[[Finished, Result, int], None]  # the last: trials with an end so far
     stopping: Callable[[], bool]
     fanout: Fanout = field(default_factory=lambda: Here(60.0))
     cache: ResultCache = field(default_factory=ResultCache)
@@ -76,7 +78,8 @@ class Session:
     flying: dict[str, list[_Flight]] = field(default_factory=dict)
     again: list[Job] = field(default_factory=list)
     random: Random = field(init=False)
-    nearby: Nearby | None = None  # from when neighbours of the front are proposed
+    nearby: Nearby | None = None  # from when points are drawn
+    spent: bool = False  # there are no more points to try
 
     def __post_init__(self) -> None:
         self.by_key = {f.key: f for f in self.study.finished.values() if f.key}
@@ -108,12 +111,16 @@ class Session:
                 return
 
     def evaluate(self, point: Point) -> Result:
-        """The result of one point: from the run where it is known, else a trial of its own."""
+        """The result of one point: from the run where it is known, else a trial of its own.
+
+        A point that there is no schedule of is no trial.
+        """
         request = self._request(point)
-        if request is not None:
-            key = key_of(request, self.evaluator)
-            if key in self.by_key and (known := self.run.result(key)) is not None:
-                return judged(known, self.options.limits)
+        if request is None:
+            return Result(Status.INFEASIBLE, detail=NO_PARTITION)
+        key = key_of(request, self.evaluator)
+        if key in self.by_key and (known := self.run.result(key)) is not None:
+            return judged(known, self.options.limits)
         results: list[Result] = []
         self._evaluate_all((point,), results.append)
         return results[0]
@@ -125,35 +132,49 @@ class Session:
         return Request(self.space.program, schedule, self.options.device, self.options.clock)
 
     def _sampled(self, structures: bool) -> None:
-        nearby = self._informed() if structures else None
+        nearby = self._informed()
+        chosen = self._structured if structures else self._suggested
 
         def flights() -> Iterator[_Flight]:
             while self._more:
-                trial = self.study.ask()
-                if nearby is not None:
-                    yield self._structured(trial, nearby)
-                else:
-                    yield _Flight(trial, sampled_point(trial, self.space))
+                flight = chosen(self.study.ask(), nearby)
+                if flight is None:
+                    self.spent = True
+                    return
+                yield flight
 
         self._fly(flights())
 
     def _informed(self) -> Nearby:
-        """Neighbours of the front, told of all that has ended."""
+        """Points that nobody has tried, as far as is known of all that has ended."""
         self.nearby = Nearby(self.space, self.options.budget, self.random)
         for ended in self.study.finished.values():
             if ended.point is not None:
                 self._learn(self.nearby, ended.point, self.run.result(ended.key))
         return self.nearby
 
-    def _structured(self, trial: Asked, nearby: Nearby) -> _Flight:
-        """What is solved for a suggested structure; where that is known, a neighbour of the front."""
+    def _structured(self, trial: Asked, nearby: Nearby) -> _Flight | None:
+        """What is solved for a suggested structure; where that is known, another point."""
         solution = sampled_structure(trial, self.space, self.options.budget)
-        if solution is None or solution.point in nearby.tried:
-            near = nearby.next()
-            if near is not None:
-                self.study.drop(trial)
-                return _Flight(self.study.ask(), near)
-        return _Flight(trial, solution.point if solution else None)
+        if solution is not None and nearby.take(solution.point):
+            return _Flight(trial, solution.point)
+        self.study.drop(trial)
+        other = nearby.next() or nearby.anywhere()
+        return None if other is None else _Flight(self.study.ask(), other)
+
+    def _suggested(self, trial: Asked, nearby: Nearby) -> _Flight | None:
+        """What a sampler suggests; where that is of no use, another point, of which it learns."""
+        point = sampled_point(trial, self.space)
+        if nearby.affordable(point) and nearby.take(point):
+            return _Flight(trial, point)
+        # By turns: neighbours alone would leave the sampler with a corner of the space to learn from.
+        local = self.options.strategy != "random" and self.random.random() < _LOCAL
+        other = (nearby.next() if local else None) or nearby.anywhere()
+        if other is None:
+            self.study.drop(trial)
+            return None
+        trial = self.study.instead(trial, parameters(other, self.space))
+        return _Flight(trial, sampled_point(trial, self.space))
 
     def _learn(self, nearby: Nearby, point: Point, result: Result | None) -> None:
         fits = result is not None and judged(result, self.options.limits).status is Status.OK
@@ -171,12 +192,17 @@ class Session:
             if len(points) > EXHAUSTIVE:
                 message = f"the space has more than {EXHAUSTIVE:,} points within the budget"
                 raise InputError("W524", message, help="take a smaller --size or --dsp, or auto")
-        waiting = (p for p in points if not self._known(p))
+        waiting = (p for p in points if self._fresh(p))
         self._evaluate_all(takewhile(lambda _: self._more, waiting))
+        self.spent = self._more
 
-    def _known(self, point: Point) -> bool:
+    def _fresh(self, point: Point) -> bool:
+        """Whether there is a schedule of a point, and nobody has tried that."""
         request = self._request(point)
-        return request is not None and key_of(request, self.evaluator) in self.by_key
+        if request is None:
+            return False
+        key = key_of(request, self.evaluator)
+        return key not in self.by_key and key not in self.flying
 
     def _evaluate_all(
         self, points: Iterable[Point], heard: Callable[[Result], None] = lambda _: None
@@ -219,10 +245,8 @@ class Session:
     def _begin(self, flight: _Flight) -> Result | None:
         """Start a trial; its result where that is known at once."""
         trial, point = flight.trial, flight.point
-        request = None if point is None else self._request(point)
-        if point is None or request is None:
-            nothing = Result(Status.INFEASIBLE, detail="needs more banks than there may be")
-            return self._told(flight, "", nothing)
+        request = self._request(point)
+        assert request is not None, "only points with a schedule are tried"
         key = key_of(request, self.evaluator)
         self.study.begin(trial, point, key)
         if (known := self.run.result(key)) is not None:
@@ -257,10 +281,10 @@ class Session:
         found = judged(result, self.options.limits)
         shown = replace(found, status=Status.DUPLICATE) if duplicate else found
         ended = self.study.end(flight.trial, flight.point, key, shown)
-        if key and not duplicate:
+        if not duplicate:
             self.by_key[key] = ended
-        if self.nearby is not None and flight.point is not None:
+        if self.nearby is not None:
             self._learn(self.nearby, flight.point, result)
         self.run.event("trial", number=ended.number, key=key, status=shown.status.value)
-        self.heard(ended, shown)
+        self.heard(ended, shown, self.study.count)
         return found

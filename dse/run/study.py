@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from random import Random
 from typing import TYPE_CHECKING
 
 from dse.evaluators.base import Limits, Result, Status, judged
@@ -63,7 +64,7 @@ class Study:
             objectives: ``latency``, ``seconds`` or resources, all to be small.
             limits: the constraints.
             sampler_name: which of Optuna's.
-            seed: of the sampler.
+            seed: of the sampler; one that goes on with a study draws other numbers than before.
             storage: where the study is; None for the run's journal.
             name: of the study there.
             parallel: points are asked for while others are evaluated.
@@ -87,7 +88,6 @@ class Study:
                 study_name=name,
                 storage=self.storage,
                 directions=["minimize"] * len(self.objectives),
-                sampler=sampler(sampler_name, seed, parallel=parallel),
                 load_if_exists=not new,
             )
         except library.exceptions.DuplicatedStudyError as error:
@@ -99,6 +99,8 @@ class Study:
             ) from error
         self._name_objectives(library)
         self._recover()
+        begun = len(self.study.get_trials(deepcopy=False))
+        self.study.sampler = sampler(sampler_name, _mixed(seed, begun), parallel=parallel)
         self.finished = {f.number: f for f in self._finished()}
 
     def _name_objectives(self, library: ModuleType) -> None:
@@ -119,7 +121,12 @@ class Study:
                 yield Finished(trial.number, point, key, Status(status))
 
     def _recover(self) -> None:
-        """Trials that a killed process left running fail; those with a result are added anew."""
+        """Trials that a killed process left running fail; those with a result are added anew.
+
+        What it left waiting is dropped.
+        """
+        while self.study.get_trials(deepcopy=False, states=(self._states.WAITING,)):
+            self.drop(self.ask())
         for trial in self.study.get_trials(deepcopy=False, states=(self._states.RUNNING,)):
             self.study.tell(trial.number, state=self._states.FAIL)
             design = trial.user_attrs.get("design", {})
@@ -163,15 +170,27 @@ class Study:
 
     def drop(self, trial: optuna.trial.Trial) -> None:
         """What was suggested is of no use: it does not count."""
+        trial.set_user_attr("dropped", True)
         self.study.tell(trial, state=self._states.FAIL)
+
+    def instead(
+        self, trial: optuna.trial.Trial, parameters: Mapping[str, int]
+    ) -> optuna.trial.Trial:
+        """Another trial in place of a dropped one, of which the sampler learns like of its own.
+
+        Args:
+            trial: of which the suggestions are of no use.
+            parameters: what the other one suggests.
+        """
+        self.drop(trial)
+        self.study.enqueue_trial(dict(parameters))
+        return self.ask()
 
     def begin(self, trial: optuna.trial.Trial, point: Point, key: str) -> None:
         """Write down what a trial is about, before it is evaluated."""
         trial.set_user_attr("design", {"point": point_to_json(point), "key": key})
 
-    def end(
-        self, trial: optuna.trial.Trial, point: Point | None, key: str, result: Result
-    ) -> Finished:
+    def end(self, trial: optuna.trial.Trial, point: Point, key: str, result: Result) -> Finished:
         """Tell the study what came of a trial."""
         for name, over in self._constraints(result).items():
             trial.set_constraint(name, over)
@@ -191,6 +210,11 @@ class Study:
         known = [n for n in self.limits.resources if n in result.resources]
         known += ["latency"] if self.limits.latency is not None and result.evaluated else []
         return {name: excess.get(name, -1.0) for name in known}
+
+
+def _mixed(seed: int, trials: int) -> int:
+    """The seed of what goes on with a study of so many trials."""
+    return Random(f"{seed}:{trials}").getrandbits(32) if trials else seed
 
 
 def objective_values(

@@ -1,4 +1,4 @@
-"""Neighbours of the designs on the front, whatever the objectives are.
+"""Points that nobody has tried: neighbours of the designs on the front, and others at random.
 
 The other strategies plan with cycles and DSP; where there is more to make small, or to keep to, what is
 next to the best designs so far is worth more than what was planned before.
@@ -8,18 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import product
 from random import Random
 
-from dse.space.space import Point, Space
+from dse.space.space import Choice, Point, Space
 from dse.strategies.estimates import Estimates
 from dse.strategies.refine import neighbours
+from dse.strategies.sampled import sampled_point
+from dsl.schedule import Schedule
 
 Values = tuple[float, ...]
+_DRAWS = 1_000  # points in a row that are of no use before a space counts as spent
+_FEW = 20_000  # points of a space that is gone through to the last one
 
 
 @dataclass(slots=True)
 class Nearby:
-    """Proposes points that nobody has tried.
+    """Proposes points that nobody has tried, each once: of points with one schedule only one.
 
     Attributes:
         space: of the kernel.
@@ -33,7 +38,9 @@ class Nearby:
     front: dict[Point, Values] = field(default_factory=dict)
     behind: list[Point] = field(default_factory=list)
     tried: set[Point] = field(default_factory=set)
+    made: set[Schedule] = field(default_factory=set)
     spent: set[Point] = field(default_factory=set)
+    through: set[bool] = field(default_factory=set)  # of `_rest`: what was gone through
     estimates: Estimates = field(init=False)
 
     def __post_init__(self) -> None:
@@ -41,7 +48,8 @@ class Nearby:
 
     def learn(self, point: Point, values: Values | None) -> None:
         """What came of a point: its objectives, or None where it does not keep to the limits."""
-        self.tried.add(point)
+        if point not in self.tried:
+            self.take(point)
         if values is None or point in self.front:
             return
         if any(_covers(other, values) for other in self.front.values()):
@@ -58,19 +66,66 @@ class Nearby:
             if point in self.spent:
                 continue
             for near in self._mixed(list(neighbours(self.space, point))):
-                if near not in self.tried and self._possible(near):
-                    self.tried.add(near)
+                if self.affordable(near) and self.take(near):
                     return near
             self.spent.add(point)
         return None
 
-    def _possible(self, point: Point) -> bool:
-        if self.estimates.figures(point).dsp > self.budget:
+    def anywhere(self) -> Point | None:
+        """A point drawn from all of the space; None where there seem to be no more.
+
+        What is estimated to be over the budget is taken only where nothing else is left and no design
+        is known that keeps to the limits: the estimates may be wrong.
+        """
+        for within in (True,) if self.front else (True, False):
+            for _ in range(_DRAWS):
+                point = sampled_point(self, self.space)
+                if (not within or self.affordable(point)) and self.take(point):
+                    return point
+            if self.space.size > _FEW or within in self.through:
+                continue
+            for point in self._mixed(list(_all(self.space))):
+                if (not within or self.affordable(point)) and self.take(point):
+                    return point
+            self.through.add(within)
+        return None
+
+    def take(self, point: Point) -> bool:
+        """Whether nobody has tried a point that there is a schedule of; from now on, somebody has."""
+        if point in self.tried:
             return False
-        return self.space.schedule(point) is not None
+        self.tried.add(point)
+        schedule = self.space.schedule(point)
+        if schedule is None or schedule in self.made:
+            return False
+        self.made.add(schedule)
+        return True
+
+    def affordable(self, point: Point) -> bool:
+        """Whether it is estimated to keep to the budget."""
+        return self.estimates.figures(point).dsp <= self.budget
+
+    def suggest_int(self, name: str, low: int, high: int) -> int:
+        """Drawn uniformly."""
+        return self.random.randint(low, high)
 
     def _mixed(self, points: list[Point]) -> Iterator[Point]:
         return iter(self.random.sample(points, len(points)))
+
+
+def _all(space: Space) -> Iterator[Point]:
+    """Every point that can be drawn."""
+    for number, variant in enumerate(space.variants):
+        options = [
+            [
+                Choice(k, vector)
+                for k, order in enumerate(nest.orders)
+                for vector in product(*(loop.factors for loop in order.loops))
+            ]
+            for nest in variant.nests
+        ]
+        for choices in product(*options):
+            yield Point(number, choices)
 
 
 def _covers(one: Values, other: Values) -> bool:

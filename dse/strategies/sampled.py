@@ -11,17 +11,21 @@ from dse.strategies.ladder import vectors
 from dse.strategies.solve import Solution, solve
 
 
-class Suggest(Protocol):
-    """The part of an Optuna trial that is used here."""
+class Pick(Protocol):
+    """The part of an Optuna trial that picks from lists."""
 
     def suggest_int(self, name: str, low: int, high: int) -> int:
         """A whole number, both ends included."""
+
+
+class Suggest(Pick, Protocol):
+    """The part of an Optuna trial that is used here."""
 
     def suggest_float(self, name: str, low: float, high: float, *, log: bool = False) -> float:
         """A number between the ends."""
 
 
-def sampled_point(trial: Suggest, space: Space) -> Point:
+def sampled_point(trial: Pick, space: Space) -> Point:
     """Every choice of a point as a parameter of its own, named after variant, statement and loop.
 
     Factors are suggested by their place in the ascending list of those worth trying.
@@ -39,6 +43,18 @@ def sampled_point(trial: Suggest, space: Space) -> Point:
     return Point(number, tuple(choices))
 
 
+def parameters(point: Point, space: Space) -> dict[str, int]:
+    """What a sampler would have had to suggest for a point."""
+    number = point.variant
+    found = {"variant": number}
+    for nest, choice in zip(space.variants[number].nests, point.choices, strict=True):
+        name = f"{number}.{nest.leader}"
+        found[f"{name}.order"] = choice.order
+        for loop, u in zip(nest.orders[choice.order].loops, choice.vector, strict=True):
+            found[f"{name}.{choice.order}.{loop.name}"] = loop.factors.index(u)
+    return found
+
+
 def sampled_structure(trial: Suggest, space: Space, budget: int) -> Solution | None:
     """Variant, orders and a share of the budget are suggested; the factors are solved for these.
 
@@ -52,7 +68,7 @@ def sampled_structure(trial: Suggest, space: Space, budget: int) -> Solution | N
     return found[0] if found else None
 
 
-def _pick(trial: Suggest, name: str, count: int) -> int:
+def _pick(trial: Pick, name: str, count: int) -> int:
     return trial.suggest_int(name, 0, count - 1) if count > 1 else 0
 
 

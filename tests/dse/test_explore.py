@@ -23,6 +23,7 @@ from dse.run.codec import (
 )
 from dse.run.directory import create, open_run
 from dse.run.front import Design, best, designs, front
+from dse.run.history import history
 from dse.run.study import objective_values
 from dse.space.space import Choice, Point
 from dsl.errors import InputError
@@ -123,12 +124,81 @@ def test_samplers_evaluate_what_they_suggest(tmp_path, capfd, strategy):
     code = explore(folder, "--strategy", strategy, "--trials", "15", "--dsp", "200", "--seed", "3")
     assert code in (0, 3)
     study = study_of(folder)
-    assert len(study.trials) == 15
     assert all(trial.state.is_finished() for trial in study.trials)
-    assert sum(statuses(folder).values()) == 15
-    assert "illegal" not in statuses(folder)
-    assert any(trial.values for trial in study.trials)
-    assert any(trial.params for trial in study.trials)
+    ended = [trial for trial in study.trials if "status" in trial.user_attrs]
+    assert len(ended) == sum(statuses(folder).values()) == 15
+    assert set(statuses(folder)) <= {"ok", "infeasible"}
+    assert len({trial.user_attrs["design"]["key"] for trial in ended}) == 15
+    assert all(trial.values and trial.params for trial in ended)
+    assert len(history(open_run(folder, write=False))) == 15
+
+
+@pytest.mark.parametrize("strategy", ["tpe", "nsga2", "random"])
+def test_what_cannot_be_of_use_is_no_trial(tmp_path, capfd, strategy):
+    # Of the points that a sampler may suggest half have no schedule, and a third too much DSP.
+    folder = tmp_path / "run"
+    words = ["--device", "xc7z020", "--strategy", strategy, "--trials", "60"]
+    assert explore(folder, *words) == 0
+    assert sum(statuses(folder).values()) == 60
+    assert statuses(folder)["ok"] > 50
+    dropped = [t for t in study_of(folder).trials if t.user_attrs.get("dropped")]
+    assert dropped
+    if strategy != "random":
+        told = [t for t in study_of(folder).trials if "fixed_params" in t.system_attrs]
+        assert told
+        assert all(t.values and t.params.items() <= fixed(t).items() for t in told)
+
+
+def fixed(trial) -> dict:
+    return trial.system_attrs["fixed_params"]
+
+
+def test_a_resumed_sampler_draws_other_points(tmp_path, capfd):
+    folder = tmp_path / "run"
+    explore(folder, "--strategy", "random", "--trials", "12")
+    before = [t.params for t in study_of(folder).trials]
+    explore(folder, "--strategy", "random", "--trials", "24", "--resume")
+    after = [t.params for t in study_of(folder).trials][len(before) :]
+    assert len(after) >= 12
+    drawn = [p for p in after if p in before]
+    assert len(drawn) < 3
+    assert statuses(folder).get("duplicate", 0) == 0
+    assert sum(statuses(folder).values()) == 24
+
+
+SMALL = """\
+import weft
+from weft import f32
+
+
+@weft.kernel
+def scale(x: f32[12], y: f32[12]):
+    for i in range(12):
+        y[i] = 2.0 * x[i]
+
+
+@weft.kernel
+def two(x: f32[10], y: f32[10], z: f32[10]):
+    for i in range(8):
+        y[i] = x[i] + 1.0
+    for j in range(6):
+        z[j] = y[j] + 3.0
+"""
+
+
+@pytest.mark.parametrize("strategy", ["auto", "random", "tpe", "exhaustive"])
+@pytest.mark.parametrize("kernel", ["scale", "two"])
+def test_a_space_that_is_spent_ends_the_search(tmp_path, capfd, kernel, strategy):
+    (tmp_path / "small.py").write_text(SMALL)
+    words = ["explore", f"{tmp_path}/small.py:{kernel}", "--out", str(tmp_path / "run")]
+    words += ["--strategy", strategy, "--trials", "400"]
+    assert weft_command(words) == 0
+    assert "note: the space has no more points that are worth a trial" in capfd.readouterr().err
+    found = statuses(tmp_path / "run")
+    assert set(found) <= {"ok", "infeasible"}
+    assert 5 <= found["ok"] < 400
+    assert weft_command([*words, "--resume"]) == 0
+    assert statuses(tmp_path / "run") == found
 
 
 def test_the_whole_of_a_small_space_is_evaluated(tmp_path, capfd):
@@ -265,7 +335,8 @@ def test_each_resource_is_an_objective_and_a_limit(tmp_path, capfd, resource):
     found = designs(open_run(tmp_path / "limited", write=False))
     assert found
     assert all(d.result.resources[resource] <= most for d in found)
-    assert len(found) < len(free) or most == max(free)
+    # What is estimated to be over the limit in DSP is not tried at all.
+    assert len(found) < len(free) or most == max(free) or resource == "dsp"
 
 
 def test_limits_are_counts_or_parts_of_the_device(tmp_path, capfd):

@@ -5,6 +5,7 @@ from random import Random
 from dse.strategies.estimates import Estimates
 from dse.strategies.nearby import Nearby
 from dse.strategies.refine import neighbours
+from dse.strategies.sampled import parameters, sampled_point
 from tests.dse.test_space import space
 
 BUDGET = 60
@@ -44,3 +45,42 @@ def test_a_design_in_between_stays_on_the_front():
     near.learn(next(neighbours(whole, whole.plain(0))), (1.0, 1.0))
     assert list(near.front.values()) == [(1.0, 1.0)]
     assert len(near.behind) == 3
+
+
+def test_what_is_drawn_is_new_and_possible_and_within_the_budget():
+    whole = space("polybench/gesummv")
+    near = Nearby(whole, BUDGET, Random(0))
+    near.learn(whole.plain(0), (1.0,))
+    found = [near.anywhere() for _ in range(40)]
+    schedules = {whole.schedule(point) for point in found}
+    assert len(schedules) == 40
+    assert None not in schedules
+    assert whole.schedule(whole.plain(0)) not in schedules
+    assert all(Estimates(whole).figures(point).dsp <= BUDGET for point in found)
+
+
+def test_estimates_over_the_budget_are_tried_while_nothing_fits():
+    whole = space("polybench/gesummv")
+    near = Nearby(whole, 0, Random(0))
+    assert whole.schedule(near.anywhere()) is not None
+    near.learn(whole.plain(0), (1.0,))
+    assert near.anywhere() is None
+
+
+def test_a_sampler_could_have_suggested_what_is_drawn():
+    whole = space("polybench/gesummv")
+    near = Nearby(whole, BUDGET, Random(0))
+    for _ in range(20):
+        point = near.anywhere()
+        assert sampled_point(Said(parameters(point, whole)), whole) == point
+
+
+class Said:
+    """Suggests what it was told."""
+
+    def __init__(self, parameters: dict[str, int]) -> None:
+        self.parameters = parameters
+
+    def suggest_int(self, name: str, low: int, high: int) -> int:
+        assert low <= self.parameters[name] <= high
+        return self.parameters[name]
