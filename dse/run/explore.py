@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from dse.evaluators.base import TRUE, Evaluator, Request, Result
 from dse.evaluators.registry import evaluator
+from dse.run.again import failed, failed_promotions, lasting
 from dse.run.cache import ResultCache
 from dse.run.directory import RunDirectory
 from dse.run.fanout import Fanout, Here, Processes, Several, preload_of
@@ -98,7 +99,7 @@ def explore(
             ``exhaustive``; W533 the study is there already; W534 no Dask cluster answers.
     """
     place = journal(run.journal) if storage is None else storage
-    cache = ResultCache(means.cache, left_results(place, plan.study))
+    cache = ResultCache(means.cache, lasting(left_results(place, plan.study)))
     study = Study(
         run, plan.objectives, plan.limits, _sampler(plan.strategy), plan.seed, storage=place,
         name=plan.study, parallel=means.jobs != 1 or means.shared or means.dask is not None,
@@ -106,6 +107,8 @@ def explore(
     )  # fmt: skip
     run.event("resumed" if resume else "started", trials=study.count)
     options = Options(plan.where.device, plan.clock, plan.limits, plan.strategy, means.trials)
+    again = failed(run, plan.timeout)
+    promoted_again = {name: failed_promotions(run, name, plan.timeout) for name in plan.promote}
     stopped = spent = False
     with contextlib.ExitStack() as stack:
         offers = None
@@ -117,12 +120,15 @@ def explore(
                 with contextlib.closing(_fanout(plan, means, offers, plan.evaluator)) as fanout:
                     session = Session(
                         run, space, study, plan.evaluator, replace(options, trials=part.trials),
-                        heard.trial, heard.stopping, fanout, cache,
+                        heard.trial, heard.stopping, fanout, cache, failed=again,
                     )  # fmt: skip
                     session.explore()
                     spent = session.spent
                 for name in plan.promote:
-                    _promote(run, plan, name, part.promoted, means, offers, heard, cache)
+                    _promote(
+                        run, plan, name, part.promoted, means, offers, heard, cache,
+                        promoted_again[name],
+                    )  # fmt: skip
         except StopRequestedError:
             stopped = True
     run.event("stopped" if stopped else "finished", trials=study.count)
@@ -179,6 +185,7 @@ def _promote(
     offers: Offers | None,
     heard: Heard,
     cache: ResultCache,
+    failed: set[str],
 ) -> None:
     chosen = evaluator(name, plan.source, plan.size, plan.digest, plan.timeout, plan.weights)
 
@@ -192,5 +199,5 @@ def _promote(
         order = Learner(run, name, plan.where, request, plan.weights)
     with contextlib.closing(_fanout(plan, means, offers, chosen)) as fanout:
         Promotion(
-            run, chosen, request, most, heard.promoted, heard.stopping, fanout, cache, order
+            run, chosen, request, most, heard.promoted, heard.stopping, fanout, cache, order, failed
         ).carry_out()

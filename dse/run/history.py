@@ -51,11 +51,14 @@ def history(run: RunDirectory) -> tuple[Recorded, ...]:
 
 def recorded(study: Any) -> tuple[Recorded, ...]:
     """The trials of an Optuna study that `dse.run.study.Study` wrote."""
+    from dse.run.study import replaced_trials
+
     trials = sorted(study.get_trials(deepcopy=False), key=lambda t: t.number)
     starts = [t.datetime_start for t in trials if t.datetime_start is not None]
     found: list[Recorded] = []
+    replaced = replaced_trials(trials)
     for trial in trials:
-        if trial.user_attrs.get("dropped"):
+        if trial.user_attrs.get("dropped") or trial.number in replaced:
             continue  # another one was tried in its place
         status = trial.user_attrs.get("status")
         if status is None:
@@ -77,7 +80,8 @@ def _told(log: Sequence[dict[str, Any]]) -> tuple[Recorded, ...]:
         )
         for e in log if e.get("event") == "trial" and isinstance(e.get("number"), int)
     }  # fmt: skip
-    return tuple(found[number] for number in sorted(found))
+    replaced = {e.get("replaces") for e in log if e.get("event") == "trial"}
+    return tuple(found[number] for number in sorted(found) if number not in replaced)
 
 
 def events(run: RunDirectory) -> Iterator[dict[str, Any]]:

@@ -36,6 +36,7 @@ class Promotion:
         fanout: where they are evaluated.
         cache: where results may be.
         chosen: which of the run's designs to evaluate, the most wanted first, as far as is known.
+        failed: keys of designs that were promoted before, but are to be once more.
     """
 
     run: RunDirectory
@@ -47,6 +48,7 @@ class Promotion:
     fanout: Fanout
     cache: ResultCache = field(default_factory=ResultCache)
     chosen: Callable[[tuple[Design, ...]], tuple[Design, ...]] = front
+    failed: set[str] = field(default_factory=set)
     flying: dict[str, Design] = field(default_factory=dict)
     again: list[Job] = field(default_factory=list)
 
@@ -74,19 +76,15 @@ class Promotion:
 
     def _candidates(self) -> list[Design]:
         found = designs(self.run)
-        under_way = {design.key for design in self.flying.values()}
-        spent = sum(self.evaluator.name in d.promoted for d in self._all(found)) + len(under_way)
-        fresh = [
-            design
-            for design in self.chosen(found)
-            if self.evaluator.name not in design.promoted and design.key not in under_way
-        ]
-        return fresh[: max(0, self.most - spent)]
-
-    def _all(self, found: tuple[Design, ...]) -> list[Design]:
-        return [*found, *designs(self.run, refuted=True)]
+        spent = {design.key for design in self.flying.values()}
+        for design in (*found, *designs(self.run, refuted=True)):
+            if self.evaluator.name in design.promoted and design.key not in self.failed:
+                spent.add(design.key)
+        fresh = [design for design in self.chosen(found) if design.key not in spent]
+        return fresh[: max(0, self.most - len(spent))]
 
     def _begin(self, design: Design) -> None:
+        self.failed.discard(design.key)
         request = self.request(design.key)
         key = key_of(request, self.evaluator)
         self.flying[key] = design

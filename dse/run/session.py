@@ -15,7 +15,7 @@ from dse.run.codec import key_of, point_to_json
 from dse.run.directory import RunDirectory
 from dse.run.fanout import Done, Fanout, Here, Job
 from dse.run.samplers import SAMPLERS
-from dse.run.study import Finished, Study
+from dse.run.study import REPLACES, Finished, Study
 from dse.space.space import Point, Space
 from dse.strategies.auto import opening
 from dse.strategies.nearby import Nearby
@@ -77,6 +77,7 @@ class Session:
     by_key: dict[str, Finished] = field(default_factory=dict)
     flying: dict[str, list[_Flight]] = field(default_factory=dict)
     again: list[Job] = field(default_factory=list)
+    failed: set[str] = field(default_factory=set)  # keys of results that are worth another try
     random: Random = field(init=False)
     nearby: Nearby | None = None  # from when points are drawn
     spent: bool = False  # there are no more points to try
@@ -92,6 +93,7 @@ class Session:
             StopRequestedError: the user asked to stop.
             InputError: W524 the space has too many points for ``exhaustive``.
         """
+        self._failed_again()
         match self.options.strategy:
             case "pom":
                 budget, limits = self.options.budget, self.options.limits
@@ -104,6 +106,22 @@ class Session:
                 self._exhaustive()
             case _:
                 self._sampled(structures=False)
+
+    def _failed_again(self) -> None:
+        """What failed in an earlier session, but may go otherwise now, in the place of its trial."""
+        before = [f for key, f in self.by_key.items() if key in self.failed and f.point is not None]
+        sampled = self.options.strategy in SAMPLERS
+
+        def flights() -> Iterator[_Flight]:
+            for ended in before:
+                assert ended.point is not None
+                known = parameters(ended.point, self.space) if sampled else {}
+                trial = self.study.again(ended, known)
+                if sampled:
+                    sampled_point(trial, self.space)
+                yield _Flight(trial, ended.point)
+
+        self._fly(flights())
 
     def _drain(self, trials: Iterator[Trial]) -> None:
         for _ in trials:
@@ -249,7 +267,9 @@ class Session:
         assert request is not None, "only points with a schedule are tried"
         key = key_of(request, self.evaluator)
         self.study.begin(trial, point, key)
-        if (known := self.run.result(key)) is not None:
+        if key in self.failed:
+            self.failed.discard(key)
+        elif (known := self.run.result(key)) is not None:
             return self._told(flight, key, known, duplicate=key in self.by_key)
         if key in self.flying:
             self.flying[key].append(flight)
@@ -285,6 +305,9 @@ class Session:
             self.by_key[key] = ended
         if self.nearby is not None:
             self._learn(self.nearby, flight.point, result)
-        self.run.event("trial", number=ended.number, key=key, status=shown.status.value)
+        self.run.event(
+            "trial", number=ended.number, key=key, status=shown.status.value,
+            **{k: v for k, v in flight.trial.user_attrs.items() if k == REPLACES},
+        )  # fmt: skip
         self.heard(ended, shown, self.study.count)
         return found

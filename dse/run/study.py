@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import TYPE_CHECKING
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["STUDY", "Finished", "Study", "objective_values", "optuna_library"]
 
+REPLACES = "replaces"  # attribute of a trial: the number of the one that it is another try of
 STUDY = "weft"  # the name of a study that has a storage for itself
 
 
@@ -112,9 +113,11 @@ class Study:
                 self.study.set_metric_names(list(self.objectives))
 
     def _finished(self) -> Iterator[Finished]:
-        for trial in self.study.get_trials(deepcopy=False):
+        trials = self.study.get_trials(deepcopy=False)
+        replaced = replaced_trials(trials)
+        for trial in trials:
             status = trial.user_attrs.get("status")
-            if trial.state.is_finished() and status is not None:
+            if trial.state.is_finished() and status is not None and trial.number not in replaced:
                 design = trial.user_attrs.get("design")
                 point = point_from_json(design["point"]) if design else None
                 key = design["key"] if design else ""
@@ -135,13 +138,14 @@ class Study:
                 continue
             values = self.values(result)
             status = judged(result, self.limits).status.value
+            again = {k: v for k, v in trial.user_attrs.items() if k == REPLACES}
             self.study.add_trial(
                 optuna_library().trial.create_trial(
                     state=self._states.FAIL if values is None else self._states.COMPLETE,
                     values=values,
                     params=trial.params,
                     distributions=trial.distributions,
-                    user_attrs={"design": design, "status": status},
+                    user_attrs={"design": design, "status": status, **again},
                     constraints=self._constraints(result),
                 )
             )
@@ -186,6 +190,19 @@ class Study:
         self.study.enqueue_trial(dict(parameters))
         return self.ask()
 
+    def again(self, ended: Finished, parameters: Mapping[str, int]) -> optuna.trial.Trial:
+        """Another trial of what failed; when it has ended, the first does not count any more.
+
+        Args:
+            ended: the trial that failed.
+            parameters: what was suggested there.
+        """
+        if parameters:
+            self.study.enqueue_trial(dict(parameters))
+        trial = self.ask()
+        trial.set_user_attr(REPLACES, ended.number)
+        return trial
+
     def begin(self, trial: optuna.trial.Trial, point: Point, key: str) -> None:
         """Write down what a trial is about, before it is evaluated."""
         trial.set_user_attr("design", {"point": point_to_json(point), "key": key})
@@ -202,6 +219,7 @@ class Study:
             self.study.tell(trial, list(values))
         found = Finished(trial.number, point, key, result.status)
         self.finished[trial.number] = found
+        self.finished.pop(trial.user_attrs.get(REPLACES, -1), None)
         return found
 
     def _constraints(self, result: Result) -> dict[str, float]:
@@ -210,6 +228,15 @@ class Study:
         known = [n for n in self.limits.resources if n in result.resources]
         known += ["latency"] if self.limits.latency is not None and result.evaluated else []
         return {name: excess.get(name, -1.0) for name in known}
+
+
+def replaced_trials(trials: Iterable[optuna.trial.FrozenTrial]) -> set[int]:
+    """The numbers of failed trials that were tried again to an end: others count in their place."""
+    return {
+        int(trial.user_attrs[REPLACES])
+        for trial in trials
+        if REPLACES in trial.user_attrs and "status" in trial.user_attrs
+    }
 
 
 def _mixed(seed: int, trials: int) -> int:
