@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -71,14 +71,14 @@ def command(
     with (
         console.progress("worker") as update,
         stop_once() as stopping,
-        _opened(folder, storage, idle) as place,
+        _opened(folder, storage, study, idle) as (place, name),
     ):
 
         def heard(result: Result) -> None:
             found[result.status.value] += 1
             update(found.total(), 0, result.status.value)
 
-        board = _board(place, study, jobs, idle)
+        board = _board(place, name, jobs, idle)
         manifest = board.manifest
         source = kernel or manifest["source"]
         program = target(source, UNSCHEDULED, manifest["size"]).program
@@ -96,24 +96,28 @@ def command(
     return INTERRUPTED if stopped else 0
 
 
+@contextlib.contextmanager
 def _opened(
-    folder: Path | None, storage: str | None, idle: float
-) -> contextlib.AbstractContextManager[BaseStorage]:
+    folder: Path | None, storage: str | None, study: str | None, idle: float
+) -> Iterator[tuple[BaseStorage, str]]:
+    """Where the study is, and its name: that of the run in a folder unless another is said."""
     from dse.run.directory import open_run
     from dse.run.storage import database, journal
-
-    if storage is not None:
-        return database(storage)
-    assert folder is not None
-    run = _awaited(lambda: open_run(folder, write=False), idle)
-    return contextlib.nullcontext(journal(run.journal))
-
-
-def _board(storage: BaseStorage, study: str | None, jobs: int, idle: float) -> Board:
-    from dse.run.offers import Board
     from dse.run.study import STUDY
 
-    return _awaited(lambda: Board(storage, study or STUDY, jobs), idle)
+    if storage is not None:
+        with database(storage) as place:
+            yield place, study or STUDY
+        return
+    assert folder is not None
+    run = _awaited(lambda: open_run(folder, write=False), idle)
+    yield journal(run.journal), study or run.manifest.get("study", STUDY)
+
+
+def _board(storage: BaseStorage, study: str, jobs: int, idle: float) -> Board:
+    from dse.run.offers import Board
+
+    return _awaited(lambda: Board(storage, study, jobs), idle)
 
 
 def _awaited(make: Callable[[], Made], idle: float) -> Made:

@@ -222,6 +222,7 @@ def test_a_study_in_a_database_has_a_name(capfd):
 def test_workers_on_a_folder_do_all_of_it_and_one_dies(tmp_path):
     folder = tmp_path / "run"
     words = ["--strategy", "random", "--trials", "14", "--jobs", "0", "--open", "--dsp", "200"]
+    words += ["--study", "mine"]  # workers find its name in the run
     exploring = begin_exploring(folder, *words)
     deadline = time.monotonic() + 60
     while not (folder / "study.journal").exists():
