@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from dse.estimate_view import LABELS, seconds
-from dse.evaluators.base import Limits, Result
+from dse.evaluators.base import Limits, Result, Status
 from dse.run.directory import RunDirectory
 from dse.run.front import designs, front, limits_of, nearest
 from dse.run.problem import Problem
 
+_FAILED = (Status.TIMEOUT, Status.TOOL_ERROR)
 KEY = 12  # digits of a design's key that people see
 
 
@@ -71,6 +72,7 @@ def summary(run: RunDirectory, problem: Problem, trials: int, took: float) -> li
     """What was found, how far from the bounds, what of the budget it takes, and by whom."""
     found = designs(run)
     lines = [f"explore: {trials} trials, {len(found)} feasible designs, {took:.1f} s"]
+    lines += _failed(run)
     lines += [f"  {b.kind}: at least {b.cycles:,} cycles ({b.reason})" for b in problem.bounds]
     if not found:
         return [*lines, *_nothing(run)]
@@ -78,6 +80,17 @@ def summary(run: RunDirectory, problem: Problem, trials: int, took: float) -> li
     return [*lines, f"  fastest: {_fastest(best, problem, run.manifest['clock_ns'])}",
             f"  uses: {_uses(best, limits_of(run))}",
             f"  figures: {best.provenance}, {best.tool.partition(';')[0]}"]  # fmt: skip
+
+
+def _failed(run: RunDirectory) -> Iterator[str]:
+    """How many promotions say nothing of their designs, and what came of the first."""
+    every = (*designs(run), *designs(run, refuted=True))
+    for name in run.manifest.get("promote", ()):
+        results = [design.promoted[name] for design in every if name in design.promoted]
+        failed = [r for r in results if r.status in _FAILED and not r.refuted]
+        if failed:
+            first = f"{failed[0].status.value}: {failed[0].detail}"
+            yield f"  promotion to {name}: {len(failed)} of {len(results)} failed, {first}"
 
 
 def _nothing(run: RunDirectory) -> list[str]:

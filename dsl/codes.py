@@ -101,7 +101,7 @@ CODES: dict[str, str] = {
     "W335": "processes and streams that do not fit the module",
     "W401": "g++ is not there",
     "W402": "the compiler that CXX names is not there, or is none",
-    "W403": "a device that does not exist, or that Vitis HLS does not know",
+    "W403": "a device that does not exist, or that the tool does not know",
     "W404": "a kernel's name that no C++ function can have",
     "W405": "a clock period that is out of range",
     "W410": "the headers of ap_int and ap_fixed are not installed",

@@ -123,6 +123,8 @@ def _plan(kernel: str, given: dict[str, Any]) -> Plan:
 
     clock = given["clock"]
     where = setting(None, given["device_name"], clock)
+    if "rtl" in given["promote"]:
+        _needs_open_flow(where)
     chosen = evaluator(given["evaluator"], kernel, given["size"], "", 0.0, _weights(where, given))
     plan = Plan(
         kernel, given["size"], target(kernel, UNSCHEDULED, given["size"]).program, where, clock,
@@ -135,6 +137,19 @@ def _plan(kernel: str, given: dict[str, Any]) -> Plan:
     if plan.storage is not None and given["study"] is None:
         return replace(plan, study=study_name(plan))
     return plan
+
+
+def _needs_open_flow(where: Setting) -> None:
+    """Designs for the device can be placed and routed: W403 if not."""
+    from backends.rtl.tools.nextpnr import DEVICES
+    from dsl.errors import ToolError
+
+    if where.device.name not in DEVICES:
+        raise ToolError(
+            "W403",
+            f"--promote rtl cannot place and route designs for '{where.device.name}'",
+            help="take a device of the open flow: --device ecp5-85k",
+        )
 
 
 def _weights(where: Setting, given: dict[str, Any]) -> Path | None:

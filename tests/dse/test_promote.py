@@ -13,10 +13,12 @@ from backends.devices import device
 from dse.cli import run as weft_command
 from dse.evaluators.base import Check, Request, Result, Status
 from dse.evaluators.model import ModelEvaluator
+from dse.explore_view import summary
 from dse.run.cache import ResultCache
 from dse.run.directory import RunDirectory, create, open_run
 from dse.run.fanout import Here
 from dse.run.front import designs, front
+from dse.run.problem import Problem
 from dse.run.promote import Promotion
 from dse.run.session import StopRequestedError
 from dsl.loader import load
@@ -178,3 +180,24 @@ def test_the_front_is_simulated_and_a_later_session_may_simulate_more(tmp_path):
     assert check.tool.startswith("g++ ")
     code = weft_command(["explore", GEMM, "--size", "mini", "--out", str(folder), *words, *more])
     assert (code, statuses(folder, "promoted")) == (0, {"ok": 1})
+
+
+def test_rtl_is_refused_for_a_device_that_nothing_is_built_for(tmp_path, capfd):
+    words = ["explore", GEMM, "--size", "mini", "--out", str(tmp_path / "run")]
+    assert weft_command([*words, "--promote", "rtl"]) == 1
+    said = capfd.readouterr().err
+    assert "error[W403]: --promote rtl cannot place and route designs for 'xczu9eg'" in said
+    assert "help: take a device of the open flow: --device ecp5-85k" in said
+    assert not (tmp_path / "run").exists()
+
+
+def test_failed_promotions_are_told(run):
+    promotion(run, Checking()).carry_out()
+    run.manifest["promote"] = ["csim"]
+    bounds = Problem("", {}, 0, (), (), (), {}, {}, (), None)
+    assert not any("promotion" in line for line in summary(run, bounds, 4, 1.0))
+    broken = Result(Status.TOOL_ERROR, detail="csim: no compiler")
+    for design in designs(run)[:2]:
+        run.promote(design.key, "csim", broken)
+    said = "  promotion to csim: 2 of 3 failed, tool-error: csim: no compiler"
+    assert said in summary(run, bounds, 4, 1.0)
