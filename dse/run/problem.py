@@ -136,8 +136,8 @@ def describe(
 
 
 def _budgets(dsp: int) -> tuple[int, ...]:
-    """Budgets up to the given one, ascending."""
-    found = list(range(1, min(dsp, _EXACT) + 1))
+    """Budgets up to the given one, ascending; 0 by itself, for designs without a DSP slice."""
+    found = list(range(min(1, dsp), min(dsp, _EXACT) + 1))
     while found[-1] < dsp:
         found.append(min(dsp, ceil(found[-1] * _RATIO)))
     return tuple(found)
