@@ -94,12 +94,13 @@ def bounds(facts: Facts) -> Html:
         ratio = times(best.cycles / bound.cycles) if best and bound.cycles else "–"
         tight = bound is facts.problem.bound
         name = names.get(bound.kind, bound.kind)
+        share = bar(bound.cycles / best.cycles, f"{name} bound") if best and best.cycles else None
         rows.append(
             [
                 el("b", name) if tight else name,
                 cycles(bound.cycles),
                 ratio,
-                bar(bound.cycles / best.cycles, f"{name} bound") if best else None,
+                share,
                 bound.reason,
             ]
         )

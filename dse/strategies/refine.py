@@ -38,6 +38,7 @@ _SLACK = (1e-9, 0.02, 0.05, 0.1, 0.2)  # by what share a candidate may be expect
 _SEEN = 0.01  # by what share a point counts as slower for each one seen that is alike
 _LEVELS = 24  # budgets that a large space is solved for
 _EACH = 3  # solutions of each
+_LEAST = 1e-3  # cycles: anything that takes fewer is as good as nothing
 
 Floats = NDArray[np.float64]
 
@@ -227,6 +228,8 @@ def _gains(front: list[Figures], cycles: Floats, dsp: Floats) -> Floats:
     at = np.searchsorted(np.array([f.dsp for f in ordered]), dsp + 0.5, side="right") - 1
     there = np.array([f.cycles for f in ordered] or [np.inf])[np.maximum(at, 0)]
     there = np.where(at >= 0, there, np.inf)
+    # What does nothing takes no cycles, which has no logarithm.
+    cycles, there = np.maximum(cycles, _LEAST), np.maximum(there, _LEAST)
     # Below all of the front the fastest counts most.
     return np.where(np.isinf(there), 1e3 - np.log(cycles), np.log(there) - np.log(cycles))
 
