@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import os
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -18,13 +20,41 @@ if TYPE_CHECKING:
 STRATEGIES = ("auto", "pom", "tpe", "nsga2", "nsga3", "gp", "random", "exhaustive")
 OBJECTIVES = ("latency", "seconds", *RESOURCES)
 EVALUATORS = ("model", "gnn")
+_SEEDS = 2**32 - 1  # the largest of NumPy's generators
+_LONGEST = 365 * 24 * 3600  # seconds: timers of the system do not take just any number
 _UNITS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
+
+
+class Finite(click.FloatRange):
+    """A number within a range; neither nan, which is above and below nothing, nor inf."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """The number."""
+        number: float = super().convert(value, param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"{value} is not a number that can be used here", param, ctx)
+        return number
+
+
+def _made(_: click.Context, __: click.Parameter, folder: Path | None) -> Path | None:
+    """The folder, which is made: better known before anything begins than at the first result."""
+    if folder is not None:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise click.BadParameter(f"cannot make {folder}: {error.strerror}") from error
+        if not os.access(folder, os.W_OK):
+            raise click.BadParameter(f"cannot write into {folder}")
+    return folder
 
 
 def storage_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """``--storage``, ``--study`` and ``--cache``, as ``weft worker`` has them too."""
     for option in (
         click.option("--cache", type=click.Path(path_type=Path, file_okay=False), metavar="DIR",
+                     callback=_made,
                      help="Look up results here, and keep them for other runs."),
         click.option("--study", metavar="NAME", help="Name of the study in the storage."),
         click.option("--storage", metavar="URL", envvar="WEFT_STORAGE",
@@ -42,9 +72,9 @@ def search_options(command: Callable[..., Any]) -> Callable[..., Any]:
                      help="One of the kernel's sizes, or values for names that it captures."),
         click.option("--device", "device_name", default="xczu9eg", show_default=True,
                      metavar="NAME|PART", help="The device that designs are made for."),
-        click.option("--clock", type=click.FloatRange(min=0, min_open=True), default=10.0,
+        click.option("--clock", type=Finite(min=0, min_open=True), default=10.0,
                      show_default=True, metavar="NS", help="The target clock period."),
-        click.option("--share", type=click.FloatRange(0, 1, min_open=True), default=1.0,
+        click.option("--share", type=Finite(0, 1, min_open=True), default=1.0,
                      metavar="X",
                      help="Share of the device's resources that a design may use. Default: all."),
         click.option("--dsp", type=click.IntRange(min=1), metavar="N",
@@ -60,7 +90,7 @@ def search_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--trials", type=click.IntRange(min=1), default=40, show_default=True,
                      metavar="N",
                      help="Points to evaluate in all, those before --resume included."),
-        click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True,
+        click.option("--seed", type=click.IntRange(0, _SEEDS), default=0, show_default=True,
                      metavar="N", help="Of the samplers."),
         click.option("--reassociate", is_flag=True,
                      help="Allow reductions to be done in any order."),
@@ -88,7 +118,7 @@ def fanout_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--jobs", type=click.IntRange(min=0), default=1, show_default=True,
                      metavar="N",
                      help="Evaluations at once on this machine; 0 leaves them to the workers."),
-        click.option("--timeout", type=click.FloatRange(min=0.1), default=60, show_default=True,
+        click.option("--timeout", type=Finite(min=0.1, max=_LONGEST), default=60, show_default=True,
                      metavar="S", help="Seconds for each evaluation."),
         click.option("--dask", metavar="ADDRESS",
                      help="Evaluate on the Dask cluster of this scheduler."),
@@ -127,7 +157,7 @@ def limits_of(chip: Device, clock: float, given: dict[str, Any]) -> Limits:
     for part in (given["limit"] or "").split(","):
         if not part.strip():
             continue
-        match = re.fullmatch(r"\s*(\w+)\s*=\s*(\d+(?:\.\d+)?)(%?)\s*", part)
+        match = re.fullmatch(r"\s*(\w+)\s*=\s*(\d{1,15}(?:\.\d+)?)(%?)\s*", part)
         if match is None or match[1] not in RESOURCES:
             raise click.BadParameter(
                 f"--limit: '{part}' is not NAME=N or NAME=N%, NAME one of {', '.join(RESOURCES)}"
@@ -145,7 +175,7 @@ def cycles_of(text: str | None, clock: float) -> float | None:
     """
     if text is None:
         return None
-    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(ns|us|ms|s)?\s*", text)
+    match = re.fullmatch(r"\s*(\d{1,15}(?:\.\d+)?)\s*(ns|us|ms|s)?\s*", text)
     if match is None or float(match[1]) == 0:
         raise click.BadParameter(f"--max-latency: '{text}' is neither cycles nor a time like 150us")
     number = float(match[1])

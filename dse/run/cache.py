@@ -39,7 +39,11 @@ class ResultCache:
             return None
 
     def put(self, key: str, result: Result) -> None:
-        """Keep a result, if it is one that holds everywhere."""
+        """Keep a result, if it is one that holds everywhere.
+
+        Raises:
+            InputError: W508 the folder cannot be written.
+        """
         if self.folder is not None and result.status in _KEPT:
             write_whole(self._path(key), json.dumps(result_to_json(result)) + "\n")
 

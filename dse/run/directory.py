@@ -10,11 +10,13 @@ that is killed leaves either the old file or the new one. One process at a time 
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import json
 import os
+import shutil
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TextIO
@@ -27,6 +29,9 @@ from dsl.schedule import Schedule
 
 SCHEMA_VERSION = 1
 _MANIFEST, _LOCK, _RESULT = "manifest.json", "run.lock", "result"
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_JOURNAL, _EVENTS = "study.journal", "events.jsonl"
+_OURS = (_MANIFEST, "problem.json", _JOURNAL, f"{_JOURNAL}.lock", _EVENTS)
 _DAMAGED = (KeyError, TypeError, ValueError)
 _NEEDED: Mapping[str, tuple[type, ...]] = {
     **dict.fromkeys(("kernel", "program", "device", "source"), (str,)),
@@ -40,33 +45,71 @@ _NEEDED: Mapping[str, tuple[type, ...]] = {
 """What a manifest must say, and in what form: somebody may have edited it."""
 
 
+@contextlib.contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """What goes wrong while a file is written, as an error of ours.
+
+    Raises:
+        InputError: W508 it cannot be written.
+    """
+    try:
+        yield
+    except OSError as error:
+        help_ = None
+        if error.errno in _FULL:
+            help_ = "make room there; what is finished is kept, and weft explore --resume goes on"
+        raise InputError("W508", f"cannot write {path}: {error.strerror}", help=help_) from error
+
+
 def write_whole(path: Path, text: str) -> None:
-    """Write a file so that it is never there in part."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".{path.name}.{os.getpid()}")
-    part.write_text(text, encoding="utf-8")
-    part.replace(path)
+    """Write a file so that it is never there in part.
+
+    Raises:
+        InputError: W508 it cannot be written.
+    """
+    with writing(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part = path.with_name(f".{path.name}.{os.getpid()}")
+        try:
+            part.write_text(text, encoding="utf-8")
+            part.replace(path)
+        except OSError:
+            part.unlink(missing_ok=True)
+            raise
 
 
 @dataclass(slots=True)
 class RunDirectory:
-    """An open run. Closing it, or the end of the process however it comes, gives up the lock."""
+    """An open run. Closing it, or the end of the process however it comes, gives up the lock.
+
+    ``fresh`` is that it was made here and nothing has come of it: closed so, it is taken away, so
+    that the same command, with its mistake corrected, finds nothing in its way.
+    """
 
     path: Path
     manifest: dict[str, Any]
     lock: TextIO | None
     known: dict[str, Result] = field(default_factory=dict)
+    fresh: bool = False
 
     @property
     def journal(self) -> Path:
         """Optuna's journal."""
-        return self.path / "study.journal"
+        return self.path / _JOURNAL
 
     def event(self, kind: str, **details: object) -> None:
-        """Append to the log of events."""
+        """Append to the log of events.
+
+        Raises:
+            InputError: W508 it cannot be written.
+        """
         line = json.dumps({"time": round(time.time(), 3), "event": kind, **details})
-        with (self.path / "events.jsonl").open("a", encoding="utf-8") as file:
+        path = self.path / _EVENTS
+        with writing(path), path.open("a", encoding="utf-8") as file:
             file.write(line + "\n")
+        # A study in a database stays there, and is gone on with from here.
+        if kind != "started" or self.manifest.get("storage") is not None:
+            self.fresh = False
 
     def result(self, key: str) -> Result | None:
         """The result kept under a key; None if there is none that can be read."""
@@ -105,6 +148,7 @@ class RunDirectory:
 
     def _write(self, key: str, name: str, result: Result) -> None:
         text = json.dumps(result_to_json(result), indent=1) + "\n"
+        self.fresh = False
         write_whole(self.path / "points" / key / f"{name}.json", text)
 
     def schedule(self, key: str) -> Schedule:
@@ -113,43 +157,71 @@ class RunDirectory:
 
     def close(self) -> None:
         """Let others write."""
+        if self.fresh:
+            self._take_away()
         if self.lock is not None:
             self.lock.close()
             self.lock = None
+
+    def _take_away(self) -> None:
+        """Remove what was begun here, and the folder where nothing else is in it."""
+        self.fresh = False
+        shutil.rmtree(self.path / "points", ignore_errors=True)
+        with contextlib.suppress(OSError):  # what stopped the run is what the user has to hear of
+            for name in (*_OURS, _LOCK):
+                (self.path / name).unlink(missing_ok=True)
+            self.path.rmdir()
 
 
 def create(path: Path, manifest: dict[str, Any]) -> RunDirectory:
     """Begin a run in a new or empty folder.
 
     Raises:
-        InputError: W527 there is a run, or something else, already.
+        InputError: W508 it cannot be written, or is a file; W522 another process is at work on it;
+            W527 there is a run, or something else, already.
     """
-    if path.exists() and not unbegun(path):
+    if path.exists() and not path.is_dir():
+        raise InputError("W508", f"{path} is a file, not a folder", help="name another with --out")
+    with writing(path):
+        path.mkdir(parents=True, exist_ok=True)
+    if not unbegun(path):
+        resumed = "--resume goes on with the run in it; or "
         raise InputError(
             "W527",
             f"{path} is not empty",
-            help="--resume goes on with the run in it; or name another folder",
+            help=f"{resumed if (path / _MANIFEST).exists() else ''}name another folder",
         )
-    path.mkdir(parents=True, exist_ok=True)
-    lock = _locked(path)
     full = {"schema_version": SCHEMA_VERSION, **manifest}
-    write_whole(path / _MANIFEST, json.dumps(full, indent=2) + "\n")
-    return RunDirectory(path, full, lock)
+    run = RunDirectory(path, full, _locked(path), fresh=True)
+    try:
+        write_whole(path / _MANIFEST, json.dumps(full, indent=2) + "\n")
+    except InputError:
+        run.close()
+        raise
+    return run
 
 
 def unbegun(path: Path) -> bool:
-    """Whether a folder is empty, or has only what a run leaves that was killed at its beginning."""
+    """Whether a folder is empty, or has only what a run leaves that was killed at its beginning.
+
+    Raises:
+        InputError: W512 it cannot be read.
+    """
     if not path.is_dir():
         return False
     ours = (_LOCK, f".{_MANIFEST}.")
-    return all(inside.name.startswith(ours) for inside in path.iterdir())
+    try:
+        return all(inside.name.startswith(ours) for inside in path.iterdir())
+    except OSError as error:
+        raise InputError("W512", f"cannot read {path}: {error.strerror}") from error
 
 
 def open_run(path: Path, *, write: bool = True) -> RunDirectory:
     """Open a run that is there, to go on with it or (``write=False``) to look at it.
 
     Raises:
-        InputError: W521 there is none; W522 another process is at work on it.
+        InputError: W508 it cannot be written; W521 there is none; W522 another process is at work
+            on it.
     """
     try:
         manifest = json.loads((path / _MANIFEST).read_text(encoding="utf-8"))
@@ -165,7 +237,14 @@ def open_run(path: Path, *, write: bool = True) -> RunDirectory:
 
 
 def _locked(path: Path) -> TextIO:
-    lock = (path / _LOCK).open("a", encoding="utf-8")
+    try:
+        lock = (path / _LOCK).open("a", encoding="utf-8")
+    except OSError as error:
+        raise InputError(
+            "W508",
+            f"cannot write {path / _LOCK}: {error.strerror}",
+            help="weft report, compare and export read a run that cannot be written",
+        ) from error
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:

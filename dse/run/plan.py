@@ -108,7 +108,7 @@ def opened(folder: Path, plan: Plan, *, resume: bool) -> RunDirectory:
     """The run's folder: a new one, or (``resume``) the one that is there.
 
     Raises:
-        InputError: W521, W522, W527 as `dse.run.directory`; W525 the run there has other inputs.
+        InputError: W508, W512, W521, W522, W527 as `dse.run.directory`; W525 the run there has other inputs.
     """
     manifest = plan.manifest()
     if not resume or (folder.exists() and unbegun(folder)):

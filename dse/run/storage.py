@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from dse.run.directory import writing
 from dsl.errors import InputError
 
 if TYPE_CHECKING:
@@ -166,13 +167,14 @@ def journal(path: Path) -> BaseStorage:
     class Journal(parts.JournalFileBackend):  # type: ignore[name-defined, misc]
         def append_logs(self, logs: list[dict[str, Any]]) -> None:
             lines = "".join(json.dumps(log, separators=(",", ":")) + "\n" for log in logs)
-            lock.acquire()
-            try:
-                with path.open("r+b") as file:
-                    _to_last_line(file)
-                    file.write(lines.encode())
-            finally:
-                lock.release()
+            with writing(path):
+                lock.acquire()
+                try:
+                    with path.open("r+b") as file:
+                        _to_last_line(file)
+                        file.write(lines.encode())
+                finally:
+                    lock.release()
 
     _unlocked(path)
     made: BaseStorage = library.storages.JournalStorage(Journal(str(path), lock))

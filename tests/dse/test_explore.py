@@ -267,6 +267,7 @@ def test_two_processes_do_not_write_one_run(tmp_path):
     with pytest.raises(InputError) as caught:
         open_run(tmp_path / "run")
     assert caught.value.code == "W522"
+    run.event("finished")
     run.close()
     open_run(tmp_path / "run").close()
 
