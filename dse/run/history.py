@@ -33,15 +33,14 @@ def history(run: RunDirectory) -> tuple[Recorded, ...]:
     of events tells of, which are all but what was under way when a process was killed.
 
     Raises:
-        InputError: W523 Optuna is not installed.
+        InputError: W523 Optuna is not installed; W521 the journal is damaged.
     """
     if run.journal.exists():
-        from dse.run.storage import optuna_library
+        from dse.run.storage import journal_to_read, optuna_library
         from dse.run.study import STUDY
 
         library = optuna_library()
-        backend = library.storages.journal.JournalFileBackend(str(run.journal))
-        storage = library.storages.JournalStorage(backend)
+        storage = journal_to_read(run.journal)
         # Next to the study there may be another one, of what was offered to workers.
         name = run.manifest.get("study", STUDY)
         if name in library.get_all_study_names(storage):
@@ -65,7 +64,8 @@ def recorded(study: Any) -> tuple[Recorded, ...]:
             status = "lost" if trial.state.is_finished() else "running"
         end = trial.datetime_complete or trial.datetime_start
         seconds = (end - min(starts)).total_seconds() if end is not None else 0.0
-        design = trial.user_attrs.get("design") or {}
+        design = trial.user_attrs.get("design")
+        design = design if isinstance(design, dict) else {}
         found.append(Recorded(trial.number, str(design.get("key", "")), str(status), seconds))
     return tuple(found)
 

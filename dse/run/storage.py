@@ -25,6 +25,7 @@ _HIDDEN = "***"
 _DRIVERS = {"postgresql": "psycopg", "mysql": "pymysql"}
 _NAMES = {"postgresql": "postgresql", "postgres": "postgresql", "mysql": "mysql"}
 _BEGINS = 3  # processes may make the tables of a new database at the same time
+_NO_STUDY = (LookupError, TypeError, ValueError, AttributeError, AssertionError)
 _STALE = 1.0  # seconds: a lock on the journal is held for far less
 
 
@@ -158,7 +159,7 @@ def journal(path: Path) -> BaseStorage:
     longer than the trial. A line that a killed process left in part is cut off by the next writer.
 
     Raises:
-        InputError: W523 Optuna is not installed.
+        InputError: W523 Optuna is not installed; W521 it is damaged.
     """
     library = optuna_library()
     parts = library.storages.journal
@@ -177,8 +178,80 @@ def journal(path: Path) -> BaseStorage:
                     lock.release()
 
     _unlocked(path)
-    made: BaseStorage = library.storages.JournalStorage(Journal(str(path), lock))
+    if path.exists():
+        _check(path)
+    with writing(path):
+        backend = Journal(str(path), lock)
+    return _replayed(path, backend)
+
+
+def journal_to_read(path: Path) -> BaseStorage:
+    """The studies in a journal file that is there, and that others may write meanwhile.
+
+    Raises:
+        InputError: as `journal`.
+    """
+    library = optuna_library()
+    _check(path)
+    return _replayed(path, library.storages.journal.JournalFileBackend(str(path)))
+
+
+def _check(path: Path) -> None:
+    """That every line but the last is whole; a killed process may have left that one in part.
+
+    Raises:
+        InputError: W521 one is not, or the file cannot be read.
+    """
+    try:
+        with path.open("rb") as file:
+            for number, line in enumerate(file, 1):
+                if line.endswith(b"\n") and not _is_entry(line):
+                    raise damaged(f"{path}:{number} is not a line of a study's journal")
+    except OSError as error:
+        raise damaged(f"cannot read {path}: {error.strerror}") from error
+
+
+def _is_entry(line: bytes) -> bool:
+    try:
+        entry = json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(entry, dict) and isinstance(entry.get("op_code"), int)
+
+
+def _replayed(path: Path, backend: Any) -> BaseStorage:
+    """The storage that a journal's lines make, one after the other.
+
+    Raises:
+        InputError: W521 they make none.
+    """
+    library = optuna_library()
+    number = 0
+    read = backend.read_logs
+
+    def counted(start: int) -> Iterator[dict[str, Any]]:
+        nonlocal number
+        for number, entry in enumerate(read(start), start + 1):  # noqa: B007 - told below
+            yield entry
+
+    backend.read_logs = counted
+    try:
+        made: BaseStorage = library.storages.JournalStorage(backend)
+    except _NO_STUDY as error:
+        raise damaged(f"{path}:{number} does not fit the lines before it") from error
+    finally:
+        del backend.read_logs
     return made
+
+
+def damaged(message: str) -> InputError:
+    """The error of a study's journal that cannot be gone on with."""
+    return InputError(
+        "W521",
+        message,
+        help="what is in points/ is not lost: move study.journal away, and weft explore --resume "
+        "begins another, evaluating nothing again",
+    )
 
 
 def _to_last_line(file: BinaryIO) -> None:

@@ -13,7 +13,7 @@ from dse.run.cache import ResultCache
 from dse.run.codec import point_from_json, point_to_json
 from dse.run.directory import RunDirectory
 from dse.run.samplers import Sampler, sampler
-from dse.run.storage import journal, optuna_library
+from dse.run.storage import damaged, journal, optuna_library
 from dse.space.space import Point
 from dsl.errors import InputError
 
@@ -73,7 +73,8 @@ class Study:
             new: it must not be there yet.
 
         Raises:
-            InputError: W523, W528 a library is not installed; W533 the study is there already.
+            InputError: W521 its trials are not those of a run; W523, W528 a library is not installed;
+                W533 the study is there already, or is another one.
         """
         library = optuna_library()
         self._states = library.trial.TrialState
@@ -98,11 +99,24 @@ class Study:
                 help="weft worker joins it; --resume goes on with it in the run's folder; or take "
                 "another --study",
             ) from error
+        self._is_ours(library)
         self._name_objectives(library)
         self._recover()
         begun = len(self.study.get_trials(deepcopy=False))
         self.study.sampler = sampler(sampler_name, _mixed(seed, begun), parallel=parallel)
         self.finished = {f.number: f for f in self._finished()}
+
+    def _is_ours(self, library: ModuleType) -> None:
+        """Someone else's study may have the name: its trials would be of something else."""
+        smaller = library.study.StudyDirection.MINIMIZE
+        if self.study.directions != [smaller] * len(self.objectives):
+            raise InputError(
+                "W533",
+                f"the study '{self.name}' is another one: it is not of {len(self.objectives)} "
+                "objectives that are to be small",
+                help="take another --study; or, where it is in the run's folder, move "
+                "study.journal away: what is in points/ is not lost",
+            )
 
     def _name_objectives(self, library: ModuleType) -> None:
         """For those who look at the study with Optuna's tools, such as its dashboard."""
@@ -119,9 +133,15 @@ class Study:
             status = trial.user_attrs.get("status")
             if trial.state.is_finished() and status is not None and trial.number not in replaced:
                 design = trial.user_attrs.get("design")
-                point = point_from_json(design["point"]) if design else None
-                key = design["key"] if design else ""
-                yield Finished(trial.number, point, key, Status(status))
+                try:
+                    point = point_from_json(design["point"]) if design else None
+                    key = str(design["key"]) if design else ""
+                    found = Finished(trial.number, point, key, Status(status))
+                except (KeyError, TypeError, ValueError) as error:
+                    raise damaged(
+                        f"trial {trial.number} of the study '{self.name}' is not one of a run"
+                    ) from error
+                yield found
 
     def _recover(self) -> None:
         """Trials that a killed process left running fail; those with a result are added anew.
