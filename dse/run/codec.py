@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import asdict
-from typing import Any
+from dataclasses import fields as fields_of
+from typing import Any, TypeVar
 
 from dse.evaluators.base import Check, Evaluator, LoopReport, Request, Result, Status
 from dse.space.space import Choice, Point
 from dsl.pretty import pretty
 from dsl.program import Program
+
+Made = TypeVar("Made", Result, Check, LoopReport)
 
 
 def program_digest(program: Program) -> str:
@@ -55,10 +59,41 @@ def result_from_json(data: dict[str, Any]) -> Result:
     fields = dict(data)
     fields["status"] = Status(fields["status"])
     fields["loops"] = tuple(map(_loop_from_json, fields["loops"]))
-    fields["checks"] = tuple(Check(**check) for check in fields.get("checks", ()))
-    return Result(**fields)
+    fields["checks"] = tuple(_checked(Check, dict(c)) for c in fields.get("checks", ()))
+    return _checked(Result, fields)
 
 
 def _loop_from_json(data: dict[str, Any]) -> LoopReport:
-    lists = {name: tuple(data.get(name, ())) for name in ("loops", "statements")}
-    return LoopReport(**{**data, **lists})
+    fields = dict(data)
+    for name in ("loops", "statements"):
+        fields[name] = tuple(map(str, fields.get(name, ())))
+    return _checked(LoopReport, fields)
+
+
+_NUMBER = (int, float)
+_KINDS: Mapping[str, tuple[type, ...]] = {
+    "str": (str,),
+    "int": (int,),
+    "float": _NUMBER,
+    "float | None": (*_NUMBER, type(None)),
+}
+_VALUES = {"Mapping[str, int]": (int,), "Mapping[str, float]": _NUMBER}
+
+
+def _checked(kind: type[Made], data: Mapping[str, Any]) -> Made:
+    """A record whose values are of the types that it declares.
+
+    Raises:
+        TypeError: one is not, or there is another field.
+    """
+    for declared in fields_of(kind):
+        if declared.name not in data:
+            continue
+        value, text = data[declared.name], str(declared.type)
+        good = isinstance(value, _KINDS.get(text, (object,)))
+        if text in _VALUES:
+            good = isinstance(value, dict)
+            good = good and all(isinstance(v, _VALUES[text]) for v in value.values())
+        if not good:
+            raise TypeError(f"{declared.name} is {value!r}")
+    return kind(**data)

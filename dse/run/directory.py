@@ -41,8 +41,22 @@ _NEEDED: Mapping[str, tuple[type, ...]] = {
     "limits": (dict,),
     "latency_limit": (int, float, type(None)),
     "objectives": (list,),
+    "strategy": (str,),
 }
 """What a manifest must say, and in what form: somebody may have edited it."""
+
+
+def _wrong(manifest: Mapping[str, Any]) -> list[str]:
+    """What a manifest does not say, or not in its form."""
+    found = [k for k, kinds in _NEEDED.items() if not isinstance(manifest.get(k, ...), kinds)]
+    if "limits" not in found and not all(type(n) is int for n in manifest["limits"].values()):
+        found.append("limits")
+    names = manifest.get("objectives")
+    if "objectives" not in found and not (names and all(isinstance(n, str) for n in names)):
+        found.append("objectives")
+    if not isinstance(manifest.get("versions", {}), dict):
+        found.append("versions")
+    return found
 
 
 @contextlib.contextmanager
@@ -230,8 +244,7 @@ def open_run(path: Path, *, write: bool = True) -> RunDirectory:
         raise InputError("W521", f"{path} holds no run: no manifest.json to read") from error
     if version != SCHEMA_VERSION:
         raise InputError("W521", f"{path} has schema_version {version}, not {SCHEMA_VERSION}")
-    wrong = [k for k, kinds in _NEEDED.items() if not isinstance(manifest.get(k, ...), kinds)]
-    if wrong:
+    if wrong := _wrong(manifest):
         raise InputError("W521", f"{path / _MANIFEST} does not say the run's {', '.join(wrong)}")
     return RunDirectory(path, manifest, _locked(path) if write else None)
 

@@ -11,5 +11,6 @@ WHOLE = {
     "limits": {"dsp": 220},
     "latency_limit": None,
     "objectives": ["latency"],
+    "strategy": "auto",
     "source": "gemm.py:gemm",
 }

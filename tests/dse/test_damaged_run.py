@@ -1,12 +1,14 @@
 """A run whose manifest somebody edited is refused with what is wrong, not with a traceback."""
 
 import json
+import shutil
 
 import pytest
 
 from dse.cli import run as weft
 from dse.run.directory import open_run
 from dsl.errors import InputError
+from tests.dse.commands import GEMM
 from tests.dse.manifest import WHOLE
 
 
@@ -40,3 +42,57 @@ def test_commands_on_it_end_with_an_error(tmp_path, capfd, command):
     said = capfd.readouterr().err
     assert "error[W521]" in said
     assert "Traceback" not in said
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("limits", {"dsp": "abc"}),
+        ("limits", {"dsp": None}),
+        ("objectives", []),
+        ("objectives", [1]),
+        ("versions", 5),
+    ],
+)
+def test_values_that_are_none(tmp_path, key, value):
+    with pytest.raises(InputError, match=f"does not say the run's {key}$") as caught:
+        open_run(written(tmp_path, WHOLE | {key: value}), write=False)
+    assert caught.value.code == "W521"
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    pytest.importorskip("optuna")
+    folder = tmp_path_factory.mktemp("whole") / "run"
+    command = ["explore", GEMM, "--size", "mini", "--strategy", "random", "--trials", "6"]
+    assert weft([*command, "--out", str(folder)]) == 0
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("loops", [5]),
+        ("loops", None),
+        ("loops", [{"loops": [], "kind": 1}]),
+        ("checks", [5]),
+        ("resources", None),
+        ("resources", {"dsp": "x"}),
+        ("resources", [1]),
+        ("spread", {"lut": "x"}),
+        ("latency", "abc"),
+        ("period", []),
+        ("detail", 5),
+        ("other", 1),
+    ],
+)
+def test_a_result_that_is_none_is_passed_over(finished, tmp_path, capfd, key, value):
+    folder = shutil.copytree(finished, tmp_path / "run")
+    path = min(folder.glob("points/*/result.json"))
+    damaged = json.loads(path.read_text()) | {key: value}
+    path.write_text(json.dumps(damaged), encoding="utf-8")
+    assert open_run(folder, write=False).result(path.parent.name) is None
+    assert weft(["report", str(folder)]) == 0
+    assert weft(["compare", str(folder), str(finished)]) == 0
+    (path.parent / "csim.json").write_text(json.dumps(damaged), encoding="utf-8")
+    assert weft(["report", str(folder)]) == 0
