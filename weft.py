@@ -195,3 +195,9 @@ def export(
     return write(
         design, Path(folder), chip, clock, seed=seed, force=force, make_inputs=maker, extra=extra
     )
+
+
+if __name__ == "__main__":  # python -m weft
+    from dse.cli import main
+
+    main()
