@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from dsl.names import unused
+from mlir_passes.emit_macros import MACROS
 
 _KEYWORDS = """
 alignas alignof and and_eq asm atomic_cancel atomic_commit atomic_noexcept auto bitand bitor bool
@@ -18,10 +19,10 @@ reflexpr register reinterpret_cast requires restrict return short signed sizeof 
 static_assert static_cast struct switch synchronized template this thread_local throw true try
 typedef typeid typename typeof union unsigned using virtual void volatile wchar_t while xor xor_eq
 """
-# Types, macros and namespaces that the generated text or the headers it includes may use.
+# Types and namespaces that the generated text or the headers it includes may use, and macros of
+# other machines and tools than those of `MACROS`.
 _USED = """
-ap_int ap_uint ap_fixed ap_ufixed half std hls weft main NULL EOF NAN INFINITY HUGE_VAL assert errno
-stdin stdout stderr linux unix i386 INLINE
+ap_int ap_uint ap_fixed ap_ufixed half std hls weft main i386 INLINE
 """
 # Ports that Vitis HLS adds to every top function.
 _PORTS = """
@@ -38,7 +39,7 @@ random read realloc remainder remove remquo rename rindex rint round scalb scalb
 select send signal significand sin sincos sinh sleep sqrt srand stat strcat strcmp strcpy strlen
 strtod swab system tan tanh tgamma time trunc write y0 y1 yn
 """
-RESERVED = frozenset((_KEYWORDS + _USED + _PORTS).split())
+RESERVED = frozenset((_KEYWORDS + _USED + _PORTS).split()) | MACROS
 C_FUNCTIONS = frozenset(_C_LIBRARY.split())
 
 _NOT_A_NAME = re.compile(r"[^A-Za-z0-9_]")

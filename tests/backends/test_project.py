@@ -49,6 +49,13 @@ def mixed(x: fixed[12, 4][N], c: i5, y: WIDE[N], w: u70[N], h: f16[N]):
         h[i] = h[i] * h[i]
 
 
+@weft.kernel
+def macros(M_PI: f32[N], INT_MAX: f32[N], EOF: f32[N], BIAS: i5[N], EPERM: f32, errno: f32[N]):
+    for CHAR_BIT in range(N):
+        M_PI[CHAR_BIT] = INT_MAX[CHAR_BIT] + EOF[CHAR_BIT] * EPERM - errno[CHAR_BIT]
+        BIAS[CHAR_BIT] = BIAS[CHAR_BIT] + 1
+
+
 def tiled() -> Schedule:
     s = ScheduleBuilder()
     return s.split("j", 4).pipeline("j_0").partition("A", 1, "cyclic", 4).build()
@@ -142,6 +149,14 @@ def test_a_reassociated_reduction_is_compared_with_a_tolerance() -> None:
     assert "but in y: there" in made.files["README.md"].decode()
     assert made.names.unsafe_math
     assert not project(design(), DEVICE, 10.0).names.unsafe_math
+
+
+@needs_ap
+def test_names_that_are_macros_of_the_headers(tmp_path: Path) -> None:
+    made = export(design(macros), tmp_path / "p", DEVICE, 10.0)
+    done = csim(tmp_path / "p", made.names)
+    assert done.passed, done.testbench.log
+    assert "float M_PI_[6]" in made.files["macros.cpp"].decode()
 
 
 @needs_ap
