@@ -10,7 +10,7 @@ from typing import Any
 from dse.estimate_dataflow import region_data
 from dse.estimate_words import why
 from dse.estimation import Estimation
-from dse.output import SCHEMA_VERSION
+from dse.output import SCHEMA_VERSION, as_json
 from dse.suggest import RESOURCES, Suggestion
 from qor_gnn.estimate import Cycles, LoopEstimate
 from qor_gnn.reasons import Conflict, Limit, PortLimit, Recurrence, Requested
@@ -67,7 +67,7 @@ def as_data(
 
 def as_text(data: dict[str, Any]) -> str:
     """The object as a file's text."""
-    return json.dumps(data, indent=2) + "\n"
+    return as_json(data)
 
 
 def _provenance(found: Estimation) -> dict[str, Any]:

@@ -33,21 +33,39 @@ def format_option(command: Callable[..., Any]) -> Callable[..., Any]:
 def rendered(command: str, columns: Sequence[str], rows: Sequence[Row], form: str) -> str:
     """The rows as text.
 
-    JSON is one object: ``schema_version``, ``command`` and ``rows``, each with all its fields.
-    CSV and the table have the named columns; None is an empty cell.
+    JSON is one object: ``schema_version``, ``command`` and ``rows``, each with all its fields, null
+    where a number is none. CSV and the table have the named columns; None is an empty cell, and so
+    is what is no number in CSV, which has all digits that the table rounds off.
     """
     match form:
         case "json":
             head = {"schema_version": SCHEMA_VERSION, "command": command}
-            return json.dumps({**head, "rows": [dict(row) for row in rows]}, indent=2) + "\n"
+            return as_json({**head, "rows": [dict(row) for row in rows]})
         case "csv":
             text = io.StringIO()
             writer = csv.writer(text, lineterminator="\n")
             writer.writerow(columns)
-            writer.writerows([_plain(row.get(c)) for c in columns] for row in rows)
+            writer.writerows([_cell(row.get(c)) for c in columns] for row in rows)
             return text.getvalue()
         case _:
             return table(columns, rows)
+
+
+def as_json(data: Mapping[str, Any]) -> str:
+    """A JSON text with a line for each value. JSON has no word for what is no finite number: null."""
+    return json.dumps(_finite(data), indent=2, allow_nan=False) + "\n"
+
+
+def _finite(value: object) -> object:
+    match value:
+        case float():
+            return value if math.isfinite(value) else None
+        case Mapping():
+            return {key: _finite(inside) for key, inside in value.items()}
+        case list() | tuple():
+            return [_finite(inside) for inside in value]
+        case _:
+            return value
 
 
 def show(command: str, columns: Sequence[str], rows: Sequence[Row], form: str) -> None:
@@ -111,6 +129,13 @@ def _line(cells: Sequence[str], widths: Sequence[int], right: Sequence[bool]) ->
         for cell, w, r in zip(cells, widths, right, strict=True)
     )
     return "  ".join(padded).rstrip()
+
+
+def _cell(value: object) -> str:
+    """A value in CSV: programs read it, so a float keeps what the table rounds off."""
+    if isinstance(value, float):
+        return f"{value:.12g}" if math.isfinite(value) else ""
+    return _plain(value)
 
 
 def _plain(value: object) -> str:

@@ -144,6 +144,19 @@ def test_rows_as_csv() -> None:
     assert rendered("x", COLUMNS, ROWS, "csv") == 'name,size,ok\n"a,b",3,yes\nc,,no\n'
 
 
+def test_csv_has_the_digits_that_the_table_rounds_off() -> None:
+    rows = [{"x": 10609401.25}, {"x": float("nan")}, {"x": 0.1}]
+    assert rendered("x", ("x",), rows, "csv") == 'x\n10609401.25\n""\n0.1\n'
+
+
+def test_json_has_null_for_what_is_no_number() -> None:
+    rows = [{"x": float("nan"), "y": [1.5, float("-inf")], "z": {"inside": float("inf")}}]
+    text = rendered("x", (), rows, "json")
+    assert json.loads(text, parse_constant=pytest.fail)["rows"] == [
+        {"x": None, "y": [1.5, None], "z": {"inside": None}}
+    ]
+
+
 def test_rows_as_a_table() -> None:
     assert rendered("x", COLUMNS, ROWS, "table") == (
         "name  size  ok\n----  ----  ---\na,b      3  yes\nc           no\n"
