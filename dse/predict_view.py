@@ -1,16 +1,21 @@
-"""Predicted figures as text, as data and as rows, next to the white box's."""
+"""Predicted figures as text, as data and as rows, next to the white box's.
+
+The latency is the worst case: that is what the tools report whose labels predictors learn from.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from math import isfinite
 from typing import Any
 
+from dse.estimate_json import exact
 from dse.estimate_view import Style, aligned
 from dse.prediction import PROVENANCE, Predicted
 
 LABELS = {
-    "latency": "latency", "lut": "LUT", "ff": "FF", "dsp": "DSP", "bram18": "BRAM18",
+    "latency": "latency, worst case", "lut": "LUT", "ff": "FF", "dsp": "DSP", "bram18": "BRAM18",
     "period_ns": "period ns",
 }  # fmt: skip
 
@@ -42,12 +47,14 @@ def _number(name: str, value: float) -> str:
 
 def as_data(found: Predicted) -> dict[str, Any]:
     """The same as JSON."""
+    figures = {name: asdict(one) for name, one in found.figures.items()}
+    figures["latency"]["case"] = "worst"
     return {
         "provenance": PROVENANCE,
         "weights": found.weights,
         "trained_on": list(found.trained_on),
         "notes": list(found.notes),
-        "figures": {name: asdict(one) for name, one in found.figures.items()},
+        "figures": figures,
     }
 
 
@@ -76,6 +83,11 @@ def as_rows(found: Predicted, design: dict[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
-def _columns(values: Sequence[tuple[str, float]]) -> dict[str, float]:
-    names = {"latency": "latency_avg"}
-    return {names.get(name, name): round(value, 4) for name, value in values}
+def _columns(values: Sequence[tuple[str, float]]) -> dict[str, str | None]:
+    names = {"latency": "latency_max"}
+    return {names.get(n, n): _digits(value) for n, value in values}
+
+
+def _digits(value: float) -> str | None:
+    """All digits that say something: the table's rounding would lose those of large figures."""
+    return exact(round(value, 4)) if isfinite(value) else None

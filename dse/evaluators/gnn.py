@@ -70,19 +70,25 @@ def _digest(path: Path, _: int) -> str:
 def result_with(result: Result, found: Predicted) -> Result:
     """The white box's result with predicted figures in the place of its own.
 
+    A predicted latency is a worst case, that of a result is not: it is the white box's, corrected as
+    much as the predictor corrects the worst case. Else a triangular loop would look slower to
+    the predictor than to the model, and the two could not be compared.
+
     Args:
         result: from `dse.evaluators.model.result_of`.
         found: what the predictor says of the same design.
     """
-    figures = found.figures
+    figures, worst = found.figures, found.figures["latency"]
+    share = result.latency / worst.model if result.latency is not None and worst.model else 1.0
+    spread = {"latency": worst.std * share}
     known = {name for name, one in figures.items() if one.provenance == PROVENANCE}
     notes = "; ".join((result.tool, f"predicted by {found.weights}", *found.notes))
     return replace(
         result,
-        latency=figures["latency"].value,
+        latency=worst.value * share,
         resources={name: round(figures[name].value) for name in _COUNTS},
         provenance=PROVENANCE,
         tool=notes,
         period=figures["period_ns"].value if "period_ns" in known else None,
-        spread={name: round(figures[name].std, 4) for name in sorted(known)},
+        spread={name: round(spread.get(name, figures[name].std), 4) for name in sorted(known)},
     )

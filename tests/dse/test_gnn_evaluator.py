@@ -1,5 +1,7 @@
 """The predictor as an evaluator, on the command line and in a search."""
 
+import csv
+import io
 import json
 from dataclasses import replace
 
@@ -8,14 +10,18 @@ from click.testing import CliRunner
 
 from backends.devices import device
 from dse.cli import weft as cli
-from dse.evaluators.base import Request, Status
-from dse.evaluators.gnn import GnnEvaluator
+from dse.evaluators.base import Request, Result, Status
+from dse.evaluators.gnn import GnnEvaluator, result_with
 from dse.evaluators.model import ModelEvaluator
+from dse.kernels import target
+from dse.predict_view import as_rows
+from dse.prediction import Predicted
 from dsl.schedule import Schedule
 from dsl.steps import Pipeline
+from qor_gnn.gnn.examples import METRICS
 from qor_gnn.gnn.examples import save as save_examples
 from qor_gnn.gnn.network import Shape
-from qor_gnn.gnn.predict import GnnPredictor
+from qor_gnn.gnn.predict import Figure, GnnPredictor
 from qor_gnn.gnn.train import Settings
 from qor_gnn.gnn.weights import save
 from tests.dse.contract import EvaluatorContract, stencil
@@ -24,6 +30,7 @@ from tests.gnn.designs import designs
 SMALL = Settings(Shape(members=2, hidden=4, layers=1, outer=1), epochs=6, batch=16)
 EXAMPLES = [*designs("gemm", 24), *designs("atax", 24)]
 GEMM = "examples/polybench/gemm.py:gemm"
+TRIANGLE = "examples/tutorial/triangular.py:triangular"
 
 
 @pytest.fixture(scope="session")
@@ -50,6 +57,13 @@ class TestGnn(EvaluatorContract):
         assert set(result.spread) == {"latency", "lut", "ff", "dsp"}
         assert 0 < result.spread["lut"] < result.resources["lut"]
         assert result.period is None
+
+    def test_cycles_stay_averages(self, evaluator, request_):
+        """Labels are worst cases, but what designs are compared by is not."""
+        triangle = target(TRIANGLE, None, "mini").program
+        asked = replace(request_, program=triangle, schedule=Schedule())
+        result, base = evaluator.evaluate(asked), ModelEvaluator().evaluate(asked)
+        assert result.latency == pytest.approx(base.latency, rel=0.02)
 
     def test_other_weights_are_another_version(self, evaluator, weights, tmp_path):
         other = tmp_path / "other.safetensors"
@@ -87,6 +101,33 @@ def test_an_estimate_with_a_predictor(weights):
     assert data["predicted"]["figures"]["bram18"]["provenance"] == "model"
     rows = printed(run(*words, "--format", "csv")).splitlines()
     assert [r.split(",")[0] for r in rows[-3:]] == ["design", "predicted", "std"]
+
+
+def test_a_predicted_latency_is_the_worst_case(weights):
+    words = ["estimate", TRIANGLE, "--size", "mini", "--with", "gnn", "--weights", weights]
+    assert "latency, worst case" in printed(run(*words))
+    data = json.loads(printed(run(*words, "--format", "json")))
+    latency = data["predicted"]["figures"]["latency"]
+    assert latency["case"] == "worst"
+    assert latency["model"] == data["latency"]["maximum"] > data["latency"]["average"]
+    rows = list(csv.DictReader(io.StringIO(printed(run(*words, "--format", "csv")))))
+    design, predicted, _ = rows[-3:]
+    assert float(predicted["latency_max"]) == pytest.approx(float(design["latency_max"]), rel=0.02)
+    assert predicted["latency_avg"] == ""
+
+
+def test_rows_have_all_digits():
+    found = Predicted({"latency": Figure(10609401.25, float("inf"), 0, 1, 1, "gnn")}, "w", (), ())
+    value, std = as_rows(found, {})
+    assert (value["latency_max"], std["latency_max"]) == ("10609401.25", None)
+
+
+def test_the_share_of_the_worst_case_is_what_is_corrected():
+    base = Result(Status.OK, 100.0, {}, "model", "tool")
+    figures = {name: Figure(0, 0, 0, 0, 0, "model") for name in METRICS}
+    figures["latency"] = Figure(300, 20, 260, 340, 200, "gnn")
+    result = result_with(base, Predicted(figures, "w", (), ()))
+    assert (result.latency, result.spread) == (150, {"latency": 10})
 
 
 def test_weights_without_a_predictor_are_wrong_usage(weights):
