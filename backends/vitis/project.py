@@ -68,6 +68,7 @@ def project(
     seed: int = 0,
     make_inputs: InputMaker | None = None,
     extra: Mapping[str, str] = MappingProxyType({}),
+    origin: Mapping[str, str] = MappingProxyType({}),
 ) -> Project:
     """Make all files of a design's project. The same arguments give the same bytes.
 
@@ -78,6 +79,7 @@ def project(
         seed: Of the testbench's inputs.
         make_inputs: Makes them (`Kernel.make_inputs`); None for random ones.
         extra: Files that others know to make, by name.
+        origin: What the manifest is to say of where the kernel is from.
 
     Raises:
         ToolError: W403 to W405: the device, the name or the clock does not fit.
@@ -125,6 +127,7 @@ def project(
         "part": device.part,
         "clock_ns": clock,
         "seed": seed,
+        **origin,
     }
     contents[MANIFEST] = manifest(facts, contents)
     outputs = [a for a in program.arguments if a.shape]
@@ -154,12 +157,13 @@ def export(
     force: bool = False,
     make_inputs: InputMaker | None = None,
     extra: Mapping[str, str] = MappingProxyType({}),
+    origin: Mapping[str, str] = MappingProxyType({}),
 ) -> Project:
     """Write a design's project to a folder (see `project` and `backends.vitis.write`).
 
     Raises:
         ToolError: as `project`, and W430, W431: the folder has other contents, or is not writable.
     """
-    made = project(design, device, clock, seed, make_inputs, extra)
+    made = project(design, device, clock, seed, make_inputs, extra, origin)
     write_project(folder, made.files, force)
     return made

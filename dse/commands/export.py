@@ -81,14 +81,14 @@ def command(
         if best and point is not None:
             raise click.UsageError("--best and --point: one or the other")
         _nothing_but_the_run("schedule", "size", "device_name", "clock")
-        what, chip, clock, checks, extra = _of_run(Path(kernel), point)
+        kernel, what, chip, clock, checks, extra = _of_run(Path(kernel), point)
         rows += checks
     else:
         if (Path(kernel) / "manifest.json").is_file():
             raise click.UsageError(f"{kernel} is a run of weft explore: add --best or --point KEY")
         chip, what = device(device_name), target(kernel, schedule, size)
     if not any(row["status"] == "failed" for row in rows):
-        names = _written(what, folder, chip, clock, seed, force, extra)
+        names = _written(kernel, what, folder, chip, clock, seed, force, extra)
         rows.append({"what": "export", "status": "ok", "detail": str(folder)})
         if run_csim:
             rows.append(_csim_row(folder, names))
@@ -121,8 +121,8 @@ def _nothing_but_the_run(*names: str) -> None:
 
 def _of_run(
     path: Path, point: str | None
-) -> tuple[Target, Device, float, list[dict[str, Any]], dict[str, str]]:
-    """A design of a run: its kernel and schedule, what for, its checks, and files to add."""
+) -> tuple[str, Target, Device, float, list[dict[str, Any]], dict[str, str]]:
+    """A design of a run: its kernel's name and all of it, what for, its checks, files to add."""
     from backends.devices import device
     from dse.report.facts import facts_of
     from dse.report.page import NAME, page
@@ -144,10 +144,11 @@ def _of_run(
         "verification.json": json.dumps(proof, indent=2) + "\n",
         NAME: page(facts_of(design.run)),
     }
-    return what, chip, clock, rows, extra
+    return design.source, what, chip, clock, rows, extra
 
 
 def _written(
+    spec: str,
     what: Target,
     folder: Path,
     chip: Device,
@@ -159,13 +160,14 @@ def _written(
     """Make the project."""
     from backends.vitis.project import export
     from dse.estimation import prediction
+    from dse.labels.project_kernels import origin
     from mlir_passes.pipeline import compile_design
 
     design = compile_design(what.program, what.schedule)
     extra, notes = prediction(design, chip, clock)
     made = export(
         design, folder, chip, clock, seed=seed, force=force, make_inputs=what.kernel.make_inputs,
-        extra={**extra, **more},
+        extra={**extra, **more}, origin=origin(spec, what),
     )  # fmt: skip
     console.say(f"export: {len(made.files)} files in {folder}")
     for note in (*made.notes, *notes):

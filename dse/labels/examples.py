@@ -10,7 +10,7 @@ from dse.labels import open_examples
 from dse.labels.dataset import MANIFEST
 from dse.labels.report_examples import report_examples
 from dsl.errors import InputError
-from dsl.program import Program
+from dsl.kernel import Kernel
 from qor_gnn.data.zu9eg import CHECKOUT
 from qor_gnn.gnn import convert_u200, convert_zu9eg
 from qor_gnn.gnn.convert import Progress, Source, convert
@@ -31,7 +31,7 @@ def examples_of(
     progress: Progress = lambda _, __: None,
     *,
     root: Path = Path(),
-    programs: Mapping[str, Program] | None = None,
+    kernels: Mapping[str, Kernel] | None = None,
     remark: Callable[[str], None] = lambda _: None,
 ) -> list[Example]:
     """The labelled designs that a path holds.
@@ -42,7 +42,7 @@ def examples_of(
         jobs: processes at once.
         progress: is told how far it is.
         root: what the file names of a dataset are relative to.
-        programs: the kernels of exported projects, by name.
+        kernels: of exported projects, by name; see `dse.labels.project_kernels.program_of`.
         remark: is told what is left out, and why.
 
     Raises:
@@ -56,7 +56,7 @@ def examples_of(
     if source is not None:
         return convert(source, cache, jobs, progress)
     if path.is_dir() and next(path.rglob(PROJECT), None) is not None:
-        return report_examples(path, programs or {})
+        return report_examples(path, kernels or {})
     raise InputError("W532", f"{path} does not hold labelled designs", help=f"there is {KINDS}")
 
 

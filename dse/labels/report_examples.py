@@ -18,8 +18,9 @@ from backends.vitis.reports import (
 )
 from backends.vitis.run import impl_report, results_of
 from dse.estimation import estimated, setting
-from dsl.errors import InputError, ToolError, did_you_mean
-from dsl.program import Program
+from dse.labels.project_kernels import program_of
+from dsl.errors import InputError, ToolError
+from dsl.kernel import Kernel
 from dsl.schedule import Schedule
 from qor_gnn.automatic import automatic
 from qor_gnn.batch_family import written_unrolls
@@ -32,9 +33,10 @@ ROUTED = "+route"
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """A folder that `weft export` wrote, and what the tool reported in it."""
+    """A folder that `weft export` wrote, and what the tool reported in it; ``facts`` is its manifest."""
 
     folder: Path
+    facts: Mapping[str, Any]
     kernel: str
     device: str
     clock_ns: float
@@ -62,6 +64,7 @@ def projects(folder: Path) -> Iterator[Project]:
         cosim = results / "sim" / "report" / f"{top}_cosim.rpt"
         yield Project(
             place,
+            facts,
             top,
             facts["device"],
             float(facts["clock_ns"]),
@@ -107,29 +110,27 @@ def _impl(results: Path, top: str) -> ImplReport | None:
         raise
 
 
-def report_examples(folder: Path, programs: Mapping[str, Program]) -> list[Example]:
+def report_examples(folder: Path, kernels: Mapping[str, Kernel]) -> list[Example]:
     """The projects in a folder as examples.
 
     Args:
         folder: with projects in it, at any depth.
-        programs: the kernels by name, at the size that was exported.
+        kernels: by name; those of other projects are what their manifests name.
 
     Raises:
-        InputError: W532: there is no project with a report; W503: the kernel of one is not given.
+        InputError: W532: there is no project with a report; W503, W506, W536: the kernel of one is
+            not there, or not what it was.
         WeftError: A schedule or a report is not what it should be.
     """
     found = list(projects(folder))
     if not found:
         message = f"{folder} holds no exported project with a report of synthesis"
         raise InputError("W532", message, help="weft export --run csynth makes one")
-    return [_example(project, programs) for project in found]
+    return [_example(project, kernels) for project in found]
 
 
-def _example(project: Project, programs: Mapping[str, Program]) -> Example:
-    program = programs.get(project.kernel)
-    if program is None:
-        message = f"{project.folder} is a design of '{project.kernel}', which is not given"
-        raise InputError("W503", message, help=did_you_mean(project.kernel, programs))
+def _example(project: Project, kernels: Mapping[str, Kernel]) -> Example:
+    program = program_of(project.folder, project.facts, kernels)
     where = setting(None, project.device, project.clock_ns)
     got = estimated(program, project.schedule, where)
     tool = got.setting.tool

@@ -4,17 +4,21 @@ import json
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from backends.devices import device
 from backends.rtl.area.costs import LUTS
 from backends.vitis.project import export
+from dse.cli import weft as cli
 from dse.labels.dataset import COLUMNS, Dataset
 from dse.labels.examples import examples_of
 from dsl.errors import InputError, ToolError
 from dsl.loader import load
 from dsl.schedule import Schedule
 from mlir_passes.pipeline import compile_design
+from qor_gnn.gnn.ensemble import untrained
 from qor_gnn.gnn.examples import METRICS, save
+from qor_gnn.gnn.weights import save as save_weights
 
 ROOT = Path(__file__).parents[2]
 REPORTS = ROOT / "tests" / "backends" / "reports"
@@ -100,7 +104,7 @@ def test_projects_with_reports_become_examples(tmp_path):
     exported(tmp_path / "a" / "synthesised", "csynth.xml")
     exported(tmp_path / "a" / "routed", "csynth.xml", "export_impl.xml")
     exported(tmp_path / "a" / "not_run")
-    routed, synthesised = examples_of(tmp_path / "a", programs={"gemm": GEMM.program})
+    routed, synthesised = examples_of(tmp_path / "a", kernels={"gemm": GEMM})
     assert (routed.name, synthesised.name) == ("routed", "synthesised")
     assert synthesised.target == "vitis-2023.2-u280-3.33ns"
     assert routed.target == "vitis-2023.2-u280-3.33ns+route"
@@ -113,9 +117,85 @@ def test_projects_with_reports_become_examples(tmp_path):
 def test_a_project_of_a_kernel_that_is_not_given_is_refused(tmp_path):
     exported(tmp_path / "a", "csynth.xml")
     with pytest.raises(InputError) as refused:
-        examples_of(tmp_path, programs={"gemv": GEMM.program})
+        examples_of(tmp_path, kernels={"gemv": GEMM})
     assert refused.value.code == "W503"
     assert refused.value.help == "did you mean 'gemv'?"
+
+
+KERNEL = """
+import weft
+from weft import f32
+
+N = {n}
+
+@weft.kernel(sizes={{"mini": {{"N": 4}}}})
+def gemm(a: f32[N], b: f32[N]):
+    for i in range(N):
+        b[i] = a[i] {op} 2.0
+"""
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    """The working folder, with a kernel, its project at a size, and a report in that."""
+    monkeypatch.chdir(tmp_path)
+    Path("src").mkdir()
+    Path("src/k.py").write_text(KERNEL.format(n=64, op="*"))
+    done = weft("export", "src/k.py:gemm", "--size", "mini", "--out", "my/p", "--device", "xcu280",
+                "--clock", "3.33")  # fmt: skip
+    assert done.exception is None, done.output
+    place = tmp_path / "my/p/hls/solution1/syn/report"
+    place.mkdir(parents=True)
+    (place / "csynth.xml").write_text((REPORTS / "csynth.xml").read_text().replace("toy", "gemm"))
+    return tmp_path
+
+
+def weft(*words):
+    return CliRunner().invoke(cli, [str(w) for w in words], standalone_mode=False)
+
+
+def test_a_project_with_a_report_is_read_by_a_command(project):
+    (one,) = examples_of(Path("my"))
+    found = weft("estimate", "src/k.py:gemm", "--size", "mini", "--device", "xcu280",
+                 "--clock", "3.33", "--format", "json")  # fmt: skip
+    assert one.base["latency"] == json.loads(found.stdout)["latency"]["maximum"]
+    save_weights(project / "w.safetensors", untrained())
+    done = weft("evaluate", "--data", "my", "--weights", "w.safetensors", "--format", "json")
+    assert done.exception is None, done.output
+    assert "gemm" in {r["split"] for r in json.loads(done.stdout)["rows"]}
+
+
+def test_a_kernel_elsewhere_has_to_be_given(project, tmp_path_factory, monkeypatch):
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    monkeypatch.chdir(elsewhere)
+    save_weights(elsewhere / "w.safetensors", untrained())
+    words = ["evaluate", "--data", project / "my", "--weights", "w.safetensors"]
+    refused = weft(*words).exception
+    assert refused.code == "W503"
+    text = f"{project}/my/p is a design of 'gemm', which is of src/k.py: that is not there"
+    assert refused.message == text
+    assert refused.help == "--kernel FILE.py:KERNEL says where the kernel is"
+    assert weft(*words, "--kernel", f"{project}/src/k.py:gemm").exception is None
+    wrong = weft(*words, "--kernel", f"{project}/src/k.py:gem").exception
+    assert (wrong.code, wrong.help) == ("W503", "did you mean 'gemm'?")
+
+
+def test_a_kernel_that_has_changed_is_refused(project):
+    Path("src/k.py").write_text(KERNEL.format(n=64, op="+"))
+    with pytest.raises(InputError) as refused:
+        examples_of(Path("my"))
+    assert refused.value.code == "W536"
+    assert "my/p is a design of 'gemm', which has changed since" in refused.value.message
+
+
+def test_a_project_does_not_run_files_elsewhere(project):
+    path = project / "my/p/weft.json"
+    source = {"source": "../k.py:gemm"}
+    path.write_text(json.dumps(json.loads(path.read_text()) | source))
+    with pytest.raises(InputError) as refused:
+        examples_of(Path("my"))
+    assert refused.value.code == "W503"
+    assert f"is of ../k.py: that is not below {project}" in refused.value.message
 
 
 def test_a_report_of_another_design_is_refused(tmp_path):
@@ -123,7 +203,7 @@ def test_a_report_of_another_design_is_refused(tmp_path):
     (report,) = tmp_path.rglob("csynth.xml")
     report.write_text(report.read_text().replace("gemm", "other"))
     with pytest.raises(ToolError) as refused:
-        examples_of(tmp_path, programs={"gemm": GEMM.program})
+        examples_of(tmp_path, kernels={"gemm": GEMM})
     assert f"error[W423]: {report} is a report of 'other', not of 'gemm'" in str(refused.value)
 
 
@@ -133,7 +213,7 @@ def test_a_manifest_that_is_none_is_refused(tmp_path, wrong):
     path = tmp_path / "a" / "weft.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | wrong))
     with pytest.raises(InputError) as refused:
-        examples_of(tmp_path, programs={"gemm": GEMM.program})
+        examples_of(tmp_path, kernels={"gemm": GEMM})
     assert refused.value.code == "W511"
 
 
