@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from dsl.errors import InputError, did_you_mean
@@ -14,7 +15,7 @@ from qor_gnn.binding import units_of
 from qor_gnn.calibrate import Labelled
 from qor_gnn.compose import function_latency
 from qor_gnn.data import u200, u280, u280_programs, zu9eg
-from qor_gnn.data.u200_design import Directives, design, written
+from qor_gnn.data.u200_design import design, directives_of, written
 from qor_gnn.data.u200_program import Converted, convert
 from qor_gnn.estimate import local_storage
 from qor_gnn.from_tree import kernel_of_tree
@@ -84,14 +85,53 @@ def zu9eg_designs(
 _ZU9EG_FILES: tuple[zu9eg.File, ...] = ("kernels", "loops_pipelined", "loops_sequential")
 
 
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What is known of a design before it is scheduled: what there is to refuse is refused then."""
+
+    where: str
+    group: str
+    labels: zu9eg.Labels | u200.Labels | u280.DesignRow
+
+
+def _check(folder: Path, tool: str, known: Sequence[_Known]) -> None:
+    """That coefficients can be fitted to the labels, and judged with each group left out.
+
+    Raises:
+        InputError: W532: there are none, or of one group only; W511: a count is not positive.
+    """
+    groups = sorted({k.group for k in known})
+    if len(groups) < 2:
+        message = f"{folder} does not hold the labels of {tool}"
+        if groups:
+            message = f"all labels of {tool} in {folder} are of the kernel {groups[0]}"
+        help_line = "a fit is judged by kernels that it was not made with: there have to be two"
+        raise InputError("W532", message, help=help_line)
+    for one in known:
+        for name in ("lut", "ff"):
+            if getattr(one.labels, name) <= 0:
+                message = f"{one.where}: a design of {one.group} with no {name.upper()}"
+                help_line = "errors are relative to the label, so each has to be more than 0"
+                raise InputError("W511", message, help=help_line)
+
+
 def _zu9eg(folder: Path, progress: Progress) -> list[Labelled]:
     rows = [sample for file in _ZU9EG_FILES for sample in zu9eg.samples(folder, file)]
+    _check(folder, zu9eg.PERSONALITY, [_Known(s.where, s.kernel, s.labels) for s in rows])
     return zu9eg_designs(different(rows), progress)
 
 
 def _u280(folder: Path, progress: Progress) -> list[Labelled]:
     """The designs without pragmas: what the tool makes of them is in the program alone."""
     rows = {r.kernel: r for r in u280.design_rows(folder) if r.tool == "vitis"}
+    for kernel in u280_programs.KERNELS:
+        if kernel not in rows:
+            message = f"{folder} does not hold the labels of {u280.PERSONALITY}: no '{kernel}'"
+            raise InputError("W532", message)
+    asked = [rows[kernel] for kernel in u280_programs.KERNELS]
+    places = [f"{folder / 'designs.csv'}: {row.kernel}" for row in asked]
+    known = [_Known(at, row.kernel, row) for at, row in zip(places, asked, strict=True)]
+    _check(folder, u280.PERSONALITY, known)
     found = []
     for done, kernel in enumerate(u280_programs.KERNELS):
         tree = kernel_of_tree(loop_tree(build(u280_programs.program(kernel))))
@@ -112,10 +152,13 @@ def _u200(folder: Path, progress: Progress) -> list[Labelled]:
     chosen = []
     for rows in by_kernel.values():
         chosen += random.Random(0).sample(rows, min(U200_EACH, len(rows)))
+    asked = [directives_of(row, kernels[row.kernel]) for row in chosen]
+    known = [_Known(row.where, facts[row.kernel].group, row.labels) for row in chosen]
+    _check(folder, U200_TOOL, known)
     found = []
-    for done, row in enumerate(chosen):
+    for done, (row, directives) in enumerate(zip(chosen, asked, strict=True)):
         kernel = kernels[row.kernel]
-        tree = design(kernel, Directives.parse(row.directives))
+        tree = design(kernel, directives)
         sums = sums_of(tree, U200_TOOL, written(facts[row.kernel], kernel))
         group, labels = facts[row.kernel].group, row.labels
         found.append(Labelled(group, sums, labels.lut, labels.ff))
@@ -157,7 +200,8 @@ def labelled(tool: str, folder: Path, progress: Progress = lambda _, __: None) -
     """The designs that a tool personality is calibrated with.
 
     Raises:
-        InputError: W531, there is no reader of labels for the tool; W532, the folder has none.
+        InputError: W531, there is no reader of labels for the tool; W532, the folder has none, or
+            of one kernel only; W511, W512, a file is not what it should be.
     """
     load = LOADERS.get(tool)
     if load is None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import click
 
 from dse import console
 from dse.output import format_option, show
+from dsl.errors import InputError
 
 
 @click.command()
@@ -22,6 +24,7 @@ def command(tool: str, folder: Path, out: Path, form: str) -> None:
 
     Shows each term's coefficient, and the error of the fit with each kernel left out.
     """
+    from dse.commands.compile import write_file
     from qor_gnn.calibrate import calibrate, left_out
     from qor_gnn.resource_labels import SOURCES, labelled
     from qor_gnn.resource_terms import FF_TERMS, LUT_TERMS
@@ -31,6 +34,7 @@ def command(tool: str, folder: Path, out: Path, form: str) -> None:
         if done % 1000 == 0 or done == total:
             console.say(f"calibrate: {done} of {total} designs")
 
+    _check_place(out)
     designs = labelled(tool, folder, progress)
     weight = sum(d.weight for d in designs)
     held = list(zip(designs, left_out(designs), strict=True))
@@ -40,7 +44,7 @@ def command(tool: str, folder: Path, out: Path, form: str) -> None:
     }
     source = {**SOURCES[tool], **{k: round(100 * v / weight, 3) for k, v in errors.items()}}
     found = calibrate(designs, tool, source)
-    out.write_text(written(found), encoding="utf-8")
+    write_file(out, written(found))
     console.say(f"calibrate: {out}: {dict(found.source)}")
     rows = [
         {"resource": resource, "term": t.name, "coefficient": round(costs[t.name], 4),
@@ -50,3 +54,15 @@ def command(tool: str, folder: Path, out: Path, form: str) -> None:
     ]  # fmt: skip
     columns = ("resource", "term", "coefficient", "counts")
     show("calibrate", columns, rows, form)
+
+
+def _check_place(out: Path) -> None:
+    """That the result can be written, before the work.
+
+    Raises:
+        InputError: W508: it cannot.
+    """
+    if not out.parent.is_dir():
+        raise InputError("W508", f"cannot write {out}: {out.parent} is no folder")
+    if not os.access(out if out.exists() else out.parent, os.W_OK):
+        raise InputError("W508", f"cannot write {out}: Permission denied")

@@ -7,7 +7,6 @@ README). A kernel becomes a program in `qor_gnn.data.u200_program`, a row's dire
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from dsl.errors import InputError
+from qor_gnn.data.rows import cell, count, csv_rows
 
 TOOL = "Vitis HLS 2025.1"
 DEVICE = "xcu200-fsgd2104-2-e"
@@ -58,11 +58,12 @@ class Labels:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A design: a kernel, the directives as the file writes them, and its labels."""
+    """A design: a kernel, the directives as the file writes them, its labels, and its line."""
 
     kernel: str
     directives: str
     labels: Labels
+    where: str = field(default="", compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +106,7 @@ def designs(folder: Path, name: Literal["kernels", "overcap", "extra"] = "kernel
     Raises:
         InputError: W512 the file cannot be read, W511 a row is not what it should be.
     """
-    return [_row(entry, f"{name}.csv") for entry in _entries(folder / f"{name}.csv")]
+    return [_row(entry, where) for where, entry in _entries(folder / f"{name}.csv")]
 
 
 def without_labels(folder: Path) -> list[NoResult]:
@@ -115,11 +116,12 @@ def without_labels(folder: Path) -> list[NoResult]:
         InputError: W512 the file cannot be read, W511 a row is not what it should be.
     """
     found = []
-    for entry in _entries(folder / "noresult.csv"):
-        reason = entry["reason"]
+    for where, entry in _entries(folder / "noresult.csv"):
+        reason = cell(entry, "reason", where)
         if reason != "no_result" and reason != "undef_latency":
-            raise InputError("W511", f"noresult.csv: no reason is called '{reason}'")
-        found.append(NoResult(entry["kernel"], entry["directives"], reason))  # type: ignore[arg-type]
+            raise InputError("W511", f"{where}: no reason is called '{reason}'")
+        kernel, directives = cell(entry, "kernel", where), cell(entry, "directives", where)
+        found.append(NoResult(kernel, directives, reason))  # type: ignore[arg-type]
     return found
 
 
@@ -133,8 +135,8 @@ def kernels(folder: Path) -> dict[str, Facts]:
     try:
         data = json.loads(_text(path))
         return {name: _facts(name, entry) for name, entry in data.items()}
-    except (json.JSONDecodeError, KeyError, TypeError, AttributeError) as e:
-        raise InputError("W511", f"{path.name} does not describe kernels: {e}") from e
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as e:
+        raise InputError("W511", f"{path} does not describe kernels: {e!r}") from e
 
 
 def _facts(name: str, entry: Mapping[str, Any]) -> Facts:
@@ -143,21 +145,17 @@ def _facts(name: str, entry: Mapping[str, Any]) -> Facts:
     return Facts(name, *plain, slots, entry)
 
 
-def _row(entry: Mapping[str, str], source: str) -> Row:
-    try:
-        latency, lut, ff, dsp, bram18, uram = (int(entry[c]) for c in _COLUMNS)
-    except (KeyError, ValueError) as e:
-        raise InputError("W511", f"{source}: {entry.get('kernel')}: {e}") from e
-    labels = Labels(latency, lut, ff, dsp, bram18, uram)
-    return Row(entry["kernel"], entry["directives"], labels)
+def _row(entry: Mapping[str, str], where: str) -> Row:
+    latency, lut, ff, dsp, bram18, uram = (count(entry, name, where) for name in _COLUMNS)
+    kernel, directives = (cell(entry, name, where) for name in ("kernel", "directives"))
+    return Row(kernel, directives, Labels(latency, lut, ff, dsp, bram18, uram), where)
 
 
-def _entries(path: Path) -> Iterator[dict[str, str]]:
-    reader = csv.DictReader(_text(path).splitlines())
-    for entry in reader:
+def _entries(path: Path) -> Iterator[tuple[str, dict[str, str]]]:
+    for where, entry in csv_rows(path):
         if None in entry or None in entry.values():
-            raise InputError("W511", f"{path.name}:{reader.line_num}: a row of another length")
-        yield entry
+            raise InputError("W511", f"{where}: a row of another length")
+        yield where, entry
 
 
 def _text(path: Path) -> str:

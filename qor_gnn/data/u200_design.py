@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from typing import assert_never
 
 from dsl.affine import Affine, And, Cond, Constraint, Or, negate
-from dsl.errors import InputError
+from dsl.errors import InputError, did_you_mean
 from dsl.program import If, Loop, Node, Program, Stmt
 from dsl.schedule import Schedule
 from dsl.steps import Pipeline, Unroll
@@ -29,7 +29,7 @@ from polyhedral.looptree import (
     TripCount,
 )
 from qor_gnn import region
-from qor_gnn.data.u200 import Facts
+from qor_gnn.data.u200 import Facts, Row
 from qor_gnn.data.u200_program import Converted
 from qor_gnn.directives import with_directives
 from qor_gnn.from_tree import kernel_of_tree
@@ -103,6 +103,24 @@ def _pragma(part: str, text: str) -> Pragma:
         if name == "unroll" and factor.isdigit() and int(factor) > 0:
             return Unroll(loop, int(factor))
     raise InputError("W511", f"'{part}' in '{text}' is no directive")
+
+
+def directives_of(row: Row, kernel: Converted) -> Directives:
+    """What a row of the data asks of its kernel.
+
+    Raises:
+        InputError: W511: it is of another form, or names a loop that the kernel has not.
+    """
+    try:
+        found = Directives.parse(row.directives)
+    except InputError as error:
+        raise InputError(error.code, f"{row.where}: {error.message}") from error
+    known = {node.var for node, _ in kernel.program.walk() if isinstance(node, Loop)}
+    for pragma in found.pragmas:
+        if pragma.loop not in known:
+            message = f"{row.where}: {row.kernel} has no loop '{pragma.loop}'"
+            raise InputError("W511", message, help=did_you_mean(pragma.loop, known))
+    return found
 
 
 def design(kernel: Converted, directives: Directives) -> Kernel:

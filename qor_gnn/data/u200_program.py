@@ -17,7 +17,7 @@ from typing import Any
 
 from dsl import typing as t
 from dsl.affine import Affine
-from dsl.errors import LanguageError
+from dsl.errors import InputError, LanguageError
 from dsl.expr import Access, BinaryOp, CompareOp, Expr, Load, UnaryOp, loads
 from dsl.program import Array, If, Loop, Node, Program, Stmt, Storage
 from dsl.scopes import ordered_locals
@@ -73,9 +73,13 @@ class Refused:
 
 
 def convert(facts: Facts) -> Converted | Refused:
-    """The kernel as a program, or why there is none."""
+    """The kernel as a program, or why there is none.
+
+    Raises:
+        InputError: W511: the description is not one of a kernel.
+    """
     try:
-        found = _Builder(facts, ()).build()
+        found = _built(facts)
         scop = build_scop(found.program)
         undefined = tuple(
             a.name
@@ -90,6 +94,19 @@ def convert(facts: Facts) -> Converted | Refused:
     except LanguageError as e:
         return Refused(facts.kernel, f"{e.code}: {e.message}")
     return found
+
+
+def _built(facts: Facts) -> Converted:
+    """The kernel with its undefined reads.
+
+    Raises:
+        InputError: W511: something that a description has is not there, or of another kind.
+    """
+    try:
+        return _Builder(facts, ()).build()
+    except (KeyError, TypeError, IndexError, AttributeError, StopIteration) as e:
+        message = f"nests.json does not describe the kernel '{facts.kernel}': {e!r}"
+        raise InputError("W511", message) from e
 
 
 @dataclass(slots=True)

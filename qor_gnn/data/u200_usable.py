@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from qor_gnn.data.u200 import Facts, Row, designs, kernels
+from qor_gnn.data.u200_design import directives_of
 from qor_gnn.data.u200_faulty import faulty, trips_of
 from qor_gnn.data.u200_program import Converted, convert
 
@@ -29,6 +30,8 @@ def usable(
             remark(f"u200/{name} is left out: {kernel.reason}")
             continue
         mine = [row for row in rows if row.kernel == name]
+        for row in mine:
+            directives_of(row, kernel)  # what is wrong is refused here, where its line is known
         lost = faulty(mine, trips_of(kernel))
         for row in lost:
             cycles = row.labels.latency

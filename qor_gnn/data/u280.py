@@ -6,7 +6,6 @@ The seven plain designs that its tool ``vitis`` has are programs in `qor_gnn.dat
 
 from __future__ import annotations
 
-import csv
 import typing
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from dsl.errors import InputError
+from qor_gnn.data.rows import csv_rows
 
 TOOL = "Vitis HLS 2023.2"
 DEVICE = "xcu280-fsvh2892-2L-e"
@@ -128,14 +128,8 @@ def loop_rows(folder: Path) -> list[LoopRow]:
 
 
 def _rows(path: Path, cls: type[_Row]) -> Iterator[_Row]:
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as e:
-        raise InputError("W512", f"cannot read {path}: {e}") from e
-    reader = csv.DictReader(text.splitlines())
     hints = typing.get_type_hints(cls)
-    for entry in reader:
-        where = f"{path.name}:{reader.line_num}"
+    for where, entry in csv_rows(path):
         yield cls(**{f.name: _value(entry, f.name, hints[f.name], where) for f in fields(cls)})
 
 

@@ -1,19 +1,23 @@
 """The designs of Gao, Zhao, Lin and Guo (DATE 2024): Vitis HLS 2022.1, xczu9eg, 10 ns.
 
 Reads ``kernels.csv``, ``loops_pipelined.csv`` and ``loops_sequential.csv`` of a folder outside of
-the package, or the same of a checkout of the authors' repository (`CHECKOUT`). Six f32 kernels with every extent 64; each nest is a function of its own.
+the package, or the same of a checkout of the authors' repository (`CHECKOUT`). Six f32 kernels with
+every extent 64; each nest is a function of its own.
 """
 
 from __future__ import annotations
 
-import csv
+import errno
+import os
+import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Literal
 
 from dsl.builder import ProgramBuilder
+from dsl.errors import InputError, ScheduleError
 from dsl.program import Program
 from dsl.schedule import Schedule
 from dsl.steps import Flatten, Partition, Pipeline, Step, Unroll
@@ -21,6 +25,7 @@ from dsl.terms import Element, LoopVar, Placeholder
 from dsl.types import f32
 from polyhedral.codegen import loop_tree
 from polyhedral.scheduled import build
+from qor_gnn.data.rows import cell, count, csv_rows
 from qor_gnn.directives import with_directives
 from qor_gnn.from_tree import kernel_of_tree
 from qor_gnn.region import Kernel, body_as_kernel, split_functions
@@ -62,6 +67,7 @@ class Sample:
         nest: which of the kernel's nests it is; None for all of them.
         outer: loops that were left out, outermost first: their variables are arguments.
         file: which of the files it is from.
+        where: the file and line, for messages.
     """
 
     kernel: str
@@ -71,6 +77,7 @@ class Sample:
     outer: tuple[str, ...]
     schedule: Schedule
     labels: Labels
+    where: str = field(default="", compare=False, repr=False)
 
     @property
     def program(self) -> Program:
@@ -85,42 +92,59 @@ def samples(folder: Path, file: File) -> Iterator[Sample]:
 
     Raises:
         FileNotFoundError: the folder has no such file.
-        ValueError, KeyError: a row is not what it should be.
+        InputError: W512: it cannot be read; W511: a row is not what it should be.
     """
     path = folder / f"{file}.csv"
     if not path.exists():
         path = folder / CHECKOUT[file]
-    with path.open(encoding="utf-8", newline="") as text:
-        for row in csv.DictReader(text):
-            if row["kernel"] in _KERNELS and (file == "kernels" or not _faulty(row)):
-                yield _sample(row, file)
+    if not path.exists():
+        missing = folder / f"{file}.csv"
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(missing))
+    for where, row in csv_rows(path):
+        if cell(row, "kernel", where) in _KERNELS:
+            found = _sample(row, file, where)
+            if file == "kernels" or not _faulty(found):
+                yield found
 
 
-def _faulty(row: Mapping[str, str]) -> bool:
+def _faulty(sample: Sample) -> bool:
     """The rows of gesummv's loop lp2 alone ignore the partitions that they name."""
-    return row["kernel"] == "gesummv" and min(_loops_of(row["config"])) == 2
+    return sample.kernel == "gesummv" and min(_loops_of(sample.config)) == 2
 
 
-def _sample(row: Mapping[str, str], file: File) -> Sample:
-    numbers = {key: int(float(row[key])) for key in ("latency", "lut", "ff", "dsp")}
+def _sample(row: Mapping[str, str], file: File, where: str) -> Sample:
     single = file != "kernels"
     labels = Labels(
-        **numbers,
-        ii=int(float(row["II"])) if single and row.get("II") else None,
-        il=int(float(row["IL"])) if single and row.get("IL") else None,
+        **{name: count(row, name, where) for name in ("latency", "lut", "ff", "dsp")},
+        ii=count(row, "II", where) if single and row.get("II") else None,
+        il=count(row, "IL", where) if single and row.get("IL") else None,
     )
-    config = row["config"]
-    number: int | None = None
+    kernel, config = row["kernel"], cell(row, "config", where)
+    if not _CONFIG.fullmatch(config):
+        raise InputError("W511", f"{where}: '{config[:80]}' is no configuration", help=_LIKE)
+    which: int | None = None
     outer: tuple[str, ...] = ()
-    if file != "kernels":
+    if single:
         first = f"lp{min(_loops_of(config))}"
-        nests = _NESTS[row["kernel"]]
-        number = next(n for n, loops in enumerate(nests) if first in loops)
-        outer = nests[number][: nests[number].index(first)]
-    return Sample(row["kernel"], config, file, number, outer, schedule(config), labels)
+        nests = _NESTS[kernel]
+        inside = [n for n, loops in enumerate(nests) if first in loops]
+        if not inside:
+            raise InputError("W511", f"{where}: {kernel} has no loop {first}")
+        which = inside[0]
+        outer = nests[which][: nests[which].index(first)]
+    return Sample(kernel, config, file, which, outer, schedule(config), labels, where)
 
 
 # ----------------------------------------------------------------------------------------- configs
+
+
+_CONFIG = re.compile(
+    r"([A-Za-z]+_[1-9]\d?_[1-9]\d{0,5}(_[A-Za-z]+_[1-9]\d?_[1-9]\d{0,5})*)?_"
+    r"(_lp[1-9]\d?_[pn]_[1-9]\d{0,5}_[fn])+"
+)
+_LIKE = (
+    "one is ARRAY_DIMENSION_FACTOR_..__lpNUMBER_p_UNROLL_f_.., with n for not pipelined, not flat"
+)
 
 
 def _loops_of(config: str) -> dict[int, tuple[bool, int, bool]]:
@@ -140,8 +164,8 @@ def schedule(config: str) -> Schedule:
         factor = int(words[n + 2])
         if factor > 1:
             steps.append(Partition(words[n], int(words[n + 1]) - 1, "cyclic", factor))
-    for number, (pipeline, unroll, flatten) in _loops_of(config).items():
-        loop = f"lp{number}"
+    for place, (pipeline, unroll, flatten) in _loops_of(config).items():
+        loop = f"lp{place}"
         if pipeline:
             steps.append(Pipeline(loop))
         if unroll > 1:
@@ -155,9 +179,17 @@ def schedule(config: str) -> Schedule:
 
 
 def kernel_of(sample: Sample) -> Kernel:
-    """The design as a region tree: the nests as functions, or one loop with what is inside it."""
+    """The design as a region tree: the nests as functions, or one loop with what is inside it.
+
+    Raises:
+        InputError: W2xx: the configuration names what the kernel has not; with the sample's row.
+    """
     tree = structure(sample.kernel, sample.nest, sample.outer)
-    return with_directives(tree, sample.schedule)
+    try:
+        return with_directives(tree, sample.schedule)
+    except ScheduleError as error:
+        message = f"{sample.where}: '{sample.config[:80]}': {error.message}"
+        raise InputError(error.code, message, help=error.help) from error
 
 
 @cache

@@ -108,8 +108,10 @@ def test_a_row_that_is_none_is_refused(folder):
     write(folder, zu9eg.CHECKOUT["kernels"], f"atax,{NO_PRAGMA},many,800,5,700,9,9")
     with pytest.raises(InputError) as refused:
         convert_zu9eg.source(folder)
-    assert refused.value.code == "W532"
-    assert "many" in (refused.value.help or "")
+    assert refused.value.code == "W511"
+    place = folder / zu9eg.CHECKOUT["kernels"]
+    assert f"{place}:" in refused.value.message
+    assert "latency is 'many'" in refused.value.message
 
 
 @pytest.mark.skipif(not U200.is_dir(), reason=f"the data set is not in {U200}")

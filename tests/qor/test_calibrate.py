@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 from dse import cli
 from dsl.errors import InputError
@@ -186,3 +187,38 @@ def test_a_tool_without_labels(tmp_path: Path) -> None:
     text = caught.value.render()
     assert "error[W531]" in text
     assert "did you mean 'vitis-2022.1-zu9eg-10ns'" in text
+
+
+def test_a_result_that_cannot_be_written_is_known_before_the_work(tmp_path: Path) -> None:
+    out = str(tmp_path / "nowhere" / "c.json")
+    words = ["--tool", TOOL, "--data", str(tmp_path / "no data"), "--out", out]
+    done = CliRunner().invoke(cli.weft, ["calibrate", *words], standalone_mode=False)
+    assert isinstance(done.exception, InputError)
+    assert done.exception.code == "W508"
+    assert done.exception.message == f"cannot write {out}: {tmp_path}/nowhere is no folder"
+
+
+@pytest.mark.parametrize(
+    ("rows", "code", "message"),
+    [
+        ([], "W532", "{0} does not hold the labels of vitis-2022.1-zu9eg-10ns"),
+        (
+            ["atax,__lp2_n_1_f,100,5,5,0"],
+            "W532",
+            "all labels of vitis-2022.1-zu9eg-10ns in {0} are of the kernel atax",
+        ),
+        (
+            ["atax,__lp2_n_1_f,100,5,5,0", "gemm,__lp2_n_1_f,100,0,5,0"],
+            "W511",
+            "{0}/kernels.csv:3: a design of gemm with no LUT",
+        ),
+    ],
+)
+def test_labels_that_nothing_can_be_fitted_to(
+    tmp_path: Path, rows: list[str], code: str, message: str
+) -> None:
+    small_data(tmp_path)
+    (tmp_path / "kernels.csv").write_text("\n".join(["kernel,config,latency,lut,ff,dsp", *rows]))
+    with pytest.raises(InputError) as caught:
+        labelled(TOOL, tmp_path)
+    assert (caught.value.code, caught.value.message) == (code, message.format(tmp_path))

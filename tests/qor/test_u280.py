@@ -113,4 +113,4 @@ def test_bad_rows_are_errors(tmp_path: Path) -> None:
     (tmp_path / "designs.csv").write_text("suite,tool\na,b\n")
     with pytest.raises(InputError) as e:
         design_rows(tmp_path)
-    assert e.value.render() == "error[W511]: designs.csv:2: no column 'kernel'"
+    assert e.value.render() == f"error[W511]: {tmp_path}/designs.csv:2: no column 'kernel'"

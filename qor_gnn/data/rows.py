@@ -1,0 +1,71 @@
+"""Rows of CSV files of labels and the numbers in them; what is none is refused by file and line."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from dsl.errors import InputError
+
+
+def csv_rows(path: Path) -> Iterator[tuple[str, dict[Any, Any]]]:
+    """The rows of a file, each with where it is: ``kernels.csv:3``.
+
+    Cells that a row lacks are None, those that it has beyond the header a list under None, as
+    `csv.DictReader` has it.
+
+    Raises:
+        InputError: W512: the file cannot be read; W511: it is no CSV file.
+    """
+    try:
+        with path.open(encoding="utf-8", newline="") as text:
+            reader = csv.DictReader(text)
+            try:
+                for row in reader:
+                    yield f"{path}:{reader.line_num}", row
+            except csv.Error as error:
+                where = f"{path}:{reader.line_num + 1}"  # of those that were read
+                raise InputError("W511", f"{where} is no row of a CSV file: {error}") from error
+    except UnicodeDecodeError as error:
+        raise InputError("W512", f"cannot read {path}: {error}") from error
+    except OSError as error:
+        raise InputError("W512", f"cannot read {path}: {error.strerror}") from error
+
+
+def cell(row: Mapping[Any, Any], name: str, where: str) -> str:
+    """A cell as it is written.
+
+    Raises:
+        InputError: W511: the row has none of that name.
+    """
+    text = row.get(name)
+    if isinstance(text, str):
+        return text
+    raise InputError("W511", f"{where}: no '{name}'", help="each row has a cell for each column")
+
+
+def number(row: Mapping[Any, Any], name: str, where: str) -> float:
+    """What a tool counted or measured: finite, and 0 or more.
+
+    Raises:
+        InputError: W511: the cell is not there, or holds something else.
+    """
+    text = cell(row, name, where)
+    try:
+        found = float(text)
+    except ValueError:
+        found = math.nan
+    if math.isfinite(found) and found >= 0:
+        return found
+    raise InputError("W511", f"{where}: {name} is '{text[:40]}', which is no figure of a design")
+
+
+def count(row: Mapping[Any, Any], name: str, where: str) -> int:
+    """What a tool counted, as `number`; ``12.0`` is 12."""
+    found = number(row, name, where)
+    if found.is_integer():
+        return int(found)
+    raise InputError("W511", f"{where}: {name} is {found:g}, which is no whole number")
