@@ -6,6 +6,7 @@ designs under way are lost; what is there already is not made again.
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import json
@@ -17,6 +18,7 @@ from typing import Any
 
 from dse.run.directory import write_whole
 from dsl.errors import InputError
+from qor_gnn.data.rows import cell, csv_rows
 
 SCHEMA_VERSION = 1
 COLUMNS = (
@@ -43,11 +45,12 @@ class Dataset:
             command: What makes them; kept with those before.
 
         Raises:
-            InputError: W525: the folder has lines that were made in another way.
+            InputError: W525: the folder has lines that were made in another way; W508, W511, W512,
+                W521: what is there cannot be read, or is no dataset, or nothing can be written.
         """
-        self.folder.mkdir(parents=True, exist_ok=True)
         wanted = {"schema_version": SCHEMA_VERSION, **manifest}
         path = self.folder / MANIFEST
+        commands: list[Any] = []
         if path.exists():
             found = _read(path)
             different = [k for k in wanted if found.get(k) != wanted[k]]
@@ -57,49 +60,104 @@ class Dataset:
                     f"{path} says another {', '.join(different)}: its lines and new ones do not mix",
                     help="write into another folder",
                 )
-            wanted["commands"] = list(dict.fromkeys([*found.get("commands", ()), command]))
-        else:
-            wanted["commands"] = [command]
-        write_whole(path, json.dumps(wanted, indent=2) + "\n")
+            commands = found.get("commands", [])
+            if not isinstance(commands, list):
+                raise InputError("W521", f"{path} is not the manifest of a dataset")
+        self._check_head()
         self._whole()
-        return {row["id"]: row for row in self.rows()}
+        known = {row["id"]: row for row in self.rows()}
+        wanted["commands"] = list(dict.fromkeys([*map(str, commands), command]))
+        with _writing(path):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            write_whole(path, json.dumps(wanted, indent=2) + "\n")
+        return known
 
     def rows(self) -> Iterator[dict[str, str]]:
-        """Every line."""
+        """Every line.
+
+        Raises:
+            InputError: as `placed`.
+        """
+        return (row for _, row in self.placed())
+
+    def placed(self) -> Iterator[tuple[str, dict[str, str]]]:
+        """Every line, and where it is: file and number.
+
+        Raises:
+            InputError: W512 the file cannot be read; W511 a line has no ``id``.
+        """
         path = self.folder / _CSV
         if path.exists():
-            with path.open(newline="", encoding="utf-8") as file:
-                yield from csv.DictReader(file)
+            for where, row in csv_rows(path):
+                cell(row, "id", where)
+                yield where, row
 
     def append(self, row: Mapping[str, object]) -> None:
-        """Add a line."""
+        """Add a line.
+
+        Raises:
+            InputError: W508: it cannot be written.
+        """
         path = self.folder / _CSV
         text = io.StringIO()
         writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
-        if not path.exists() or not path.stat().st_size:
-            writer.writeheader()
-        writer.writerow({c: row.get(c) for c in COLUMNS})
-        with path.open("a", encoding="utf-8", newline="") as file:
+        with _writing(path), path.open("a", encoding="utf-8", newline="") as file:
+            if not file.tell():
+                writer.writeheader()
+            writer.writerow({c: row.get(c) for c in COLUMNS})
             file.write(text.getvalue())
             file.flush()
             os.fsync(file.fileno())
 
+    def _check_head(self) -> None:
+        """That lines of ours fit behind those that are there.
+
+        Raises:
+            InputError: W511 they do not; W512 the file cannot be read.
+        """
+        path = self.folder / _CSV
+        head = _bytes(path).partition(b"\n")
+        if head[1] and head[0].rstrip(b"\r") != ",".join(COLUMNS).encode():
+            raise InputError(
+                "W511",
+                f"{path}:1: the columns are not those of a dataset",
+                help="write into another folder",
+            )
+
     def _whole(self) -> None:
         """Cut a last line that a dying process did not finish."""
         path = self.folder / _CSV
-        if not path.exists():
-            return
-        data = path.read_bytes()
+        data = _bytes(path)
         end = data.rfind(b"\n") + 1
         if end < len(data):
-            with path.open("r+b") as file:
+            with _writing(path), path.open("r+b") as file:
                 file.truncate(end)
+
+
+@contextlib.contextmanager
+def _writing(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise InputError("W508", f"cannot write {path}: {error.strerror}") from error
+
+
+def _bytes(path: Path) -> bytes:
+    """What is in a file; nothing where there is none."""
+    try:
+        return path.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        return b""
+    except OSError as error:
+        raise InputError("W512", f"cannot read {path}: {error.strerror}") from error
 
 
 def _read(path: Path) -> dict[str, Any]:
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError:
+    except OSError as error:
+        raise InputError("W512", f"cannot read {path}: {error.strerror}") from error
+    except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict):
         raise InputError("W521", f"{path} is not the manifest of a dataset")

@@ -9,9 +9,10 @@ from pathlib import Path, PurePosixPath
 from dse.estimation import estimated, setting
 from dse.labels.dataset import Dataset
 from dse.labels.variants import Subject
-from dsl.errors import InputError
+from dsl.errors import InputError, LanguageError, ScheduleError, ToolError
 from dsl.kernel import Kernel
 from dsl.schedule import Schedule
+from qor_gnn.data.rows import cell, number
 from qor_gnn.gnn.convert import Origin, Source, example
 from qor_gnn.gnn.examples import Example
 from qor_gnn.open_personality import NAME as TOOL
@@ -36,10 +37,11 @@ def source(
         remark: is told what is left out, and why.
 
     Raises:
-        InputError: W532: the folder has no such lines; W511: a line is not what it should be.
+        InputError: W532: the folder has no such lines; W510, W511, W512: the file or a line of it
+            is not what it should be.
     """
-    lines = list(Dataset(folder).rows())
-    rows = [_row(line) for line in lines if usable(line)]
+    lines = list(Dataset(folder).placed())
+    rows = [_row(where, line) for where, line in lines if usable(line, where)]
     if len(rows) < len(lines):
         remark(f"{folder}: {len(lines) - len(rows)} of {len(lines)} designs have no routed figures")
     if not rows:
@@ -48,27 +50,30 @@ def source(
     return Source("open", root.resolve(), tuple(rows), _make)
 
 
-def usable(line: dict[str, str]) -> bool:
-    """It was routed, for the clock and the memories that the estimate is of."""
-    routed = line.get("provenance") == "post-route" and line.get("fmax_mhz")
-    as_estimated = (
-        line.get("read_latency") == READ_LATENCY
-        and float(line.get("clock_ns") or 0) == personality(TOOL).clock_ns
-    )
-    return bool(routed) and as_estimated
+def usable(line: dict[str, str], where: str = "") -> bool:
+    """It was routed, for the clock and the memories that the estimate is of.
+
+    Args:
+        line: of a dataset.
+        where: it is, for messages.
+
+    Raises:
+        InputError: W511: its clock is no number.
+    """
+    if line.get("provenance") != "post-route" or not line.get("fmax_mhz"):
+        return False
+    clock = number(line, "clock_ns", where) if line.get("clock_ns") else 0.0
+    return line.get("read_latency") == READ_LATENCY and clock == personality(TOOL).clock_ns
 
 
-def _row(line: dict[str, str]) -> Row:
+def _row(where: str, line: dict[str, str]) -> Row:
     names = ("id", "file", "kernel", "dtype", "size", "schedule")
     figures = ("cycles", "lut", "ff", "dsp", "bram", "fmax_mhz")
-    try:
-        for name in figures:
-            float(line[name])
-        if float(line["fmax_mhz"]) <= 0:
-            raise ValueError("a frequency that is not positive")
-        return tuple((name, line[name]) for name in (*names, *figures))
-    except (KeyError, ValueError, TypeError) as error:
-        raise InputError("W511", f"the design {line.get('id')} is none: {error}") from error
+    for name in figures:
+        if number(line, name, where) <= 0 and name == "fmax_mhz":
+            raise InputError("W511", f"{where}: fmax_mhz is 0, which is no figure of a design")
+    Schedule.from_json(cell(line, "schedule", where), where)
+    return tuple((name, cell(line, name, where)) for name in (*names, *figures))
 
 
 def _make(root: Path, rows: Sequence[Row]) -> list[Example]:
@@ -77,7 +82,11 @@ def _make(root: Path, rows: Sequence[Row]) -> list[Example]:
 
 def _example(root: Path, row: dict[str, str]) -> Example:
     program = kernel_of(root, row["file"], row["kernel"], row["size"], row["dtype"]).program
-    found = estimated(program, Schedule.from_json(row["schedule"]), setting(TOOL))
+    try:
+        found = estimated(program, Schedule.from_json(row["schedule"]), setting(TOOL))
+    except (ScheduleError, LanguageError, ToolError) as error:
+        message = f"the design {row['id']} of {row['kernel']}: {error.message}"
+        raise InputError(error.code, message, help=error.help) from error
     label = {
         "latency": float(row["cycles"]),
         "lut": float(row["lut"]),

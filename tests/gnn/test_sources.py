@@ -15,6 +15,7 @@ from dse.labels.examples import examples_of
 from dsl.errors import InputError, ToolError
 from dsl.loader import load
 from dsl.schedule import Schedule
+from dsl.steps import Pipeline
 from mlir_passes.pipeline import compile_design
 from qor_gnn.gnn.ensemble import untrained
 from qor_gnn.gnn.examples import METRICS, save
@@ -33,7 +34,7 @@ def line(**changed: object) -> dict[str, object]:
         "kernel": "gemm",
         "dtype": "i16",
         "size": "mini",
-        "schedule": Schedule().to_json(),
+        "schedule": '{"schema_version":1,"steps":[]}',
         "outcome": "ok",
         "provenance": "post-route",
         "lut": 300,
@@ -83,11 +84,35 @@ def test_a_dataset_loads_no_file_from_elsewhere(tmp_path):
     assert "../evil.py, which is not below" in refused.value.message
 
 
-@pytest.mark.parametrize("wrong", [{"lut": "many"}, {"fmax_mhz": "-3"}])
-def test_a_line_that_is_none_is_refused(tmp_path, wrong):
+@pytest.mark.parametrize(
+    ("wrong", "code", "message"),
+    [
+        ({"lut": "many"}, "W511", "lut is 'many', which is no figure of a design"),
+        ({"lut": "-235"}, "W511", "lut is '-235', which is no figure of a design"),
+        ({"lut": "inf"}, "W511", "lut is 'inf', which is no figure of a design"),
+        ({"cycles": "nan"}, "W511", "cycles is 'nan', which is no figure of a design"),
+        ({"fmax_mhz": "-3"}, "W511", "fmax_mhz is '-3', which is no figure of a design"),
+        ({"fmax_mhz": "0.0"}, "W511", "fmax_mhz is 0, which is no figure of a design"),
+        ({"clock_ns": "abc"}, "W511", "clock_ns is 'abc', which is no figure of a design"),
+        ({"schedule": '{"steps": []}'}, "W511", "has schema_version None, not 1"),
+        ({"schedule": "x"}, "W510", "is not JSON"),
+    ],
+)
+def test_a_line_that_is_none_is_refused(tmp_path, wrong, code, message):
+    folder = dataset(tmp_path / "open", line(), line(**wrong))
     with pytest.raises(InputError) as refused:
-        examples_of(dataset(tmp_path / "open", line(**wrong)), tmp_path / "cache", 1, root=ROOT)
-    assert refused.value.code == "W511"
+        examples_of(folder, tmp_path / "cache", 1, root=ROOT)
+    assert refused.value.code == code
+    assert refused.value.message.startswith(f"{folder}/designs.csv:3")
+    assert message in refused.value.message
+
+
+def test_a_schedule_that_does_not_fit_names_its_line(tmp_path):
+    steps = Schedule((Pipeline("nosuch"),)).to_json()
+    with pytest.raises(InputError) as refused:
+        examples_of(dataset(tmp_path / "open", line(schedule=steps)), tmp_path / "c", 1, root=ROOT)
+    assert refused.value.code == "W201"
+    assert "the design 0123456789abcdef of gemm: " in refused.value.message
 
 
 def exported(folder: Path, *reports: str) -> None:
