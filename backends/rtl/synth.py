@@ -112,6 +112,18 @@ def default_cache() -> Path:
     return (Path(base) if base else Path.home() / ".cache") / "weft" / "rtl"
 
 
+def checked_device(name: str) -> None:
+    """That there is such a device.
+
+    Raises:
+        ToolError: W403 there is none.
+    """
+    if name not in TARGETS:
+        help_line = did_you_mean(name, TARGETS)
+        help_line = help_line or f"those that can be built for are {', '.join(TARGETS)}"
+        raise ToolError("W403", f"no device is called '{name}' here", help=help_line)
+
+
 def rtl_of(module: Any, schedule: Schedule, options: SynthOptions) -> RtlDesign:
     """The RTL of a level 3 module.
 
@@ -123,10 +135,7 @@ def rtl_of(module: Any, schedule: Schedule, options: SynthOptions) -> RtlDesign:
     Raises:
         ToolError: W403 no such device; what the backend has no hardware for.
     """
-    if options.device not in TARGETS:
-        near = did_you_mean(options.device, TARGETS)
-        help_line = near or f"those that can be built for are {', '.join(TARGETS)}"
-        raise ToolError("W403", f"no device is called '{options.device}' here", help=help_line)
+    checked_device(options.device)
     relaxed = frozenset(s.stmt for s in schedule if isinstance(s, Reassociate))
     # There is one characterised library; xc7 uses its delays, and says no clock.
     made_for = Options(options.period_ns, DEFAULT_TARGET, options.bram_latency)

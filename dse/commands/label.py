@@ -6,18 +6,24 @@ import os
 import shlex
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from dse import console
 from dse.output import format_option, show
+from dsl.errors import InputError
+
+if TYPE_CHECKING:
+    from dse.labels.variants import Subject
 
 COLUMNS = ("kernel", "outcome", "designs")
 
 
 @click.command()
-@click.argument("kernels", nargs=-1, required=True, metavar="FILE.py[:KERNEL]...")
+@click.argument("kernels", nargs=-1, required=True, metavar="FILE.py[:KERNEL]|FOLDER...")
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True,
               metavar="DIR", help="The dataset; what is there already is kept.")  # fmt: skip
 @click.option("--sizes", default="mini", show_default=True, metavar="NAME,...",
@@ -71,21 +77,21 @@ def command(
     """Sample schedules of kernels, take each through the open flow, and keep what came of it.
 
     \b
-    weft label examples/polybench/*.py --types "i16;f32" --designs 20 --out build/labels
+    weft label examples/polybench --types "i16;f32" --designs 20 --out build/labels
     weft label fir.py:fir --sizes mini,small --copies 8 --out build/labels
 
     The dataset is a folder with designs.csv and manifest.json. Interrupt it and give the same
     command again: it goes on. Designs that do not fit or run out of time are lines, too.
     """
-    from backends.rtl.synth import SynthOptions
+    from backends.rtl.synth import SynthOptions, checked_device
     from dse.labels.dataset import Dataset
     from dse.labels.run import Plan, manifest_of, run, tasks
-    from dse.labels.variants import subjects
 
     options = SynthOptions(
         device, clock, seeds=tuple(range(1, seeds + 1)), native=native, seconds=timeout
     )
-    found = list(subjects(kernels, sizes.split(","), types.split(";")))
+    checked_device(device)
+    found = _subjects(kernels, sizes.split(","), types.split(";"))
     dataset = Dataset(out)
     known = set(dataset.open(manifest_of(options), shlex.join(["weft", *sys.argv[1:]])))
     total = designs * len(found)
@@ -105,3 +111,24 @@ def command(
     ]
     show("label", COLUMNS, listed, form)
     return 0
+
+
+def _subjects(kernels: Sequence[str], sizes: Sequence[str], types: Sequence[str]) -> list[Subject]:
+    """What to label.
+
+    Raises:
+        InputError: W507, W506: nothing of that: no kernel, none of the sizes, or no program.
+    """
+    from dse.labels.variants import known_sizes, subjects
+
+    found = list(subjects(kernels, sizes, types))
+    if found:
+        return found
+    known = known_sizes(kernels)
+    named = f"{', '.join(kernels[:3])}{', ..' if len(kernels) > 3 else ''}"
+    if not known:
+        raise InputError("W507", f"no kernel in {named} has a size", help="@weft.kernel(sizes=...)")
+    if not set(known) & set(sizes):
+        message = f"no kernel in {named} has a size '{', '.join(sizes)}'"
+        raise InputError("W506", message, help=f"their sizes: {', '.join(known)}")
+    raise InputError("W506", f"no kernel in {named} is a program with {' or '.join(types)} in it")

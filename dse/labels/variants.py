@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from dse.kernels import kernels_of, sized
+from dse.verify_files import python_files
 from dsl.errors import InputError, WeftError
 from dsl.kernel import Kernel
 from dsl.types import DType, FixedType, FloatType, IntType
@@ -66,7 +68,7 @@ def subjects(
 ) -> Iterator[Subject]:
     """Every kernel of the files (or the one that is named), at each size that it has.
 
-    A kernel over ``f32`` comes with each of the types; one over other types as it is. What is no
+    Of a folder these are all Python files in it. A kernel over ``f32`` comes with each of the types; one over other types as it is. What is no
     program of the language with a type (a constant that does not convert) is left out.
 
     Raises:
@@ -74,7 +76,7 @@ def subjects(
     """
     for text in dtypes:
         dtype_named(text)
-    for spec in specs:
+    for spec in _each(specs):
         file = spec.rpartition(":")[0] or spec
         for name, kernel in kernels_of(spec).items():
             for size in [s for s in sizes if s in kernel.sizes]:
@@ -83,6 +85,25 @@ def subjects(
                     subject = Subject(file, name, size, "" if dtype == FLOAT else dtype)
                     if _is_program(subject):
                         yield subject
+
+
+def _each(specs: Sequence[str]) -> list[str]:
+    """The files of folders in their place; what names no folder as it is."""
+    found = []
+    for spec in specs:
+        folder = Path(spec)
+        found += [str(path) for path in python_files(folder)] if folder.is_dir() else [spec]
+    return found
+
+
+def known_sizes(specs: Sequence[str]) -> tuple[str, ...]:
+    """The sizes that the kernels of `subjects` have, sorted.
+
+    Raises:
+        WeftError: A file or kernel that is not there.
+    """
+    kernels = [k for spec in _each(specs) for k in kernels_of(spec).values()]
+    return tuple(sorted({str(size) for kernel in kernels for size in kernel.sizes}))
 
 
 def _is_program(subject: Subject) -> bool:

@@ -4,6 +4,8 @@ The blocks of a page run in order in one namespace, each from a file (a kernel n
 `file.py` where the block says ```` ```python title="file.py" ````; blocks of one title continue its
 file. A `text` block right behind a Python or shell block is what that prints. Shell blocks run
 their `weft` commands where those files are; other commands in them install things, and are not run.
+A `console` block is what takes hours, or needs data that are not here: its commands are only read, as
+the command line reads them, and the files of ours that they name have to be there.
 """
 
 from __future__ import annotations
@@ -18,7 +20,11 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+import click
 import pytest
+
+from dse import cli
+from dse.labels.variants import subjects
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PAGES = (*sorted((ROOT / "docs" / "guide").glob("*.md")), ROOT / "README.md")
@@ -98,6 +104,38 @@ def test_blocks_run(page: Path, tmp_path: Path) -> None:
             printed = run_shell(block, tmp_path)
         if block.prints is not None:
             assert stripped(printed) == stripped(block.prints), f"{page.name}:{block.line}"
+
+
+CONSOLE = re.compile(r"^```console\n(.*?)^```", re.M | re.S)
+
+
+def typed(page: Path) -> list[list[str]]:
+    """The words behind `weft` of the commands that are typed in console blocks."""
+    text = "\n".join(CONSOLE.findall(page.read_text(encoding="utf-8")))
+    lines = text.replace("\\\n", " ").splitlines()
+    words = [shlex.split(line[1:], comments=True) for line in lines if line.startswith("$")]
+    return [line[1:] for line in words if line[0] == "weft"]
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if typed(p)], ids=lambda p: p.stem)
+def test_commands_that_are_not_run_are_commands(page: Path) -> None:
+    for name, *words in typed(page):
+        command = cli.weft.get_command(click.Context(cli.weft), name)
+        assert command is not None, name
+        command.make_context(name, list(words))  # refuses what is no option of it
+        for word in words:
+            if word.startswith("examples/"):
+                assert (ROOT / word.partition(":")[0]).exists(), word
+
+
+def test_commands_in_console_blocks_are_found() -> None:
+    commands = typed(ROOT / "docs" / "guide" / "predict.md")
+    assert ["label", "examples/polybench", "--out", "labels"] in commands
+    assert {name for name, *_ in commands} >= {"estimate", "label", "train", "evaluate", "explore"}
+
+
+def test_a_folder_of_the_guide_has_what_is_labelled() -> None:
+    assert len(list(subjects([str(ROOT / "examples" / "polybench")], ["mini"], ["f32"]))) > 20
 
 
 def test_a_block_knows_its_title_its_line_and_what_it_prints(tmp_path: Path) -> None:

@@ -1,8 +1,10 @@
 """Labels: what is sampled, and a dataset that survives whatever ends its making."""
 
 import pytest
+from click.testing import CliRunner
 
-from dse.labels.dataset import Dataset
+from dse.cli import weft as cli
+from dse.labels.dataset import COLUMNS, Dataset
 from dse.labels.run import Plan, tasks
 from dse.labels.variants import Subject, dtype_named, subjects
 from dsl.errors import InputError
@@ -24,6 +26,12 @@ def test_kernels_over_f32_take_other_types():
 def test_kernels_of_other_types_stay_as_they_are():
     (fir,) = subjects(["examples/fixed_point/fir.py"], ["mini"], ["f32", "i16"])
     assert fir == Subject("examples/fixed_point/fir.py", "fir", "mini")
+
+
+def test_a_folder_is_all_files_in_it():
+    found = list(subjects(["examples/polybench", "examples/tutorial/axpy.py"], ["mini"], ["f32"]))
+    assert Subject(GEMM, "gemm", "mini") in found
+    assert {s.file for s in found} > {"examples/polybench/atax.py", GEMM}
 
 
 @pytest.mark.parametrize("text", ["i0", "i9999", "x", "fixed[8]", "f64", "__import__('os')"])
@@ -97,3 +105,66 @@ def test_what_is_no_manifest_is_refused(tmp_path):
     (tmp_path / "manifest.json").write_text("[]")
     with pytest.raises(InputError, match="not the manifest of a dataset"):
         Dataset(tmp_path).open({}, "weft label")
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        (["--sizes", "nosuch"], "W506", f"no kernel in {GEMM} has a size 'nosuch'"),
+        (["--device", "foo"], "W403", "no device is called 'foo' here"),
+        (["--types", "i0"], "W506", "'i0' is no element type"),
+    ],
+)
+def test_what_cannot_be_labelled_is_refused_before_anything_is_made(tmp_path, words, code, message):
+    out = tmp_path / "labels"
+    done = weft("label", GEMM, "--out", out, *words)
+    assert done.exception.code == code
+    assert message in done.exception.message
+    assert not out.exists()
+
+
+def test_a_place_that_is_no_folder_is_refused(tmp_path):
+    (tmp_path / "plain").write_text("")
+    with pytest.raises(InputError) as caught:
+        Dataset(tmp_path / "plain" / "x").open({}, "weft label")
+    assert caught.value.code == "W508"
+    assert str(tmp_path / "plain" / "x") in caught.value.message
+
+
+HEAD = b",".join(c.encode() for c in COLUMNS)
+
+
+@pytest.mark.parametrize(
+    ("content", "code", "message"),
+    [
+        (b"\xff\xfe\n", "W511", "designs.csv:1: the columns are not those of a dataset"),
+        (b"1,2\n", "W511", "designs.csv:1: the columns are not those of a dataset"),
+        (HEAD + b"\n\xff\xfe\n", "W512", "designs.csv: 'utf-8' codec can't decode"),
+        (None, "W512", "designs.csv: Is a directory"),
+    ],
+)
+def test_lines_that_are_none_are_refused(tmp_path, content, code, message):
+    path = tmp_path / "designs.csv"
+    path.mkdir() if content is None else path.write_bytes(content)
+    with pytest.raises(InputError) as caught:
+        Dataset(tmp_path).open({}, "weft label")
+    assert caught.value.code == code
+    assert message in caught.value.message
+    assert not (tmp_path / "manifest.json").exists()
+
+
+def test_lines_without_an_id_are_not_read(tmp_path):
+    (tmp_path / "designs.csv").write_text("kernel,lut\ngemm,3\n")
+    with pytest.raises(InputError, match=r"designs.csv:2: no 'id'"):
+        list(Dataset(tmp_path).rows())
+
+
+def test_a_manifest_that_is_a_folder_is_refused(tmp_path):
+    (tmp_path / "manifest.json").mkdir()
+    with pytest.raises(InputError) as caught:
+        Dataset(tmp_path).open({}, "weft label")
+    assert caught.value.message == f"cannot read {tmp_path}/manifest.json: Is a directory"
+
+
+def weft(*words):
+    return CliRunner().invoke(cli, [str(w) for w in words], standalone_mode=False)
