@@ -128,7 +128,7 @@ def check_asked(tool: str, examples: Sequence[Example], protocol: str) -> None:
     raise InputError(
         "W532",
         f"{protocol} has nothing to ask about {tool}: {why}",
-        help=f"give it more designs; there are {groups} of {kernels} "
+        help=f"give it more designs, or another --protocol; there are {groups} of {kernels} "
         f"{'kernel' if kernels == 1 else 'kernels'}",
     )
 

@@ -56,7 +56,7 @@ def examples_of(
     if source is not None:
         return convert(source, cache, jobs, progress)
     if path.is_dir() and next(path.rglob(PROJECT), None) is not None:
-        return report_examples(path, kernels or {})
+        return report_examples(path, kernels or {}, remark)
     raise InputError("W532", f"{path} does not hold labelled designs", help=f"there is {KINDS}")
 
 

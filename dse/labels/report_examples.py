@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from backends.vitis.reports import (
 from backends.vitis.run import impl_report, results_of
 from dse.estimation import estimated, setting
 from dse.labels.project_kernels import program_of
-from dsl.errors import InputError, ToolError
+from dsl.errors import InputError, LanguageError, ScheduleError, ToolError
 from dsl.kernel import Kernel
 from dsl.schedule import Schedule
 from qor_gnn.automatic import automatic
@@ -110,12 +110,15 @@ def _impl(results: Path, top: str) -> ImplReport | None:
         raise
 
 
-def report_examples(folder: Path, kernels: Mapping[str, Kernel]) -> list[Example]:
+def report_examples(
+    folder: Path, kernels: Mapping[str, Kernel], remark: Callable[[str], None] = lambda _: None
+) -> list[Example]:
     """The projects in a folder as examples.
 
     Args:
         folder: with projects in it, at any depth.
         kernels: by name; those of other projects are what their manifests name.
+        remark: is told of projects that do not say at which size they were exported.
 
     Raises:
         InputError: W532: there is no project with a report; W503, W506, W536: the kernel of one is
@@ -126,13 +129,21 @@ def report_examples(folder: Path, kernels: Mapping[str, Kernel]) -> list[Example
     if not found:
         message = f"{folder} holds no exported project with a report of synthesis"
         raise InputError("W532", message, help="weft export --run csynth makes one")
+    silent = [project.folder for project in found if "size" not in project.facts]
+    if silent:
+        first = f"{silent[0]}{f' and {len(silent) - 1} more' if len(silent) > 1 else ''}"
+        remark(f"{first}: the size is not in weft.json, so it is taken to be the kernel's own")
     return [_example(project, kernels) for project in found]
 
 
 def _example(project: Project, kernels: Mapping[str, Kernel]) -> Example:
     program = program_of(project.folder, project.facts, kernels)
     where = setting(None, project.device, project.clock_ns)
-    got = estimated(program, project.schedule, where)
+    try:
+        got = estimated(program, project.schedule, where)
+    except (ScheduleError, LanguageError, ToolError) as error:
+        message = f"{project.folder}: {error.message}"
+        raise InputError(error.code, message, help=error.help) from error
     tool = got.setting.tool
     seen = automatic(got.regions, tool, written_unrolls(project.schedule))
     target = tool.name + (ROUTED if project.impl is not None else "")

@@ -86,7 +86,7 @@ def test_a_protocol_with_nothing_to_ask_about_is_refused(evaluate, examples, pro
     error = evaluate(examples, "--predictor", "model", "--protocol", protocol).exception
     assert error.code == "W532"
     assert f"{protocol} has nothing to ask about {TOOL}: {why}" in error.message
-    assert error.help.startswith("give it more designs; there are ")
+    assert error.help.startswith("give it more designs, or another --protocol; there are ")
 
 
 def test_no_designs_and_nests_alone_are_refused(evaluate, weights):

@@ -129,7 +129,12 @@ def test_projects_with_reports_become_examples(tmp_path):
     exported(tmp_path / "a" / "synthesised", "csynth.xml")
     exported(tmp_path / "a" / "routed", "csynth.xml", "export_impl.xml")
     exported(tmp_path / "a" / "not_run")
-    routed, synthesised = examples_of(tmp_path / "a", kernels={"gemm": GEMM})
+    told = []
+    routed, synthesised = examples_of(tmp_path / "a", kernels={"gemm": GEMM}, remark=told.append)
+    assert told == [
+        f"{tmp_path}/a/routed and 1 more: the size is not in weft.json, so it is taken to be the "
+        "kernel's own"
+    ]
     assert (routed.name, synthesised.name) == ("routed", "synthesised")
     assert synthesised.target == "vitis-2023.2-u280-3.33ns"
     assert routed.target == "vitis-2023.2-u280-3.33ns+route"
@@ -211,6 +216,14 @@ def test_a_kernel_that_has_changed_is_refused(project):
         examples_of(Path("my"))
     assert refused.value.code == "W536"
     assert "my/p is a design of 'gemm', which has changed since" in refused.value.message
+
+
+def test_a_schedule_that_does_not_fit_names_its_project(project):
+    (project / "my/p/schedule.json").write_text(Schedule((Pipeline("nosuch"),)).to_json())
+    with pytest.raises(InputError) as refused:
+        examples_of(Path("my"))
+    assert refused.value.code == "W201"
+    assert refused.value.message.startswith("my/p: ")
 
 
 def test_a_project_does_not_run_files_elsewhere(project):
