@@ -39,9 +39,8 @@ class MemberLinear(nn.Module):
         if self.share:
             flat = self.weight.permute(1, 0, 2).reshape(self.weight.shape[1], -1)
             return torch.addmm(self.bias, x, flat)
-        apart = x.view(len(x), self.members, -1).transpose(0, 1)
-        found = torch.bmm(apart, self.weight).transpose(0, 1)
-        return found.reshape(len(x), -1) + self.bias
+        found = torch.bmm(_apart(x, self.members).transpose(0, 1), self.weight).transpose(0, 1)
+        return found.reshape(len(x), len(self.bias)) + self.bias
 
 
 def encoders(kinds: Iterable[NodeType], members: int, hidden: int) -> nn.ModuleDict:
@@ -63,7 +62,7 @@ class MemberNorm(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Shape (n, members * hidden), as before."""
-        apart = x.view(len(x), self.members, -1)
+        apart = _apart(x, self.members)
         return nn.functional.layer_norm(apart, apart.shape[-1:]).view(x.shape)
 
 
@@ -74,5 +73,10 @@ def side_by_side(members: int, *parts: Tensor) -> Tensor:
         members: of the ensemble.
         parts: of shape (n, members * any).
     """
-    apart = [p.view(len(p), members, -1) for p in parts]
-    return torch.cat(apart, dim=2).reshape(len(parts[0]), -1)
+    together = torch.cat([_apart(p, members) for p in parts], dim=2)
+    return together.reshape(len(parts[0]), sum(p.shape[1] for p in parts))
+
+
+def _apart(x: Tensor, members: int) -> Tensor:
+    """Shape (n, members * any) to (n, members, any), of no rows too: a design may have no loop."""
+    return x.view(len(x), members, x.shape[1] // members)

@@ -164,3 +164,7 @@ def test_layers_of_members_are_those_of_each():
     assert torch.allclose(normal.mean(dim=2), torch.zeros(5, 2), atol=1e-6)
     mixed = side_by_side(2, x, 10 * x).view(5, 2, 6)
     assert torch.equal(mixed[:, 1], torch.cat([x[:, 3:], 10 * x[:, 3:]], dim=1))
+    nothing = x[:0]
+    assert layer(nothing).shape == (0, 8)
+    assert MemberNorm(2)(nothing).shape == nothing.shape
+    assert side_by_side(2, nothing, nothing).shape == (0, 12)
