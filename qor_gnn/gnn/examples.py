@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import lzma
+import tokenize
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -177,12 +179,30 @@ def load(path: Path) -> list[Example]:
         _check_versions(path, meta)
         return unpacked(arrays, meta)
     except OSError as error:
-        raise InputError("W512", f"cannot read {path}: {error.strerror}") from error
+        if error.errno is not None:
+            raise InputError("W512", f"cannot read {path}: {error.strerror}") from error
+        raise _no_examples(path, error) from error  # that is how bz2 says that it is damaged
     except (
         *(ValueError, KeyError, TypeError, IndexError, AttributeError, EOFError, OverflowError),
-        *(zipfile.BadZipFile, zlib.error, NotImplementedError, RecursionError),
+        *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, tokenize.TokenError),
+        RuntimeError,  # of zipfile: an archive with a password, or packed in a way it does not know
     ) as error:
-        raise InputError("W537", f"{path} does not hold examples: {error}") from error
+        raise _no_examples(path, error) from error
+
+
+def _no_examples(path: Path, error: Exception) -> InputError:
+    match error:
+        case KeyError():
+            why = f"it has no {error}"
+        case tokenize.TokenError() | RecursionError():
+            why = "it is damaged"
+        case _:
+            why = str(error).partition("\n")[0] or "it is damaged"
+    return InputError(
+        "W537",
+        f"{path} does not hold examples: {why}",
+        help="make the file again from the labels",
+    )
 
 
 def _columns() -> dict[str, list[str]]:
@@ -203,6 +223,8 @@ def _check_versions(path: Path, meta: Mapping[str, Any]) -> None:
 MOST_BYTES = 1 << 32
 """Of the arrays in a file, unpacked."""
 
+_MOST_HEADER = 1000
+
 
 def _arrays(path: Path) -> dict[str, npt.NDArray[Any]]:
     """The arrays of an archive, each no larger than the archive's directory says."""
@@ -221,7 +243,8 @@ def _array(file: Any, size: int) -> npt.NDArray[Any]:
     version = np.lib.format.read_magic(file)
     if version != (1, 0):
         raise ValueError(f"an array of format {version}")
-    shape, fortran, dtype = np.lib.format.read_array_header_1_0(file)
+    # Longer than of any array: parsing what is nested deep can fill the memory.
+    shape, fortran, dtype = np.lib.format.read_array_header_1_0(file, _MOST_HEADER)
     if dtype.kind not in "fiu":
         raise ValueError(f"an array of {dtype}")
     data = file.read(size)

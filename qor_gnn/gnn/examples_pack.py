@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,9 +10,11 @@ import numpy.typing as npt
 
 from qor_gnn.gnn.build import DesignGraph
 from qor_gnn.gnn.examples import BASE, LABELS, Example
+from qor_gnn.gnn.examples_checks import check_features, check_figures, check_groups, check_words
 from qor_gnn.gnn.schema import EDGES, FEATURES, EdgeType, NodeType
 
 Array = npt.NDArray[Any]
+_CARRIED = EDGES.index((NodeType.OP, EdgeType.CARRIED, NodeType.OP))
 _TEXTS = ("target", "kernel", "family", "group", "part", "name")
 
 
@@ -80,8 +82,7 @@ def unpacked(arrays: Mapping[str, Array], tables: Mapping[str, Any]) -> list[Exa
         ValueError, KeyError, IndexError, TypeError: The arrays do not fit together.
     """
     words, terms = tables["words"], tables["terms"]
-    if not all(isinstance(word, str) for word in (*words, *terms)):
-        raise ValueError("a word that is no text")
+    check_words([*words, *terms])
     count = len(arrays["base"])
     _shape(arrays["base"], (count, len(BASE)), "base")
     _shape(arrays["label"], (count, len(LABELS)), "label")
@@ -89,10 +90,15 @@ def unpacked(arrays: Mapping[str, Array], tables: Mapping[str, Any]) -> list[Exa
     _shape(arrays["weight"], (count,), "weight")
     texts = _indices(arrays["texts"], len(words), "texts")
     _shape(texts, (count, len(_TEXTS)), "texts")
-    if not np.isfinite(arrays["base"]).all():
-        raise ValueError("an answer of the white box that is no number")
-    graphs = _graphs(arrays, words, count)
+
+    def called(row: int) -> str:
+        return f"design {row} ({words[texts[row][_TEXTS.index('kernel')]]})"
+
+    check_figures(arrays, {"base": BASE, "label": LABELS, "terms": terms}, called)
+    check_groups([words[i] for i in texts[:, _TEXTS.index("group")]], called)
     pragmas = _cut(arrays, "pragmas", count)
+    _check_graphs(arrays, called)
+    graphs = _graphs(arrays, words, count)
     found = []
     for n, (graph, given) in enumerate(zip(graphs, pragmas, strict=True)):
         label = zip(LABELS, arrays["label"][n].tolist(), strict=True)
@@ -110,6 +116,18 @@ def unpacked(arrays: Mapping[str, Array], tables: Mapping[str, Any]) -> list[Exa
     return found
 
 
+def _check_graphs(arrays: Mapping[str, Array], called: Callable[[int], str]) -> None:
+    """That every feature is a number that a design may have."""
+    check_features("pragmas", arrays["pragmas"], arrays["pragmas.count"], called)
+    for kind in NodeType:
+        name = f"node.{kind.value}"
+        rows, counts = arrays[name], arrays[f"{name}.count"]
+        if len(rows):
+            _shape(rows, (len(rows), len(FEATURES[kind])), name)
+        check_features(name, rows, counts, called, FEATURES[kind])
+    check_features("distances", arrays["distances"], arrays[f"edge.{_CARRIED}.count"], called)
+
+
 def _graphs(arrays: Mapping[str, Array], words: list[str], count: int) -> Iterator[DesignGraph]:
     nodes, names, edges = {}, {}, {}
     for kind in NodeType:
@@ -119,8 +137,7 @@ def _graphs(arrays: Mapping[str, Array], words: list[str], count: int) -> Iterat
         names[kind] = list(_pieces(numbers, lengths, count, "names"))
     for n, key in enumerate(EDGES):
         edges[key] = list(_cut(arrays, f"edge.{n}", count, 2))
-    carried = EDGES.index((NodeType.OP, EdgeType.CARRIED, NodeType.OP))
-    distances = _pieces(arrays["distances"], arrays[f"edge.{carried}.count"], count, "distances")
+    distances = _pieces(arrays["distances"], arrays[f"edge.{_CARRIED}.count"], count, "distances")
     regions = _pieces(arrays["region"], arrays["node.op.count"], count, "region")
     for n, (distance, region) in enumerate(zip(distances, regions, strict=True)):
         mine = {kind: nodes[kind][n].astype(np.float32, copy=False) for kind in NodeType}

@@ -160,6 +160,106 @@ def test_arrays_that_do_not_fit_are_refused(examples, tmp_path, change):
     assert refusal(path).code == "W537"
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "column"),
+    [
+        *(("weight", v, "its weight") for v in (np.nan, np.inf, -1.0, 0.0)),
+        *(("label", v, "label.latency") for v in (np.inf, -1.0, 1e16)),
+        *(("base", v, "base.latency") for v in (np.nan, -1.0, 1e300)),
+        *(("terms", v, "terms.lut.fsm") for v in (np.nan, -np.inf)),
+        *(("node.memory", v, "node.memory.kind=registers") for v in (np.nan, np.inf)),
+        ("distances", np.nan, "distances"),
+        ("pragmas", np.nan, "pragmas"),
+    ],
+)
+def test_a_figure_that_no_design_has_is_refused_by_its_name(
+    examples, tmp_path, name, value, column
+):
+    path = tmp_path / "cache.npz"
+    save(path, examples)
+    rewritten(path, lambda arrays: arrays.update({name: np.full_like(arrays[name], value)}))
+    text = refusal(path).render()
+    wanted = f"error[W537]: {path} does not hold examples: design 0 (atax): {column} is {value:g},"
+    assert text.startswith(wanted)
+    assert "help: make the file again from the labels" in text
+
+
+def test_the_design_is_named_whose_figure_is_wrong(examples, tmp_path):
+    path = tmp_path / "cache.npz"
+    save(path, examples)
+
+    def last(arrays):
+        arrays["node.loop"][-1, -1] = np.nan
+
+    rewritten(path, last)
+    assert "design 1 (k3mm): node.loop.variable is nan" in refusal(path).message
+
+
+def test_a_label_that_is_not_there_is_not_refused(examples, tmp_path):
+    path = tmp_path / "cache.npz"
+    save(path, [replace(e, label={}) for e in examples])
+    assert [e.label for e in load(path)] == [{}, {}]
+
+
+def test_names_with_control_characters_are_refused_and_shown_without(examples, tmp_path):
+    path = tmp_path / "cache.npz"
+    save(path, [replace(examples[0], kernel="a\x1b[2Jb")])
+    assert r"a name with control characters, 'a\x1b[2Jb'" in refusal(path).message
+    save(path, [replace(examples[0], group="zz")])
+    assert "design 0 (atax): its group 'zz' is not a hexadecimal digest" in refusal(path).message
+
+
+def test_an_array_that_is_missing_is_named(examples, tmp_path):
+    path = tmp_path / "cache.npz"
+    save(path, examples)
+    rewritten(path, lost_array)
+    assert refusal(path).message == f"{path} does not hold examples: it has no 'region'"
+
+
+def with_entries(path, entries, **how):
+    with zipfile.ZipFile(path, "w", **how) as archive:
+        for name, data in entries.items():
+            archive.writestr(name, data)
+
+
+@pytest.mark.parametrize("way", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_damage_is_refused_however_the_file_is_packed(examples, tmp_path, way):
+    path = tmp_path / "cache.npz"
+    save(path, examples)
+    with zipfile.ZipFile(path) as archive:
+        entries = {name: archive.read(name) for name in archive.namelist()}
+    with_entries(path, entries, compression=way)
+    assert all(same(a, b) for a, b in zip(examples, load(path), strict=True))
+    data = bytearray(path.read_bytes())
+    for at in range(60, 100):
+        data[at] ^= 0x5A
+    path.write_bytes(data)
+    assert refusal(path).code == "W537"
+
+
+def test_a_file_with_a_password_is_refused(examples, tmp_path):
+    path = tmp_path / "cache.npz"
+    save(path, examples)
+    data = path.read_bytes()
+    # The bit in each entry that says so, in both of its headers.
+    for mark, flags in ((b"PK\3\4", 6), (b"PK\1\2", 8)):
+        parts = data.split(mark)
+        tail = [p[: flags - 4] + bytes([p[flags - 4] | 1]) + p[flags - 3 :] for p in parts[1:]]
+        data = mark.join([parts[0], *tail])
+    path.write_bytes(data)
+    assert "is encrypted, password required" in refusal(path).message
+
+
+@pytest.mark.parametrize("text", ["-" * 9000 + "1", "(" * 9000, "(" * 500, "-" * 900 + "1", "{'a"])
+def test_a_header_that_is_no_header_is_refused(tmp_path, text):
+    header = text.encode() + b"\n"
+    entry = b"\x93NUMPY\1\0" + len(header).to_bytes(2, "little") + header
+    with_entries(tmp_path / "cache.npz", {"base.npy": entry})
+    error = refusal(tmp_path / "cache.npz")
+    assert error.code == "W537"
+    assert "\n" not in error.message
+
+
 def refused_or(path, examples) -> bool:
     """Refused, or the same as ever: there are bytes that nothing depends on (a time stamp)."""
     try:
