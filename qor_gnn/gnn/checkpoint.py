@@ -10,9 +10,13 @@ import torch
 from torch import Tensor, nn
 
 from dsl.errors import InputError
-from qor_gnn.gnn.tensors import read_tensors, write_tensors
+from qor_gnn.gnn.tensors import MOST_BYTES, read_tensors, write_tensors
 
 _MOMENTS = ("exp_avg", "exp_avg_sq")
+_MOST = (1 + len(_MOMENTS)) * MOST_BYTES + (1 << 20)
+"""Bytes of a file: the weights, as many numbers again of each moment, and numbers of steps."""
+
+_HELP = "remove it, or take another --out"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,18 +56,20 @@ class Checkpoint:
         """
         if not self.path.exists():
             return 0
-        tensors, about = read_tensors(self.path)
+        tensors, about = read_tensors(self.path, _MOST, _HELP)
         if about.get("training") != self.training:
             raise InputError(
                 "W538",
                 f"{self.path} is the checkpoint of a training with other data or settings",
-                help="remove it, or take another --out",
+                help=_HELP,
             )
         try:
             self._into(tensors, network, optimiser)
             return int(about["epochs"])
         except (KeyError, RuntimeError, ValueError, TypeError) as error:
-            raise InputError("W538", f"{self.path} does not fit the network: {error}") from error
+            raise InputError(
+                "W538", f"{self.path} does not fit the network: {error}", help=_HELP
+            ) from error
 
     @staticmethod
     def _into(tensors: dict[str, Tensor], network: nn.Module, optimiser: torch.optim.AdamW) -> None:

@@ -33,6 +33,10 @@ _GAIN = 0.98  # a correction has to take 2% off the error to be made
 _AT_ONCE = 512
 _COVER = 0.9
 _LEAST = 1e-4  # of a standard deviation: exact figures are exact to 0.01%
+_MOST_LOG, _MOST_STD = 80.0, 20.0  # beyond all figures, and with them still finite
+MOST_STRETCH = 1e4
+"""What a standard deviation is multiplied by, at most."""
+
 _KINDS = [n for n, c in enumerate(FEATURES[NodeType.OP]) if c.startswith(("kind=", "type="))]
 
 
@@ -124,8 +128,8 @@ class Model:
             shots = _shots([examples[n] for n in rows.tolist()], mean[rows], shares[rows])
             for m in range(len(METRICS)):
                 add, spread, counts = adapter.corrected(shots, m)
-                mean[rows, m] = np.maximum(mean[rows, m] + add, 0.0)
-                std[rows[counts], m] = np.maximum(spread[counts], _LEAST)
+                mean[rows, m] = np.clip(mean[rows, m] + add, 0.0, _MOST_LOG)
+                std[rows[counts], m] = np.clip(spread[counts], _LEAST, _MOST_STD)
         return mean, std
 
     def adapted(self, examples: Sequence[Example]) -> Model:
@@ -161,8 +165,9 @@ class Model:
         mean = np.einsum("nk,nkm->nm", use, each)
         spread = np.einsum("nk,nkm->nm", use, (each - mean[:, None, :]) ** 2 + scales**2)
         shares = np.mean([s.shares for s in data.starts], axis=0)
-        std = np.where(stretch > 0, np.maximum(stretch * np.sqrt(spread), _LEAST), _UNKNOWN)
-        return np.maximum(mean, 0.0), std, shares
+        told = np.clip(stretch * np.sqrt(spread), _LEAST, _MOST_STD)
+        std = np.where(stretch > 0, told, _UNKNOWN)
+        return np.clip(mean, 0.0, _MOST_LOG), std, shares
 
 
 def _figures(logs: Floats, examples: Sequence[Example], metric: str) -> Floats:
@@ -198,7 +203,7 @@ def answers(network: Network, data: Data) -> tuple[Floats, Floats]:
             chosen = np.arange(first, min(first + _AT_ONCE, len(data.target)))
             move, scale = network(data.inputs(chosen))
             moves.append(move.numpy())
-            scales.append(np.exp(scale.numpy()))
+            scales.append(np.exp(np.minimum(scale.numpy(), _MOST_STD)))
     return np.concatenate(moves).astype(np.float64), np.concatenate(scales).astype(np.float64)
 
 
@@ -307,7 +312,7 @@ class _Held:
         ratio = np.abs(off + trust * move) / np.maximum(self.scales[:, :, metric][rows], 1e-9)
         return Measured(
             trust,
-            max(_LEAST, _quantile(ratio, weight, _COVER) / Z90),
+            min(MOST_STRETCH, max(_LEAST, _quantile(ratio, weight, _COVER) / Z90)),
             int(rows.any(axis=1).sum()),
             round(100 * errors[0.0], 3),
             round(100 * errors[trust], 3),

@@ -1,19 +1,23 @@
-"""Files of tensors: safetensors with a JSON text. Reading one runs nothing."""
+"""Files of tensors: safetensors with a JSON text and a checksum of both. Reading one runs nothing."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
+import stat
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from dsl.errors import InputError
 
 MOST_BYTES = 1 << 28
-_KEY = "weft"
+_KEY, _SUM = "weft", "checksum"
+_HELP = "weft train writes such a file; one that is damaged has to be written again"
 
 
 def write_tensors(path: Path, tensors: Mapping[str, Tensor], about: Mapping[str, Any]) -> None:
@@ -25,7 +29,9 @@ def write_tensors(path: Path, tensors: Mapping[str, Tensor], about: Mapping[str,
     from safetensors.torch import save
 
     plain = {name: t.detach().contiguous().clone() for name, t in tensors.items()}
-    data = save(plain, {_KEY: json.dumps(about, sort_keys=True)})
+    described = json.loads(json.dumps(about))  # as it will be read
+    described[_SUM] = _checksum(plain, described)
+    data = save(plain, {_KEY: json.dumps(described, sort_keys=True)})
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("wb") as file:
@@ -36,24 +42,56 @@ def write_tensors(path: Path, tensors: Mapping[str, Tensor], about: Mapping[str,
         raise InputError("W508", f"cannot write {path}: {error.strerror}") from error
 
 
-def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
+def read_tensors(
+    path: Path, most: int = MOST_BYTES, help: str = _HELP
+) -> tuple[dict[str, Tensor], dict[str, Any]]:
     """The tensors of a file, and what it says about them.
 
+    Args:
+        path: of the file.
+        most: bytes that it may have.
+        help: what to do about one that holds none.
+
     Raises:
-        InputError: W512, it cannot be read; W538, it holds no tensors of Weft.
+        InputError: W512, it cannot be read; W538, it holds no tensors of Weft, or is damaged.
     """
     from safetensors import SafetensorError, safe_open
 
     try:
-        size = path.stat().st_size
-        if size > MOST_BYTES:
-            raise InputError("W538", f"{path} is too large to be weights: {size:,} bytes")
+        found = path.stat()
+        if not stat.S_ISREG(found.st_mode):  # a pipe would be waited for
+            raise InputError("W512", f"cannot read {path}: it is not a file")
+        if found.st_size > most:
+            what = f"{found.st_size:,} bytes, more than {most:,}"
+            raise _refused(path, f"it is too large: {what}", help)
         with safe_open(path, framework="pt", device="cpu") as file:
             about = json.loads((file.metadata() or {})[_KEY])
-            if not isinstance(about, dict):
-                raise ValueError("its description is no object")
-            return {name: file.get_tensor(name) for name in file.keys()}, about  # noqa: SIM118
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except OSError as error:
-        raise InputError("W512", f"cannot read {path}: {error.strerror}") from error
-    except (SafetensorError, ValueError, KeyError, TypeError, RecursionError) as error:
-        raise InputError("W538", f"{path} does not hold weights: {error!r}") from error
+        raise InputError("W512", f"cannot read {path}: {error.strerror or error}") from error
+    except SafetensorError as error:
+        why = f"it is damaged, or no file of tensors ({error})"
+        raise _refused(path, why, help) from error
+    except KeyError as error:
+        raise _refused(path, "it does not say what its tensors are", help) from error
+    except (ValueError, TypeError, RecursionError) as error:
+        raise _refused(path, "its description is damaged", help) from error
+    if not isinstance(about, dict):
+        raise _refused(path, "its description is damaged", help)
+    # Older files have none.
+    if _SUM in about and about.pop(_SUM) != _checksum(tensors, about):
+        raise _refused(path, "it is damaged: its checksum is another one", help)
+    return tensors, about
+
+
+def _refused(path: Path, why: str, help: str) -> InputError:
+    return InputError("W538", f"{path} does not hold weights: {why}", help=help)
+
+
+def _checksum(tensors: Mapping[str, Tensor], about: Mapping[str, Any]) -> str:
+    """A digest of all that a file holds."""
+    found = hashlib.sha256(json.dumps(about, sort_keys=True).encode())
+    for name, tensor in sorted(tensors.items()):
+        found.update(repr((name, str(tensor.dtype), tuple(tensor.shape))).encode())
+        found.update(tensor.reshape(-1).view(torch.uint8).numpy().data)
+    return found.hexdigest()

@@ -5,6 +5,7 @@ Reading one runs nothing: safetensors and JSON, every name, shape and number che
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -18,14 +19,19 @@ from dsl.errors import InputError
 from qor_gnn.gnn.adapt import MOST_SHOTS, Adapter, Shots
 from qor_gnn.gnn.ensemble import Calibration, Model
 from qor_gnn.gnn.examples import METRICS
+from qor_gnn.gnn.examples_checks import check_words
 from qor_gnn.gnn.network import Network, Shape
 from qor_gnn.gnn.schema import FEATURES, VERSION
 from qor_gnn.gnn.targets import MOST, SUMMED
-from qor_gnn.gnn.tensors import read_tensors, write_tensors
+from qor_gnn.gnn.tensors import MOST_BYTES, read_tensors, write_tensors
 from qor_gnn.gnn.terms import OPEN_TERMS, TERMS, TermModel, is_open
+from qor_gnn.gnn.weights_checks import NO_LABEL, check_card, check_numbers
 
 FORMAT = 1
-_NONE = 1e9  # instead of a label that is not there: every number in a file is finite
+_UNFIT = (
+    *(KeyError, ValueError, TypeError, RuntimeError, AttributeError, IndexError),
+    OverflowError,  # an integer of any length
+)
 SUFFIX = ".safetensors"
 SHIPPED = Path(__file__).parent / "shipped"
 _MOST = {"members": 32, "hidden": 512, "layers": 16, "outer": 16, "targets": 1024}
@@ -35,8 +41,27 @@ def save(path: Path, model: Model) -> None:
     """Write a predictor; what was there before is replaced in one step.
 
     Raises:
-        InputError: W508, it cannot be written.
+        InputError: W508, it cannot be written; W538, `load` would refuse the file.
     """
+    tensors, about = _packed(model)
+    try:
+        _model(tensors, json.loads(json.dumps(about)))
+    except _UNFIT as error:
+        raise InputError(
+            "W538",
+            f"{path} is not written: it would not hold weights: {_why(error)}",
+            help="look at the labelled designs: figures are far from anything that a tool says",
+        ) from error
+    partial = path.with_name(path.name + ".partial")
+    write_tensors(partial, tensors, about)
+    try:
+        partial.replace(path)
+    except OSError as error:
+        raise InputError("W508", f"cannot write {path}: {error.strerror}") from error
+
+
+def _packed(model: Model) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """What a file holds: tensors, and what it says about them."""
     tensors = {f"network.{name}": t for name, t in model.network.state_dict().items()}
     tensors["trust"] = torch.from_numpy(model.calibration.trust)
     tensors["stretch"] = torch.from_numpy(model.calibration.stretch)
@@ -48,12 +73,14 @@ def save(path: Path, model: Model) -> None:
         shots = adapter.shots
         tensors[f"shots.{n}.places"] = torch.from_numpy(np.concatenate(shots.places))
         tensors[f"shots.{n}.shares"] = torch.from_numpy(shots.shares)
-        tensors[f"shots.{n}.missed"] = torch.from_numpy(np.nan_to_num(shots.missed, nan=_NONE))
+        tensors[f"shots.{n}.missed"] = torch.from_numpy(
+            np.where(np.isnan(shots.missed), NO_LABEL, shots.missed)
+        )
         adapters[target] = {
             "structure": list(shots.structure),
             "lengths": [len(p) for p in shots.places],
         }
-    about = {
+    return tensors, {
         **_versions(model.targets),
         "adapters": adapters,
         "shape": asdict(model.network.shape),
@@ -61,12 +88,6 @@ def save(path: Path, model: Model) -> None:
         "seen": {name: [int(m) for m in known] for name, known in model.seen.items()},
         "card": dict(model.card),
     }
-    partial = path.with_name(path.name + ".partial")
-    write_tensors(partial, tensors, about)
-    try:
-        partial.replace(path)
-    except OSError as error:
-        raise InputError("W508", f"cannot write {path}: {error.strerror}") from error
 
 
 def _versions(targets: Collection[str]) -> dict[str, Any]:
@@ -97,14 +118,27 @@ def load(path: Path) -> Model:
         if about.get(name) != wanted:
             raise InputError(
                 "W539",
-                f"{path} was trained for another version of Weft (its {name} differ)",
+                f"{path} was trained for another version of Weft (it has another {name})",
                 help="train it again: weft train",
             )
     try:
         return _model(tensors, about)
-    except (KeyError, ValueError, TypeError, RuntimeError, AttributeError, IndexError) as error:
-        first = str(error).splitlines()[0] if str(error) else repr(error)
-        raise InputError("W538", f"{path} does not hold weights: {first}") from error
+    except _UNFIT as error:
+        raise InputError(
+            "W538",
+            f"{path} does not hold weights: {_why(error)}",
+            help="train them again: weft train",
+        ) from error
+
+
+def _why(error: Exception) -> str:
+    match error:
+        case KeyError():
+            return f"it has no {error}"
+        case TypeError() | AttributeError() | IndexError():
+            return "its description is of another form"
+        case _:
+            return str(error).partition("\n")[0]
 
 
 def _model(tensors: dict[str, Tensor], about: Mapping[str, Any]) -> Model:
@@ -112,9 +146,8 @@ def _model(tensors: dict[str, Tensor], about: Mapping[str, Any]) -> Model:
     targets = tuple(str(name) for name in about["targets"])
     if len(targets) != shape.targets or len(set(targets)) != len(targets):
         raise ValueError("its tools do not fit its shape")
-    for name, tensor in tensors.items():
-        if not torch.isfinite(tensor).all():
-            raise ValueError(f"{name} is not finite")
+    check_words([*targets, *about["adapters"]])
+    check_numbers(tensors)
     weights = {
         name.removeprefix("network."): tensor
         for name, tensor in tensors.items()
@@ -134,7 +167,7 @@ def _model(tensors: dict[str, Tensor], about: Mapping[str, Any]) -> Model:
         targets,
         _seen(about["seen"], shape.members),
         Calibration(_array(tensors["trust"], wide), _array(tensors["stretch"], wide)),
-        dict(about["card"]),
+        check_card(about["card"]),
         _adapters(tensors, about["adapters"], targets),
     )
 
@@ -145,17 +178,17 @@ def _adapters(
     found = {}
     for n, (target, row) in enumerate(given.items()):
         structure = tuple(str(name) for name in row["structure"])
-        lengths = np.array(row["lengths"], dtype=np.int64)
-        count = len(structure)
-        if not 0 < count == len(lengths) <= MOST_SHOTS or (lengths < 0).any():
+        lengths, count = list(row["lengths"]), len(structure)
+        fit = all(type(n) is int and 0 <= n <= MOST_BYTES for n in lengths)
+        if not 0 < count == len(lengths) <= MOST_SHOTS or not fit:
             raise ValueError("labels that do not fit together")
-        places = _array(tensors[f"shots.{n}.places"], (int(lengths.sum()),))
+        places = _array(tensors[f"shots.{n}.places"], (sum(lengths),))
         missed = _array(tensors[f"shots.{n}.missed"], (count, len(METRICS)))
         shots = Shots(
             structure,
             tuple(np.split(places, np.cumsum(lengths)[:-1])),
             _array(tensors[f"shots.{n}.shares"], (count, len(SUMMED), MOST)),
-            np.where(missed == _NONE, np.nan, missed),
+            np.where(missed == NO_LABEL, np.nan, missed),
         )
         found[str(target)] = Adapter(shots, known=str(target) in targets)
     return found

@@ -118,6 +118,7 @@ def test_a_checkpoint_of_another_training_is_refused(tmp_path):
     with pytest.raises(InputError) as refused:
         train(EXAMPLES, SMALL, 3, checkpoint_for(path, EXAMPLES, SMALL, 3))
     assert refused.value.code == "W538"
+    assert refused.value.help == "remove it, or take another --out"
 
 
 def test_no_examples_are_an_error():
