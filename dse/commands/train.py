@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
     from qor_gnn.gnn.examples import Example
 
 COLUMNS = ("tool", "metric", "kernels", "designs", "white_box_error_pct", "error_pct", "trust")
+TUNED = ("tool", "metric", "designs", "before_error_pct", "error_pct")
+
+_OF_TRAINING = ("seed", "epochs", "region_epochs", "members", "hidden", "each")
+_MOST_SEED = (1 << 64) - 1  # of PyTorch's generator
 
 
 @click.command()
@@ -29,8 +34,8 @@ COLUMNS = ("tool", "metric", "kernels", "designs", "white_box_error_pct", "error
               help="Bring this predictor to the labels, instead of training one.")  # fmt: skip
 @click.option("--kernel-out", "left", multiple=True, metavar="NAME",
               help="Do not learn from this kernel; may be given several times.")  # fmt: skip
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, metavar="N",
-              help="Of the first weights, and of the order of designs.")  # fmt: skip
+@click.option("--seed", type=click.IntRange(0, _MOST_SEED), default=0, show_default=True,
+              metavar="N", help="Of the first weights, and of the order of designs.")  # fmt: skip
 @click.option("--epochs", type=click.IntRange(1, 10_000), default=30, show_default=True,
               metavar="N", help="Passes over the designs.")  # fmt: skip
 @click.option("--region-epochs", type=click.IntRange(0, 10_000), default=0, show_default=True,
@@ -60,8 +65,11 @@ def command(
     weft train --data my_reports --finetune my.safetensors --out mine.safetensors
 
     The same command goes on after an interruption, of whatever kind. The same data, options and
-    seed give the same weights. --finetune takes seconds, and a handful of labels is enough.
+    seed give the same weights. --finetune takes seconds, and a handful of labels is enough; it shows
+    the errors before, and of each label when it is left out.
     """
+    _check_usage(finetune)
+    _check_out(out, places)
     examples = _examples(places, left, jobs, cache)
     if finetune is not None:
         model = _finetuned(finetune, examples)
@@ -70,15 +78,50 @@ def command(
     from qor_gnn.gnn.weights import save
 
     save(out, model)
-    _checkpoint(out).unlink(missing_ok=True)
     console.say(f"train: {out}: {out.stat().st_size:,} bytes")
-    show("train", COLUMNS, list(model.card.get("measured", ())), form)
+    if finetune is not None:
+        show("train", TUNED, _tuned(model, examples), form)
+    else:
+        _checkpoint(out).unlink(missing_ok=True)
+        show("train", COLUMNS, list(model.card.get("measured", ())), form)
     return 0
+
+
+def _check_usage(finetune: Path | None) -> None:
+    """That no option is given which nothing is done with."""
+    context = click.get_current_context()
+    for name in _OF_TRAINING if finetune is not None else ():
+        if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
+            option = f"--{name.replace('_', '-')}"
+            raise click.UsageError(
+                f"{option} is for training: --finetune leaves the networks alone"
+            )
+
+
+def _check_out(out: Path, places: Sequence[Path]) -> None:
+    """That what is written replaces nothing of the labelled designs.
+
+    Raises:
+        InputError: W508: it would.
+    """
+    written = [out, _checkpoint(out), out.with_name(out.name + ".partial")]
+    for place in places:
+        data = Path(os.path.realpath(place))
+        for path in written:
+            if Path(os.path.realpath(path)).is_relative_to(data):
+                where = "is" if place.is_file() else "lies in"
+                raise InputError(
+                    "W508",
+                    f"cannot write {path}: it {where} {place}, which holds the labelled designs",
+                    help="write the weights elsewhere: --out",
+                )
 
 
 def _examples(
     places: Sequence[Path], left: Sequence[str], jobs: int, cache: Path | None
 ) -> list[Example]:
+    from qor_gnn.gnn.examples import METRICS
+
     found = labelled(places, jobs, cache)
     kernels = {e.kernel for e in found}
     for name in left:
@@ -89,6 +132,12 @@ def _examples(
     kept = [e for e in found if e.kernel not in left]
     if not kept:
         raise InputError("W532", "there are no labelled designs to learn from")
+    if not any(e.label.keys() & set(METRICS) for e in kept):
+        raise InputError(
+            "W532",
+            f"none of the {len(kept):,} designs has a label to learn from",
+            help=f"a label is what a tool said of one of {', '.join(METRICS)}",
+        )
     console.say(f"train: {len(kept):,} designs of {len(kernels) - len(left)} kernels")
     return kept
 
@@ -116,11 +165,29 @@ def _checkpoint(out: Path) -> Path:
 def _finetuned(path: Path, examples: Sequence[Example]) -> Model:
     from dataclasses import replace
 
+    from qor_gnn.gnn.convert import merged
     from qor_gnn.gnn.weights import load
 
-    model = load(path).adapted(examples)
+    model = load(path).adapted(merged(examples))
     told = [*model.card.get("finetuned", ()), _data_of(examples)]
     return replace(model, card={**model.card, "finetuned": told})
+
+
+def _tuned(model: Model, examples: Sequence[Example]) -> list[dict[str, Any]]:
+    """What the labels of each tool were worth; says where they are too few to be worth anything."""
+    from qor_gnn.gnn.adapt import LEAST_SHOTS, worth
+
+    rows = []
+    for tool in sorted({e.target for e in examples}):
+        mine = worth(model.adapters[tool])
+        rows += [{"tool": tool, **row} for row in mine]
+        few = [row["metric"] for row in mine if row["designs"] < LEAST_SHOTS]
+        if few:
+            console.say(
+                f"train: one label of {', '.join(few)} of {tool} teaches nothing yet: "
+                f"{LEAST_SHOTS} designs are the least"
+            )
+    return rows
 
 
 def _card(examples: Sequence[Example], seed: int, settings: dict[str, int]) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +23,9 @@ from qor_gnn.gnn.targets import SUMMED
 
 MOST_SHOTS = 768
 """Labels of a tool that are kept; more than that are better trained with."""
+
+LEAST_SHOTS = 2
+"""Labels of a metric that anything is learned from: how alike two miss is what is learned."""
 
 _TUNED_ON = 160  # labels that the amounts are chosen by
 _COLUMNS = {
@@ -96,6 +100,10 @@ class _Fit:
     inverse: Floats
     stretch: float
 
+    def left_out(self) -> Floats:
+        """Of each label what is missed when it is left out, shape (n,)."""
+        return self.weights / np.diag(self.inverse)
+
 
 @dataclass(slots=True)
 class Adapter:
@@ -122,9 +130,7 @@ class Adapter:
             The correction, its standard deviation, and whether that one counts (the kernel is
             among the labelled ones), each of shape (n,).
         """
-        if metric not in self._fits:
-            self._fits[metric] = _fitted(self.shots, metric, self.known)
-        fit = self._fits[metric]
+        fit = self._fit(metric)
         if fit is None:
             nothing = np.zeros(len(asked))
             return nothing, nothing, np.zeros(len(asked), bool)
@@ -137,12 +143,42 @@ class Adapter:
         known = set(self.shots.structure)
         return mean, spread, np.array([s in known for s in asked.structure], bool)
 
+    def errors(self, metric: int) -> tuple[Floats, Floats]:
+        """How far predictions were off the labels of a metric, and how far they are off each label
+        when it is left out: shares of it (of ``1 +`` it, as counts may be 0), each of shape (n,).
+        """
+        missed = self.shots.missed[:, metric]
+        before = np.abs(np.expm1(-missed[np.isfinite(missed)]))
+        fit = self._fit(metric)
+        if fit is None:
+            return before, before
+        return before, np.abs(np.expm1(-fit.left_out()))
+
+    def _fit(self, metric: int) -> _Fit | None:
+        if metric not in self._fits:
+            self._fits[metric] = _fitted(self.shots, metric, self.known)
+        return self._fits[metric]
+
+
+def worth(adapter: Adapter) -> list[dict[str, Any]]:
+    """What the labels of a tool are worth: for each metric with some their number, the mean error
+    before in percent, and that of each label when it is left out.
+    """
+    rows = []
+    for n, metric in enumerate(METRICS):
+        before, after = adapter.errors(n)
+        if len(before):
+            percent = {"before_error_pct": before, "error_pct": after}
+            means = {name: round(100 * float(off.mean()), 3) for name, off in percent.items()}
+            rows.append({"metric": metric, "designs": len(before), **means})
+    return rows
+
 
 def _fitted(shots: Shots, metric: int, known: bool) -> _Fit | None:
     """The process of a metric; None where nothing is known or missed."""
     rows = np.flatnonzero(np.isfinite(shots.missed[:, metric]))
     missed = shots.missed[rows, metric]
-    if len(rows) < 2 or np.abs(missed).max() < _EXACT:
+    if len(rows) < LEAST_SHOTS or np.abs(missed).max() < _EXACT:
         return None
     some = rows[np.linspace(0, len(rows) - 1, min(len(rows), _TUNED_ON)).astype(np.int64)]
     tuned = _pieces(_part(shots, some), _part(shots, some), metric, known)
@@ -246,15 +282,35 @@ def _grouped(shots: Shots) -> dict[tuple[str, int], list[int]]:
 
 
 def joined(first: Shots | None, second: Shots) -> Shots:
-    """Both, the later ones kept where there are too many."""
+    """Both, the later ones kept where there are too many.
+
+    A design of both counts once: what the second says of it holds, and what it does not say is as
+    the first has it.
+    """
     if first is None:
         both = second
     else:
+        again = {key: n for n, key in enumerate(_keys(second))}
+        missed = second.missed.copy()
+        kept = []
+        for n, key in enumerate(_keys(first)):
+            if key in again:
+                row = again[key]
+                missed[row] = np.where(np.isnan(second.missed[row]), first.missed[n], missed[row])
+            else:
+                kept.append(n)
+        before = _part(first, np.array(kept, np.int64))
         both = Shots(
-            first.structure + second.structure,
-            first.places + second.places,
-            np.concatenate([first.shares, second.shares]),
-            np.concatenate([first.missed, second.missed]),
+            before.structure + second.structure,
+            before.places + second.places,
+            np.concatenate([before.shares, second.shares]),
+            np.concatenate([before.missed, missed]),
         )
     rows = np.arange(max(0, len(both) - MOST_SHOTS), len(both))
     return _part(both, rows)
+
+
+def _keys(shots: Shots) -> Iterator[tuple[str, bytes, bytes]]:
+    """By what designs are the same."""
+    for name, where, shares in zip(shots.structure, shots.places, shots.shares, strict=True):
+        yield name, where.tobytes(), shares.tobytes()

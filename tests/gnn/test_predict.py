@@ -8,7 +8,7 @@ import pytest
 
 from qor_gnn.data import zu9eg
 from qor_gnn.estimate import estimate
-from qor_gnn.gnn.adapt import MOST_SHOTS, Adapter, Shots, joined, place
+from qor_gnn.gnn.adapt import MOST_SHOTS, Adapter, Shots, joined, place, worth
 from qor_gnn.gnn.ensemble import NEW, SEEN, structure
 from qor_gnn.gnn.examples import METRICS, column
 from qor_gnn.gnn.network import Shape
@@ -144,6 +144,29 @@ def test_the_latest_labels_are_kept_where_there_are_too_many():
     assert len(kept) == MOST_SHOTS
     assert kept.places[-1].tolist() == [999]
     assert len(joined(None, first)) == 500
+
+
+def test_a_design_of_both_counts_once_with_what_was_said_last():
+    first, second = made_up([1.0, 2.0], ["a"] * 2), made_up([2.0, 3.0], ["a"] * 2)
+    first.missed[:, LUT], second.missed[:, LUT] = [0.1, 0.2], [0.25, 0.3]
+    first.missed[:, FF] = [0.5, 0.6]
+    both = joined(first, second)
+    assert [p.tolist() for p in both.places] == [[1], [2], [3]]
+    assert both.missed[:, LUT].tolist() == [0.1, 0.25, 0.3]
+    assert both.missed[:, FF] == pytest.approx([0.5, 0.6, np.nan], nan_ok=True)
+    assert second.missed[0, FF] != both.missed[1, FF]
+
+
+def test_what_labels_are_worth_is_what_they_say_of_each_other():
+    shots = made_up(np.linspace(0, 6, 12), ["a"] * 12)
+    shots.missed[:, LUT] = 0.2
+    shots.missed[0, FF] = 0.3
+    lut, ff = worth(Adapter(shots, known=True))
+    before = 100 * (1 - np.exp(-0.2))
+    assert (lut["metric"], lut["designs"]) == ("lut", 12)
+    assert lut["before_error_pct"] == pytest.approx(before, abs=1e-3)
+    assert lut["error_pct"] < 0.1 * before
+    assert (ff["designs"], ff["error_pct"]) == (1, ff["before_error_pct"])
 
 
 def test_a_place_depends_on_directives():
