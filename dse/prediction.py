@@ -123,12 +123,15 @@ def predicted_by(model: Model, name: str, asked: Sequence[Example]) -> list[Pred
     rows = figures(model, asked)
     tools = tuple(dict.fromkeys((*model.targets, *model.adapters)))
     return [
-        Predicted(row, name, tools, _notes(one.target, tools))
+        Predicted(row, name, tools, _notes(one.target, model.answers_as(one.target), tools))
         for row, one in zip(rows, asked, strict=True)
     ]
 
 
-def _notes(target: str, tools: Sequence[str]) -> tuple[str, ...]:
+def _notes(target: str, answered: str, tools: Sequence[str]) -> tuple[str, ...]:
+    """What there is to say of figures of a tool, which are those of the target ``answered``."""
+    if answered != target:
+        return (f"figures after place and route, as labels of {answered} say",)
     if target in tools:
         return ()
     others = f"only of {', '.join(tools)}" if tools else "nor of any other tool"

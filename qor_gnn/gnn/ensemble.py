@@ -17,10 +17,11 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from qor_gnn.gnn.adapt import Adapter, Shots, joined, place
+from qor_gnn.gnn.adapt import LEAST_SHOTS, Adapter, Shots, joined, place
 from qor_gnn.gnn.examples import METRICS, Z90, Example, Floats, Prediction, column
 from qor_gnn.gnn.network import Network, Shape, one_thread
 from qor_gnn.gnn.schema import FEATURES, EdgeType, NodeType
+from qor_gnn.gnn.targets import ROUTED
 from qor_gnn.gnn.terms import TermModel
 from qor_gnn.gnn.train import Data, Trained, data_of
 
@@ -112,11 +113,25 @@ class Model:
         """The metrics that labels told something about, of a tool or (one that it does not know)
         of any.
         """
-        row = self.targets.index(target) + 1 if target in self.targets else 0
+        known = self._known(target)
+        row = self.targets.index(known) + 1 if known in self.targets else 0
         told = self.calibration.stretch[:, row]
         if target in self.adapters:
             told = np.concatenate([told, np.isfinite(self.adapters[target].shots.missed)])
         return frozenset(name for n, name in enumerate(METRICS) if told[:, n].any())
+
+    def answers_as(self, tool: str) -> str:
+        """The target whose figures are a tool's: those after place and route, where it has learned
+        from labels of them, which are what becomes of a design.
+        """
+        routed = tool + ROUTED
+        adapter = self.adapters.get(routed)
+        learned = adapter is not None and len(adapter.shots) >= LEAST_SHOTS
+        return routed if learned or routed in self.targets else tool
+
+    def _known(self, target: str) -> str:
+        """The target that the networks know: of a tool's routed designs they know the tool."""
+        return target if target in self.targets else target.removesuffix(ROUTED)
 
     def _adapted(self, examples: Sequence[Example]) -> tuple[Floats, Floats]:
         """Means and standard deviations of logarithms, each of shape (n, metrics)."""
@@ -147,15 +162,20 @@ class Model:
         """Means and standard deviations of logarithms, each of shape (n, metrics), and of LUT and
         FF the shares by term, shape (n, 2, terms).
         """
-        data = data_of(examples, self.terms, self.targets)
+        known = {target: self._known(target) for target in {e.target for e in examples}}
+        asked = [
+            e if known[e.target] == e.target else replace(e, target=known[e.target])
+            for e in examples
+        ]
+        data = data_of(asked, self.terms, self.targets)
         moves, scales = answers(self.network, data)
         members = moves.shape[1]
         use = np.ones((len(examples), members))
         kind = np.full(len(examples), NEW)
         for n, example in enumerate(examples):
-            known = self.seen.get(structure(example))
-            if known is not None and any(known):
-                use[n], kind[n] = known, SEEN
+            seen = self.seen.get(structure(example))
+            if seen is not None and any(seen):
+                use[n], kind[n] = seen, SEEN
         use /= use.sum(axis=1, keepdims=True)
         target = data.target.numpy()
         trust, stretch = (

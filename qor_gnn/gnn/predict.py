@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -115,7 +115,8 @@ class Figure:
 
 
 def figures(model: Model, asked: Sequence[Example]) -> list[dict[str, Figure]]:
-    """The figures of each design, by metric."""
+    """The figures of each design, by metric; see `qor_gnn.gnn.ensemble.Model.answers_as`."""
+    asked = [replace(one, target=model.answers_as(one.target)) for one in asked]
     found = model.predict(asked)
     learned = {target: model.learned(target) for target in {e.target for e in asked}}
     ranges = {m: found.interval(m) for m in METRICS}

@@ -19,6 +19,9 @@ from qor_gnn.personality import available, personality
 MOST = max(map(len, TERMS.values())) + 1
 """Terms of the resource that has the most, and the fixed part behind them."""
 
+ROUTED = "+route"
+"""Behind the name of a tool whose labels are from place and route, not from synthesis."""
+
 SUMMED = ("lut", "ff")
 assert tuple(TERMS) == SUMMED
 

@@ -14,6 +14,7 @@ from dse.evaluators.base import Request, Result, Status
 from dse.evaluators.gnn import GnnEvaluator, result_with
 from dse.evaluators.model import ModelEvaluator
 from dse.kernels import target
+from dse.labels import report_examples
 from dse.predict_view import as_rows
 from dse.prediction import Predicted
 from dsl.schedule import Schedule
@@ -22,10 +23,11 @@ from qor_gnn.gnn.examples import METRICS
 from qor_gnn.gnn.examples import save as save_examples
 from qor_gnn.gnn.network import Shape
 from qor_gnn.gnn.predict import Figure, GnnPredictor
+from qor_gnn.gnn.targets import ROUTED
 from qor_gnn.gnn.train import Settings
 from qor_gnn.gnn.weights import save
 from tests.dse.contract import EvaluatorContract, stencil
-from tests.gnn.designs import designs
+from tests.gnn.designs import TOOL, designs
 
 SMALL = Settings(Shape(members=2, hidden=4, layers=1, outer=1), epochs=6, batch=16)
 EXAMPLES = [*designs("gemm", 24), *designs("atax", 24)]
@@ -155,6 +157,35 @@ def test_training_from_the_command_line(data, tmp_path):
     tuned = tmp_path / "tuned.safetensors"
     printed(run("train", "--data", data, "--finetune", out, "--out", tuned))
     assert tuned.stat().st_size > out.stat().st_size
+
+
+def routed(examples, factor):
+    """As place and route reports them: another target, and other figures than synthesis's."""
+    return [
+        replace(e, target=TOOL + ROUTED, label={**e.label, "lut": factor * e.label["lut"]})
+        for e in examples
+    ]
+
+
+def test_a_predictor_of_routed_labels_answers_with_them(weights, tmp_path):
+    save_examples(tmp_path / "routed.npz", routed(EXAMPLES, 0.5))
+    tuned = tmp_path / "tuned.safetensors"
+    data = ["--data", tmp_path / "routed.npz"]
+    printed(run("train", *data, "--finetune", weights, "--out", tuned))
+    words = ["estimate", GEMM, "--size", "mini", "--with", "gnn", "--format", "json", "--weights"]
+    before, after = (json.loads(printed(run(*words, w)))["predicted"] for w in (weights, tuned))
+    routed_, plain = after["figures"], before["figures"]
+    # A third, in kernels that are labelled; this one is another one of the same tool.
+    assert 0.3 < routed_["lut"]["value"] / plain["lut"]["value"] < 0.6
+    assert routed_["latency"]["value"] == pytest.approx(plain["latency"]["value"], rel=0.05)
+    note = f"figures after place and route, as labels of {TOOL}+route say"
+    assert (before["notes"], after["notes"]) == ([], [note])
+    rows = json.loads(printed(run("evaluate", *data, "--weights", tuned, "--format", "json")))
+    assert all(r["mape"] < 12 for r in rows["rows"] if r["metric"] == "lut")
+
+
+def test_one_name_of_routed_labels():
+    assert report_examples.ROUTED == ROUTED
 
 
 def test_a_kernel_can_be_left_out(data, tmp_path):

@@ -13,6 +13,7 @@ from qor_gnn.gnn.ensemble import NEW, SEEN, structure
 from qor_gnn.gnn.examples import METRICS, column
 from qor_gnn.gnn.network import Shape
 from qor_gnn.gnn.predict import GnnPredictor, design, figures
+from qor_gnn.gnn.targets import ROUTED
 from qor_gnn.gnn.train import Settings
 from qor_gnn.personality import personality
 from tests.gnn.designs import TOOL, designs
@@ -102,6 +103,25 @@ def test_a_tool_that_it_does_not_know_is_learned_from_few_labels(model):
     assert error(model.predict(mine[12:]), mine[12:], "lut") > 0.3
     untouched = adapted.predict(OTHERS)
     assert (untouched.mean["lut"] == model.predict(OTHERS).mean["lut"]).all()
+
+
+def test_routed_labels_correct_what_is_known_of_the_tool(model):
+    mine = [
+        replace(e, target=TOOL + ROUTED, label={"lut": 0.7 * e.label["lut"]})
+        for e in designs("gemm", 40)
+    ]
+    adapted = model.adapted(mine[:12])
+    assert error(adapted.predict(mine[12:]), mine[12:], "lut") < 0.1
+    asked = [replace(e, target=TOOL) for e in mine[12:]]
+    assert (adapted.predict(asked).mean["lut"] == model.predict(asked).mean["lut"]).all()
+    rows, plain = figures(adapted, asked), figures(model, asked)
+    label = column(mine[12:], "lut")
+    assert np.mean(np.abs([r["lut"].value for r in rows] / label - 1)) < 0.1
+    assert rows[0]["ff"].provenance == plain[0]["ff"].provenance == "gnn"
+    assert rows[0]["ff"].value == pytest.approx(plain[0]["ff"].value)
+    assert model.answers_as(TOOL) == model.adapted(mine[:1]).answers_as(TOOL) == TOOL
+    assert adapted.answers_as(TOOL) == TOOL + ROUTED
+    assert adapted.answers_as("another") == "another"
 
 
 def made_up(values, names):
