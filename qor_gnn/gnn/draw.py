@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from html import escape
 from math import expm1
 
+import numpy as np
+
 from qor_gnn.gnn.build import DesignGraph
 from qor_gnn.gnn.schema import FEATURES, EdgeType, NodeType
 
@@ -35,6 +37,19 @@ class _Canvas:
     def value(self, kind: NodeType, row: int, column: str) -> float:
         """A feature of a node."""
         return float(self.graph.nodes[kind][row, FEATURES[kind].index(column)])
+
+    def count(self, kind: NodeType, row: int, column: str) -> int:
+        """What a feature is the logarithm of."""
+        return round(expm1(self.value(kind, row, column)))
+
+    def counted(self, kind: NodeType, row: int, column: str) -> str:
+        """The same as text, as far as it is known: features are in single precision."""
+        count = self.count(kind, row, column)
+        off = (count + 1) * float(np.spacing(np.float32(self.value(kind, row, column)))) / 2
+        if off < 0.5:
+            return f"{count:,}"
+        digits, _, power = f"{count:.3e}".partition("e")
+        return f"{digits}e{int(power)}"
 
 
 def svg(graph: DesignGraph) -> str:
@@ -100,14 +115,14 @@ def _loop(
 
 
 def _heading(canvas: _Canvas, row: int) -> str:
-    def count(column: str) -> int:
-        return round(expm1(canvas.value(NodeType.LOOP, row, column)))
+    def counted(column: str) -> str:
+        return canvas.counted(NodeType.LOOP, row, column)
 
-    parts = [canvas.graph.names[NodeType.LOOP][row], f"{count('trips'):,} trips"]
+    parts = [canvas.graph.names[NodeType.LOOP][row], f"{counted('trips')} trips"]
     if canvas.value(NodeType.LOOP, row, "pipelined"):
-        parts.append(f"II {count('ii')}, depth {count('depth')}")
-    if count("unroll") > 1:
-        parts.append(f"unrolled by {count('unroll')}")
+        parts.append(f"II {counted('ii')}, depth {counted('depth')}")
+    if canvas.count(NodeType.LOOP, row, "unroll") > 1:
+        parts.append(f"unrolled by {counted('unroll')}")
     return "  ·  ".join(parts)
 
 
@@ -118,13 +133,15 @@ def _ops(canvas: _Canvas, row: int, x: float, y: float) -> tuple[float, float]:
     columns: dict[int, int] = {}
     width = height = 0.0
     for n in mine:
-        depth = round(expm1(canvas.value(NodeType.OP, n, "depth"))) - 1
+        depth = canvas.count(NodeType.OP, n, "depth") - 1
         line = columns.get(depth, 0)
         columns[depth] = line + 1
         left, top = x + depth * (_CHIP + 22), y + line * (_ROW + 6)
-        copies = round(expm1(canvas.value(NodeType.OP, n, "multiplicity")))
+        copies = canvas.counted(NodeType.OP, n, "multiplicity")
         bits = round(64 * canvas.value(NodeType.OP, n, "width"))
-        label = f"{graph.names[NodeType.OP][n]} {bits}" + (f" ×{copies:,}" if copies > 1 else "")
+        label = f"{graph.names[NodeType.OP][n]} {bits}" + (
+            f" ×{copies}" if copies not in ("0", "1") else ""
+        )
         _chip(canvas, NodeType.OP, n, label, left, top)
         width, height = max(width, left + _CHIP - x), max(height, top + _ROW + 6 - y)
     return width, height
@@ -150,9 +167,8 @@ def _loose(canvas: _Canvas, width: float, y: float) -> tuple[float, float]:
 def _memories(canvas: _Canvas, x: float) -> float:
     y = float(_PAD)
     for row, name in enumerate(canvas.graph.names[NodeType.MEMORY]):
-        words = round(expm1(canvas.value(NodeType.MEMORY, row, "words")))
-        banks = round(expm1(canvas.value(NodeType.MEMORY, row, "banks")))
-        label = f"{name}  {words:,} words" + (f", {banks} banks" if banks > 1 else "")
+        words, banks = (canvas.counted(NodeType.MEMORY, row, c) for c in ("words", "banks"))
+        label = f"{name}  {words} words" + (f", {banks} banks" if banks not in ("0", "1") else "")
         _chip(canvas, NodeType.MEMORY, row, label, x, y, 2 * _CHIP)
         y += _ROW + _PAD
     return y

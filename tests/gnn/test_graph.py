@@ -107,3 +107,17 @@ def test_the_picture_escapes_names_and_has_every_node():
         graph.region,
     )
     assert "<script>" not in svg(hostile)
+
+
+@weft.kernel
+def large(A: f32[1_000_000_000], b: f32[500_000], c: f32[1_048_576]):
+    for i in range(1_000_000_000):
+        A[i] = b[0] + c[0]
+
+
+def test_the_picture_says_no_more_digits_of_a_count_than_are_known():
+    text = svg(graph_of(large, Schedule()))
+    assert "A  1.000e9 words" in text
+    assert "b  500,000 words" in text
+    assert "c  1.049e6 words" in text
+    assert "i  ·  1.000e9 trips" in text
