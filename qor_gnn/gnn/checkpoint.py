@@ -52,10 +52,14 @@ class Checkpoint:
         """Take up the training where the file left it; the epochs that are done, 0 without a file.
 
         Raises:
-            InputError: W538, the file is of another training, or is none.
+            InputError: W538, the file is of another training, or is none; W508, there can be none.
         """
-        if not self.path.exists():
+        try:
+            self.path.stat()
+        except FileNotFoundError:
             return 0
+        except OSError as error:
+            raise InputError("W508", f"cannot write {self.path}: {error.strerror}") from error
         tensors, about = read_tensors(self.path, _MOST, _HELP)
         if about.get("training") != self.training:
             raise InputError(

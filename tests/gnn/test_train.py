@@ -121,6 +121,16 @@ def test_a_checkpoint_of_another_training_is_refused(tmp_path):
     assert refused.value.help == "remove it, or take another --out"
 
 
+def test_a_checkpoint_that_cannot_be_written_is_said_before_anything_is_done(tmp_path):
+    (tmp_path / "file").write_text("")
+    for path in (tmp_path / ("x" * 500), tmp_path / "file" / "checkpoint"):
+        told = []
+        with pytest.raises(InputError) as refused:
+            train(EXAMPLES, SMALL, 3, checkpoint_for(path, EXAMPLES, SMALL, 3), told.append)
+        assert refused.value.render().startswith(f"error[W508]: cannot write {path}: ")
+        assert not told
+
+
 def test_no_examples_are_an_error():
     with pytest.raises(ValueError, match="no examples"):
         train([], SMALL, 0)
