@@ -26,9 +26,7 @@ from qor_gnn.automatic import automatic
 from qor_gnn.batch_family import written_unrolls
 from qor_gnn.gnn.convert import Origin, example
 from qor_gnn.gnn.examples import Example
-
-ROUTED = "+route"
-"""Behind the name of a tool whose labels are from place and route, not from synthesis."""
+from qor_gnn.gnn.targets import ROUTED
 
 
 @dataclass(frozen=True, slots=True)

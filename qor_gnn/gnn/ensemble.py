@@ -183,9 +183,11 @@ class Model:
         )
         each = data.base() + trust[:, None, :] * moves
         mean = np.einsum("nk,nkm->nm", use, each)
-        spread = np.einsum("nk,nkm->nm", use, (each - mean[:, None, :]) ** 2 + scales**2)
+        # What was measured is how far a member's own deviation has to be stretched, nothing else.
+        apart = np.einsum("nk,nkm->nm", use, (each - mean[:, None, :]) ** 2)
+        spread = apart + stretch**2 * np.einsum("nk,nkm->nm", use, scales**2)
         shares = np.mean([s.shares for s in data.starts], axis=0)
-        told = np.clip(stretch * np.sqrt(spread), _LEAST, _MOST_STD)
+        told = np.clip(np.sqrt(spread), _LEAST, _MOST_STD)
         std = np.where(stretch > 0, told, _UNKNOWN)
         return np.clip(mean, 0.0, _MOST_LOG), std, shares
 

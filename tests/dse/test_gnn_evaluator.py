@@ -14,7 +14,6 @@ from dse.evaluators.base import Request, Result, Status
 from dse.evaluators.gnn import GnnEvaluator, result_with
 from dse.evaluators.model import ModelEvaluator
 from dse.kernels import target
-from dse.labels import report_examples
 from dse.predict_view import as_rows
 from dse.prediction import Predicted
 from dsl.schedule import Schedule
@@ -182,41 +181,3 @@ def test_a_predictor_of_routed_labels_answers_with_them(weights, tmp_path):
     assert (before["notes"], after["notes"]) == ([], [note])
     rows = json.loads(printed(run("evaluate", *data, "--weights", tuned, "--format", "json")))
     assert all(r["mape"] < 12 for r in rows["rows"] if r["metric"] == "lut")
-
-
-def test_one_name_of_routed_labels():
-    assert report_examples.ROUTED == ROUTED
-
-
-def test_a_kernel_can_be_left_out(data, tmp_path):
-    out = tmp_path / "mine.safetensors"
-    words = ["train", "--data", data, "--epochs", 1, "--members", 2, "--hidden", 4, "--out", out]
-    result = run(*words, "--kernel-out", "gem")
-    assert "no kernel 'gem' is labelled" in result.exception.render()
-    assert "did you mean 'gemm'?" in result.exception.render()
-    printed(run(*words, "--kernel-out", "gemm"))
-    rows = json.loads(
-        printed(run("evaluate", "--data", data, "--weights", out, "--format", "json"))
-    )["rows"]
-    assert {r["split"] for r in rows} == {"gemm", "atax", "all"}
-    assert all(r["mape"] < 40 for r in rows if r["metric"] == "lut")
-    result = run(*words, "--kernel-out", "gemm", "--kernel-out", "atax")
-    assert result.exception.code == "W532"
-
-
-def test_a_search_by_a_predictor(weights, tmp_path):
-    words = [*("explore", GEMM, "--size", "mini", "--trials", 4), "--evaluator", "gnn"]
-    out = tmp_path / "run"
-    printed(run(*words, "--weights", weights, "--out", out, "--format", "json"))
-    results = [json.loads(p.read_text()) for p in out.glob("points/*/result.json")]
-    assert {r["provenance"] for r in results if r["latency"] is not None} == {"gnn"}
-    assert all(r["spread"]["lut"] > 0 for r in results if r["latency"] is not None)
-
-
-def test_the_front_is_promoted_to_a_predictor(weights, tmp_path):
-    out = tmp_path / "run"
-    words = [*("explore", GEMM, "--size", "mini", "--trials", 4), "--promote", "gnn"]
-    printed(run(*words, "--weights", weights, "--out", out, "--format", "json"))
-    results = [json.loads(p.read_text()) for p in out.glob("points/*/gnn.json")]
-    assert results
-    assert {r["provenance"] for r in results} == {"gnn"}
