@@ -60,6 +60,24 @@ def test_intervals_cover_kernels_that_it_does_not_know(model):
     assert np.mean(high / low) < 2
 
 
+def test_what_members_disagree_by_is_not_stretched(model):
+    calibration = model.calibration
+    plain, wide = (
+        replace(
+            model,
+            calibration=replace(calibration, stretch=np.full_like(calibration.stretch, stretch)),
+        ).predict(OTHERS)
+        for stretch in (1e-3, 10.0)
+    )
+    apart = plain.std["lut"]  # of members that are sure of what they say
+    own = np.sqrt(wide.std["lut"] ** 2 - apart**2) / 10
+    twice = replace(
+        model, calibration=replace(calibration, stretch=np.full_like(calibration.stretch, 20.0))
+    ).predict(OTHERS)
+    assert (apart > 1e-4).all()
+    assert twice.std["lut"] ** 2 == pytest.approx(apart**2 + (20 * own) ** 2, rel=1e-3)
+
+
 def test_a_structure_is_the_kernels_not_its_directives():
     names = {k: {structure(e) for e in designs(k, 24)} for k in ("gemm", "atax", "k2mm")}
     assert all(len(found) == 1 for found in names.values())
