@@ -205,7 +205,8 @@ class Session:
 
     def _exhaustive(self) -> None:
         points: list[Point] = []
-        for point in all_points(self.space, copies=self.options.budget):
+        copies = max(1, self.options.budget)  # some kernels need no slice at all
+        for point in all_points(self.space, copies):
             points.append(point)
             if len(points) > EXHAUSTIVE:
                 message = f"the space has more than {EXHAUSTIVE:,} points within the budget"
