@@ -72,6 +72,7 @@ def test_a_full_disk(tmp_path):
     assert caught.value.code == "W508"
     assert caught.value.help is not None
     assert caught.value.help.startswith("make room there; what is finished is kept")
+    run.close()
 
 
 @needs_full
