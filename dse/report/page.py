@@ -241,9 +241,10 @@ def _drawn(facts: Facts, design: Told, names: tuple[str, ...], told: bool) -> di
 
 
 def _trials(facts: Facts, statuses: list[str]) -> list[list[float | int | None]]:
-    """Number, seconds, cycles and status of trials: each improvement, and of the rest every so many.
+    """Place, seconds, cycles and status of trials: each improvement, and of the rest every so many.
 
-    Seconds are those at work: pauses of more than a minute between two trials are left out.
+    Their numbers in the study have gaps, of suggestions that were dropped. Seconds are those at work:
+    pauses of more than a minute between two trials are left out.
     """
     every = max(1, -(-len(facts.trials) // _TRIALS))
     found: list[list[float | int | None]] = []
@@ -258,5 +259,5 @@ def _trials(facts: Facts, statuses: list[str]) -> list[list[float | int | None]]
             best = latency
         if better or n % every == 0:
             seconds = round(trial.seconds - idle, 3)
-            found.append([trial.number, seconds, latency, statuses.index(trial.status)])
+            found.append([n, seconds, latency, statuses.index(trial.status)])
     return found

@@ -289,6 +289,7 @@ def test_data_for_the_charts(finished):
     assert [d["front"] for d in data["designs"]].count(True) == len(facts.fronts)
     assert all(len(d["chosen"]) == len(data["axes"]) for d in data["designs"])
     assert len(data["trials"]) == 25
+    assert [t[0] for t in data["trials"]] == list(range(25))
     assert data["limits"][data["resources"].index("dsp")] == 60
     best = min(t[2] for t in data["trials"] if data["statuses"][t[3]] == "ok")
     assert best == facts.best.cycles
