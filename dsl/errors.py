@@ -57,6 +57,10 @@ class WeftError(Exception):
         self.notes = tuple(notes)
         self.help = help
 
+    def at(self, where: str) -> InputError:
+        """The same, of something that was read, with where that is in front."""
+        return InputError(self.code, f"{where}: {self.message}", help=self.help)
+
     def render(self) -> str:
         """The full message: place, code, excerpt with caret, notes, help."""
         place = f"{self.span}: " if self.span else ""

@@ -67,10 +67,12 @@ def region_units(region: Region) -> dict[str, int]:
         case "pipeline":
             assert region.pipeline is not None
             found = dict(region.pipeline.units)
+        case _ if waits(body):
+            found = concurrency(body, late(body, times))
         case "sequential":
             found = _sequential(body, times)
         case _:
-            found = concurrency(body, late(body, times) if waits(body) else times)
+            found = concurrency(body, times)
     for core, n in hoisted_units(region).items():
         found[core] = max(n, found.get(core, 0))
     return found
@@ -91,7 +93,7 @@ def _sequential(body: Body, times: Times) -> dict[str, int]:
     chains = register_paths(body)
     multiplexed = any(only_multiplexed(body, n) for n in body.nodes if body.graph.kind[n] == LOAD)
     if not chains and body.personality.rules.late_loads:
-        return concurrency(body, late(body, times)) if waits(body) else found
+        return found  # banks are unknown: else it `waits`
     if not chains:
         if len(switches) > 1:
             return _switched(body, found, len(switches))

@@ -6,7 +6,6 @@ designs under way are lost; what is there already is not made again.
 
 from __future__ import annotations
 
-import contextlib
 import csv
 import io
 import json
@@ -16,10 +15,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dse.run.directory import write_whole
+from dse.run.directory import write_whole, writing
 from dsl.errors import InputError
 from qor_gnn.data.rows import cell, csv_rows
 
+_AGAIN = "the same command goes on"
 SCHEMA_VERSION = 1
 COLUMNS = (
     *("id", "file", "kernel", "dtype", "size", "schedule", "outcome", "provenance"),
@@ -67,9 +67,7 @@ class Dataset:
         self._whole()
         known = {row["id"]: row for row in self.rows()}
         wanted["commands"] = list(dict.fromkeys([*map(str, commands), command]))
-        with _writing(path):
-            self.folder.mkdir(parents=True, exist_ok=True)
-            write_whole(path, json.dumps(wanted, indent=2) + "\n")
+        write_whole(path, json.dumps(wanted, indent=2) + "\n")
         return known
 
     def rows(self) -> Iterator[dict[str, str]]:
@@ -101,7 +99,7 @@ class Dataset:
         path = self.folder / _CSV
         text = io.StringIO()
         writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
-        with _writing(path), path.open("a", encoding="utf-8", newline="") as file:
+        with writing(path, _AGAIN), path.open("a", encoding="utf-8", newline="") as file:
             if not file.tell():
                 writer.writeheader()
             writer.writerow({c: row.get(c) for c in COLUMNS})
@@ -130,16 +128,8 @@ class Dataset:
         data = _bytes(path)
         end = data.rfind(b"\n") + 1
         if end < len(data):
-            with _writing(path), path.open("r+b") as file:
+            with writing(path, _AGAIN), path.open("r+b") as file:
                 file.truncate(end)
-
-
-@contextlib.contextmanager
-def _writing(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise InputError("W508", f"cannot write {path}: {error.strerror}") from error
 
 
 def _bytes(path: Path) -> bytes:

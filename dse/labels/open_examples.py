@@ -85,8 +85,7 @@ def _example(root: Path, row: dict[str, str]) -> Example:
     try:
         found = estimated(program, Schedule.from_json(row["schedule"]), setting(TOOL))
     except (ScheduleError, LanguageError, ToolError) as error:
-        message = f"the design {row['id']} of {row['kernel']}: {error.message}"
-        raise InputError(error.code, message, help=error.help) from error
+        raise error.at(f"the design {row['id']} of {row['kernel']}") from error
     label = {
         "latency": float(row["cycles"]),
         "lut": float(row["lut"]),

@@ -140,8 +140,7 @@ def _example(project: Project, kernels: Mapping[str, Kernel]) -> Example:
     try:
         got = estimated(program, project.schedule, where)
     except (ScheduleError, LanguageError, ToolError) as error:
-        message = f"{project.folder}: {error.message}"
-        raise InputError(error.code, message, help=error.help) from error
+        raise error.at(str(project.folder)) from error
     tool = got.setting.tool
     seen = automatic(got.regions, tool, written_unrolls(project.schedule))
     target = tool.name + (ROUTED if project.impl is not None else "")

@@ -68,8 +68,9 @@ def subjects(
 ) -> Iterator[Subject]:
     """Every kernel of the files (or the one that is named), at each size that it has.
 
-    Of a folder these are all Python files in it. A kernel over ``f32`` comes with each of the types; one over other types as it is. What is no
-    program of the language with a type (a constant that does not convert) is left out.
+    Of a folder these are all Python files in it. A kernel over ``f32`` comes with each of the types;
+    one over other types as it is. What is no program of the language with a type (a constant that
+    does not convert) is left out.
 
     Raises:
         WeftError: A file or kernel that is not there, a type that is none.

@@ -16,6 +16,7 @@ from dse.run.directory import RunDirectory
 from dse.run.front import Design, designs, front, limits_of, over
 from dse.run.history import Recorded, ending, history
 from dse.run.problem import Problem, problem_of
+from dse.space.partitions import NO_PARTITION
 from dsl.errors import InputError
 from dsl.schedule import Schedule
 
@@ -158,10 +159,10 @@ def facts_of(run: RunDirectory) -> Facts:
 
 def _results(run: RunDirectory) -> dict[str, Result]:
     found = {}
-    for folder in sorted((run.path / "points").glob("*")):
-        result = run.result(folder.name)
+    for key in run.point_keys():
+        result = run.result(key)
         if result is not None and (result.latency is None or isfinite(result.latency)):
-            found[folder.name] = result
+            found[key] = result
     return found
 
 
@@ -220,7 +221,7 @@ def _failures(
         result = judgements.get(trial.key)
         reason = _SHARE.sub("", result.detail) if result else ""
         if not trial.key and trial.status == "infeasible":
-            reason = "no partition of the arrays serves the factors of all nests"  # of older runs
+            reason = NO_PARTITION  # of older runs
         counts[trial.status, reason] += 1
     return tuple((*what, count) for what, count in counts.most_common(_REASONS))
 

@@ -30,12 +30,12 @@ def lasting(results: Mapping[str, Result]) -> dict[str, Result]:
 
 def failed(run: RunDirectory, seconds: float) -> set[str]:
     """Keys of the designs that are worth another try."""
-    keys = [folder.name for folder in (run.path / "points").glob("*")]
-    return {k for k in keys if (r := run.result(k)) is not None and may_change(r, seconds)}
+    return {
+        k for k in run.point_keys() if (r := run.result(k)) is not None and may_change(r, seconds)
+    }
 
 
 def failed_promotions(run: RunDirectory, evaluator: str, seconds: float) -> set[str]:
     """Keys of the designs whose promotion is worth another try."""
-    keys = [folder.name for folder in (run.path / "points").glob("*")]
-    found = {key: run.promoted(key).get(evaluator) for key in keys}
+    found = {key: run.promoted(key).get(evaluator) for key in run.point_keys()}
     return {key for key, r in found.items() if r is not None and may_change(r, seconds)}

@@ -60,8 +60,12 @@ def _wrong(manifest: Mapping[str, Any]) -> list[str]:
 
 
 @contextlib.contextmanager
-def writing(path: Path) -> Iterator[None]:
+def writing(path: Path, again: str = "weft explore --resume goes on") -> Iterator[None]:
     """What goes wrong while a file is written, as an error of ours.
+
+    Args:
+        path: of the file.
+        again: what goes on once there is room on a full disk.
 
     Raises:
         InputError: W508 it cannot be written.
@@ -71,7 +75,7 @@ def writing(path: Path) -> Iterator[None]:
     except OSError as error:
         help_ = None
         if error.errno in _FULL:
-            help_ = "make room there; what is finished is kept, and weft explore --resume goes on"
+            help_ = f"make room there; what is finished is kept, and {again}"
         raise InputError("W508", f"cannot write {path}: {error.strerror}", help=help_) from error
 
 
@@ -124,6 +128,10 @@ class RunDirectory:
         # A study in a database stays there, and is gone on with from here.
         if kind != "started" or self.manifest.get("storage") is not None:
             self.fresh = False
+
+    def point_keys(self) -> list[str]:
+        """The keys of its points, sorted."""
+        return sorted(folder.name for folder in (self.path / "points").glob("*"))
 
     def result(self, key: str) -> Result | None:
         """The result kept under a key; None if there is none that can be read."""

@@ -37,16 +37,16 @@ def designs(run: RunDirectory, *, refuted: bool = False) -> tuple[Design, ...]:
     objectives: Sequence[str] = run.manifest["objectives"]
     limits = limits_of(run)
     found: list[Design] = []
-    for folder in sorted((run.path / "points").glob("*")):
-        result = run.result(folder.name)
+    for key in run.point_keys():
+        result = run.result(key)
         if result is None or judged(result, limits).status is not Status.OK:
             continue
         values = objective_values(result, objectives, run.manifest.get("clock_ns"))
         if values is None:
             continue
-        promoted = run.promoted(folder.name)
+        promoted = run.promoted(key)
         if any(better.refuted for better in promoted.values()) == refuted:
-            found.append(Design(folder.name, result, values, promoted))
+            found.append(Design(key, result, values, promoted))
     return tuple(sorted(found, key=lambda d: (d.values, d.key)))
 
 
@@ -66,7 +66,7 @@ def nearest(run: RunDirectory) -> Result | None:
     """The result that is least over the limits, each relative to its limit; None where no point has
     figures."""
     limits = limits_of(run)
-    every = (run.result(folder.name) for folder in sorted((run.path / "points").glob("*")))
+    every = map(run.result, run.point_keys())
     evaluated = [judged(r, limits) for r in every if r is not None and r.evaluated]
     return min(evaluated, key=lambda r: (over(r, limits), r.latency or 0.0), default=None)
 

@@ -15,7 +15,8 @@ from dse.run.codec import key_of, point_to_json
 from dse.run.directory import RunDirectory
 from dse.run.fanout import Done, Fanout, Here, Job
 from dse.run.samplers import SAMPLERS
-from dse.run.study import REPLACES, Finished, Study
+from dse.run.study import Finished, Study, replacing
+from dse.space.partitions import NO_PARTITION
 from dse.space.space import Point, Space
 from dse.strategies.auto import opening
 from dse.strategies.nearby import Nearby
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
 STRATEGIES = ("auto", "pom", *SAMPLERS, "exhaustive")
 EXHAUSTIVE = 50_000  # points, at most
-NO_PARTITION = "no partition of the arrays serves the factors of all nests"
 _LOCAL = 0.5  # of what replaces a sampler's points, the share of neighbours of the front
 _PATIENCE = 0.5  # seconds between looks at what else there is to do
 
@@ -308,7 +308,7 @@ class Session:
             self._learn(self.nearby, flight.point, result)
         self.run.event(
             "trial", number=ended.number, key=key, status=shown.status.value,
-            **{k: v for k, v in flight.trial.user_attrs.items() if k == REPLACES},
+            **replacing(flight.trial),
         )  # fmt: skip
         self.heard(ended, shown, self.study.count)
         return found

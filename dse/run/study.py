@@ -158,14 +158,13 @@ class Study:
                 continue
             values = self.values(result)
             status = judged(result, self.limits).status.value
-            again = {k: v for k, v in trial.user_attrs.items() if k == REPLACES}
             self.study.add_trial(
                 optuna_library().trial.create_trial(
                     state=self._states.FAIL if values is None else self._states.COMPLETE,
                     values=values,
                     params=trial.params,
                     distributions=trial.distributions,
-                    user_attrs={"design": design, "status": status, **again},
+                    user_attrs={"design": design, "status": status, **replacing(trial)},
                     constraints=self._constraints(result),
                 )
             )
@@ -248,6 +247,11 @@ class Study:
         known = [n for n in self.limits.resources if n in result.resources]
         known += ["latency"] if self.limits.latency is not None and result.evaluated else []
         return {name: excess.get(name, -1.0) for name in known}
+
+
+def replacing(trial: optuna.trial.BaseTrial | optuna.trial.FrozenTrial) -> dict[str, int]:
+    """The attribute that says in whose place a trial is; none where it is in nobody's."""
+    return {k: v for k, v in trial.user_attrs.items() if k == REPLACES}
 
 
 def replaced_trials(trials: Iterable[optuna.trial.FrozenTrial]) -> set[int]:

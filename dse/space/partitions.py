@@ -14,6 +14,9 @@ from dse.space.nest import Order, Vector
 from dsl.program import Program
 from dsl.steps import Partition
 
+NO_PARTITION = "no partition of the arrays serves the factors of all nests"
+"""Why there is no schedule of a point, where `partitions` finds none."""
+
 
 def together(demands: Iterable[Demand]) -> Demand:
     """The factors that satisfy all nests."""

@@ -11,10 +11,11 @@ from dataclasses import dataclass, field
 from itertools import product
 from random import Random
 
-from dse.space.space import Choice, Point, Space
+from dse.space.nest import Order, Vector
+from dse.space.space import Point, Space
 from dse.strategies.estimates import Estimates
 from dse.strategies.refine import neighbours
-from dse.strategies.sampled import sampled_point
+from dse.strategies.sampled import points, sampled_point
 from dsl.schedule import Schedule
 
 Values = tuple[float, ...]
@@ -84,7 +85,7 @@ class Nearby:
                     return point
             if self.space.size > _FEW or within in self.through:
                 continue
-            for point in self._mixed(list(_all(self.space))):
+            for point in self._mixed(list(points(self.space, _drawn))):
                 if (not within or self.affordable(point)) and self.take(point):
                     return point
             self.through.add(within)
@@ -109,23 +110,13 @@ class Nearby:
         """Drawn uniformly."""
         return self.random.randint(low, high)
 
-    def _mixed(self, points: list[Point]) -> Iterator[Point]:
-        return iter(self.random.sample(points, len(points)))
+    def _mixed(self, found: list[Point]) -> Iterator[Point]:
+        return iter(self.random.sample(found, len(found)))
 
 
-def _all(space: Space) -> Iterator[Point]:
-    """Every point that can be drawn."""
-    for number, variant in enumerate(space.variants):
-        options = [
-            [
-                Choice(k, vector)
-                for k, order in enumerate(nest.orders)
-                for vector in product(*(loop.factors for loop in order.loops))
-            ]
-            for nest in variant.nests
-        ]
-        for choices in product(*options):
-            yield Point(number, choices)
+def _drawn(order: Order) -> Iterator[Vector]:
+    """All factors that can be drawn."""
+    return product(*(loop.factors for loop in order.loops))
 
 
 def _covers(one: Values, other: Values) -> bool:

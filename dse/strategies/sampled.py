@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import product
 from typing import Protocol
 
+from dse.space.nest import Order, Vector
 from dse.space.space import Choice, Point, Space
 from dse.strategies.ladder import vectors
 from dse.strategies.solve import Solution, solve
@@ -74,13 +75,19 @@ def _pick(trial: Pick, name: str, count: int) -> int:
 
 def all_points(space: Space, copies: int) -> Iterator[Point]:
     """Every point of at most so many copies a nest, in a fixed order."""
+    return points(space, lambda order: vectors(order, copies))
+
+
+def points(space: Space, factors: Callable[[Order], Iterable[Vector]]) -> Iterator[Point]:
+    """Every point whose nests have such factors, in a fixed order.
+
+    Args:
+        space: of the points.
+        factors: the vectors of an order's loops.
+    """
     for number, variant in enumerate(space.variants):
         options = [
-            [
-                Choice(k, vector)
-                for k, order in enumerate(nest.orders)
-                for vector in vectors(order, copies)
-            ]
+            [Choice(k, vector) for k, order in enumerate(nest.orders) for vector in factors(order)]
             for nest in variant.nests
         ]
         for choices in product(*options):

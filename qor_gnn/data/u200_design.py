@@ -114,7 +114,7 @@ def directives_of(row: Row, kernel: Converted) -> Directives:
     try:
         found = Directives.parse(row.directives)
     except InputError as error:
-        raise InputError(error.code, f"{row.where}: {error.message}") from error
+        raise error.at(row.where) from error
     known = {node.var for node, _ in kernel.program.walk() if isinstance(node, Loop)}
     for pragma in found.pragmas:
         if pragma.loop not in known:

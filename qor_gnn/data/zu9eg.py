@@ -188,8 +188,7 @@ def kernel_of(sample: Sample) -> Kernel:
     try:
         return with_directives(tree, sample.schedule)
     except ScheduleError as error:
-        message = f"{sample.where}: '{sample.config[:80]}': {error.message}"
-        raise InputError(error.code, message, help=error.help) from error
+        raise error.at(f"{sample.where}: '{sample.config[:80]}'") from error
 
 
 @cache

@@ -112,8 +112,5 @@ def check_groups(groups: Sequence[str], called: Callable[[int], str]) -> None:
     """
     for row, group in enumerate(groups):
         if not _GROUP.fullmatch(group):
-            _no_digest(called(row), group)
-
-
-def _no_digest(design: str, group: str) -> None:
-    raise ValueError(f"{design}: its group {group[:40]!a} is not a hexadecimal digest")
+            design = called(row)
+            raise ValueError(f"{design}: its group {group[:40]!a} is not a hexadecimal digest")
