@@ -19,6 +19,10 @@ from qor_gnn.resources import Coefficients
 RIDGE = 0.3
 """Weight of the priors, relative to that of the labels, where there are `MANY` designs or more."""
 
+TRUSTED = 10.0
+"""The same for priors that were fitted to another version of the tool: kernels of this one tell less
+about each other than those labels do (docs/qor-resources.md)."""
+
 MANY = 100
 
 FAR = 2.5
@@ -114,7 +118,10 @@ def left_out(
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """``amounts @ x + fixed`` is to be ``labels``; ``weights`` add up to 1 in each group."""
+    """``amounts @ x + fixed`` is to be ``labels``; ``weights`` add up to 1 in each group.
+
+    ``ridge`` is the weight of the priors where there are `MANY` designs.
+    """
 
     names: tuple[str, ...]
     prior: Vector
@@ -122,6 +129,7 @@ class Problem:
     fixed: Vector
     labels: Vector
     weights: Vector
+    ridge: float = RIDGE
 
     def part(self, rows: NDArray[np.bool_]) -> Problem:
         """The same of some rows."""
@@ -132,6 +140,7 @@ class Problem:
             self.fixed[rows],
             self.labels[rows],
             self.weights[rows],
+            self.ridge,
         )
 
     def predicted(self, x: Vector) -> Vector:
@@ -146,7 +155,7 @@ class Problem:
     def solved(self, weight: float | None = None) -> Vector:
         """The coefficients."""
         if weight is None:
-            weight = RIDGE * max(1.0, MANY / len(self.labels))
+            weight = self.ridge * max(1.0, MANY / len(self.labels))
         rows = self.amounts / self.labels[:, None]
         target = 1 - self.fixed / self.labels
         ratio = self.predicted(self.prior) / self.labels

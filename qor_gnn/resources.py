@@ -37,6 +37,11 @@ class Coefficients:
     ff: Mapping[str, float]
     source: Mapping[str, Any]
 
+    @property
+    def taken_over(self) -> bool:
+        """They are those of another tool, so that no label of this one is in them."""
+        return bool(self.source.get("taken_over"))
+
 
 @dataclass(frozen=True, slots=True)
 class Resources:

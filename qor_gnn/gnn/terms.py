@@ -12,10 +12,11 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from qor_gnn.calibrate import Problem
+from qor_gnn.calibrate import RIDGE, TRUSTED, Problem
 from qor_gnn.gnn.examples import Example, Floats, column, distinct
 from qor_gnn.personality import available, personality
 from qor_gnn.resource_terms import FF_TERMS, LUT_TERMS, OPEN_FF_TERMS, OPEN_LUT_TERMS, Term
+from qor_gnn.resources import coefficients
 
 TERMS: dict[str, tuple[Term, ...]] = {"lut": LUT_TERMS, "ff": FF_TERMS}
 OPEN_TERMS: dict[str, tuple[Term, ...]] = {"lut": OPEN_LUT_TERMS, "ff": OPEN_FF_TERMS}
@@ -105,7 +106,7 @@ def _problems(examples: Sequence[Example], resource: str) -> dict[str, tuple[Pro
         if rows.any():
             terms = terms_of_target(target, resource)
             priors = np.zeros(amounts.shape[1] - 1)
-            priors[: len(terms)] = [term.prior for term in terms]
+            priors[: len(terms)], ridge = _priors(target, resource, terms)
             problem = Problem(
                 tuple(term.name for term in terms),
                 priors,
@@ -113,9 +114,19 @@ def _problems(examples: Sequence[Example], resource: str) -> dict[str, tuple[Pro
                 amounts[:, -1],
                 labels,
                 _shared(examples, weights, rows),
+                ridge,
             )
             found[target] = problem, rows
     return found
+
+
+def _priors(target: str, resource: str, terms: tuple[Term, ...]) -> tuple[list[float], float]:
+    """What a term costs before any label of the target is seen, and the weight of that."""
+    known = coefficients(target)
+    if known is None or not known.taken_over:
+        return [term.prior for term in terms], RIDGE
+    costs = {"lut": known.lut, "ff": known.ff}[resource]
+    return [costs[term.name] for term in terms], TRUSTED
 
 
 def _shared(examples: Sequence[Example], weights: Floats, rows: Mask) -> Floats:

@@ -11,7 +11,8 @@ from qor_gnn.gnn.evaluate import judged, rows
 from qor_gnn.gnn.examples import BASE, METRICS, Example
 from qor_gnn.gnn.metrics import errors
 from qor_gnn.gnn.schema import FEATURES, NodeType
-from qor_gnn.gnn.terms import cross_parts, fit_terms, folds
+from qor_gnn.gnn.terms import TERMS, cross_parts, fit_terms, folds
+from qor_gnn.resources import coefficients
 
 TARGET = "vitis-2022.1-zu9eg-10ns"
 
@@ -52,6 +53,19 @@ def test_coefficients_are_found_from_the_labels():
     assert model.totals(new, "lut") == pytest.approx([e.label["lut"] for e in new], rel=0.08)
     assert model.parts(new, "ff").shape[1] == model.parts(new, "ff").shape[1]
     assert model.parts(new, "lut")[:, -1] == pytest.approx(100)
+
+
+def test_coefficients_of_another_version_are_held_to():
+    """Kernels of one tool tell less about a new one than another version's labels: these stay."""
+    train = [replace(e, target="vitis-2025.1-u200-4ns") for e in designs("a", 200, 1)]
+    known = coefficients("vitis-2025.1-u200-4ns")
+    assert known is not None
+    assert known.taken_over
+    named = [known.lut[term.name] for term in TERMS["lut"]]
+    at = [term.name for term in TERMS["lut"]].index("loop")
+    (held, told) = (fit_terms(some).costs for some in (train, designs("a", 200, 1)))
+    moved = held["vitis-2025.1-u200-4ns", "lut"][at] - named[at]
+    assert 0 < moved < (told[TARGET, "lut"][at] - named[at]) / 3
 
 
 def test_a_tool_without_terms_is_what_the_model_says():
