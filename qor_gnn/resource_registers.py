@@ -160,10 +160,10 @@ def _loads(leaf: Leaf, sums: Sums, shared: Pools) -> None:
     selected: list[int] = []
     for n in leaf.loads():
         place = places[shape_of[address[n]]]
-        if place.single:
-            continue
+        if place.single and place.reached <= 1:
+            continue  # the register of the element itself
         bits = place.word
-        if place.complete:
+        if place.complete and not place.single:
             sums.ff["selected_complete"] += bits
             _elements(leaf, address[n], shared)
             continue
@@ -248,4 +248,6 @@ def _store_addresses(leaf: Leaf, sums: Sums) -> None:
             sums.ff["long"] += count * (_SHIFT + bits)
         else:
             updated = address in loaded and len(table.memory(address).shape) == 1
+            if address in loaded and not updated:
+                sums.ff["long"] += count * (_SHIFT + bits)
             sums.lut["long"] += 1 if updated else count

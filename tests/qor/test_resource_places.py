@@ -8,7 +8,7 @@ from dataclasses import replace
 from dsl.affine import Affine, Constraint
 from dsl.builder import ProgramBuilder
 from dsl.schedule import ScheduleBuilder
-from dsl.types import f32
+from dsl.types import f32, f64
 from qor_gnn.address_cost import divisions
 from qor_gnn.binding import units_of
 from qor_gnn.compose import function_latency
@@ -227,6 +227,46 @@ def test_addresses_that_are_shifted_along_may_be_luts_alone() -> None:
     assert plain.lut["long"] == luts.lut["long"] + 1 >= 2
     assert dict(plain.lut, long=0) == dict(luts.lut, long=0)
     assert plain.ff["long"] > luts.ff["long"]
+
+
+def stored(shape: tuple[int, ...], *, updated: bool) -> Sums:
+    """One pipeline at 2025.1 that stores to one of 4 banks, known when the element is loaded."""
+    p = ProgramBuilder("stored")
+    counters = p.loops(i=shape[0]) if len(shape) == 1 else p.loops(i=shape[0], j=shape[1])
+    c, d = p.placeholder("C", f64, shape), p.placeholder("D", f64, shape)
+    p.compute("S", counters, c[counters], (c if updated else d)[counters] * d[counters])
+    s = ScheduleBuilder()
+    s.pipeline("S.j" if len(shape) > 1 else "S.i")
+    s.partition("C", 0, "cyclic", 4)
+    tool = personality(U200)
+    regions = regions_of(p, s, tool)
+    return terms_of([regions], units_of(regions))
+
+
+def test_an_element_of_a_matrix_that_is_updated_keeps_its_address_in_each_bank() -> None:
+    """64 flip-flops and the address's own: 64 rows in 4 banks of 16 words of 16."""
+    assert stored((64, 16), updated=True).ff["long"] == 4 * (64 + 4 + 4)
+    assert stored((64, 16), updated=False).ff["long"] == 0
+    assert stored((64,), updated=True).ff["long"] == 0
+
+
+def registers_of(banks: int) -> Sums:
+    """A pipeline that reads one element after the other of 8, in so many banks."""
+    p = ProgramBuilder("read")
+    (i,) = p.loops(i=8)
+    x, y = p.placeholder("x", f32, (8,)), p.placeholder("y", f32, (64,))
+    p.compute("S", (i,), y[8 * i], x[i] * x[i])
+    s = ScheduleBuilder()
+    s.pipeline("S.i")
+    s.partition("x", 0, "cyclic", banks)
+    regions = regions_of(p, s, personality(U200))
+    return terms_of([regions], units_of(regions))
+
+
+def test_what_is_selected_from_single_registers_is_in_one() -> None:
+    found = registers_of(8)
+    assert found.ff["selected"] == 32
+    assert found.ff["complete"] == found.ff["selected_complete"] == 0  # they are there already
 
 
 def test_modules_may_share_the_elements_of_an_array() -> None:
