@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from qor_gnn.address import Terms
 from qor_gnn.body import Body
+from qor_gnn.divided import neighbours, switched_stores, wide
 
 
 def address_dsp(body: Body) -> int:
@@ -68,23 +69,32 @@ class Division:
     Attributes:
         terms: what moves of it; ``place`` what is added to that, or where in the bank that is.
         factor: the banks; ``extent`` of the dimension.
+        wide: the tool knows no bound of it.
     """
 
     terms: Terms
     place: int
     factor: int
     extent: int
+    wide: bool = False
 
 
 def divisions(body: Body) -> set[Division]:
     """Divisions of subscripts by numbers of banks that are no powers of two.
 
     Where the bank is known, subscripts in the same place of it have one quotient. A counter that
-    takes every element in turn, in a loop by itself, is divided by counting.
+    takes every element in turn, in a loop by itself, is divided by counting, and so are neighbours,
+    unless a store is a switch over banks. Of subscripts without a bound one is divided.
     """
     table = body.addresses
     found: set[Division] = set()
     alone = len(body.variables) == 1
+    stores = switched_stores(body.graph, body.nodes, body.variables)
+    counted = {body.graph.address[n] for n in neighbours(body.graph, body.nodes, body.variables)}
+    if stores and wide(body.graph, stores):
+        address = body.graph.address[stores[0]]
+        terms, memory = table.shape(address).terms[0], table.memory(address)
+        return {Division(terms, 0, memory.splits[0].factor, memory.shape[0], True)}
     for a in {body.graph.address[n] for n in body.nodes if body.graph.address[n] >= 0}:
         shape, consts = table.shape(a), table.consts[a]
         memory = table.memory(a)
@@ -94,7 +104,8 @@ def divisions(body: Body) -> set[Division]:
                 continue
             if not factor & (factor - 1):
                 continue
-            if alone and (shape.resolved[d] or terms == ((body.variables[0], 1),)):
+            one = alone and terms == ((body.variables[0], 1),)
+            if alone and (shape.resolved[d] or (not stores and (one or a in counted))):
                 continue
             if any(c % factor == 0 for _, c in terms) and not shape.resolved[d]:
                 continue  # what is left of it is narrow

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from qor_gnn.address import Addresses, Product, address_products_of
+from qor_gnn.divided import late_loads, quotients
 from qor_gnn.graph import LOAD, STORE, Graph
 from qor_gnn.personality import Personality
 from qor_gnn.ports import PortKey, Taken, ports_of
@@ -174,6 +175,8 @@ def _finished(body: Body) -> Body:
     for address, conditional in graph.conditional.items():
         if address not in body.registers:
             body.conditional[address] = _store(body, address, conditional.value)
+    if body.personality.rules.wide_modulus:
+        _divide(body)
     _link(body)
     body.ports, body.port_keys = ports_of(body.graph, body.nodes, body.personality)
     if len(variables := body.variables) > 1:
@@ -182,34 +185,21 @@ def _finished(body: Body) -> Body:
         body.products = frozenset().union(*found.values())
         body.ready = dict.fromkeys(found, states) if states else {}
     if body.personality.rules.modulus:
-        late = dict.fromkeys(_divided_loads(body), body.personality.rules.modulus)
+        late = late_loads(graph, body.nodes, variables, body.personality.rules)
         body.ready = {**body.ready, **late}
     return body
 
 
-def _divided_loads(body: Body) -> list[int]:
-    """Loads whose bank only a division tells; one by itself just runs through the banks."""
-    divided: dict[int, list[int]] = {}
-    for n in body.nodes:
-        if _divided(body, n):
-            memory = body.addresses.shape(body.graph.address[n]).memory
-            divided.setdefault(memory, []).append(n)
-    return [n for several in divided.values() if len(several) > 1 for n in several]
-
-
-def _divided(body: Body, node: int) -> bool:
-    """Only a division tells its bank."""
-    address = body.graph.address[node]
-    if address < 0 or body.graph.kind[node] != LOAD:
-        return False
-    table = body.addresses
-    shape, memory = table.shape(address), table.memory(address)
-    dims = zip(shape.resolved, memory.splits, memory.shape, strict=True)
-    single = len(memory.shape) == 1
-    return any(
-        not known and 1 < split.factor < extent and (single or split.factor & (split.factor - 1))
-        for known, split, extent in dims
-    )
+def _divide(body: Body) -> None:
+    """The places in their banks of stores whose subscripts the tool knows no bound of."""
+    graph = body.graph
+    product = body.personality.operator("quotient", "int", 64)
+    for store in quotients(graph, body.nodes, body.variables):
+        node = graph.add("quotient", product, (), -1, graph.statement[store])
+        body.kept_out.append(False)
+        body.nodes.append(node)
+        if store >= 0:
+            graph.deps[store] = (*graph.deps[store], node)
 
 
 def _store(body: Body, address: int, value: int) -> int:

@@ -39,6 +39,7 @@ from qor_gnn.prologue import (
     states_before,
     states_behind,
     stores_behind,
+    takes_from,
 )
 from qor_gnn.reasons import PortLimit, Recurrence
 from qor_gnn.region import Function, Loop, trips_of
@@ -209,7 +210,9 @@ def _pipeline(
     if before is None and _failed_flattening(chain, body, context):
         prologue += 1
     if flow.ended in ("call", "stored") and above_stores(body, flow.stored):
-        prologue = _behind_call(flow, body, rules)
+        last = next((r.body for r in reversed(flow.regions) if r.pipeline is not None), None)
+        if not (rules.rows_wait and takes_from(flow.block, last)):
+            prologue = _behind_call(flow.block, last, body, rules)
     region = Region("pipeline", chain, iterations, found.depth, states + rules.call, prologue)
     region.body, region.times, region.pipeline = body, found.times, found
     if rules.rows_wait:
@@ -246,12 +249,11 @@ def _closed(
     return other if limits(*other, asked)[0].interval < first.interval else found
 
 
-def _behind_call(flow: _Flow, body: Body, rules: Rules) -> int:
+def _behind_call(block: Body | None, last: Body | None, body: Body, rules: Rules) -> int:
     """States between a call and the next one, whose loads may be done before its stores."""
-    last = next((r.body for r in reversed(flow.regions) if r.pipeline is not None), None)
     if last is None:
         return 0
-    waits = states_behind(flow.block, last) if flow.block else 0
+    waits = states_behind(block, last) if block else 0
     if not rules.rows_wait:
         return waits
     loads = loads_before(body)

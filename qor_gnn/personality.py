@@ -106,8 +106,9 @@ class Rules:
             chooses the bank, its subscript does not tell when an element is accessed again.
         blurred: copies of a loop that does not start at 0 and may end behind some of them: the tool
             cannot tell elements that different copies access apart.
-        modulus: states of an address of which only the remainder of a division by the number of
-            banks tells the bank, if that is no power of two.
+        modulus, wide_modulus: states of an address of which only the remainder of a division by the number of
+            banks tells the bank, if that is no power of two; ``wide_modulus`` where the tool knows no
+            bound of the index.
         division_dsp: DSP slices of an index's division by a number of banks that is no power of
             two; ``narrow`` bits are multiplied, or divided, in logic.
         integers_early: in pipelines operations on integers do not wait for units: there are as many as
@@ -160,6 +161,7 @@ class Rules:
     banks_hide: bool = False
     blurred: bool = False
     modulus: int = 0
+    wide_modulus: int = 0
     division_dsp: int = 0
     narrow: int = 0
     integers_early: bool = False

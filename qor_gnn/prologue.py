@@ -108,6 +108,19 @@ def states_behind(block: Body, last: Body) -> int:
     return states_from(block, left_behind(last))
 
 
+def takes_from(block: Body | None, last: Body | None) -> bool:
+    """All that a block loads are known elements, which a pipeline may have stored one by one."""
+    if block is None or last is None:
+        return False
+    graph, table = block.graph, block.addresses
+    stores = (*last.store_value, *last.conditional)
+    moving = [a for a in stores if table.shape(a).variables]
+    loads = {graph.address[n] for n in block.nodes if graph.kind[n] == LOAD}
+    if any(table.shape(a).variables for a in loads):
+        return False
+    return bool(loads) and all(any(table.may_alias(a, s) for s in moving) for a in loads)
+
+
 def left_behind(last: Body) -> set[int]:
     """The addresses that a pipeline leaves to what is behind it.
 

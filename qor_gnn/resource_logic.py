@@ -11,7 +11,13 @@ from qor_gnn.address_cost import divisions
 from qor_gnn.graph import LOAD, STORE
 from qor_gnn.resource_leaves import Leaf
 from qor_gnn.resource_places import selection
-from qor_gnn.resource_tables import ADDER, divider, division_adders, multiplexer
+from qor_gnn.resource_tables import (
+    ADDER,
+    WIDE_DIVIDER,
+    divider,
+    division_adders,
+    multiplexer,
+)
 from qor_gnn.resource_terms import Sums
 
 _NO_ADDER = 6  # of an address whose parts do not overlap
@@ -40,6 +46,8 @@ def logic(leaf: Leaf, sums: Sums) -> None:
         width = (division.extent - 1).bit_length()
         # Wider ones are DSP slices.
         lut, ff = divider(width) if width <= narrow else (division_adders(width), 0)
+        if division.wide:
+            lut, ff = WIDE_DIVIDER
         sums.lut_fixed += lut
         sums.ff_fixed += ff
 

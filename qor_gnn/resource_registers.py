@@ -11,6 +11,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from math import prod
 
+from qor_gnn.divided import quotients
 from qor_gnn.paths import register_paths
 from qor_gnn.resource_leaves import Leaf
 from qor_gnn.resource_places import word
@@ -234,6 +235,9 @@ def _store_addresses(leaf: Leaf, sums: Sums) -> None:
     assert leaf.region.times is not None
     scheduled = leaf.region.times.start
     loaded = {graph.address[n]: scheduled[n] for n in leaf.loads()}
+    body = leaf.body
+    shifted = body.personality.rules.shifted_registers
+    shifted |= -1 in quotients(graph, body.nodes, body.variables)
     for n in leaf.stores():
         address = graph.address[n]
         place = leaf.places[table.shape_of[address]]
@@ -243,7 +247,7 @@ def _store_addresses(leaf: Leaf, sums: Sums) -> None:
         extra = (scheduled[n] - loaded.get(address, 0)) // leaf.period if leaf.pipelined else 0
         if extra < _KEPT:
             sums.ff["addresses"] += count * bits * (1 + extra)
-        elif leaf.body.personality.rules.shifted_registers:
+        elif shifted:
             sums.lut["long"] += count
             sums.ff["long"] += count * (_SHIFT + bits)
         else:

@@ -59,6 +59,14 @@ def _selected(inputs: int) -> float:
     return _INPUTS[below] + share * (_INPUTS[above] - _INPUTS[below])
 
 
+WIDE_DIVIDER = 6_900, 8_800
+"""LUTs and flip-flops of the division of an index of 64 bits by a number of banks, in logic.
+
+The flip-flops are what `divider` says of 64 bits. Read from what copies of an outer loop copy:
+jacobi-1d at 4 to 32 copies of its inner loops, with a divided store and without one.
+"""
+
+
 def divider(width: int) -> tuple[int, int]:
     """LUTs and flip-flops of an index's division by a number of banks, in logic.
 

@@ -365,6 +365,8 @@ def _factors(
             return
         elif n > u and len(shape) > 1 and full:
             factor = n
+        elif n > u and len(shape) == 1 and pipe.loop.trips.maximum % pipe.loop.factor:
+            factor = -(-n // 2)  # no number divides the steps of an exit between the copies
         else:
             factor = for_ports(-(-total // others), u)
         banking.ask(memory, d, factor)
