@@ -23,7 +23,7 @@ def address_dsp(body: Body) -> int:
     used = {body.graph.address[n] for n in body.nodes if body.graph.address[n] >= 0}
     if _linear(body, used):
         return 0
-    wide = sum(_wide(body, division.extent) for division in divisions(body))
+    wide = sum(_wide(body, one.extent) for one in divisions(body) if not one.rest)
     return rules.address_dsp * _rows(body, used) + rules.division_dsp * wide
 
 
@@ -70,6 +70,7 @@ class Division:
         terms: what moves of it; ``place`` what is added to that, or where in the bank that is.
         factor: the banks; ``extent`` of the dimension.
         wide: the tool knows no bound of it.
+        rest: multiples of the number of banks move besides, so that what is left to divide is narrow.
     """
 
     terms: Terms
@@ -77,6 +78,7 @@ class Division:
     factor: int
     extent: int
     wide: bool = False
+    rest: bool = False
 
 
 def divisions(body: Body) -> set[Division]:
@@ -94,7 +96,7 @@ def divisions(body: Body) -> set[Division]:
     if stores and wide(body.graph, stores):
         address = body.graph.address[stores[0]]
         terms, memory = table.shape(address).terms[0], table.memory(address)
-        return {Division(terms, 0, memory.splits[0].factor, memory.shape[0], True)}
+        return {Division(terms, 0, memory.splits[0].factor, memory.shape[0], wide=True)}
     for a in {body.graph.address[n] for n in body.nodes if body.graph.address[n] >= 0}:
         shape, consts = table.shape(a), table.consts[a]
         memory = table.memory(a)
@@ -107,10 +109,9 @@ def divisions(body: Body) -> set[Division]:
             one = alone and terms == ((body.variables[0], 1),)
             if alone and (shape.resolved[d] or (not stores and (one or a in counted))):
                 continue
-            if any(c % factor == 0 for _, c in terms) and not shape.resolved[d]:
-                continue  # what is left of it is narrow
+            rest = any(c % factor == 0 for _, c in terms) and not shape.resolved[d]
             place = consts[d] // factor if shape.resolved[d] else consts[d]
-            found.add(Division(terms, place, factor, memory.shape[d]))
+            found.add(Division(terms, place, factor, memory.shape[d], rest=rest))
     return found
 
 

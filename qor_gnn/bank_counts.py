@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-_MOST_WINDOWS = 128  # banks for the windows of a stencil
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from math import prod
+
+from qor_gnn.storage_pipes import Pipe, Touch, copy_of, reaches_beyond, starts_beyond
+
+_PORTS = 2  # of a bank
+_MOST_COPIES = 16  # of a bank that is read from copies
 
 
 def for_ports(accesses: int, copies: int) -> int:
@@ -14,17 +21,56 @@ def for_ports(accesses: int, copies: int) -> int:
     return copies * -(-need // copies)
 
 
-def scattered(offsets: list[int], copies: int, written: bool) -> int | None:
-    """Banks for elements that do not follow each other: the least number that keeps them apart, or
-    half of it for reads, if it is even. None where that is too many.
+def in_one_piece(
+    pipe: Pipe, arrays: Mapping[str, Sequence[Touch]], shapes: Mapping[str, tuple[int, ...]]
+) -> set[str]:
+    """Arrays that no split is safe for: they are indexed beyond their end.
+
+    Copies of the loops around are looked at apart. One that stays inside has the array split; one
+    that has nothing inside forbids it.
     """
-    factor = _apart(offsets, len(offsets))
-    if factor > _MOST_WINDOWS and len(offsets) > 2 * copies:
-        return None
-    return factor // 2 if factor % 2 == 0 and not written else factor
+    first, last = copy_of(pipe, last=False), copy_of(pipe, last=True)
+    return {
+        name
+        for name, touches in arrays.items()
+        if any(reaches_beyond(first, t, shapes[name]) for t in touches)
+        or any(starts_beyond(last, t, shapes[name]) for t in touches)
+    }
 
 
-def _apart(offsets: list[int], least: int) -> int:
+def waiting(pipe: Pipe, arrays: Mapping[str, Sequence[Touch]], whole: set[str]) -> int:
+    """The interval that arrays in one piece set: all copies of their accesses, two at a time."""
+    copies, most = pipe.copies, 1
+    for name in whole:
+        forms = {(t.indices, t.write): t.variables for t in arrays[name]}
+        elements = sum(prod(copies.get(v, 1) for v in moved) for moved in forms.values())
+        most = max(most, -(-elements // _PORTS))
+    return most
+
+
+def scattered(offsets: Sequence[int], single: bool, interval: int) -> tuple[int, int]:
+    """Banks for elements that do not follow each other, and how often each is kept.
+
+    The least number that keeps them apart, by the states of the interval: a bank takes an access in
+    each of them. If that is even, half of it for reads, which come through both ports of a bank.
+    Where the interval is then too short for one port, a bank has copies, so that each access of an
+    iteration has a port to itself: the first copy has two, as has a bank without copies.
+
+    Args:
+        offsets: of the elements.
+        single: one port of each bank is for something else.
+        interval: of the pipeline, as far as others set it.
+    """
+    factor = -(-_apart(offsets, len(offsets)) // interval)
+    if factor % 2 or single:
+        return factor, 1
+    factor //= 2
+    busiest = max(Counter(o % factor for o in offsets).values())
+    copies = busiest - 1 if busiest > interval else 1
+    return factor, copies if copies <= _MOST_COPIES else 1
+
+
+def _apart(offsets: Sequence[int], least: int) -> int:
     """The least modulus from ``least`` on that keeps the offsets apart."""
     factor = least
     while len({o % factor for o in offsets}) < len(offsets):

@@ -36,7 +36,7 @@ def late_loads(
             divided.setdefault(memory, []).append(n)
     # One by itself just runs through the banks.
     late = [n for several in divided.values() if len(several) > 1 for n in several]
-    return dict.fromkeys(late, rules.modulus)
+    return {n: _states(graph, n, rules) for n in late}
 
 
 def quotients(graph: Graph, nodes: Sequence[int], variables: tuple[str, ...]) -> list[int]:
@@ -101,7 +101,18 @@ def _unknown(graph: Graph, node: int) -> bool:
     """Only a division tells its bank; in one dimension that is so for any number of banks."""
     address = graph.address[node]
     shape, memory = graph.addresses.shape(address), graph.addresses.memory(address)
-    split = zip(shape.resolved, memory.splits, memory.shape, strict=True)
+    dims = zip(shape.terms, shape.resolved, memory.splits, memory.shape, strict=True)
     single = len(memory.shape) == 1
-    parted = any(not known and 1 < s.factor < extent for known, s, extent in split)
-    return parted and (single or _division(graph, node))
+    return any(
+        not known
+        and 1 < split.factor < extent
+        and (single or split.factor & (split.factor - 1))
+        and all(c % split.factor for _, c in terms)  # else what is left to divide is narrow
+        for terms, known, split, extent in dims
+    )
+
+
+def _states(graph: Graph, node: int, rules: Rules) -> int:
+    """Of a division: one for each bit of a wide index but the last two."""
+    extent = max(graph.addresses.memory(graph.address[node]).shape)
+    return max(rules.modulus, (extent - 1).bit_length() - 2)

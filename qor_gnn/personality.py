@@ -112,7 +112,7 @@ class Rules:
         division_dsp: DSP slices of an index's division by a number of banks that is no power of
             two; ``narrow`` bits are multiplied, or divided, in logic.
         integers_early: in pipelines operations on integers do not wait for units: there are as many as
-            start at once.
+            start at once. Not so where what an iteration loads of an array takes several states.
         cycles_in_step: parallel recurrences of several operators run in step, on units of their own.
         rows_wait: what a pipeline keeps of memory in registers is loaded and stored, as ports allow,
             between it and the calls around; else all of it is done beside those.

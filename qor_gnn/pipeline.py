@@ -55,9 +55,12 @@ def _placed(
         for core, n in _in_step(body, recurrences).items():
             least[core] = max(least[core], n)
     early = _integers(body) if body.personality.rules.integers_early else {}
+    first = times = modulo_schedule(body, interval, least | early)
+    if early and first is not None and not _in_one_state(body, first):
+        early = {}
+        first = times = modulo_schedule(body, interval, least) or first
     least |= early
     units = least
-    first = times = modulo_schedule(body, interval, least)
     if first is None or times is None:
         return None
     waiting: tuple[dict[str, int], Times] | None = None
@@ -82,6 +85,14 @@ def _integers(body: Body) -> dict[str, int]:
     operators = body.graph.operator
     cores = {o.core for n in body.nodes if (o := operators[n]) is not None and o.integer}
     return {core: n for core, n in operations(body).items() if core in cores}
+
+
+def _in_one_state(body: Body, times: Times) -> bool:
+    """All that an iteration loads of an array is loaded in one state."""
+    kinds, addresses = body.graph.kind, body.addresses
+    loads = [n for n in body.nodes if kinds[n] == LOAD]
+    arrays = [addresses.shape(body.graph.address[n]).memory for n in loads]
+    return len(set(zip(arrays, map(times.start.get, loads), strict=True))) == len(set(arrays))
 
 
 def _at_once(body: Body, times: Times, core: str, interval: int) -> int:

@@ -6,6 +6,7 @@ states of the function itself.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -144,14 +145,22 @@ def _sunk(body: Body, times: Times) -> Times:
     In a pipeline at interval 1: ports and units are free in every state.
     """
     start = dict(times.start)
-    kinds = body.graph.kind
+    kinds, operators = body.graph.kind, body.graph.operator
+    usable = body.personality.usable_ns
+    taken: dict[int, float] = defaultdict(float)
     fixed = {n for _, _, path in register_paths(body) for n in path} if body.registers else set()
-    for n in sorted(body.nodes, key=start.__getitem__, reverse=True):
+    for n in sorted(body.nodes, key=lambda n: (start[n], n), reverse=True):
         after = body.succs[n]
         if after and kinds[n] != STORE and n not in fixed:
             latest = start[after[0][0]] - after[0][1]
             for m, states in after:
                 latest = min(latest, start[m] - states)
+            operator = operators[n]
+            if operator is not None and operator.delay:
+                behind = [taken[m] for m, _ in after if start[m] == latest and taken[m]]
+                taken[n] = operator.delay + max(behind, default=0.0) * (not operator.shared)
+                if behind and taken[n] > usable:
+                    latest, taken[n] = latest - 1, operator.delay
             start[n] = latest
     return Times(start, times.states)
 

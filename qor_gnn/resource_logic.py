@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import product
 from math import lcm
 
 from qor_gnn.address import Residues, bank_classes
-from qor_gnn.address_cost import divisions
+from qor_gnn.address_cost import Division, divisions
 from qor_gnn.graph import LOAD, STORE
 from qor_gnn.resource_leaves import Leaf
-from qor_gnn.resource_places import selection
+from qor_gnn.resource_places import banks_of, selection, turns
 from qor_gnn.resource_tables import (
     ADDER,
     WIDE_DIVIDER,
     divider,
     division_adders,
     multiplexer,
+    subtraction,
 )
 from qor_gnn.resource_terms import Sums
 
@@ -43,13 +45,19 @@ def logic(leaf: Leaf, sums: Sums) -> None:
             sums.lut_fixed += operator.lut
     narrow = leaf.body.personality.rules.narrow
     for division in divisions(leaf.body) if narrow else ():
-        width = (division.extent - 1).bit_length()
-        # Wider ones are DSP slices.
-        lut, ff = divider(width) if width <= narrow else (division_adders(width), 0)
-        if division.wide:
-            lut, ff = WIDE_DIVIDER
+        lut, ff = _division(division, narrow)
         sums.lut_fixed += lut
         sums.ff_fixed += ff
+
+
+def _division(division: Division, narrow: int) -> tuple[int, int]:
+    """LUTs and flip-flops of a division; one of more than ``narrow`` bits is in DSP slices."""
+    width = (division.extent - 1).bit_length()
+    if division.wide:
+        return WIDE_DIVIDER
+    if division.rest:
+        return subtraction(width, division.factor), 0
+    return divider(width) if width <= narrow else (division_adders(width, division.factor), 0)
 
 
 def module_logic(own: Sequence[Leaf], sums: Sums) -> None:
@@ -112,13 +120,26 @@ def _operands_by_count(leaf: Leaf, sums: Sums) -> None:
 
 
 def port_uses(leaf: Leaf) -> Counter[tuple[str, object]]:
-    """How often each port is used in a body that has its module to itself."""
+    """How often each port is used in a body that has its module to itself.
+
+    An access whose bank is a remainder that changes from one iteration to the next uses a port of
+    each bank that it may go to, also where the tool knows that no two accesses meet.
+    """
     body = leaf.body
+    graph, table = body.graph, body.addresses
+    used = {table.shape_of[graph.address[n]]: graph.address[n] for n in leaf.accesses()}
+    rotate = body.personality.rules.banks_rotate
+    turning = {s for s, a in used.items() if rotate and turns(table, a, leaf.steps)}
     uses: Counter[tuple[str, object]] = Counter()
     for n in leaf.accesses():
+        address = graph.address[n]
+        if (shape := table.shape_of[address]) in turning:
+            for banks in product(*banks_of(table, address, leaf.steps)):
+                uses[graph.kind[n], (table.shapes[shape].memory, banks)] += 1
+            continue
         for port, _ in body.ports[n]:
-            memory, kind, where = body.port_keys[port]
-            uses[kind, (memory, where)] += 1
+            memory, name, where = body.port_keys[port]
+            uses[name, (memory, where)] += 1
     return uses
 
 

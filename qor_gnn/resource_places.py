@@ -48,16 +48,35 @@ def unknown_banks(table: Addresses, address: int, steps: Steps) -> list[Unknown]
     for d, (split, g) in enumerate(zip(memory.splits, shape.moduli, strict=True)):
         possible = split.factor // g
         if possible > 1:
-            own = split.factor >= memory.shape[d]
-            banks = values(shape.terms[d], steps, possible) if own else possible
+            terms = _bank_terms(shape.terms[d], split.factor, memory.shape[d])
+            banks = values(terms, steps, possible) if terms else possible
             found.append(Unknown(d, split.factor, g, min(possible, banks)))
     return found
+
+
+def _bank_terms(terms: Terms, factor: int, extent: int) -> Terms:
+    """What moves of a bank of which the tool knows the range; nothing where it does not.
+
+    It does where every element has a bank, and where multiples of the number of banks move besides:
+    what is left of them is narrow.
+    """
+    if factor >= extent:
+        return terms
+    left = tuple([t for t in terms if t[1] % factor])
+    return left if len(left) < len(terms) else ()
 
 
 def fewer_banks(table: Addresses, address: int, steps: Steps) -> bool:
     """It is in fewer banks than its residue class has."""
     found = unknown_banks(table, address, steps)
     return any(one.banks < one.factor // one.stride for one in found)
+
+
+def turns(table: Addresses, address: int, steps: Steps) -> bool:
+    """Its bank is not known, and the remainder of a subscript: a bank has several elements."""
+    shape = table.memory(address).shape
+    unknown = unknown_banks(table, address, steps)
+    return any(one.banks > 1 and one.factor < shape[one.dimension] for one in unknown)
 
 
 def values(terms: Terms, steps: Steps, most: int) -> int:
@@ -108,9 +127,8 @@ def banks_of(table: Addresses, address: int, steps: Steps) -> tuple[tuple[int, .
     found = []
     for d, (split, (g, r)) in enumerate(zip(memory.splits, table.residues[address], strict=True)):
         possible = range(r, split.factor, g)
-        terms = shape.terms[d]
-        own = split.factor >= memory.shape[d]
-        if own and values(terms, steps, len(possible)) < len(possible):
+        terms = _bank_terms(shape.terms[d], split.factor, memory.shape[d])
+        if terms and values(terms, steps, len(possible)) < len(possible):
             ways = product(*(range(steps[str(v)]) for v, _ in terms))
             moved = (sum(k * x for (_, k), x in zip(terms, way, strict=True)) for way in ways)
             found.append(tuple(sorted({(consts[d] + m) % split.factor for m in moved})))

@@ -51,6 +51,7 @@ class _Pool:
 def registers(leaf: Leaf, sums: Sums, shared: Pools) -> None:
     """Add the FF terms of one body; ``shared`` is that of its function."""
     _results(leaf, sums, shared)
+    _logic_results(leaf, sums)
     _loads(leaf, sums, shared)
     _store_addresses(leaf, sums)
     if not leaf.pipelined:
@@ -134,6 +135,25 @@ def _results(leaf: Leaf, sums: Sums, shared: Pools) -> None:
         name = "results_pipelined" if leaf.pipelined else "results"
         keep(shared, (name, leaf.module, core), pool.bits * count)
         pool.assign(leaf, core, count)
+
+
+def _logic_results(leaf: Leaf, sums: Sums) -> None:
+    """What logic computes (sums of integers, selections) where a later state takes it.
+
+    Nobody shares logic, and so nobody shares its registers.
+    """
+    graph, start, get = leaf.body.graph, leaf.times.start, leaf.last.get
+    for n in leaf.body.nodes:
+        operator = graph.operator[n]
+        if operator is None or operator.shared:
+            continue
+        kept = get(n, 0) - start[n]
+        if kept <= 0:
+            continue
+        bits = _width(leaf, graph.statement[n].target.memory)
+        extra = (kept - 1) // leaf.period if leaf.pipelined else 0
+        if not (extra and _shifted(sums, extra, bits)):
+            sums.ff["results_pipelined" if leaf.pipelined else "results"] += bits
 
 
 def _width(leaf: Leaf, name: str) -> int:

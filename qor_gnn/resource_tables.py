@@ -12,7 +12,7 @@ ADDER = 7
 """LUTs of an adder besides one for each bit."""
 
 _DIVIDED = 12  # bits of an index from which on the adders around its division are dearer
-_DIVIDED_MORE = 21  # LUTs for each bit more
+_DIVIDED_MORE = 24  # LUTs for each bit more
 
 _INPUTS: dict[int, int] = {
     1: 0, 2: 9, 3: 14, 4: 20, 5: 26, 6: 31, 7: 37, 8: 43, 9: 49, 10: 54, 11: 59, 12: 65, 16: 65,
@@ -81,15 +81,27 @@ def divider(width: int) -> tuple[int, int]:
     return width * (width + 4), (2 * width + 1) * (width + 4)
 
 
-def division_adders(width: int) -> int:
-    """LUTs around a division in DSP slices: the index, the quotient's multiple, and their difference.
+def division_adders(width: int, banks: int) -> int:
+    """LUTs around a division in DSP slices: the index's difference to the quotient's multiple.
 
-    40 to 60 in gemm-ncubed with 12 bits, 140 to 190 in stencil-3d with 16.
+    It needs be no wider than the remainder. Labels of Vitis HLS 2025.1 on xcu200 want some 10 in
+    gemm-ncubed with 12 bits, 80 to 120 in stencil-3d with 16.
 
     Args:
         width: bits of the index.
+        banks: their number.
     """
-    return 3 * (width + ADDER) + _DIVIDED_MORE * max(0, width - _DIVIDED)
+    return (banks - 1).bit_length() + ADDER + _DIVIDED_MORE * max(0, width - _DIVIDED)
+
+
+def subtraction(width: int, banks: int) -> int:
+    """LUTs of an index that needs no division: its adder, a comparison, and the banks' subtraction.
+
+    Args:
+        width: bits of the index.
+        banks: their number.
+    """
+    return width + ADDER + 2 * ((banks - 1).bit_length() + ADDER)
 
 
 @cache

@@ -141,6 +141,8 @@ class _ListScheduler:
         assert operator is not None
         if not operator.shared:
             return self._chain(node, at, operator.delay)
+        if operator.delay and not self._chain(node, at, operator.delay):
+            return False
         if self.units is None:
             return True
         taken = self.used.get((operator.core, slot), 0)

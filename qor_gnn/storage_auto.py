@@ -8,7 +8,8 @@ distinct elements that one iteration touches (each read once; writes too):
 - a dimension that an unrolled variable runs through: the least divisor of the unroll factor that
   is at least half the accesses (a bank has two ports); from half the extent on, every element;
 - offsets that reach beyond the unrolled copies (stencils): a bank for each;
-- one dimension with a stride: the least number of banks that keeps all accesses apart;
+- one dimension with a stride: the least number of banks that keeps all accesses apart, less where
+  another array makes the pipeline wait anyway;
 - a loop that updates an array which an outer flattened loop updates again: nothing at all, the
   array has one write port.
 
@@ -26,10 +27,10 @@ from itertools import product
 from math import gcd, prod
 
 from dsl.affine import Affine
-from qor_gnn.bank_counts import for_ports, scattered
+from qor_gnn.bank_counts import for_ports, in_one_piece, scattered, waiting
 from qor_gnn.region import Kernel, Loop, Memory, Split, Statement
 from qor_gnn.storage import StorageCost, StorageRules, memory_cost
-from qor_gnn.storage_pipes import Pipe, Touch, pipes, reaches_beyond
+from qor_gnn.storage_pipes import Pipe, Touch, pipes
 
 _ENUMERATED = 4096  # boxes of more elements are counted apart
 _MANY_COPIES = 8  # of an accumulator's loop: then the accumulator's array is kept twice
@@ -48,10 +49,19 @@ class Banking:
     storage: dict[str, str] = field(default_factory=dict)
     replicas: dict[str, int] = field(default_factory=dict)
     crowded: bool = False  # another array of the pipeline cannot be partitioned
+    interval: int = 1  # of the pipeline, as far as arrays in one piece set it
+    kept: set[str] = field(default_factory=set)  # of which each bank has copies
 
     def ask(self, memory: str, dim: int, factor: int) -> None:
         """The largest factor that is asked for holds."""
         self.factors[memory][dim] = max(self.factors[memory].get(dim, 1), factor)
+
+    def keep(self, memory: str, copies: int) -> None:
+        """Each bank of an array is read from so many copies."""
+        if copies > 1:
+            self.kept.add(memory)
+            self.replicas[memory] = max(copies, self.replicas.get(memory, 1))
+            self.storage[memory] = "ram_copies"
 
 
 def partitioned(
@@ -76,7 +86,8 @@ def partitioned(
 def _bound(memory: Memory, banking: Banking) -> Memory:
     """With the ports that the tool gives an array that it cannot partition."""
     storage = banking.storage.get(memory.name, "")
-    if memory.banks > 1 or memory.storage or not storage:
+    in_banks = memory.banks > 1 and memory.name not in banking.kept
+    if in_banks or memory.storage or not storage:
         banking.replicas.pop(memory.name, None)
         return memory
     return replace(memory, storage=storage)
@@ -115,6 +126,8 @@ def _demand(pipe: Pipe, shapes: Mapping[str, tuple[int, ...]], banking: Banking)
     many = _many(pipe, arrays, shapes)
     limit = _single_port(pipe, arrays)
     stuck = _stuck(pipe, arrays, banking)
+    whole = in_one_piece(pipe, arrays, shapes)
+    banking.interval = waiting(pipe, arrays, whole)
     for memory, touches in arrays.items():
         updated = _updated(touches)
         if pipe.straight:
@@ -126,8 +139,8 @@ def _demand(pipe: Pipe, shapes: Mapping[str, tuple[int, ...]], banking: Banking)
         if _carried(pipe, touches):
             if pipe.loop.factor > 1 and any(pipe.loop.iv in t.variables for t in live):
                 banking.copies[memory] = 2
-        elif any(reaches_beyond(pipe, t, shapes[memory]) for t in touches):
-            continue  # no split is safe
+        elif memory in whole:
+            continue
         elif live and (limit or memory in many):
             _apart_from_others(memory, live, pipe, limit, banking)
         elif live and not stuck:
@@ -351,11 +364,9 @@ def _factors(
         if 2 * u >= extent:
             factor = extent
         elif len(shape) == 1 and n > 3 and reach[d][-1] - reach[d][0] >= n:
-            apart = scattered(reach[d], u, banking.crowded or any(t.write for t in live))
-            if apart is None:
-                _apart_from_others(memory, live, pipe, 0, banking)
-                return
-            factor = apart
+            single = banking.crowded or any(t.write for t in live)
+            factor, copies = scattered(reach[d], single, banking.interval)
+            banking.keep(memory, copies)
         elif u == 1:
             factor = 1 if n <= 2 else n
         elif n > u and updated and pipe.loop.factor > 2 and not pipe.inner:

@@ -8,10 +8,10 @@ loops above flatten as long as each holds a single loop and is not unrolled itse
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dsl.affine import Affine
-from qor_gnn.region import Guard, Kernel, Loop, Node, Statement, loops_in
+from qor_gnn.region import Guard, Kernel, Loop, Node, Statement, Trips, loops_in
 
 SHORT = 64
 """Loops of fewer iterations are unrolled into their parent (the tool's ``pipeline_loops``)."""
@@ -121,23 +121,51 @@ def _pipes(
 
 def reaches_beyond(pipe: Pipe, touch: Touch, shape: tuple[int, ...]) -> bool:
     """Some iteration accesses what is no element, as far as loops with constant bounds tell."""
+    spans = zip(_spans(pipe, touch), shape, strict=False)
+    return any(least < 0 or most >= extent for (least, most), extent in spans)
+
+
+def starts_beyond(pipe: Pipe, touch: Touch, shape: tuple[int, ...]) -> bool:
+    """No iteration accesses an element."""
+    return any(n >= extent for (n, _), extent in zip(_spans(pipe, touch), shape, strict=False))
+
+
+def copy_of(pipe: Pipe, last: bool) -> Pipe:
+    """The pipeline in the first or the last copy of each loop around it that is unrolled."""
+    return replace(pipe, outside=tuple([_copy(x, last) for x in pipe.outside]))
+
+
+def _copy(loop: Loop, last: bool) -> Loop:
+    number = (loop.factor - 1) * last
+    trips = -(-(loop.trips.maximum - number) // loop.factor)
+    return replace(
+        loop,
+        lowers=tuple([b + number * loop.step for b in loop.lowers]),
+        step=loop.step * loop.factor,
+        trips=Trips(trips, trips, trips),
+        unroll=1,
+    )
+
+
+def _spans(pipe: Pipe, touch: Touch) -> list[tuple[int, int]]:
+    """The least and the most of each subscript; nothing where that is not known."""
     loops = {x.iv: x for x in (*pipe.outside, pipe.loop, *pipe.inner)}
     if touch.guarded or any(v not in loops for v in touch.variables):
-        return False
+        return []
     if not all(b.is_const for v in touch.variables for b in loops[v].lowers):
-        return False
-    for index, extent in zip(touch.indices, shape, strict=True):
+        return []
+    found = []
+    for index in touch.indices:
         least = most = index.const
         for v, c in index.terms:
             if not isinstance(v, str):
-                return False
+                return []
             first = max(b.const for b in loops[v].lowers)
             last = first + (loops[v].trips.maximum - 1) * loops[v].step
             least += min(c * first, c * last)
             most += max(c * first, c * last)
-        if least < 0 or most >= extent:
-            return True
-    return False
+        found.append((least, most))
+    return found
 
 
 def fails(loop: Loop) -> bool:

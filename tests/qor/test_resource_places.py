@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -9,7 +10,7 @@ from dsl.affine import Affine, Constraint
 from dsl.builder import ProgramBuilder
 from dsl.schedule import ScheduleBuilder
 from dsl.types import f32, f64
-from qor_gnn.address_cost import divisions
+from qor_gnn.address_cost import address_dsp, divisions
 from qor_gnn.binding import units_of
 from qor_gnn.compose import function_latency
 from qor_gnn.loops import Scope
@@ -17,9 +18,15 @@ from qor_gnn.personality import Personality, personality
 from qor_gnn.region import Guard, Loop
 from qor_gnn.regions import Region
 from qor_gnn.resource_leaves import Leaf, leaves
-from qor_gnn.resource_logic import logic
+from qor_gnn.resource_logic import logic, port_uses
 from qor_gnn.resource_places import banks_of
-from qor_gnn.resource_tables import bank_multiplexer, divider, division_adders, multiplexer
+from qor_gnn.resource_tables import (
+    bank_multiplexer,
+    divider,
+    division_adders,
+    multiplexer,
+    subtraction,
+)
 from qor_gnn.resource_terms import Sums
 from qor_gnn.resources import terms_of
 from tests.qor.designs import region_tree
@@ -169,7 +176,42 @@ def divided(n: int) -> tuple[int, int]:
 def test_indices_are_divided_where_the_banks_are_no_power_of_two() -> None:
     """In logic what has few bits, else in DSP slices with adders around them."""
     assert divided(30) == divider(5) == (45, 99)
-    assert divided(1000) == (division_adders(10), 0) == (51, 0)
+    assert divided(1000) == (division_adders(10, 3), 0) == (9, 0)  # two bits of remainder
+    assert division_adders(16, 9) == 11 + 4 * 24
+
+
+def turning(banks: int, tool: Personality, other: int = 0) -> Leaf:
+    """A pipeline that reads x[i + other · j], and the next element, of so many banks."""
+    p = ProgramBuilder("turning")
+    j, i = p.loops(j=8, i=16)
+    x, y = p.placeholder("x", f32, (512,)), p.placeholder("y", f32, (8, 16))
+    p.compute("S", (j, i), y[j, i], x[i + other * j] * x[i + other * j + 1])
+    s = ScheduleBuilder()
+    s.pipeline("S.i")
+    s.partition("x", 0, "cyclic", banks)
+    (leaf,) = leaves(regions_of(p, s, tool))
+    return leaf
+
+
+def test_a_port_chooses_among_all_accesses_that_come_by() -> None:
+    """Banks that are known to differ are known so in each iteration, not once for all."""
+    tool = personality(U200)
+    uses = port_uses(turning(5, tool))
+    assert sorted(n for (kind, _), n in uses.items() if kind == "load") == [2] * 5
+    apart = replace(tool, rules=replace(tool.rules, banks_rotate=False))
+    assert 5 not in Counter(port_uses(turning(5, apart)).values())
+
+
+def test_what_moves_by_multiples_of_the_banks_does_not_change_the_bank() -> None:
+    """x[i + 51 j] in 17 banks: 16 values of i are all that tells the bank, and no division."""
+    leaf = turning(17, personality(U200), 51)
+    table, graph = leaf.body.addresses, leaf.body.graph
+    first = min(graph.address[n] for n in leaf.loads())
+    assert len(banks_of(table, first, leaf.steps)[0]) == 16
+    assert {d.rest for d in divisions(leaf.body)} == {True}
+    assert address_dsp(leaf.body) == 0
+    # The index, a comparison and a subtraction of the 5 bits of a bank.
+    assert subtraction(9, 17) == (9 + 7) + 2 * (5 + 7)
 
 
 def selections(*, kept: bool) -> float:

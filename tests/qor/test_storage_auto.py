@@ -72,6 +72,15 @@ def strided(p: ProgramBuilder) -> None:
     p.compute("S0", (k,), s, s + m[64 * k])
 
 
+def neighbours(p: ProgramBuilder, extent: int = 32768) -> None:
+    """A stencil over a cube in one dimension; its result, of 32,768 elements, is too short."""
+    a, b = p.local("A", f64, (39304,)), p.local("B", f64, (extent,))
+    i, j, k = p.loops(i=range(1, 33), j=range(1, 33), k=32)
+    at = 1156 * i + 34 * j + k + 1
+    around = a[at + 1156] + a[at - 1156] + a[at + 34] + a[at - 34] + a[at + 1] + a[at - 1]
+    p.compute("S0", (i, j, k), b[at], a[at] + around)
+
+
 def short_rows(p: ProgramBuilder) -> None:
     a, c, s = (p.local(n, f64, x) for n, x in (("A", (20, 30)), ("C", (30, 30)), ("s", (30,))))
     q, t, r = p.loops(q=20, t=30, r=30)
@@ -110,6 +119,41 @@ def test_windows_have_a_bank_for_each_offset() -> None:
 def test_strides_have_the_least_modulus_without_conflicts() -> None:
     assert banks(strided, Unroll("k", 4)) == {"m": [5]}
     assert banks(strided, Unroll("k", 8)) == {"m": [9]}
+
+
+@pytest.mark.parametrize(
+    ("unroll", "factor", "kept"),
+    # What keeps u·5 + 2 elements apart is 9, 20, 39, 53, 134 banks; u stores of two a state take
+    # u / 2 states: 9, 20, 20, 14, 17. Half of the even ones; there a bank has 2, 4 and 8 accesses.
+    [(1, 9, 1), (2, 10, 1), (4, 10, 3), (8, 7, 7), (16, 17, 1)],
+)
+def test_a_pipeline_that_waits_for_another_array_has_fewer_banks_and_copies_of_them(
+    unroll: int, factor: int, kept: int
+) -> None:
+    steps = (Unroll("k", unroll),)
+    assert banks(neighbours, *steps) == {"A": [factor]}
+    assert copies(neighbours, *steps) == ({"A": kept} if kept > 1 else {})
+
+
+def test_each_copy_of_a_bank_is_a_memory() -> None:
+    found = local_memory(kernel(neighbours, Unroll("k", 4)), storage_rules("vitis-2025.1-u200-4ns"))
+    assert (found.bram18, found.uram) == (32, 30)  # B is deeper than a URAM; 10 banks, three times
+
+
+@pytest.mark.parametrize(("outer", "split"), [(4, False), (8, True), (16, True), (32, False)])
+def test_a_copy_that_stays_inside_has_an_array_split_that_others_index_beyond_its_end(
+    outer: int, split: bool
+) -> None:
+    # The first of 4 copies ends at i = 29, of 8 at 25: 1156 · 29 is more than 32,768. The last of 32 is i = 32.
+    found = banks(neighbours, Unroll("i", outer), Unroll("k", 4))
+    assert found == ({"A": [39], "B": [2]} if split else {"A": [10]})
+
+
+def test_a_pipeline_that_waits_for_nothing_has_a_bank_for_each_access() -> None:
+    def long_enough(p: ProgramBuilder) -> None:
+        neighbours(p, 39304)
+
+    assert banks(long_enough, Unroll("k", 4))["A"] == [39]
 
 
 def test_short_loops_are_unrolled_unless_somebody_wrote_a_factor() -> None:

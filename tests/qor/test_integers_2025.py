@@ -1,0 +1,106 @@
+"""Pipelines of integers in Vitis HLS 2025.1: what shares states, units and registers (stencil-3d)."""
+
+from __future__ import annotations
+
+import pytest
+
+from dsl.builder import ProgramBuilder
+from dsl.schedule import ScheduleBuilder
+from dsl.steps import Unroll
+from dsl.types import IntType
+from qor_gnn.binding import units_of
+from qor_gnn.compose import function_latency
+from qor_gnn.data.u200_design import source_tree
+from qor_gnn.directives import with_directives
+from qor_gnn.estimate import QorEstimate, estimate
+from qor_gnn.from_tree import kernel_of_tree
+from qor_gnn.loops import Scope
+from qor_gnn.personality import personality
+from qor_gnn.resource_leaves import leaves
+from qor_gnn.resource_terms import Sums
+from qor_gnn.resources import terms_of
+from tests.qor.designs import region_tree
+
+TOOL = "vitis-2025.1-u200-4ns"
+LONG = IntType(64)
+
+
+def neighbours(unroll: int) -> QorEstimate:
+    """A stencil over a cube in one dimension; its result is too short to be split."""
+    p = ProgramBuilder("neighbours")
+    a, b = p.local("A", LONG, (39304,)), p.local("B", LONG, (32768,))
+    i, j, k = p.loops(i=range(1, 33), j=range(1, 33), k=32)
+    at = 1156 * i + 34 * j + k + 1
+    around = a[at + 1156] + a[at - 1156] + a[at + 34] + a[at - 34] + a[at + 1] + a[at - 1]
+    p.compute("S", (i, j, k), b[at], a[at] * 3 + around * 5)
+    kernel = kernel_of_tree(source_tree(p.build(), {}))
+    return estimate(with_directives(kernel, (Unroll("k", unroll),)), TOOL, kept=frozenset("ijk"))
+
+
+@pytest.mark.parametrize(
+    ("unroll", "interval", "products"),
+    # stencil-3d: 8, 8 and 5 products at a time. Copies of the banks give all elements in one state,
+    # and the products of 4 and 8 results start together; 17 banks give them one after the other.
+    [(4, 2, 8), (8, 4, 8), (16, 8, 4)],
+)
+def test_products_come_at_the_rate_of_loads_that_take_several_states(
+    unroll: int, interval: int, products: int
+) -> None:
+    at = neighbours(unroll)
+    assert at.loops[-1].ii == interval
+    assert dict(at.units) == {"mul_64": products}
+
+
+def test_what_a_division_leaves_of_multiples_of_the_banks_is_there_at_once() -> None:
+    # 34 and 1156 are multiples of 17 banks, not of 7: no division of the whole index.
+    divided, narrow = neighbours(8).loops[-1].depth, neighbours(16).loops[-1].depth
+    stores = (16 - 8) // 2  # two in a state
+    assert narrow - stores < divided
+
+
+def strided(extent: int) -> int:
+    """States of ``y += A[extent / 64 · i]``, four times in an iteration, in five banks."""
+    p = ProgramBuilder("strided")
+    a, y = p.local("A", LONG, (extent,)), p.local("y", LONG, (64,))
+    (i,) = p.loops(i=64)
+    p.compute("S", (i,), y[i], a[extent // 64 * i])
+    kernel = kernel_of_tree(source_tree(p.build(), {}))
+    found = estimate(with_directives(kernel, (Unroll("i", 4),)), TOOL, kept=frozenset("i"))
+    assert found.loops[-1].depth is not None
+    return found.loops[-1].depth
+
+
+def test_a_division_of_more_bits_takes_more_states() -> None:
+    # 12 bits: 10 states (gemm-ncubed); 16 bits: 14 (stencil-3d: 13 to 15 with 7 to 10 banks).
+    assert strided(1 << 16) - strided(1 << 12) == 4
+
+
+def pipeline(terms: int) -> tuple[int, Sums]:
+    """``y[i] = (a[i] + …) * x[i]`` of so many terms: states, and what it has of each term."""
+    p = ProgramBuilder("product")
+    (i,) = p.loops(i=64)
+    x, y = p.placeholder("x", LONG, (64,)), p.placeholder("y", LONG, (64,))
+    total = p.placeholder("a0", LONG, (64,))[i]
+    for n in range(1, terms):
+        total = total + p.placeholder(f"a{n}", LONG, (64,))[i]
+    p.compute("S", (i,), y[i], total * x[i])
+    s = ScheduleBuilder()
+    s.pipeline("S.i")
+    kernel = region_tree(p, s)
+    regions = function_latency(Scope(kernel, personality(TOOL)), kernel.functions[0])[1]
+    (leaf,) = leaves(regions)
+    return leaf.times.states, terms_of([regions], units_of(regions))
+
+
+def test_a_product_in_several_states_takes_its_operands_from_registers() -> None:
+    (alone, product), (behind, summed) = pipeline(1), pipeline(2)
+    assert behind == alone + 1
+    # The sum, and no other: nobody shares an adder of integers or its register.
+    assert summed.ff["results_pipelined"] == product.ff["results_pipelined"] + 64
+
+
+def test_two_sums_of_64_bits_are_a_state() -> None:
+    # Of four terms two levels; of five a third one, behind registers of the first four and the fifth.
+    (four, together), (five, third) = pipeline(4), pipeline(5)
+    assert (four, five) == (pipeline(2)[0], four + 1)
+    assert third.ff["results_pipelined"] == together.ff["results_pipelined"] + 64
