@@ -7,7 +7,7 @@ states of the function itself.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from qor_gnn.binding import region_units
@@ -196,3 +196,29 @@ def last_uses(body: Body, times: Times, hold: bool) -> dict[int, int]:
             if at > get(d, -1):
                 last[d] = at
     return last
+
+
+def stored_apart(leaf: Leaf, address: int) -> bool:
+    """The nest that the body is in stores to the array of a load, but not to what is loaded alone.
+
+    What is loaded may then be another value each time.
+    """
+    own = _stored(leaf.body, leaf.body.addresses.memory(address).name)
+    if own:
+        return address not in own
+    name = leaf.body.addresses.memory(address).name
+    return any(_stored(body, name) for body in _bodies(leaf.around[:1]))
+
+
+def _stored(body: Body, memory: str) -> set[int]:
+    """The addresses in an array to which a body stores."""
+    graph, table = body.graph, body.addresses
+    stores = {graph.address[n] for n in body.nodes if graph.kind[n] == STORE}
+    return {a for a in stores if table.memory(a).name == memory}
+
+
+def _bodies(regions: Sequence[Region]) -> Iterator[Body]:
+    for region in regions:
+        if region.body is not None:
+            yield region.body
+        yield from _bodies(region.children)

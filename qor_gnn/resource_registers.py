@@ -13,7 +13,7 @@ from math import prod
 
 from qor_gnn.divided import quotients
 from qor_gnn.paths import register_paths
-from qor_gnn.resource_leaves import Leaf
+from qor_gnn.resource_leaves import Leaf, stored_apart
 from qor_gnn.resource_places import word
 from qor_gnn.resource_terms import Sums
 from qor_gnn.switches import switch_stores
@@ -186,7 +186,8 @@ def _loads(leaf: Leaf, sums: Sums, shared: Pools) -> None:
         bits = place.word
         if place.complete and not place.single:
             sums.ff["selected_complete"] += bits
-            _elements(leaf, address[n], shared)
+            if not stored_apart(leaf, address[n]):
+                _elements(leaf, address[n], shared)
             continue
         ready = start[n] + 1
         end = get(n, 0)
@@ -266,7 +267,9 @@ def _store_addresses(leaf: Leaf, sums: Sums) -> None:
         bits, count = place.address_register(table.consts[address]), place.reached
         extra = (scheduled[n] - loaded.get(address, 0)) // leaf.period if leaf.pipelined else 0
         if extra < _KEPT:
-            sums.ff["addresses"] += count * bits * (1 + extra)
+            # Where every dimension that moves has banks of its own, the address in them stands.
+            if not (leaf.pipelined and place.complete and address not in loaded):
+                sums.ff["addresses"] += count * bits * (1 + extra)
         elif shifted:
             sums.lut["long"] += count
             sums.ff["long"] += count * (_SHIFT + bits)

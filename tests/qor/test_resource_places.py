@@ -311,6 +311,25 @@ def test_what_is_selected_from_single_registers_is_in_one() -> None:
     assert found.ff["complete"] == found.ff["selected_complete"] == 0  # they are there already
 
 
+def row(read: int) -> Sums:
+    """A pipeline along rows of C, all columns in banks, that stores C[i][j] and reads C[i][j - read]."""
+    p = ProgramBuilder("row")
+    counters = i, j = p.loops(i=8, j=range(1, 8))
+    c = p.placeholder("C", f32, (8, 8))
+    p.compute("S", counters, c[i, j], c[i, j - read] + c[i, j - read])
+    s = ScheduleBuilder()
+    s.unroll("S.i", 2)
+    s.pipeline("S.j")
+    s.partition("C", 1, "complete")
+    regions = regions_of(p, s, personality(U200))
+    return terms_of([regions], units_of(regions))
+
+
+def test_elements_that_the_nest_stores_are_not_there_ahead() -> None:
+    assert row(0).ff["complete"] == 2 * 8 * 32
+    assert row(1).ff["complete"] == row(1).ff["addresses"] == 0
+
+
 def test_modules_may_share_the_elements_of_an_array() -> None:
     tool = personality(ZU9EG)
     assert update(tool).ff["complete"] == 2 * 8 * 32
