@@ -6,8 +6,9 @@ import heapq
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
+from math import gcd
 
-from dsl.affine import Affine
+from dsl.affine import Affine, Atom
 from qor_gnn.address import Addresses
 from qor_gnn.body import Body
 from qor_gnn.graph import STORE, Graph
@@ -264,9 +265,24 @@ def carried_distance(
             step = (c - d) // k
             if steps.setdefault(str(atom), step) != step:
                 return None
+        elif (c - d) % gcd(*(k for _, k in moving)):
+            return None
+        elif c == d and _digits(moving, trips):
+            if any(steps.setdefault(str(atom), 0) for atom, _ in moving):
+                return None
         else:
             return 1
     return _least_positive(steps, variables, trips)
+
+
+def _digits(moving: Sequence[tuple[Atom, int]], trips: Mapping[str, int]) -> bool:
+    """The counters are the digits of the subscript: no two of their states give the same one."""
+    reach = 0
+    for atom, k in sorted(moving, key=lambda term: abs(term[1])):
+        if abs(k) <= reach:
+            return False
+        reach += abs(k) * (trips[str(atom)] - 1)
+    return True
 
 
 def dissolved(table: Addresses, address: int, variables: tuple[str, ...]) -> frozenset[int]:

@@ -123,3 +123,29 @@ def test_the_carried_distance_is_the_one_that_iterations_have(seed: int) -> None
         assert found == min(gaps)
     else:
         assert found is None or found > 0
+
+
+@pytest.mark.parametrize(
+    ("nest", "terms", "distance"),
+    [
+        # i·6 + j with 6 values of j: each element has its own i and j, which come again with k.
+        ("kij", {"i": 6, "j": 1}, 24),
+        ("ikj", {"i": 6, "j": 1}, 6),
+        ("ijk", {"i": 6, "j": 1}, 1),
+        ("ij", {"i": 6, "j": 1}, None),
+        ("ij", {"i": -12, "j": 2}, None),
+        # i·4 + j: (0, 4) and (1, 0) are one element, at an unknown distance.
+        ("ij", {"i": 4, "j": 1}, 1),
+    ],
+)
+def test_counters_that_are_digits_of_a_subscript_tell_when_an_element_comes_again(
+    nest: str, terms: dict[str, int], distance: int | None
+) -> None:
+    table = Addresses([Memory("A", f32, (1024,), (Split(),))])
+    subscript = sum((Affine.of(v) * k for v, k in terms.items()), Affine((), 100))
+    address = place(table, [subscript])
+    found = carried_distance(table, address, address, tuple(nest), {**COUNTS, "k": 3})
+    assert found == distance
+    even = place(table, [Affine.of("i") * 12 + Affine.of("j") * 2])
+    odd = place(table, [Affine.of("i") * 12 + Affine.of("j") * 2 + 1])
+    assert carried_distance(table, even, odd, ("i", "j"), COUNTS) is None
