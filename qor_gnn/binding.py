@@ -16,6 +16,8 @@ from qor_gnn.graph import LOAD
 from qor_gnn.late import late, waits
 from qor_gnn.paths import register_paths
 from qor_gnn.pipeline import concurrency, operations
+from qor_gnn.ports import at_once
+from qor_gnn.region import READ_FROM_COPIES
 from qor_gnn.regions import Region
 from qor_gnn.scheduling import Times
 from qor_gnn.switches import switch_stores
@@ -69,12 +71,33 @@ def region_units(region: Region) -> dict[str, int]:
             found = dict(region.pipeline.units)
         case _ if waits(body):
             found = concurrency(body, late(body, times))
+            for core, n in _fed_at_once(body).items():
+                found[core] = max(n, found.get(core, 0))
         case "sequential":
             found = _sequential(body, times)
         case _:
             found = concurrency(body, times)
     for core, n in hoisted_units(region).items():
         found[core] = max(n, found.get(core, 0))
+    return found
+
+
+def _fed_at_once(body: Body) -> dict[str, int]:
+    """Operations of each core that the loads of one state feed, where copies follow each other in order
+    and an array is read from copies of its own.
+    """
+    graph, table = body.graph, body.addresses
+    if not body.in_order:
+        return {}
+    found: dict[str, int] = {}
+    for n in body.nodes:
+        if graph.kind[n] != LOAD or table.memory(graph.address[n]).storage != READ_FROM_COPIES:
+            continue
+        memory = table.shape(graph.address[n]).memory
+        fed = Counter(_core(body, m) for m in graph.users()[n])
+        for core in fed.keys() - {""}:
+            at = fed[core] * at_once(graph, memory, LOAD, body.personality)
+            found[core] = max(at, found.get(core, 0))
     return found
 
 

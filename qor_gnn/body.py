@@ -77,6 +77,12 @@ class Body:
         ]
         return sorted(found)
 
+    @property
+    def in_order(self) -> bool:
+        """Its copies update an array one after the other (`qor_gnn.in_order`)."""
+        table = self.addresses
+        return any(table.memory(a).in_order for a in (*self.store_value, *self.graph.stores))
+
     def last(self, node: int) -> int:
         """States from the start of an operation until its result is there."""
         return self.lengths[node]
@@ -103,7 +109,11 @@ def promotable(graph: Graph, moving: frozenset[str]) -> dict[int, int]:
     """Stored addresses that no counter in ``moving`` moves, and that nothing else may touch."""
     table = graph.addresses
     stores = {a: c.value for a, c in graph.conditional.items()} | graph.stores
-    fixed = {a: v for a, v in stores.items() if not table.shape(a).variables & moving}
+    fixed = {
+        a: v
+        for a, v in stores.items()
+        if not (table.shape(a).variables & moving or table.memory(a).in_order)
+    }
     if not fixed:
         return {}
     by_memory: dict[int, set[int]] = {}

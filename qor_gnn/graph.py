@@ -13,6 +13,7 @@ from typing import Literal, assert_never
 from dsl.affine import Affine
 from qor_gnn.address import Addresses, Site, site
 from qor_gnn.from_expr import type_of
+from qor_gnn.in_order import CopiesInOrder
 from qor_gnn.personality import Operator, Personality
 from qor_gnn.region import Access, Guard, Loop, Node, Statement, walk
 
@@ -135,6 +136,7 @@ class Expander:
     copy: int = 0  # of the unrolled loop, the one that is appended
     _seen: dict[int, int] = field(default_factory=dict)  # address -> the last copy that accesses it
     _stored: dict[int, int] = field(default_factory=dict)  # address -> the copy that stores it
+    _order: CopiesInOrder = field(default_factory=CopiesInOrder)
     _copy_of: dict[int, int] = field(default_factory=dict)  # load or early store -> its copy
 
     def __post_init__(self) -> None:
@@ -167,9 +169,13 @@ class Expander:
                     self._statement(node, copies)
                 case Loop():
                     first = self._first(node, copies)
+                    outermost = self._order.enter()
                     for c in range(node.trips.maximum):
                         copies[node.iv] = first + c * node.step
+                        self._order.copy += outermost
                         self.run(node.body, copies)
+                    if outermost:
+                        self._order.leave()
                 case Guard():
                     self._guarded(node, copies)
                 case _:
@@ -269,6 +275,7 @@ class Expander:
 
     def _load(self, place: Site, statement: Statement, copies: Mapping[str, int]) -> int:
         address = place.place(self.addresses, copies)
+        ordered = self._touch_in_order(place.memory, address)
         found = self._values.get(address)
         if found is not None:
             self._seen[address] = self.copy
@@ -283,6 +290,7 @@ class Expander:
         self._copy_of[found] = self.copy
         graph.loads.setdefault(address, found)
         self._values[address] = found
+        graph.order += [(n, found, self.personality.rules.store) for n in ordered]
         if address in graph.conditional:
             new = graph.conditional[address].value
             self._values[address] = self._either(place.memory, new, found, statement)
@@ -302,6 +310,7 @@ class Expander:
         self, place: Site, statement: Statement, value: int, copies: Mapping[str, int]
     ) -> None:
         address = place.place(self.addresses, copies)
+        self._touch_in_order(place.memory, address)
         if place.memory in self._mixed:
             self._commit(place.memory, address, self._may_overwrite)
             for other in self._may_be(address, list(self._values), self._seen):
@@ -318,6 +327,19 @@ class Expander:
             if old is not None and (place.memory not in self._mixed or self.when != "guarded"):
                 self._values[address] = self._either(place.memory, value, old, statement)
         graph.stored_by[address] = statement
+
+    def _touch_in_order(self, memory: int, address: int) -> list[int]:
+        """The stores that a load waits for in an array that is updated in order."""
+        if not self.addresses.memories[memory].in_order:
+            return []
+        for gone in self._order.touch(memory, address, self._made):
+            self._values.pop(gone, None)
+        return self._order.stored.get(memory, [])
+
+    def _made(self, memory: int, address: int) -> int | None:
+        value = self.graph.stores.pop(address, None)
+        self._touched.pop(memory, None)  # the copies' order is all that there is to keep
+        return None if value is None else self._early(memory, address, value)
 
     # ---------------------------------------------------- accesses that may be the same element
 
@@ -350,7 +372,7 @@ class Expander:
         table = self.addresses
         return table.may_alias(a, b) if together else table.may_alias_in_copies(a, b)
 
-    def _early(self, memory: int, address: int, value: int) -> None:
+    def _early(self, memory: int, address: int, value: int) -> int:
         """A store in its place among the accesses to its memory."""
         graph = self.graph
         deps = (value,) if value >= 0 else ()
@@ -361,6 +383,7 @@ class Expander:
                 graph.order.append((before, done, 0 if graph.kind[before] == LOAD else 1))
         graph.early_stores.append(done)
         self._touched.setdefault(memory, []).append(done)
+        return done
 
     def _ordered_after_stores(self, load: int, address: int) -> None:
         memory, rules = self.addresses.shape(address).memory, self.personality.rules

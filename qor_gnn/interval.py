@@ -116,7 +116,11 @@ def _memory_cycles(body: Body, trips: Mapping[str, int]) -> list[Cycle]:
     for address, value in stores:
         if value < 0 or body.kept_out[value]:
             continue
-        for source in loads.get(table.shape(address).memory, ()):
+        memory = table.shape(address).memory
+        sources = loads.get(memory, [])
+        if table.memories[memory].in_order:  # ports limit it anyway
+            sources = [address] if address in sources else []
+        for source in sources:
             distance = carried_distance(table, address, source, body.variables, trips)
             if distance is None:
                 continue
@@ -142,7 +146,9 @@ def _ordered_cycles(
     stores = [(a, n) for a, n in body.store_value.items()]
     stores += [(a, n) for a, n in body.conditional.items() if not last[a]]
     stores += [(graph.address[n], n) for n in graph.early_stores if not body.kept_out[n]]
-    for sources in loads.values():
+    for memory, sources in loads.items():
+        if table.memories[memory].in_order:
+            continue  # ports limit it anyway
         for source in sources:
             ways = None
             for address, store in stores:

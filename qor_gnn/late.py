@@ -28,18 +28,34 @@ def late(body: Body, times: Times) -> Times:
     What has time is loaded as late as what uses it allows and a port is free, and used as soon as all
     of it is there, so that operators come at the rate of loads. Stores wait for nothing.
     """
-    height, first = priorities(body), times.start
+    first = times.start
     kinds = body.graph.kind
-    latest = {
-        n: times.states - height[n]
-        for n in body.nodes
-        if kinds[n] != STORE and times.states - height[n] - first[n] > _SPARE
-    }
+    ends = _ends(body, times) if body.in_order else _heights(body, times)
+    latest = {n: ends[n] for n in body.nodes if kinds[n] != STORE and ends[n] - first[n] > _SPARE}
     start = first | _loads(body, first, {n: t for n, t in latest.items() if kinds[n] == LOAD})
     for n in sorted((n for n in latest if kinds[n] != LOAD), key=latest.__getitem__):
         there = max((start[m] + states for m, states in body.preds[n]), default=latest[n])
         start[n] = min(latest[n], there)
     return Times(start, times.states, times.offset)
+
+
+def _heights(body: Body, times: Times) -> dict[int, int]:
+    """When each operation starts at the latest if ports are always free."""
+    height = priorities(body)
+    return {n: times.states - height[n] for n in body.nodes}
+
+
+def _ends(body: Body, times: Times) -> dict[int, int]:
+    """When each operation starts at the latest, if stores are made when they can be."""
+    height = _heights(body, times)
+    found: dict[int, int] = {}
+    for n in sorted(body.nodes, reverse=True):
+        if body.graph.kind[n] == STORE:
+            found[n] = times.start[n]
+            continue
+        users = (found[m] - states for m, states in body.succs[n] if m in found)
+        found[n] = min(users, default=height[n])
+    return found
 
 
 def _loads(body: Body, first: dict[int, int], latest: dict[int, int]) -> dict[int, int]:

@@ -155,7 +155,7 @@ class _Rebuilt:
         """The result of a chain, from trees of its terms and the accumulator."""
         carried, terms = self._terms(last)
         exit_ = self.exit
-        if self.rules.tree_carries and carried is not None:
+        if carried is not None and (self.rules.tree_carries or self._in_order(carried)):
             return self._with_leaf(carried, [t for _, t in terms], last)
         if exit_ is None or carried is None:
             tree = self._late_last([t for _, t in terms], last)
@@ -172,6 +172,11 @@ class _Rebuilt:
         for term in second:
             total = self._join(total, term, last, 0)
         return total
+
+    def _in_order(self, load: int) -> bool:
+        """Loaded of an array that copies update in order: no iteration waits for it alone."""
+        address = self.new.address[load]
+        return address >= 0 and self.new.addresses.memory(address).in_order
 
     def _terms(self, last: int) -> tuple[int | None, list[tuple[int, int]]]:
         """The accumulator's old value, and the other terms with the sum that each was in."""

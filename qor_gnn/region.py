@@ -23,12 +23,17 @@ class Split:
     factor: int = 1
 
 
+READ_FROM_COPIES = "ram_copies"
+"""The storage of an array that a tool keeps several times to read it as often at once."""
+
+
 @dataclass(frozen=True, slots=True)
 class Memory:
     """An array or (no dimensions) a scalar.
 
     ``splits`` has one entry a dimension; a complete split has the extent as its factor.
     ``storage`` and ``impl`` are what was bound, ``""`` where the tool chooses.
+    ``in_order``: copies of a body update it one after the other (`qor_gnn.in_order`).
     ``in_registers``: every bank holds a single element (and so does a scalar).
     """
 
@@ -39,6 +44,7 @@ class Memory:
     argument: bool = True
     storage: str = ""
     impl: str = ""
+    in_order: bool = False
     in_registers: bool = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:

@@ -115,7 +115,7 @@ def _leaf(region: Region, body: Body, times: Times, around: tuple[Region, ...]) 
     hold = True
     if pipeline is None:
         period = max(1, times.states)
-        if region.kind == "sequential":
+        if region.kind == "sequential" and not body.in_order:
             times = _delayed(body, times, units)
         elif waits(body):
             times = late(body, times)

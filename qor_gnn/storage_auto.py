@@ -28,14 +28,13 @@ from math import gcd, prod
 
 from dsl.affine import Affine
 from qor_gnn.bank_counts import for_ports, in_one_piece, scattered, waiting
-from qor_gnn.region import Kernel, Loop, Memory, Split, Statement
+from qor_gnn.region import READ_FROM_COPIES, Kernel, Loop, Memory, Split, Statement
 from qor_gnn.storage import StorageCost, StorageRules, memory_cost
 from qor_gnn.storage_pipes import Pipe, Touch, pipes
 
 _ENUMERATED = 4096  # boxes of more elements are counted apart
 _MANY_COPIES = 8  # of an accumulator's loop: then the accumulator's array is kept twice
 _MOST = 512  # accesses of an iteration: an array of one dimension is not partitioned for so many
-_READ_FROM_COPIES = ("ram_copies",)
 _REPLICAS = 16  # the most copies that an array is read from
 _WRITES_APART = 20  # from that many serial writes on, the array is not kept twice
 
@@ -48,6 +47,7 @@ class Banking:
     copies: dict[str, int] = field(default_factory=dict)
     storage: dict[str, str] = field(default_factory=dict)
     replicas: dict[str, int] = field(default_factory=dict)
+    in_order: set[str] = field(default_factory=set)
     crowded: bool = False  # another array of the pipeline cannot be partitioned
     interval: int = 1  # of the pipeline, as far as arrays in one piece set it
     kept: set[str] = field(default_factory=set)  # of which each bank has copies
@@ -87,6 +87,8 @@ def _bound(memory: Memory, banking: Banking) -> Memory:
     """With the ports that the tool gives an array that it cannot partition."""
     storage = banking.storage.get(memory.name, "")
     in_banks = memory.banks > 1 and memory.name not in banking.kept
+    if memory.name in banking.in_order and memory.banks == 1 and not memory.storage:
+        return replace(memory, storage=storage, in_order=True)
     if in_banks or memory.storage or not storage:
         banking.replicas.pop(memory.name, None)
         return memory
@@ -103,7 +105,7 @@ def local_memory(
         if memory.shape and not memory.argument:
             one = memory_cost(memory, rules)
             n = copies.get(memory.name, 1)
-            uram = one.uram * (n if memory.storage in _READ_FROM_COPIES else 1)
+            uram = one.uram * (n if memory.storage == READ_FROM_COPIES else 1)
             total = total.plus(replace(one, bram18=one.bram18 * n, uram=uram))
     return total
 
@@ -135,6 +137,9 @@ def _demand(pipe: Pipe, shapes: Mapping[str, tuple[int, ...]], banking: Banking)
                 banking.copies[memory] = 2
             continue
         live, hoisted = _live(pipe, touches, updated)
+        if updated and _too_many(pipe, touches, shapes[memory]):
+            banking.in_order.add(memory)
+            banking.storage[memory] = "ram_1wnr" if hoisted else ""
         _keep_twice(pipe, memory, touches, hoisted, banking)
         if _carried(pipe, touches):
             if pipe.loop.factor > 1 and any(pipe.loop.iv in t.variables for t in live):
@@ -163,6 +168,12 @@ def _many(
         if _MOST <= accesses < shapes[memory][0] // 2:
             found.add(memory)
     return found
+
+
+def _too_many(pipe: Pipe, touches: list[Touch], shape: tuple[int, ...]) -> bool:
+    """An iteration writes too many elements for the tool to compare them with each other."""
+    written = _accesses({_box(t, pipe) for t in touches if t.write})
+    return len(shape) == 1 and _MOST <= written < shape[0] // 2
 
 
 def _single_port(pipe: Pipe, arrays: Mapping[str, list[Touch]]) -> int:
@@ -202,7 +213,7 @@ def _apart_from_others(
     wanted = -(-reads // limit) - 1 if limit else _REPLICAS
     copies = max(1, min(_REPLICAS, wanted))
     banking.replicas[memory] = max(copies, banking.replicas.get(memory, 1))
-    banking.storage[memory] = "ram_copies"
+    banking.storage[memory] = READ_FROM_COPIES
 
 
 def _updated(touches: list[Touch]) -> bool:
