@@ -223,7 +223,7 @@ def _updated(touches: list[Touch]) -> bool:
 def _live(pipe: Pipe, touches: list[Touch], updated: bool) -> tuple[list[Touch], bool]:
     """Accesses that need a port in every iteration; whether an updated array was hoisted."""
     moves = pipe.variables
-    early = pipe.unrolled_by_tool and not updated
+    early = pipe.partly_by_tool and not updated
     live: list[Touch] = []
     hoisted = False
     for t in touches:

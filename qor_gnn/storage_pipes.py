@@ -86,6 +86,14 @@ class Pipe:
         asked = self.loop.ii is not None or any(_dissolved(x) for x in self.inner)
         return bool(self.inner) and not asked
 
+    @property
+    def partly_by_tool(self) -> bool:
+        """Some loop inside was unrolled without anybody's asking, whatever was asked of others."""
+        if self.loop.ii is not None:
+            return False
+        below = [y for x in self.inner if x.ii is not None for y in loops_in(x.body)]
+        return any(not _dissolved(x) and x not in below for x in self.inner)
+
 
 def pipes(kernel: Kernel, kept: frozenset[str] = frozenset()) -> Iterator[Pipe]:
     """The pipelines of a design, in program order.

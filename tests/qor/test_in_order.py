@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 
 from dsl.builder import ProgramBuilder
-from dsl.steps import Pipeline
+from dsl.steps import Pipeline, Step, Unroll
 from dsl.types import f64
 from qor_gnn.data.u200_design import source_tree
 from qor_gnn.directives import with_directives
 from qor_gnn.estimate import QorEstimate, estimate
 from qor_gnn.from_tree import kernel_of_tree
+from qor_gnn.storage_auto import partitioned
 
 TOOL = "vitis-2025.1-u200-4ns"
 LOAD, SUM, STORE, COLUMNS = 2, 6, 1, 8
@@ -59,3 +60,21 @@ def test_fewer_elements_are_told_apart() -> None:
 def test_what_a_state_loads_is_multiplied_at_once() -> None:
     # a is read from 16 copies, 17 elements a state (gemm-blocked: 17 loads of 8 products, 136).
     assert dict(updated(64, moves=True).units)["dmul"] == 17
+
+
+@pytest.mark.parametrize(("steps", "banks"), [((), 36), ((Pipeline("k"),), 1)])
+def test_what_a_loop_that_the_tool_unrolls_reads_has_banks(
+    steps: tuple[Step, ...], banks: int
+) -> None:
+    # m2 does not move with i: it is read in front of the loop. Where nobody asks for j's copies it has
+    # its banks nevertheless (gemm-blocked L1=2;L3=8: 104 BRAM18; with L3:pipeline 32).
+    p = ProgramBuilder("hoisted")
+    c, m1 = p.local("C", f64, (4096,)), p.local("m1", f64, (4096,))
+    m2 = p.local("m2", f64, (4096,))
+    t, i, k, j = p.loops(t=8, i=64, k=8, j=8)
+    value = m1[64 * i + k] * m2[512 * t + 64 * k + j]
+    p.compute("S", (t, i, k, j), c[64 * i + j], c[64 * i + j] + value)
+    asked = (Unroll("t", 2), Unroll("k", 8), *steps)
+    design = with_directives(kernel_of_tree(source_tree(p.build(), {})), asked)
+    split, _ = partitioned(design, frozenset("tik"))
+    assert {m.name: m.banks for m in split.memories}["m2"] == banks
