@@ -23,16 +23,15 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from itertools import product
 from math import gcd, prod
 
 from dsl.affine import Affine
 from qor_gnn.bank_counts import for_ports, in_one_piece, scattered, waiting
 from qor_gnn.region import READ_FROM_COPIES, Kernel, Loop, Memory, Split, Statement
 from qor_gnn.storage import StorageCost, StorageRules, memory_cost
+from qor_gnn.storage_boxes import accesses_of, box_of, reach_of, unrolled_in
 from qor_gnn.storage_pipes import Pipe, Touch, pipes
 
-_ENUMERATED = 4096  # boxes of more elements are counted apart
 _MANY_COPIES = 8  # of an accumulator's loop: then the accumulator's array is kept twice
 _MOST = 512  # accesses of an iteration: an array of one dimension is not partitioned for so many
 _REPLICAS = 16  # the most copies that an array is read from
@@ -164,7 +163,7 @@ def _many(
         live, _ = _live(pipe, touches, _updated(touches))
         if not live or len(shapes[memory]) > 1:
             continue
-        accesses = _accesses({_box(t, pipe) for t in live})
+        accesses = accesses_of({box_of(t, pipe) for t in live})
         if _MOST <= accesses < shapes[memory][0] // 2:
             found.add(memory)
     return found
@@ -172,7 +171,7 @@ def _many(
 
 def _too_many(pipe: Pipe, touches: list[Touch], shape: tuple[int, ...]) -> bool:
     """An iteration writes too many elements for the tool to compare them with each other."""
-    written = _accesses({_box(t, pipe) for t in touches if t.write})
+    written = accesses_of({box_of(t, pipe) for t in touches if t.write})
     return len(shape) == 1 and _MOST <= written < shape[0] // 2
 
 
@@ -183,7 +182,7 @@ def _single_port(pipe: Pipe, arrays: Mapping[str, list[Touch]]) -> int:
     most = 0
     for touches in arrays.values():
         if _updated(touches) and _carried_row(pipe, touches):
-            most = max(most, _accesses({_box(t, pipe) for t in touches if t.write}))
+            most = max(most, accesses_of({box_of(t, pipe) for t in touches if t.write}))
     return most
 
 
@@ -209,7 +208,7 @@ def _apart_from_others(
     if any(t.write for t in live):
         banking.storage.setdefault(memory, "ram_s2p")
         return
-    reads = _accesses({_box(t, pipe) for t in live})
+    reads = accesses_of({box_of(t, pipe) for t in live})
     wanted = -(-reads // limit) - 1 if limit else _REPLICAS
     copies = max(1, min(_REPLICAS, wanted))
     banking.replicas[memory] = max(copies, banking.replicas.get(memory, 1))
@@ -310,45 +309,6 @@ def _parallel(indices: tuple[Affine, ...], written: Iterable[tuple[Affine, ...]]
 # ----------------------------------------------------------------------------------------- factors
 
 
-@dataclass(frozen=True, slots=True)
-class _Box:
-    """What the unrolled copies of one access touch: a form and the offsets in each dimension."""
-
-    form: tuple[tuple[tuple[object, int], ...], ...]
-    write: bool
-    offsets: tuple[frozenset[int], ...]
-
-
-def _box(touch: Touch, pipe: Pipe) -> _Box:
-    copies, own = pipe.copies, pipe.loop.iv
-    forms, offsets = [], []
-    for index in touch.indices:
-        values = {index.const}
-        kept: list[tuple[object, int]] = []
-        for atom, c in index.terms:
-            n = copies.get(atom, 1) if isinstance(atom, str) else 1
-            values = {v + c * t for v in values for t in range(n)}
-            if atom == own:
-                kept.append((atom, c * n))
-            elif n == 1:
-                kept.append((atom, c))
-        forms.append(tuple(sorted(kept, key=str)))
-        offsets.append(frozenset(values))
-    return _Box(tuple(forms), touch.write, tuple(offsets))
-
-
-def _accesses(boxes: Iterable[_Box]) -> int:
-    """Distinct elements that are read, and those that are written."""
-    points: dict[object, set[tuple[int, ...]]] = defaultdict(set)
-    large = 0
-    for box in boxes:
-        if prod(len(o) for o in box.offsets) > _ENUMERATED:
-            large += prod(len(o) for o in box.offsets)
-        else:
-            points[box.form, box.write].update(product(*box.offsets))
-    return large + sum(map(len, points.values()))
-
-
 def _factors(
     pipe: Pipe,
     memory: str,
@@ -357,11 +317,11 @@ def _factors(
     updated: bool,
     banking: Banking,
 ) -> None:
-    boxes = {_box(t, pipe) for t in live}
+    boxes = {box_of(t, pipe) for t in live}
     beside = {(t.indices, t.write) for t in pipe.around if t.memory == memory}
-    total = _accesses(boxes) + (0 if pipe.inner else len(beside))
-    reach = [_reach(boxes, d) for d in range(len(shape))]
-    unrolled = [_unrolled(live, pipe, d) for d in range(len(shape))]
+    total = accesses_of(boxes) + (0 if pipe.inner else len(beside))
+    reach = [reach_of(boxes, d) for d in range(len(shape))]
+    unrolled = [unrolled_in(live, pipe, d) for d in range(len(shape))]
     full = total >= prod(map(len, reach))  # every element within reach is accessed
     for d, extent in enumerate(shape):
         n, u = len(reach[d]), unrolled[d]
@@ -392,17 +352,3 @@ def _factors(
         else:
             factor = for_ports(-(-total // others), u)
         banking.ask(memory, d, factor)
-
-
-def _reach(boxes: Iterable[_Box], dim: int) -> list[int]:
-    """The offsets in one dimension, of the form of access that has most of them."""
-    found: dict[object, set[int]] = defaultdict(set)
-    for box in boxes:
-        found[box.form[dim]] |= box.offsets[dim]
-    most = max(len(offsets) for offsets in found.values())
-    return sorted(next(offsets for offsets in found.values() if len(offsets) == most))
-
-
-def _unrolled(live: list[Touch], pipe: Pipe, dim: int) -> int:
-    copies = pipe.copies
-    return max(prod(copies.get(v, 1) for v in t.indices[dim].variables()) for t in live)
