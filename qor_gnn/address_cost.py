@@ -8,11 +8,13 @@ Modules share none of them.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from qor_gnn.address import Terms
 from qor_gnn.body import Body
 from qor_gnn.divided import neighbours, switched_stores, wide
+from qor_gnn.regions import Region
 
 
 def address_dsp(body: Body) -> int:
@@ -85,8 +87,9 @@ def divisions(body: Body) -> set[Division]:
     """Divisions of subscripts by numbers of banks that are no powers of two.
 
     Where the bank is known, subscripts in the same place of it have one quotient. A counter that
-    takes every element in turn, in a loop by itself, is divided by counting, and so are neighbours,
-    unless a store is a switch over banks. Of subscripts without a bound one is divided.
+    takes every element in turn, in a loop by itself, is divided by counting, unless it is so narrow
+    that logic divides it, and so are neighbours, unless a store is a switch over banks. Of
+    subscripts without a bound one is divided.
     """
     table = body.addresses
     found: set[Division] = set()
@@ -106,7 +109,7 @@ def divisions(body: Body) -> set[Division]:
                 continue
             if not factor & (factor - 1):
                 continue
-            one = alone and terms == ((body.variables[0], 1),)
+            one = terms == ((body.variables[0], 1),) and _wide(body, memory.shape[d])
             if alone and (shape.resolved[d] or (not stores and (one or a in counted))):
                 continue
             rest = any(c % factor == 0 for _, c in terms) and not shape.resolved[d]
@@ -118,3 +121,41 @@ def divisions(body: Body) -> set[Division]:
 def _wide(body: Body, extent: int) -> bool:
     """Whether an index below ``extent`` has more bits than logic multiplies."""
     return (extent - 1).bit_length() > body.personality.rules.narrow
+
+
+def exits_dsp(regions: Sequence[Region]) -> int:
+    """DSP slices of divisions behind exits: loops share them."""
+    return max((max(_exit_dsp(r), exits_dsp(r.children)) for r in regions), default=0)
+
+
+def _exit_dsp(region: Region) -> int:
+    """Of the copies of a loop around others, those behind the exit that it may end at.
+
+    There the tool does not know how large the counter is: an index that is divided by a number of
+    banks, and that no copy in front of the exit has divided, has all of its bits.
+    """
+    bodies = [r.body for r in region.children if r.body is not None]
+    loop = region.loops[-1] if region.loops else None
+    if loop is None or not bodies or region.kind != "nest":
+        return 0
+    copies, inside = loop.factor, loop.trips.maximum % loop.factor
+    if not inside or len(bodies) % copies:
+        return 0
+    each = len(bodies) // copies
+    known, new = (
+        {d for body in some for d in _divided(body, loop.iv)}
+        for some in (bodies[: each * inside], bodies[each * inside :])
+    )
+    return bodies[0].personality.rules.exit_dsp * len(new - known)
+
+
+def _divided(body: Body, counter: str) -> Iterator[tuple[Terms, int, int]]:
+    """Subscripts with a counter that are divided by a number of banks."""
+    table = body.addresses
+    for a in {a for a in body.graph.address if a >= 0}:
+        memory, shape = table.memory(a), table.shape(a)
+        for d, split in enumerate(memory.splits):
+            if split.factor >= memory.shape[d] or not split.factor & (split.factor - 1):
+                continue
+            if any(atom == counter for atom, _ in shape.terms[d]):
+                yield shape.terms[d], table.consts[a][d], split.factor

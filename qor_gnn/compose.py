@@ -321,6 +321,7 @@ def _sequential(
     states = iterations * times.states
     region = Region("sequential", (loop,), iterations, times.states, states + 1, prologue)
     region.body, region.times = body, times
+    region.outlined = loop.iv in scope.unpipelined
     if scope.personality.rules.readers_together:
         _call(scope, flow, region)
         flow.stored += body.epilogue

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from backends.devices import DEVICES, Device
-from qor_gnn.address_cost import address_dsp
+from qor_gnn.address_cost import address_dsp, exits_dsp
 from qor_gnn.automatic import automatic
 from qor_gnn.binding import region_units, units_of
 from qor_gnn.clock import needed_period
@@ -259,8 +259,12 @@ def _tables(region: Region, cost: dict[str, int]) -> None:
 
 def addresses_dsp(regions: Sequence[Region]) -> int:
     """DSP slices of addresses: each module has its own."""
+    return _addresses_dsp(regions) + exits_dsp(regions)
+
+
+def _addresses_dsp(regions: Sequence[Region]) -> int:
     own = sum(address_dsp(r.body) for r in regions if r.body is not None)
-    return own + sum(addresses_dsp(r.children) for r in regions)
+    return own + sum(_addresses_dsp(r.children) for r in regions)
 
 
 def _costs(region: Region, cost: dict[str, int]) -> None:

@@ -15,6 +15,7 @@ from qor_gnn.address import Addresses, Site, site
 from qor_gnn.from_expr import type_of
 from qor_gnn.in_order import CopiesInOrder
 from qor_gnn.personality import Operator, Personality
+from qor_gnn.plans import Plan, Step
 from qor_gnn.region import Access, Guard, Loop, Node, Statement, walk
 
 LOAD, STORE = "load", "store"
@@ -87,27 +88,6 @@ class Graph:
         return len(self.kind) - 1
 
 
-@dataclass(frozen=True, slots=True)
-class _Step:
-    """One operation of a statement: a load, a value from outside, an index, or an operator."""
-
-    kind: str
-    site: Site | None = None
-    operator: Operator | None = None
-    operands: tuple[int, ...] = ()
-    head: tuple[str, str, int, str] = ("", "", 0, "")
-    index: Access | None = None
-    outside: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class _Plan:
-    """A statement whose accesses are placed but for what differs between copies."""
-
-    steps: tuple[_Step, ...]
-    target: Site
-
-
 @dataclass(slots=True)
 class Expander:
     """Builds a `Graph` copy by copy.
@@ -127,7 +107,7 @@ class Expander:
     _merged: dict[tuple[object, ...], int] = field(default_factory=dict)
     _outside: dict[tuple[object, ...], int] = field(default_factory=dict)
     _placed: dict[Affine, Affine] = field(default_factory=dict)  # subscripts, by the written ones
-    _plans: dict[int, _Plan] = field(default_factory=dict)
+    _plans: dict[int, Plan] = field(default_factory=dict)
     _shapes: dict[int, set[int]] = field(default_factory=dict)  # memory -> shapes in the body
     _mixed: set[int] = field(default_factory=set)  # memories in more than one shape
     _zeros: set[int] = field(default_factory=set)  # values from outside that are 0
@@ -211,24 +191,24 @@ class Expander:
 
     # ------------------------------------------------------------------------- statements
 
-    def _plan(self, statement: Statement) -> _Plan:
+    def _plan(self, statement: Statement) -> Plan:
         steps = []
         for op in statement.ops:
             if op.kind == LOAD:
                 assert op.access is not None
-                steps.append(_Step("", site=self._site(op.access)))
+                steps.append(Step("", site=self._site(op.access)))
             elif op.kind in _OUTSIDE:
                 value = self._from_outside((op.kind, op.type, op.value, op.access))
                 if op.kind == "const" and float(op.value) == 0:
                     self._zeros.add(value)
-                steps.append(_Step("", outside=value))
+                steps.append(Step("", outside=value))
             elif op.kind == "index":
-                steps.append(_Step("", index=op.access))
+                steps.append(Step("", index=op.access))
             else:
                 operator = self.personality.operator(op.kind, op.type, op.width, op.impl)
                 head = (op.kind, op.type, op.width, op.impl)
-                steps.append(_Step(op.kind, operator=operator, operands=op.operands, head=head))
-        return _Plan(tuple(steps), self._site(statement.target))
+                steps.append(Step(op.kind, operator=operator, operands=op.operands, head=head))
+        return Plan(tuple(steps), self._site(statement.target))
 
     def _statement(self, statement: Statement, copies: Mapping[str, int]) -> None:
         plan = self._plans[id(statement)]
@@ -317,6 +297,8 @@ class Expander:
                 del self._values[other]
         self._seen[address] = self._stored[address] = self.copy
         graph = self.graph
+        if self.personality.rules.stores_unmerge:
+            self._load_again(place.memory, address)
         if self.when == "always":
             self._values[address] = value
             graph.stores[address] = value
@@ -340,6 +322,13 @@ class Expander:
         value = self.graph.stores.pop(address, None)
         self._touched.pop(memory, None)  # the copies' order is all that there is to keep
         return None if value is None else self._early(memory, address, value)
+
+    def _load_again(self, memory: int, stored: int) -> None:
+        """What has been loaded of an array is loaded again behind a store to it."""
+        table, kept = self.addresses, self.graph.stores
+        for a in [a for a in self._values if a != stored and a not in kept]:
+            if table.shape(a).memory == memory:
+                del self._values[a]
 
     # ---------------------------------------------------- accesses that may be the same element
 

@@ -9,7 +9,7 @@ from qor_gnn.graph import LOAD, STORE
 from qor_gnn.paths import register_paths
 from qor_gnn.scheduling import Times, priorities
 
-_SPARE = 8  # states: what has more of them to wait does
+_SPARE = 8  # states: what has more of them to wait does, and all that has any in copies in blocks
 
 
 def waits(body: Body) -> bool:
@@ -22,6 +22,11 @@ def waits(body: Body) -> bool:
     return not any(kinds[n] == LOAD and only_multiplexed(body, n) for n in body.nodes)
 
 
+def in_blocks(body: Body) -> bool:
+    """Copies of the loop are blocks of code that the tool cannot compare (`Rules.blurred`)."""
+    return any(v in body.addresses.blurred for v in body.variables)
+
+
 def late(body: Body, times: Times) -> Times:
     """The schedule with operations spread along the slowest chains, and as long.
 
@@ -31,7 +36,13 @@ def late(body: Body, times: Times) -> Times:
     first = times.start
     kinds = body.graph.kind
     ends = _ends(body, times) if body.in_order else _heights(body, times)
-    latest = {n: ends[n] for n in body.nodes if kinds[n] != STORE and ends[n] - first[n] > _SPARE}
+    spare = 0 if in_blocks(body) else _SPARE
+    early = _read_only(body) if in_blocks(body) and body.graph.early_stores else ()
+    latest = {
+        n: ends[n]
+        for n in body.nodes
+        if kinds[n] != STORE and ends[n] - first[n] > spare and n not in early
+    }
     start = first | _loads(body, first, {n: t for n, t in latest.items() if kinds[n] == LOAD})
     for n in sorted((n for n in latest if kinds[n] != LOAD), key=latest.__getitem__):
         there = max((start[m] + states for m, states in body.preds[n]), default=latest[n])
@@ -56,6 +67,14 @@ def _ends(body: Body, times: Times) -> dict[int, int]:
         users = (found[m] - states for m, states in body.succs[n] if m in found)
         found[n] = min(users, default=height[n])
     return found
+
+
+def _read_only(body: Body) -> set[int]:
+    """Loads of arrays that the body does not store to: they are done in earlier blocks."""
+    table, graph = body.addresses, body.graph
+    stored = {table.shape(graph.address[n]).memory for n in body.nodes if graph.kind[n] == STORE}
+    loads = (n for n in body.nodes if graph.kind[n] == LOAD)
+    return {n for n in loads if table.shape(graph.address[n]).memory not in stored}
 
 
 def _loads(body: Body, first: dict[int, int], latest: dict[int, int]) -> dict[int, int]:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from bisect import bisect_left
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from math import ceil
 
 from dsl.affine import Affine
 from qor_gnn.address import Addresses
 from qor_gnn.body import Body, block, loop_body, promotable
-from qor_gnn.graph import Expander, Graph
+from qor_gnn.graph import STORE, Expander, Graph
 from qor_gnn.interval import carried_distance, only_load
 from qor_gnn.personality import Personality
 from qor_gnn.pipeline import Pipeline
@@ -158,6 +159,8 @@ def nest_graph(scope: Scope, chain: tuple[Loop, ...], env: dict[str, Affine]) ->
     if not rules.reassociate:
         return expander.graph
     tree = len(chain) == 1 and inner.iv not in scope.serial
+    if one_by_one(scope, inner):
+        rules = replace(rules, tree_saved=0)
     exit_ = Exit(at, "tree" if tree else "chain") if partial else None
     carried = _carried_loads(scope, expander.graph, inner) if len(chain) == 1 else ()
     return reassociated(expander.graph, rules, exit_, carried)
@@ -182,7 +185,26 @@ def _carried_loads(scope: Scope, graph: Graph, loop: Loop) -> list[int]:
 
 def innermost_body(scope: Scope, loop: Loop, env: dict[str, Affine]) -> Body:
     """The body of a loop by itself."""
-    return loop_body(nest_graph(scope, (loop,), env), scope.personality, (loop.iv,))
+    graph = nest_graph(scope, (loop,), env)
+    if one_by_one(scope, loop):
+        _in_blocks(graph)
+    return loop_body(graph, scope.personality, (loop.iv,))
+
+
+def one_by_one(scope: Scope, loop: Loop) -> bool:
+    """It is not pipelined, and its copies are blocks of code with exits between them that the tool
+    cannot compare (`Rules.blurred`).
+    """
+    return loop.iv in scope.unpipelined and loop.iv in scope.addresses.blurred
+
+
+def _in_blocks(graph: Graph) -> None:
+    """Operators of a copy start when the copy before has stored its result, or as it is stored."""
+    graph.order = [(a, b, 0 if graph.kind[a] == STORE else n) for a, b, n in graph.order]
+    stores = sorted(graph.early_stores)
+    for n, operator in enumerate(graph.operator):
+        if operator is not None and (before := bisect_left(stores, n)):
+            graph.order.append((stores[before - 1], n, 0))
 
 
 def flattened_body(scope: Scope, chain: tuple[Loop, ...], env: dict[str, Affine]) -> Body | None:

@@ -111,6 +111,7 @@ class Rules:
             bound of the index.
         division_dsp: DSP slices of an index's division by a number of banks that is no power of
             two; ``narrow`` bits are multiplied, or divided, in logic.
+        exit_dsp: DSP slices of such a division behind an exit of an unrolled loop around others.
         integers_early: in pipelines operations on integers do not wait for units: there are as many as
             start at once. Not so where what an iteration loads of an array takes several states.
         cycles_in_step: parallel recurrences of several operators run in step, on units of their own.
@@ -130,6 +131,11 @@ class Rules:
         shifted_registers: the address of a store that is shifted along is in flip-flops, in each
             bank that it may go to; else in LUTs alone, once for an element of an array of one
             dimension that is updated in place.
+        each_selected: where the bank is not known in several dimensions, what is selected in each has
+            a register.
+        stores_unmerge: loads of an array are merged only where no store to it is in between.
+        interval_states: the state machine of a pipeline has the states of its interval, and an enable
+            for each iteration that overlaps; else its LUTs go with the states of an iteration.
         elements_apart: where every element of an array has a register, each module has its own; else
             those that read the same row share them.
     """
@@ -164,6 +170,7 @@ class Rules:
     wide_modulus: int = 0
     division_dsp: int = 0
     narrow: int = 0
+    exit_dsp: int = 0
     integers_early: bool = False
     cycles_in_step: bool = False
     rows_wait: bool = False
@@ -176,6 +183,9 @@ class Rules:
     blocks_once: bool = False
     shifted_registers: bool = True
     elements_apart: bool = True
+    interval_states: bool = False
+    stores_unmerge: bool = False
+    each_selected: bool = False
 
 
 @dataclass(frozen=True, slots=True)

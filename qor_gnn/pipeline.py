@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from qor_gnn.body import Body
 from qor_gnn.graph import LOAD, STORE
 from qor_gnn.interval import Cycle, limits
+from qor_gnn.late import in_blocks
 from qor_gnn.reasons import Conflict, Limit
 from qor_gnn.scheduling import Times, modulo_schedule
 
@@ -64,7 +65,9 @@ def _placed(
     if first is None or times is None:
         return None
     waiting: tuple[dict[str, int], Times] | None = None
-    for more in (*_more(recurrences, body, least), None):
+    # Copies that wait for each other never want a unit at once: what is late there is a port.
+    apart = in_blocks(body) and bool(body.graph.early_stores)
+    for more in (*(() if apart else _more(recurrences, body, least)), None):
         if closes(body, times, recurrences, interval):
             break
         if waiting is None:

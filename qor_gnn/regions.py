@@ -30,6 +30,7 @@ class Region:
         body, times, pipeline: how it was scheduled; of a nest there is none.
         children: the regions in its body.
         beside: it runs at the same time as the region before it.
+        outlined: a sequential loop that the tool wanted to pipeline: a module of its own.
         start: the state of its parent's iteration (or of the function) in which it begins.
     """
 
@@ -44,6 +45,7 @@ class Region:
     pipeline: Pipeline | None = None
     children: list[Region] = field(default_factory=list)
     beside: bool = False
+    outlined: bool = False
     start: float = 0
 
     @property

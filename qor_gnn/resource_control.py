@@ -26,7 +26,7 @@ def control(regions: Sequence[Region], own: Sequence[Leaf], sums: Sums) -> None:
     sums.lut["fsm"] += multiplexer(states + 1)
     sums.ff["fsm"] += states
     loop_control(regions, own, sums)
-    pipelines = sum(leaf.pipelined for leaf in own)
+    pipelines = sum(leaf.pipelined or leaf.region.outlined for leaf in own)
     sums.lut["copies_pipelined"] += max(0, pipelines - 1)
 
 
@@ -37,6 +37,8 @@ def loop_control(regions: Sequence[Region], own: Sequence[Leaf], sums: Sums) -> 
             _loop(loop, sums)
         if leaf.pipelined:
             _pipeline(leaf, sums)
+        elif leaf.region.outlined:
+            _outlined(leaf, sums)
     sums.lut["outer"] += len(
         {loop.iv for leaf in own for nest in leaf.around for loop in nest.loops}
     )
@@ -47,7 +49,7 @@ def loop_control(regions: Sequence[Region], own: Sequence[Leaf], sums: Sums) -> 
 def states_of(region: Region) -> int:
     """States of a region in its parent's state machine."""
     own = region.prologue
-    if region.kind == "pipeline":
+    if region.kind == "pipeline" or region.outlined:
         return own + _CALL
     if region.times is not None:
         return own + region.times.states
@@ -84,9 +86,23 @@ def _pipeline(leaf: Leaf, sums: Sums) -> None:
     levels = len(leaf.region.loops)
     for terms in (sums.lut, sums.ff):
         terms["pipeline"] += leaf.module != OWN
-        terms["stages"] += leaf.times.states
         terms["levels"] += levels
+    sums.ff["stages"] += leaf.times.states
+    if leaf.period > 1 and leaf.body.personality.rules.interval_states:
+        sums.lut["stages"] += -(-leaf.times.states // leaf.period)
+        sums.lut["fsm"] += multiplexer(leaf.period + 1)
+    else:
+        sums.lut["stages"] += leaf.times.states
     sums.lut["loop_flat"] += levels > 1
+
+
+def _outlined(leaf: Leaf, sums: Sums) -> None:
+    """A sequential loop with a state machine of its own."""
+    states = FRAME + leaf.times.states
+    sums.lut["fsm"] += multiplexer(states + 1)
+    sums.ff["fsm"] += states
+    for terms in (sums.lut, sums.ff):
+        terms["pipeline"] += 1
 
 
 def _flattened(region: Region, sums: Sums) -> None:

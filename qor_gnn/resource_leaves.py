@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from qor_gnn.binding import region_units
 from qor_gnn.body import Body
 from qor_gnn.graph import LOAD, STORE
-from qor_gnn.late import late, waits
+from qor_gnn.late import in_blocks, late, waits
 from qor_gnn.paths import register_paths
 from qor_gnn.personality import Operator
 from qor_gnn.pipeline import concurrency
@@ -96,7 +96,7 @@ def leaves(regions: Sequence[Region], among_others: bool = False) -> list[Leaf]:
         return found
     number = OWN
     for leaf in found:
-        if leaf.pipelined:
+        if leaf.pipelined or leaf.region.outlined:
             number += 1
             leaf.module = number
     return found
@@ -115,10 +115,11 @@ def _leaf(region: Region, body: Body, times: Times, around: tuple[Region, ...]) 
     hold = True
     if pipeline is None:
         period = max(1, times.states)
-        if region.kind == "sequential" and not body.in_order:
-            times = _delayed(body, times, units)
-        elif waits(body):
+        away = region.kind != "sequential" or body.in_order or in_blocks(body)
+        if waits(body) and away:
             times = late(body, times)
+        elif region.kind == "sequential" and not body.in_order:
+            times = _delayed(body, times, units)
     else:
         period = pipeline.interval
         hold = period > _OVERLAPPED

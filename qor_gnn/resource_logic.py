@@ -10,6 +10,7 @@ from math import lcm
 from qor_gnn.address import Residues, bank_classes
 from qor_gnn.address_cost import Division, divisions
 from qor_gnn.graph import LOAD, STORE
+from qor_gnn.late import in_blocks
 from qor_gnn.resource_leaves import Leaf
 from qor_gnn.resource_places import banks_of, selection, turns
 from qor_gnn.resource_tables import (
@@ -88,7 +89,7 @@ def _operands(own: Sequence[Leaf], sums: Sums) -> None:
     """
     inputs: dict[Slot, set[object]] = defaultdict(set)
     for number, leaf in enumerate(own):
-        if leaf.pipelined:
+        if leaf.pipelined or leaf.region.outlined:
             _operands_by_count(leaf, sums)
             continue
         for slot, d in operand_slots(leaf):
@@ -187,6 +188,9 @@ def _banks(leaf: Leaf, sums: Sums) -> None:
 
 def _addresses(leaf: Leaf, sums: Sums) -> None:
     """Arithmetic of each address inside a bank that differs from the others."""
+    if in_blocks(leaf.body):
+        sums.lut_fixed += _each_address(leaf)
+        return
     table, graph = leaf.body.addresses, leaf.body.graph
     name = "addresses_pipelined" if leaf.pipelined else "addresses"
     rows: dict[int, set[tuple[int, ...]]] = defaultdict(set)
@@ -202,3 +206,26 @@ def _addresses(leaf: Leaf, sums: Sums) -> None:
         added = len(splits) > 1 and splits[-1].factor == 1
         each = leaf.places[shape].bits + ADDER if added else _NO_ADDER
         sums.lut[name] += each * len(different)
+
+
+def _each_address(leaf: Leaf) -> int:
+    """LUTs of addresses that each copy computes for itself, where it wants them: the offset of a
+    subscript, the product of a row with its length, and the sum of row and column.
+    """
+    table, graph, moving = leaf.body.addresses, leaf.body.graph, set(leaf.body.variables)
+    loaded = [graph.address[n] for n in leaf.loads()]
+    stored = {graph.address[n] for n in leaf.stores()}.difference(loaded)
+    total, offsets = 0, set()
+    for address in (*loaded, *stored):
+        shape, memory = table.shape(address), table.memory(address)
+        if memory.in_registers:
+            continue
+        width, words = leaf.places[table.shape_of[address]].bits + ADDER, 1
+        for d in reversed(range(len(memory.shape))):
+            if any(atom in moving for atom, _ in shape.terms[d]):
+                if const := table.consts[address][d]:
+                    offsets.add((shape.terms[d], const, memory.shape[d]))
+                total += width * (words & (words - 1) > 0)
+            words *= -(-memory.shape[d] // memory.splits[d].factor)
+        total += width * (len(memory.shape) > 1)
+    return total + sum(extent.bit_length() + ADDER for _, _, extent in offsets)

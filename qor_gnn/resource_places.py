@@ -155,6 +155,7 @@ class Place:
         single: every bank is a single element: no memory.
         complete: dimensions that move are split completely: a multiplexer of registers is left.
         reached: banks that it may be in.
+        selections: multiplexers behind each other that have a register, where there are any.
         selection: LUTs to select among them.
         bits: width of the address inside a bank.
         moving: of it what is not fixed by a constant last subscript.
@@ -166,6 +167,7 @@ class Place:
     single: bool
     complete: bool
     reached: int
+    selections: int
     selection: float
     bits: int
     moving: int
@@ -209,6 +211,7 @@ def _place(body: Body, node: int, steps: Steps) -> Place:
         memory.in_registers,
         only_multiplexed(body, node),
         reached(table, address, steps),
+        len(unknown_banks(table, address, steps)) if body.personality.rules.each_selected else 1,
         selection(table, address, steps),
         bits,
         moving,

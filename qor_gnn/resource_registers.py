@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from math import prod
 
 from qor_gnn.divided import quotients
+from qor_gnn.late import in_blocks
 from qor_gnn.paths import register_paths
 from qor_gnn.resource_leaves import Leaf, stored_apart
 from qor_gnn.resource_places import word
@@ -198,7 +199,7 @@ def _loads(leaf: Leaf, sums: Sums, shared: Pools) -> None:
         if place.reached > 1:
             selected.append(n)
             if not shifted:
-                sums.ff["selected"] += bits
+                sums.ff["selected"] += bits * place.selections
         elif not shifted:
             for port, _ in ports[n]:
                 pool = pools.get(port)
@@ -259,6 +260,9 @@ def _store_addresses(leaf: Leaf, sums: Sums) -> None:
     body = leaf.body
     shifted = body.personality.rules.shifted_registers
     shifted |= -1 in quotients(graph, body.nodes, body.variables)
+    if leaf.region.outlined and in_blocks(leaf.body):
+        waiting = (leaf.places[table.shape_of[graph.address[n]]] for n in leaf.loads())
+        sums.ff["addresses"] += sum(place.bits for place in waiting if not place.single)
     for n in leaf.stores():
         address = graph.address[n]
         place = leaf.places[table.shape_of[address]]

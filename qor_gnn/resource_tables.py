@@ -71,9 +71,7 @@ def divider(width: int) -> tuple[int, int]:
     """LUTs and flip-flops of an index's division by a number of banks, in logic.
 
     A pipelined divider: four stages more than the index has bits, each with what is left of the
-    index, the quotient so far, and a subtraction. Labels of Vitis HLS 2025.1 on xcu200 want 520 to 590
-    flip-flops more a division of 7 bits in seidel-2d, 500 of 6 bits in parts of symm, which is 50 bits
-    that wait in each stage; other kernels have none of it.
+    index, the quotient so far, and a subtraction.
 
     Args:
         width: bits of the index.

@@ -1,0 +1,199 @@
+"""What Vitis HLS 2025.1 makes of loops that it wanted to pipeline and gave up, and of indices and banks that
+it does not know (xcu200 at 4 ns: a load takes 2 states, an f64 product 7, a sum 6, a division 29).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from dsl.builder import ProgramBuilder
+from dsl.steps import Partition, Step, Unroll
+from dsl.types import f64
+from qor_gnn.address_cost import divisions, exits_dsp
+from qor_gnn.binding import region_units
+from qor_gnn.compose import function_latency
+from qor_gnn.data.u200_design import source_tree
+from qor_gnn.directives import with_directives
+from qor_gnn.from_tree import kernel_of_tree
+from qor_gnn.graph import LOAD
+from qor_gnn.loops import Scope
+from qor_gnn.personality import Personality, personality
+from qor_gnn.regions import Region
+from qor_gnn.resource_control import FRAME, loop_control, states_of
+from qor_gnn.resource_leaves import leaves
+from qor_gnn.resource_logic import logic, module_logic
+from qor_gnn.resource_registers import registers
+from qor_gnn.resource_tables import ADDER, multiplexer
+from qor_gnn.resource_terms import Sums
+
+TOOL = personality("vitis-2025.1-u200-4ns")
+ROWS, COLUMNS = 60, 80
+
+
+def under(**rules: bool) -> Personality:
+    return replace(TOOL, rules=replace(TOOL.rules, **rules))
+
+
+def regions_of(p: ProgramBuilder, *steps: Step, tool: Personality = TOOL) -> list[Region]:
+    kernel = with_directives(kernel_of_tree(source_tree(p.build(), {})), steps)
+    return function_latency(Scope(kernel, tool), kernel.functions[0])[1]
+
+
+def innermost(regions: list[Region]) -> list[Region]:
+    return [r for each in regions for r in (innermost(each.children) if each.children else [each])]
+
+
+def updates() -> ProgramBuilder:
+    """``E[i][j] -= 0.5 (H[i][j] - H[i][j - 1])``, from the second column on: fdtd-2d."""
+    p = ProgramBuilder("updates")
+    e, h = p.local("E", f64, (ROWS, COLUMNS)), p.local("H", f64, (ROWS, COLUMNS))
+    i, j = p.loops(i=ROWS, j=range(1, COLUMNS))
+    p.compute("S", (i, j), e[i, j], e[i, j] - (h[i, j] - h[i, j - 1]) * 0.5)
+    return p
+
+
+def stencil(n: int = 120) -> ProgramBuilder:
+    """The mean of nine neighbours in place: seidel-2d."""
+    p = ProgramBuilder("stencil")
+    a = p.local("A", f64, (n, n))
+    t, i, j = p.loops(t=4, i=range(1, n - 1), j=range(1, n - 1))
+    total = a[i - 1, j - 1]
+    for y, x in [(y, x) for y in (-1, 0, 1) for x in (-1, 0, 1)][1:]:
+        total = total + a[i + y, j + x]
+    p.compute("S", (t, i, j), a[i, j], total / 9.0)
+    return p
+
+
+THREE = Partition("A", 0, factor=3), Partition("A", 1, factor=3)
+
+
+# -------------------------------------------------------------------------------- copies in blocks
+
+
+def test_operators_of_a_copy_wait_for_the_copy_before() -> None:
+    # fdtd-2d-large with L5 at 128: 19 states a copy, its loads are done before.
+    (loop,) = innermost(regions_of(updates(), Unroll("j", 32)))
+    assert loop.kind == "sequential"
+    assert loop.depth == pytest.approx(32 * (6 + 7 + 6), abs=4)
+
+
+@pytest.mark.parametrize("factor", [8, 16])
+def test_a_tree_saves_no_states_there(factor: int) -> None:
+    # seidel-2d with L2 at 8 to 64: load 2, four levels of sums, division; two adders. One state more
+    # where a store and the next loads share two ports.
+    (loop,) = innermost(regions_of(stencil(), Unroll("j", factor)))
+    assert loop.kind == "sequential"
+    assert loop.depth == pytest.approx(factor * (2 + 4 * 6 + 29), abs=factor)
+    assert region_units(loop)["dadd"] == 2
+
+
+def test_each_copy_computes_its_addresses() -> None:
+    found = []
+    for factor in (32, 64):
+        (leaf,) = leaves(regions_of(updates(), Unroll("j", factor)))
+        found.append(Sums())
+        logic(leaf, found[-1])
+        assert not found[-1].lut["addresses"]
+    # A row and a column of two new loads (the store has the address of one) are added: 13 bits for
+    # 4,800 words. The offset of one subscript is new in each copy: 7 bits for 80 columns.
+    each = 2 * (13 + ADDER) + 7 + ADDER
+    assert found[1].lut_fixed - found[0].lut_fixed == 32 * each
+
+
+# ------------------------------------------------------------------------------ modules of their own
+
+
+def test_a_loop_that_was_given_up_is_a_module_with_its_own_state_machine() -> None:
+    (nest,) = regions_of(updates(), Unroll("i", 2), Unroll("j", 32))
+    first, second = nest.children
+    assert first.outlined
+    assert second.outlined
+    assert states_of(first) == 2  # it is called, and waited for
+    bodies = leaves([nest])
+    assert [leaf.module for leaf in bodies] == [1, 2]
+    sums = Sums()
+    loop_control([nest], bodies, sums)
+    states = sum(FRAME + leaf.times.states for leaf in bodies)
+    counters = sums.ff["fsm"] - states
+    assert 0 < counters < 64
+    assert sums.lut["fsm"] == sum(multiplexer(FRAME + leaf.times.states + 1) for leaf in bodies)
+
+
+def test_each_operation_of_such_a_module_is_an_input_of_its_unit() -> None:
+    (leaf,) = leaves(regions_of(updates(), Unroll("j", 32)))
+    assert leaf.units["dmul"] == 1
+    sums = Sums()
+    registers(leaf, sums, {})
+    module_logic([leaf], sums)
+    # 32 products (by a constant: one operand) and 64 sums of two operands.
+    assert sums.lut["operands"] >= multiplexer(33) + 2 * multiplexer(65)
+
+
+def test_a_loop_that_nobody_wanted_to_pipeline_is_the_functions_own() -> None:
+    tool = replace(TOOL, options=replace(TOOL.options, auto_pipeline=False))
+    (loop,) = innermost(regions_of(updates(), tool=tool))
+    assert loop.kind == "sequential"
+    assert not loop.outlined
+
+
+def test_what_is_loaded_is_loaded_again_behind_a_store_to_its_array() -> None:
+    # seidel-2d with L2 at 2: 18 loads but for the element that the first copy stores, though the two
+    # windows have 12 elements.
+    found = []
+    for tool in (TOOL, under(stores_unmerge=False)):
+        regions = innermost(regions_of(stencil(), Unroll("j", 2), tool=tool))
+        (body,) = (r.body for r in regions if r.body is not None)
+        found.append(sum(body.graph.kind[n] == LOAD for n in body.nodes))
+    assert found == [17, 12]
+
+
+# --------------------------------------------------------------------------- pipelines, and indices
+
+
+def test_the_state_machine_of_a_pipeline_has_the_states_of_its_interval() -> None:
+    found = []
+    for tool in (TOOL, under(interval_states=False)):
+        regions = regions_of(stencil(), *THREE, tool=tool)
+        bodies = leaves(regions)
+        (pipeline,) = [leaf for leaf in bodies if leaf.pipelined]
+        sums = Sums()
+        loop_control(regions, bodies, sums)
+        found.append((sums.lut["fsm"], sums.lut["stages"]))
+        assert pipeline.period == 46
+    assert found[0] == (multiplexer(47), -(-pipeline.times.states // 46))
+    assert found[1] == (0, pipeline.times.states)
+
+
+def test_what_is_selected_in_each_dimension_has_a_register() -> None:
+    # Neither the row's bank nor the column's is known: two multiplexers behind each of nine loads.
+    found = []
+    for tool in (TOOL, under(each_selected=False)):
+        (leaf,) = (x for x in leaves(regions_of(stencil(), *THREE, tool=tool)) if x.pipelined)
+        loads = [n for n in leaf.body.nodes if leaf.body.graph.kind[n] == LOAD]
+        sums = Sums()
+        registers(leaf, sums, {})
+        found.append(sums.ff["selected"])
+    assert len(loads) == 9
+    assert found[0] == 2 * found[1] > 0
+
+
+@pytest.mark.parametrize(("n", "count"), [(120, 3), (600, 0)])
+def test_a_narrow_counter_is_divided_though_it_takes_every_element(n: int, count: int) -> None:
+    # seidel-2d with all copies of i: a pipeline of 67 states has the 11 of a division of 7 bits.
+    (nest,) = regions_of(stencil(n), Partition("A", 1, factor=3), Unroll("i", 2))
+    body = nest.children[-1].body
+    assert body is not None
+    assert len(divisions(body)) == count
+
+
+@pytest.mark.parametrize(("factor", "slices"), [(2, 0), (4, 8), (8, 8)])
+def test_rows_behind_an_exit_are_divided_as_wide_numbers(factor: int, slices: int) -> None:
+    # 118 rows: none are left over at 2; at 4 and 8 the two copies behind the exit that the loop ends
+    # at divide two rows that no copy in front of it has. Copies of the loop around share the slices.
+    regions = regions_of(stencil(), *THREE, Unroll("i", factor))
+    assert exits_dsp(regions) == slices
+    regions = regions_of(stencil(), *THREE, Unroll("t", 2), Unroll("i", factor))
+    assert exits_dsp(regions) == slices
+    assert exits_dsp(regions_of(stencil(), Unroll("i", factor))) == 0
