@@ -109,7 +109,7 @@ def divisions(body: Body) -> set[Division]:
                 continue
             if not factor & (factor - 1):
                 continue
-            one = terms == ((body.variables[0], 1),) and _wide(body, memory.shape[d])
+            one = alone and terms == ((body.variables[0], 1),) and _wide(body, memory.shape[d])
             if alone and (shape.resolved[d] or (not stores and (one or a in counted))):
                 continue
             rest = any(c % factor == 0 for _, c in terms) and not shape.resolved[d]

@@ -336,3 +336,17 @@ def test_modules_may_share_the_elements_of_an_array() -> None:
     rules = replace(tool.rules, elements_apart=False)
     assert update(replace(tool, rules=rules)).ff["complete"] == 8 * 32
     assert update(replace(tool, rules=rules), column=2).ff["complete"] == 2 * 8 * 32
+
+
+def test_a_block_divides_subscripts_as_well() -> None:
+    """What stands beside a loop is a body without counters of its own."""
+    p = ProgramBuilder("beside")
+    i, j = p.loops(i=9, j=9)
+    x, y = p.placeholder("x", f32, (9,)), p.placeholder("y", f32, (9,))
+    p.compute("S", (i,), y[i], x[i] * x[i])
+    p.compute("T", (i, j), y[i], y[i] + x[j])
+    s = ScheduleBuilder()
+    s.fuse(("S", "T"), 1)
+    s.partition("x", 0, "cyclic", 3)
+    blocks = [b for b in leaves(regions_of(p, s, personality(U200))) if not b.body.variables]
+    assert [len(divisions(b.body)) for b in blocks] == [1]
