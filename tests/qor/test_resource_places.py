@@ -339,14 +339,16 @@ def test_modules_may_share_the_elements_of_an_array() -> None:
 
 
 def test_a_block_divides_subscripts_as_well() -> None:
-    """What stands beside a loop is a body without counters of its own."""
+    """What stands beside loops is a body without counters of its own."""
     p = ProgramBuilder("beside")
-    i, j = p.loops(i=9, j=9)
+    i, j, k = p.loops(i=9, j=9, k=9)
     x, y = p.placeholder("x", f32, (9,)), p.placeholder("y", f32, (9,))
+    z = p.placeholder("z", f32, (9, 9))
+    p.compute("R", (i, j), z[i, j], x[j] + x[j])
     p.compute("S", (i,), y[i], x[i] * x[i])
-    p.compute("T", (i, j), y[i], y[i] + x[j])
+    p.compute("T", (i, k), y[i], y[i] + z[i, k])
     s = ScheduleBuilder()
-    s.fuse(("S", "T"), 1)
+    s.fuse(("R", "S", "T"), 1)
     s.partition("x", 0, "cyclic", 3)
     blocks = [b for b in leaves(regions_of(p, s, personality(U200))) if not b.body.variables]
     assert [len(divisions(b.body)) for b in blocks] == [1]
