@@ -7,7 +7,7 @@ loops above flatten as long as each holds a single loop and is not unrolled itse
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from dsl.affine import Affine
@@ -242,3 +242,24 @@ def _touches(
                 yield from _touches(node.body, True, count, deep)
             case Loop():
                 pass
+
+
+def follows(pipe: Pipe, touches: Iterable[Touch]) -> int:
+    """Whether an iteration loads of an array what the one before has stored, and nothing else.
+
+    Returns:
+        1 where its subscripts count up: the value is in a register; −1 where they count down: the
+        tool does not see it; else 0.
+    """
+    if pipe.inner or pipe.flattened:
+        return 0
+    reads = {t.indices for t in touches if not t.write}
+    writes = {t.indices for t in touches if t.write}
+    if len(reads) != 1 or len(writes) != 1:
+        return 0
+    before = {pipe.loop.iv: Affine(((pipe.loop.iv, 1),), -1)}
+    (read,), (write,) = reads, writes
+    steps = {c for i in write for v, c in i.terms if v == pipe.loop.iv}
+    if len(steps) != 1 or tuple(i.substitute(before) for i in write) != read:
+        return 0
+    return 1 if steps.pop() > 0 else -1

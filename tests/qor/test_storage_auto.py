@@ -11,8 +11,11 @@ import pytest
 
 from dsl.affine import Affine
 from dsl.builder import ProgramBuilder
+from dsl.schedule import ScheduleBuilder
 from dsl.steps import Partition, Pipeline, Step, Unroll
 from dsl.types import f64
+from polyhedral.codegen import loop_tree
+from polyhedral.schedule import apply
 from qor_gnn.data.u200 import designs, kernels
 from qor_gnn.data.u200_design import Directives, plain, source_tree, written
 from qor_gnn.data.u200_program import Converted, convert
@@ -206,8 +209,8 @@ def test_most_designs_have_the_block_memory_of_their_report() -> None:
         right[1] += cost.uram == row.labels.uram
         seen += 1
     assert seen > 500
-    assert right[0] / seen > 0.85
-    assert right[1] / seen > 0.93
+    assert right[0] / seen > 0.93
+    assert right[1] / seen > 0.98
 
 
 def faces(p: ProgramBuilder) -> None:
@@ -249,3 +252,31 @@ def test_a_pipeline_that_fails_asks_for_no_banks() -> None:
     function = replace(design.functions[0], body=(replace(loop, body=(variable,)),))
     assert partitioned(design)[0].memories[0].banks > 1
     assert partitioned(replace(design, functions=(function,)))[0].memories[0].banks == 1
+
+
+def scanned(step: int, factor: int) -> dict[str, list[int]]:
+    """Banks of a recurrence along rows, which another loop stands beside: nothing is flattened."""
+    p = ProgramBuilder("scan")
+    a, b, x, y = (p.placeholder(n, f64, (60, 60)) for n in "abxy")
+    i, j, k = p.loops(i=60, j=range(1, 59), k=range(1, 59))
+    at = j if step > 0 else 59 - j
+    p.compute("S", (i, j), a[i, at], a[i, at - step] * x[i, at])
+    p.compute("T", (i, k), b[i, k], y[i, k] + y[i, k])
+    s = ScheduleBuilder()
+    s.fuse(("S", "T"), 1)
+    tree = kernel_of_tree(loop_tree(apply(p.build(), s.build())))
+    inside = replace(tree, memories=tuple(replace(m, argument=False) for m in tree.memories))
+    design, _ = partitioned(with_directives(inside, (Unroll("j", factor),)), frozenset("ijk"))
+    return {m.name: [s.factor for s in m.splits] for m in design.memories if m.banks > 1}
+
+
+def test_what_the_iteration_before_has_stored_is_in_a_register() -> None:
+    """Only stores want ports then: two a bank."""
+    assert scanned(1, 8) == {"a": [1, 4], "x": [1, 4]}
+    assert scanned(1, 29) == {"a": [1, 29], "x": [1, 29]}
+
+
+def test_a_recurrence_whose_subscripts_count_down_is_through_memory() -> None:
+    """A bank for each element in reach; with too many copies the loop is given up, and has none."""
+    assert scanned(-1, 8) == {"a": [1, 9], "x": [1, 4]}
+    assert scanned(-1, 29) == {}
