@@ -84,12 +84,12 @@ def port_multiplexers(uses: Mapping[tuple[str, object], int]) -> Iterator[tuple[
 def _operands(own: Sequence[Leaf], sums: Sums) -> None:
     """In front of each operand of a unit.
 
-    It has an input for each register that an operand comes from; in a pipeline, where registers
-    move with their iteration, for each operation.
+    It has an input for each register that an operand comes from; for each operation in a pipeline,
+    where registers move with their iteration, and where blocks of code share none.
     """
     inputs: dict[Slot, set[object]] = defaultdict(set)
     for number, leaf in enumerate(own):
-        if leaf.pipelined or leaf.region.outlined:
+        if leaf.pipelined or (leaf.region.outlined and _parted(leaf)):
             _operands_by_count(leaf, sums)
             continue
         for slot, d in operand_slots(leaf):
@@ -97,6 +97,12 @@ def _operands(own: Sequence[Leaf], sums: Sums) -> None:
     for sources in inputs.values():
         if len(sources) > 1:
             sums.lut["operands"] += multiplexer(len(sources) + 1)
+
+
+def _parted(leaf: Leaf) -> bool:
+    """Operations are in blocks of code of their own: guarded, or in copies that cannot be compared."""
+    conditional = leaf.body.graph.conditional.values()
+    return in_blocks(leaf.body) or any(c.when == "guarded" for c in conditional)
 
 
 def operand_slots(leaf: Leaf) -> Iterator[tuple[Slot, int]]:
