@@ -210,9 +210,9 @@ def _pipeline(
     if before is None and _failed_flattening(chain, body, context):
         prologue += 1
     if flow.ended in ("call", "stored") and above_stores(body, flow.stored):
-        last = next((r.body for r in reversed(flow.regions) if r.pipeline is not None), None)
-        if not (rules.rows_wait and takes_from(flow.block, last)):
-            prologue = _behind_call(flow.block, last, body, rules)
+        behind = _last_pipelines(flow)
+        if not (rules.rows_wait and takes_from(flow.block, behind)):
+            prologue = _behind_call(flow.block, behind[0] if behind else None, body, rules)
     region = Region("pipeline", chain, iterations, found.depth, states + rules.call, prologue)
     region.body, region.times, region.pipeline = body, found.times, found
     if rules.rows_wait:
@@ -247,6 +247,12 @@ def _closed(
         return found
     other = body, cycles(body, trips)
     return other if limits(*other, asked)[0].interval < first.interval else found
+
+
+def _last_pipelines(flow: _Flow) -> list[Body]:
+    """The last pipeline of a sequence first, and those that run beside it."""
+    found = [r for r in reversed(flow.regions) if r.pipeline is not None]
+    return [r.body for r in found if r.start == found[0].start and r.body is not None]
 
 
 def _behind_call(block: Body | None, last: Body | None, body: Body, rules: Rules) -> int:

@@ -108,17 +108,17 @@ def states_behind(block: Body, last: Body) -> int:
     return states_from(block, left_behind(last))
 
 
-def takes_from(block: Body | None, last: Body | None) -> bool:
-    """All that a block loads are known elements, which a pipeline may have stored one by one."""
-    if block is None or last is None:
+def takes_from(block: Body | None, behind: Sequence[Body]) -> bool:
+    """What a block loads are known elements, some of which pipelines have stored one by one."""
+    if block is None or not behind:
         return False
     graph, table = block.graph, block.addresses
-    stores = (*last.store_value, *last.conditional)
+    stores = [a for last in behind for a in (*last.store_value, *last.conditional)]
     moving = [a for a in stores if table.shape(a).variables]
     loads = {graph.address[n] for n in block.nodes if graph.kind[n] == LOAD}
     if any(table.shape(a).variables for a in loads):
         return False
-    return bool(loads) and all(any(table.may_alias(a, s) for s in moving) for a in loads)
+    return any(table.may_alias(a, s) for a in loads for s in moving)
 
 
 def left_behind(last: Body) -> set[int]:

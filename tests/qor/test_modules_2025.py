@@ -104,3 +104,22 @@ def test_a_block_waits_for_the_call_that_stores_what_it_loads() -> None:
     # The first loop is unrolled completely; copies over time gain nothing.
     whole = POINTS - 2
     assert iteration(whole, 8, 2) == pytest.approx(iteration(whole, 8), abs=1)
+
+
+def scanned(*, chained: bool) -> float:
+    """Cycles to load a row, scan its first elements in a block, and store it."""
+    p = ProgramBuilder("scanned")
+    a, b = p.local("A", f64, (POINTS,)), p.local("B", f64, (POINTS,))
+    x, y = p.placeholder("x", f64, (POINTS,)), p.placeholder("y", f64, (POINTS,))
+    i, j, k = p.loops(i=POINTS, j=range(1, 8), k=POINTS)
+    p.compute("S", (i,), a[i], x[i] + x[i])
+    if chained:
+        p.compute("T", (j,), a[j], a[j - 1] * b[0])
+    p.compute("R", (k,), y[k], a[k] + a[k])
+    steps = (Unroll("j", 7),) if chained else ()
+    kernel = with_directives(kernel_of_tree(source_tree(p.build(), {})), steps)
+    return estimate(kernel, TOOL, kept=frozenset("ijk")).latency.average
+
+
+def test_a_block_waits_though_it_loads_what_nobody_has_stored_as_well() -> None:
+    assert scanned(chained=True) > scanned(chained=False) + 7 * 6
