@@ -245,6 +245,12 @@ class Site:
     dims: tuple[tuple[int, tuple[tuple[str, int], ...]], ...]
     slow: tuple[Affine, ...] | None = None
 
+    @property
+    def moved(self) -> frozenset[str]:
+        """The copied variables that tell its copies apart."""
+        hidden = (v for e in self.slow or () for v in e.variables())
+        return frozenset((*hidden, *(v for _, moving in self.dims for v, _ in moving)))
+
     def place(self, table: Addresses, copies: Mapping[str, int]) -> int:
         """The address in one copy of the body."""
         if self.slow is not None:

@@ -148,6 +148,8 @@ def _hoist(body: Body, moving: frozenset[str]) -> None:
             if shape not in fixed:
                 fixed[shape] = not table.shapes[shape].variables & moving
             same = fixed[shape] and not _overwritten(table, a, written)
+            if body.personality.rules.guarded_loads:
+                same = same and not graph.guards[a] & moving
         elif kind == STORE:
             same = False
         else:

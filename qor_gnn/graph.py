@@ -15,7 +15,7 @@ from qor_gnn.address import Addresses, Site, site
 from qor_gnn.from_expr import type_of
 from qor_gnn.in_order import CopiesInOrder
 from qor_gnn.personality import Operator, Personality
-from qor_gnn.plans import Plan, Step
+from qor_gnn.plans import Plan, Step, regrouped
 from qor_gnn.region import Access, Guard, Loop, Node, Statement, walk
 
 LOAD, STORE = "load", "store"
@@ -43,7 +43,7 @@ class Graph:
     """Operations by number; ``deps`` are the operations whose results they take.
 
     ``address`` is −1 but for loads and stores. ``order`` holds further (before, after, distance)
-    triples: accesses that may touch the same element.
+    triples: accesses that may touch the same element. ``guards``: of what is loaded.
     """
 
     addresses: Addresses
@@ -58,6 +58,7 @@ class Graph:
     stored_by: dict[int, Statement] = field(default_factory=dict)
     loads: dict[int, int] = field(default_factory=dict)  # address -> its first load
     at_first: set[int] = field(default_factory=set)  # only run in the first inner iteration
+    guards: dict[int, frozenset[str]] = field(default_factory=dict)  # of loads, by address
     early_stores: list[int] = field(default_factory=list)  # operations: must stay in their place
     mixed: bool = False  # some memory is accessed in more than one shape
     _users: list[list[int]] = field(default_factory=list)
@@ -113,6 +114,7 @@ class Expander:
     _zeros: set[int] = field(default_factory=set)  # values from outside that are 0
     _touched: dict[int, list[int]] = field(default_factory=dict)  # memory -> accesses so far
     when: When = "always"
+    guard: frozenset[str] = frozenset()  # counters that the guards around depend on
     copy: int = 0  # of the unrolled loop, the one that is appended
     _seen: dict[int, int] = field(default_factory=dict)  # address -> the last copy that accesses it
     _stored: dict[int, int] = field(default_factory=dict)  # address -> the copy that stores it
@@ -169,20 +171,22 @@ class Expander:
     def _guarded(self, guard: Guard, copies: dict[str, int]) -> None:
         """A body that runs where constraints hold: never, always, or nobody knows."""
         values = {v: Affine((), c) for v, c in copies.items()}
-        decided = True
+        decided, counters = True, self.guard
         for c in guard.constraints:
             e = c.expr.substitute(self.env).substitute(values)
             if not e.is_const:
                 if self._never(e):
                     return
-                decided = False
+                if c.kind != ">=" or not self._never(-1 - e):
+                    decided, counters = False, counters | e.variables()
             elif not (e.const >= 0 if c.kind == ">=" else e.const == 0):
                 return
-        outer = self.when
+        outer, around = self.when, self.guard
         if not decided and outer == "always":
             self.when = "guarded"
+        self.guard = counters
         self.run(guard.body, copies)
-        self.when = outer
+        self.when, self.guard = outer, around
 
     def _never(self, e: Affine) -> bool:
         """It is less than zero whatever the counters are, which count from zero."""
@@ -208,14 +212,16 @@ class Expander:
                 operator = self.personality.operator(op.kind, op.type, op.width, op.impl)
                 head = (op.kind, op.type, op.width, op.impl)
                 steps.append(Step(op.kind, operator=operator, operands=op.operands, head=head))
-        return Plan(tuple(steps), self._site(statement.target))
+        target = self._site(statement.target)
+        regroups = self.personality.rules.guarded_loads and self.personality.rules.reassociate
+        return Plan(tuple(steps), target, *(regrouped(steps) if regroups else ()))
 
     def _statement(self, statement: Statement, copies: Mapping[str, int]) -> None:
         plan = self._plans[id(statement)]
         values: list[int] = []
         merged, graph = self._merged, self.graph
         folds = self.personality.rules.reassociate and bool(self._zeros)
-        for step in plan.steps:
+        for step in self._steps(plan, copies):
             operator = step.operator
             if operator is not None:
                 operands = tuple([values[k] for k in step.operands])
@@ -239,6 +245,12 @@ class Expander:
                 values.append(step.outside)
         self._store(plan.target, statement, values[-1], copies)
 
+    def _steps(self, plan: Plan, copies: Mapping[str, int]) -> tuple[Step, ...]:
+        """Under a guard products are regrouped whose first factors are known outside of it."""
+        guards = self.graph.guards if self.guard and plan.regrouped else {}
+        early = (guards.get(s.place(self.addresses, copies), self.guard) for s in plan.early)
+        return plan.regrouped if guards and not any(early) else plan.steps
+
     def _from_outside(self, key: tuple[object, ...]) -> int:
         return self._outside.setdefault(key, -1 - len(self._outside))
 
@@ -256,6 +268,7 @@ class Expander:
     def _load(self, place: Site, statement: Statement, copies: Mapping[str, int]) -> int:
         address = place.place(self.addresses, copies)
         ordered = self._touch_in_order(place.memory, address)
+        self.graph.guards[address] = self.graph.guards.get(address, self.guard) & self.guard
         found = self._values.get(address)
         if found is not None:
             self._seen[address] = self.copy

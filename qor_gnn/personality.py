@@ -98,6 +98,8 @@ class Rules:
         tree_carries: the accumulator is a leaf of that tree, instead of being added to its sum.
         product_saved: states of each product on a recurrence of several operators through registers,
             which then closes a state later.
+        guarded_loads: what is loaded only under a guard that changes from one iteration to the next is
+            loaded in the loop, though its subscripts do not move.
         guards_flatten: a nest flattens although its inner loop updates, under a guard, an element that
             it stays at.
         banks_rotate: accesses with one moving subscript are known to be in different banks where
@@ -162,6 +164,7 @@ class Rules:
     product_saved: int = 0
     exit: int = 0
     tree_carries: bool = False
+    guarded_loads: bool = False
     guards_flatten: bool = True
     banks_rotate: bool = False
     banks_hide: bool = False

@@ -132,7 +132,7 @@ def operations(body: Body) -> Counter[str]:
 def _in_step(body: Body, recurrences: list[Cycle]) -> Counter[str]:
     """Operations of each core that parallel recurrences of several operators want at once.
 
-    All start together, so that their n-th operations do. What is not on the slowest chain of any of
+    All start together, so that their n-th operations do, or as ports feed them. What is not on the slowest chain of any of
     them has time to wait.
     """
     graph = body.graph
@@ -146,9 +146,21 @@ def _in_step(body: Body, recurrences: list[Cycle]) -> Counter[str]:
             stages.setdefault((operator.core, at), set()).add(n)
             at += operator.distance
     found: Counter[str] = Counter()
+    states = _loaded_in(body) if stages else 1
     for (core, _), nodes in stages.items():
-        found[core] = max(found[core], len(nodes))
+        found[core] = max(found[core], -(-len(nodes) // states))
     return found
+
+
+def _loaded_in(body: Body) -> int:
+    """States in which an iteration loads what it does, as ports allow."""
+    uses: Counter[int] = Counter()
+    capacity: dict[int, int] = {}
+    for n, taken in body.ports.items():
+        for resource, limit in taken if body.graph.kind[n] == LOAD else ():
+            uses[resource] += 1
+            capacity[resource] = limit
+    return max((-(-n // capacity[r]) for r, n in uses.items()), default=1)
 
 
 def _more(

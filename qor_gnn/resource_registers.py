@@ -198,6 +198,10 @@ def _loads(leaf: Leaf, sums: Sums, shared: Pools) -> None:
         shifted = extra > 0 and _shifted(sums, extra, bits)
         if place.reached > 1:
             selected.append(n)
+            if piped and _stays(leaf, address[n]):
+                sums.ff["selected"] += (
+                    bits * table.memory(address[n]).banks
+                )  # of each, a state before
             if not shifted:
                 sums.ff["selected"] += bits * place.selections
         elif not shifted:
@@ -214,6 +218,13 @@ def _loads(leaf: Leaf, sums: Sums, shared: Pools) -> None:
         keep(shared, (name, leaf.module, which, where), pool.bits * count)
         pool.assign(leaf, (which, where), count)
     _split(leaf, selected, sums)
+
+
+def _stays(leaf: Leaf, address: int) -> bool:
+    """A load of the loop, under a guard, whose subscripts do not move with it."""
+    body = leaf.body
+    held = body.personality.rules.guarded_loads and body.graph.guards[address]
+    return bool(held) and not body.addresses.shape(address).variables & frozenset(body.variables)
 
 
 def _elements(leaf: Leaf, address: int, shared: Pools) -> None:

@@ -36,6 +36,8 @@ _MANY_COPIES = 8  # of an accumulator's loop: then the accumulator's array is ke
 _MOST = 512  # accesses of an iteration: an array of one dimension is not partitioned for so many
 _REPLICAS = 16  # the most copies that an array is read from
 _GIVEN_UP = 20  # copies of a recurrence of a product and a sum: more states than an interval has
+_SUM = 6  # states of a sum of doubles
+_AROUND_SUMS = 4  # of a recurrence: load, store and what closes it
 _WRITES_APART = 20  # from that many serial writes on, the array is not kept twice
 
 
@@ -126,7 +128,7 @@ def _demand(pipe: Pipe, shapes: Mapping[str, tuple[int, ...]], banking: Banking)
         if touch.memory in shapes:
             arrays[touch.memory].append(touch)
     many = _many(pipe, arrays, shapes)
-    limit = _single_port(pipe, arrays)
+    limit = _single_port(pipe, arrays) or _guarded_rows(pipe, arrays, banking)
     stuck = _stuck(pipe, arrays, banking)
     whole = in_one_piece(pipe, arrays, shapes)
     banking.interval = waiting(pipe, arrays, whole)
@@ -187,6 +189,22 @@ def _single_port(pipe: Pipe, arrays: Mapping[str, list[Touch]]) -> int:
         if _updated(touches) and _carried_row(pipe, touches):
             most = max(most, accesses_of({box_of(t, pipe) for t in touches if t.write}))
     return most
+
+
+def _guarded_rows(pipe: Pipe, arrays: Mapping[str, list[Touch]], banking: Banking) -> int:
+    """The interval of a pipeline that somebody asked for, whose loops inside update a row again under
+    guards: the sums of its copies follow each other, and the row has the banks that it had before.
+    """
+    if pipe.loop.ii is None or not pipe.inner:
+        return 0
+    inside = {x.iv for x in pipe.inner}
+    for memory, touches in arrays.items():
+        again = [t for t in touches if t.write and t.guarded and t.variables & inside]
+        if _updated(touches) and any(pipe.loop.iv not in t.variables for t in again):
+            stores = accesses_of({box_of(t, pipe) for t in again})
+            ports = prod(banking.factors[memory].values())
+            return max(_SUM * pipe.loop.factor + _AROUND_SUMS, -(-stores // ports))
+    return 0
 
 
 def _carried_row(pipe: Pipe, touches: list[Touch]) -> bool:

@@ -1,0 +1,76 @@
+"""What Vitis HLS 2025.1 (xcu200, 4 ns) makes of guards that the loop decides: syr2k's triangle."""
+
+from __future__ import annotations
+
+import pytest
+
+from dsl.builder import ProgramBuilder
+from dsl.steps import Pipeline, Step, Unroll
+from dsl.types import f64
+from qor_gnn.data.u200_design import source_tree
+from qor_gnn.directives import with_directives
+from qor_gnn.estimate import QorEstimate, estimate
+from qor_gnn.from_tree import kernel_of_tree
+from qor_gnn.region import READ_FROM_COPIES, Kernel
+from qor_gnn.storage_auto import partitioned
+
+TOOL = "vitis-2025.1-u200-4ns"
+KEPT = frozenset("imkj")
+ROWS, DEPTH = 80, 60
+SUM, PRODUCT = 3, 8
+
+
+def triangle(*steps: Step, guarded: bool = True) -> Kernel:
+    """``if (j <= i) C[i][j] += A[j][k] * alpha * B[i][k] + B[j][k] * alpha * A[i][k]``, and a loop
+    over C[i][m] in front.
+    """
+    p = ProgramBuilder("triangle")
+    alpha = p.placeholder("alpha", f64)
+    a, b = p.local("A", f64, (ROWS, DEPTH)), p.local("B", f64, (ROWS, DEPTH))
+    c = p.local("C", f64, (ROWS, ROWS))
+    i, m, k, j = p.loops(i=ROWS, m=ROWS, k=DEPTH, j=ROWS)
+    p.compute("R", (i, m), c[i, m], c[i, m] * alpha)
+    value = c[i, j] + (a[j, k] * alpha * b[i, k] + b[j, k] * alpha * a[i, k])
+    p.compute("S", (i, k, j), c[i, j], value, after=("R", i), where=j <= i if guarded else None)
+    return with_directives(kernel_of_tree(source_tree(p.build(), {})), steps)
+
+
+def found(*steps: Step, guarded: bool = True) -> QorEstimate:
+    return estimate(triangle(*steps, guarded=guarded), TOOL, kept=KEPT)
+
+
+ROW_AGAIN = Unroll("m", 16), Unroll("j", 4), Unroll("k", 2), Pipeline("k")
+
+
+def test_a_row_that_is_updated_under_guards_sets_the_interval() -> None:
+    # Two sums of 6 states one after the other, and 4 around them: 16. In these a port loads 16 of the
+    # 162 elements of A: eleven ports, two of which are the first copy's. (syr2k: 640 BRAM18 of A and B.)
+    design, copies = partitioned(triangle(*ROW_AGAIN), KEPT)
+    assert {m.name: m.banks for m in design.memories if m.shape} == {"A": 1, "B": 1, "C": 16}
+    assert {m.name: m.storage for m in design.memories if m.shape}["A"] == READ_FROM_COPIES
+    assert copies["A"] == copies["B"] == 10
+
+
+def test_products_begin_with_what_is_known_outside_of_the_guard() -> None:
+    # The copy j = 0 always runs and loads B[i][k] for all: alpha·B[i][k] is one product for each k.
+    units = dict(found(*ROW_AGAIN).units)
+    assert units == {"dmul": -(-(320 + 4) // 16), "dadd": 320 // 16}
+
+
+def test_a_load_under_a_guard_stays_in_the_loop() -> None:
+    # The two rows of a loop without a guard are loaded in front of each of its calls, which takes two
+    # states: B[i][k], known before the first j, is not.
+    steps = Unroll("j", 4), Unroll("k", 2)
+    in_front, inside = found(*steps, guarded=False), found(*steps)
+    assert in_front.latency.maximum - inside.latency.maximum >= ROWS * DEPTH // 2
+
+
+def test_what_is_loaded_of_unknown_banks_under_a_guard_is_kept_from_each() -> None:
+    # A[i][k] and B[i][k] may be in any of four banks, unless a copy of i is known modulo 4: eight words
+    # of 64 flip-flops less (syr2k: some 520 for each pipeline).
+    def of_a_copy(rows: int) -> float:
+        steps = Unroll("j", 4), Unroll("k", 2)
+        fewer, more = (found(*steps, Unroll("i", n)).ff for n in (rows, 5 * rows))
+        return (more - fewer) / (4 * rows) / 2
+
+    assert of_a_copy(1) - of_a_copy(4) == pytest.approx(8 * 64, abs=64)
