@@ -10,6 +10,7 @@ from math import gcd
 
 from dsl.affine import Affine, Atom
 from qor_gnn.address import Addresses
+from qor_gnn.bank_counts import turns
 from qor_gnn.body import Body
 from qor_gnn.graph import STORE, Graph
 from qor_gnn.paths import longest_path, register_paths
@@ -121,7 +122,8 @@ def _memory_cycles(body: Body, trips: Mapping[str, int]) -> list[Cycle]:
         if table.memories[memory].in_order:  # ports limit it anyway
             sources = [address] if address in sources else []
         for source in sources:
-            distance = carried_distance(table, address, source, body.variables, trips)
+            turned = _guarded(body, address)
+            distance = carried_distance(table, address, source, body.variables, trips, turned)
             if distance is None:
                 continue
             path = _path(body, graph.loads[source], value)
@@ -207,13 +209,19 @@ def _around_memory(body: Body, address: int, stored: int, distance: int) -> int:
     moved = table.shape(address).variables
     if element is not None and stored == address and inner and inner[0] not in moved:
         return element
-    if element is not None and dissolved(table, stored, body.variables):
+    if element is not None and dissolved(table, stored, body.variables, _guarded(body, stored)):
         return element
     uniform = table.shape_of[stored] == table.shape_of[address] and distance == 1
     if element is not None and not inner and uniform and only_load(body.graph, address):
         return element
     saved = rules.load - rules.load_register if table.memory(address).in_registers else 0
     return max(1, rules.memory_cycle - saved)
+
+
+def _guarded(body: Body, address: int) -> bool:
+    """It is stored under a guard."""
+    found = body.graph.conditional.get(address)
+    return found is not None and found.when == "guarded"
 
 
 def only_load(graph: Graph, address: int) -> bool:
@@ -237,6 +245,7 @@ def carried_distance(
     loaded: int,
     variables: tuple[str, ...],
     trips: Mapping[str, int],
+    guarded: bool = False,
 ) -> int | None:
     """Iterations from a store to the next load of the same element; None where there is none.
 
@@ -251,7 +260,7 @@ def carried_distance(
     steps: dict[str, int] = {}
     pairs = zip(s.terms, t.terms, table.consts[stored], table.consts[loaded], strict=True)
     for dim, (terms, others, c, d) in enumerate(pairs):
-        if terms != others or dim in dissolved(table, stored, variables):
+        if terms != others or dim in dissolved(table, stored, variables, guarded):
             continue  # this subscript tells nothing
         if c != d and table.blurs(terms):
             continue  # this subscript tells nothing
@@ -291,18 +300,28 @@ def _digits(moving: Sequence[tuple[Atom, int]], trips: Mapping[str, int]) -> boo
     return True
 
 
-def dissolved(table: Addresses, address: int, variables: tuple[str, ...]) -> frozenset[int]:
+def dissolved(
+    table: Addresses, address: int, variables: tuple[str, ...], guarded: bool = False
+) -> frozenset[int]:
     """Dimensions that the tool has split completely, where the innermost counter of a flattened nest
     chooses the bank.
 
     Nothing is left of such a subscript: which bank it is tells the tool nothing of when an element
     is accessed again. A loop that asks for some banks of the dimension itself, but not for all, keeps
-    its accesses apart.
+    its accesses apart. In a loop of its own the same holds where a store under a guard
+    turns through banks (`turns`).
     """
     shape, memory = table.shape(address), table.memory(address)
-    if not table.banks_hide or len(variables) < 2:
+    if not table.banks_hide or len(variables) < 1 + (not guarded):
         return frozenset()
     inner = variables[-1]
+    if len(variables) < 2:
+        return frozenset(
+            d
+            for d, (terms, split) in enumerate(zip(shape.terms, memory.splits, strict=True))
+            if split.factor < memory.shape[d]
+            and any(a == inner and turns(split.factor, k) for a, k in terms)
+        )
     return frozenset(
         d
         for d, (terms, split) in enumerate(zip(shape.terms, memory.splits, strict=True))

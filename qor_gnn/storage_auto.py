@@ -26,7 +26,7 @@ from dataclasses import dataclass, field, replace
 from math import gcd, prod
 
 from dsl.affine import Affine
-from qor_gnn.bank_counts import for_ports, in_one_piece, scattered, waiting
+from qor_gnn.bank_counts import for_ports, in_one_piece, scattered, turns, waiting
 from qor_gnn.region import READ_FROM_COPIES, Kernel, Loop, Memory, Split, Statement
 from qor_gnn.storage import StorageCost, StorageRules, memory_cost
 from qor_gnn.storage_boxes import accesses_of, box_of, reach_of, unrolled_in
@@ -79,6 +79,8 @@ def partitioned(
     banking = Banking()
     for pipe in pipes(kernel, kept):
         _demand(pipe, shapes, banking)
+    for pipe in pipes(kernel, kept):
+        _turned(pipe, shapes, banking)
     memories = tuple(
         _bound(_split(m, banking.factors.get(m.name, {})), banking) for m in kernel.memories
     )
@@ -155,6 +157,21 @@ def _demand(pipe: Pipe, shapes: Mapping[str, tuple[int, ...]], banking: Banking)
         elif live and not stuck:
             banking.crowded = bool(many)
             _factors(pipe, memory, shapes[memory], live, updated, banking)
+
+
+def _turned(pipe: Pipe, shapes: Mapping[str, tuple[int, ...]], banking: Banking) -> None:
+    """An array is kept twice which a loop of its own updates under a guard, in banks that others asked for, if
+    it cannot tell when it comes to an element again.
+    """
+    touches = [t for t in pipe.touches if t.memory in shapes and pipe.loop.iv in t.variables]
+    for memory in {t.memory for t in touches} if not (pipe.inner or pipe.flattened) else ():
+        own = [t for t in touches if t.memory == memory]
+        dims = {d for t in own for d, e in enumerate(t.indices) if pipe.loop.iv in e.variables()}
+        for d, factor in banking.factors.get(memory, {}).items():
+            some = d in dims and factor < shapes[memory][d]
+            guarded = any(t.write and t.guarded for t in own)
+            if some and guarded and _updated(own) and turns(factor, pipe.loop.factor):
+                banking.copies[memory] = 2
 
 
 def _many(

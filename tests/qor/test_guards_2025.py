@@ -74,3 +74,13 @@ def test_what_is_loaded_of_unknown_banks_under_a_guard_is_kept_from_each() -> No
         return (more - fewer) / (4 * rows) / 2
 
     assert of_a_copy(1) - of_a_copy(4) == pytest.approx(8 * 64, abs=64)
+
+
+@pytest.mark.parametrize(("banks", "interval"), [(16, 1), (20, 6), (10, 1)])
+def test_copies_that_turn_through_banks_come_again_at_once(banks: int, interval: int) -> None:
+    # Four copies of j: of 20 banks each has five of its own, by a remainder; of 16 four, by two bits; of
+    # 10 none of its own. The sum (6 states) is a recurrence then, and C is kept twice.
+    steps = Unroll("m", banks), Unroll("j", 4), Unroll("k", 2)
+    units = dict(found(*steps).units)
+    assert units["dadd"] == -(-8 // interval)
+    assert ("C" in partitioned(triangle(*steps), KEPT)[1]) == (interval > 1)
