@@ -23,17 +23,10 @@ def address_dsp(body: Body) -> int:
     if not rules.narrow:
         return rules.address_dsp * len(body.products)
     used = {body.graph.address[n] for n in body.nodes if body.graph.address[n] >= 0}
-    if _linear(body, used):
+    if body.linear:
         return 0
     wide = sum(_wide(body, one.extent) for one in divisions(body) if not one.rest)
     return rules.address_dsp * _rows(body, used) + rules.division_dsp * wide
-
-
-def _linear(body: Body, used: set[int]) -> bool:
-    """Every access takes the elements in their order, as a copy of an array does: one counter."""
-    table = body.addresses
-    order = tuple(((v, 1),) for v in body.variables)
-    return all(table.shape(a).terms == order and not any(table.consts[a]) for a in used)
 
 
 def _rows(body: Body, used: set[int]) -> int:

@@ -16,7 +16,7 @@ from typing import Any, Literal, assert_never
 from qor_gnn.binding import units_of
 from qor_gnn.regions import Region
 from qor_gnn.resource_control import kept_out, loop_control, states_of
-from qor_gnn.resource_leaves import OWN, Leaf, leaves
+from qor_gnn.resource_leaves import OWN, Leaf, called_pipelines, leaves
 from qor_gnn.resource_logic import (
     accesses_of,
     bank_uses,
@@ -106,7 +106,7 @@ def part_logic(regions: Sequence[Region], costs: Coefficients) -> PartLogic:
     return PartLogic(
         *totals(sums, costs),
         sum(states_of(r) - r.prologue for r in regions),
-        sum(leaf.pipelined for leaf in bodies),
+        called_pipelines(bodies),
         len(own),
         alone,
         tuple((shared, frozenset(amounts.items())) for shared, amounts in found.items()),

@@ -78,6 +78,18 @@ class Body:
         return sorted(found)
 
     @property
+    def linear(self) -> bool:
+        """Every access takes the elements in their order, as a copy of an array does: one counter."""
+        table, order = self.addresses, tuple(((v, 1),) for v in self.variables)
+        used = {a for n in self.nodes if (a := self.graph.address[n]) >= 0}
+        return all(table.shape(a).terms == order and not any(table.consts[a]) for a in used)
+
+    @property
+    def copies_array(self) -> bool:
+        """A load and a store of the next element is all that it does."""
+        return [self.graph.kind[n] for n in self.nodes] == [LOAD, STORE] and self.linear
+
+    @property
     def in_order(self) -> bool:
         """Its copies update an array one after the other (`qor_gnn.in_order`)."""
         table = self.addresses
@@ -191,7 +203,8 @@ def _finished(body: Body) -> Body:
         _divide(body)
     _link(body)
     body.ports, body.port_keys = ports_of(body.graph, body.nodes, body.personality)
-    if len(variables := body.variables) > 1:
+    counted = body.personality.rules.copies_counted and body.copies_array
+    if len(variables := body.variables) > 1 and not counted:
         found = address_products(graph, body.nodes, frozenset(variables))
         states = body.personality.rules.address
         body.products = frozenset().union(*found.values())

@@ -130,6 +130,9 @@ class Rules:
         blocks_once: the states of a block in a loop, in front of another one, are those in which that
             one waits; else the state machine has both.
         deeper: by how much a pipeline may grow for want of units before it gets more of them.
+        copies_counted: a nest that copies an array in the order of its elements has one counter, and
+            its pipeline is not one of those of which each further one costs LUTs.
+        each_flattened: a flattened nest has its LUTs for each loop around the innermost one; else once.
         shifted_registers: the address of a store that is shifted along is in flip-flops, in each
             bank that it may go to; else in LUTs alone, once for an element of an array of one
             dimension that is updated in place.
@@ -184,6 +187,8 @@ class Rules:
     concurrent_nests: bool = False
     blocks_rise: bool = True
     blocks_once: bool = False
+    copies_counted: bool = False
+    each_flattened: bool = False
     shifted_registers: bool = True
     elements_apart: bool = True
     interval_states: bool = False

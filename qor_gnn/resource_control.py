@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import zip_longest
+from math import prod
 
-from qor_gnn.region import Loop, Memory
+from qor_gnn.region import Memory
 from qor_gnn.regions import Region
-from qor_gnn.resource_leaves import OWN, Leaf
+from qor_gnn.resource_leaves import OWN, Leaf, called_pipelines
 from qor_gnn.resource_places import address_bits, reached, word
 from qor_gnn.resource_registers import Pools, keep
 from qor_gnn.resource_tables import ADDER, multiplexer
@@ -26,15 +27,17 @@ def control(regions: Sequence[Region], own: Sequence[Leaf], sums: Sums) -> None:
     sums.lut["fsm"] += multiplexer(states + 1)
     sums.ff["fsm"] += states
     loop_control(regions, own, sums)
-    pipelines = sum(leaf.pipelined or leaf.region.outlined for leaf in own)
-    sums.lut["copies_pipelined"] += max(0, pipelines - 1)
+    sums.lut["copies_pipelined"] += max(0, called_pipelines(own) - 1)
 
 
 def loop_control(regions: Sequence[Region], own: Sequence[Leaf], sums: Sums) -> None:
     """Add the terms of the loops and pipelines, which each has by itself."""
     for leaf in own:
-        for loop in leaf.region.loops:
-            _loop(loop, sums)
+        if leaf.counts:
+            _counter(prod(loop.trips.maximum for loop in leaf.region.loops), True, sums)
+        else:
+            for loop in leaf.region.loops:
+                _counter(loop.trips.maximum, loop.factor == 1, sums)
         if leaf.pipelined:
             _pipeline(leaf, sums)
         elif leaf.region.outlined:
@@ -68,22 +71,17 @@ def _states_in(regions: Sequence[Region]) -> int:
     return total
 
 
-def counter_bits(loop: Loop) -> int:
-    """Width of a loop's counter, which reaches its upper bound."""
-    return max(1, loop.trips.maximum).bit_length()
-
-
-def _loop(loop: Loop, sums: Sums) -> None:
-    """The counter, its adder, and its comparison where no single bit of it tells the end."""
-    bits = counter_bits(loop)
+def _counter(trips: int, compared: bool, sums: Sums) -> None:
+    """A counter, which reaches its bound, its adder, and its comparison where no single bit tells the end."""
+    bits = max(1, trips).bit_length()
     sums.ff["fsm"] += 2 * bits
     sums.lut["loop"] += multiplexer(2) + bits + ADDER
-    if loop.factor == 1:
+    if compared:
         sums.lut["loop"] += bits + _COMPARE
 
 
 def _pipeline(leaf: Leaf, sums: Sums) -> None:
-    levels = len(leaf.region.loops)
+    levels = 1 if leaf.counts else len(leaf.region.loops)
     for terms in (sums.lut, sums.ff):
         terms["pipeline"] += leaf.module != OWN
         terms["levels"] += levels
@@ -93,7 +91,8 @@ def _pipeline(leaf: Leaf, sums: Sums) -> None:
         sums.lut["fsm"] += multiplexer(leaf.period + 1)
     else:
         sums.lut["stages"] += leaf.times.states
-    sums.lut["loop_flat"] += levels > 1
+    each = leaf.body.personality.rules.each_flattened
+    sums.lut["loop_flat"] += levels - 1 if each else levels > 1
 
 
 def _outlined(leaf: Leaf, sums: Sums) -> None:

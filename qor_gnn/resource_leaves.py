@@ -71,6 +71,12 @@ class Leaf:
         address = self.body.graph.address
         return [n for n in self.body.nodes if address[n] >= 0]
 
+    @property
+    def counts(self) -> bool:
+        """Its nest copies an array, and has one counter."""
+        rules = self.body.personality.rules
+        return self.pipelined and rules.copies_counted and self.body.copies_array
+
     def loads(self) -> list[int]:
         """Loads of every iteration."""
         kind = self.body.graph.kind
@@ -100,6 +106,11 @@ def leaves(regions: Sequence[Region], among_others: bool = False) -> list[Leaf]:
             number += 1
             leaf.module = number
     return found
+
+
+def called_pipelines(own: Sequence[Leaf]) -> int:
+    """How many pipelines of a function cost LUTs, each but one: copies that count do not."""
+    return sum((leaf.pipelined or leaf.region.outlined) and not leaf.counts for leaf in own)
 
 
 def _collect(regions: Sequence[Region], around: tuple[Region, ...], found: list[Leaf]) -> None:

@@ -194,6 +194,8 @@ def _banks(leaf: Leaf, sums: Sums) -> None:
 
 def _addresses(leaf: Leaf, sums: Sums) -> None:
     """Arithmetic of each address inside a bank that differs from the others."""
+    if leaf.counts:
+        return
     if in_blocks(leaf.body):
         sums.lut_fixed += _each_address(leaf)
         return

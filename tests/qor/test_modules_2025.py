@@ -7,12 +7,16 @@ import pytest
 from dsl.builder import ProgramBuilder
 from dsl.steps import Step, Unroll
 from dsl.types import f64
+from qor_gnn.compose import function_latency
 from qor_gnn.data.u200_design import source_tree
 from qor_gnn.directives import with_directives
 from qor_gnn.estimate import QorEstimate, estimate
 from qor_gnn.from_tree import kernel_of_tree
+from qor_gnn.loops import Scope
 from qor_gnn.personality import personality
 from qor_gnn.region import Kernel
+from qor_gnn.resource_tables import ADDER, multiplexer
+from qor_gnn.resources import terms_of
 from qor_gnn.storage_auto import partitioned
 
 TOOL = "vitis-2025.1-u200-4ns"
@@ -123,3 +127,41 @@ def scanned(*, chained: bool) -> float:
 
 def test_a_block_waits_though_it_loads_what_nobody_has_stored_as_well() -> None:
     assert scanned(chained=True) > scanned(chained=False) + 7 * 6
+
+
+# -------------------------------------------------------------------------------- copies of arrays
+
+
+def copying(rows: int, columns: int, shift: int = 0) -> Kernel:
+    """A matrix copied element by element; in place of it its right neighbour's with ``shift``."""
+    p = ProgramBuilder("copying")
+    a, b = (p.local(name, f64, (rows, columns + shift)) for name in "AB")
+    i, j = p.loops(i=rows, j=columns)
+    p.compute("S", (i, j), b[i, j], a[i, j + shift])
+    return kernel_of_tree(source_tree(p.build(), {}))
+
+
+def luts(kernel: Kernel) -> dict[str, float]:
+    regions = function_latency(Scope(kernel, personality(TOOL)), kernel.functions[0])[1]
+    return terms_of([regions], {}).lut
+
+
+def test_a_copy_of_a_matrix_has_one_counter() -> None:
+    copied, moved = luts(copying(60, 80)), luts(copying(60, 80, shift=1))
+    # 4,800 elements: a counter of 13 bits, with adder and comparison; no nest, no address.
+    assert copied["loop"] == multiplexer(2) + 2 * 13 + ADDER + 4
+    assert copied["levels"] == 1
+    assert not copied["loop_flat"]
+    assert not copied["addresses_pipelined"]
+    # Another column needs both counters.
+    assert (moved["levels"], moved["loop_flat"]) == (2, 1)
+    assert copied["stages"] < moved["stages"]
+
+
+def test_each_loop_of_a_nest_is_flattened_into_the_next() -> None:
+    p = ProgramBuilder("sums")
+    s = p.local("s", f64, (4, 6))
+    x = p.local("x", f64, (4, 6, 50))
+    i, j, k = p.loops(i=4, j=6, k=50)
+    p.compute("S", (i, j, k), s[i, j], s[i, j] + x[i, j, k])
+    assert luts(kernel_of_tree(source_tree(p.build(), {})))["loop_flat"] == 2
