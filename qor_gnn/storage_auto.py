@@ -63,7 +63,7 @@ class Banking:
         if copies > 1:
             self.kept.add(memory)
             self.replicas[memory] = max(copies, self.replicas.get(memory, 1))
-            self.storage[memory] = "ram_copies"
+            self.storage[memory] = READ_FROM_COPIES
 
 
 def partitioned(
