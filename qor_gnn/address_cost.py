@@ -87,8 +87,9 @@ def divisions(body: Body) -> set[Division]:
     table = body.addresses
     found: set[Division] = set()
     alone = len(body.variables) == 1
-    stores = switched_stores(body.graph, body.nodes, body.variables)
-    counted = {body.graph.address[n] for n in neighbours(body.graph, body.nodes, body.variables)}
+    along = neighbours(body.graph, body.nodes, body.variables)
+    stores = switched_stores(body.graph, body.nodes, along)
+    counted = {body.graph.address[n] for n in along}
     if stores and wide(body.graph, stores):
         address = body.graph.address[stores[0]]
         terms, memory = table.shape(address).terms[0], table.memory(address)
@@ -131,6 +132,8 @@ def _exit_dsp(region: Region) -> int:
     loop = region.loops[-1] if region.loops else None
     if loop is None or not bodies or region.kind != "nest":
         return 0
+    if not (cost := bodies[0].personality.rules.exit_dsp):
+        return 0
     copies, inside = loop.factor, loop.trips.maximum % loop.factor
     if not inside or len(bodies) % copies:
         return 0
@@ -139,7 +142,7 @@ def _exit_dsp(region: Region) -> int:
         {d for body in some for d in _divided(body, loop.iv)}
         for some in (bodies[: each * inside], bodies[each * inside :])
     )
-    return bodies[0].personality.rules.exit_dsp * len(new - known)
+    return cost * len(new - known)
 
 
 def _divided(body: Body, counter: str) -> Iterator[tuple[Terms, int, int]]:

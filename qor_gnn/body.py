@@ -95,6 +95,11 @@ class Body:
         table = self.addresses
         return any(table.memory(a).in_order for a in (*self.store_value, *self.graph.stores))
 
+    @property
+    def in_blocks(self) -> bool:
+        """Copies of the loop are blocks of code that the tool cannot compare (`Rules.blurred`)."""
+        return any(v in self.addresses.blurred for v in self.variables)
+
     def last(self, node: int) -> int:
         """States from the start of an operation until its result is there."""
         return self.lengths[node]
@@ -160,8 +165,7 @@ def _hoist(body: Body, moving: frozenset[str]) -> None:
             if shape not in fixed:
                 fixed[shape] = not table.shapes[shape].variables & moving
             same = fixed[shape] and not _overwritten(table, a, written)
-            if body.personality.rules.guarded_loads:
-                same = same and not graph.guards[a] & moving
+            same = same and not (body.personality.rules.guarded_loads and graph.guards[a] & moving)
         elif kind == STORE:
             same = False
         else:

@@ -6,7 +6,7 @@ switch over the banks, which stands in front of the iteration: all its loads wai
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from qor_gnn.graph import LOAD, STORE, Graph
 from qor_gnn.personality import Rules
@@ -20,9 +20,9 @@ def late_loads(
     graph: Graph, nodes: Sequence[int], variables: tuple[str, ...], rules: Rules
 ) -> dict[int, int]:
     """The first state of loads that wait for a division."""
-    stores = switched_stores(graph, nodes, variables)
-    loads = [n for n in nodes if graph.kind[n] == LOAD]
     counted = set(neighbours(graph, nodes, variables))
+    stores = switched_stores(graph, nodes, counted)
+    loads = [n for n in nodes if graph.kind[n] == LOAD]
     if stores:
         states = rules.modulus
         if wide(graph, stores):
@@ -43,16 +43,21 @@ def quotients(graph: Graph, nodes: Sequence[int], variables: tuple[str, ...]) ->
     """Stores behind a wide division: the place in the bank is a product of 128 bits, for each, and
     one more (-1) where the loads are divided as well.
     """
-    stores = switched_stores(graph, nodes, variables)
+    stores = switched_stores(graph, nodes, neighbours(graph, nodes, variables))
     if not stores or not wide(graph, stores):
         return []
     both = any(graph.kind[n] == LOAD and _division(graph, n) for n in nodes)
     return [*stores, -1] if both else stores
 
 
-def switched_stores(graph: Graph, nodes: Sequence[int], variables: tuple[str, ...]) -> list[int]:
-    """Stores of a loop over neighbours to one dimension whose bank only a division tells."""
-    if not neighbours(graph, nodes, variables):
+def switched_stores(graph: Graph, nodes: Sequence[int], counted: Collection[int]) -> list[int]:
+    """Stores of a loop over neighbours to one dimension whose bank only a division tells.
+
+    Args:
+        graph: with its operations; ``nodes`` are those of the loop.
+        counted: its `neighbours`.
+    """
+    if not counted:
         return []
     stores = (n for n in nodes if graph.kind[n] == STORE)
     return [n for n in stores if len(_shape(graph, n)) == 1 and _division(graph, n)]

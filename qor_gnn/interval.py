@@ -312,14 +312,15 @@ def dissolved(
     turns through banks (`turns`).
     """
     shape, memory = table.shape(address), table.memory(address)
-    if not table.banks_hide or len(variables) < 1 + (not guarded):
+    if not table.banks_hide or not variables:
         return frozenset()
     inner = variables[-1]
-    if len(variables) < 2:
+    if len(variables) == 1:
         return frozenset(
             d
             for d, (terms, split) in enumerate(zip(shape.terms, memory.splits, strict=True))
-            if split.factor < memory.shape[d]
+            if guarded
+            and split.factor < memory.shape[d]
             and any(a == inner and turns(split.factor, k) for a, k in terms)
         )
     return frozenset(

@@ -22,11 +22,6 @@ def waits(body: Body) -> bool:
     return not any(kinds[n] == LOAD and only_multiplexed(body, n) for n in body.nodes)
 
 
-def in_blocks(body: Body) -> bool:
-    """Copies of the loop are blocks of code that the tool cannot compare (`Rules.blurred`)."""
-    return any(v in body.addresses.blurred for v in body.variables)
-
-
 def late(body: Body, times: Times) -> Times:
     """The schedule with operations spread along the slowest chains, and as long.
 
@@ -36,8 +31,8 @@ def late(body: Body, times: Times) -> Times:
     first = times.start
     kinds = body.graph.kind
     ends = _ends(body, times) if body.in_order else _heights(body, times)
-    spare = 0 if in_blocks(body) else _SPARE
-    early = _read_only(body) if in_blocks(body) and body.graph.early_stores else ()
+    spare = 0 if body.in_blocks else _SPARE
+    early = _read_only(body) if body.in_blocks and body.graph.early_stores else ()
     latest = {
         n: ends[n]
         for n in body.nodes

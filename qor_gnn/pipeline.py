@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from qor_gnn.body import Body
 from qor_gnn.graph import LOAD, STORE
 from qor_gnn.interval import Cycle, limits
-from qor_gnn.late import in_blocks
 from qor_gnn.reasons import Conflict, Limit
 from qor_gnn.scheduling import Times, modulo_schedule
 
@@ -66,7 +65,7 @@ def _placed(
         return None
     waiting: tuple[dict[str, int], Times] | None = None
     # Copies that wait for each other never want a unit at once: what is late there is a port.
-    apart = in_blocks(body) and bool(body.graph.early_stores)
+    apart = body.in_blocks and bool(body.graph.early_stores)
     for more in (*(() if apart else _more(recurrences, body, least)), None):
         if closes(body, times, recurrences, interval):
             break

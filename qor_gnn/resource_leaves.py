@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from qor_gnn.binding import region_units
 from qor_gnn.body import Body
 from qor_gnn.graph import LOAD, STORE
-from qor_gnn.late import in_blocks, late, waits
+from qor_gnn.late import late, waits
 from qor_gnn.paths import register_paths
 from qor_gnn.personality import Operator
 from qor_gnn.pipeline import concurrency
@@ -126,7 +126,7 @@ def _leaf(region: Region, body: Body, times: Times, around: tuple[Region, ...]) 
     hold = True
     if pipeline is None:
         period = max(1, times.states)
-        away = region.kind != "sequential" or body.in_order or in_blocks(body)
+        away = region.kind != "sequential" or body.in_order or body.in_blocks
         if waits(body) and away:
             times = late(body, times)
         elif region.kind == "sequential" and not body.in_order:
@@ -210,23 +210,22 @@ def last_uses(body: Body, times: Times, hold: bool) -> dict[int, int]:
     return last
 
 
-def stored_apart(leaf: Leaf, address: int) -> bool:
-    """The nest that the body is in stores to the array of a load, but not to what is loaded alone.
-
-    What is loaded may then be another value each time.
+def stored_apart(leaf: Leaf, loaded: set[int]) -> set[int]:
+    """Of addresses that are loaded those to whose array the nest that the body is in stores, but not to
+    them alone: what is loaded may be another value each time.
     """
-    own = _stored(leaf.body, leaf.body.addresses.memory(address).name)
-    if own:
-        return address not in own
-    name = leaf.body.addresses.memory(address).name
-    return any(_stored(body, name) for body in _bodies(leaf.around[:1]))
+    if not loaded:
+        return set()
+    table, own = leaf.body.addresses, _stored(leaf.body)
+    mine = {table.memory(a).name for a in own}
+    nest = {b.addresses.memory(a).name for b in _bodies(leaf.around[:1]) for a in _stored(b)}
+    names = {a: table.memory(a).name for a in loaded - own}
+    return {a for a, name in names.items() if name in mine or name in nest}
 
 
-def _stored(body: Body, memory: str) -> set[int]:
-    """The addresses in an array to which a body stores."""
-    graph, table = body.graph, body.addresses
-    stores = {graph.address[n] for n in body.nodes if graph.kind[n] == STORE}
-    return {a for a in stores if table.memory(a).name == memory}
+def _stored(body: Body) -> set[int]:
+    """The addresses to which a body stores."""
+    return {body.graph.address[n] for n in body.nodes if body.graph.kind[n] == STORE}
 
 
 def _bodies(regions: Sequence[Region]) -> Iterator[Body]:

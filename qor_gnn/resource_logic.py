@@ -10,7 +10,6 @@ from math import lcm
 from qor_gnn.address import Residues, bank_classes
 from qor_gnn.address_cost import Division, divisions
 from qor_gnn.graph import LOAD, STORE
-from qor_gnn.late import in_blocks
 from qor_gnn.resource_leaves import Leaf
 from qor_gnn.resource_places import banks_of, selection, turns
 from qor_gnn.resource_tables import (
@@ -102,7 +101,7 @@ def _operands(own: Sequence[Leaf], sums: Sums) -> None:
 def _parted(leaf: Leaf) -> bool:
     """Operations are in blocks of code of their own: guarded, or in copies that cannot be compared."""
     conditional = leaf.body.graph.conditional.values()
-    return in_blocks(leaf.body) or any(c.when == "guarded" for c in conditional)
+    return leaf.body.in_blocks or any(c.when == "guarded" for c in conditional)
 
 
 def operand_slots(leaf: Leaf) -> Iterator[tuple[Slot, int]]:
@@ -196,7 +195,7 @@ def _addresses(leaf: Leaf, sums: Sums) -> None:
     """Arithmetic of each address inside a bank that differs from the others."""
     if leaf.counts:
         return
-    if in_blocks(leaf.body):
+    if leaf.body.in_blocks:
         sums.lut_fixed += _each_address(leaf)
         return
     table, graph = leaf.body.addresses, leaf.body.graph

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from math import prod
 
 from qor_gnn.divided import quotients
-from qor_gnn.late import in_blocks
 from qor_gnn.paths import register_paths
 from qor_gnn.resource_leaves import Leaf, stored_apart
 from qor_gnn.resource_places import word
@@ -180,6 +179,7 @@ def _loads(leaf: Leaf, sums: Sums, shared: Pools) -> None:
     get, piped, period = leaf.last.get, leaf.pipelined, leaf.period
     pools: dict[int, _Pool] = {}
     selected: list[int] = []
+    rows: set[int] = set()
     for n in leaf.loads():
         place = places[shape_of[address[n]]]
         if place.single and place.reached <= 1:
@@ -187,8 +187,7 @@ def _loads(leaf: Leaf, sums: Sums, shared: Pools) -> None:
         bits = place.word
         if place.complete and not place.single:
             sums.ff["selected_complete"] += bits
-            if not stored_apart(leaf, address[n]):
-                _elements(leaf, address[n], shared)
+            rows.add(address[n])
             continue
         ready = start[n] + 1
         end = get(n, 0)
@@ -199,9 +198,8 @@ def _loads(leaf: Leaf, sums: Sums, shared: Pools) -> None:
         if place.reached > 1:
             selected.append(n)
             if piped and _stays(leaf, address[n]):
-                sums.ff["selected"] += (
-                    bits * table.memory(address[n]).banks
-                )  # of each, a state before
+                banks = table.memory(address[n]).banks
+                sums.ff["selected"] += bits * banks  # of each, a state before
             if not shifted:
                 sums.ff["selected"] += bits * place.selections
         elif not shifted:
@@ -211,6 +209,8 @@ def _loads(leaf: Leaf, sums: Sums, shared: Pools) -> None:
                     pool = pools[port] = _Pool(bits)
                 pool.nodes.append(n)
                 pool.spans.append((ready, end))
+    for row in rows - stored_apart(leaf, rows):
+        _elements(leaf, row, shared)
     name = "loaded_pipelined" if leaf.pipelined else "loaded"
     for port, pool in pools.items():
         which, _, where = body.port_keys[port]
@@ -268,10 +268,9 @@ def _store_addresses(leaf: Leaf, sums: Sums) -> None:
     assert leaf.region.times is not None
     scheduled = leaf.region.times.start
     loaded = {graph.address[n]: scheduled[n] for n in leaf.loads()}
-    body = leaf.body
-    shifted = body.personality.rules.shifted_registers
-    shifted |= -1 in quotients(graph, body.nodes, body.variables)
-    if leaf.region.outlined and in_blocks(leaf.body):
+    body, rules = leaf.body, leaf.body.personality.rules
+    shifted = rules.shifted_registers or -1 in quotients(graph, body.nodes, body.variables)
+    if leaf.region.outlined and body.in_blocks:
         waiting = (leaf.places[table.shape_of[graph.address[n]]] for n in leaf.loads())
         sums.ff["addresses"] += sum(place.bits for place in waiting if not place.single)
     for n in leaf.stores():

@@ -143,7 +143,7 @@ def _demand(pipe: Pipe, shapes: Mapping[str, tuple[int, ...]], banking: Banking)
         live, hoisted = _live(pipe, touches, updated)
         if follows(pipe, touches) > 0:
             live = [t for t in live if t.write]
-        if updated and _too_many(pipe, touches, shapes[memory]):
+        if updated and _too_many(pipe, [t for t in touches if t.write], shapes[memory]):
             banking.in_order.add(memory)
             banking.storage[memory] = "ram_1wnr" if hoisted else ""
         _keep_twice(pipe, memory, touches, hoisted, banking)
@@ -163,15 +163,17 @@ def _turned(pipe: Pipe, shapes: Mapping[str, tuple[int, ...]], banking: Banking)
     """An array is kept twice which a loop of its own updates under a guard, in banks that others asked for, if
     it cannot tell when it comes to an element again.
     """
-    touches = [t for t in pipe.touches if t.memory in shapes and pipe.loop.iv in t.variables]
-    for memory in {t.memory for t in touches} if not (pipe.inner or pipe.flattened) else ():
+    if pipe.inner or pipe.flattened:
+        return
+    iv = pipe.loop.iv
+    touches = [t for t in pipe.touches if t.memory in shapes and iv in t.variables]
+    for memory in {t.memory for t in touches if t.write and t.guarded}:
         own = [t for t in touches if t.memory == memory]
-        dims = {d for t in own for d, e in enumerate(t.indices) if pipe.loop.iv in e.variables()}
-        for d, factor in banking.factors.get(memory, {}).items():
-            some = d in dims and factor < shapes[memory][d]
-            guarded = any(t.write and t.guarded for t in own)
-            if some and guarded and _updated(own) and turns(factor, pipe.loop.factor):
-                banking.copies[memory] = 2
+        dims = {d for t in own for d, e in enumerate(t.indices) if iv in e.variables()}
+        factors = banking.factors.get(memory, {})
+        some = [factors[d] for d in dims & factors.keys() if factors[d] < shapes[memory][d]]
+        if _updated(own) and any(turns(factor, pipe.loop.factor) for factor in some):
+            banking.copies[memory] = 2
 
 
 def _many(
@@ -183,18 +185,16 @@ def _many(
     found = set()
     for memory, touches in arrays.items():
         live, _ = _live(pipe, touches, _updated(touches))
-        if not live or len(shapes[memory]) > 1:
-            continue
-        accesses = accesses_of({box_of(t, pipe) for t in live})
-        if _MOST <= accesses < shapes[memory][0] // 2:
+        if _too_many(pipe, live, shapes[memory]):
             found.add(memory)
     return found
 
 
-def _too_many(pipe: Pipe, touches: list[Touch], shape: tuple[int, ...]) -> bool:
-    """An iteration writes too many elements for the tool to compare them with each other."""
-    written = accesses_of({box_of(t, pipe) for t in touches if t.write})
-    return len(shape) == 1 and _MOST <= written < shape[0] // 2
+def _too_many(pipe: Pipe, touches: Iterable[Touch], shape: tuple[int, ...]) -> bool:
+    """More elements of an array of one dimension than the tool partitions, or compares with each other."""
+    if len(shape) > 1:
+        return False
+    return _MOST <= accesses_of({box_of(t, pipe) for t in touches}) < shape[0] // 2
 
 
 def _single_port(pipe: Pipe, arrays: Mapping[str, list[Touch]]) -> int:
