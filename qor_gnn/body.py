@@ -15,6 +15,7 @@ from qor_gnn.divided import late_loads, quotients
 from qor_gnn.graph import LOAD, STORE, Graph
 from qor_gnn.personality import Personality
 from qor_gnn.ports import PortKey, Taken, ports_of
+from qor_gnn.promoted import promotable
 
 Edge = tuple[int, int]
 """The other operation and the states from start to start."""
@@ -86,8 +87,11 @@ class Body:
 
     @property
     def copies_array(self) -> bool:
-        """A load and a store of the next element is all that it does."""
-        return [self.graph.kind[n] for n in self.nodes] == [LOAD, STORE] and self.linear
+        """A load and a store of the next element is all that it does, without counting rows."""
+        if [self.graph.kind[n] for n in self.nodes] != [LOAD, STORE] or not self.linear:
+            return False
+        memories = (self.addresses.memory(self.graph.address[n]) for n in self.nodes)
+        return all(split.factor <= 1 for m in memories for split in m.splits[:-1])
 
     @property
     def in_order(self) -> bool:
@@ -120,31 +124,6 @@ def block(graph: Graph, personality: Personality) -> Body:
     body = Body(graph, personality, ())
     body.kept_out = [False] * len(graph.kind)
     return _finished(body)
-
-
-def promotable(graph: Graph, moving: frozenset[str]) -> dict[int, int]:
-    """Stored addresses that no counter in ``moving`` moves, and that nothing else may touch."""
-    table = graph.addresses
-    stores = {a: c.value for a, c in graph.conditional.items()} | graph.stores
-    fixed = {
-        a: v
-        for a, v in stores.items()
-        if not (table.shape(a).variables & moving or table.memory(a).in_order)
-    }
-    if not fixed:
-        return {}
-    by_memory: dict[int, set[int]] = {}
-    for a in (*graph.address, *stores):
-        if a >= 0:
-            by_memory.setdefault(table.shape(a).memory, set()).add(a)
-    found = {}
-    for address, value in fixed.items():
-        shape = table.shape_of[address]
-        others = by_memory[table.shapes[shape].memory]
-        mixed = [o for o in others if table.shape_of[o] != shape]
-        if not any(table.may_alias(o, address) for o in mixed):
-            found[address] = value
-    return found
 
 
 def _hoist(body: Body, moving: frozenset[str]) -> None:

@@ -9,11 +9,12 @@ from math import ceil
 
 from dsl.affine import Affine
 from qor_gnn.address import Addresses
-from qor_gnn.body import Body, block, loop_body, promotable
+from qor_gnn.body import Body, block, loop_body
 from qor_gnn.graph import STORE, Expander, Graph
 from qor_gnn.interval import carried_distance, only_load
 from qor_gnn.personality import Personality
 from qor_gnn.pipeline import Pipeline
+from qor_gnn.promoted import promotable
 from qor_gnn.reassociation import Exit, hastened, reassociated
 from qor_gnn.region import Guard, Kernel, Loop, Mode, Node, Statement, loops_in, trips_of, walk
 

@@ -19,10 +19,10 @@ from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from qor_gnn.body import promotable
 from qor_gnn.graph import LOAD, Conditional, Graph
 from qor_gnn.paths import longest_path
 from qor_gnn.personality import Operator, Rules
+from qor_gnn.promoted import promotable
 
 _SUMS = ("add", "sub")
 _MOST_TERMS = (2, 3, 8, 30)

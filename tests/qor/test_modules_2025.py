@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dsl.builder import ProgramBuilder
-from dsl.steps import Step, Unroll
+from dsl.steps import Partition, Step, Unroll
 from dsl.types import f64
 from qor_gnn.compose import function_latency
 from qor_gnn.data.u200_design import source_tree
@@ -156,6 +156,12 @@ def test_a_copy_of_a_matrix_has_one_counter() -> None:
     # Another column needs both counters.
     assert (moved["levels"], moved["loop_flat"]) == (2, 1)
     assert copied["stages"] < moved["stages"]
+
+
+@pytest.mark.parametrize(("dim", "levels"), [(1, 1), (0, 2)])
+def test_rows_that_have_banks_are_counted_too(dim: int, levels: int) -> None:
+    design = with_directives(copying(60, 80), [Partition("B", dim, factor=5)])
+    assert luts(design)["levels"] == levels
 
 
 def test_each_loop_of_a_nest_is_flattened_into_the_next() -> None:
