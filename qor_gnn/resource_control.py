@@ -125,6 +125,8 @@ def kept_out(leaf: Leaf, sums: Sums, shared: Pools) -> None:
     for address in body.registers:
         memory = table.memory(address)
         before += word(memory)
+        if memory.in_registers and address not in graph.loads:
+            continue  # a scalar that each iteration sets anew
         sums.ff["accumulators"] += word(memory)
         if not memory.in_registers:
             sums.lut["accumulators"] += 1

@@ -75,6 +75,38 @@ def test_a_division_of_more_bits_takes_more_states() -> None:
     assert strided(1 << 16) - strided(1 << 12) == 4
 
 
+@pytest.mark.parametrize(
+    ("units", "lut", "ff"), [(2, 1439, 1408), (4, 1913, 2230), (8, 3013, 3994)]
+)
+def test_products_of_64_bits_are_what_grows_with_the_units(units: int, lut: int, ff: int) -> None:
+    # stencil-3d with L2 unrolled 1, 2 and 4 times, copies of L1 extrapolated to none.
+    product = personality(TOOL).operator("mul", "int", 64)
+    assert lut - units * product.lut == pytest.approx(940, rel=0.06)
+    assert ff - units * product.ff == pytest.approx(496, rel=0.08)
+
+
+def scaled(scalar: bool) -> Sums:
+    """``y[i] = 3 * a[i] * x[i]``, the product by way of a scalar that each iteration sets anew."""
+    p = ProgramBuilder("scaled")
+    a, x, y = (p.local(name, LONG, (64,)) for name in "axy")
+    (i,) = p.loops(i=64)
+    if scalar:
+        t = p.local("t", LONG)
+        p.compute("T", (i,), t, 3 * a[i])
+        p.compute("S", (i,), y[i], t * x[i])
+    else:
+        p.compute("S", (i,), y[i], 3 * a[i] * x[i])
+    kernel = kernel_of_tree(source_tree(p.build(), {}))
+    found = estimate(kernel, TOOL, kept=frozenset("i")).sums
+    assert found is not None
+    return found
+
+
+def test_a_scalar_that_each_iteration_sets_anew_is_no_accumulator() -> None:
+    assert not scaled(scalar=True).ff["accumulators"]
+    assert scaled(scalar=True).ff["before"] == scaled(scalar=False).ff["before"] + 64
+
+
 def pipeline(terms: int) -> tuple[int, Sums]:
     """``y[i] = (a[i] + …) * x[i]`` of so many terms: states, and what it has of each term."""
     p = ProgramBuilder("product")
