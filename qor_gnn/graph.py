@@ -59,6 +59,7 @@ class Graph:
     loads: dict[int, int] = field(default_factory=dict)  # address -> its first load
     at_first: set[int] = field(default_factory=set)  # only run in the first inner iteration
     guards: dict[int, frozenset[str]] = field(default_factory=dict)  # of loads, by address
+    compared: set[Affine] = field(default_factory=set)  # what guards test against 0
     early_stores: list[int] = field(default_factory=list)  # operations: must stay in their place
     mixed: bool = False  # some memory is accessed in more than one shape
     _users: list[list[int]] = field(default_factory=list)
@@ -179,6 +180,7 @@ class Expander:
                     return
                 if c.kind != ">=" or not self._never(-1 - e):
                     decided, counters = False, counters | e.variables()
+                    self.graph.compared.add(e)
             elif not (e.const >= 0 if c.kind == ">=" else e.const == 0):
                 return
         outer, around = self.when, self.guard
@@ -269,16 +271,14 @@ class Expander:
         address = place.place(self.addresses, copies)
         ordered = self._touch_in_order(place.memory, address)
         self.graph.guards[address] = self.graph.guards.get(address, self.guard) & self.guard
-        found = self._values.get(address)
-        if found is not None:
-            self._seen[address] = self.copy
+        self._seen[address] = self.copy
+        if (found := self._values.get(address)) is not None:
             return found
         graph = self.graph
         if place.memory in self._mixed:
             self._commit(place.memory, address, self._may_read)
             if address in graph.conditional and graph.conditional[address].when == "guarded":
                 self._early(place.memory, address, graph.conditional.pop(address).value)
-        self._seen[address] = self.copy
         found = graph.add(LOAD, None, (), address, statement)
         self._copy_of[found] = self.copy
         graph.loads.setdefault(address, found)

@@ -124,6 +124,8 @@ class Rules:
             recurrence through the array would wait for a unit, there is one more.
         readers_together: loops inside of one run at the same time if they share nothing but scalars,
             and arrays of which each element has a bank, that they only read.
+        exits_unbounded: behind the exit of a loop that can end between its copies the tool knows no bound
+            of its counter: guards compare all of its bits.
         longest_interval: from which on a loop is not pipelined; 0 where it always is.
         concurrent_nests: loops that share no memory run at the same time, whatever is inside.
         blocks_rise: a block between two pipelines moves above the first, and has units of its own.
@@ -183,6 +185,7 @@ class Rules:
     late_loads: bool = False
     loads_together: bool = False
     readers_together: bool = False
+    exits_unbounded: bool = False
     longest_interval: int = 0
     concurrent_nests: bool = False
     blocks_rise: bool = True

@@ -7,11 +7,17 @@ import pytest
 from dsl.builder import ProgramBuilder
 from dsl.steps import Pipeline, Step, Unroll
 from dsl.types import f64
+from qor_gnn.compose import function_latency
 from qor_gnn.data.u200_design import source_tree
 from qor_gnn.directives import with_directives
 from qor_gnn.estimate import QorEstimate, estimate
 from qor_gnn.from_tree import kernel_of_tree
+from qor_gnn.loops import Scope
+from qor_gnn.personality import personality
 from qor_gnn.region import READ_FROM_COPIES, Kernel
+from qor_gnn.resource_guards import wide_guards
+from qor_gnn.resource_leaves import leaves
+from qor_gnn.resource_terms import Sums
 from qor_gnn.storage_auto import partitioned
 
 TOOL = "vitis-2025.1-u200-4ns"
@@ -84,3 +90,26 @@ def test_copies_that_turn_through_banks_come_again_at_once(banks: int, interval:
     units = dict(found(*steps).units)
     assert units["dadd"] == -(-8 // interval)
     assert ("C" in partitioned(triangle(*steps), KEPT)[1]) == (interval > 1)
+
+
+def of_comparisons(copies: int, of_j: int = 4) -> tuple[float, float]:
+    """LUTs and flip-flops of a design that are there because guards compare all bits of ``i``."""
+    kernel = triangle(Unroll("j", of_j), Unroll("k", 2), Unroll("i", copies))
+    regions = function_latency(Scope(kernel, personality(TOOL)), kernel.functions[0])[1]
+    sums = Sums()
+    wide_guards(leaves(regions), sums)
+    return sums.lut_fixed, sums.ff["before"]
+
+
+def test_behind_an_exit_guards_compare_all_bits() -> None:
+    # 80 rows in copies of 32 can end behind the 16th copy: each copy compares 64 bits of i, not 7, eight
+    # times (four copies of j in each of k's), and keeps them. (syr2k, whose first loop is guarded as well,
+    # LUTs of a copy at 32 and 64: 520 more than at 16, 20 and 40; 60 flip-flops.)
+    assert of_comparisons(32) == (32 * 8 * 57, 32 * 64)
+    assert of_comparisons(64) == (64 * 8 * 57, 64 * 64)
+    assert of_comparisons(40) == (0, 0)
+    assert found(Unroll("i", 32)).lut / 32 > found(Unroll("i", 40)).lut / 40 + 57
+
+
+def test_a_loop_that_ends_between_its_own_copies_is_a_bound() -> None:
+    assert of_comparisons(32, of_j=32) == (0, 0)
