@@ -217,22 +217,26 @@ def _addresses(leaf: Leaf, sums: Sums) -> None:
 
 def _each_address(leaf: Leaf) -> int:
     """LUTs of addresses that each copy computes for itself, where it wants them: the offset of a
-    subscript, the product of a row with its length, and the sum of row and column.
+    subscript, the sum of row and column, and once in a copy the product of a row with its length.
     """
     table, graph, moving = leaf.body.addresses, leaf.body.graph, set(leaf.body.variables)
     loaded = [graph.address[n] for n in leaf.loads()]
     stored = {graph.address[n] for n in leaf.stores()}.difference(loaded)
-    total, offsets = 0, set()
+    inner = leaf.region.loops[-1]
+    total, offsets, rows = 0, set(), set()
     for address in (*loaded, *stored):
         shape, memory = table.shape(address), table.memory(address)
         if memory.in_registers:
             continue
         width, words = leaf.places[table.shape_of[address]].bits + ADDER, 1
         for d in reversed(range(len(memory.shape))):
-            if any(atom in moving for atom, _ in shape.terms[d]):
-                if const := table.consts[address][d]:
-                    offsets.add((shape.terms[d], const, memory.shape[d]))
-                total += width * (words & (words - 1) > 0)
+            terms, const = shape.terms[d], table.consts[address][d]
+            own = any(atom == inner.iv for atom, _ in terms)
+            if any(atom in moving for atom, _ in terms) and const:
+                offsets.add((terms, const, memory.shape[d]))
+            if terms and words & (words - 1):
+                rows.add((shape.memory, terms, const, words, width, own))
             words *= -(-memory.shape[d] // memory.splits[d].factor)
         total += width * (len(memory.shape) > 1)
+    total += sum(width * (1 if own else inner.factor) for *_, width, own in rows)
     return total + sum(extent.bit_length() + ADDER for _, _, extent in offsets)

@@ -97,8 +97,9 @@ def test_each_copy_computes_its_addresses() -> None:
         logic(leaf, found[-1])
         assert not found[-1].lut["addresses"]
     # A row and a column of two new loads (the store has the address of one) are added: 13 bits for
-    # 4,800 words. The offset of one subscript is new in each copy: 7 bits for 80 columns.
-    each = 2 * (13 + ADDER) + 7 + ADDER
+    # 4,800 words. The offset of one subscript is new in each copy: 7 bits for 80 columns. The products
+    # of the rows of E and H with their length are made in each copy, though the loop does not move them.
+    each = 2 * (13 + ADDER) + 7 + ADDER + 2 * (13 + ADDER)
     assert found[1].lut_fixed - found[0].lut_fixed == 32 * each
 
 
