@@ -45,26 +45,35 @@ class Addresses:
     Attributes:
         memories: the arrays, by number.
         banks_hide: see `Rules.banks_hide`.
+        order: of the counters, outer ones first, while a pipeline's accesses are interned
+            (`Rules.counters_hide`); elsewhere there is none.
         blurred: counters of which the tool cannot compare the copies (`Rules.blurred`).
     """
 
     memories: Sequence[Memory]
     banks_hide: bool = False
+    order: Mapping[str, int] = field(default_factory=dict)
     blurred: set[str] = field(default_factory=set)
     shapes: list[Shape] = field(default_factory=list)
     shape_of: list[int] = field(default_factory=list)
     consts: list[tuple[int, ...]] = field(default_factory=list)
     residues: list[Residues] = field(default_factory=list)
-    _shape_ids: dict[tuple[int, tuple[Terms, ...]], int] = field(default_factory=dict)
+    _shape_ids: dict[tuple[int, tuple[Terms, ...], tuple[int, ...]], int] = field(
+        default_factory=dict
+    )
     _ids: dict[tuple[int, tuple[int, ...]], int] = field(default_factory=dict)
 
     def shape_id(self, memory: int, terms: tuple[Terms, ...]) -> int:
         """The number of a shape."""
-        key = (memory, terms)
+        hidden: tuple[int, ...] = ()
+        if self.order:
+            one = self.memories[memory]
+            hidden = tuple([d for d, t in enumerate(terms) if _hidden(one, d, t, self.order)])
+        key = (memory, terms, hidden)
         found = self._shape_ids.get(key)
         if found is None:
             found = self._shape_ids[key] = len(self.shapes)
-            self.shapes.append(_shape(self.memories[memory], memory, terms))
+            self.shapes.append(_shape(self.memories[memory], memory, terms, hidden))
         return found
 
     def address_id(self, shape: int, consts: tuple[int, ...]) -> int:
@@ -194,12 +203,12 @@ def _differ(p: Terms, q: Terms, c: int, d: int) -> bool:
     return step > 1 and (c - d) % step != 0
 
 
-def _shape(memory: Memory, number: int, terms: tuple[Terms, ...]) -> Shape:
+def _shape(memory: Memory, number: int, terms: tuple[Terms, ...], hidden: tuple[int, ...]) -> Shape:
     moduli, resolved = [], []
     for d, subscript in enumerate(terms):
         split = memory.splits[d]
         g = split.factor
-        if split.kind == "block" and subscript:
+        if (split.kind == "block" and subscript) or d in hidden:
             g = 1
         else:
             for _, coefficient in subscript:
@@ -211,6 +220,17 @@ def _shape(memory: Memory, number: int, terms: tuple[Terms, ...]) -> Shape:
         names |= Affine(subscript).variables()
     in_blocks = any(split.kind == "block" for split in memory.splits)
     return Shape(number, terms, tuple(moduli), tuple(resolved), frozenset(names), in_blocks)
+
+
+def _hidden(memory: Memory, d: int, terms: Terms, order: Mapping[str, int]) -> bool:
+    """Nothing is known of the remainder that is a subscript's bank: a counter moves it by no
+    multiple of what the innermost one does.
+    """
+    factor = memory.splits[d].factor
+    if len(terms) < 2 or factor >= memory.shape[d] or not factor & (factor - 1):
+        return False
+    _, step = max(terms, key=lambda term: order.get(str(term[0]), -1))
+    return any(k % step for _, k in terms)
 
 
 Product = tuple[Terms, int]

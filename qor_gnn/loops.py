@@ -33,6 +33,7 @@ class Scope:
     mode: Mode = "average"
     addresses: Addresses = field(init=False)
     numbers: dict[str, int] = field(init=False)
+    order: dict[str, int] = field(default_factory=dict)  # of counters, if that tells about banks
     from_zero: frozenset[str] = field(init=False)  # counters of loops with constant lower bounds
     pipelines: dict[object, Pipeline] = field(default_factory=dict)  # by what they depend on
     unpipelined: set[str] = field(default_factory=set)  # loops that the tool gave up
@@ -40,9 +41,12 @@ class Scope:
     apart: set[str] = field(default_factory=set)  # loops that it does not flatten into others
 
     def __post_init__(self) -> None:
-        self.addresses = Addresses(self.kernel.memories, self.personality.rules.banks_hide)
+        rules = self.personality.rules
         self.numbers = {m.name: n for n, m in enumerate(self.kernel.memories)}
-        loops = (loop for f in self.kernel.functions for loop in loops_in(f.body))
+        self.addresses = Addresses(self.kernel.memories, rules.banks_hide)
+        loops = [loop for f in self.kernel.functions for loop in loops_in(f.body)]
+        if rules.counters_hide:
+            self.order = {loop.iv: n for n, loop in enumerate(loops)}
         self.from_zero = frozenset(
             loop.iv for loop in loops if all(b.is_const for b in loop.lowers)
         )
@@ -135,6 +139,7 @@ def nest_graph(scope: Scope, chain: tuple[Loop, ...], env: dict[str, Affine]) ->
     partial = inner.trips.maximum % copies  # copies in front of the only exit
     if partial and _starts_late(inner) and scope.personality.rules.blurred:
         scope.addresses.blurred.add(inner.iv)
+    scope.addresses.order = {} if inner.iv in scope.unpipelined else scope.order
     expander = Expander(
         scope.personality, scope.addresses, scope.numbers, own, copied, scope.from_zero
     )
@@ -243,6 +248,7 @@ def straight_block(scope: Scope, nodes: list[Placed]) -> Body:
     """Operations that run once, between regions."""
     copied = frozenset(loop.iv for node, _ in nodes for loop in loops_in((node,)))
     env = nodes[0][1]
+    scope.addresses.order = {}
     expander = Expander(scope.personality, scope.addresses, scope.numbers, env, copied)
     for node, env in nodes:
         expander.prepare((node,), env)

@@ -106,6 +106,8 @@ class Rules:
             their offsets are, though not in which.
         banks_hide: where a dimension is split completely and the innermost counter of a flattened nest
             chooses the bank, its subscript does not tell when an element is accessed again.
+        counters_hide: in a pipeline counters that do not move a subscript by multiples of what the
+            innermost one does hide its remainder by a number of banks that is no power of two.
         blurred: copies of a loop that does not start at 0 and may end behind some of them: the tool
             cannot tell elements that different copies access apart.
         modulus, wide_modulus: states of an address of which only the remainder of a division by the number of
@@ -173,6 +175,7 @@ class Rules:
     guards_flatten: bool = True
     banks_rotate: bool = False
     banks_hide: bool = False
+    counters_hide: bool = False
     blurred: bool = False
     modulus: int = 0
     wide_modulus: int = 0
