@@ -14,6 +14,7 @@ from dsl.affine import Affine
 from qor_gnn.address import Addresses, Site, site
 from qor_gnn.from_expr import type_of
 from qor_gnn.in_order import CopiesInOrder
+from qor_gnn.outside import Outside
 from qor_gnn.personality import Operator, Personality
 from qor_gnn.plans import Plan, Step, regrouped
 from qor_gnn.region import Access, Guard, Loop, Node, Statement, walk
@@ -107,12 +108,11 @@ class Expander:
     graph: Graph = field(init=False)
     _values: dict[int, int] = field(default_factory=dict)  # address -> value it holds
     _merged: dict[tuple[object, ...], int] = field(default_factory=dict)
-    _outside: dict[tuple[object, ...], int] = field(default_factory=dict)
+    _outside: Outside = field(init=False)
     _placed: dict[Affine, Affine] = field(default_factory=dict)  # subscripts, by the written ones
     _plans: dict[int, Plan] = field(default_factory=dict)
     _shapes: dict[int, set[int]] = field(default_factory=dict)  # memory -> shapes in the body
     _mixed: set[int] = field(default_factory=set)  # memories in more than one shape
-    _zeros: set[int] = field(default_factory=set)  # values from outside that are 0
     _touched: dict[int, list[int]] = field(default_factory=dict)  # memory -> accesses so far
     when: When = "always"
     guard: frozenset[str] = frozenset()  # counters that the guards around depend on
@@ -124,6 +124,7 @@ class Expander:
 
     def __post_init__(self) -> None:
         self.graph = Graph(self.addresses)
+        self._outside = Outside(self.personality.rules.constants_folded)
 
     def prepare(self, nodes: tuple[Node, ...], env: Env | None = None) -> None:
         """Read the statements below before any is run; ``env`` places them anew."""
@@ -204,10 +205,7 @@ class Expander:
                 assert op.access is not None
                 steps.append(Step("", site=self._site(op.access)))
             elif op.kind in _OUTSIDE:
-                value = self._from_outside((op.kind, op.type, op.value, op.access))
-                if op.kind == "const" and float(op.value) == 0:
-                    self._zeros.add(value)
-                steps.append(Step("", outside=value))
+                steps.append(Step("", outside=self._outside.of(op)))
             elif op.kind == "index":
                 steps.append(Step("", index=op.access))
             else:
@@ -221,14 +219,17 @@ class Expander:
     def _statement(self, statement: Statement, copies: Mapping[str, int]) -> None:
         plan = self._plans[id(statement)]
         values: list[int] = []
-        merged, graph = self._merged, self.graph
-        folds = self.personality.rules.reassociate and bool(self._zeros)
+        merged, graph, zeros = self._merged, self.graph, self._outside.zeros
+        folds = self.personality.rules.reassociate and bool(zeros)
         for step in self._steps(plan, copies):
             operator = step.operator
             if operator is not None:
                 operands = tuple([values[k] for k in step.operands])
-                if folds and step.kind == "add" and not self._zeros.isdisjoint(operands):
-                    values.append(next((v for v in operands if v not in self._zeros), operands[0]))
+                if folds and step.kind == "add" and not zeros.isdisjoint(operands):
+                    values.append(next((v for v in operands if v not in zeros), operands[0]))
+                    continue
+                if (constant := self._outside.computed(step.head, operands)) is not None:
+                    values.append(constant)
                     continue
                 key = (step.head, operands)
                 found = merged.get(key)
@@ -242,7 +243,7 @@ class Expander:
                 values.append(self._load(step.site, statement, copies))
             elif step.index is not None:
                 held = tuple(copies.get(v, 0) for v in sorted(step.index.indices[0].variables()))
-                values.append(self._from_outside(("index", step.index, held)))
+                values.append(self._outside.value(("index", step.index, held)))
             else:
                 values.append(step.outside)
         self._store(plan.target, statement, values[-1], copies)
@@ -252,9 +253,6 @@ class Expander:
         guards = self.graph.guards if self.guard and plan.regrouped else {}
         early = (guards.get(s.place(self.addresses, copies), self.guard) for s in plan.early)
         return plan.regrouped if guards and not any(early) else plan.steps
-
-    def _from_outside(self, key: tuple[object, ...]) -> int:
-        return self._outside.setdefault(key, -1 - len(self._outside))
 
     def _site(self, access: Access) -> Site:
         placed = self._placed

@@ -142,6 +142,8 @@ class Rules:
             dimension that is updated in place.
         each_selected: where the bank is not known in several dimensions, what is selected in each has
             a register.
+        constants_folded: what is computed from constants alone is a constant, also where copies of a loop
+            pass it on through elements of an array.
         stores_unmerge: loads of an array are merged only where no store to it is in between.
         interval_states: the state machine of a pipeline has the states of its interval, and an enable
             for each iteration that overlaps; else its LUTs go with the states of an iteration.
@@ -198,6 +200,7 @@ class Rules:
     shifted_registers: bool = True
     elements_apart: bool = True
     interval_states: bool = False
+    constants_folded: bool = False
     stores_unmerge: bool = False
     each_selected: bool = False
 
