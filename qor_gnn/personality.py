@@ -146,7 +146,8 @@ class Rules:
             pass it on through elements of an array.
         stores_unmerge: loads of an array are merged only where no store to it is in between.
         interval_states: the state machine of a pipeline has the states of its interval, and an enable
-            for each iteration that overlaps; else its LUTs go with the states of an iteration.
+            for each iteration that overlaps: without such, registers are those of a sequential body;
+            else its LUTs go with the states of an iteration.
         elements_apart: where every element of an array has a register, each module has its own; else
             those that read the same row share them.
     """

@@ -117,8 +117,12 @@ def kept_out(leaf: Leaf, sums: Sums, shared: Pools) -> None:
     body = leaf.body
     table, graph = body.addresses, body.graph
     before = 0
+    again: set[int] = set()
     for n in body.hoisted:
         address = graph.address[n]
+        if address >= 0 and address in again:
+            continue  # another copy loads it as well, behind a store to its array
+        again.add(address)
         name = graph.statement[n].target.memory
         memory = table.memory(address) if address >= 0 else _named(leaf, name)
         before += word(memory)

@@ -72,6 +72,12 @@ class Leaf:
         return [n for n in self.body.nodes if address[n] >= 0]
 
     @property
+    def overlaps(self) -> bool:
+        """It is a pipeline; one in which no two iterations overlap may be as a sequential body is."""
+        apart = self.body.personality.rules.interval_states and self.period >= self.times.states
+        return self.pipelined and not apart
+
+    @property
     def counts(self) -> bool:
         """Its nest copies an array, and has one counter."""
         rules = self.body.personality.rules

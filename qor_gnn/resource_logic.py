@@ -88,7 +88,7 @@ def _operands(own: Sequence[Leaf], sums: Sums) -> None:
     """
     inputs: dict[Slot, set[object]] = defaultdict(set)
     for number, leaf in enumerate(own):
-        if leaf.pipelined or (leaf.region.outlined and _parted(leaf)):
+        if leaf.overlaps or (leaf.region.outlined and _parted(leaf)):
             _operands_by_count(leaf, sums)
             continue
         for slot, d in operand_slots(leaf):

@@ -37,7 +37,7 @@ class _Pool:
 
     def assign(self, leaf: Leaf, source: object, count: int) -> None:
         """Give the values registers by turns."""
-        if leaf.pipelined:
+        if leaf.overlaps:
             return  # there each operation has an input of its own
         if count <= 1:
             for n in self.nodes:

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from dsl.builder import ProgramBuilder
-from dsl.steps import Partition, Step, Unroll
+from dsl.steps import Partition, Pipeline, Step, Unroll
 from dsl.types import f64
 from qor_gnn.address_cost import divisions, exits_dsp
 from qor_gnn.binding import region_units
@@ -27,6 +27,7 @@ from qor_gnn.resource_logic import logic, module_logic
 from qor_gnn.resource_registers import registers
 from qor_gnn.resource_tables import ADDER, multiplexer
 from qor_gnn.resource_terms import Sums
+from qor_gnn.resources import terms_of
 
 TOOL = personality("vitis-2025.1-u200-4ns")
 ROWS, COLUMNS = 60, 80
@@ -130,6 +131,30 @@ def test_each_operation_of_such_a_module_is_an_input_of_its_unit() -> None:
     module_logic([leaf], sums)
     # 32 products (by a constant: one operand) and 64 sums of two operands.
     assert sums.lut["operands"] >= multiplexer(33) + 2 * multiplexer(65)
+
+
+def over_time(factor: int) -> tuple[Region, Sums]:
+    """jacobi-1d pipelined over time, every element in a register: where the iterations end, and terms."""
+    p = ProgramBuilder("over_time")
+    a, b = (p.local(name, f64, (8,)) for name in "AB")
+    t, i, j = p.loops(t=40, i=range(1, 7), j=range(1, 7))
+    p.compute("S", (t, i), b[i], (a[i - 1] + a[i] + a[i + 1]) * 0.3)
+    p.compute("T", (t, j), a[j], (b[j - 1] + b[j] + b[j + 1]) * 0.3, after=("S", t))
+    (loop,) = regions_of(
+        p, Pipeline("t"), Unroll("t", factor), Partition("A", 0), Partition("B", 0)
+    )
+    return loop, terms_of([[loop]], region_units(loop))
+
+
+def test_iterations_of_a_pipeline_that_do_not_overlap_share_operands_registers() -> None:
+    (once, alone), (_, copied) = over_time(2), over_time(4)
+    (leaf,) = leaves([once])
+    assert leaf.pipelined
+    assert not leaf.overlaps
+    # By operations it would be twice as much.
+    assert 0 < copied.lut["operands"] < 1.2 * alone.lut["operands"]
+    # What copies load again behind a store is loaded once in front of the loop.
+    assert copied.ff["before"] == alone.ff["before"]
 
 
 def test_a_loop_that_nobody_wanted_to_pipeline_is_the_functions_own() -> None:
