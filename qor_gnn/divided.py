@@ -6,8 +6,9 @@ switch over the banks, which stands in front of the iteration: all its loads wai
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
+from qor_gnn.address import Addresses, Terms
 from qor_gnn.graph import LOAD, STORE, Graph
 from qor_gnn.personality import Rules
 
@@ -121,3 +122,43 @@ def _states(graph: Graph, node: int, rules: Rules) -> int:
     """Of a division: one for each bit of a wide index but the last two."""
     extent = max(graph.addresses.memory(graph.address[node]).shape)
     return max(rules.modulus, (extent - 1).bit_length() - 2)
+
+
+def rows_divided(graph: Graph, inner: str) -> bool:
+    """Only a division tells in which bank of an array's rows a loop is that updates the array: the tool
+    divides in the loop around, which is flattened no more.
+
+    Args:
+        graph: the operations of an iteration.
+        inner: the counter of the innermost loop.
+    """
+    table, arrays = graph.addresses, updated(graph)
+    return any(
+        terms[0][0] != inner
+        for a in {a for a in graph.address if a >= 0 and table.shape(a).memory in arrays}
+        for terms in _remainders(table, a)
+        if len(terms) == 1
+    )
+
+
+def divides(table: Addresses, address: int, variables: Collection[str]) -> bool:
+    """Only a division of what a body with these counters moves tells the bank of an access."""
+    return any(v in variables for terms in _remainders(table, address) for v, _ in terms)
+
+
+def updated(graph: Graph) -> set[int]:
+    """Arrays of which other elements are loaded than those that are stored."""
+    table = graph.addresses
+    stored = {*graph.stores, *graph.conditional}
+    stored |= {a for a, kind in zip(graph.address, graph.kind, strict=True) if kind == STORE}
+    memories = {table.shape(a).memory for a in stored}
+    return {m for a in graph.loads if a not in stored and (m := table.shape(a).memory) in memories}
+
+
+def _remainders(table: Addresses, address: int) -> Iterator[Terms]:
+    """What moves of dimensions whose bank is not known, if their number of banks is no power of two."""
+    shape, memory = table.shape(address), table.memory(address)
+    dims = zip(shape.terms, shape.resolved, memory.splits, memory.shape, strict=True)
+    for terms, known, split, extent in dims:
+        if not known and split.factor < extent and split.factor & (split.factor - 1):
+            yield terms

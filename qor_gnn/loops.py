@@ -10,6 +10,7 @@ from math import ceil
 from dsl.affine import Affine
 from qor_gnn.address import Addresses
 from qor_gnn.body import Body, block, loop_body
+from qor_gnn.divided import rows_divided
 from qor_gnn.graph import STORE, Expander, Graph
 from qor_gnn.interval import carried_distance, only_load
 from qor_gnn.personality import Personality
@@ -226,6 +227,12 @@ def flattened_body(scope: Scope, chain: tuple[Loop, ...], env: dict[str, Affine]
         kept = promotable(graph, frozenset({chain[-1].iv}))
         if any(not graph.addresses.memory(a).in_registers for a in kept):
             return None
+    if (
+        len(chain) > 1
+        and scope.personality.rules.rows_divided
+        and rows_divided(graph, chain[-1].iv)
+    ):
+        return None
     variables = tuple(loop.iv for loop in chain)
     if scope.personality.rules.product_saved:
         graph = hastened(graph, frozenset(variables), scope.personality.rules)

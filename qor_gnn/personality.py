@@ -148,6 +148,11 @@ class Rules:
         interval_states: the state machine of a pipeline has the states of its interval, and an enable
             for each iteration that overlaps: without such, registers are those of a sequential body;
             else its LUTs go with the states of an iteration.
+        rows_divided: a nest that updates an array whose rows are in banks by a remainder divides in front of
+            its innermost loop, and is not flattened.
+        loads_wait: in pipelines that do not start in each state addresses of loads of an array that they
+            update as well wait in registers; and only remainders that an iteration has to divide for come
+            so late that each bank's value is kept.
         elements_apart: where every element of an array has a register, each module has its own; else
             those that read the same row share them.
     """
@@ -204,6 +209,8 @@ class Rules:
     constants_folded: bool = False
     stores_unmerge: bool = False
     each_selected: bool = False
+    rows_divided: bool = False
+    loads_wait: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,18 +8,10 @@ from itertools import product
 from math import lcm
 
 from qor_gnn.address import Residues, bank_classes
-from qor_gnn.address_cost import Division, divisions
 from qor_gnn.graph import LOAD, STORE
 from qor_gnn.resource_leaves import Leaf
 from qor_gnn.resource_places import banks_of, selection, turns
-from qor_gnn.resource_tables import (
-    ADDER,
-    WIDE_DIVIDER,
-    divider,
-    division_adders,
-    multiplexer,
-    subtraction,
-)
+from qor_gnn.resource_tables import ADDER, multiplexer
 from qor_gnn.resource_terms import Sums
 
 _NO_ADDER = 6  # of an address whose parts do not overlap
@@ -43,21 +35,6 @@ def logic(leaf: Leaf, sums: Sums) -> None:
         # A selection of which only the guarded store was left is the guard of the store.
         if operator is not None and n in taken:
             sums.lut_fixed += operator.lut
-    narrow = leaf.body.personality.rules.narrow
-    for division in divisions(leaf.body) if narrow else ():
-        lut, ff = _division(division, narrow)
-        sums.lut_fixed += lut
-        sums.ff_fixed += ff
-
-
-def _division(division: Division, narrow: int) -> tuple[int, int]:
-    """LUTs and flip-flops of a division; one of more than ``narrow`` bits is in DSP slices."""
-    width = (division.extent - 1).bit_length()
-    if division.wide:
-        return WIDE_DIVIDER
-    if division.rest:
-        return subtraction(width, division.factor), 0
-    return divider(width) if width <= narrow else (division_adders(width, division.factor), 0)
 
 
 def module_logic(own: Sequence[Leaf], sums: Sums) -> None:

@@ -11,10 +11,10 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from math import prod
 
-from qor_gnn.divided import quotients
+from qor_gnn.divided import divides, quotients, updated
 from qor_gnn.paths import register_paths
 from qor_gnn.resource_leaves import Leaf, stored_apart
-from qor_gnn.resource_places import word
+from qor_gnn.resource_places import turns, word
 from qor_gnn.resource_terms import Sums
 from qor_gnn.switches import switch_stores
 
@@ -242,6 +242,7 @@ def _elements(leaf: Leaf, address: int, shared: Pools) -> None:
 
 def _split(leaf: Leaf, selected: list[int], sums: Sums) -> None:
     """Loads that could have come earlier from some bank: every bank's value is kept."""
+    early = leaf.body.personality.rules.loads_wait and leaf.pipelined and leaf.period > 1
     several = [n for n in selected if leaf.times.start[n] > 0 and len(leaf.body.ports[n]) > 1]
     if not several:
         return
@@ -254,8 +255,11 @@ def _split(leaf: Leaf, selected: list[int], sums: Sums) -> None:
             at += 1
         first_free[port] = at  # free before it
     for n in several:
+        address = leaf.body.graph.address[n]
+        if early and not divides(table, address, leaf.body.variables):
+            continue  # known in time
         if any(first_free[port] >= start[n] for port, _ in ports[n]):
-            place = leaf.places[table.shape_of[leaf.body.graph.address[n]]]
+            place = leaf.places[table.shape_of[address]]
             sums.ff["split"] += place.word * (min(len(ports[n]), place.reached) - 1)
 
 
@@ -270,9 +274,7 @@ def _store_addresses(leaf: Leaf, sums: Sums) -> None:
     loaded = {graph.address[n]: scheduled[n] for n in leaf.loads()}
     body, rules = leaf.body, leaf.body.personality.rules
     shifted = rules.shifted_registers or -1 in quotients(graph, body.nodes, body.variables)
-    if leaf.region.outlined and body.in_blocks:
-        waiting = (leaf.places[table.shape_of[graph.address[n]]] for n in leaf.loads())
-        sums.ff["addresses"] += sum(place.bits for place in waiting if not place.single)
+    sums.ff["addresses"] += _load_addresses(leaf)
     for n in leaf.stores():
         address = graph.address[n]
         place = leaf.places[table.shape_of[address]]
@@ -292,3 +294,26 @@ def _store_addresses(leaf: Leaf, sums: Sums) -> None:
             if address in loaded and not updated:
                 sums.ff["long"] += count * (_SHIFT + bits)
             sums.lut["long"] += 1 if updated else count
+
+
+def _load_addresses(leaf: Leaf) -> int:
+    """Flip-flops of addresses that wait for their loads, in each bank that a load may be in.
+
+    Blocks of code have them, and pipelines that do not start in each state, of an array that they
+    update as well: where copies cannot be compared, or where a remainder tells the bank.
+    """
+    body = leaf.body
+    table, address, blocks = body.addresses, body.graph.address, body.in_blocks
+    if leaf.region.outlined and blocks:
+        places = (leaf.places[table.shape_of[address[n]]] for n in leaf.loads())
+        return sum(place.bits for place in places if not place.single)
+    if not (body.personality.rules.loads_wait and leaf.pipelined and leaf.period > 1):
+        return 0
+    total, arrays = 0, updated(body.graph)
+    for n in leaf.loads():
+        place = leaf.places[table.shape_of[address[n]]]
+        if table.shape(address[n]).memory not in arrays or place.single or place.complete:
+            continue
+        if blocks or turns(table, address[n], leaf.steps):
+            total += place.bits * place.reached
+    return total

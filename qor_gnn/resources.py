@@ -16,6 +16,7 @@ from typing import Any
 from dsl.errors import InputError
 from qor_gnn.regions import Region
 from qor_gnn.resource_control import control, kept_out
+from qor_gnn.resource_divisions import index_divisions
 from qor_gnn.resource_guards import wide_guards
 from qor_gnn.resource_leaves import Leaf, leaves
 from qor_gnn.resource_logic import logic, module_logic
@@ -81,6 +82,7 @@ def _function(regions: Sequence[Region], own: Sequence[Leaf], sums: Sums) -> Non
         logic(leaf, sums)
         modules.setdefault(leaf.module, []).append(leaf)
     wide_guards(own, sums)
+    index_divisions(own, sums)
     for bodies in modules.values():
         module_logic(bodies, sums)
     for (name, *_), amount in shared.items():

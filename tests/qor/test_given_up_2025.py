@@ -22,10 +22,11 @@ from qor_gnn.loops import Scope
 from qor_gnn.personality import Personality, personality
 from qor_gnn.regions import Region
 from qor_gnn.resource_control import FRAME, loop_control, states_of
+from qor_gnn.resource_divisions import index_divisions
 from qor_gnn.resource_leaves import leaves
 from qor_gnn.resource_logic import logic, module_logic
 from qor_gnn.resource_registers import registers
-from qor_gnn.resource_tables import ADDER, multiplexer
+from qor_gnn.resource_tables import ADDER, divider, multiplexer
 from qor_gnn.resource_terms import Sums
 from qor_gnn.resources import terms_of
 
@@ -223,3 +224,49 @@ def test_rows_behind_an_exit_are_divided_as_wide_numbers(factor: int, slices: in
     regions = regions_of(stencil(), *THREE, Unroll("t", 2), Unroll("i", factor))
     assert exits_dsp(regions) == slices
     assert exits_dsp(regions_of(stencil(), Unroll("i", factor))) == 0
+
+
+def test_what_tells_the_bank_of_a_row_is_divided_in_front_of_the_loop() -> None:
+    # seidel-2d without a directive: 118 iterations at interval 46 and 30 cycles a row. Two copies of i have four
+    # rows to divide, and each of their pipelines three columns: 7 bits each.
+    for tool, loops in ((TOOL, ["j"]), (under(rows_divided=False), ["t", "i", "j"])):
+        (pipeline,) = innermost(regions_of(stencil(), *THREE, tool=tool))
+        assert [loop.iv for loop in pipeline.loops] == loops
+    # What a nest reads of another array than it updates does not keep it from being flattened.
+    apart = Partition("H", 0, factor=3), Partition("H", 1, factor=3)
+    (pipeline,) = innermost(regions_of(updates(), *apart))
+    assert [loop.iv for loop in pipeline.loops] == ["i", "j"]
+    for tool, count in ((TOOL, 4 + 2 * 3), (under(rows_divided=False), 2 * (3 + 3))):
+        sums = Sums()
+        index_divisions(leaves(regions_of(stencil(), *THREE, Unroll("i", 2), tool=tool)), sums)
+        assert (sums.lut_fixed, sums.ff_fixed) == tuple(count * each for each in divider(7))
+
+
+@pytest.mark.parametrize(
+    ("steps", "waiting"), [(THREE, 9 * 9 * 11), ((Unroll("j", 4),), (4 * 9 - 3) * 14)]
+)
+def test_addresses_wait_for_loads_of_what_is_updated(steps: tuple[Step, ...], waiting: int) -> None:
+    # seidel-2d: each of nine loads may be in nine banks of 1,600 words; with L2 at 4, whose copies cannot be
+    # compared, 36 loads but the three that the copy in front stores are of one array of 14,400.
+    found = []
+    for tool in (TOOL, under(loads_wait=False)):
+        (leaf,) = leaves(regions_of(stencil(), *steps, tool=tool))
+        assert leaf.pipelined
+        sums = Sums()
+        registers(leaf, sums, {})
+        found.append(sums.ff["addresses"])
+    assert found[0] - found[1] == waiting
+
+
+def test_banks_that_are_known_in_time_keep_no_values() -> None:
+    # Two copies of j in four banks of columns: low bits tell the bank, and the row's has been divided before.
+    found = []
+    four = Partition("A", 0, factor=3), Partition("A", 1, factor=4)
+    for steps in (THREE, (*four, Unroll("j", 2))):
+        for tool in (TOOL, under(loads_wait=False)):
+            (leaf,) = leaves(regions_of(stencil(), *steps, tool=tool))
+            sums = Sums()
+            registers(leaf, sums, {})
+            found.append(sums.ff["split"])
+    assert found[0] == found[1] > 0
+    assert found[2] == 0 < found[3]

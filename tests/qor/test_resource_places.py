@@ -17,6 +17,7 @@ from qor_gnn.loops import Scope
 from qor_gnn.personality import Personality, personality
 from qor_gnn.region import Guard, Loop
 from qor_gnn.regions import Region
+from qor_gnn.resource_divisions import index_divisions
 from qor_gnn.resource_leaves import Leaf, leaves
 from qor_gnn.resource_logic import logic, port_uses
 from qor_gnn.resource_places import banks_of
@@ -165,6 +166,7 @@ def divided(n: int) -> tuple[int, int]:
         s.partition("x", 0, "cyclic", banks)
         (leaf,) = leaves(regions_of(p, s, personality(U200)))
         sums = logic_of([leaf])
+        index_divisions([leaf], sums)
         count = len(divisions(leaf.body))
         assert count == (banks & (banks - 1) != 0)
         return round(sums.lut_fixed), round(sums.ff_fixed)
