@@ -108,6 +108,8 @@ class Rules:
             chooses the bank, its subscript does not tell when an element is accessed again.
         counters_hide: in a pipeline counters that do not move a subscript by multiples of what the
             innermost one does hide its remainder by a number of banks that is no power of two.
+        remainders_late: a load whose bank is the remainder of a division reads every bank, where ports
+            take those of all copies in an interval, and what they deliver waits.
         blurred: copies of a loop that does not start at 0 and may end behind some of them: the tool
             cannot tell elements that different copies access apart.
         modulus, wide_modulus: states of an address of which only the remainder of a division by the number of
@@ -184,6 +186,7 @@ class Rules:
     banks_rotate: bool = False
     banks_hide: bool = False
     counters_hide: bool = False
+    remainders_late: bool = False
     blurred: bool = False
     modulus: int = 0
     wide_modulus: int = 0

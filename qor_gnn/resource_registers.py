@@ -15,6 +15,7 @@ from qor_gnn.divided import divides, quotients, updated
 from qor_gnn.paths import register_paths
 from qor_gnn.resource_leaves import Leaf, stored_apart
 from qor_gnn.resource_places import turns, word
+from qor_gnn.resource_remainders import remainders
 from qor_gnn.resource_terms import Sums
 from qor_gnn.switches import switch_stores
 
@@ -180,6 +181,7 @@ def _loads(leaf: Leaf, sums: Sums, shared: Pools) -> None:
     pools: dict[int, _Pool] = {}
     selected: list[int] = []
     rows: set[int] = set()
+    late = remainders(leaf)
     for n in leaf.loads():
         place = places[shape_of[address[n]]]
         if place.single and place.reached <= 1:
@@ -189,7 +191,7 @@ def _loads(leaf: Leaf, sums: Sums, shared: Pools) -> None:
             sums.ff["selected_complete"] += bits
             rows.add(address[n])
             continue
-        ready = start[n] + 1
+        ready = max(start[n], late.beside.get(n, 0)) + 1
         end = get(n, 0)
         if end <= ready:
             end = ready + 1
@@ -217,7 +219,9 @@ def _loads(leaf: Leaf, sums: Sums, shared: Pools) -> None:
         count = 1 if len(pool.spans) == 1 else alive(leaf, pool.spans)
         keep(shared, (name, leaf.module, which, where), pool.bits * count)
         pool.assign(leaf, (which, where), count)
-    _split(leaf, selected, sums)
+    if late.words:
+        sums.ff[name] += late.words * places[shape_of[address[min(late.loads)]]].word
+    _split(leaf, [n for n in selected if n not in late.loads], sums)
 
 
 def _stays(leaf: Leaf, address: int) -> bool:

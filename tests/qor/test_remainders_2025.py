@@ -14,6 +14,9 @@ from qor_gnn.loops import Scope
 from qor_gnn.personality import personality
 from qor_gnn.resource_leaves import Leaf, leaves
 from qor_gnn.resource_places import banks_of
+from qor_gnn.resource_registers import registers
+from qor_gnn.resource_remainders import remainders
+from qor_gnn.resource_terms import Sums
 from tests.qor.designs import region_tree
 
 TOOL = personality("vitis-2025.1-u200-4ns")
@@ -63,3 +66,73 @@ def test_loops_that_are_not_pipelined_hide_nothing() -> None:
     leaf = body(8, 64, 18, longest=-1)
     assert not leaf.pipelined
     assert reached(leaf) == 9
+
+
+# ------------------------------------------------------------------------- what waits for remainders
+
+
+def row_by_column(copies: int, banks: int, late: bool = True) -> Leaf:
+    """``y[j] += z[k] * x[j + 64*k]``, so many copies of k, x in cyclic banks: interval 6."""
+    p = ProgramBuilder("columns")
+    x, z, y = (p.placeholder(name, f64, (n,)) for name, n in (("x", SIZE), ("z", 64), ("y", 64)))
+    j, k = p.loops(j=64, k=64)
+    p.compute("S", (j, k), y[j], y[j] + z[k] * x[j + 64 * k])
+    s = ScheduleBuilder()
+    s.unroll("S.k", copies)
+    s.partition("x", 0, "cyclic", banks)
+    s.partition("z", 0, "cyclic", copies // 2)
+    kernel = region_tree(p, s)
+    scope = Scope(kernel, replace(TOOL, rules=replace(TOOL.rules, remainders_late=late)))
+    found = leaves(function_latency(scope, kernel.functions[0])[1])
+    (leaf,) = (leaf for leaf in found if leaf.pipelined)
+    assert leaf.period == 6
+    return leaf
+
+
+def kept(leaf: Leaf) -> dict[str, float]:
+    """Amounts of FF terms."""
+    sums = Sums()
+    registers(leaf, sums, {})
+    return dict(sums.ff)
+
+
+@pytest.mark.parametrize(("copies", "banks", "values"), [(2, 3, 1), (4, 5, 2), (8, 9, 2)])
+def test_all_banks_are_read_ahead_of_the_remainder_where_their_ports_take_all_loads(
+    copies: int, banks: int, values: int
+) -> None:
+    leaf = row_by_column(copies, banks)
+    found = remainders(leaf)
+    assert len(found.loads) == copies
+    assert found.words == banks * 2 * values
+    assert not found.beside
+    assert kept(leaf)["loaded_pipelined"] == 64 * found.words
+
+
+@pytest.mark.parametrize("banks", [4, 8])
+def test_low_bits_are_there_at_once(banks: int) -> None:
+    assert not remainders(row_by_column(banks, banks)).loads
+
+
+def test_nothing_waits_where_a_bank_is_read_for_the_load_that_it_is_the_bank_of() -> None:
+    leaf = row_by_column(16, 17)  # of 12 that two ports take in six states
+    found = remainders(leaf)
+    assert len(found.loads) == 16
+    assert found.words == 0
+    # The other factors are loaded with them: of these none is in a shift register.
+    assert len(found.beside) == 32
+    before, now = kept(row_by_column(16, 17, late=False)), kept(leaf)
+    assert now["long"] == 128  # y
+    assert before["long"] > 5 * now["long"]
+    assert before["split"] > now.get("split", 0) == 0
+
+
+def test_one_load_by_itself_counts_through_the_banks() -> None:
+    p = ProgramBuilder("vector")
+    x, y = p.placeholder("x", f64, (390,)), p.placeholder("y", f64, (64,))
+    j, k = p.loops(j=64, k=390)
+    p.compute("S", (j, k), y[j], y[j] + x[k])
+    s = ScheduleBuilder()
+    s.partition("x", 0, "cyclic", 13)
+    kernel = region_tree(p, s)
+    (leaf,) = leaves(function_latency(Scope(kernel, TOOL), kernel.functions[0])[1])
+    assert not remainders(leaf).loads
