@@ -155,6 +155,8 @@ class Rules:
         loads_wait: in pipelines that do not start in each state addresses of loads of an array that they
             update as well wait in registers; and only remainders that an iteration has to divide for come
             so late that each bank's value is kept.
+            for each iteration that overlaps, at interval 1 none; else its LUTs go with the states of an
+            iteration.
         elements_apart: where every element of an array has a register, each module has its own; else
             those that read the same row share them.
     """

@@ -86,11 +86,11 @@ def _pipeline(leaf: Leaf, sums: Sums) -> None:
         terms["pipeline"] += leaf.module != OWN
         terms["levels"] += levels
     sums.ff["stages"] += leaf.times.states
-    if leaf.period > 1 and leaf.body.personality.rules.interval_states:
+    if not leaf.body.personality.rules.interval_states:
+        sums.lut["stages"] += leaf.times.states
+    elif leaf.period > 1:  # else an enable is the flip-flop of the stage before it
         sums.lut["stages"] += -(-leaf.times.states // leaf.period)
         sums.lut["fsm"] += multiplexer(leaf.period + 1)
-    else:
-        sums.lut["stages"] += leaf.times.states
     each = leaf.body.personality.rules.each_flattened
     sums.lut["loop_flat"] += levels - 1 if each else levels > 1
 
