@@ -146,6 +146,7 @@ class Rules:
             a register.
         constants_folded: what is computed from constants alone is a constant, also where copies of a loop
             pass it on through elements of an array.
+        each_decoded: where the bank of a store is not known in several dimensions, each is decoded by itself.
         stores_unmerge: loads of an array are merged only where no store to it is in between.
         interval_states: the state machine of a pipeline has the states of its interval, and an enable
             for each iteration that overlaps: without such, registers are those of a sequential body;
@@ -213,6 +214,7 @@ class Rules:
     interval_states: bool = False
     constants_folded: bool = False
     stores_unmerge: bool = False
+    each_decoded: bool = False
     each_selected: bool = False
     rows_divided: bool = False
     loads_wait: bool = False

@@ -162,7 +162,7 @@ def _banks(leaf: Leaf, sums: Sums) -> None:
         if kind == LOAD:
             sums.lut[name] += count * places[shape].selection
         elif leaf.pipelined:
-            sums.lut["decoder"] += count * (places[shape].reached - 1)
+            sums.lut["decoder"] += count * places[shape].decoded
     for n in (*body.hoisted, *body.carried):
         if graph.kind[n] == LOAD:
             sums.lut["banks_before"] += selection(table, graph.address[n], leaf.steps)

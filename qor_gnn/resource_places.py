@@ -155,6 +155,7 @@ class Place:
         single: every bank is a single element: no memory.
         complete: dimensions that move are split completely: a multiplexer of registers is left.
         reached: banks that it may be in.
+        decoded: those but one in each dimension, where a dimension's bank is decoded by itself.
         selections: multiplexers behind each other that have a register, where there are any.
         selection: LUTs to select among them.
         bits: width of the address inside a bank.
@@ -167,6 +168,7 @@ class Place:
     single: bool
     complete: bool
     reached: int
+    decoded: int
     selections: int
     selection: float
     bits: int
@@ -192,6 +194,13 @@ def places(body: Body, steps: Steps) -> dict[int, Place]:
     return found
 
 
+def _decoders(body: Body, address: int, steps: Steps) -> int:
+    """Banks that a store may be in but one, of all or of each dimension."""
+    if not body.personality.rules.each_decoded:
+        return reached(body.addresses, address, steps) - 1
+    return sum(one.banks - 1 for one in unknown_banks(body.addresses, address, steps))
+
+
 def _place(body: Body, node: int, steps: Steps) -> Place:
     table, address = body.addresses, body.graph.address[node]
     memory, terms = table.memory(address), table.shape(address).terms
@@ -211,6 +220,7 @@ def _place(body: Body, node: int, steps: Steps) -> Place:
         memory.in_registers,
         only_multiplexed(body, node),
         reached(table, address, steps),
+        _decoders(body, address, steps),
         len(unknown_banks(table, address, steps)) if body.personality.rules.each_selected else 1,
         selection(table, address, steps),
         bits,

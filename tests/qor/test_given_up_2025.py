@@ -5,6 +5,7 @@ it does not know (xcu200 at 4 ns: a load takes 2 states, an f64 product 7, a sum
 from __future__ import annotations
 
 from dataclasses import replace
+from math import prod
 
 import pytest
 
@@ -25,6 +26,7 @@ from qor_gnn.resource_control import FRAME, loop_control, states_of
 from qor_gnn.resource_divisions import index_divisions
 from qor_gnn.resource_leaves import leaves
 from qor_gnn.resource_logic import logic, module_logic
+from qor_gnn.resource_places import unknown_banks
 from qor_gnn.resource_registers import registers
 from qor_gnn.resource_tables import ADDER, divider, multiplexer
 from qor_gnn.resource_terms import Sums
@@ -204,6 +206,24 @@ def test_what_is_selected_in_each_dimension_has_a_register() -> None:
         found.append(sums.ff["selected"])
     assert len(loads) == 9
     assert found[0] == 2 * found[1] > 0
+
+
+def test_the_bank_of_a_store_is_decoded_in_each_dimension() -> None:
+    # One of three rows and one of four columns or so: an enable for each, not for each bank.
+    found = []
+    for tool in (TOOL, under(each_decoded=False)):
+        (leaf,) = (x for x in leaves(regions_of(stencil(), *THREE, tool=tool)) if x.pipelined)
+        graph, table = leaf.body.graph, leaf.body.addresses
+        sums = Sums()
+        logic(leaf, sums)
+        found.append(sums.lut["decoder"])
+        banks = [
+            [one.banks for one in unknown_banks(table, graph.address[n], leaf.steps)]
+            for n in leaf.stores()
+        ]
+    assert all(len(dimensions) == 2 for dimensions in banks)
+    assert found[0] == sum(n - 1 for dimensions in banks for n in dimensions)
+    assert found[1] == sum(prod(dimensions) - 1 for dimensions in banks) > found[0]
 
 
 @pytest.mark.parametrize(("n", "count"), [(120, 3), (600, 0)])
