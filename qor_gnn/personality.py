@@ -98,6 +98,8 @@ class Rules:
         tree_carries: the accumulator is a leaf of that tree, instead of being added to its sum.
         product_saved: states of each product on a recurrence of several operators through registers,
             which then closes a state later.
+        shared_product: states for which what is loaded waits besides, at intervals of three states and
+            more, where it is multiplied by a product that several copies share.
         guarded_loads: what is loaded only under a guard that changes from one iteration to the next is
             loaded in the loop, though its subscripts do not move.
         guards_flatten: a nest flattens although its inner loop updates, under a guard, an element that
@@ -182,6 +184,7 @@ class Rules:
     reassociate: bool = False
     tree_saved: int = 0
     product_saved: int = 0
+    shared_product: int = 0
     exit: int = 0
     tree_carries: bool = False
     guarded_loads: bool = False

@@ -6,7 +6,7 @@ states of the function itself.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -143,6 +143,9 @@ def _leaf(region: Region, body: Body, times: Times, around: tuple[Region, ...]) 
         if period == 1:
             times = _sunk(body, times)
     last = last_uses(body, times, hold)
+    if pipeline is not None and hold and (states := body.personality.rules.shared_product):
+        for n in _beside_shared(body):
+            last[n] += states
     steps = _steps((*(loop for nest in around for loop in nest.loops), *region.loops))
     found = places(body, steps)
     piped = pipeline is not None
@@ -214,6 +217,16 @@ def last_uses(body: Body, times: Times, hold: bool) -> dict[int, int]:
             if at > get(d, -1):
                 last[d] = at
     return last
+
+
+def _beside_shared(body: Body) -> set[int]:
+    """Loads that are multiplied by a product that several others take as well."""
+    graph = body.graph
+    products = [n for n in body.nodes if graph.kind[n] == "mul"]
+    taken = Counter(d for n in products for d in graph.deps[n] if graph.kind[d] == "mul")
+    shared = {d for d, times in taken.items() if times > 1}
+    beside = (n for n in products if not shared.isdisjoint(graph.deps[n])) if shared else ()
+    return {d for n in beside for d in graph.deps[n] if graph.kind[d] == LOAD}
 
 
 def stored_apart(leaf: Leaf, loaded: set[int]) -> set[int]:
