@@ -89,6 +89,9 @@ class Rules:
         address, address_dsp: states and DSP slices of a row's number times its length, where an
             address of a flattened nest needs it.
         flatten_imperfect: nests flatten around statements that are not in the innermost loop.
+        ports_apart: a load and a store of one bank, which has two ports, do not share one.
+        operands_merged: operations of a pipeline that take one value take it through one input of a
+            unit's multiplexer.
         promote_first: accumulators go into registers before nests flatten, and so prevent it.
         whole_copies: a partial last iteration of an unrolled loop counts as a whole one.
         late_nests_short: of an unrolled loop around a single other one that does not start at 0 a
@@ -214,6 +217,8 @@ class Rules:
     each_flattened: bool = False
     shifted_registers: bool = True
     elements_apart: bool = True
+    ports_apart: bool = False
+    operands_merged: bool = False
     interval_states: bool = False
     constants_folded: bool = False
     stores_unmerge: bool = False

@@ -12,6 +12,9 @@ Taken = tuple[tuple[int, int], ...]
 
 _ANY_NUMBER = 1 << 30  # of accesses to registers
 
+ANY = "any"
+"""The kind of port that loads and stores share."""
+
 PortKey = tuple[int, str, tuple[int, ...]]
 """Memory, ``load``, ``store`` or ``any``, and the residues that make the bank class."""
 
@@ -57,7 +60,7 @@ def _asked(
     ports = personality.ports[declared.storage or fallback]
     own = (kind, ports.read if kind == LOAD else ports.write)
     if ports.both < ports.read + ports.write:
-        return (own, ("any", ports.both))
+        return (own, (ANY, ports.both))
     return (own,)
 
 

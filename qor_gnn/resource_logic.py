@@ -9,6 +9,7 @@ from math import lcm
 
 from qor_gnn.address import Residues, bank_classes
 from qor_gnn.graph import LOAD, STORE
+from qor_gnn.ports import ANY
 from qor_gnn.resource_leaves import Leaf
 from qor_gnn.resource_places import banks_of, selection, turns
 from qor_gnn.resource_tables import ADDER, multiplexer
@@ -61,7 +62,8 @@ def _operands(own: Sequence[Leaf], sums: Sums) -> None:
     """In front of each operand of a unit.
 
     It has an input for each register that an operand comes from; for each operation in a pipeline,
-    where registers move with their iteration, and where blocks of code share none.
+    where registers move with their iteration, and where blocks of code share none. Several operations
+    that take one value have one input where the tool merges them (`Rules.operands_merged`).
     """
     inputs: dict[Slot, set[object]] = defaultdict(set)
     for number, leaf in enumerate(own):
@@ -97,7 +99,9 @@ def operand_slots(leaf: Leaf) -> Iterator[tuple[Slot, int]]:
 def _operands_by_count(leaf: Leaf, sums: Sums) -> None:
     if leaf.period == 1:
         return
-    for count in Counter(slot for slot, _ in operand_slots(leaf)).values():
+    slots = operand_slots(leaf)
+    inputs = set(slots) if leaf.body.personality.rules.operands_merged else slots
+    for count in Counter(slot for slot, _ in inputs).values():
         if count > 1:
             sums.lut["operands"] += multiplexer(count + 1)
 
@@ -123,6 +127,10 @@ def port_uses(leaf: Leaf) -> Counter[tuple[str, object]]:
         for port, _ in body.ports[n]:
             memory, name, where = body.port_keys[port]
             uses[name, (memory, where)] += 1
+    if body.personality.rules.ports_apart:
+        for kind, bank in [key for key in uses if key[0] == ANY]:
+            if max(uses[LOAD, bank], uses[STORE, bank]) <= 1:
+                del uses[kind, bank]  # each has a port for itself
     return uses
 
 

@@ -19,7 +19,7 @@ from qor_gnn.region import Guard, Loop
 from qor_gnn.regions import Region
 from qor_gnn.resource_divisions import index_divisions
 from qor_gnn.resource_leaves import Leaf, leaves
-from qor_gnn.resource_logic import logic, port_uses
+from qor_gnn.resource_logic import logic, module_logic, port_uses
 from qor_gnn.resource_places import banks_of
 from qor_gnn.resource_tables import (
     bank_multiplexer,
@@ -354,3 +354,29 @@ def test_a_block_divides_subscripts_as_well() -> None:
     s.partition("x", 0, "cyclic", 3)
     blocks = [b for b in leaves(regions_of(p, s, personality(U200))) if not b.body.variables]
     assert [len(divisions(b.body)) for b in blocks] == [1]
+
+
+def together(tool: Personality) -> Leaf:
+    """A pipeline at interval 2: y[i] *= z[i], and v[i] = x[i] z[i]: one multiplier."""
+    p = ProgramBuilder("together")
+    (i,) = p.loops(i=16)
+    x, y, z, v = (p.placeholder(name, f32, (16,)) for name in "xyzv")
+    p.compute("S", (i,), y[i], y[i] * z[i])
+    p.compute("T", (i,), v[i], x[i] * z[i], after=("S", i))
+    s = ScheduleBuilder()
+    s.pipeline("S.i", 2)
+    (leaf,) = leaves(regions_of(p, s, tool))
+    return leaf
+
+
+def test_a_load_and_a_store_have_a_port_each_and_a_value_one_input() -> None:
+    """y's two ports need no multiplexers; z[i] is one input of the multiplier, x[i] and y[i] are two."""
+    tool = personality(U200)
+    shared = replace(tool, rules=replace(tool.rules, ports_apart=False, operands_merged=False))
+    leaf, other = together(tool), together(shared)
+    assert max(port_uses(leaf).values()) == 1 < max(port_uses(other).values())
+    sums, more = Sums(), Sums()
+    module_logic([leaf], sums)
+    module_logic([other], more)
+    assert (sums.lut["operands"], more.lut["operands"]) == (multiplexer(3), 2 * multiplexer(3))
+    assert sums.lut["port_reads"] == 0 < more.lut["port_reads"]
