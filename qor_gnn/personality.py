@@ -105,6 +105,8 @@ class Rules:
             more, where it is multiplied by a product that several copies share.
         guarded_loads: what is loaded only under a guard that changes from one iteration to the next is
             loaded in the loop, though its subscripts do not move.
+        guards_compared: what a guard compares has its LUTs, and the register of a guarded sum selects
+            between the sum and what it holds.
         guards_flatten: a nest flattens although its inner loop updates, under a guard, an element that
             it stays at.
         banks_rotate: accesses with one moving subscript are known to be in different banks where
@@ -191,6 +193,7 @@ class Rules:
     exit: int = 0
     tree_carries: bool = False
     guarded_loads: bool = False
+    guards_compared: bool = False
     guards_flatten: bool = True
     banks_rotate: bool = False
     banks_hide: bool = False

@@ -17,7 +17,7 @@ from dsl.errors import InputError
 from qor_gnn.regions import Region
 from qor_gnn.resource_control import control, kept_out
 from qor_gnn.resource_divisions import index_divisions
-from qor_gnn.resource_guards import wide_guards
+from qor_gnn.resource_guards import guards
 from qor_gnn.resource_leaves import Leaf, leaves
 from qor_gnn.resource_logic import logic, module_logic
 from qor_gnn.resource_registers import Pools, registers
@@ -81,8 +81,8 @@ def _function(regions: Sequence[Region], own: Sequence[Leaf], sums: Sums) -> Non
         kept_out(leaf, sums, shared)
         logic(leaf, sums)
         modules.setdefault(leaf.module, []).append(leaf)
-    wide_guards(own, sums)
     index_divisions(own, sums)
+    guards(own, sums)
     for bodies in modules.values():
         module_logic(bodies, sums)
     for (name, *_), amount in shared.items():

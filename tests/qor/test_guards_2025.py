@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from dsl.builder import ProgramBuilder
@@ -15,7 +17,7 @@ from qor_gnn.from_tree import kernel_of_tree
 from qor_gnn.loops import Scope
 from qor_gnn.personality import personality
 from qor_gnn.region import READ_FROM_COPIES, Kernel
-from qor_gnn.resource_guards import wide_guards
+from qor_gnn.resource_guards import guards
 from qor_gnn.resource_leaves import leaves
 from qor_gnn.resource_terms import Sums
 from qor_gnn.storage_auto import partitioned
@@ -92,24 +94,45 @@ def test_copies_that_turn_through_banks_come_again_at_once(banks: int, interval:
     assert ("C" in partitioned(triangle(*steps), KEPT)[1]) == (interval > 1)
 
 
-def of_comparisons(copies: int, of_j: int = 4) -> tuple[float, float]:
-    """LUTs and flip-flops of a design that are there because guards compare all bits of ``i``."""
-    kernel = triangle(Unroll("j", of_j), Unroll("k", 2), Unroll("i", copies))
-    regions = function_latency(Scope(kernel, personality(TOOL)), kernel.functions[0])[1]
+def of_guards(kernel: Kernel, **rules: bool) -> tuple[float, float]:
+    """LUTs and flip-flops that guards take by themselves."""
+    tool = personality(TOOL)
+    regions = function_latency(
+        Scope(kernel, replace(tool, rules=replace(tool.rules, **rules))), kernel.functions[0]
+    )[1]
     sums = Sums()
-    wide_guards(leaves(regions), sums)
+    guards(leaves(regions), sums)
     return sums.lut_fixed, sums.ff["before"]
+
+
+def of_triangle(copies: int, of_j: int = 4) -> tuple[float, float]:
+    kernel = triangle(Unroll("j", of_j), Unroll("k", 2), Unroll("i", copies))
+    return of_guards(kernel, guards_compared=False)
 
 
 def test_behind_an_exit_guards_compare_all_bits() -> None:
     # 80 rows in copies of 32 can end behind the 16th copy: each copy compares 64 bits of i, not 7, eight
     # times (four copies of j in each of k's), and keeps them. (syr2k, whose first loop is guarded as well,
     # LUTs of a copy at 32 and 64: 520 more than at 16, 20 and 40; 60 flip-flops.)
-    assert of_comparisons(32) == (32 * 8 * 57, 32 * 64)
-    assert of_comparisons(64) == (64 * 8 * 57, 64 * 64)
-    assert of_comparisons(40) == (0, 0)
+    assert of_triangle(32) == (32 * 8 * 57, 32 * 64)
+    assert of_triangle(64) == (64 * 8 * 57, 64 * 64)
+    assert of_triangle(40) == (0, 0)
     assert found(Unroll("i", 32)).lut / 32 > found(Unroll("i", 40)).lut / 40 + 57
 
 
 def test_a_loop_that_ends_between_its_own_copies_is_a_bound() -> None:
-    assert of_comparisons(32, of_j=32) == (0, 0)
+    assert of_triangle(32, of_j=32) == (0, 0)
+
+
+def test_guards_compare_and_select() -> None:
+    # Comparisons of 7 bits, an adder's LUTs each. A sum in a register is selected in each copy, in the
+    # last one on its way into the register.
+    assert of_guards(triangle(Unroll("j", 4)))[0] == 4 * (7 + 7)
+    p = ProgramBuilder("rows")
+    a, s = p.local("A", f64, (ROWS, DEPTH)), p.local("s", f64, ())
+    i, k = p.loops(i=ROWS, k=DEPTH)
+    p.compute("S", (i, k), s, s + a[i, k], where=k <= i)
+    kernel = with_directives(
+        kernel_of_tree(source_tree(p.build(), {})), (Unroll("k", 2), Unroll("i", 2))
+    )
+    assert of_guards(kernel)[0] == 2 * (2 * (7 + 7) + 64)
