@@ -156,15 +156,15 @@ class Rules:
         each_decoded: where the bank of a store is not known in several dimensions, each is decoded by itself.
         stores_unmerge: loads of an array are merged only where no store to it is in between.
         interval_states: the state machine of a pipeline has the states of its interval, and an enable
-            for each iteration that overlaps: without such, registers are those of a sequential body;
-            else its LUTs go with the states of an iteration.
+            for each iteration that overlaps (at interval 1 none; without such, registers are those of a
+            sequential body); else its LUTs go with the states of an iteration.
         rows_divided: a nest that updates an array whose rows are in banks by a remainder divides in front of
             its innermost loop, and is not flattened.
         loads_wait: in pipelines that do not start in each state addresses of loads of an array that they
             update as well wait in registers; and only remainders that an iteration has to divide for come
             so late that each bank's value is kept.
-            for each iteration that overlaps, at interval 1 none; else its LUTs go with the states of an
-            iteration.
+        ports_by_address: a port that several blocks of code use has an input for each address and each register
+            that is stored; else for each access.
         elements_apart: where every element of an array has a register, each module has its own; else
             those that read the same row share them.
     """
@@ -229,6 +229,7 @@ class Rules:
     each_selected: bool = False
     rows_divided: bool = False
     loads_wait: bool = False
+    ports_by_address: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,10 +43,37 @@ def module_logic(own: Sequence[Leaf], sums: Sums) -> None:
     _operands(own, sums)
     if len(own) == 1:
         uses = port_uses(own[0])
+    elif own[0].body.personality.rules.ports_by_address:
+        _ports_by_address(own, sums)
+        return
     else:
         uses = bank_uses(accesses_of(own))
     for name, amount in port_multiplexers(uses):
         sums.lut[name] += amount
+
+
+def _ports_by_address(own: Sequence[Leaf], sums: Sums) -> None:
+    """Ports that several bodies use have an input for each address, and for each register that is stored:
+    copies of a block give the same ones.
+    """
+    addresses: set[tuple[int, str, int, Residues]] = set()
+    values: set[tuple[int, str, object, Residues]] = set()
+    for number, leaf in enumerate(own):
+        table, graph = leaf.body.addresses, leaf.body.graph
+        for n in leaf.accesses():
+            address, kind = graph.address[n], graph.kind[n]
+            memory, where = table.shape(address).memory, table.residues[address]
+            if table.memories[memory].in_registers:
+                continue
+            addresses.add((memory, kind, address, where))
+            for d in graph.deps[n] if kind == STORE else ():
+                values.add((memory, kind, leaf.register.get(d, (number, d)), where))
+    for inputs in (addresses, values):
+        seen: Accesses = Counter((memory, kind, where) for memory, kind, _, where in inputs)
+        for (kind, _), count in bank_uses(seen).items():
+            if count > 1:
+                name = "port_writes" if kind == STORE else "port_reads"
+                sums.lut[name] += multiplexer(count + 1)
 
 
 def port_multiplexers(uses: Mapping[tuple[str, object], int]) -> Iterator[tuple[str, float]]:

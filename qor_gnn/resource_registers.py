@@ -247,6 +247,7 @@ def _elements(leaf: Leaf, address: int, shared: Pools) -> None:
 def _split(leaf: Leaf, selected: list[int], sums: Sums) -> None:
     """Loads that could have come earlier from some bank: every bank's value is kept."""
     early = leaf.body.personality.rules.loads_wait and leaf.pipelined and leaf.period > 1
+    arrays = updated(leaf.body.graph) if early else set()
     several = [n for n in selected if leaf.times.start[n] > 0 and len(leaf.body.ports[n]) > 1]
     if not several:
         return
@@ -260,8 +261,9 @@ def _split(leaf: Leaf, selected: list[int], sums: Sums) -> None:
         first_free[port] = at  # free before it
     for n in several:
         address = leaf.body.graph.address[n]
-        if early and not divides(table, address, leaf.body.variables):
-            continue  # known in time
+        known = not divides(table, address, leaf.body.variables)
+        if known and table.shape(address).memory in arrays:
+            continue  # it is known in time
         if any(first_free[port] >= start[n] for port, _ in ports[n]):
             place = leaf.places[table.shape_of[address]]
             sums.ff["split"] += place.word * (min(len(ports[n]), place.reached) - 1)

@@ -290,3 +290,29 @@ def test_banks_that_are_known_in_time_keep_no_values() -> None:
             found.append(sums.ff["split"])
     assert found[0] == found[1] > 0
     assert found[2] == 0 < found[3]
+
+
+# ------------------------------------------------------------------------------------- straight code
+
+
+@pytest.mark.parametrize("copies", [2, 4])
+def test_copies_of_a_block_give_a_port_the_same_addresses(copies: int) -> None:
+    # jacobi-1d with L1 unrolled completely: each further copy of L0 has 200 to 760 LUTs, a pipeline and 60 states,
+    # though it stores 118 elements again; with each store an input of its own it would be 1,700 to 2,900.
+    found = []
+    for tool in (TOOL, under(ports_by_address=False)):
+        p = ProgramBuilder("smooth")
+        a, b = p.local("A", f64, (40,)), p.local("B", f64, (40,))
+        t, i, k = p.loops(t=8, i=range(1, 39), k=range(1, 39))
+        p.compute("S", (t, i), b[i], (a[i - 1] + a[i + 1]) * 0.5)
+        p.compute("T", (t, k), a[k], (b[k - 1] + b[k + 1]) * 0.5, after=("S", t))
+        regions = regions_of(p, Unroll("t", copies), Unroll("i", 38), tool=tool)
+        own = [leaf for leaf in leaves(regions) if not leaf.pipelined]
+        sums = Sums()
+        for leaf in own:
+            registers(leaf, sums, {})
+        module_logic(own, sums)
+        found.append(sums.lut["port_writes"])
+        assert len(own) == copies
+    assert multiplexer(39) < found[0] < 2 * multiplexer(39)  # 38 addresses, few registers
+    assert found[1] == 2 * multiplexer(38 * copies + 1)
