@@ -165,6 +165,8 @@ class Rules:
             so late that each bank's value is kept.
         ports_by_address: a port that several blocks of code use has an input for each address and each register
             that is stored; else for each access.
+        loads_decoded: loads of a state that may all be in one bank, of several dimensions, are decoded for each
+            bank as stores are; else its port has a multiplexer.
         elements_apart: where every element of an array has a register, each module has its own; else
             those that read the same row share them.
     """
@@ -230,6 +232,7 @@ class Rules:
     rows_divided: bool = False
     loads_wait: bool = False
     ports_by_address: bool = False
+    loads_decoded: bool = False
 
 
 @dataclass(frozen=True, slots=True)

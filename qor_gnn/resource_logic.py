@@ -15,6 +15,7 @@ from qor_gnn.resource_places import banks_of, selection, turns
 from qor_gnn.resource_tables import ADDER, multiplexer
 from qor_gnn.resource_terms import Sums
 
+_PORTS = 2  # of a bank
 _NO_ADDER = 6  # of an address whose parts do not overlap
 
 Accesses = Counter[tuple[int, str, Residues]]
@@ -144,10 +145,13 @@ def port_uses(leaf: Leaf) -> Counter[tuple[str, object]]:
     used = {table.shape_of[graph.address[n]]: graph.address[n] for n in leaf.accesses()}
     rotate = body.personality.rules.banks_rotate
     turning = {s for s, a in used.items() if rotate and turns(table, a, leaf.steps)}
+    apart = competing(leaf)
     uses: Counter[tuple[str, object]] = Counter()
     for n in leaf.accesses():
         address = graph.address[n]
-        if (shape := table.shape_of[address]) in turning:
+        if (shape := table.shape_of[address]) in apart and graph.kind[n] == LOAD:
+            continue
+        if shape in turning:
             for banks in product(*banks_of(table, address, leaf.steps)):
                 uses[graph.kind[n], (table.shapes[shape].memory, banks)] += 1
             continue
@@ -159,6 +163,23 @@ def port_uses(leaf: Leaf) -> Counter[tuple[str, object]]:
             if max(uses[LOAD, bank], uses[STORE, bank]) <= 1:
                 del uses[kind, bank]  # each has a port for itself
     return uses
+
+
+def competing(leaf: Leaf) -> set[int]:
+    """Shapes of loads of which any bank may take more than it has ports, in a pipeline that starts in each
+    state: no state tells them apart there, but what is decoded of each load's remainder.
+    """
+    if not (leaf.body.personality.rules.loads_decoded and leaf.pipelined and leaf.period == 1):
+        return set()
+    table, address = leaf.body.addresses, leaf.body.graph.address
+    loads = [a for n in leaf.loads() if len(table.memory(a := address[n]).shape) > 1]
+    shapes = {table.shape_of[a]: a for a in loads}
+    turning = {s for s, a in shapes.items() if turns(table, a, leaf.steps)}
+    uses: Counter[tuple[int, tuple[int, ...]]] = Counter()
+    for a in loads:
+        if (shape := table.shape_of[a]) in turning:
+            uses.update((shape, banks) for banks in product(*banks_of(table, a, leaf.steps)))
+    return {shape for (shape, _), count in uses.items() if count > _PORTS}
 
 
 def accesses_of(own: Iterable[Leaf]) -> Accesses:
@@ -193,9 +214,12 @@ def _banks(leaf: Leaf, sums: Sums) -> None:
     table, graph, places = body.addresses, body.graph, leaf.places
     name = "banks_pipelined" if leaf.pipelined else "banks"
     uses = Counter([(table.shape_of[graph.address[n]], graph.kind[n]) for n in leaf.accesses()])
+    apart = competing(leaf)
     for (shape, kind), count in uses.items():
         if kind == LOAD:
             sums.lut[name] += count * places[shape].selection
+            if shape in apart:
+                sums.lut["decoder"] += count * places[shape].reached
         elif leaf.pipelined:
             sums.lut["decoder"] += count * places[shape].decoded
     for n in (*body.hoisted, *body.carried):
