@@ -89,7 +89,8 @@ class Rules:
         address, address_dsp: states and DSP slices of a row's number times its length, where an
             address of a flattened nest needs it.
         flatten_imperfect: nests flatten around statements that are not in the innermost loop.
-        ports_apart: a load and a store of one bank, which has two ports, do not share one.
+        ports_apart: a load and a store of one bank, which has two ports, do not share one, nor do two loads
+            of one state.
         operands_merged: operations of a pipeline that take one value take it through one input of a
             unit's multiplexer.
         promote_first: accumulators go into registers before nests flatten, and so prevent it.
@@ -135,6 +136,8 @@ class Rules:
             recurrence through the array would wait for a unit, there is one more.
         readers_together: loops inside of one run at the same time if they share nothing but scalars,
             and arrays of which each element has a bank, that they only read.
+        nests_choose: the modules of a nest share units by multiplexers of their own, and nests by further
+            ones; else all modules by one.
         exits_unbounded: behind the exit of a loop that can end between its copies the tool knows no bound
             of its counter: guards compare all of its bits.
         longest_interval: from which on a loop is not pipelined; 0 where it always is.
@@ -213,6 +216,7 @@ class Rules:
     late_loads: bool = False
     loads_together: bool = False
     readers_together: bool = False
+    nests_choose: bool = False
     exits_unbounded: bool = False
     longest_interval: int = 0
     concurrent_nests: bool = False

@@ -21,6 +21,9 @@ _NO_ADDER = 6  # of an address whose parts do not overlap
 Accesses = Counter[tuple[int, str, Residues]]
 """Loads and stores by memory, kind, and what is known of the bank."""
 
+_SECOND = "second"  # kind of use: a bank's second port, which is read
+_SECOND_PORT = 20  # LUTs of that, besides its multiplexer
+
 Slot = tuple[str, int, int]
 """A core, the number of a unit of it, and an operand's position."""
 
@@ -80,7 +83,9 @@ def _ports_by_address(own: Sequence[Leaf], sums: Sums) -> None:
 def port_multiplexers(uses: Mapping[tuple[str, object], int]) -> Iterator[tuple[str, float]]:
     """Terms and LUTs of ports by kind of access, that are used so often."""
     for (kind, _), count in uses.items():
-        if count > 1:
+        if kind == _SECOND:
+            yield "port_reads", _SECOND_PORT * count
+        elif count > 1:
             stores = kind == STORE
             name = "port_writes" if stores else "port_reads"
             yield name, (2 if stores else 1) * multiplexer(count + 1)
@@ -159,10 +164,29 @@ def port_uses(leaf: Leaf) -> Counter[tuple[str, object]]:
             memory, name, where = body.port_keys[port]
             uses[name, (memory, where)] += 1
     if body.personality.rules.ports_apart:
-        for kind, bank in [key for key in uses if key[0] == ANY]:
-            if max(uses[LOAD, bank], uses[STORE, bank]) <= 1:
-                del uses[kind, bank]  # each has a port for itself
+        _apart(leaf, uses)
     return uses
+
+
+def _apart(leaf: Leaf, uses: Counter[tuple[str, object]]) -> None:
+    """Give each port of a bank what it is used for: a load and a store have one each, loads of one state
+    both ports by turns.
+    """
+    body = leaf.body
+    at_once: dict[object, Counter[int]] = defaultdict(Counter)
+    for n in leaf.loads():
+        for port, _ in body.ports[n]:
+            memory, name, where = body.port_keys[port]
+            at_once[memory, where][leaf.times.start[n] % leaf.period] += name == LOAD
+    for kind, bank in [key for key in uses if key[0] == ANY]:
+        loads, stores = uses[LOAD, bank], uses[STORE, bank]
+        if stores and max(loads, stores) > 1:
+            continue
+        del uses[kind, bank]
+        if loads > 1 and max(at_once[bank].values()) > 1:
+            uses[LOAD, bank] = -(-loads // 2)
+            uses[LOAD, (bank, _SECOND)] = loads // 2
+            uses[_SECOND, bank] = 1
 
 
 def competing(leaf: Leaf) -> set[int]:

@@ -288,14 +288,14 @@ def _store_addresses(leaf: Leaf, sums: Sums) -> None:
             continue
         bits, count = place.address_register(table.consts[address]), place.reached
         extra = (scheduled[n] - loaded.get(address, 0)) // leaf.period if leaf.pipelined else 0
+        # Where every dimension that moves has banks of its own, the address in them stands.
+        stands = leaf.pipelined and place.complete and address not in loaded
         if extra < _KEPT:
-            # Where every dimension that moves has banks of its own, the address in them stands.
-            if not (leaf.pipelined and place.complete and address not in loaded):
-                sums.ff["addresses"] += count * bits * (1 + extra)
+            sums.ff["addresses"] += 0 if stands else count * bits * (1 + extra)
         elif shifted:
             sums.lut["long"] += count
             sums.ff["long"] += count * (_SHIFT + bits)
-        else:
+        elif not stands:
             updated = address in loaded and len(table.memory(address).shape) == 1
             if address in loaded and not updated:
                 sums.ff["long"] += count * (_SHIFT + bits)

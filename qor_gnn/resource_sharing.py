@@ -96,19 +96,29 @@ def units(most: Mapping[str, int], found: Sequence[Sequence[Leaf]], sums: Sums) 
         sums: where to add them.
     """
     operators: dict[str, Operator] = {}
-    modules: dict[str, list[int]] = defaultdict(list)
+    nests: dict[str, dict[object, list[int]]] = defaultdict(lambda: defaultdict(list))
     for own in found:
         for leaf in own:
             for operator in leaf.body.graph.operator:
                 if operator is not None:
                     operators[operator.core] = operator
+        home = {leaf.module: _chooses(leaf) for leaf in own}
         for core, counts in module_units(own).items():
-            modules[core] += counts.values()
+            for module, n in counts.items():
+                nests[core][home[module]].append(n)
     for core, n in most.items():
         sums.lut_fixed += n * operators[core].lut
         sums.ff_fixed += n * operators[core].ff
-    for several in modules.values():
-        sums.lut["shared_units"] += shared_units(several)
+    for groups in nests.values():
+        for several in (*groups.values(), [max(group) for group in groups.values()]):
+            sums.lut["shared_units"] += shared_units(several)
+
+
+def _chooses(leaf: Leaf) -> object:
+    """What has a multiplexer of its own in front of units: a nest, whose modules that chooses among, or all."""
+    if not leaf.body.personality.rules.nests_choose:
+        return None
+    return id(leaf.around[0] if leaf.around else leaf.region)
 
 
 def module_units(own: Sequence[Leaf]) -> dict[str, dict[int, int]]:
