@@ -287,7 +287,9 @@ def _store_addresses(leaf: Leaf, sums: Sums) -> None:
         if place.single:
             continue
         bits, count = place.address_register(table.consts[address]), place.reached
-        extra = (scheduled[n] - loaded.get(address, 0)) // leaf.period if leaf.pipelined else 0
+        # What is loaded again behind the store has no address that waits.
+        waits = max(0, scheduled[n] - loaded.get(address, 0))
+        extra = waits // leaf.period if leaf.pipelined else 0
         # Where every dimension that moves has banks of its own, the address in them stands.
         stands = leaf.pipelined and place.complete and address not in loaded
         if extra < _KEPT:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from dsl.builder import ProgramBuilder
-from dsl.steps import Partition, Step, Unroll
+from dsl.steps import Partition, Pipeline, Step, Unroll
 from dsl.types import f64
 from qor_gnn.binding import units_of
 from qor_gnn.compose import function_latency
@@ -84,3 +84,16 @@ def test_the_address_of_a_row_whose_elements_have_banks_stands() -> None:
             registers(leaf, sums, {})
         found.append(sums.lut["long"])
     assert found[0] == 0 < found[1]
+
+
+def test_what_is_loaded_again_behind_its_store_has_no_address_that_waits() -> None:
+    # trmm pipelined over j: B[i][j] is stored by each guarded copy and loaded by the next one.
+    p = ProgramBuilder("triangular")
+    a, b = p.local("A", f64, (60, 60)), p.local("B", f64, (60, 80))
+    i, j, k = p.loops(i=60, j=80, k=60)
+    p.compute("S", (i, j, k), b[i, j], b[i, j] + a[k, i] * b[k, j], where=k > i)
+    p.compute("T", (i, j), b[i, j], b[i, j] * 0.5, after=("S", j))
+    regions = regions_of(p, Pipeline("j"))
+    found = terms_of([regions], units_of(regions))
+    assert min(found.ff.values()) >= 0
+    assert found.ff["addresses"] > 0
