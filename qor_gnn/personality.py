@@ -161,8 +161,8 @@ class Rules:
         interval_states: the state machine of a pipeline has the states of its interval, and an enable
             for each iteration that overlaps (at interval 1 none; without such, registers are those of a
             sequential body); else its LUTs go with the states of an iteration.
-        rows_divided: a nest that updates an array whose rows are in banks by a remainder divides in front of
-            its innermost loop, and is not flattened.
+        rows_divided: what does not move with a pipeline is divided around it, once; a nest that updates an
+            array whose rows are in banks by a remainder is not flattened.
         loads_wait: in pipelines that do not start in each state addresses of loads of an array that they
             update as well wait in registers; and only remainders that an iteration has to divide for come
             so late that each bank's value is kept.

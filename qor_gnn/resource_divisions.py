@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from qor_gnn.address_cost import Division, divisions
-from qor_gnn.divided import rows_divided
 from qor_gnn.resource_leaves import Leaf
 from qor_gnn.resource_tables import WIDE_DIVIDER, divider, division_adders, subtraction
 from qor_gnn.resource_terms import Sums
@@ -14,8 +13,8 @@ from qor_gnn.resource_terms import Sums
 def index_divisions(own: Sequence[Leaf], sums: Sums) -> None:
     """Add the divisions of a function's bodies.
 
-    What a pipeline updates and has rows of by a remainder, that remainder is known in front of it: the loop
-    around divides, once for all of its copies (`Rules.rows_divided`).
+    What does not move with a pipeline is divided in front of it: in the loop around whose counter it is, once
+    for all of its copies (`Rules.rows_divided`).
     """
     done: set[tuple[int, Division]] = set()
     for leaf in own:
@@ -23,17 +22,21 @@ def index_divisions(own: Sequence[Leaf], sums: Sums) -> None:
         if not rules.narrow:
             continue
         moving = body.variables
-        outside = (
-            rules.rows_divided and leaf.around and moving and rows_divided(body.graph, moving[-1])
-        )
+        outside = rules.rows_divided and leaf.around
         for division in divisions(body):
             if outside and not any(v in moving for v, _ in division.terms):
-                if (key := (id(leaf.around[-1]), division)) in done:
+                if (key := (_home(leaf, division), division)) in done:
                     continue
                 done.add(key)
             lut, ff = _cost(division, rules.narrow)
             sums.lut_fixed += lut
             sums.ff_fixed += ff
+
+
+def _home(leaf: Leaf, division: Division) -> int:
+    """The innermost nest around a body whose counters a division takes."""
+    moving = {atom for atom, _ in division.terms}
+    return next((id(n) for n in reversed(leaf.around) if any(x.iv in moving for x in n.loops)), 0)
 
 
 def _cost(division: Division, narrow: int) -> tuple[int, int]:

@@ -1,0 +1,60 @@
+"""What Vitis HLS 2025.1 (xcu200, 4 ns) has done before the pipelines between blocks of code: symm."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from dsl.builder import ProgramBuilder
+from dsl.steps import Step, Unroll
+from dsl.types import f64
+from qor_gnn.automatic import automatic
+from qor_gnn.compose import function_latency
+from qor_gnn.data.u200_design import source_tree
+from qor_gnn.directives import with_directives
+from qor_gnn.from_tree import kernel_of_tree
+from qor_gnn.loops import Scope
+from qor_gnn.personality import Personality, personality
+from qor_gnn.region import Kernel
+from qor_gnn.resource_divisions import index_divisions
+from qor_gnn.resource_leaves import leaves
+from qor_gnn.resource_tables import divider
+from qor_gnn.resource_terms import Sums
+
+TOOL = personality("vitis-2025.1-u200-4ns")
+KEPT = frozenset("ijk")
+ROWS, COLUMNS = 60, 80
+
+
+def product(*steps: Step) -> Kernel:
+    """``for k < i: C[k][j] += alpha * B[i][j] * A[i][k]``, and ``C[i][j] = beta * C[i][j] + alpha * B[i][j] *
+    A[i][i]`` behind it.
+    """
+    p = ProgramBuilder("product")
+    alpha, beta = p.placeholder("alpha", f64), p.placeholder("beta", f64)
+    a, b = p.local("A", f64, (ROWS, ROWS)), p.local("B", f64, (ROWS, COLUMNS))
+    c = p.local("C", f64, (ROWS, COLUMNS))
+    i, j, k = p.loops(i=ROWS, j=COLUMNS, k=ROWS)
+    p.compute("S", (i, j, k), c[k, j], c[k, j] + alpha * b[i, j] * a[i, k], where=k < i)
+    value = beta * c[i, j] + alpha * b[i, j] * a[i, i]
+    p.compute("R", (i, j), c[i, j], value, after=("S", j))
+    return with_directives(kernel_of_tree(source_tree(p.build(), {})), steps)
+
+
+def under(**rules: bool) -> Personality:
+    return replace(TOOL, rules=replace(TOOL.rules, **rules))
+
+
+@pytest.mark.parametrize(("rows", "count"), [(1, 1), (2, 2), (5, 1)])
+def test_an_index_that_does_not_move_with_a_pipeline_is_divided_once(rows: int, count: int) -> None:
+    # A, B and C are in five banks: copies of j, their pipelines and the blocks behind them share the row's
+    # division; copies of i in different places of a row of banks have their own.
+    found = []
+    for tool in (TOOL, under(rows_divided=False)):
+        kernel = automatic(product(Unroll("i", rows), Unroll("j", 4), Unroll("k", 5)), tool, KEPT)
+        own = leaves(function_latency(Scope(kernel, tool), kernel.functions[0])[1])
+        sums = Sums()
+        index_divisions(own, sums)
+        found.append(sums.ff_fixed / divider(6)[1])
+    assert found == [count, rows * 4]
