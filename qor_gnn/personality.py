@@ -161,6 +161,8 @@ class Rules:
         interval_states: the state machine of a pipeline has the states of its interval, and an enable
             for each iteration that overlaps (at interval 1 none; without such, registers are those of a
             sequential body); else its LUTs go with the states of an iteration.
+        early_blocks: what a block behind pipelines computes of arrays that nothing beside it stores to
+            is there before them, in registers of its own.
         rows_divided: what does not move with a pipeline is divided around it, once; a nest that updates an
             array whose rows are in banks by a remainder is not flattened.
         loads_wait: in pipelines that do not start in each state addresses of loads of an array that they
@@ -233,6 +235,7 @@ class Rules:
     stores_unmerge: bool = False
     each_decoded: bool = False
     each_selected: bool = False
+    early_blocks: bool = False
     rows_divided: bool = False
     loads_wait: bool = False
     ports_by_address: bool = False

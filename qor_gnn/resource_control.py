@@ -8,6 +8,7 @@ from math import prod
 
 from qor_gnn.region import Memory
 from qor_gnn.regions import Region
+from qor_gnn.resource_early import found_ahead, states_left
 from qor_gnn.resource_leaves import OWN, Leaf, called_pipelines
 from qor_gnn.resource_places import address_bits, reached, word
 from qor_gnn.resource_registers import Pools, keep
@@ -66,7 +67,9 @@ def _states_in(regions: Sequence[Region]) -> int:
         body = region.body
         once = region.kind == "block" and body is not None and body.personality.rules.blocks_once
         waited = behind.prologue if behind is not None else 0
-        if not once or waited < region.latency or not region.latency:
+        if once and (early := found_ahead(region, regions)):
+            total += 0 if waited else states_left(region, early)
+        elif not once or waited < region.latency or not region.latency:
             total += states_of(region)
     return total
 

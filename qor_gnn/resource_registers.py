@@ -13,6 +13,7 @@ from math import prod
 
 from qor_gnn.divided import divides, quotients, updated
 from qor_gnn.paths import register_paths
+from qor_gnn.resource_early import ahead
 from qor_gnn.resource_leaves import Leaf, stored_apart
 from qor_gnn.resource_places import turns, word
 from qor_gnn.resource_remainders import remainders
@@ -51,9 +52,10 @@ class _Pool:
 
 def registers(leaf: Leaf, sums: Sums, shared: Pools) -> None:
     """Add the FF terms of one body; ``shared`` is that of its function."""
-    _results(leaf, sums, shared)
+    early = ahead(leaf)
+    _results(leaf, sums, shared, early)
     _logic_results(leaf, sums)
-    _loads(leaf, sums, shared)
+    _loads(leaf, sums, shared, early)
     _store_addresses(leaf, sums)
     if not leaf.pipelined:
         switches = switch_stores(leaf.body)
@@ -100,7 +102,7 @@ def _shifted(sums: Sums, extra: int, bits: int) -> bool:
 # ---------------------------------------------------------------------------------------- results
 
 
-def _results(leaf: Leaf, sums: Sums, shared: Pools) -> None:
+def _results(leaf: Leaf, sums: Sums, shared: Pools, early: set[int]) -> None:
     body = leaf.body
     graph, start, get = body.graph, leaf.times.start, leaf.last.get
     piped, period = leaf.pipelined, leaf.period
@@ -119,6 +121,9 @@ def _results(leaf: Leaf, sums: Sums, shared: Pools) -> None:
             end = ready + 1
         extra = (end - ready - 1) // period if piped else 0
         if extra and _shifted(sums, extra, bits):
+            continue
+        if n in early:
+            sums.ff["results"] += bits
             continue
         pool = pools.get(operator.core)
         if pool is None:
@@ -174,7 +179,7 @@ def _held(leaf: Leaf) -> set[str] | None:
 # ------------------------------------------------------------------------------------------ loads
 
 
-def _loads(leaf: Leaf, sums: Sums, shared: Pools) -> None:
+def _loads(leaf: Leaf, sums: Sums, shared: Pools, early: set[int]) -> None:
     body, table, start = leaf.body, leaf.body.addresses, leaf.times.start
     address, shape_of, places, ports = body.graph.address, table.shape_of, leaf.places, body.ports
     get, piped, period = leaf.last.get, leaf.pipelined, leaf.period
@@ -204,6 +209,8 @@ def _loads(leaf: Leaf, sums: Sums, shared: Pools) -> None:
                 sums.ff["selected"] += bits * banks  # of each, a state before
             if not shifted:
                 sums.ff["selected"] += bits * place.selections
+        elif n in early:
+            sums.ff["loaded"] += bits
         elif not shifted:
             for port, _ in ports[n]:
                 pool = pools.get(port)

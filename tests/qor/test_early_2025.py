@@ -21,6 +21,7 @@ from qor_gnn.resource_divisions import index_divisions
 from qor_gnn.resource_leaves import leaves
 from qor_gnn.resource_tables import divider
 from qor_gnn.resource_terms import Sums
+from qor_gnn.resources import terms_of
 
 TOOL = personality("vitis-2025.1-u200-4ns")
 KEPT = frozenset("ijk")
@@ -46,6 +47,11 @@ def under(**rules: bool) -> Personality:
     return replace(TOOL, rules=replace(TOOL.rules, **rules))
 
 
+def sums_of(*steps: Step, tool: Personality = TOOL) -> Sums:
+    kernel = automatic(product(*steps), tool, KEPT)
+    return terms_of([function_latency(Scope(kernel, tool), kernel.functions[0])[1]], {})
+
+
 @pytest.mark.parametrize(("rows", "count"), [(1, 1), (2, 2), (5, 1)])
 def test_an_index_that_does_not_move_with_a_pipeline_is_divided_once(rows: int, count: int) -> None:
     # A, B and C are in five banks: copies of j, their pipelines and the blocks behind them share the row's
@@ -58,3 +64,27 @@ def test_an_index_that_does_not_move_with_a_pipeline_is_divided_once(rows: int, 
         index_divisions(own, sums)
         found.append(sums.ff_fixed / divider(6)[1])
     assert found == [count, rows * 4]
+
+
+def test_what_a_block_computes_ahead_of_pipelines_has_its_own_registers() -> None:
+    # symm with L2=5, flip-flops of each further copy of L1: four words more than the terms where the row's bank
+    # is known: B[i][j], A[i][i], and two products.
+    def words_of_a_copy(**rules: bool) -> float:
+        few, many = (
+            sums_of(Unroll("i", 5), Unroll("j", n), Unroll("k", 5), tool=under(**rules))
+            for n in (4, 8)
+        )
+        more = [many.ff[name] - few.ff[name] for name in ("loaded", "results")]
+        return sum(more) / 64 / (5 * 4)
+
+    assert words_of_a_copy(early_blocks=True) == 4
+    assert words_of_a_copy(early_blocks=False) == 0
+
+
+def test_the_state_machine_has_no_states_for_what_is_done_ahead() -> None:
+    # A product of 7 states, which does not wait for C[i][j].
+    def states_of_a_copy(**rules: bool) -> float:
+        few, many = (sums_of(Unroll("j", n), tool=under(**rules)).ff["fsm"] for n in (2, 4))
+        return (many - few) / 2
+
+    assert states_of_a_copy(early_blocks=False) - states_of_a_copy(early_blocks=True) == 7

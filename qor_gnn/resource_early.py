@@ -1,0 +1,68 @@
+"""Values that blocks of code between pipelines compute ahead of these."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator, Sequence
+
+from qor_gnn.body import Body
+from qor_gnn.graph import LOAD, STORE
+from qor_gnn.regions import Region
+from qor_gnn.resource_leaves import Leaf
+
+
+def ahead(leaf: Leaf) -> set[int]:
+    """What a block behind pipelines loads and computes of arrays that nothing beside it stores to.
+
+    It is there before the pipelines are, in copies of the loop around as well, and waits for them.
+    """
+    return found_ahead(leaf.region, leaf.around[-1].children) if leaf.around else set()
+
+
+def found_ahead(block: Region, beside: Sequence[Region]) -> set[int]:
+    """The same, of a region among ``beside``, which are all that the loop around it holds."""
+    body = block.body
+    if block.kind != "block" or body is None or not body.personality.rules.early_blocks:
+        return set()
+    if not any(region.kind == "pipeline" for region in beside):
+        return set()
+    graph, table = body.graph, body.addresses
+    written = {name for other in _bodies(beside) for name in _written(other)}
+    found: set[int] = set()
+    for n in body.nodes:
+        if graph.kind[n] == LOAD:
+            free = table.memory(graph.address[n]).name not in written
+        else:
+            free = graph.operator[n] is not None and bool(graph.deps[n])
+            free = free and found.issuperset(graph.deps[n])
+        if free:
+            found.add(n)
+    return found
+
+
+def states_left(block: Region, early: Container[int]) -> int:
+    """States of a block when what is early is there before."""
+    assert block.body is not None
+    ways: dict[int, int] = {}
+    for n in block.body.nodes:  # in program order, stores last
+        if n not in early:
+            at = ways.setdefault(n, 0)
+            for after, distance in block.body.succs[n]:
+                ways[after] = max(ways.get(after, 0), at + distance)
+    return 1 + max(ways.values(), default=0)
+
+
+def _written(body: Body) -> Iterator[str]:
+    """Arrays and scalars that a body stores to."""
+    graph, table = body.graph, body.addresses
+    for n in body.nodes:
+        if graph.kind[n] == STORE:
+            yield table.memory(graph.address[n]).name
+    for address in body.registers:
+        yield table.memory(address).name
+
+
+def _bodies(regions: Sequence[Region]) -> Iterator[Body]:
+    for region in regions:
+        if region.body is not None:
+            yield region.body
+        yield from _bodies(region.children)
