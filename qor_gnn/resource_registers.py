@@ -232,10 +232,17 @@ def _loads(leaf: Leaf, sums: Sums, shared: Pools, early: set[int]) -> None:
 
 
 def _stays(leaf: Leaf, address: int) -> bool:
-    """A load of the loop, under a guard, whose subscripts do not move with it."""
+    """A load of the loop, under a guard, whose subscripts do not move with it.
+
+    What a flattened nest loads around its innermost loop is under a guard as well.
+    """
     body = leaf.body
-    held = body.personality.rules.guarded_loads and body.graph.guards[address]
-    return bool(held) and not body.addresses.shape(address).variables & frozenset(body.variables)
+    if not body.personality.rules.guarded_loads:
+        return False
+    moving = body.addresses.shape(address).variables
+    if len(body.variables) > 1 and moving.isdisjoint(body.variables[-1:]):
+        return True
+    return bool(body.graph.guards[address]) and moving.isdisjoint(body.variables)
 
 
 def _elements(leaf: Leaf, address: int, shared: Pools) -> None:

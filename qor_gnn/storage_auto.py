@@ -363,7 +363,8 @@ def _factors(
 ) -> None:
     boxes = {box_of(t, pipe) for t in live}
     beside = {(t.indices, t.write) for t in pipe.around if t.memory == memory}
-    total = accesses_of(boxes) + (0 if pipe.inner else len(beside))
+    counted = not pipe.inner and any(w for _, w in beside) and not any(t.write for t in live)
+    total = accesses_of(boxes) + (len(beside) if counted else 0)
     reach = [reach_of(boxes, d) for d in range(len(shape))]
     unrolled = [unrolled_in(live, pipe, d) for d in range(len(shape))]
     full = total >= prod(map(len, reach))  # every element within reach is accessed

@@ -22,6 +22,7 @@ from qor_gnn.resource_leaves import leaves
 from qor_gnn.resource_tables import divider
 from qor_gnn.resource_terms import Sums
 from qor_gnn.resources import terms_of
+from qor_gnn.storage_auto import partitioned
 
 TOOL = personality("vitis-2025.1-u200-4ns")
 KEPT = frozenset("ijk")
@@ -88,3 +89,10 @@ def test_the_state_machine_has_no_states_for_what_is_done_ahead() -> None:
         return (many - few) / 2
 
     assert states_of_a_copy(early_blocks=False) - states_of_a_copy(early_blocks=True) == 7
+
+
+@pytest.mark.parametrize("columns", [1, 2])
+def test_what_is_around_an_updating_loop_asks_for_no_banks(columns: int) -> None:
+    # symm with L2=6, with L1 flattened or not: B and C in six banks each, A in three (48 BRAM18, 3 URAM).
+    design, _ = partitioned(product(Unroll("i", 2), Unroll("j", columns), Unroll("k", 6)), KEPT)
+    assert {m.name: m.banks for m in design.memories if m.shape} == {"A": 3, "B": 1, "C": 6}
