@@ -170,6 +170,8 @@ class Rules:
             so late that each bank's value is kept.
         ports_by_address: a port that several blocks of code use has an input for each address and each register
             that is stored; else for each access.
+        updates_late: pipelines that do not start in each state load the old value of what they update in place
+            when it is wanted; the counter waits for it, the address for the store.
         loads_decoded: loads of a state that may all be in one bank, of several dimensions, are decoded for each
             bank as stores are; else its port has a multiplexer.
         elements_apart: where every element of an array has a register, each module has its own; else
@@ -240,6 +242,7 @@ class Rules:
     loads_wait: bool = False
     ports_by_address: bool = False
     loads_decoded: bool = False
+    updates_late: bool = False
 
 
 @dataclass(frozen=True, slots=True)

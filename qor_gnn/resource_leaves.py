@@ -14,6 +14,7 @@ from qor_gnn.binding import region_units
 from qor_gnn.body import Body
 from qor_gnn.graph import LOAD, STORE
 from qor_gnn.late import late, waits
+from qor_gnn.old_values import old_values
 from qor_gnn.paths import register_paths
 from qor_gnn.personality import Operator
 from qor_gnn.pipeline import concurrency
@@ -142,6 +143,8 @@ def _leaf(region: Region, body: Body, times: Times, around: tuple[Region, ...]) 
         hold = period > _OVERLAPPED
         if period == 1:
             times = _sunk(body, times)
+        else:
+            times = old_values(body, times, period)
     last = last_uses(body, times, hold)
     if pipeline is not None and hold and (states := body.personality.rules.shared_product):
         for n in _beside_shared(body):

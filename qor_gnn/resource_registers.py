@@ -263,6 +263,11 @@ def _split(leaf: Leaf, selected: list[int], sums: Sums) -> None:
     early = leaf.body.personality.rules.loads_wait and leaf.pipelined and leaf.period > 1
     arrays = updated(leaf.body.graph) if early else set()
     several = [n for n in selected if leaf.times.start[n] > 0 and len(leaf.body.ports[n]) > 1]
+    if leaf.pipelined and leaf.period > 1 and several:
+        assert leaf.region.times is not None
+        scheduled = leaf.region.times.start
+        # An old value that waits is loaded later, not selected later.
+        several = [n for n in several if leaf.times.start[n] == scheduled[n]]
     if not several:
         return
     start, ports, table = leaf.times.start, leaf.body.ports, leaf.body.addresses
@@ -315,7 +320,24 @@ def _store_addresses(leaf: Leaf, sums: Sums) -> None:
             updated = address in loaded and len(table.memory(address).shape) == 1
             if address in loaded and not updated:
                 sums.ff["long"] += count * (_SHIFT + bits)
+            if updated:
+                sums.ff["addresses"] += _counted(leaf, n, loaded[address])
             sums.lut["long"] += 1 if updated else count
+
+
+def _counted(leaf: Leaf, store: int, scheduled: int) -> int:
+    """Flip-flops of the counter until an old value is loaded late, and of its address in each bank from
+    then until the store.
+    """
+    graph, at, period = leaf.body.graph, leaf.times.start, leaf.period
+    address = graph.address[store]
+    late = at.get(graph.loads[address], 0)
+    if period == 1 or late <= scheduled:
+        return 0
+    place = leaf.places[leaf.body.addresses.shape_of[address]]
+    counter = place.bits + (place.reached - 1).bit_length()
+    addresses = place.reached * place.bits
+    return counter * (1 + late // period) + addresses * (1 + (at[store] - late) // period)
 
 
 def _load_addresses(leaf: Leaf) -> int:
