@@ -147,7 +147,8 @@ class Rules:
             one waits; else the state machine has both.
         deeper: by how much a pipeline may grow for want of units before it gets more of them.
         copies_counted: a nest that copies an array in the order of its elements has one counter, and
-            its pipeline is not one of those of which each further one costs LUTs.
+            its pipeline is not one of those of which each further one costs LUTs; one loop by itself keeps
+            nothing that it copies in a register.
         each_flattened: a flattened nest has its LUTs for each loop around the innermost one; else once.
         shifted_registers: the address of a store that is shifted along is in flip-flops, in each
             bank that it may go to; else in LUTs alone, once for an element of an array of one

@@ -180,6 +180,8 @@ def _held(leaf: Leaf) -> set[str] | None:
 
 
 def _loads(leaf: Leaf, sums: Sums, shared: Pools, early: set[int]) -> None:
+    if leaf.counts and len(leaf.body.variables) == 1:
+        return  # stored in the state in which the port delivers it
     body, table, start = leaf.body, leaf.body.addresses, leaf.times.start
     address, shape_of, places, ports = body.graph.address, table.shape_of, leaf.places, body.ports
     get, piped, period = leaf.last.get, leaf.pipelined, leaf.period
