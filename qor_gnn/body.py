@@ -144,7 +144,10 @@ def _hoist(body: Body, moving: frozenset[str]) -> None:
             if shape not in fixed:
                 fixed[shape] = not table.shapes[shape].variables & moving
             same = fixed[shape] and not _overwritten(table, a, written)
-            same = same and not (body.personality.rules.guarded_loads and graph.guards[a] & moving)
+            same = same and not (
+                body.personality.rules.guarded_loads
+                and (graph.guards[a] & moving or _ends(body, n))
+            )
         elif kind == STORE:
             same = False
         else:
@@ -153,6 +156,14 @@ def _hoist(body: Body, moving: frozenset[str]) -> None:
         invariant.append(same)
         if same:
             body.hoisted.append(n)
+
+
+def _ends(body: Body, node: int) -> bool:
+    """It is of a statement around the innermost loop of a flattened nest, which is under a guard."""
+    statement = body.graph.statement[node]
+    accesses = (statement.target, *(op.access for op in statement.ops if op.access is not None))
+    moved = {v for access in accesses for index in access.indices for v in index.variables()}
+    return len(body.variables) > 1 and not moved & {body.variables[-1]}
 
 
 def _written(body: Body) -> dict[int, list[int]]:

@@ -96,3 +96,14 @@ def test_what_is_around_an_updating_loop_asks_for_no_banks(columns: int) -> None
     # symm with L2=6, with L1 flattened or not: B and C in six banks each, A in three (48 BRAM18, 3 URAM).
     design, _ = partitioned(product(Unroll("i", 2), Unroll("j", columns), Unroll("k", 6)), KEPT)
     assert {m.name: m.banks for m in design.memories if m.shape} == {"A": 3, "B": 1, "C": 6}
+
+
+def test_what_a_flattened_nest_loads_around_its_loop_is_kept_from_each_bank() -> None:
+    # C[i][j] and A[i][i], each in one of five banks, are loaded under the guard of the last k: five words each,
+    # what is selected of them is shifted along. (symm, L0 = 2 and 4: 1,006 flip-flops a copy more than 5 and 10.)
+    def words_of_a_copy(rows: int) -> float:
+        few, many = (sums_of(Unroll("i", n), Unroll("k", 5)) for n in (rows, 2 * rows))
+        return (many.ff["selected"] - few.ff["selected"]) / 64 / rows
+
+    assert words_of_a_copy(2) == 2 * 5
+    assert words_of_a_copy(5) == 0
