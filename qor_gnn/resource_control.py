@@ -57,17 +57,17 @@ def states_of(region: Region) -> int:
         return own + _CALL
     if region.times is not None:
         return own + region.times.states
-    return own + 1 + _states_in(region.children)
+    return own + 1 + _states_in(region)
 
 
-def _states_in(regions: Sequence[Region]) -> int:
+def _states_in(nest: Region) -> int:
     """States of what a loop holds."""
-    total = 0
+    total, regions = 0, nest.children
     for region, behind in zip_longest(regions, regions[1:]):
         body = region.body
         once = region.kind == "block" and body is not None and body.personality.rules.blocks_once
         waited = behind.prologue if behind is not None else 0
-        if once and (early := found_ahead(region, regions)):
+        if once and (early := found_ahead(region, nest)):
             total += 0 if waited else states_left(region, early)
         elif not once or waited < region.latency or not region.latency:
             total += states_of(region)

@@ -9,22 +9,27 @@ from qor_gnn.graph import LOAD, STORE
 from qor_gnn.regions import Region
 from qor_gnn.resource_leaves import Leaf
 
+_MOST = 64
+"""Operations of a block of code that may be there ahead: of 12 in symm some are, of 757 in adi none."""
+
 
 def ahead(leaf: Leaf) -> set[int]:
     """What a block behind pipelines loads and computes of arrays that nothing beside it stores to.
 
     It is there before the pipelines are, in copies of the loop around as well, and waits for them.
     """
-    return found_ahead(leaf.region, leaf.around[-1].children) if leaf.around else set()
+    return found_ahead(leaf.region, leaf.around[-1]) if leaf.around else set()
 
 
-def found_ahead(block: Region, beside: Sequence[Region]) -> set[int]:
-    """The same, of a region among ``beside``, which are all that the loop around it holds."""
-    body = block.body
+def found_ahead(block: Region, nest: Region) -> set[int]:
+    """The same, of a region in a nest."""
+    body, beside = block.body, nest.children
     if block.kind != "block" or body is None or not body.personality.rules.early_blocks:
         return set()
     if not any(region.kind == "pipeline" for region in beside):
         return set()
+    if len(body.nodes) > _MOST:
+        return set()  # what has time in long code waits until it is wanted (`qor_gnn.late`)
     graph, table = body.graph, body.addresses
     written = {name for other in _bodies(beside) for name in _written(other)}
     found: set[int] = set()

@@ -243,7 +243,7 @@ def _banks(leaf: Leaf, sums: Sums) -> None:
         if kind == LOAD:
             sums.lut[name] += count * places[shape].selection
             if shape in apart:
-                sums.lut["decoder"] += count * places[shape].reached
+                sums.lut["decoder"] += count * places[shape].decoded
         elif leaf.pipelined:
             sums.lut["decoder"] += count * places[shape].decoded
     for n in (*body.hoisted, *body.carried):

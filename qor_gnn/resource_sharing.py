@@ -115,10 +115,13 @@ def units(most: Mapping[str, int], found: Sequence[Sequence[Leaf]], sums: Sums) 
 
 
 def _chooses(leaf: Leaf) -> object:
-    """What has a multiplexer of its own in front of units: a nest, whose modules that chooses among, or all."""
+    """What has a multiplexer of its own in front of units: a nest, whose modules that chooses among, or all.
+
+    Copies of a loop that is unrolled completely are one nest.
+    """
     if not leaf.body.personality.rules.nests_choose:
         return None
-    return id(leaf.around[0] if leaf.around else leaf.region)
+    return tuple([loop.iv for loop in (leaf.around[0] if leaf.around else leaf.region).loops])
 
 
 def module_units(own: Sequence[Leaf]) -> dict[str, dict[int, int]]:
