@@ -26,7 +26,6 @@ class Region:
         depth: states of one iteration.
         latency: states that it takes its parent to run it once.
         prologue: states in front of it, in its parent.
-        copy: which copy of its parent's body it is in.
         body, times, pipeline: how it was scheduled; of a nest there is none.
         children: the regions in its body.
         beside: it runs at the same time as the region before it.
