@@ -12,7 +12,7 @@ from typing import Any
 from dsl.errors import IRError
 from mlir_passes.dialect import ArrayInfo, argument_infos, top_function
 from mlir_passes.jit_memory import empty_raw, load_raw, store_raw
-from mlir_passes.lower_cpu import lower_to_cpu
+from mlir_passes.lower_cpu import all_ops, lower_to_cpu
 from mlir_passes.provider import execution_engine, ir, passmanager
 
 # A name of ours: a kernel called exp or malloc must not take the place of the library's.
@@ -106,7 +106,7 @@ def jit(module: Any) -> JitKernel:
         outside = lower_to_cpu(clone)
         function.attributes["arg_attrs"] = _no_aliases(clone)
         clone.operation.verify()
-        wide = _shifts_wide(clone.operation)
+        wide = _shifts_wide(top_function(clone))
         passmanager.PassManager.parse(_TO_LLVM).run(clone.operation)
         level = _PLAIN if wide else _OPT_LEVEL
         engine = execution_engine.ExecutionEngine(clone, opt_level=level)
@@ -118,16 +118,10 @@ def jit(module: Any) -> JitKernel:
     return JitKernel(arguments, outside, engine, entry)
 
 
-def _shifts_wide(op: Any) -> bool:
+def _shifts_wide(function: Any) -> bool:
     """Something shifts integers of more than a machine word."""
-    if op.name in _SHIFTS and ir.IntegerType(op.results[0].type).width > _WORD:
-        return True
-    return any(
-        _shifts_wide(inner.operation)
-        for region in op.regions
-        for block in region.blocks
-        for inner in block.operations
-    )
+    shifts = (op for op in all_ops(function) if op.operation.name in _SHIFTS)
+    return any(ir.IntegerType(op.results[0].type).width > _WORD for op in shifts)
 
 
 def _no_aliases(module: Any) -> Any:

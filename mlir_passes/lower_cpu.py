@@ -39,19 +39,20 @@ def lower_to_cpu(module: Any) -> tuple[ArrayInfo, ...]:
     if "arg_attrs" in top.operation.attributes:
         del top.operation.attributes["arg_attrs"]
     outside = _locals_outside(top)
-    hold_as_bits(top, _all_ops(top))
+    hold_as_bits(top, all_ops(top))
     arguments = [x.type for x in top.regions[0].blocks[0].arguments]
     function_type = ir.FunctionType.get(arguments, [])
     top.operation.attributes["function_type"] = ir.TypeAttr.get(function_type)
     lowering = _Lowering(module)
-    for op in _all_ops(top):
+    for op in all_ops(top):
         _strip(op)
         lowering.rewrite(op)
     _strip(top.operation)
     return outside
 
 
-def _all_ops(function: Any) -> list[Any]:
+def all_ops(function: Any) -> list[Any]:
+    """The operations inside a function, outer ones first."""
     found: list[Any] = []
 
     def visit(op: Any) -> Any:
@@ -80,7 +81,7 @@ def _locals_outside(function: Any) -> tuple[ArrayInfo, ...]:
     """
     entry = function.regions[0].blocks[0]
     outside = []
-    for op in _all_ops(function):
+    for op in all_ops(function):
         if op.name == "memref.alloca":
             op.move_before(entry.operations[0].operation)
         elif op.name == "memref.alloc":

@@ -94,6 +94,12 @@ class Body:
         return all(split.factor <= 1 for m in memories for split in m.splits[:-1])
 
     @property
+    def stored(self) -> set[int]:
+        """The addresses to which it stores in every iteration."""
+        graph = self.graph
+        return {graph.address[n] for n in self.nodes if graph.kind[n] == STORE}
+
+    @property
     def in_order(self) -> bool:
         """Its copies update an array one after the other (`qor_gnn.in_order`)."""
         table = self.addresses
@@ -160,10 +166,12 @@ def _hoist(body: Body, moving: frozenset[str]) -> None:
 
 def _ends(body: Body, node: int) -> bool:
     """It is of a statement around the innermost loop of a flattened nest, which is under a guard."""
+    if len(body.variables) < 2:
+        return False
     statement = body.graph.statement[node]
     accesses = (statement.target, *(op.access for op in statement.ops if op.access is not None))
     moved = {v for access in accesses for index in access.indices for v in index.variables()}
-    return len(body.variables) > 1 and not moved & {body.variables[-1]}
+    return body.variables[-1] not in moved
 
 
 def _written(body: Body) -> dict[int, list[int]]:

@@ -94,13 +94,7 @@ def _shape(graph: Graph, node: int) -> tuple[int, ...]:
 
 def _division(graph: Graph, node: int) -> bool:
     """Of a dimension whose banks are not known the number is no power of two."""
-    address = graph.address[node]
-    shape, memory = graph.addresses.shape(address), graph.addresses.memory(address)
-    dims = zip(shape.resolved, memory.splits, memory.shape, strict=True)
-    return any(
-        not known and split.factor < extent and split.factor & (split.factor - 1) > 0
-        for known, split, extent in dims
-    )
+    return any(True for _ in _remainders(graph.addresses, graph.address[node]))
 
 
 def _unknown(graph: Graph, node: int) -> bool:

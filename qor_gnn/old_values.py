@@ -6,7 +6,7 @@ from collections import Counter
 
 from qor_gnn.body import Body
 from qor_gnn.divided import updated
-from qor_gnn.graph import LOAD, STORE
+from qor_gnn.graph import LOAD
 from qor_gnn.scheduling import Times
 
 
@@ -38,7 +38,7 @@ def old_values(body: Body, times: Times, period: int) -> Times:
 def _old(body: Body) -> set[int]:
     """Loads of what the body stores to, in arrays of which it loads nothing else."""
     graph, table = body.graph, body.addresses
-    stored = {graph.address[n] for n in body.nodes if graph.kind[n] == STORE}
+    stored = body.stored
     found = {n for n in body.nodes if graph.kind[n] == LOAD and graph.address[n] in stored}
     others = updated(graph) if found else set()
     return {n for n in found if table.shape(graph.address[n]).memory not in others}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -128,3 +128,11 @@ def _in_other_banks(memories: Sequence[Memory], number: int, region: Region, oth
         mine.isdisjoint(theirs) and all(modulus == split.factor for modulus, _ in mine | theirs)
         for split, mine, theirs in dims
     )
+
+
+def bodies_in(regions: Sequence[Region]) -> Iterator[Body]:
+    """The scheduled bodies of regions and of what they hold."""
+    for region in regions:
+        if region.body is not None:
+            yield region.body
+        yield from bodies_in(region.children)

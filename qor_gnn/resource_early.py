@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterator
 
 from qor_gnn.body import Body
-from qor_gnn.graph import LOAD, STORE
-from qor_gnn.regions import Region
+from qor_gnn.graph import LOAD
+from qor_gnn.regions import Region, bodies_in
 from qor_gnn.resource_leaves import Leaf
 
 _MOST = 64
@@ -31,7 +31,7 @@ def found_ahead(block: Region, nest: Region) -> set[int]:
     if len(body.nodes) > _MOST:
         return set()  # what has time in long code waits until it is wanted (`qor_gnn.late`)
     graph, table = body.graph, body.addresses
-    written = {name for other in _bodies(beside) for name in _written(other)}
+    written = {name for other in bodies_in(beside) for name in _written(other)}
     found: set[int] = set()
     for n in body.nodes:
         if graph.kind[n] == LOAD:
@@ -58,16 +58,5 @@ def states_left(block: Region, early: Container[int]) -> int:
 
 def _written(body: Body) -> Iterator[str]:
     """Arrays and scalars that a body stores to."""
-    graph, table = body.graph, body.addresses
-    for n in body.nodes:
-        if graph.kind[n] == STORE:
-            yield table.memory(graph.address[n]).name
-    for address in body.registers:
-        yield table.memory(address).name
-
-
-def _bodies(regions: Sequence[Region]) -> Iterator[Body]:
-    for region in regions:
-        if region.body is not None:
-            yield region.body
-        yield from _bodies(region.children)
+    for address in (*body.stored, *body.registers):
+        yield body.addresses.memory(address).name

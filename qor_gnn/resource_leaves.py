@@ -7,7 +7,7 @@ states of the function itself.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from qor_gnn.binding import region_units
@@ -19,7 +19,7 @@ from qor_gnn.paths import register_paths
 from qor_gnn.personality import Operator
 from qor_gnn.pipeline import concurrency
 from qor_gnn.region import Loop
-from qor_gnn.regions import Region
+from qor_gnn.regions import Region, bodies_in
 from qor_gnn.resource_places import Place, Steps, places
 from qor_gnn.scheduling import Times, schedule
 
@@ -238,20 +238,8 @@ def stored_apart(leaf: Leaf, loaded: set[int]) -> set[int]:
     """
     if not loaded:
         return set()
-    table, own = leaf.body.addresses, _stored(leaf.body)
+    table, own = leaf.body.addresses, leaf.body.stored
     mine = {table.memory(a).name for a in own}
-    nest = {b.addresses.memory(a).name for b in _bodies(leaf.around[:1]) for a in _stored(b)}
+    nest = {b.addresses.memory(a).name for b in bodies_in(leaf.around[:1]) for a in b.stored}
     names = {a: table.memory(a).name for a in loaded - own}
     return {a for a, name in names.items() if name in mine or name in nest}
-
-
-def _stored(body: Body) -> set[int]:
-    """The addresses to which a body stores."""
-    return {body.graph.address[n] for n in body.nodes if body.graph.kind[n] == STORE}
-
-
-def _bodies(regions: Sequence[Region]) -> Iterator[Body]:
-    for region in regions:
-        if region.body is not None:
-            yield region.body
-        yield from _bodies(region.children)

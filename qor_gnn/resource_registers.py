@@ -282,8 +282,8 @@ def _split(leaf: Leaf, selected: list[int], sums: Sums) -> None:
         first_free[port] = at  # free before it
     for n in several:
         address = leaf.body.graph.address[n]
-        known = not divides(table, address, leaf.body.variables)
-        if known and table.shape(address).memory in arrays:
+        own = table.shape(address).memory in arrays
+        if own and not divides(table, address, leaf.body.variables):
             continue  # it is known in time
         if any(first_free[port] >= start[n] for port, _ in ports[n]):
             place = leaf.places[table.shape_of[address]]
@@ -319,12 +319,12 @@ def _store_addresses(leaf: Leaf, sums: Sums) -> None:
             sums.lut["long"] += count
             sums.ff["long"] += count * (_SHIFT + bits)
         elif not stands:
-            updated = address in loaded and len(table.memory(address).shape) == 1
-            if address in loaded and not updated:
-                sums.ff["long"] += count * (_SHIFT + bits)
-            if updated:
+            once = address in loaded and len(table.memory(address).shape) == 1
+            if once:
                 sums.ff["addresses"] += _counted(leaf, n, loaded[address])
-            sums.lut["long"] += 1 if updated else count
+            elif address in loaded:
+                sums.ff["long"] += count * (_SHIFT + bits)
+            sums.lut["long"] += 1 if once else count
 
 
 def _counted(leaf: Leaf, store: int, scheduled: int) -> int:
