@@ -10,7 +10,9 @@ from __future__ import annotations
 import re
 
 from dsl.errors import IRError
-from mlir_passes.emit_cpp import INDENT, LIMIT, call, laid_out, name
+from mlir_passes.emit_cpp import call, name
+from mlir_passes.emit_layout import LIMIT, laid_out
+from mlir_passes.emit_lines import INDENT
 from mlir_passes.emit_nodes import Block, Declare, If, Kernel, Loop, Memory, Node, Store, Value
 from mlir_passes.emit_pragmas import memory_pragmas
 from mlir_passes.emit_stmts import Printer
@@ -67,7 +69,7 @@ def region(kernel: Kernel, printer: Printer) -> list[str]:
         functions += signature_lines(f"static void {title}(", texts)
         functions[-1] += " {"
         functions += ["#pragma HLS inline off", *process.lines, "}", ""]
-        text = laid_out(call(title, *(name(m.name) for m in outside)), INDENT, 1)
+        text = laid_out(call(title, *(name(m.name) for m in outside)), INDENT, 1).text
         calls.append(f"{' ' * INDENT}{text};")
     _top(kernel, shared, calls, printer)
     return functions

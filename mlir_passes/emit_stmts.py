@@ -14,18 +14,16 @@ from dataclasses import dataclass, field, replace
 from dsl.names import unused
 from dsl.types import FixedType, IndexType, IntType
 from mlir_passes.dialect import StmtInfo
-from mlir_passes.emit_cpp import (
+from mlir_passes.emit_cpp import Cpp, name, without_parentheses
+from mlir_passes.emit_exact import Bool, CType, Exact, of_type
+from mlir_passes.emit_lines import (
     INDENT,
-    Cpp,
     assignment,
     comment,
     if_header,
     loop_header,
-    name,
     statement,
-    without_parentheses,
 )
-from mlir_passes.emit_exact import Bool, CType, Exact, of_type
 from mlir_passes.emit_logic import type_name
 from mlir_passes.emit_names import Names, spelled
 from mlir_passes.emit_nodes import Block, Carried, Declare, If, Kernel, Loop, Memory, Store, Value

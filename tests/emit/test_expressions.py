@@ -8,19 +8,16 @@ import struct
 import pytest
 
 from mlir_passes.emit_cpp import (
-    LIMIT,
-    assignment,
     call,
-    comment,
     infix,
-    loop_header,
     name,
     negative_literal,
     prefix,
-    statement,
     subscript,
     ternary,
 )
+from mlir_passes.emit_layout import LIMIT
+from mlir_passes.emit_lines import assignment, comment, loop_header, statement
 from mlir_passes.emit_types import Needs
 
 a, b, c, d = map(name, "abcd")

@@ -13,8 +13,8 @@ from backends.cxx import need_cxx
 from backends.harness import Unit, build
 from dsl.loader import load
 from dsl.program import Program
-from mlir_passes.emit_cpp import LIMIT
 from mlir_passes.emit_hls import include_directory
+from mlir_passes.emit_layout import LIMIT
 from mlir_passes.pipeline import compile_design
 from tests.emit.running import WARNINGS, arguments_of
 
