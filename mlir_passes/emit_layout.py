@@ -21,7 +21,8 @@ DEEPEST = 48
 IN_BRACKETS = re.compile(r"\[[^\[\]]*\]")
 HELD = "\0"
 """Stands for a space where a line must not end."""
-_BREAKS = re.compile(r"(?<=[ (])(?![ (])|(?<=\))(?=\))")
+_BREAKS = re.compile(r"(?<=[^\w)\]] )|(?<=\()|(?<=\))(?=\))")
+"""Behind operators and commas, between parentheses."""
 
 Rope = str | tuple["Rope", ...]
 """Text in pieces, joined when it is asked for: an operand's is part of many layouts."""

@@ -28,6 +28,7 @@ from polyhedral.ast_expr import (
 )
 from polyhedral.coverage import covers, domain_guards, relaxed
 from polyhedral.independent import LoopOrigin, independent
+from polyhedral.isl_ast import flat_block
 from polyhedral.isl_text import dims, map_of
 from polyhedral.lifetimes import components
 from polyhedral.looptree import (
@@ -146,12 +147,8 @@ class _Walker:
     ) -> tuple[TreeNode, ...]:
         kind = node.get_type()
         if kind == isl.ast_node_type.block:
-            children = node.block_get_children()
-            return tuple(
-                n
-                for k in range(children.n_ast_node())
-                for n in self._visit(nest, children.get_at(k), env, around)
-            )
+            children = flat_block(node)
+            return tuple(n for child in children for n in self._visit(nest, child, env, around))
         if kind == isl.ast_node_type.if_:
             return self._guard(nest, node, env, around)
         if kind == isl.ast_node_type.for_:
@@ -262,9 +259,8 @@ def _pieces_below(nest: _Nest, node: isl.AstNode) -> Iterator[Piece]:
     elif kind == isl.ast_node_type.if_:
         yield from _pieces_below(nest, node.if_get_then_node())
     else:
-        children = node.block_get_children()
-        for k in range(children.n_ast_node()):
-            yield from _pieces_below(nest, children.get_at(k))
+        for child in flat_block(node):
+            yield from _pieces_below(nest, child)
 
 
 def _placement(

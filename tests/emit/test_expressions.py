@@ -4,10 +4,13 @@ import ctypes
 import math
 import random
 import struct
+import time
+from collections.abc import Callable
 
 import pytest
 
 from mlir_passes.emit_cpp import (
+    Cpp,
     call,
     infix,
     name,
@@ -185,3 +188,62 @@ def test_doubles_read_back_exactly():
 def test_literals(value, dtype, text):
     rounded = value if dtype == "f64" else struct.unpack("<f", struct.pack("<f", value))[0]
     assert Needs().real(rounded, dtype).text == text
+
+
+def horner(levels: int) -> Cpp:
+    e = name("c")
+    for n in range(levels):
+        e = infix("+", name(f"{n}.5f"), infix("*", name("x"), e))
+    return e
+
+
+def negations(levels: int) -> Cpp:
+    e = a
+    for _ in range(levels):
+        e = prefix("-", e)
+    return e
+
+
+def choices(levels: int) -> Cpp:
+    e = b
+    for n in range(levels):
+        e = ternary(infix("<", a, name(str(n))), b, e)
+    return e
+
+
+def minima(levels: int) -> Cpp:
+    e = b
+    for _ in range(levels):
+        e = call("std::min", a, e)
+    return e
+
+
+def left_nested(levels: int) -> Cpp:
+    e = b
+    for _ in range(levels):
+        e = infix("*", infix("+", e, c), d)
+    return e
+
+
+@pytest.mark.parametrize("build", [horner, negations, choices, minima, left_nested])
+def test_deep_expressions_are_laid_out_in_linear_time(build: Callable[[int], Cpp]) -> None:
+    def seconds(levels: int) -> float:
+        start = time.process_time()
+        text = statement("y[i] =", build(levels), 4)
+        taken = time.process_time() - start
+        assert "".join(text.split()) == "".join(f"y[i]={build(levels).text};".split())
+        assert max(map(len, text.split("\n"))) <= LIMIT
+        return taken
+
+    seconds(100)
+    assert seconds(1000) < 40 * seconds(250) + 0.2
+
+
+def test_wide_sums_in_deep_sums() -> None:
+    wide = b
+    for n in range(300):
+        wide = infix("+", wide, infix("*", subscript("weights", (a, name(str(n)))), c))
+    nested = infix("*", infix("+", horner(40), wide), d)
+    text = statement("y[i] =", nested, 4)
+    assert max(map(len, text.split("\n"))) <= LIMIT
+    assert text.count("\n") < 200
