@@ -22,6 +22,12 @@ def to_map(exprs: Sequence[Affine], values: Mapping[str, Any]) -> tuple[Any, lis
     return ir.AffineMap.get(len(used), 0, results), [values[name] for name in used]
 
 
+def to_map_of(exprs: Sequence[Affine], names: Sequence[str]) -> Any:
+    """An ``AffineMap`` of the expressions with one dimension for each name, whether used or not."""
+    dims = {name: ir.AffineExpr.get_dim(n) for n, name in enumerate(names)}
+    return ir.AffineMap.get(len(names), 0, [_to_expr(e, dims) for e in exprs])
+
+
 def to_set(constraints: Sequence[Constraint], values: Mapping[str, Any]) -> tuple[Any, list[Any]]:
     """An ``IntegerSet`` of the constraints and its operands, as `to_map`."""
     used = _used([c.expr for c in constraints], values)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, assert_never
 
-from dsl.affine import Constraint
+from dsl.affine import Affine, Constraint
 from dsl.errors import Span
 from dsl.expr import loads
-from dsl.program import Array, Program, Stmt, Storage
-from mlir_passes.affine_maps import to_map, to_set
+from dsl.program import Array, Loop, Program, Stmt, Storage
+from mlir_passes.affine_maps import to_map, to_map_of, to_set
 from mlir_passes.build_expr import ExprBuilder
 from mlir_passes.build_types import Types, plain
 from mlir_passes.dialect import (
@@ -44,6 +45,17 @@ def build_module(tree: LoopTree) -> Any:
         return _Builder(tree, accesses(tree.program), Types()).module()
 
 
+def build_statements(program: Program) -> tuple[Any, dict[Any, str], dict[Any, str]]:
+    """A module of the program's statements alone, one after the other, as `build_module` writes them.
+
+    Returns:
+        The module; its arguments that are arrays or scalars, by name, all of the program's; and
+        those that are loop variables.
+    """
+    with context(), ir.Location.unknown():
+        return _Builder(LoopTree(program, ()), {}, Types()).statements()
+
+
 def accesses(program: Program) -> dict[str, Access]:
     """How the kernel uses each array that it touches."""
     found: dict[str, Access] = {}
@@ -64,6 +76,14 @@ class _Builder:
     types: Types
     memory: dict[str, Any] = field(default_factory=dict)
     ivs: dict[str, Any] = field(default_factory=dict)
+    variables: dict[str, tuple[str, ...]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.variables = {
+            node.name: tuple(loop.var for loop in around if isinstance(loop, Loop))
+            for node, around in self.tree.program.walk()
+            if isinstance(node, Stmt)
+        }
 
     def module(self) -> Any:
         program = self.tree.program
@@ -86,6 +106,32 @@ class _Builder:
             self._nodes(self.tree.body)
             ir.Operation.create("func.return")
         return module
+
+    def statements(self) -> tuple[Any, dict[Any, str], dict[Any, str]]:
+        program = self.tree.program
+        loops = (node for node, _ in program.walk() if isinstance(node, Loop))
+        variables = list(dict.fromkeys(loop.var for loop in loops))
+        types = [self._type(a) for a in program.arrays] + [ir.IndexType.get()] * len(variables)
+        module = ir.Module.create()
+        attributes = {
+            "sym_name": ir.StringAttr.get(program.name),
+            "function_type": ir.TypeAttr.get(ir.FunctionType.get(types, [])),
+        }
+        with ir.InsertionPoint(module.body):
+            function = ir.Operation.create("func.func", attributes=attributes, regions=1)
+            entry = function.regions[0].blocks.append(*types)
+        values = list(entry.arguments)
+        self.memory = dict(zip([a.name for a in program.arrays], values, strict=False))
+        self.ivs = dict(zip(variables, values[len(program.arrays) :], strict=True))
+        with ir.InsertionPoint(entry):
+            for stmt in program.statements():
+                self._instance(Instance(stmt, ()))
+            ir.Operation.create("func.return")
+        return (
+            module,
+            {value: name for name, value in self.memory.items()},
+            {value: name for name, value in self.ivs.items()},
+        )
 
     # ---------------------------------------------------------------------------- arrays
 
@@ -208,9 +254,17 @@ class _Builder:
                 operands=[value, self.memory[stmt.target.array], *operands],
                 attributes={
                     "map": ir.AffineMapAttr.get(affine_map),
+                    **self._iteration(stmt, bindings),
                     **stmt_attributes(self._stmt_info(stmt)),
                 },
             )
+
+    def _iteration(self, stmt: Stmt, bindings: Mapping[str, Affine]) -> dict[str, Any]:
+        """Which iteration of the program's statement this is, over all loops around."""
+        if stmt.name not in self.variables:
+            return {}
+        own = [bindings.get(v, Affine.of(v)) for v in self.variables[stmt.name]]
+        return {"hls.iteration": ir.AffineMapAttr.get(to_map_of(own, tuple(self.ivs)))}
 
     def _stmt_info(self, stmt: Stmt) -> StmtInfo:
         binds = tuple(

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from dsl.affine import Affine, Constraint
-from mlir_passes.affine_maps import from_map, to_map, to_set
+from mlir_passes.affine_maps import from_map, to_map, to_map_of, to_set
 from mlir_passes.dialect import fitted, loop_attributes, loop_info
 from mlir_passes.loop_bounds import Bounds, Names
 from mlir_passes.provider import ir
@@ -78,6 +78,36 @@ def with_subscripts(op: Any, names: Names, variable: str, value: Affine) -> Any:
     for result in op.results:
         names.forget(result)
     return rebuilt(op, [*operands[:split], *indices], {"map": ir.AffineMapAttr.get(affine_map)})
+
+
+def loops_around(op: Any) -> list[Any]:
+    """The ``affine.for`` around an op, outermost first."""
+    found: list[Any] = []
+    around = op.operation.parent
+    while around is not None and around.name != "func.func":
+        if around.name == "affine.for":
+            found.append(around)
+        around = around.operation.parent
+    return found[::-1]
+
+
+def without_loop(store: Any, loop: Any, value: Affine, names: Names) -> None:
+    """Say of a store which iteration of its statement it is without a loop that is about to go.
+
+    Args:
+        store: an ``affine.store`` below the loop.
+        loop: the ``affine.for``.
+        value: what its variable is.
+        names: of the variables.
+    """
+    if "hls.iteration" not in store.attributes:
+        return
+    around = [names.of(each.regions[0].blocks[0].arguments[0]) for each in loops_around(store)]
+    gone = names.of(loop.regions[0].blocks[0].arguments[0])
+    exprs = from_map(store.attributes["hls.iteration"].value, around)
+    kept = [name for name in around if name != gone]
+    new = to_map_of([e.substitute({gone: value}) for e in exprs], kept)
+    store.attributes["hls.iteration"] = ir.AffineMapAttr.get(new)
 
 
 def inline_before(block: Any, op: Any) -> None:

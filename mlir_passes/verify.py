@@ -7,7 +7,7 @@ annotations is checked here.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from dsl.errors import IRError, did_you_mean
@@ -59,6 +59,7 @@ _ON_LOOP: dict[str, Check] = {
 }
 _ON_STORE: dict[str, Check] = {
     "hls.stmt": _STRING,
+    "hls.iteration": _is(ir.AffineMapAttr),
     "hls.source": _STRING,
     "hls.line": _STRING,
     "hls.bind_op": _list_of(hls.BindOp),
@@ -95,8 +96,9 @@ def _verify_upstream(module: Any) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Around:
-    """What encloses an op: the pipelined loop, if any."""
+    """What encloses an op: the number of loops, and the pipelined one, if any."""
 
+    loops: int = 0
     pipelined: str | None = None
 
 
@@ -136,6 +138,7 @@ class _Verifier:
                 self._local(op)
             elif name == "affine.store":
                 _check_names(op, _ON_STORE)
+                _check_iteration(op, around.loops)
             else:
                 _check_known(op, name)
                 _check_value(op)
@@ -157,8 +160,9 @@ class _Verifier:
                     span=span_of(op),
                     help="a pipelined loop unrolls all loops inside: pipeline only one of them",
                 )
-            around = _Around(info.name)
-        self._block(op.regions[0].blocks[0], around)
+            around = replace(around, pipelined=info.name)
+        inside = replace(around, loops=around.loops + 1)
+        self._block(op.regions[0].blocks[0], inside)
 
     def _check_independent(self, op: Any, info: LoopInfo) -> None:
         for name in info.independent:
@@ -195,6 +199,19 @@ def _check_loop(op: Any, info: LoopInfo, bounds: Bounds) -> None:
         text = f"{counts.minimum}, {counts.maximum} and {counts.average}"
         raise IRError(
             "W323", f"{where} has a minimum, maximum and average trip of {text}", span=span_of(op)
+        )
+
+
+def _check_iteration(op: Any, loops: int) -> None:
+    attribute = op.attributes.get("hls.iteration")
+    if attribute is None:
+        return
+    found = attribute.value
+    if found.n_dims != loops or found.n_symbols:
+        raise IRError(
+            "W312",
+            f"'hls.iteration' has {found.n_inputs} dimensions, but {loops} loops are around",
+            span=span_of(op),
         )
 
 

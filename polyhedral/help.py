@@ -34,7 +34,7 @@ def _helps(before: ScheduledScop, first: Step, step: Step) -> bool:
 def _candidates(
     before: ScheduledScop, step: Step, violation: Violation
 ) -> Iterator[tuple[Step, str]]:
-    name = violation.sink.name
+    name = violation.sink.statement.name
     if violation.is_reduction:
         text = f'reassociate("{name}") allows its reduction in any order (on floats it rounds anew)'
         yield Reassociate(name), text
@@ -52,7 +52,10 @@ def _skews(before: ScheduledScop, violation: Violation) -> Iterator[tuple[Step, 
     for inner, back in enumerate(distance):
         for outer in range(inner):
             if back < 0 < distance[outer]:
-                a, b = (_address(loops[k], violation.sink.name, addresses) for k in (outer, inner))
+                a, b = (
+                    _address(loops[k], violation.sink.statement.name, addresses)
+                    for k in (outer, inner)
+                )
                 factor = -(back // distance[outer])
                 text = f'skew("{a}", "{b}", {factor}) first makes the distance nonnegative'
                 yield Skew(a, b, factor), text

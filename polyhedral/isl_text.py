@@ -80,3 +80,19 @@ def map_of(text: str) -> isl.Map:
 def multi_aff_of(text: str) -> isl.MultiAff:
     """The function that the text says."""
     return isl.MultiAff(text)
+
+
+def first_point(points: isl.Set) -> isl.Point:
+    """The lexicographic minimum, for a telling example. On some sets with strides isl's parametric
+    integer programming fails or finds none: then any point.
+    """
+    try:
+        first = points.lexmin()
+    except isl.Error:
+        return points.sample_point()
+    return (points if first.is_empty() else first).sample_point()
+
+
+def coordinates(point: isl.Point, count: int) -> tuple[int, ...]:
+    """The first coordinates of a point."""
+    return tuple(point.get_coordinate_val(isl.dim_type.set, k).to_python() for k in range(count))

@@ -10,14 +10,16 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 import islpy as isl
 
 from dsl.errors import ScheduleError
 from dsl.steps import Step
 from polyhedral.dependences import DepKind
+from polyhedral.execution_order import Placed, reversed_pairs, shared_loops
 from polyhedral.help import suggestion
+from polyhedral.isl_text import first_point
 from polyhedral.memory_order import memory_order
 from polyhedral.scheduled import Piece, ScheduledScop
 from polyhedral.scop import Scop, Statement, common_loops, reduction_access
@@ -51,14 +53,14 @@ class Violation:
     """
 
     scop: Scop
-    source: Piece
-    sink: Piece
+    source: Placed
+    sink: Placed
     pairs: isl.Map
 
     @cached_property
     def witness(self) -> Witness:
         """A concrete pair: of the lexicographically first source, the nearest sink."""
-        point = _first_point(self.pairs.wrap())
+        point = first_point(self.pairs.wrap())
         source, sink = self.source.statement, self.sink.statement
         values = tuple(
             point.get_coordinate_val(isl.dim_type.set, k).to_python()
@@ -76,17 +78,6 @@ class Violation:
         statement = self.source.statement
         target = reduction_access(statement) if statement is self.sink.statement else None
         return target is not None and target.array == self.witness.array
-
-
-def _first_point(points: isl.Set) -> isl.Point:
-    """The lexicographic minimum, for a telling example. On some sets with strides isl's parametric
-    integer programming fails or finds none: then any point.
-    """
-    try:
-        first = points.lexmin()
-    except isl.Error:
-        return points.sample_point()
-    return (points if first.is_empty() else first).sample_point()
 
 
 def _conflict(
@@ -174,65 +165,11 @@ def violations(state: ScheduledScop, changed: frozenset[str] | None = None) -> I
             continue
         for p in pieces[source]:
             for q in pieces[sink]:
-                bad = _reversed_pairs(pairs, p, q)
+                bad = reversed_pairs(pairs, p, q)
                 if bad is not None:
                     yield Violation(state.scop, p, q, bad)
 
 
 def shared_levels(p: Piece, q: Piece) -> int:
     """How many loops two pieces share."""
-    limit = min(len(p.dims), len(q.dims))
-    n = 0
-    while n < limit and p.place[n] == q.place[n]:
-        n += 1
-    return n
-
-
-def _reversed_pairs(ordered: isl.Map, p: Piece, q: Piece) -> isl.Map | None:
-    """Of the pairs, those (iteration of p, iteration of q) that run in the wrong order, or None."""
-    shared = shared_levels(p, q)
-    # With all shared loops equal, the static place decides.
-    tie_ok = p is not q and p.place[shared] < q.place[shared]
-    if shared == 0 and tie_ok:
-        return None
-    pairs = ordered.apply_domain(p.times).apply_range(q.times)
-    if shared == 0:
-        bad = pairs
-    else:
-        deltas = (
-            pairs.project_out(isl.dim_type.in_, shared, len(p.dims) - shared)
-            .project_out(isl.dim_type.out, shared, len(q.dims) - shared)
-            .deltas()
-        )
-        if deltas.intersect(_not_positive(shared, not tie_ok)).is_empty():
-            return None
-        bad = pairs.intersect(_lex_order(len(p.dims), len(q.dims), shared, not tie_ok))
-    if bad.is_empty():
-        return None
-    return bad.apply_domain(p.times.reverse()).apply_range(q.times.reverse())
-
-
-@lru_cache(maxsize=64)
-def _not_positive(n: int, strict: bool) -> isl.Set:
-    """Integer vectors that are lexicographically negative, with zero if ``strict``."""
-    names = [f"x{k}" for k in range(n)]
-    cases = [
-        " and ".join([f"{name} = 0" for name in names[:k]] + [f"{names[k]} < 0"]) for k in range(n)
-    ]
-    if strict:
-        cases.append(" and ".join(f"{name} = 0" for name in names))
-    return isl.Set(f"{{ [{', '.join(names)}] : {' or '.join(f'({c})' for c in cases)} }}")
-
-
-@lru_cache(maxsize=64)
-def _lex_order(n_in: int, n_out: int, shared: int, strict: bool) -> isl.Map:
-    """Pairs of iterations whose first ``shared`` loops say that the second runs first."""
-    a, b = [f"a{k}" for k in range(n_in)], [f"b{k}" for k in range(n_out)]
-    cases = [
-        " and ".join([f"{a[i]} = {b[i]}" for i in range(k)] + [f"{b[k]} < {a[k]}"])
-        for k in range(shared)
-    ]
-    if strict:
-        cases.append(" and ".join(f"{a[i]} = {b[i]}" for i in range(shared)))
-    text = " or ".join(f"({c})" for c in cases)
-    return isl.Map(f"{{ [{', '.join(a)}] -> [{', '.join(b)}] : {text} }}")
+    return shared_loops(p.place, q.place)

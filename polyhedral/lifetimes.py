@@ -17,7 +17,7 @@ from polyhedral.dependences import DepKind, array_dependences
 from polyhedral.isl_text import affine_text, dims, positional
 from polyhedral.legality import shared_levels
 from polyhedral.scheduled import Piece, ScheduledScop
-from polyhedral.scop import Statement
+from polyhedral.scop import Scop, Statement
 
 
 def check_lifetimes(state: ScheduledScop, step: Step) -> None:
@@ -112,11 +112,23 @@ def _overlap(state: ScheduledScop, array: Array) -> bool:
     length = max(len(p.dims) for p in pieces)
     for piece in pieces:
         times = times.union(isl.UnionMap.from_map(piece.instants(length)))
+    return overwritten(state.scop, array, times, length)
+
+
+def overwritten(scop: Scop, array: Array, times: isl.UnionMap, length: int) -> bool:
+    """Whether another scope writes an element of a local between a write and a read of its value.
+
+    Args:
+        scop: the program.
+        array: the local.
+        times: from the iterations that access it to ``[place0, loop0, place1, …]``.
+        length: loops in these.
+    """
     flow = isl.UnionMap("{ }")
-    for dep in array_dependences(state.scop, array.name):
+    for dep in array_dependences(scop, array.name):
         if dep.kind is DepKind.FLOW:
             flow = flow.union(isl.UnionMap.from_map(dep.pairs))
-    others = _writes_of_other_scopes(state, array)
+    others = _writes_of_other_scopes(scop, array)
     before = isl.Map.lex_lt(isl.Space.set_alloc(isl.DEFAULT_CONTEXT, 0, 2 * length + 1))
     later = _in_time(others, times).intersect(before.to_union_map())
     follows = later.reverse().apply_range(_in_time(flow, times))
@@ -127,17 +139,13 @@ def _in_time(pairs: isl.UnionMap, times: isl.UnionMap) -> isl.UnionMap:
     return pairs.apply_domain(times).apply_range(times)
 
 
-def _writes_of_other_scopes(state: ScheduledScop, array: Array) -> isl.UnionMap:
+def _writes_of_other_scopes(scop: Scop, array: Array) -> isl.UnionMap:
     """Pairs of writes to one element from different scopes."""
     found = isl.UnionMap("{ }")
-    writers = {
-        p.statement.index: p.statement
-        for p in accessing(state, array.name)
-        if p.statement.stmt.target.array == array.name
-    }
+    writers = [s for s in scop.statements if s.stmt.target.array == array.name]
     depth = array.scope_depth
-    for s in writers.values():
-        for t in writers.values():
+    for s in writers:
+        for t in writers:
             same = _element(s, s.stmt.target).apply_range(_element(t, t.stmt.target).reverse())
             differ = isl.Map(
                 f"{{ {_space(s, 'x')} -> {_space(t, 'y')} : "

@@ -9,13 +9,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from dsl.affine import Affine, Constraint
 from mlir_passes.dialect import LoopInfo, loop_info, top_function
 from mlir_passes.loop_bounds import Bounds, Names, bounds_of, condition_of
-from mlir_passes.rewrite import inline_before, with_bounds, with_condition, with_subscripts
+from mlir_passes.rewrite import (
+    inline_before,
+    with_bounds,
+    with_condition,
+    with_subscripts,
+    without_loop,
+)
 
 _MAPPED = frozenset({"affine.load", "affine.store", "affine.apply"})
 
@@ -52,10 +59,22 @@ def _is_plain(info: LoopInfo) -> bool:
 def _promote(loop: Any, value: Affine, names: Names) -> None:
     body = loop.regions[0].blocks[0]
     iv = body.arguments[0]
+    for store in _stores(body):
+        without_loop(store, loop, value, names)
     _substitute(body, iv, names.of(iv), value, names)
     inline_before(body, loop)
     names.forget(iv)
     loop.erase()
+
+
+def _stores(block: Any) -> Iterator[Any]:
+    for view in block.operations:
+        op = view.operation
+        if op.name == "affine.store":
+            yield op
+        for region in op.regions:
+            for inner in region.blocks:
+                yield from _stores(inner)
 
 
 def _substitute(block: Any, iv: Any, name: str, value: Affine, names: Names) -> None:

@@ -25,8 +25,8 @@ from tests.support.random_programs import random_program
 STORE = "affine.store %c, %A[%i] : memref<512xf32>"
 
 
-def after(step, body: str) -> str:
-    """The body of the kernel after a pass, without indentation."""
+def after(step, body: str, *, whole: bool = False) -> str:
+    """The body of the kernel after a pass, without indentation; or the whole module."""
     text = (
         'func.func @k(%A: memref<512xf32> {hls.name = "A"}, %c: f32 {hls.name = "c"}) '
         f"attributes {{hls.top}} {{\n{body}\nreturn\n}}"
@@ -37,6 +37,8 @@ def after(step, body: str) -> str:
         for op in dialect.top_function(module).regions[0].blocks[0].operations:
             assert op.operation.verify()
         lines = str(module).splitlines()
+    if whole:
+        return "\n".join(lines)
     start = next(n for n, line in enumerate(lines) if "func.func" in line)
     end = next(n for n, line in enumerate(lines) if line.strip() == "return")
     return "\n".join(line.strip() for line in lines[start + 1 : end])
@@ -163,6 +165,20 @@ def test_nested_loops_of_one_iteration_all_go():
     body += "affine_map<(d0) -> (d0 + 1)>(%o) {\naffine.for %i = affine_map<(d0) -> (d0)>(%p) to "
     body += f"affine_map<(d0) -> (d0 + 1)>(%p) {{\n{STORE}\n}}\n}}\n}}"
     assert after(PromoteSingleTrip(), body) == "affine.store %arg1, %arg0[3] : memref<512xf32>"
+
+
+def test_what_a_store_says_of_its_iteration_follows_its_loops():
+    body = """affine.for %o = 0 to 8 {
+affine.for %i = affine_map<(d0) -> (d0 * 2)>(%o) to affine_map<(d0) -> (d0 * 2 + 1)>(%o) {
+affine.for %k = 0 to 4 {
+affine.for %l = 3 to 4 {
+affine.store %c, %A[%k] {hls.iteration = affine_map<(o, i, k, l) -> (i + k, l, o)>} : memref<512xf32>
+}
+}
+}
+}"""
+    found = after(PromoteSingleTrip(), body, whole=True)
+    assert "affine_map<(d0, d1) -> (d0 * 2 + d1, 3, d0)>" in found
 
 
 def test_a_loop_that_something_is_asked_of_stays():

@@ -96,6 +96,17 @@ CASES = {
         argument("hls.partition = [1 : i64]"),
         "error[W312]: 'hls.partition' on an argument has the wrong kind: [1]",
     ),
+    "an iteration over other loops than those around": (
+        kernel(
+            loop(
+                "hls.flatten = #hls.flatten<1 : i64>",
+                "%c = arith.constant 1.0 : f32\n"
+                "affine.store %c, %A[%i, 0] {hls.iteration = affine_map<(d0, d1) -> (d1)>}"
+                " : memref<8x4xf32>",
+            )
+        ),
+        "error[W312]: 'hls.iteration' has 2 dimensions, but 1 loops are around",
+    ),
     "an interval of zero": (
         kernel(loop("hls.pipeline = #hls.pipeline<0 : i64>")),
         "error[W325]: loop 'i' has an initiation interval of 0",

@@ -1,0 +1,115 @@
+"""Does the memory of locals and streams hold what the program's does?
+
+A local that is declared inside loops is private to an iteration of them in the program, while level
+3 may have one memory for all; a declaration in a loop of level 3 makes a new memory in each of its
+iterations. So: what an iteration reads is in the memory it reads from, and no other scope has written
+over it. A stream hands on each element once, in the order in which they were written.
+"""
+
+from __future__ import annotations
+
+import islpy as isl
+
+from dsl.program import Array
+from polyhedral.dependences import Dependence, DepKind, array_dependences
+from polyhedral.equivalence.raised import RaisedArray
+from polyhedral.equivalence.refutation import Refutation
+from polyhedral.equivalence.relations import Run, instance_text
+from polyhedral.equivalence.streams import check_stream
+from polyhedral.execution_order import shared_loops
+from polyhedral.isl_text import coordinates, dims, first_point, map_of
+from polyhedral.lifetimes import overwritten
+from polyhedral.scop import Scop
+
+
+def check_storage(
+    scop: Scop, arrays: tuple[RaisedArray, ...], runs: list[Run]
+) -> Refutation | None:
+    """Check each local; the runs are known to be right and in order."""
+    for raised in arrays:
+        if raised.is_argument:
+            continue
+        array = scop.program.array(raised.name)
+        own = [run for run in runs if array.name in _arrays(run)]
+        found = None
+        if (array.scope_depth or raised.depth) and not _one_scope_at_a_time(array, raised, own):
+            found = _lost(scop, array, raised, own)
+        if found is None and raised.is_stream:
+            found = check_stream(scop, raised, own)
+        if found is not None:
+            return found
+    return None
+
+
+def _arrays(run: Run) -> set[str]:
+    found = {a.array for a in run.statement.reads}
+    return found | {run.statement.stmt.target.array}
+
+
+def _one_scope_at_a_time(array: Array, raised: RaisedArray, own: list[Run]) -> bool:
+    """Whether iterations of the loops that all accesses share and scopes belong together one to
+    one: then a memory is for one scope alone. It is enough, not necessary.
+    """
+    if not own:
+        return True
+    first = own[0]
+    shared = min(
+        (shared_loops(first.place, run.place) for run in own[1:]), default=len(first.place) - 1
+    )
+    for level in range(shared, raised.depth - 1, -1):
+        pairs: isl.Map | None = None
+        for run in own:
+            loops, variables = len(run.store.loops), len(run.statement.loops)
+            part = run.iterations.reset_tuple_id(isl.dim_type.out)
+            part = part.project_out(isl.dim_type.in_, level, loops - level)
+            part = part.project_out(
+                isl.dim_type.out, array.scope_depth, variables - array.scope_depth
+            )
+            pairs = part if pairs is None else pairs.union(part)
+        assert pairs is not None
+        if pairs.is_single_valued() and pairs.is_injective():
+            return True
+    return False
+
+
+def _lost(scop: Scop, array: Array, raised: RaisedArray, own: list[Run]) -> Refutation | None:
+    """Exactly: a value that is read in another memory than it was written to, or is overwritten."""
+    flow = [d for d in array_dependences(scop, array.name) if d.kind is DepKind.FLOW]
+    for dependence in flow:
+        for p in own:
+            for q in own:
+                if p.statement is dependence.source and q.statement is dependence.sink:
+                    bad = _in_two_memories(dependence, p, q, raised.depth)
+                    if not bad.is_empty():
+                        text = f"'{array.name}' is another memory where its value is read"
+                        return _refused(text, dependence, bad)
+    length = max(len(run.store.loops) for run in own)
+    times = isl.UnionMap("{ }")
+    for run in own:
+        times = times.union(isl.UnionMap.from_map(run.instants(length)))
+    if overwritten(scop, array, times, length):
+        span = array.span
+        text = f"another iteration writes over '{array.name}' before its value is read"
+        note = (
+            f"it belongs to one iteration of the {array.scope_depth} loops around its declaration"
+        )
+        return Refutation("W338", text, span, (note,))
+    return None
+
+
+def _in_two_memories(dependence: Dependence, p: Run, q: Run, depth: int) -> isl.Map:
+    """The pairs, as iterations of the statements, for which the declaration is executed anew."""
+    a, b = dims(len(p.store.loops), "a"), dims(len(q.store.loops), "b")
+    differ = " or ".join(f"a{k} != b{k}" for k in range(depth)) or "false"
+    anew = map_of(f"{{ [{', '.join(a)}] -> [{', '.join(b)}] : {differ} }}")
+    pairs = dependence.pairs.apply_domain(p.times).apply_range(q.times).intersect(anew)
+    return pairs.apply_domain(p.iterations).apply_range(q.iterations)
+
+
+def _refused(text: str, dependence: Dependence, bad: isl.Map) -> Refutation:
+    source, sink = dependence.source, dependence.sink
+    count = len(source.loops)
+    at = coordinates(first_point(bad.wrap()), count + len(sink.loops))
+    first, second = instance_text(source.name, at[:count]), instance_text(sink.name, at[count:])
+    note = f"{first} writes what {second} reads"
+    return Refutation("W338", text, sink.stmt.span, (note,))
