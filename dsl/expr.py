@@ -165,9 +165,11 @@ def children(expr: Expr) -> tuple[Expr, ...]:
 
 def walk(expr: Expr) -> Iterator[Expr]:
     """The expression and all below it, parents first."""
-    yield expr
-    for child in children(expr):
-        yield from walk(child)
+    pending = [expr]
+    while pending:
+        part = pending.pop()
+        yield part
+        pending.extend(reversed(children(part)))
 
 
 def loads(expr: Expr) -> tuple[Access, ...]:

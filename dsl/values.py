@@ -11,6 +11,7 @@ from dsl import typing
 from dsl.affine import Affine, Cond, Constraint, Or, negate
 from dsl.errors import LanguageError, Span
 from dsl.expr import BinaryOp, CompareOp, Expr, Index, UnaryOp
+from dsl.nesting import admit_value
 from dsl.types import DType
 
 Number = int | float | bool
@@ -131,4 +132,6 @@ def extremum(op: BinaryOp, values: tuple[Value, ...], span: Span | None = None) 
 
 def assigned(value: Value, target: DType, span: Span | None = None) -> Expr:
     """The value of an assignment to an element of type ``target`` (see `dsl.typing`)."""
-    return typing.assigned(operand(value), target, span)
+    expr = typing.assigned(operand(value), target, span)
+    admit_value(expr, span)
+    return expr

@@ -34,15 +34,19 @@ class Values:
     named: dict[Value, Number] = field(default_factory=dict)
     before: Callable[[Value, Number], Number] | None = None
     ops: ExactOps = field(init=False)
+    _inlined: dict[Value, Number] = field(default_factory=dict)  # what asks twice computes once
 
     def __post_init__(self) -> None:
         self.ops = ExactOps(self.needs)
 
     def number(self, value: Value) -> Number:
         """The expression of a value; what it needs is inlined unless it is named."""
-        found = self.named.get(value)
-        if found is not None:
-            return found
+        found = self.named.get(value) or self._inlined.get(value)
+        if found is None:
+            found = self._inlined[value] = self._made(value)
+        return found
+
+    def _made(self, value: Value) -> Number:
         handler = _HANDLERS.get(value.op)
         if handler is not None:
             result = handler(self, value)

@@ -12,7 +12,7 @@ from dsl.errors import LanguageError, did_you_mean
 from dsl.expr import BinaryOp, Const, Expr, UnaryOp
 from dsl.frontend.capture import describe, dtype_of, is_number
 from dsl.frontend.context import Context
-from dsl.frontend.evaluate import evaluate, value
+from dsl.frontend.evaluate import as_value, evaluate, value
 from dsl.frontend.unsupported import CALLS
 from dsl.intrinsics import INTRINSICS, Intrinsic, intrinsic_of
 from dsl.kernel import Kernel
@@ -116,7 +116,7 @@ def _cast(ctx: Context, dtype: DType, node: ast.Call) -> Expr:
     found = evaluate(ctx, node.args[0])
     if isinstance(found, Fraction):
         return _exact_constant(ctx, dtype, found, node)
-    return values.cast(dtype, value(ctx, node.args[0]), ctx.span(node))
+    return values.cast(dtype, as_value(ctx, node.args[0], found), ctx.span(node))
 
 
 def _exact_constant(ctx: Context, dtype: DType, number: Fraction, node: ast.Call) -> Expr:

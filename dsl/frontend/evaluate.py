@@ -97,7 +97,11 @@ def evaluate(ctx: Context, node: ast.expr) -> object:
 
 def value(ctx: Context, node: ast.expr) -> Value:
     """An expression that must be a number, an affine expression or data."""
-    found = evaluate(ctx, node)
+    return as_value(ctx, node, evaluate(ctx, node))
+
+
+def as_value(ctx: Context, node: ast.expr, found: object) -> Value:
+    """What the expression at ``node`` evaluated to, as a number, an affine expression or data."""
     match found:
         case bool() | int() | float() | Affine():
             return found

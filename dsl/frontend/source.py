@@ -10,12 +10,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from dsl.errors import LanguageError, Span
+from dsl.nesting import admit
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 """What may be called anything in C++ as well."""
-
-MAX_DEPTH = 200
-"""Levels of nesting in a kernel's syntax: later stages walk its expressions recursively."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,16 +147,13 @@ def _surveyed(source: FunctionSource) -> FunctionSource:
     bound = {a.arg for a in arguments_of(node.args)}
     read: set[str] = set()
     loops: set[str] = set()
+    deepest = 0
     stack: list[tuple[ast.AST, int]] = [(n, 1) for n in (node.args, *node.body)]
     while stack:
         part, depth = stack.pop()
-        if depth > MAX_DEPTH and isinstance(part, ast.expr | ast.stmt):
-            raise LanguageError(
-                "W108",
-                f"this is nested more than {MAX_DEPTH} levels deep",
-                span=source.span(part),
-                help="compute it in several statements through local scalars",
-            )
+        if isinstance(part, ast.expr | ast.stmt) and depth > deepest:
+            deepest = depth
+            admit(deepest, source.span(part))
         match part:
             case ast.Name(id=name, ctx=ast.Load()):
                 read.add(name)

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 
 import pytest
 
+import weft
+from dsl.errors import LanguageError
+from dsl.kernel import Kernel
+from dsl.program import Program
 from tests.frontend.conftest import Load
 
 HEAD = "@weft.kernel\ndef k(A: f32[N]):\n"
@@ -92,3 +97,95 @@ def test_deep_calls_are_bounded(error: Callable[[str], str]) -> None:
 def test_many_statements_are_read(kernel: Load) -> None:
     text = HEAD + "".join(f"    A[{n % 4}] = {n}\n" for n in range(3000))
     assert len(kernel(text).program.statements()) == 3000
+
+
+NESTED = {
+    "negations": (lambda n: "-" * n + "A[i]"),
+    "sum": (lambda n: " + ".join(["A[i]"] * n)),
+    "horner": (lambda n: "1.5 + A[i] * (" * (n // 2) + "A[0]" + ")" * (n // 2)),
+    "calls": (lambda n: "abs(" * n + "A[i]" + ")" * n),
+    "minima": (lambda n: "min(A[i], " * n + "A[0]" + ")" * n),
+    "choices": (lambda n: "A[i] if A[i] > 0.0 else " * n + "A[0]"),
+    "casts": (lambda n: "f32(" * n + "A[i]" + ")" * n),
+}
+NESTED_INTEGERS = {
+    "complements": (lambda n: "~" * n + "B[i]"),
+    "sum": (lambda n: " + ".join(["B[i]"] * n)),
+    "horner": (lambda n: "3 + B[i] * (" * (n // 8) + "B[0]" + ")" * (n // 8)),
+    "shifts": (lambda n: "(" * n + "B[i]" + " >> 1)" * n),
+    "bits": (lambda n: "(" * n + "B[i]" + " & B[0])" * n),
+    "negated conditions": (lambda n: "1 if " + "not (" * n + "B[i] > 0" + ")" * n + " else 2"),
+    "conditions": (
+        lambda n: (
+            "1 if "
+            + "(B[i] > 0 and (B[0] < 3 or " * (n // 4)
+            + "B[i] < 3"
+            + "))" * (n // 4)
+            + " else 2"
+        )
+    ),
+    "quotients": (lambda n: "(" * n + "B[i]" + " // 3)" * n),
+    "casts": (lambda n: "i32(" * n + "B[i]" + ")" * n),
+}
+WITHIN = 190
+
+
+def nested_kernel(target: str, expression: str) -> str:
+    return (
+        "@weft.kernel\ndef k(A: f32[8], B: i32[8]):\n"
+        f"    for i in range(8):\n        {target} = {expression}\n"
+    )
+
+
+@pytest.mark.parametrize("kind", NESTED)
+def test_floats_within_the_limit_compile(kernel: Load, kind: str) -> None:
+    check_all_levels(kernel(nested_kernel("A[i]", NESTED[kind](WITHIN))))
+
+
+@pytest.mark.parametrize("kind", NESTED_INTEGERS)
+def test_integers_within_the_limit_compile(kernel: Load, kind: str) -> None:
+    check_all_levels(kernel(nested_kernel("B[i]", NESTED_INTEGERS[kind](WITHIN))))
+
+
+def check_all_levels(kernel: Kernel) -> None:
+    """All that walks an expression does so, in seconds, and brackets stay within clang's limit."""
+    start = time.process_time()
+    text = weft.compile(kernel).hls_cpp
+    assert weft.estimate(kernel).latency.average > 0
+    kernel(**kernel.make_inputs(0))
+    assert Program.__eq__(kernel.program, kernel.program)
+    assert time.process_time() - start < 20
+    depth = deepest = 0
+    for character in text:
+        depth += {"(": 1, ")": -1}.get(character, 0)
+        deepest = max(deepest, depth)
+    assert deepest <= 256
+
+
+def test_powers_of_powers_are_bounded(error: Callable[[str], str]) -> None:
+    text = error(nested_kernel("A[i]", "((A[i] ** 64) ** 64) ** 64"))
+    assert "error[W108]: this value has more than 10000 operations and operands" in text
+    assert text.endswith("help: compute it in several statements through local scalars")
+
+
+def test_a_builder_has_the_same_limits() -> None:
+    p = weft.Program("p")
+    a = p.placeholder("a", weft.f32, (8,))
+    (i,) = p.loops(i=8)
+    deep = wide = a[i]
+    for _ in range(250):
+        deep = -deep
+    for _ in range(150):
+        wide = wide + wide
+    with pytest.raises(LanguageError, match="more than 200 levels deep") as found:
+        p.compute("S0", (i,), into=a[i], value=deep)
+    assert found.value.code == "W108"
+    assert "into=a[i], value=deep" in found.value.render()
+    with pytest.raises(LanguageError, match="more than 10000 operations"):
+        p.compute("S0", (i,), into=a[i], value=wide)
+
+
+def test_many_statements_of_one_loop_compile(kernel: Load) -> None:
+    lines = "".join(f"        A[i] = A[i] * 2.0 + {n}.0\n" for n in range(600))
+    made = kernel(HEAD + f"    for i in range(N):\n{lines}")
+    assert weft.compile(made).hls_cpp.count("A[i] = ") >= 600
