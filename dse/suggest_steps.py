@@ -30,7 +30,7 @@ _COPIES = (2, 4, 8)
 class Change:
     """Steps to take out of a schedule, and steps to put at its end.
 
-    A step that takes the place of another of its kind (an unroll) stands where that stood.
+    An unroll or a partition takes the place of one of the same loop or dimension, where that stood.
     """
 
     removed: tuple[Step, ...] = ()
@@ -42,18 +42,23 @@ def changed(schedule: Schedule, change: Change) -> Schedule:
     steps: list[Step] = []
     added = list(change.added)
     for step in schedule:
-        if step not in change.removed:
-            steps.append(step)
-            continue
-        swap = next((s for s in added if isinstance(s, Unroll) and _same_loop(s, step)), None)
+        swap = next((s for s in added if _replaces(s, step)), None)
         if swap is not None:
             steps.append(swap)
             added.remove(swap)
+        elif step not in change.removed:
+            steps.append(step)
     return Schedule((*steps, *added))
 
 
-def _same_loop(new: Unroll, old: Step) -> bool:
-    return isinstance(old, Unroll) and old.loop == new.loop
+def _replaces(new: Step, old: Step) -> bool:
+    """Whether both ask for the same thing, which is asked for once."""
+    match new, old:
+        case Unroll(), Unroll():
+            return new.loop == old.loop
+        case Partition(), Partition():
+            return (new.array, new.dim) == (old.array, old.dim)
+    return False
 
 
 Alternatives = tuple[Change, ...]

@@ -7,11 +7,13 @@ from collections.abc import Iterable
 from dsl.errors import ScheduleError
 from dsl.steps import Step
 from polyhedral.ranges import constant_interval
-from polyhedral.scheduled import Piece
+from polyhedral.scheduled import Dim, Piece
 
 
 def check_annotations(pieces: Iterable[Piece], step: Step) -> None:
-    """W212: a loop to be unrolled completely has a variable trip count; W213: nested pipelines."""
+    """W212: a loop to be unrolled completely has a variable trip count; W213: nested pipelines,
+    or a request for a loop that is unrolled completely.
+    """
     for piece in pieces:
         pipelined: str | None = None
         for level, dim in enumerate(piece.dims):
@@ -22,6 +24,8 @@ def check_annotations(pieces: Iterable[Piece], step: Step) -> None:
                     span=step.span,
                     help="a pipelined loop unrolls all loops inside: pipeline only one of them",
                 )
+            if pipelined is not None:
+                _check_inside(dim, pipelined, step)
             if pipelined is not None or dim.unroll == 0:
                 _check_constant(piece, level, pipelined, step)
             if dim.pipeline_ii is not None:
@@ -32,6 +36,19 @@ def check_annotations(pieces: Iterable[Piece], step: Step) -> None:
                         span=step.span,
                     )
                 pipelined = dim.name
+
+
+def _check_inside(dim: Dim, pipelined: str, step: Step) -> None:
+    """The loops inside of a pipelined one are gone: nothing else can be asked of them."""
+    asked = f"unrolled by {dim.unroll}" if dim.unroll else "flattened" if dim.flatten else None
+    if asked is not None:
+        raise ScheduleError(
+            "W213",
+            f"'{dim.name}' cannot be {asked}: it is inside the pipelined loop '{pipelined}', "
+            "which unrolls it completely",
+            span=step.span,
+            help=f"split '{dim.name}' and pipeline its outer loop, or leave one of the two out",
+        )
 
 
 def _check_constant(piece: Piece, level: int, pipelined: str | None, step: Step) -> None:

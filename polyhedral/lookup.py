@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 from dsl.errors import ScheduleError, did_you_mean
 from dsl.program import Array
-from dsl.steps import Step
+from dsl.steps import Step, Tail
 from polyhedral.scheduled import Dim, LoopId, Piece, ScheduledScop
 
 
@@ -93,3 +95,14 @@ def dim_of(pieces: list[tuple[Piece, int]]) -> Dim:
     """The loop itself, from any piece in it."""
     piece, level = pieces[0]
     return piece.dims[level]
+
+
+def check_tail(tail: str, step: Step) -> None:
+    """W207 unless there is such a treatment of the last iterations."""
+    if tail not in get_args(Tail):
+        raise ScheduleError(
+            "W207",
+            f"no tail is called '{tail}'",
+            span=step.span,
+            help=did_you_mean(tail, get_args(Tail)) or f"it is {' or '.join(get_args(Tail))}",
+        )

@@ -184,10 +184,13 @@ def _advice(array: str, uses: dict[int, Use], state: ScheduledScop) -> str | Non
     group = tuple(name for one in names[low : high + 1] for name in one)
     rest = tuple(one for one in state.dataflow.processes if not set(one) & set(group))
     merged = replace(state.dataflow, processes=(group, *rest))
+    joined = replace(state, dataflow=merged)
     try:
-        channels(replace(state, dataflow=merged), merged)
+        channels(joined, merged)
     except ScheduleError:
         return None
+    if len(process_names(joined)) < 2:
+        return "leave dataflow out: only one process could be made of them"
     listed = ", ".join(map(_group, merged.processes))
     return f"dataflow(processes=[{listed}]) makes one process of them"
 
@@ -197,9 +200,11 @@ def _group(names: Iterable[str]) -> str:
 
 
 def check_names(state: ScheduledScop, step: Dataflow) -> None:
-    """W205 a group names no statement; W220 a statement is named twice."""
+    """W205 a group names no statement; W220 it is empty, or a statement is named twice."""
     seen: set[str] = set()
     for group in step.processes:
+        if not group:
+            raise ScheduleError("W220", "a process has no statements", span=step.span)
         for name in group:
             find_statement(state, name, step)
             if name in seen:

@@ -32,6 +32,7 @@ from dsl.steps import (
 )
 from polyhedral.annotations import check_annotations
 from polyhedral.check import check_program
+from polyhedral.complete import check_complete
 from polyhedral.legality import IllegalStep, violations
 from polyhedral.lifetimes import check_lifetimes
 from polyhedral.scheduled import ScheduledScop, original
@@ -91,6 +92,7 @@ def apply(program: Program, schedule: Schedule) -> ScheduledScop:
     state = original(check_program(program))
     for step in schedule:
         state = apply_step(state, step)
+    check_complete(state)
     return state
 
 

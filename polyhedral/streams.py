@@ -1,9 +1,7 @@
 """Can an array be a FIFO? Exactly: each element is written once and read once, in one order.
 
 The order is that of the schedule. A partitioned array is a FIFO a memory: then the order counts in
-each memory by itself, and the depth must not let the processes wait for each other for ever. Where
-more than one way leads from a process to another, only FIFOs that never fill are safe: a pipeline
-that waits for room stops whole, with the values in it that the other process waits for.
+each memory by itself. Whether the depths let all processes end is asked in `polyhedral.deadlock`.
 """
 
 from __future__ import annotations
@@ -13,14 +11,18 @@ from dataclasses import dataclass
 import islpy as isl
 
 from dsl.errors import ScheduleError
-from dsl.expr import loads
 from dsl.program import Array
 from dsl.steps import Step, Stream
-from polyhedral.isl_text import conjunction, dims, map_of
+from polyhedral.element_times import (
+    Element,
+    conditional_loads,
+    read_times,
+    same_memory,
+    sample_element,
+    write_times,
+)
 from polyhedral.processes import Channel, process_pieces
 from polyhedral.scheduled import Piece, ScheduledScop
-
-Element = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +53,16 @@ class CountWitness:
 class NotAStream(ScheduleError):
     """W218: an array cannot be a FIFO; ``witness`` says which elements prove it."""
 
-    def __init__(self, step: Step, array: str, witness: OrderWitness | CountWitness) -> None:
+    def __init__(
+        self, step: Step, array: str, witness: OrderWitness | CountWitness, help_: str | None = None
+    ) -> None:
         super().__init__(
             "W218",
             f"'{array}' cannot be a stream",
             span=step.span,
             notes=[str(witness)],
-            help=(
+            help=help_
+            or (
                 "reorder the loops of one process like those of the other, or leave it out: the "
                 "array is then a memory of two halves"
                 if isinstance(witness, OrderWitness)
@@ -67,27 +72,13 @@ class NotAStream(ScheduleError):
         self.witness = witness
 
 
-class Deadlock(ScheduleError):
-    """W219: with a FIFO of so few words the processes could wait for each other for ever."""
-
-    def __init__(self, step: Step, stream: Stream, needed: int, why: str) -> None:
-        super().__init__(
-            "W219",
-            f"the stream '{stream.array}' of {stream.depth} words could stop the processes",
-            span=step.span,
-            notes=[why],
-            help=f'stream("{stream.array}", depth={needed}) has room for all that is written',
-        )
-        self.needed = needed
-
-
 def check_streams(
     state: ScheduledScop,
     found: tuple[Channel, ...],
     step: Step,
     known: frozenset[Stream] = frozenset(),
 ) -> None:
-    """Every stream of the state is one, and no depth can stop the processes.
+    """Every stream of the state is one.
 
     Args:
         state: with processes.
@@ -96,8 +87,7 @@ def check_streams(
         known: streams whose order has been checked.
 
     Raises:
-        ScheduleError: W220 it is no channel; W215 its memory is no FIFO; W218 (as `NotAStream`);
-            W219 (as `Deadlock`).
+        ScheduleError: W220 it is no channel; W215 its memory is no FIFO; W218 (as `NotAStream`).
     """
     by_array = {c.array: c for c in found}
     for stream in state.streams:
@@ -115,23 +105,6 @@ def check_streams(
                 )
         if stream not in known:
             _check_stream(state, by_array[stream.array], stream, step)
-    for stream in state.streams:
-        _check_cycle(state, by_array[stream.array], found, stream, step)
-
-
-def words_a_memory(state: ScheduledScop, array: Array) -> int:
-    """The elements of the largest memory of an array under the partitions of the state."""
-    words = 1
-    for k, extent in enumerate(array.shape):
-        words *= -(-extent // _factor(state, array, k)[1])
-    return words
-
-
-def _factor(state: ScheduledScop, array: Array, dim: int) -> tuple[str, int]:
-    for p in state.partitions:
-        if p.array == array.name and p.dim == dim:
-            return p.scheme, p.factor or array.shape[dim]
-    return "cyclic", 1
 
 
 # -------------------------------------------------------------------------------------- the order
@@ -142,11 +115,12 @@ def _check_stream(state: ScheduledScop, channel: Channel, stream: Stream, step: 
     array = state.scop.program.array(name)
     pieces = process_pieces(state)
     producers = [p for p in pieces[channel.producer] if p.statement.stmt.target.array == name]
-    own = [p for p in pieces[channel.producer] if any(a.array == name for a in p.statement.reads)]
+    own = [p for p in pieces[channel.producer] if _reads(p, name)]
     if own:
         raise NotAStream(step, name, _read_back(state, own[0], array))
-    consumers = [p for p in pieces[channel.consumer] if _count(p, name)]
-    written, read = _write_times(state, producers), _read_times(state, consumers, name)
+    consumers = [p for p in pieces[channel.consumer] if _reads(p, name)]
+    _check_skipped(state, consumers, array, step)
+    written, read = write_times(state, producers), read_times(state, consumers, name)
     _check_once(step, array, written, "written")
     _check_once(step, array, read, "read")
     for points, fault in (
@@ -154,63 +128,54 @@ def _check_stream(state: ScheduledScop, channel: Channel, stream: Stream, step: 
         (read.domain().subtract(written.domain()), "read but not written"),
     ):
         if not points.is_empty():
-            raise NotAStream(step, name, CountWitness(name, _sample(points, array), fault))
+            raise NotAStream(step, name, CountWitness(name, sample_element(points, array), fault))
     whole = read.dim(isl.dim_type.out) - 1
     at = read.project_out(isl.dim_type.out, whole, 1)
     before = written.lex_lt_map(written)
-    within = before.intersect(at.lex_ge_map(at)).intersect(_same_memory(state, array))
+    within = before.intersect(at.lex_ge_map(at)).intersect(same_memory(state, array))
     if not within.is_empty():
         raise NotAStream(step, name, _witness(within, array))
-    needed = words_a_memory(state, array)
-    if stream.depth >= needed or not any(p.array == name for p in state.partitions):
-        return
-    swapped = before.intersect(at.lex_gt_map(at))
-    if not swapped.is_empty():
-        raise Deadlock(step, stream, needed, f"{_witness(swapped, array)}, in another memory")
 
 
-def _count(piece: Piece, array: str) -> int:
-    return sum(a.array == array for a in loads(piece.statement.stmt.value))
+def _reads(piece: Piece, array: str) -> bool:
+    return any(a.array == array for a in piece.statement.reads)
+
+
+def memories_cross(state: ScheduledScop, channel: Channel) -> bool:
+    """Whether elements in different memories of a stream are not read in the order in which they
+    are written: then a memory that is full can keep another one empty.
+    """
+    array = state.scop.program.array(channel.array)
+    if not any(p.array == array.name for p in state.partitions):
+        return False
+    pieces = process_pieces(state)
+    written = write_times(
+        state, [p for p in pieces[channel.producer] if p.statement.stmt.target.array == array.name]
+    )
+    read = read_times(
+        state, [p for p in pieces[channel.consumer] if _reads(p, array.name)], array.name
+    )
+    at = read.project_out(isl.dim_type.out, read.dim(isl.dim_type.out) - 1, 1)
+    return not written.lex_lt_map(written).intersect(at.lex_gt_map(at)).is_empty()
+
+
+def _check_skipped(state: ScheduledScop, consumers: list[Piece], array: Array, step: Step) -> None:
+    """A conditional expression takes from the FIFO only what it needs."""
+    for piece in consumers:
+        for access in conditional_loads(piece.statement.stmt.value):
+            if access.array == array.name:
+                points = piece.times.domain().apply(state.scop.access_map(piece.statement, access))
+                fault = f"read where a condition holds: {piece.name}"
+                witness = CountWitness(array.name, sample_element(points, array), fault)
+                help_ = "read it into a local scalar in front of the condition"
+                raise NotAStream(step, array.name, witness, help_)
 
 
 def _read_back(state: ScheduledScop, piece: Piece, array: Array) -> CountWitness:
     access = next(a for a in piece.statement.reads if a.array == array.name)
     points = piece.times.domain().apply(state.scop.access_map(piece.statement, access))
     fault = f"read by the process that writes it: {piece.name}"
-    return CountWitness(array.name, _sample(points, array), fault)
-
-
-def _write_times(state: ScheduledScop, pieces: list[Piece]) -> isl.Map:
-    """Element to the times at which it is written."""
-    length = max(len(p.dims) for p in pieces)
-    maps = (
-        state.scop.access_map(p.statement, p.statement.stmt.target)
-        .reverse()
-        .apply_range(p.instants(length))
-        for p in pieces
-    )
-    return _union(list(maps))
-
-
-def _read_times(state: ScheduledScop, pieces: list[Piece], array: str) -> isl.Map:
-    """Element to the times at which it is read; what one statement reads has one time but for the
-    last entry, because nothing says which of its reads is first.
-    """
-    length = max(len(p.dims) for p in pieces)
-    maps = (
-        state.scop.access_map(p.statement, access).reverse().apply_range(p.instants(length, n))
-        for p in pieces
-        for n, access in enumerate(loads(p.statement.stmt.value))
-        if access.array == array
-    )
-    return _union(list(maps))
-
-
-def _union(maps: list[isl.Map]) -> isl.Map:
-    found = maps[0]
-    for m in maps[1:]:
-        found = found.union(m)
-    return found.coalesce() if len(maps) > 1 else found
+    return CountWitness(array.name, sample_element(points, array), fault)
 
 
 def _check_once(step: Step, array: Array, times: isl.Map, what: str) -> None:
@@ -218,39 +183,10 @@ def _check_once(step: Step, array: Array, times: isl.Map, what: str) -> None:
         return
     space = times.get_space().domain().map_from_set()
     twice = times.lex_lt_map(times).intersect(isl.Map.identity(space))
-    witness = CountWitness(array.name, _sample(twice.domain(), array), f"{what} more than once")
+    witness = CountWitness(
+        array.name, sample_element(twice.domain(), array), f"{what} more than once"
+    )
     raise NotAStream(step, array.name, witness)
-
-
-def _same_memory(state: ScheduledScop, array: Array) -> isl.Map:
-    """Pairs of elements that lie in one memory."""
-    depth = array.scope_depth
-    x, y = dims(depth + len(array.shape), "x"), dims(depth + len(array.shape), "y")
-    same: list[str] = []
-    for k, extent in enumerate(array.shape):
-        a, b = x[depth + k], y[depth + k]
-        scheme, factor = _factor(state, array, k)
-        match scheme:
-            case "complete":
-                same.append(f"{a} = {b}")
-            case "block":
-                size = -(-extent // factor)
-                same.append(f"floor({a}/{size}) = floor({b}/{size})")
-            case _ if factor > 1:
-                same.append(f"({a} - {b}) mod {factor} = 0")
-    tuple_name = f"a{state.scop.array_index[array.name]}"
-    text = (
-        f"{{ {tuple_name}[{', '.join(x)}] -> {tuple_name}[{', '.join(y)}] : {conjunction(same)} }}"
-    )
-    return map_of(text)
-
-
-def _sample(points: isl.Set, array: Array) -> Element:
-    point = points.sample_point()
-    return tuple(
-        point.get_coordinate_val(isl.dim_type.set, array.scope_depth + k).to_python()
-        for k in range(len(array.shape))
-    )
 
 
 def _witness(pairs: isl.Map, array: Array) -> OrderWitness:
@@ -261,50 +197,3 @@ def _witness(pairs: isl.Map, array: Array) -> OrderWitness:
     ]
     half = depth + rank
     return OrderWitness(array.name, tuple(values[depth:half]), tuple(values[half + depth :]))
-
-
-# ----------------------------------------------------------------------------------------- depths
-
-
-def _check_cycle(
-    state: ScheduledScop, channel: Channel, found: tuple[Channel, ...], stream: Stream, step: Step
-) -> None:
-    """A full FIFO makes its producer wait for its consumer. That must not, over other channels,
-    wait for the producer: a consumer waits for what its channels bring, and the producer of
-    another shallow FIFO for its consumer.
-    """
-    needed = words_a_memory(state, state.scop.program.array(stream.array))
-    if stream.depth >= needed:
-        return
-    shallow = {
-        s.array
-        for s in state.streams
-        if s.depth < words_a_memory(state, state.scop.program.array(s.array))
-    }
-    waits: dict[int, list[tuple[int, str]]] = {}
-    for c in found:
-        if c.array != channel.array:
-            waits.setdefault(c.consumer, []).append((c.producer, c.array))
-            if c.array in shallow:
-                waits.setdefault(c.producer, []).append((c.consumer, c.array))
-    path = _path(waits, channel.consumer, channel.producer)
-    if path is not None:
-        over = " and ".join(f"'{name}'" for name in path)
-        why = (
-            f"process {channel.producer} waits for process {channel.consumer} while it is full, "
-            f"and process {channel.consumer} may wait for process {channel.producer} through {over}"
-        )
-        raise Deadlock(step, stream, needed, why)
-
-
-def _path(waits: dict[int, list[tuple[int, str]]], start: int, goal: int) -> list[str] | None:
-    """The arrays on a shortest way from one process to another; None where there is none."""
-    seen, queue = {start}, [(start, list[str]())]
-    for at, way in queue:
-        if at == goal:
-            return way
-        for further, array in waits.get(at, ()):
-            if further not in seen:
-                seen.add(further)
-                queue.append((further, [*way, array]))
-    return None

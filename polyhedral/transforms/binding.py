@@ -1,6 +1,7 @@
 """``bind_storage``, ``bind_op``, ``interface``: choices that only name resources of the tool.
 
-The words are those of UG1399 (pragma HLS bind_storage, bind_op, interface).
+The words are those of `polyhedral.tool_words`. A choice is made once; what it needs of the design
+as a whole is asked at the end of the schedule, in `polyhedral.complete`.
 """
 
 from __future__ import annotations
@@ -12,72 +13,124 @@ from dsl.errors import ScheduleError, did_you_mean
 from dsl.program import Storage
 from dsl.steps import BindOp, BindStorage, Interface, Step
 from polyhedral.lookup import find_array, find_statement
+from polyhedral.repeated import once
 from polyhedral.scheduled import ScheduledScop
-
-MEMORY_TYPES = (
-    "fifo", "ram_1p", "ram_1wnr", "ram_2p", "ram_s2p", "ram_t2p", "rom_1p", "rom_2p", "rom_np",
-)  # fmt: skip
-MEMORY_IMPLS = ("auto", "bram", "bram_ecc", "lutram", "uram", "uram_ecc", "srl", "memory")
-OPERATORS = (
-    "mul", "add", "sub", "fadd", "fsub", "fdiv", "fexp", "flog", "fmul", "frsqrt", "frecip",
-    "fsqrt", "dadd", "dsub", "ddiv", "dexp", "dlog", "dmul", "drsqrt", "drecip", "dsqrt", "hadd",
-    "hsub", "hdiv", "hmul", "hsqrt", "facc", "fmacc", "fmadd",
-)  # fmt: skip
-OPERATOR_IMPLS = (
-    "auto", "fabric", "dsp", "dsp48", "fulldsp", "maxdsp", "meddsp", "primitivedsp",
-)  # fmt: skip
-INTERFACE_MODES = (
-    "ap_memory", "bram", "ap_fifo", "ap_none", "ap_vld", "ap_ack", "ap_hs", "ap_ovld", "ap_stable",
-    "axis", "m_axi", "s_axilite",
-)  # fmt: skip
-
-
-_MEMORY_MODES = ("ap_memory", "bram")
+from polyhedral.tool_words import (
+    ARRAY_MODES,
+    BUNDLED_MODES,
+    INTERFACE_MODES,
+    MEMORIES,
+    MEMORY_LATENCIES,
+    MEMORY_MODES,
+    OPERATORS,
+    operators_of,
+)
 
 
 def bind_storage(state: ScheduledScop, step: BindStorage) -> ScheduledScop:
-    """Choose the memory of an array; the latest choice counts."""
-    find_array(state, step.array, step)
-    _check_word("memory type", step.type, MEMORY_TYPES, step)
-    _check_word("memory implementation", step.impl, MEMORY_IMPLS, step)
-    _check_latency(step.latency, step)
-    kept = tuple(s for s in state.storage if s.array != step.array)
-    return _fitting(replace(state, storage=(*kept, step)), step.array, step)
+    """Choose the memory of an array."""
+    array = find_array(state, step.array, step)
+    if not array.shape:
+        raise ScheduleError("W215", f"'{array.name}' is a scalar, it has no memory", span=step.span)
+    _check_word("memory type", step.type, MEMORIES, step)
+    _check_word("memory implementation", step.impl, _implementations(), step)
+    known = MEMORIES[step.type]
+    if step.impl not in ("auto", *known):
+        raise ScheduleError(
+            "W215",
+            f"a {step.type} has no implementation {step.impl}",
+            span=step.span,
+            help=f"it can be auto, {', '.join(known)}",
+        )
+    low, high = (0, 0) if step.type == "fifo" else MEMORY_LATENCIES
+    _check_latency(step.latency, low, high, f"a {step.type}", step)
+    written = any(s.target.array == array.name for s in state.scop.program.statements())
+    if step.type.startswith("rom") and written:
+        raise ScheduleError(
+            "W215",
+            f"'{array.name}' is written, so it is no {step.type}",
+            span=step.span,
+            help=f'"{step.type.replace("rom", "ram").replace("_np", "_2p")}" is a memory that is',
+        )
+    same = [s for s in state.storage if s.array == step.array]
+    kept = once(state.storage, same, step, f"the memory of '{step.array}'")
+    return _fitting(replace(state, storage=kept), step.array, step)
+
+
+def _implementations() -> tuple[str, ...]:
+    return ("auto", *dict.fromkeys(impl for known in MEMORIES.values() for impl in known))
 
 
 def bind_op(state: ScheduledScop, step: BindOp) -> ScheduledScop:
-    """Choose the implementation of an operator of one statement; the latest choice counts."""
+    """Choose the implementation of an operator of one statement."""
     find_statement(state, step.stmt, step)
     _check_word("operator", step.op, OPERATORS, step)
-    _check_word("implementation", step.impl, OPERATOR_IMPLS, step)
-    _check_latency(step.latency, step)
-    kept = tuple(s for s in state.operators if (s.stmt, s.op) != (step.stmt, step.op))
-    return replace(state, operators=(*kept, step))
+    stmt = state.scop.statement(step.stmt).stmt
+    there = operators_of(stmt.value)
+    if step.op not in there:
+        raise ScheduleError(
+            "W224",
+            f"{step.stmt} has no operator {step.op}",
+            span=step.span,
+            notes=[f"{step.stmt}: {stmt.source}"] if stmt.source else (),
+            help=f"its operators are {', '.join(there)}" if there else "it has none to choose",
+        )
+    known = OPERATORS[step.op]
+    every = ("auto", *dict.fromkeys(impl for other in OPERATORS.values() for impl in other))
+    _check_word("implementation", step.impl, every, step)
+    if step.impl not in ("auto", *known):
+        raise ScheduleError(
+            "W215",
+            f"{step.op} has no implementation {step.impl}",
+            span=step.span,
+            help=f"it can be auto, {', '.join(known)}",
+        )
+    most = max(known.values()) if step.impl == "auto" else known[step.impl]
+    of = step.op if step.impl == "auto" else f"{step.op} in {step.impl}"
+    _check_latency(step.latency, 0, most, of, step)
+    same = [s for s in state.operators if (s.stmt, s.op) == (step.stmt, step.op)]
+    kept = once(state.operators, same, step, f"{step.op} of {step.stmt}")
+    return replace(state, operators=kept)
 
 
 def interface(state: ScheduledScop, step: Interface) -> ScheduledScop:
-    """Choose the interface of an argument; the latest choice counts."""
+    """Choose the interface of an argument."""
     array = find_array(state, step.argument, step)
     if array.storage is not Storage.ARGUMENT:
         raise ScheduleError(
             "W215", f"'{array.name}' is a local, it has no interface", span=step.span
         )
     _check_word("interface mode", step.mode, INTERFACE_MODES, step)
+    if step.mode in (*ARRAY_MODES, "ap_ovld") and not array.shape:
+        raise ScheduleError(
+            "W215",
+            f"'{array.name}' is a scalar that is read, which {step.mode} cannot be",
+            span=step.span,
+            help="a scalar is ap_none, ap_vld, ap_ack, ap_hs, ap_stable, axis or s_axilite",
+        )
     if step.bundle and not (step.bundle.isascii() and step.bundle.isidentifier()):
         raise ScheduleError("W215", f"'{step.bundle}' is no bundle name", span=step.span)
-    kept = tuple(s for s in state.interfaces if s.argument != step.argument)
-    return _fitting(replace(state, interfaces=(*kept, step)), step.argument, step)
+    if step.bundle and step.mode not in BUNDLED_MODES:
+        raise ScheduleError(
+            "W215",
+            f"{step.mode} is a port by itself, it is in no bundle",
+            span=step.span,
+            help=f"leave the bundle out, or choose {' or '.join(BUNDLED_MODES)}",
+        )
+    same = [s for s in state.interfaces if s.argument == step.argument]
+    kept = once(state.interfaces, same, step, f"the interface of '{step.argument}'")
+    return _fitting(replace(state, interfaces=kept), step.argument, step)
 
 
 def _fitting(state: ScheduledScop, array: str, step: Step) -> ScheduledScop:
     """W215 if an argument has both a memory and an interface that has none behind it."""
     modes = [s.mode for s in state.interfaces if s.argument == array]
-    if modes and modes[0] not in _MEMORY_MODES and any(s.array == array for s in state.storage):
+    if modes and modes[0] not in MEMORY_MODES and any(s.array == array for s in state.storage):
         raise ScheduleError(
             "W215",
             f"'{array}' has the interface {modes[0]}, which has no memory to choose",
             span=step.span,
-            help=f"choose a memory for {' or '.join(_MEMORY_MODES)}, or copy it to a local array",
+            help=f"choose a memory for {' or '.join(MEMORY_MODES)}, or copy it to a local array",
         )
     return state
 
@@ -89,6 +142,12 @@ def _check_word(what: str, word: str, known: Collection[str], step: Step) -> Non
         )
 
 
-def _check_latency(latency: int, step: Step) -> None:
-    if not -1 <= latency <= 100:
-        raise ScheduleError("W207", f"latency {latency} is not between -1 and 100", span=step.span)
+def _check_latency(latency: int, low: int, high: int, of: str, step: Step) -> None:
+    if latency != -1 and not low <= latency <= high:
+        known = f"{low} to {high}" if low < high else f"{low}"
+        raise ScheduleError(
+            "W207",
+            f"latency {latency} is none of {of}",
+            span=step.span,
+            help=f"it can be {known}, or -1: the tool chooses",
+        )

@@ -20,6 +20,7 @@ from dsl.errors import ScheduleError
 from dsl.steps import Dataflow, Step, Stream
 from polyhedral.lookup import find_array
 from polyhedral.processes import channels, check_names
+from polyhedral.repeated import once
 from polyhedral.scheduled import ScheduledScop
 from polyhedral.streams import check_streams
 
@@ -27,13 +28,14 @@ _DEEPEST = 2**24
 
 
 def dataflow(state: ScheduledScop, step: Dataflow) -> ScheduledScop:
-    """Make processes of the nests; the latest step counts."""
+    """Make processes of the nests."""
     check_names(state, step)
-    return replace(state, dataflow=step)
+    known = () if state.dataflow is None else (state.dataflow,)
+    return replace(state, dataflow=once(known, known, step, "the region of processes")[0])
 
 
 def stream(state: ScheduledScop, step: Stream) -> ScheduledScop:
-    """Make a FIFO of an array between two processes; the latest depth counts."""
+    """Make a FIFO of an array between two processes."""
     array = find_array(state, step.array, step)
     if not 1 <= step.depth <= _DEEPEST:
         raise ScheduleError(
@@ -50,8 +52,8 @@ def stream(state: ScheduledScop, step: Stream) -> ScheduledScop:
             span=step.span,
             help="dataflow() first makes processes of the nests",
         )
-    kept = tuple(s for s in state.streams if s.array != step.array)
-    return replace(state, streams=(*kept, step))
+    same = [s for s in state.streams if s.array == step.array]
+    return replace(state, streams=once(state.streams, same, step, f"the stream '{step.array}'"))
 
 
 def check_region(before: ScheduledScop, state: ScheduledScop, step: Step) -> None:

@@ -1,22 +1,31 @@
 """``partition(array, dim, scheme, factor)``: one dimension of an array over several memories.
 
 ``cyclic`` puts element x into memory ``x % factor``, ``block`` into ``x // ceil(extent/factor)``,
-``complete`` gives each its own (registers). The latest step for a dimension counts.
+``complete`` gives each its own (registers). A dimension is partitioned once.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import get_args
 
-from dsl.errors import ScheduleError
-from dsl.steps import Partition
+from dsl.errors import ScheduleError, did_you_mean
+from dsl.steps import Partition, PartitionKind
 from polyhedral.lookup import find_array
+from polyhedral.repeated import contradiction, once, told
 from polyhedral.scheduled import ScheduledScop
 
 
 def partition(state: ScheduledScop, step: Partition) -> ScheduledScop:
     """Record the partition; W207 if dimension or factor do not fit the array."""
     array = find_array(state, step.array, step)
+    if step.scheme not in get_args(PartitionKind):
+        raise ScheduleError(
+            "W207",
+            f"no partition is called '{step.scheme}'",
+            span=step.span,
+            help=did_you_mean(step.scheme, get_args(PartitionKind)),
+        )
     if not 0 <= step.dim < len(array.shape):
         raise ScheduleError(
             "W207",
@@ -36,6 +45,10 @@ def partition(state: ScheduledScop, step: Partition) -> ScheduledScop:
             f"which has {extent} elements",
             span=step.span,
         )
-    kept = tuple(p for p in state.partitions if (p.array, p.dim) != (step.array, step.dim))
-    added = () if step.scheme != "complete" and step.factor == 1 else (step,)
-    return replace(state, partitions=(*kept, *added))
+    same = [p for p in state.partitions if (p.array, p.dim) == (step.array, step.dim)]
+    what = f"the partition of dimension {step.dim} of '{step.array}'"
+    if step.factor == 1:  # one memory: what there is without a request
+        if same:
+            raise contradiction(step, what, told(same[0]), same[0])
+        return state
+    return replace(state, partitions=once(state.partitions, same, step, what))

@@ -10,8 +10,10 @@ from dataclasses import replace
 
 from dsl.errors import ScheduleError
 from dsl.steps import Flatten, Pipeline
-from polyhedral.lookup import find_loop
-from polyhedral.scheduled import ScheduledScop
+from polyhedral.lookup import dim_of, find_loop, with_loop
+from polyhedral.ranges import constant_interval, loop_copies
+from polyhedral.repeated import contradiction
+from polyhedral.scheduled import LoopId, Piece, ScheduledScop
 
 
 def pipeline(state: ScheduledScop, step: Pipeline) -> ScheduledScop:
@@ -19,6 +21,9 @@ def pipeline(state: ScheduledScop, step: Pipeline) -> ScheduledScop:
     if step.ii < 1:
         raise ScheduleError("W207", f"the interval is {step.ii}, not at least 1", span=step.span)
     uid = find_loop(state, step.loop, step)
+    known = dim_of(with_loop(state, uid)).pipeline_ii
+    if known not in (None, step.ii):
+        raise contradiction(step, f"the pipeline of '{step.loop}'", f"an interval of {known}")
     return state.with_pieces(
         p if (k := p.level(uid)) is None else p.with_dim(k, replace(p.dims[k], pipeline_ii=step.ii))
         for p in state.pieces
@@ -28,9 +33,41 @@ def pipeline(state: ScheduledScop, step: Pipeline) -> ScheduledScop:
 def flatten(state: ScheduledScop, step: Flatten) -> ScheduledScop:
     """Ask for, or forbid, flattening the perfect nest that ends in the loop."""
     uid = find_loop(state, step.loop, step)
+    if dim_of(with_loop(state, uid)).flatten not in (None, step.enabled):
+        asked = "not to flatten it" if step.enabled else "to flatten it"
+        raise contradiction(step, f"the flattening of '{step.loop}'", asked)
+    if step.enabled:
+        for members in loop_copies(state, uid):
+            _check_perfect(state, members, uid, step)
     return state.with_pieces(
         p
         if (k := p.level(uid)) is None
         else p.with_dim(k, replace(p.dims[k], flatten=step.enabled))
         for p in state.pieces
     )
+
+
+def _check_perfect(
+    state: ScheduledScop, members: list[tuple[Piece, int]], uid: LoopId, step: Flatten
+) -> None:
+    """W225 unless the loop is all that the loop around it runs, and always runs as often."""
+    piece, level = members[0]
+    why: str | None = None
+    if level == 0:
+        why = "it is in no other loop"
+    else:
+        around = [p for p in state.pieces if p.place[:level] == piece.place[:level]]
+        others = [p for p in around if p.level(uid) is None or p.place[level] != piece.place[level]]
+        outer = piece.dims[level - 1].name
+        if others:
+            why = f"{others[0].name} stands beside it in '{outer}'"
+        elif any(constant_interval(p, k) is None for p, k in members):
+            why = "its trip count varies"
+    if why is not None:
+        raise ScheduleError(
+            "W225",
+            f"'{step.loop}' cannot be flattened: {why}",
+            span=step.span,
+            help="a loop becomes one with the loop around it where nothing else is in that and its "
+            "bounds are constant",
+        )

@@ -35,6 +35,8 @@ def interchange(state: ScheduledScop, step: Interchange) -> ScheduledScop:
 
 def reorder(state: ScheduledScop, step: Reorder) -> ScheduledScop:
     """Put the named loops in the given order, in the places that they occupy together."""
+    if not step.loops:
+        raise ScheduleError("W204", "reorder needs loops", span=step.span)
     uids = [find_loop(state, ref, step) for ref in step.loops]
     if len(set(uids)) < len(uids):
         raise ScheduleError("W204", "a loop is named twice", span=step.span)

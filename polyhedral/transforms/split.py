@@ -33,7 +33,7 @@ import islpy as isl
 from dsl.affine import Affine, Constraint
 from dsl.errors import ScheduleError
 from dsl.steps import Split, Step, Tail
-from polyhedral.lookup import check_new_name, dim_of, find_loop, with_loop
+from polyhedral.lookup import check_new_name, check_tail, dim_of, find_loop, with_loop
 from polyhedral.ranges import Interval, common_interval, loop_copies, lowest
 from polyhedral.scheduled import Dim, LoopId, Piece, Place, ScheduledScop
 
@@ -82,6 +82,7 @@ def split_loop(
 ) -> tuple[ScheduledScop, LoopId, LoopId]:
     """Split the loop by identity; returns the state and the identities of block and point loop."""
     old = dim_of(with_loop(state, uid))
+    check_tail(tail, step)
     if factor < 1:
         raise ScheduleError("W207", f"the factor is {factor}, not at least 1", span=step.span)
     if old.pipeline_ii is not None or old.unroll is not None:

@@ -34,6 +34,8 @@ def tile(state: ScheduledScop, step: Tile) -> ScheduledScop:
             span=step.span,
             help="give one factor a loop",
         )
+    if not step.loops:
+        raise ScheduleError("W204", "tile needs loops", span=step.span)
     uids = [find_loop(state, ref, step) for ref in step.loops]
     if len(set(uids)) < len(uids):
         raise ScheduleError("W204", "a loop is named twice", span=step.span)

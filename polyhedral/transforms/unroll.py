@@ -18,8 +18,9 @@ from dataclasses import replace
 from dsl.affine import Affine, Constraint
 from dsl.errors import ScheduleError
 from dsl.steps import Unroll
-from polyhedral.lookup import find_loop
+from polyhedral.lookup import check_tail, find_loop
 from polyhedral.ranges import Interval, common_interval, loop_copies
+from polyhedral.repeated import contradiction
 from polyhedral.scheduled import Piece, Place, ScheduledScop
 
 
@@ -27,6 +28,7 @@ def unroll(state: ScheduledScop, step: Unroll) -> ScheduledScop:
     """Annotate the loop in all its copies; see the module."""
     if step.factor < 0:
         raise ScheduleError("W207", f"the factor is {step.factor}, below 0", span=step.span)
+    check_tail(step.tail, step)
     uid = find_loop(state, step.loop, step)
     changed: dict[int, list[tuple[Piece, Place]]] = {}
     for members in loop_copies(state, uid):
@@ -43,14 +45,14 @@ def _unrolled(
     piece: Piece, level: int, interval: Interval | None, step: Unroll
 ) -> list[tuple[Piece, Place]]:
     if step.factor == 1:
-        return [(_marked(piece, level, None), piece.place)]
+        return [(_marked(piece, level, None, step), piece.place)]
     if interval is None or step.factor == 0:
-        return [(_marked(piece, level, step.factor), piece.place)]
+        return [(_marked(piece, level, step.factor, step), piece.place)]
     if step.factor >= interval.extent:
-        return [(_marked(piece, level, 0), piece.place)]
+        return [(_marked(piece, level, 0, step), piece.place)]
     rest = interval.extent % step.factor
     if rest == 0 or step.tail == "guard":
-        return [(_marked(piece, level, step.factor), piece.place)]
+        return [(_marked(piece, level, step.factor, step), piece.place)]
     counter = Affine.of(piece.dims[level].name)
     last = interval.last - rest
     sides = (
@@ -59,13 +61,18 @@ def _unrolled(
     )
     found: list[tuple[Piece, Place]] = []
     for part, (factor, side) in enumerate(sides):
-        new = _marked(piece, level, factor).transformed(piece.dims, {}, [side])
-        new = _marked(new, level, factor)
+        new = _marked(piece, level, factor, step)
+        new = new.transformed(new.dims, {}, [side])
         at = (piece.place[level], part)
         if not new.domain.is_empty():
             found.append((new, (*piece.place[:level], at, *piece.place[level + 1 :])))
     return found
 
 
-def _marked(piece: Piece, level: int, factor: int | None) -> Piece:
+def _marked(piece: Piece, level: int, factor: int | None, step: Unroll) -> Piece:
+    """W223 if another factor was asked for."""
+    known = piece.dims[level].unroll
+    if known is not None and known != factor:
+        asked = f"a factor of {known}" if known else "to unroll it completely"
+        raise contradiction(step, f"the unrolling of '{step.loop}'", asked)
     return piece.with_dim(level, replace(piece.dims[level], unroll=factor))

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import random
+import re
 from collections import Counter
 
 import pytest
 
 from dsl.errors import ScheduleError
 from dsl.schedule import Schedule
-from dsl.steps import Dataflow
+from dsl.steps import Dataflow, Step
+from polyhedral.deadlock import Deadlock
 from polyhedral.processes import SharedArray
 from polyhedral.schedule import apply
-from polyhedral.streams import CountWitness, Deadlock, NotAStream, OrderWitness
+from polyhedral.streams import CountWitness, NotAStream, OrderWitness
 from tests.support.flow_oracle import (
     is_stream,
     runs_to_its_end,
@@ -21,7 +23,7 @@ from tests.support.flow_oracle import (
     uses_of,
 )
 from tests.support.levels import Case, check_levels
-from tests.support.random_pipelines import random_dataflow, random_flow_step, random_pipeline
+from tests.support.random_pipelines import random_dataflow, random_flow_steps, random_pipeline
 
 PROGRAMS, STEPS = 60, 7
 
@@ -34,15 +36,17 @@ def walk(seed: int, told: Counter[str]) -> tuple[Case, bool]:
     begins = rng.choice([0, 0, 1, 2])
     for n in range(STEPS):
         region = any(isinstance(s, Dataflow) for s in schedule)
-        step = (
-            random_dataflow(rng, program) if n == begins else random_flow_step(rng, program, region)
+        steps = (
+            (random_dataflow(rng, program),)
+            if n == begins
+            else random_flow_steps(rng, program, region)
         )
-        longer = schedule.then(step)
+        longer = schedule.then(*steps)
         try:
             state = apply(program, longer)
         except ScheduleError as error:
             told[type(error).__name__] += 1
-            confirm(seed, longer, error)
+            confirm(seed, schedule, steps, error)
             continue
         schedule = longer
         if state.dataflow is not None:
@@ -55,12 +59,12 @@ def walk(seed: int, told: Counter[str]) -> tuple[Case, bool]:
     return Case(seed, program, schedule), any(isinstance(s, Dataflow) for s in schedule)
 
 
-def confirm(seed: int, refused: Schedule, error: ScheduleError) -> None:
+def confirm(seed: int, before: Schedule, steps: tuple[Step, ...], error: ScheduleError) -> None:
     """A refusal of processes or streams is one that brute force sees too."""
     if not isinstance(error, SharedArray | NotAStream | Deadlock):
         return
     assert error.render()
-    state = unchecked(seed, refused)
+    state = unchecked(seed, before, steps)
     assert state.dataflow is not None
     uses = uses_of(state, state.dataflow.processes)
     match error:
@@ -82,20 +86,26 @@ def confirm(seed: int, refused: Schedule, error: ScheduleError) -> None:
             within = {u.process for u in own if u.write} & {u.process for u in own if not u.write}
             assert (writes, reads) != (1, 1) or within
         case Deadlock():
-            array = next(s.array for s in state.streams if f"'{s.array}'" in error.message)
-            size = len({u.element for u in uses if u.array == array})
-            assert next(s.depth for s in state.streams if s.array == array) < size
-            depths = {s.array: size for s in state.streams}
-            assert runs_to_its_end(state, uses, depths)  # the depth is what is wrong
+            depths = {s.array: s.depth for s in state.streams}
+            assert not runs_to_its_end(state, uses, depths)
+            assert error.help is not None
+            larger = re.findall(r'stream\("(\w+)", depth=(\d+)\)', error.help)
+            assert error.array in dict(larger)
+            depths |= {array: int(depth) for array, depth in larger}
+            assert runs_to_its_end(state, uses, depths)
+            if len(larger) == 1:  # the least that is enough
+                depths[larger[0][0]] -= 1
+                assert not runs_to_its_end(state, uses, depths)
 
 
-def unchecked(seed: int, schedule: Schedule):  # type: ignore[no-untyped-def]
-    """The state after steps whose last one is refused as a region."""
+def unchecked(seed: int, before: Schedule, steps: tuple[Step, ...]):  # type: ignore[no-untyped-def]
+    """The state after steps that are refused as a region."""
     import polyhedral.schedule as module
 
-    program = random_pipeline(seed)
-    state = apply(program, Schedule(schedule.steps[:-1]))
-    return module._TRANSFORMS[type(schedule.steps[-1])](state, schedule.steps[-1])
+    state = apply(random_pipeline(seed), before)
+    for step in steps:
+        state = module._TRANSFORMS[type(step)](state, step)
+    return state
 
 
 @pytest.mark.parametrize("first", range(0, PROGRAMS, 20))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -143,10 +144,24 @@ def runs_to_its_end(state: ScheduledScop, uses: Sequence[Use], depths: dict[str,
 
 
 def _may(state, use, depths, filled, queues, position, crossing, writer) -> bool:  # type: ignore[no-untyped-def]
-    if use.array in depths:
-        level = filled.get((use.array, banks(state, use.array, use.element)), 0)
-        return level < depths[use.array] if use.write else level > 0
-    if use.array in crossing and not use.write:
-        producer = writer[use.array]  # of a memory of two halves: all of it has to be done
-        return producer == use.process or position[producer] == len(queues[producer])
-    return True
+    if position[use.process] == 0 and not _begins(
+        use.process, depths, queues, position, crossing, writer
+    ):
+        return False
+
+    def level(u: Use) -> int:
+        return filled.get((u.array, banks(state, u.array, u.element)), 0)
+
+    if use.array in depths and use.write:
+        return level(use) < depths[use.array]
+    # An iteration takes all that it reads at once.
+    coming = queues[use.process][position[use.process] :]
+    together = itertools.takewhile(lambda u: u.event == use.event and not u.write, coming)
+    return all(level(u) > 0 for u in together if u.array in depths)
+
+
+def _begins(process, depths, queues, position, crossing, writer) -> bool:  # type: ignore[no-untyped-def]
+    """A memory of two halves has to be written, all of it, before a process that reads it begins."""
+    read = {u.array for u in queues[process] if not u.write} & (crossing - depths.keys())
+    before = {writer[array] for array in read} - {process}
+    return all(position[m] == len(queues[m]) for m in before)

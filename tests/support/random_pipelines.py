@@ -99,6 +99,17 @@ def random_flow_step(rng: random.Random, program: Program, after_dataflow: bool)
     return Partition(local, rng.randrange(2), rng.choice(["cyclic", "block"]), rng.choice([1, 2]))
 
 
+def random_flow_steps(
+    rng: random.Random, program: Program, after_dataflow: bool
+) -> tuple[Step, ...]:
+    """A step, or streams of several arrays at once: a FIFO beside memories often stops."""
+    if after_dataflow and rng.random() < 0.3:
+        local = [a.name for a in program.locals]
+        chosen = rng.sample(local, rng.randint(1, len(local)))
+        return tuple(Stream(array, rng.choice([1, 1, 2, 3, 7])) for array in chosen)
+    return (random_flow_step(rng, program, after_dataflow),)
+
+
 def random_dataflow(rng: random.Random, program: Program) -> Dataflow:
     """A region of all nests, sometimes with two neighbours as one process."""
     names = [s.name for s in program.statements() if s.name.startswith("S")]

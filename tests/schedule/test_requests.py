@@ -1,0 +1,352 @@
+"""What a step asks for is there at the end of the schedule, or the step is refused: no third way.
+
+One table over all steps: values at the border, the same request twice, requests that contradict
+each other, and requests for what is not there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import weft
+from dsl.errors import ScheduleError
+from dsl.loader import load
+from dsl.schedule import ScheduleBuilder
+from dsl.steps import STEPS
+from weft import f32, i32
+
+Build = Callable[[ScheduleBuilder], object]
+
+
+@weft.kernel
+def stages(A: f32[8, 6], B: f32[8, 6], C: f32[8, 6], y: f32[8], a: f32):
+    T: f32[8, 6]
+    for i in range(8):
+        for j in range(6):
+            T[i, j] = A[i, j] * a  # S0
+    for i in range(8):
+        for j in range(6):
+            B[i, j] = T[i, j] + 1.0  # S1
+    for i in range(8):
+        y[i] = 0.0  # S2
+        for j in range(6):
+            y[i] += C[i, j]  # S3
+
+
+def compiled(build: Build) -> str:
+    builder = ScheduleBuilder()
+    build(builder)
+    return weft.compile(stages, builder.build()).hls_cpp
+
+
+def refused(build: Build) -> ScheduleError:
+    with pytest.raises(ScheduleError) as caught:
+        compiled(build)
+    assert caught.value.span is not None
+    return caught.value
+
+
+# What acts, and what then stands in the C++.
+ACTS: list[tuple[str, Build, str]] = [
+    ("interchange", lambda s: s.interchange("S0.i", "S0.j"), "int j = 0; j < 6; ++j) {\n  i"),
+    ("reorder", lambda s: s.reorder(["S0.j", "S0.i"]), "int j = 0; j < 6; ++j) {\n  i"),
+    ("split", lambda s: s.split("S0.i", 4), "T[4 * i_0 + i_1][j]"),
+    ("split, by 1", lambda s: s.split("S0.i", 1), "i_0 < 8"),
+    ("split, beyond the end", lambda s: s.split("S0.i", 100), "T[i_1][j]"),
+    ("tile", lambda s: s.tile(["S0.i", "S0.j"], [4, 3]), "T[4 * i_0 + i_1][3 * j_0 + j_1]"),
+    ("skew", lambda s: s.skew("S0.i", "S0.j", 1), "T[i][j - i]"),
+    ("reverse", lambda s: s.reverse("S0.i"), "T[7 - i][j]"),
+    ("shift", lambda s: s.distribute(["S3"]).shift("S2", "S2.i", 1), "y[i - 1] = 0"),
+    ("fuse", lambda s: s.fuse(["S0", "S1"], 2), "* a;\n      // S1"),
+    ("distribute", lambda s: s.distribute(["S3"]), "i_4"),
+    ("partial_sums", lambda s: s.partial_sums("S3", "S3.j", 2), "y_part"),
+    ("unroll", lambda s: s.unroll("S0.j"), "#pragma HLS unroll\n"),
+    ("unroll, by all", lambda s: s.unroll("S0.j", 6), "#pragma HLS unroll\n"),
+    ("unroll, by more", lambda s: s.unroll("S0.j", 100), "#pragma HLS unroll\n"),
+    ("unroll, twice", lambda s: s.unroll("S0.j", 2).unroll("S0.j", 2), "unroll factor=2"),
+    ("unroll, in rests", lambda s: s.unroll("S0.i", 3).unroll("S0.i", 3), "unroll factor=3"),
+    ("pipeline", lambda s: s.pipeline("S0.j", 3), "#pragma HLS pipeline II=3"),
+    ("pipeline, twice", lambda s: s.pipeline("S0.j", 3).pipeline("S0.j", 3), "pipeline II=3"),
+    ("pipeline of copies", lambda s: s.unroll("S0.j", 2).pipeline("S0.j"), "unroll factor=2"),
+    ("pipeline of unrolled", lambda s: s.unroll("S0.j").pipeline("S0.i"), "pipeline II=1"),
+    ("flatten", lambda s: s.flatten("S0.j"), "#pragma HLS loop_flatten\n"),
+    ("flatten, not", lambda s: s.flatten("S3.j", enabled=False), "#pragma HLS loop_flatten off"),
+    ("partition", lambda s: s.partition("A", 0, "cyclic", 2), "type=cyclic factor=2 dim=1"),
+    ("partition, all", lambda s: s.partition("A", 0, "complete"), "type=complete dim=1"),
+    (
+        "partition, twice",
+        lambda s: s.partition("A", 0, "complete").partition("A", 0, "complete", 8),
+        "type=complete dim=1",
+    ),
+    (
+        "partition, two dimensions",
+        lambda s: s.partition("A", 0, "block", 2).partition("A", 1, "cyclic", 3),
+        "type=block factor=2 dim=1",
+    ),
+    ("bind_storage", lambda s: s.bind_storage("T", "ram_2p", "bram", 2), "impl=bram latency=2"),
+    ("bind_storage, argument", lambda s: s.bind_storage("A", "rom_2p"), "storage_type=rom_2p"),
+    ("bind_op", lambda s: s.bind_op("S0", "fmul", "maxdsp", 4), "op=fmul impl=maxdsp latency=4"),
+    ("interface", lambda s: s.interface("A", "m_axi", "g"), "mode=m_axi port=A bundle=g"),
+    ("interface, scalar", lambda s: s.interface("a", "s_axilite"), "mode=s_axilite port=a"),
+    ("interface, in order", lambda s: s.interface("A", "axis"), "mode=axis port=A"),
+    (
+        "interface, registers",
+        lambda s: s.interface("y", "ap_vld").partition("y", 0, "complete"),
+        "mode=ap_vld port=y",
+    ),
+    ("dataflow", lambda s: s.dataflow(), "#pragma HLS dataflow"),
+    ("dataflow, groups", lambda s: s.dataflow([["S0", "S1"]]), "#pragma HLS dataflow"),
+    (
+        "dataflow, distributed",
+        lambda s: s.fuse(["S0", "S1"], 1).distribute(["S1"]).dataflow([["S0"], ["S1"]]),
+        "#pragma HLS dataflow",
+    ),
+    ("stream", lambda s: s.dataflow().stream("T", 3), "stream variable=T type=fifo depth=3"),
+    (
+        "stream, its memory",
+        lambda s: s.dataflow().stream("T", 3).bind_storage("T", "fifo", "srl"),
+        "type=fifo impl=srl",
+    ),
+]
+
+# What asks for what there is: the design stays as it was.
+HOLDS: list[tuple[str, Build]] = [
+    ("reorder, as it is", lambda s: s.reorder(["S0.i", "S0.j"])),
+    ("skew by nothing", lambda s: s.skew("S0.i", "S0.j", 0)),
+    ("shift by nothing", lambda s: s.shift("S0", "S0.i", 0)),
+    ("reverse and back", lambda s: s.reverse("S0.i").reverse("S0.i")),
+    ("one copy", lambda s: s.unroll("S0.j", 1)),
+    ("one memory", lambda s: s.partition("A", 0, "cyclic", 1)),
+    ("an order that is free", lambda s: s.reassociate("S3").reassociate("S3")),
+]
+
+# What is refused, and what the message says.
+REFUSED: list[tuple[Build, str, str]] = [
+    (lambda s: s.interchange("S0.i", "S0.i"), "W204", "are the same loop"),
+    (lambda s: s.reorder([]), "W204", "reorder needs loops"),
+    (lambda s: s.reorder(["S0.i", "S0.i"]), "W204", "a loop is named twice"),
+    (lambda s: s.split("S0.i", 0), "W207", "the factor is 0, not at least 1"),
+    (lambda s: s.split("S0.i", 4, tail="guards"), "W207", "did you mean 'guard'?"),
+    (lambda s: s.tile([], []), "W204", "tile needs loops"),
+    (lambda s: s.tile(["S0.i"], [4, 4]), "W207", "give one factor a loop"),
+    (lambda s: s.skew("S0.i", "S0.i", 1), "W204", "is not a loop around 'S0.i'"),
+    (lambda s: s.shift("S0", "S1.i", 1), "W204", "is not a loop around S0"),
+    (lambda s: s.fuse(["S0"], 1), "W210", "two or more different statements"),
+    (lambda s: s.fuse(["S0", "S1"], 3), "W210", "depth is 3, but S0 has 2 loops"),
+    (lambda s: s.distribute(["S0"]), "W210", "shares no loop below depth 0"),
+    (lambda s: s.distribute(["S2"], -1), "W210", "no loop below depth -1"),
+    (lambda s: s.reassociate("S0"), "W209", "S0 is not a reduction"),
+    (lambda s: s.partial_sums("S0", "S0.j", 2), "W209", "S0 is not a reduction"),
+    (lambda s: s.partial_sums("S3", "S3.j", 1), "W207", "1 is not 2 to"),
+    (
+        lambda s: s.partial_sums("S3", "S3.j", 2).partial_sums("S3", "S3.j", 2),
+        "W221",
+        "accumulates into another element",
+    ),
+    (lambda s: s.unroll("S0.j", -1), "W207", "below 0"),
+    (lambda s: s.unroll("S0.j", 2, tail="rest"), "W207", "no tail is called 'rest'"),
+    (lambda s: s.unroll("S0.j", 2).unroll("S0.j", 3), "W223", "a factor of 2 came first"),
+    (lambda s: s.unroll("S0.j", 2).unroll("S0.j"), "W223", "a factor of 2 came first"),
+    (lambda s: s.unroll("S0.j").unroll("S0.j", 1), "W223", "to unroll it completely came first"),
+    (lambda s: s.pipeline("S0.j", 0), "W207", "not at least 1"),
+    (lambda s: s.pipeline("S0.j").pipeline("S0.j", 2), "W223", "an interval of 1 came first"),
+    (lambda s: s.pipeline("S0.j").unroll("S0.j"), "W213", "both pipelined and unrolled"),
+    (lambda s: s.pipeline("S0.j").unroll("S0.j", 8), "W213", "both pipelined and unrolled"),
+    (lambda s: s.unroll("S0.j", 2).pipeline("S0.i"), "W213", "cannot be unrolled by 2"),
+    (lambda s: s.pipeline("S0.i").unroll("S0.j", 2), "W213", "inside the pipelined loop 'i'"),
+    (lambda s: s.flatten("S0.i"), "W225", "it is in no other loop"),
+    (lambda s: s.flatten("S3.j"), "W225", "S2 stands beside it in 'i'"),
+    (lambda s: s.pipeline("S0.i").flatten("S0.j"), "W213", "cannot be flattened"),
+    (lambda s: s.flatten("S0.j").flatten("S0.j", False), "W223", "to flatten it came first"),
+    (lambda s: s.partition("A", 0, "cyclic"), "W207", "factor 0 does not fit"),
+    (lambda s: s.partition("A", 0, "cyclic", 9), "W207", "which has 8 elements"),
+    (lambda s: s.partition("A", 0, "cycle", 2), "W207", "did you mean 'cyclic'?"),
+    (lambda s: s.partition("A", 0, "complete", 4), "W207", "takes no factor"),
+    (
+        lambda s: s.partition("A", 0, "cyclic", 2).partition("A", 0, "cyclic", 4),
+        "W223",
+        'partition("A", 0, "cyclic", 2) came first at test_requests.py:',
+    ),
+    (
+        lambda s: s.partition("A", 0, "block", 2).partition("A", 0, "block", 1),
+        "W223",
+        "the partition of dimension 0 of 'A' is asked for twice, in two ways",
+    ),
+    (lambda s: s.partition("A", 0, factor=2).interface("A", "m_axi"), "W215", "no partitions"),
+    (lambda s: s.bind_storage("T", "ram_3p"), "W215", "no memory type is called"),
+    (lambda s: s.bind_storage("T", "ram_2p", "dram"), "W215", "did you mean 'bram'?"),
+    (lambda s: s.bind_storage("T", "ram_t2p", "lutram"), "W215", "it can be auto, bram, uram"),
+    (lambda s: s.bind_storage("T", "ram_2p", "bram", 99), "W207", "it can be 1 to 3, or -1"),
+    (lambda s: s.bind_storage("B", "rom_1p"), "W215", "'B' is written, so it is no rom_1p"),
+    (lambda s: s.bind_storage("T", "fifo"), "W215", 'stream("T") makes a fifo'),
+    (lambda s: s.bind_storage("a", "ram_1p"), "W215", "'a' is a scalar, it has no memory"),
+    (
+        lambda s: s.bind_storage("y", "ram_1p").partition("y", 0, "complete"),
+        "W215",
+        "its elements are registers, no ram_1p",
+    ),
+    (
+        lambda s: s.bind_storage("T", "ram_1p").bind_storage("T", "ram_2p"),
+        "W223",
+        "the memory of 'T' is asked for twice",
+    ),
+    (lambda s: s.bind_op("S1", "fmul", "dsp", 4), "W224", "its operators are fadd"),
+    (lambda s: s.bind_op("S2", "fadd"), "W224", "it has none to choose"),
+    (lambda s: s.bind_op("S0", "mul"), "W224", "S0 has no operator mul"),
+    (lambda s: s.bind_op("S0", "fma"), "W215", "no operator is called 'fma'"),
+    (lambda s: s.bind_op("S0", "fmul", "dsp"), "W215", "it can be auto, fabric, meddsp"),
+    (lambda s: s.bind_op("S0", "fmul", "gates"), "W215", "no implementation is called"),
+    (lambda s: s.bind_op("S0", "fmul", "auto", 99), "W207", "it can be 0 to 9, or -1"),
+    (lambda s: s.bind_op("S0", "fmul", "maxdsp", 8), "W207", "is none of fmul in maxdsp"),
+    (lambda s: s.bind_op("S0", "fmul", "auto", -2), "W207", "latency -2"),
+    (
+        lambda s: s.bind_op("S0", "fmul", "fabric").bind_op("S0", "fmul", "maxdsp"),
+        "W223",
+        "fmul of S0 is asked for twice",
+    ),
+    (lambda s: s.interface("T", "m_axi"), "W215", "is a local, it has no interface"),
+    (lambda s: s.interface("A", "axi"), "W215", "no interface mode is called 'axi'"),
+    (lambda s: s.interface("a", "m_axi"), "W215", "a scalar that is read"),
+    (lambda s: s.interface("A", "ap_none"), "W215", "an interface of single words"),
+    (lambda s: s.interface("A", "bram", "g"), "W215", "it is in no bundle"),
+    (
+        lambda s: s.interface("A", "m_axi").interface("A", "bram"),
+        "W223",
+        "the interface of 'A' is asked for twice",
+    ),
+    (lambda s: s.interface("y", "axis"), "W222", "'y' is read by S3[0, 0] and written by S2[0]"),
+    (
+        lambda s: s.dataflow([["S2"], ["S3"]]),
+        "W226",
+        'distribute(["S3"]) first gives it loops of its own',
+    ),
+    (
+        lambda s: s.dataflow([["S0", "S1", "S2"]]),
+        "W226",
+        "there is one process, and nothing that it could run beside",
+    ),
+    (lambda s: s.dataflow([[]]), "W220", "a process has no statements"),
+    (lambda s: s.dataflow([["S0"], ["S0"]]), "W220", "named in two places"),
+    (lambda s: s.dataflow().dataflow([["S0", "S1"]]), "W223", "the region of processes"),
+    (lambda s: s.dataflow().stream("T", 0), "W207", "the depth 0 is not between 1 and"),
+    (lambda s: s.dataflow().stream("A"), "W220", "does not go from one process to another"),
+    (lambda s: s.dataflow().stream("T", 1).stream("T", 2), "W223", "the stream 'T' is asked for"),
+]
+
+
+def test_the_table_has_every_step() -> None:
+    def kinds(builds: list[Build]) -> set[str]:
+        found = set()
+        for build in builds:
+            builder = ScheduleBuilder()
+            build(builder)
+            found |= {step.kind for step in builder.build()}
+        return found
+
+    acting = kinds([row[1] for row in ACTS])
+    assert acting | {"reassociate"} == set(STEPS)  # which changes what others may do
+    assert kinds([row[0] for row in REFUSED]) == set(STEPS) - {"reverse"}  # of any loop
+
+
+@pytest.mark.parametrize(("name", "build", "text"), ACTS, ids=[row[0] for row in ACTS])
+def test_what_is_asked_for_is_there(name: str, build: Build, text: str) -> None:
+    assert text in compiled(build)
+    assert text not in compiled(lambda s: s)
+
+
+@pytest.mark.parametrize(("name", "build"), HOLDS, ids=[row[0] for row in HOLDS])
+def test_what_is_there_already_stays(name: str, build: Build) -> None:
+    assert compiled(build) == compiled(lambda s: s)
+
+
+@pytest.mark.parametrize(("build", "code", "text"), REFUSED, ids=range(len(REFUSED)))
+def test_what_cannot_be_is_refused(build: Build, code: str, text: str) -> None:
+    error = refused(build)
+    assert error.code == code
+    assert text in error.render()
+
+
+def test_the_text_of_a_contradiction() -> None:
+    text = refused(lambda s: s.pipeline("S0.j", 2).pipeline("S0.j", 4)).render()
+    assert "error[W223]: the pipeline of 'S0.j' is asked for twice, in two ways" in text
+    assert "an interval of 2 came first" in text
+    assert "help: leave one of the two out" in text
+
+
+def test_the_text_of_an_operator_that_is_not_there() -> None:
+    text = refused(lambda s: s.bind_op("S3", "fmul", "fabric")).render()
+    assert "error[W224]: S3 has no operator fmul" in text
+    assert "S3: y[i] += C[i, j]" in text
+    assert "help: its operators are fadd" in text
+
+
+def test_the_text_of_a_loop_that_is_not_flattened() -> None:
+    @weft.kernel
+    def triangle(A: f32[6, 6]):
+        for i in range(6):
+            for j in range(i):
+                A[i, j] = 0.0
+
+    builder = ScheduleBuilder()
+    builder.flatten("j")
+    with pytest.raises(ScheduleError) as caught:
+        weft.compile(triangle, builder.build())
+    text = caught.value.render()
+    assert "error[W225]: 'j' cannot be flattened: its trip count varies" in text
+    assert "help: a loop becomes one with the loop around it where nothing else is in that" in text
+
+
+def test_the_text_of_processes_of_one_loop() -> None:
+    text = refused(lambda s: s.dataflow([["S2"], ["S3"]])).render()
+    assert "error[W226]: S2 and S3 are of one nest, so they are no processes of their own" in text
+    distributed = compiled(lambda s: s.distribute(["S3"]).dataflow([["S2", "S3"], ["S0"]]))
+    assert "#pragma HLS dataflow" in distributed
+
+
+@pytest.mark.parametrize(
+    ("dtype", "value", "op"),
+    [
+        ("f32", "a[i] * b[i] + a[i]", "fmul"),
+        ("f32", "a[i] * b[i] + a[i]", "fadd"),
+        ("f32", "a[i] - b[i] * b[i]", "fsub"),
+        ("f64", "a[i] / b[i]", "ddiv"),
+        ("f64", "weft.sqrt(a[i])", "dsqrt"),
+        ("f32", "weft.exp(a[i])", "fexp"),
+        ("f16", "a[i] * b[i]", "hmul"),
+        ("i32", "a[i] * b[i] - a[i]", "mul"),
+        ("i32", "a[i] * 3 + i", "mul"),
+        ("i32", "-a[i]", "sub"),
+        ("i32", "a[i] + b[i] if a[i] > 0 else 0", "add"),
+        ("fixed[12, 4]", "a[i] * b[i] + a[i]", "mul"),
+        ("fixed[12, 4]", "a[i] * b[i] + a[i]", "add"),
+    ],
+)
+def test_an_operator_that_is_there_is_bound(
+    dtype: str, value: str, op: str, tmp_path: Path
+) -> None:
+    source = tmp_path / "one.py"
+    source.write_text(
+        f"import weft\nfrom weft import f16, f32, f64, fixed, i32\nT = {dtype}\n\n\n"
+        f"@weft.kernel\ndef one(a: T[8], b: T[8], c: T[8]):\n"
+        f"    for i in range(8):\n        c[i] = {value}\n"
+    )
+    kernel = load(str(source))
+    builder = ScheduleBuilder()
+    builder.bind_op("S0", op, "fabric")
+    assert f"op={op} impl=fabric" in weft.compile(kernel, builder.build()).hls_cpp
+
+
+def test_an_integer_kernel_has_no_operators_of_floats() -> None:
+    @weft.kernel
+    def whole(a: i32[8], b: i32[8]):
+        for i in range(8):
+            b[i] = a[i] // 3 + (a[i] & 5)
+
+    builder = ScheduleBuilder()
+    builder.bind_op("S0", "fadd")
+    with pytest.raises(ScheduleError) as caught:
+        weft.compile(whole, builder.build())
+    assert caught.value.help == "its operators are add"
