@@ -32,6 +32,7 @@ from benchmarks.dse_quality import CAPS, DATAFLOW, QUICK_CAPS, STREAM_HLS
 from dse.evaluators.base import Request, Status
 from dse.evaluators.model import personality_for
 from dse.evaluators.registry import evaluator
+from dse.kernel_data import data_of, packed
 from dse.run.codec import key_of, program_digest
 from dse.run.directory import create
 from dse.run.fanout import PRELOAD_TOOLS, Fanout, Job, Processes
@@ -137,10 +138,11 @@ def fanout_rows(quick: bool) -> Iterator[Row]:
 def costly_jobs(count: int) -> list[Job]:
     """C simulations of so many designs, of falling budgets."""
     source = f"{KERNELS}/{COSTLY}.py:{COSTLY}"
-    program = weft.load(source).at("mini").program
+    kernel = weft.load(source).at("mini")
+    program = kernel.program
     chip = device(DEVICE)
     space = space_of(program, personality_for(chip, CLOCK))
-    csim = evaluator("csim", source, "mini", program_digest(program), _LONG)
+    csim = evaluator("csim", packed(data_of(kernel)), _LONG)
     found: dict[str, Job] = {}
     budget = 100
     while len(found) < count and budget > 5:
@@ -188,15 +190,16 @@ def carried_out(fanout: Fanout, jobs: Sequence[Job], width: int) -> float:
 def two_workers() -> Iterator[Offers]:
     """Two `weft worker` processes that have joined."""
     source = f"{KERNELS}/{COSTLY}.py:{COSTLY}"
-    digest = program_digest(weft.load(source).at("mini").program)
+    kernel = data_of(weft.load(source).at("mini"))
     manifest = {
-        "kernel": COSTLY, "program": digest, "size": "mini", "device": device(DEVICE).part,
+        "kernel": COSTLY, "program": program_digest(kernel.program), "size": "mini",
+        "evaluator": "model", "promote": ["csim"], "device": device(DEVICE).part,
         "clock_ns": CLOCK, "source": source, "timeout": _LONG,
         "limits": {}, "latency_limit": None, "objectives": ["latency", "dsp"],
     }  # fmt: skip
     with tempfile.TemporaryDirectory(prefix="weft-speed-") as folder:
         run = create(Path(folder) / "run", manifest)
-        offers = Offers(journal(run.journal), "weft", manifest)
+        offers = Offers(journal(run.journal), "weft", manifest, packed(kernel))
         workers = [
             subprocess.Popen(
                 [*WEFT, "worker", str(run.path)], cwd=ROOT,

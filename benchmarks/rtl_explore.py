@@ -31,6 +31,7 @@ from dse.evaluators.base import Limits, Request, Result, device_limits
 from dse.evaluators.gnn import GnnEvaluator
 from dse.evaluators.model import ModelEvaluator
 from dse.evaluators.rtl import RtlEvaluator
+from dse.kernel_data import data_of
 from dse.labels.variants import Subject
 from dse.run.active import Learner, true_front
 from dse.run.directory import RunDirectory
@@ -130,7 +131,7 @@ def plan_of(subject: Subject, setup: Setup) -> Plan:
     evaluator = ModelEvaluator() if setup.weights is None else GnnEvaluator(setup.weights)
     source = f"{subject.file}:{subject.kernel}"
     return Plan(
-        source, subject.size, subject.load().program, where, CLOCK, limits, OBJECTIVES, "auto", 0,
+        source, subject.size, data_of(subject.load()), where, CLOCK, limits, OBJECTIVES, "auto", 0,
         False, evaluator, (), 0, SEARCH_SECONDS, "study", None,
     )  # fmt: skip
 

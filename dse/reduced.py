@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from dsl.errors import LanguageError, ScheduleError
 from dsl.kernel import Kernel
@@ -10,6 +10,7 @@ from dsl.pretty import pretty
 from dsl.program import Loop, Program, Stmt
 from dsl.schedule import Schedule
 from dsl.steps import Split, Tile, Unroll
+from dsl.stored.kernel import StoredKernel
 from polyhedral.codegen import loop_tree
 from polyhedral.counts import instance_counts
 from polyhedral.schedule import apply
@@ -24,13 +25,19 @@ def ascending(kernel: Kernel) -> tuple[Kernel, ...]:
 
     Parts come after the others: a size that the user has a name for is one that makes sense.
     """
-    named = (kernel, *(kernel.at(name) for name in kernel.sizes))
+    named: tuple[Kernel, ...] = (kernel, *(kernel.at(name) for name in kernel.sizes))
+    parts: Iterable[Kernel] = parts_of(kernel)
+    if isinstance(kernel, StoredKernel):
+        named = tuple(k for k in (kernel, *kernel.named) if k.ready)
+        parts = (k for k in kernel.parts if k.ready)
     found = _small(named)
     known = {pretty(k.program) for k in found}
-    return (*found, *(k for k in _small(tuple(_parts(kernel))) if pretty(k.program) not in known))
+    smaller = _small([k for k in parts if _countable(k)])
+    return (*found, *(k for k in smaller if pretty(k.program) not in known))
 
 
-def _parts(kernel: Kernel) -> Iterator[Kernel]:
+def parts_of(kernel: Kernel) -> Iterator[Kernel]:
+    """The kernel at parts of its size, as far as it is a program of the language there."""
     numbers = {name: n for name, n in kernel.numbers().items() if n > 2}
     for part in _PARTS if numbers else ():
         if part >= max(numbers.values()):
@@ -38,10 +45,18 @@ def _parts(kernel: Kernel) -> Iterator[Kernel]:
         try:
             smaller = kernel.at(**{name: max(2, -(-n // part)) for name, n in numbers.items()})
             _ = smaller.program
-            _ = instances(smaller.program)
         except LanguageError:
             continue  # not every number is a size that can be made smaller by itself
         yield smaller
+
+
+def _countable(kernel: Kernel) -> bool:
+    """Whether it is right at its size: accesses are in bounds, and the like."""
+    try:
+        instances(kernel.program)
+    except LanguageError:
+        return False
+    return True
 
 
 def _small(kernels: Sequence[Kernel]) -> tuple[Kernel, ...]:

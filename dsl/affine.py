@@ -46,7 +46,8 @@ class Affine:
                 return Affine(((value, 1),))
 
     @staticmethod
-    def _make(terms: Mapping[Atom, int], const: int) -> Affine:
+    def collected(terms: Mapping[Atom, int], const: int) -> Affine:
+        """The expression of these terms, in its one form."""
         kept = [(atom, c) for atom, c in terms.items() if c]
         kept.sort(key=lambda t: (not isinstance(t[0], str), str(t[0])))
         return Affine(tuple(kept), const)
@@ -59,7 +60,7 @@ class Affine:
         terms = dict(self.terms)
         for atom, c in other.terms:
             terms[atom] = terms.get(atom, 0) + c
-        return Affine._make(terms, self.const + other.const)
+        return Affine.collected(terms, self.const + other.const)
 
     __radd__ = __add__
 
@@ -88,14 +89,14 @@ class Affine:
         rest = tuple((a, c) for a, c in self.terms if c % divisor)
         carry, const = divmod(self.const, divisor)
         if not rest:
-            return Affine._make(whole, carry)
+            return Affine.collected(whole, carry)
         common = divisor
         for _, c in rest:
             common = gcd(common, c)
         inner = Affine(tuple((a, c // common) for a, c in rest), const // common)
         atom = FloorDiv(inner, divisor // common)
         whole[atom] = whole.get(atom, 0) + 1
-        return Affine._make(whole, carry)
+        return Affine.collected(whole, carry)
 
     def __mod__(self, divisor: int) -> Affine:
         return self - (self // divisor) * divisor
@@ -141,7 +142,7 @@ class Affine:
             const += c * value.const
             for other, factor in value.terms:
                 terms[other] = terms.get(other, 0) + c * factor
-        return Affine._make(terms, const)
+        return Affine.collected(terms, const)
 
     def rename(self, names: Mapping[str, str]) -> Affine:
         """Rename variables."""

@@ -167,5 +167,9 @@ CODES: dict[str, str] = {
     "W543": "an input of the wrong type",
     "W544": "an input that is out of the range of its type",
     "W545": "a function for inputs that fails, or returns something else",
+    "W546": "data that does not hold a program, or one that somebody has changed",
+    "W547": "a kernel that is needed as data, and is there as Python only, which is not run unasked",
+    "W548": "a file of a folder of data that leads out of it",
+    "W549": "inputs that only a function of the kernel's own file can make",
     "W550": "a tool personality that no weights come with",
 }

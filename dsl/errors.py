@@ -9,26 +9,32 @@ from __future__ import annotations
 import difflib
 import linecache
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A place in a source file: 1-based lines, 1-based columns, ``end_col`` exclusive."""
+    """A place in a source file: 1-based lines, 1-based columns, ``end_col`` exclusive.
+
+    ``text`` is the line where the file is not to be opened: of a program that somebody else stored,
+    the file is no more than a name.
+    """
 
     file: str
     line: int
     col: int
     end_line: int
     end_col: int
+    text: str | None = field(default=None, compare=False, repr=False)
 
     def __str__(self) -> str:
         return f"{Path(self.file).name}:{self.line}:{self.col}"
 
     def excerpt(self) -> str:
         """The source line with a caret line under it; empty where the source is gone."""
-        text = linecache.getline(self.file, self.line).rstrip("\n")
+        found = linecache.getline(self.file, self.line) if self.text is None else self.text
+        text = found.rstrip("\n")
         if not text:
             return ""
         end = self.end_col if self.end_line == self.line else len(text) + 1

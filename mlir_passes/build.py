@@ -276,6 +276,6 @@ class _Builder:
 
 
 def _location(span: Span | None) -> Any:
-    if span is None:
+    if span is None or span.text is not None:  # no file that a message may open and quote
         return ir.Location.unknown()
     return ir.Location.file(span.file, span.line, span.col)

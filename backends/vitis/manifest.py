@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 NAME = "weft.json"
+PROGRAM = "program.json"
 SCHEMA_VERSION = 1
 
 # What tools leave in a project. It belongs to the design that was there and goes with it.

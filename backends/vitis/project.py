@@ -17,7 +17,7 @@ from backends.vitis.config import hls_config
 from backends.vitis.files import ProjectFiles, checked_name
 from backends.vitis.makefile import makefile
 from backends.vitis.manifest import NAME as MANIFEST
-from backends.vitis.manifest import manifest
+from backends.vitis.manifest import PROGRAM, manifest
 from backends.vitis.readme import readme
 from backends.vitis.tcl import run_hls_tcl
 from backends.vitis.testbench import golden, testbench
@@ -26,6 +26,7 @@ from dsl.inputs import InputMaker
 from dsl.program import Program, Stmt
 from dsl.schedule import Schedule
 from dsl.steps import PartialSums, Reassociate
+from dsl.stored.write import program_json
 from dsl.types import FloatType
 from mlir_passes.emit_hls import include_directory
 
@@ -113,6 +114,7 @@ def project(
         "run_hls.tcl": run_hls_tcl(names),
         "hls_config.cfg": hls_config(names),
         "Makefile": makefile(names),
+        PROGRAM: program_json(program),
         "schedule.json": schedule.to_json(top),
         "schedule.py": schedule.to_python(kernel=top),
         "README.md": readme(names, program, schedule, seed, data, tuple(extra)),

@@ -19,7 +19,7 @@ from dse.explore_options import (
     search_options,
     storage_options,
 )
-from dse.kernels import UNSCHEDULED, target
+from dse.kernels import UNSCHEDULED, quiet_stdout, target
 from dse.output import format_option, show
 from dse.stopping import stop_once
 
@@ -117,6 +117,7 @@ def _plan(kernel: str, given: dict[str, Any]) -> Plan:
     """What the command line asks for."""
     from dse.estimation import setting
     from dse.evaluators.registry import evaluator
+    from dse.kernel_data import data_of
     from dse.run.plan import Plan, study_name
     from dse.run.storage import shown
     from dse.run.study import STUDY
@@ -125,9 +126,11 @@ def _plan(kernel: str, given: dict[str, Any]) -> Plan:
     where = setting(None, given["device_name"], clock)
     if "rtl" in given["promote"]:
         _needs_open_flow(where)
-    chosen = evaluator(given["evaluator"], kernel, given["size"], "", 0.0, _weights(where, given))
+    chosen = evaluator(given["evaluator"], b"", 0.0, _weights(where, given))
+    with quiet_stdout():  # its own function makes inputs
+        data = data_of(target(kernel, UNSCHEDULED, given["size"]).kernel)
     plan = Plan(
-        kernel, given["size"], target(kernel, UNSCHEDULED, given["size"]).program, where, clock,
+        kernel, given["size"], data, where, clock,
         limits_of(where.device, clock, given), objectives_of(given["objectives"]),
         given["strategy"], given["seed"], given["reassociate"], chosen,
         tuple(dict.fromkeys(given["promote"])), given["promote_most"], given["timeout"],

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 @click.option("--best", is_flag=True,
               help="Take the best design of RUN, a folder of weft explore.")  # fmt: skip
 @click.option("--point", metavar="KEY", help="Take that design of RUN.")
+@click.option("--kernel", "spec", metavar="FILE.py:KERNEL",
+              help="Run this file for the kernel of RUN. Default: RUN has it as data.")  # fmt: skip
 @click.option("--device", "device_name", default="xczu9eg", show_default=True, metavar="NAME|PART",
               help="xc7z020, xczu9eg, xcu50, xcu200, xcu250, xcu280, xcu55c, or a full part "
               "number of one of them.")  # fmt: skip
@@ -50,6 +52,7 @@ def command(
     size: str | None,
     best: bool,
     point: str | None,
+    spec: str | None,
     device_name: str,
     clock: float,
     seed: int,
@@ -69,7 +72,7 @@ def command(
 
     RUN is a folder of weft explore. A design of it is checked before it is written: that it is
     legal, and, at a reduced size, that JIT-compiled MLIR and the project compiled with g++ compute
-    what the kernel says. The run's report goes into the project.
+    what the kernel says. The run's report goes into the project. No Python of the folder is run.
 
     Exits with 1 when a check or the testbench finds a difference.
     """
@@ -81,11 +84,13 @@ def command(
         if best and point is not None:
             raise click.UsageError("--best and --point: one or the other")
         _nothing_but_the_run("schedule", "size", "device_name", "clock")
-        kernel, what, chip, clock, checks, extra = _of_run(Path(kernel), point)
+        kernel, what, chip, clock, checks, extra = _of_run(Path(kernel), point, spec)
         rows += checks
     else:
         if (Path(kernel) / "manifest.json").is_file():
             raise click.UsageError(f"{kernel} is a run of weft explore: add --best or --point KEY")
+        if spec is not None:
+            raise click.UsageError("--kernel is for a design of a run: --best or --point KEY")
         chip, what = device(device_name), target(kernel, schedule, size)
     if not any(row["status"] == "failed" for row in rows):
         names = _written(kernel, what, folder, chip, clock, seed, force, extra)
@@ -120,17 +125,17 @@ def _nothing_but_the_run(*names: str) -> None:
 
 
 def _of_run(
-    path: Path, point: str | None
+    path: Path, point: str | None, spec: str | None
 ) -> tuple[str, Target, Device, float, list[dict[str, Any]], dict[str, str]]:
     """A design of a run: its kernel's name and all of it, what for, its checks, files to add."""
     from backends.devices import device
     from dse.report.facts import facts_of
     from dse.report.page import NAME, page
-    from dse.run.chosen import chosen, unchanged, verified
+    from dse.run.chosen import chosen, of_run, verified
 
     design = chosen(path, point)
     chip, clock = device(design.device), design.clock
-    what = unchanged(design, lambda: target(design.source, design.schedule, design.size))
+    what = of_run(design, spec)
     console.say(f"export: checking design {design.key[:12]}")
     checks = verified(what.kernel, what.schedule, chip, clock)
     rows = [

@@ -94,6 +94,7 @@ def command(
     found = _subjects(kernels, sizes.split(","), types.split(";"))
     dataset = Dataset(out)
     known = set(dataset.open(manifest_of(options), shlex.join(["weft", *sys.argv[1:]])))
+    dataset.keep_programs({(s.file, s.kernel, s.size, s.dtype): s.load().program for s in found})
     total = designs * len(found)
     counts: Counter[str] = Counter()
     console.say(f"label: {len(found)} kernels by size and type, {len(known)} designs known")

@@ -13,7 +13,7 @@ import click
 
 from dse import console
 from dse.explore_options import storage_options
-from dse.kernels import UNSCHEDULED, target
+from dse.kernels import UNSCHEDULED, quiet_stdout, target
 from dse.output import format_option, show
 from dse.stopping import stop_once
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from dse.evaluators.base import Result
     from dse.run.offers import Board
+    from dsl.stored.kernel import StoredKernel
 
 INTERRUPTED = 130
 Made = TypeVar("Made")
@@ -32,8 +33,7 @@ _POLL = 0.5  # seconds between looks for a study that is not there yet
 @click.argument("folder", metavar="[RUN]", required=False, type=click.Path(path_type=Path))
 @storage_options
 @click.option("--kernel", metavar="FILE.py:KERNEL",
-              help="Where the kernel is on this machine. Default: where weft explore has it.",
-              )  # fmt: skip
+              help="Run this file for the kernel. Default: the study has it as data.")  # fmt: skip
 @click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True,
               help="Evaluations at once.")  # fmt: skip
 @click.option("--idle", type=click.FloatRange(min=0), default=60, show_default=True, metavar="S",
@@ -55,13 +55,13 @@ def command(
     weft worker --storage URL --study NAME
     weft worker RUN                    (explored with --open, its folder shared)
 
-    It needs the same Weft and the same kernel as weft explore. Ctrl-C once finishes what is under
-    way, twice gives it back.
+    It needs the same Weft as weft explore. The kernel comes from the study, as data: nobody's Python
+    is run. Ctrl-C once finishes what is under way, twice gives it back.
     """
     from dse.estimation import setting
     from dse.run.cache import ResultCache
     from dse.run.fanout import Processes, preload_of
-    from dse.run.joined import Worker, task_of
+    from dse.run.joined import Worker, checked, task_of
 
     if (folder is None) == (storage is None):
         raise click.UsageError("name either the folder of a run, or --storage")
@@ -80,9 +80,8 @@ def command(
 
         board = _board(place, name, jobs, idle)
         manifest = board.manifest
-        source = kernel or manifest["source"]
-        program = target(source, UNSCHEDULED, manifest["size"]).program
-        task = task_of(manifest, source, program, manifest["timeout"])
+        checked(manifest)
+        task = task_of(manifest, *_kernel(kernel, board))
         names = (manifest["evaluator"], *manifest["promote"])
         tool = setting(None, manifest["device"], manifest["clock_ns"]).tool
         modules = preload_of(names, is_open=tool.is_open)
@@ -94,6 +93,23 @@ def command(
     show("worker", ("status", "evaluations"), rows, form)
     console.say(f"worker: {found.total()} evaluations")
     return INTERRUPTED if stopped else 0
+
+
+def _kernel(spec: str | None, board: Board) -> tuple[str, StoredKernel]:
+    """What the study is of, as data, and where that is from."""
+    from dse.kernel_data import data_of, unpacked
+    from dsl.errors import InputError
+
+    if spec is not None:
+        with quiet_stdout():
+            return spec, data_of(target(spec, UNSCHEDULED, board.manifest["size"]).kernel)
+    if board.kernel is None:
+        raise InputError(
+            "W547",
+            "the study does not hold the kernel as data, and its Python is not run unasked",
+            help="name the kernel, and its file is run: --kernel FILE.py:NAME",
+        )
+    return "the study's kernel", unpacked(board.kernel, "the study")
 
 
 @contextlib.contextmanager

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import tempfile
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -17,11 +17,11 @@ from backends.devices import Device
 from dse.evaluators.base import Check, Request, Result, Status
 from dse.evaluators.model import ModelEvaluator
 from dse.evaluators.version import TOOLS, code_version
+from dse.kernel_data import unpacked
 from dse.reduced import ascending, fitting, size_text
-from dsl.errors import ToolError, WeftError
+from dsl.errors import InputError, ToolError
 from dsl.interp import ExecutionError
 from dsl.kernel import Kernel
-from dsl.loader import load
 from dsl.schedule import Schedule
 
 NAME = "csim"
@@ -32,13 +32,11 @@ ABSENT = ("W401", "W402", "W410")  # no compiler or no headers: says nothing of 
 class CsimEvaluator:
     """A check by g++ of the project at the smallest size of the kernel that the schedule fits.
 
-    ``source`` and ``size`` name the kernel as on the command line (it is loaded where the
-    evaluation runs), ``program`` is its digest; ``seconds`` limits the compiler, and the testbench.
+    ``kernel`` is it as data, so that no file of it is run where the evaluation is; ``seconds`` limits
+    the compiler, and the testbench.
     """
 
-    source: str
-    size: str | None
-    program: str
+    kernel: bytes = field(repr=False)
     seconds: float = 600
 
     @property
@@ -66,13 +64,12 @@ class CsimEvaluator:
 
     def _checked(self, request: Request, figures: Result) -> Result:
         try:
-            sizes = _ascending(self.source, self.size, self.program)
-            small = fitting(sizes, request.schedule)
+            small = fitting(_ascending(self.kernel), request.schedule)
             if small is None:
                 detail = "the schedule fits no size that is small enough to simulate"
                 return replace(figures, checks=(Check(NAME, "skipped", detail),))
             check = simulated(small, request.schedule, request.device, request.clock, self.seconds)
-        except (ToolError, ExecutionError, _ChangedError) as error:
+        except (ToolError, ExecutionError, InputError) as error:
             return Result(Status.TOOL_ERROR, detail=f"{NAME}: {error}")
         match check.status:
             case "failed":
@@ -128,22 +125,7 @@ def simulated(
     return Check(NAME, "ok", "", tool, took)
 
 
-class _ChangedError(Exception):
-    """The file holds another kernel than the one that is explored."""
-
-
 @lru_cache(maxsize=4)
-def _ascending(source: str, size: str | None, digest: str) -> tuple[Kernel, ...]:
-    """See `dse.reduced.ascending`; the kernel is loaded once."""
-    from dse.kernels import quiet_stdout, sized
-    from dse.run.codec import program_digest
-
-    try:
-        with quiet_stdout():
-            kernel = load(source)
-        own = sized(kernel, size)
-    except WeftError as error:
-        raise _ChangedError(f"{source} cannot be loaded: {error.message}") from error
-    if program_digest(own.program) != digest:
-        raise _ChangedError(f"{source} is not the kernel that the run was begun with")
-    return ascending(own)
+def _ascending(kernel: bytes) -> tuple[Kernel, ...]:
+    """See `dse.reduced.ascending`; the kernel is read once."""
+    return ascending(unpacked(kernel, "the evaluator"))

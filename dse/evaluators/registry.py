@@ -14,9 +14,7 @@ from dse.evaluators.model import ModelEvaluator
 
 def evaluator(
     name: str,
-    source: str,
-    size: str | None,
-    program: str,
+    kernel: bytes,
     seconds: float,
     weights: Path | None = None,
 ) -> Evaluator:
@@ -24,9 +22,7 @@ def evaluator(
 
     Args:
         name: one of `FIDELITIES`; KeyError for any other.
-        source: the kernel as on the command line.
-        size: its size, as on the command line.
-        program: the digest of the program at that size.
+        kernel: it as data, of `dse.kernel_data.packed`.
         seconds: limit of each tool that it runs.
         weights: the predictor's file; None for the one that comes with Weft.
     """
@@ -36,7 +32,7 @@ def evaluator(
         case gnn.NAME:
             return gnn.GnnEvaluator(weights)
         case csim.NAME:
-            return csim.CsimEvaluator(source, size, program, seconds)
+            return csim.CsimEvaluator(kernel, seconds)
         case rtl.NAME:
             from backends.rtl.synth import default_cache
 

@@ -12,6 +12,7 @@ import json
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,9 @@ from backends.rtl.ir.module import Module
 from backends.rtl.synth import SynthOptions, rtl_of
 from backends.rtl.wrap.host import host_wrapper
 from dse.labels.dataset import Dataset
-from dse.labels.open_examples import kernel_of, usable
+from dse.labels.open_examples import usable
+from dse.labels.variants import Subject
+from dsl.kernel import Kernel
 from dsl.schedule import Schedule
 from mlir_passes.pipeline import compile_design
 from qor_gnn.calibrate import non_negative
@@ -49,9 +52,15 @@ class Routed:
     period: float
 
 
+@cache
+def _kernel(subject: Subject) -> Kernel:
+    """A kernel of this repository: its file is run."""
+    return subject.load()
+
+
 def module_of(row: dict[str, str]) -> Module:
     """What was routed for a line of a dataset: the kernel, memories of its arguments and a host bus."""
-    kernel = kernel_of(ROOT, row["file"], row["kernel"], row["size"], row["dtype"])
+    kernel = _kernel(Subject(str(ROOT / row["file"]), row["kernel"], row["size"], row["dtype"]))
     schedule = Schedule.from_json(row["schedule"])
     design = compile_design(kernel.program, schedule)
     options = SynthOptions(period_ns=float(row["clock_ns"]), bram_latency=int(row["read_latency"]))

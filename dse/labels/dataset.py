@@ -1,4 +1,5 @@
-"""The dataset: ``designs.csv``, a line a design, and ``manifest.json`` with how it was made.
+"""The dataset: ``designs.csv``, a line a design, ``programs.jsonl``, the programs that they are of, and
+``manifest.json`` with how it was made.
 
 Lines are appended whole and flushed to the disk, so that whatever ends the process, at most the
 designs under way are lost; what is there already is not made again.
@@ -15,8 +16,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from dse.inside import inside, read_text
 from dse.run.directory import write_whole, writing
 from dsl.errors import InputError
+from dsl.program import Program
+from dsl.stored.read import json_of, refuse
+from dsl.stored.write import program_data
 from qor_gnn.data.rows import cell, csv_rows
 
 _AGAIN = "the same command goes on"
@@ -28,7 +33,11 @@ COLUMNS = (
 )
 """``id``: the first 16 digits of the SHA-256 of level 3, of which graphs are made."""
 
-_CSV, MANIFEST = "designs.csv", "manifest.json"
+_CSV, MANIFEST, _PROGRAMS = "designs.csv", "manifest.json", "programs.jsonl"
+_OF = ("file", "kernel", "size", "dtype")
+
+Named = tuple[str, str, str, str]
+"""A program of a dataset by the file, kernel, size and type of its lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +58,8 @@ class Dataset:
                 W521: what is there cannot be read, or is no dataset, or nothing can be written.
         """
         wanted = {"schema_version": SCHEMA_VERSION, **manifest}
-        path = self.folder / MANIFEST
+        path = inside(self.folder / MANIFEST, self.folder)
+        inside(self.folder / _CSV, self.folder)
         commands: list[Any] = []
         if path.exists():
             found = _read(path)
@@ -86,9 +96,55 @@ class Dataset:
         """
         path = self.folder / _CSV
         if path.exists():
-            for where, row in csv_rows(path):
+            for where, row in csv_rows(inside(path, self.folder)):
                 cell(row, "id", where)
                 yield where, row
+
+    def programs(self) -> dict[Named, dict[str, Any]]:
+        """The programs of the lines as data (`dsl.stored`), which are still to be checked.
+
+        Raises:
+            InputError: W512: the file cannot be read; W546: it holds something else; W548: it is not
+                in the folder.
+        """
+        path = self.folder / _PROGRAMS
+        if not path.exists():
+            return {}
+        found: dict[Named, dict[str, Any]] = {}
+        for number, line in enumerate(read_text(path, self.folder).split("\n")[:-1], 1):
+            row = json_of(line, f"{path}:{number}")
+            fit = isinstance(row, dict) and all(isinstance(row.get(n), str) for n in _OF)
+            if not fit or not isinstance(row.get("program"), dict):
+                refuse(f"{path}:{number}", "it does not say whose program it is, or has none")
+            file, kernel, size, dtype = (row[n] for n in _OF)
+            found[file, kernel, size, dtype] = row["program"]
+        return found
+
+    def keep_programs(self, programs: Mapping[Named, Program]) -> None:
+        """Store the programs of lines to come, so that nobody has to run the files of the kernels.
+
+        Raises:
+            InputError: W525: lines that are there are of another program of that name; W508: it
+                cannot be written.
+        """
+        known = self.programs()
+        fresh: list[str] = []
+        for named, program in programs.items():
+            data = program_data(program, places=False)
+            if named not in known:
+                row = dict(zip(_OF, named, strict=True))
+                fresh.append(json.dumps({**row, "program": data}, separators=(",", ":")) + "\n")
+            elif known[named].get("digest") != data["digest"]:
+                raise InputError(
+                    "W525",
+                    f"{named[1]} of {named[0]} has changed since {self.folder} was begun: its lines "
+                    "and new ones do not mix",
+                    help="write into another folder",
+                )
+        if fresh:
+            path = self.folder / _PROGRAMS
+            before = read_text(path, self.folder) if path.exists() else ""
+            write_whole(path, before + "".join(fresh))
 
     def append(self, row: Mapping[str, object]) -> None:
         """Add a line.

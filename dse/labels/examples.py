@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 
 from backends.vitis.manifest import NAME as PROJECT
 from dse.labels import open_examples
 from dse.labels.dataset import MANIFEST
 from dse.labels.report_examples import report_examples
+from dse.labels.trusted import NOBODY, Trusted
 from dsl.errors import InputError
-from dsl.kernel import Kernel
 from qor_gnn.data.zu9eg import CHECKOUT
 from qor_gnn.gnn import convert_u200, convert_zu9eg
 from qor_gnn.gnn.convert import Progress, Source, convert
@@ -30,8 +30,7 @@ def examples_of(
     jobs: int = 2,
     progress: Progress = lambda _, __: None,
     *,
-    root: Path = Path(),
-    kernels: Mapping[str, Kernel] | None = None,
+    trusted: Trusted = NOBODY,
     remark: Callable[[str], None] = lambda _: None,
 ) -> list[Example]:
     """The labelled designs that a path holds.
@@ -41,8 +40,7 @@ def examples_of(
         cache: folder for what was converted.
         jobs: processes at once.
         progress: is told how far it is.
-        root: what the file names of a dataset are relative to.
-        kernels: of exported projects, by name; see `dse.labels.project_kernels.program_of`.
+        trusted: what the user named of kernels; no other Python is run.
         remark: is told what is left out, and why.
 
     Raises:
@@ -51,12 +49,12 @@ def examples_of(
     if path.is_file():
         return load(path)
     if (path / MANIFEST).exists():
-        return convert(open_examples.source(path, root, remark), cache, jobs, progress)
+        return convert(open_examples.source(path, trusted, remark), cache, jobs, progress)
     source = _data_set(path, remark)
     if source is not None:
         return convert(source, cache, jobs, progress)
     if path.is_dir() and next(path.rglob(PROJECT), None) is not None:
-        return report_examples(path, kernels or {}, remark)
+        return report_examples(path, trusted, remark)
     raise InputError("W532", f"{path} does not hold labelled designs", help=f"there is {KINDS}")
 
 

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import cache
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from dse.estimation import estimated, setting
-from dse.labels.dataset import Dataset
-from dse.labels.variants import Subject
+from dse.kernels import sized
+from dse.labels.dataset import Dataset, Named
+from dse.labels.trusted import Trusted
+from dse.labels.variants import retyped
 from dsl.errors import InputError, LanguageError, ScheduleError, ToolError
-from dsl.kernel import Kernel
 from dsl.schedule import Schedule
+from dsl.stored.read import program_of_data, program_of_json
+from dsl.stored.write import program_json
 from qor_gnn.data.rows import cell, number
 from qor_gnn.gnn.convert import Origin, Source, example
 from qor_gnn.gnn.examples import Example
@@ -25,20 +30,18 @@ Row = tuple[tuple[str, str], ...]
 
 
 def source(
-    folder: Path, root: Path = Path(), remark: Callable[[str], None] = lambda _: None
+    folder: Path, trusted: Trusted, remark: Callable[[str], None] = lambda _: None
 ) -> Source:
     """The routed designs of a dataset.
 
-    The kernels are loaded, which runs their files: only files below ``root`` are.
-
     Args:
-        folder: of the dataset.
-        root: what the dataset's file names are relative to.
+        folder: of the dataset, which holds the programs.
+        trusted: what the user named of kernels, for datasets of older versions.
         remark: is told what is left out, and why.
 
     Raises:
         InputError: W532: the folder has no such lines; W510, W511, W512: the file or a line of it
-            is not what it should be.
+            is not what it should be; W546: a program is none; W547: there is none.
     """
     lines = list(Dataset(folder).placed())
     rows = [_row(where, line) for where, line in lines if usable(line, where)]
@@ -47,7 +50,35 @@ def source(
     if not rows:
         raise InputError("W532", f"{folder} does not hold the labels of {TOOL}")
     rows.sort(key=lambda row: (dict(row)["file"], dict(row)["size"], dict(row)["dtype"]))
-    return Source("open", root.resolve(), tuple(rows), _make)
+    programs = _Programs(folder, Dataset(folder).programs(), trusted)
+    return Source("open", folder, tuple((*row, programs.of(dict(row))) for row in rows), _make)
+
+
+@dataclass(slots=True)
+class _Programs:
+    """The programs of lines, each found once, as text that goes to other processes."""
+
+    folder: Path
+    stored: Mapping[Named, Mapping[str, Any]]
+    trusted: Trusted
+    known: dict[Named, tuple[str, str]] = field(default_factory=dict)
+
+    def of(self, row: Mapping[str, str]) -> tuple[str, str]:
+        """A further cell of the line: its program."""
+        named = (row["file"], row["kernel"], row["size"], row["dtype"])
+        if named not in self.known:
+            self.known[named] = ("program", self._found(named))
+        return self.known[named]
+
+    def _found(self, named: Named) -> str:
+        file, name, size, dtype = named
+        where = f"{self.folder}: the program of {name} {size} {dtype}".rstrip()
+        if name not in self.trusted.kernels and named in self.stored:
+            data = self.stored[named]
+            program_of_data(data, where)
+            return json.dumps(data)
+        kernel = self.trusted.kernel(name, file, f"a design of {self.folder}")
+        return program_json(retyped(sized(kernel, size), dtype).program, places=False)
 
 
 def usable(line: dict[str, str], where: str = "") -> bool:
@@ -76,12 +107,12 @@ def _row(where: str, line: dict[str, str]) -> Row:
     return tuple((name, cell(line, name, where)) for name in (*names, *figures))
 
 
-def _make(root: Path, rows: Sequence[Row]) -> list[Example]:
-    return [_example(root, dict(row)) for row in rows]
+def _make(folder: Path, rows: Sequence[Row]) -> list[Example]:
+    return [_example(dict(row)) for row in rows]
 
 
-def _example(root: Path, row: dict[str, str]) -> Example:
-    program = kernel_of(root, row["file"], row["kernel"], row["size"], row["dtype"]).program
+def _example(row: dict[str, str]) -> Example:
+    program = program_of_json(row["program"], f"the program of {row['kernel']}")
     try:
         found = estimated(program, Schedule.from_json(row["schedule"]), setting(TOOL))
     except (ScheduleError, LanguageError, ToolError) as error:
@@ -98,16 +129,3 @@ def _example(root: Path, row: dict[str, str]) -> Example:
     name = f"{row['kernel']} {row['dtype']} {row['size']} {row['id']}"
     origin = Origin(row["kernel"], family, name=name)
     return example(found.regions, found.regions, found.answer, label, origin)
-
-
-@cache
-def kernel_of(root: Path, file: str, kernel: str, size: str, dtype: str) -> Kernel:
-    """The kernel of a line.
-
-    Raises:
-        WeftError: W511, its file is not below ``root``; there is no such kernel, size or type.
-    """
-    path = (root / file).resolve()
-    if not path.is_relative_to(root):
-        raise InputError("W511", f"a dataset names a kernel of {file}, which is not below {root}")
-    return Subject(str(path), kernel, size, dtype).load()

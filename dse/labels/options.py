@@ -15,17 +15,18 @@ if TYPE_CHECKING:
     from qor_gnn.gnn.examples import Example
 
 
-_KERNELS = "kernel_specs"
+_KERNELS, _FOLDERS = "kernel_specs", "trusted_folders"
 
 
-def _kept(context: click.Context, _: click.Parameter, specs: tuple[str, ...]) -> None:
-    context.meta[_KERNELS] = specs
+def _kept(context: click.Context, option: click.Parameter, given: tuple[Any, ...]) -> None:
+    context.meta[str(option.name)] = given
 
 
 def label_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """``--data``, ``--kernel``, ``--jobs`` and ``--cache``.
+    """``--data``, ``--kernel``, ``--trust``, ``--jobs`` and ``--cache``.
 
-    ``--kernel`` is no argument of the command: `labelled` finds it, and nobody else needs it.
+    ``--kernel`` and ``--trust`` are no arguments of the command: `labelled` finds them, and nobody
+    else needs them.
     """
     for option in (
         click.option("--cache", type=click.Path(path_type=Path, file_okay=False), metavar="DIR",
@@ -34,8 +35,12 @@ def label_options(command: Callable[..., Any]) -> Callable[..., Any]:
                      metavar="N", help="Designs that are scheduled at once."),
         click.option("--kernel", _KERNELS, multiple=True, expose_value=False, callback=_kept,
                      metavar="FILE.py:KERNEL",
-                     help="Where the kernel of exported projects is; may be given several times. "
-                     "Default: where it was, from the working folder."),
+                     help="Run this file for a kernel of the data; may be given several times. "
+                     "Default: the data hold their kernels."),
+        click.option("--trust", _FOLDERS, multiple=True, expose_value=False, callback=_kept,
+                     type=click.Path(path_type=Path, exists=True, file_okay=False), metavar="DIR",
+                     help="Run the Python files below DIR that the data name; may be given several "
+                     "times. Default: none is run."),
         click.option("--data", "places", required=True, multiple=True,
                      type=click.Path(path_type=Path), metavar="PATH",
                      help="Labelled designs; may be given several times."),
@@ -54,16 +59,17 @@ def labelled(places: Sequence[Path], jobs: int, cache: Path | None) -> list[Exam
     needs_libraries()
     from backends.rtl.synth import default_cache
     from dse.labels.examples import examples_of
-    from dse.labels.project_kernels import given
+    from dse.labels.trusted import given
 
-    kernels = given(click.get_current_context().meta[_KERNELS])
+    meta = click.get_current_context().meta
+    trusted = given(meta[_KERNELS], meta[_FOLDERS])
     kept = default_cache() / "labels" if cache is None else cache
     found: list[Example] = []
     with console.progress("schedule") as update:
         for place in places:
             found += examples_of(
                 *(place, kept, jobs, lambda n, of: update(n, of, "")),
-                kernels=kernels,
+                trusted=trusted,
                 remark=console.say,
             )
     return found

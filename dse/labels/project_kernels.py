@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from dse.kernels import DEFAULT_SIZE, Target, kernels_of, sized
+from backends.vitis.manifest import PROGRAM
+from dse.inside import read_text
+from dse.kernels import DEFAULT_SIZE, Target, sized
+from dse.labels.trusted import HELP, Trusted, python_file
 from dse.run.codec import program_digest
 from dsl.errors import InputError, did_you_mean
-from dsl.kernel import Kernel
 from dsl.loader import split_spec
 from dsl.program import Program
-
-HELP = "--kernel FILE.py:KERNEL says where the kernel is"
+from dsl.stored.read import program_of_json
 
 
 def origin(spec: str, what: Target) -> dict[str, str]:
@@ -24,8 +25,7 @@ def origin(spec: str, what: Target) -> dict[str, str]:
         what: that it names.
 
     Returns:
-        ``source``, the kernel as `program_of` finds it from the same working folder; ``size``, as on
-        the command line; ``program``, a digest.
+        ``source``, the kernel for people; ``size``, as on the command line; ``program``, a digest.
     """
     file, _ = split_spec(spec)
     here = Path.cwd()
@@ -35,33 +35,26 @@ def origin(spec: str, what: Target) -> dict[str, str]:
     return {"source": source, "size": what.size, "program": program_digest(what.program)}
 
 
-def given(specs: Sequence[str]) -> dict[str, Kernel]:
-    """Kernels by name, each ``file.py:kernel``, or all of ``file.py``.
-
-    Raises:
-        InputError: W501 to W504: there is no such file or kernel.
-    """
-    return {name: kernel for spec in specs for name, kernel in kernels_of(spec).items()}
-
-
-def program_of(folder: Path, facts: Mapping[str, Any], known: Mapping[str, Kernel]) -> Program:
+def program_of(folder: Path, facts: Mapping[str, Any], trusted: Trusted) -> Program:
     """The program that a project is a design of, at the size that was exported.
 
-    Its kernel is a known one of that name or, where there is none, what the manifest names below the
-    working folder: to load it is to run its file.
+    It is that of a kernel which the user named or, where there is none of that name, what the project
+    holds as data. Projects of older versions hold none: see `Trusted`.
 
     Args:
-        folder: of the project, for messages.
+        folder: of the project.
         facts: its manifest.
-        known: kernels by name.
+        trusted: what the user named.
 
     Raises:
-        InputError: W503: there is no such kernel; W506: it has no such size; W536: it has changed.
+        InputError: W503, W547: the kernel is not there; W506: it has no such size; W536: it has
+            changed; W546, W548, W512: what the project holds is no program.
         WeftError: Its file cannot be loaded.
     """
-    kernel = known.get(facts["kernel"]) or _named(folder, facts, known)
-    size = facts.get("size")
-    program = sized(kernel, size if isinstance(size, str) else DEFAULT_SIZE).program
+    if facts["kernel"] not in trusted.kernels and (folder / PROGRAM).exists():
+        program = program_of_json(read_text(folder / PROGRAM, folder), str(folder / PROGRAM))
+    else:
+        program = _of_python(folder, facts, trusted)
     if facts.get("program", ...) not in (..., program_digest(program)):
         raise InputError(
             "W536",
@@ -71,15 +64,16 @@ def program_of(folder: Path, facts: Mapping[str, Any], known: Mapping[str, Kerne
     return program
 
 
-def _named(folder: Path, facts: Mapping[str, Any], known: Mapping[str, Kernel]) -> Kernel:
-    name, source = facts["kernel"], facts.get("source")
-    design = f"{folder} is a design of '{name}', which"
-    if not isinstance(source, str):
-        raise InputError("W503", f"{design} is not given", help=did_you_mean(name, known) or HELP)
-    file, _ = split_spec(source)
-    here = Path.cwd()
-    if not file.resolve().is_relative_to(here):
-        raise InputError("W503", f"{design} is of {file}: that is not below {here}", help=HELP)
-    if not file.is_file():
-        raise InputError("W503", f"{design} is of {file}: that is not there", help=HELP)
-    return kernels_of(source)[split_spec(source)[1] or name]
+def _of_python(folder: Path, facts: Mapping[str, Any], trusted: Trusted) -> Program:
+    name, source, size = facts["kernel"], facts.get("source"), facts.get("size")
+    if name in trusted.kernels:
+        kernel = trusted.kernels[name]
+    elif isinstance(source, str):
+        kernel = trusted.kernel(name, python_file(source), str(folder))
+    else:
+        raise InputError(
+            "W503",
+            f"{folder} is a design of '{name}', which is not given",
+            help=did_you_mean(name, trusted.kernels) or HELP,
+        )
+    return sized(kernel, size if isinstance(size, str) else DEFAULT_SIZE).program

@@ -18,9 +18,10 @@ from backends.vitis.reports import (
 )
 from backends.vitis.run import impl_report, results_of
 from dse.estimation import estimated, setting
+from dse.inside import inside
 from dse.labels.project_kernels import program_of
+from dse.labels.trusted import Trusted
 from dsl.errors import InputError, LanguageError, ScheduleError, ToolError
-from dsl.kernel import Kernel
 from dsl.schedule import Schedule
 from qor_gnn.automatic import automatic
 from qor_gnn.batch_family import written_unrolls
@@ -48,13 +49,14 @@ def projects(folder: Path) -> Iterator[Project]:
     """The projects in a folder, at any depth, that have a report of synthesis.
 
     Raises:
-        InputError: W511, W512: a manifest or a schedule is not what it should be.
+        InputError: W511, W512, W548: a manifest or a schedule is not what it should be, or a file is
+            a link that leads out of its project.
         ToolError: W423: a report is none.
     """
     for manifest in sorted(folder.rglob(MANIFEST)):
-        facts = _facts(manifest)
+        facts = _facts(inside(manifest, folder))
         place = manifest.parent
-        results = results_of(place)
+        results = _results(place)
         top = facts["kernel"]
         csynth = _csynth(results, top) if results is not None else None
         if results is None or csynth is None:
@@ -66,11 +68,25 @@ def projects(folder: Path) -> Iterator[Project]:
             top,
             facts["device"],
             float(facts["clock_ns"]),
-            Schedule.load(place / "schedule.json"),
+            Schedule.load(inside(place / "schedule.json", place)),
             csynth,
             parse_cosim(cosim) if cosim.exists() else None,
             _impl(results, top),
         )
+
+
+def _results(place: Path) -> Path | None:
+    """Where the tool's reports are in a project, all of which lie in it.
+
+    Raises:
+        InputError: W548: one does not.
+    """
+    results = results_of(place)
+    if results is not None:
+        for kind in ("syn/report", "impl/report/verilog", "sim/report"):
+            for report in (results / kind, *(results / kind).glob("*")):
+                inside(report, place)
+    return results
 
 
 def _facts(manifest: Path) -> Mapping[str, Any]:
@@ -109,18 +125,18 @@ def _impl(results: Path, top: str) -> ImplReport | None:
 
 
 def report_examples(
-    folder: Path, kernels: Mapping[str, Kernel], remark: Callable[[str], None] = lambda _: None
+    folder: Path, trusted: Trusted, remark: Callable[[str], None] = lambda _: None
 ) -> list[Example]:
     """The projects in a folder as examples.
 
     Args:
         folder: with projects in it, at any depth.
-        kernels: by name; those of other projects are what their manifests name.
+        trusted: what the user named of kernels.
         remark: is told of projects that do not say at which size they were exported.
 
     Raises:
-        InputError: W532: there is no project with a report; W503, W506, W536: the kernel of one is
-            not there, or not what it was.
+        InputError: W532: there is no project with a report; W503, W506, W536, W547: the kernel of one
+            is not there, or not what it was.
         WeftError: A schedule or a report is not what it should be.
     """
     found = list(projects(folder))
@@ -131,11 +147,11 @@ def report_examples(
     if silent:
         first = f"{silent[0]}{f' and {len(silent) - 1} more' if len(silent) > 1 else ''}"
         remark(f"{first}: the size is not in weft.json, so it is taken to be the kernel's own")
-    return [_example(project, kernels) for project in found]
+    return [_example(project, trusted) for project in found]
 
 
-def _example(project: Project, kernels: Mapping[str, Kernel]) -> Example:
-    program = program_of(project.folder, project.facts, kernels)
+def _example(project: Project, trusted: Trusted) -> Example:
+    program = program_of(project.folder, project.facts, trusted)
     where = setting(None, project.device, project.clock_ns)
     try:
         got = estimated(program, project.schedule, where)

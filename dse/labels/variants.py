@@ -41,7 +41,16 @@ class Subject:
             WeftError: There is none of that name, size or type.
         """
         kernel = sized(kernels_of(f"{self.file}:{self.kernel}")[self.kernel], self.size)
-        return kernel.at(**{FLOAT: dtype_named(self.dtype)}) if self.dtype else kernel
+        return retyped(kernel, self.dtype)
+
+
+def retyped(kernel: Kernel, dtype: str) -> Kernel:
+    """The kernel with that type in the place of its ``f32``; "" leaves it as it is.
+
+    Raises:
+        WeftError: There is no such type, or it captures no ``f32``.
+    """
+    return kernel.at(**{FLOAT: dtype_named(dtype)}) if dtype else kernel
 
 
 def dtype_named(text: str) -> DType:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from backends.devices import Device
 from dse.evaluators.base import Check
-from dse.kernels import Target
+from dse.kernel_data import NAME, kept
+from dse.kernels import DEFAULT_SIZE, Target, target
 from dse.reduced import ascending, fitting, size_text
 from dse.run.codec import program_digest
 from dse.run.directory import RunDirectory, open_run
@@ -25,13 +25,13 @@ _SECONDS = 600.0  # limit of g++, and of the testbench
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """A design as the command line would name it. ``schedule`` is a JSON file."""
+    """A design of a run; ``source`` and ``size`` name its kernel as the command line did."""
 
     run: RunDirectory
     key: str
     source: str
     size: str | None
-    schedule: str
+    schedule: Schedule
     device: str
     clock: float
 
@@ -60,40 +60,37 @@ def chosen(path: Path, key: str | None) -> Chosen:
         key,
         manifest["source"],
         manifest["size"],
-        str(path / "points" / key / "schedule.json"),
+        run.schedule(key),
         manifest["device"],
         manifest["clock_ns"],
     )
 
 
-def unchanged(chosen: Chosen, load: Callable[[], Target]) -> Target:
-    """The kernel of a chosen design with its schedule, if it is still what the run was begun with.
+def of_run(chosen: Chosen, spec: str | None) -> Target:
+    """The kernel of a chosen design with its schedule, as it was when the run was begun.
+
+    It is in the run's folder as data. No Python is run but that of a file which the user names.
 
     Args:
         chosen: the design.
-        load: loads the kernel.
+        spec: ``file.py:kernel`` to run for the kernel; None for what the folder holds.
 
     Raises:
-        InputError: W536 it is not, or is not there.
+        InputError: W536 it is not what the run was begun with; W546 to W548, W512 the folder does not
+            hold it.
     """
-    begun = f"the run was begun with the kernel {chosen.source}"
-    try:
-        found = load()
-    except InputError as error:
-        if error.code not in ("W502", "W503"):
-            raise
-        notes = [error.message]
-        help_line = "run weft export in the folder that weft explore was run in"
-        raise InputError(
-            "W536", f"{begun}, which is not there", notes=notes, help=help_line
-        ) from error
-    if program_digest(found.program) != chosen.run.manifest["program"]:
-        raise InputError(
-            "W536",
-            f"{begun}, which has changed since",
-            help="explore it anew; or put the file back as it was",
-        )
-    return found
+    kernel: Kernel
+    if spec is not None:
+        kernel, where = target(spec, None, chosen.size).kernel, spec
+        help_line = "explore it anew; or put the file back as it was"
+    else:
+        kernel, where = kept(chosen.run.path), str(chosen.run.path / NAME)
+        help_line = "name the kernel, and its file is run: --kernel FILE.py:NAME"
+    if program_digest(kernel.program) != chosen.run.manifest["program"]:
+        message = f"{where} is not the kernel that the run was begun with"
+        raise InputError("W536", message, help=help_line)
+    name = str(chosen.run.path / "points" / chosen.key / "schedule.json")
+    return Target(kernel, chosen.schedule, name, chosen.size or DEFAULT_SIZE)
 
 
 def verified(kernel: Kernel, schedule: Schedule, device: Device, clock: float) -> tuple[Check, ...]:

@@ -23,6 +23,7 @@ from typing import Any, TextIO
 
 from dse.evaluators.base import Result
 from dse.fidelities import PROMOTIONS
+from dse.inside import inside
 from dse.run.codec import result_from_json, result_to_json
 from dsl.errors import InputError
 from dsl.schedule import Schedule
@@ -31,8 +32,9 @@ SCHEMA_VERSION = 1
 _MANIFEST, _LOCK, _RESULT = "manifest.json", "run.lock", "result"
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _JOURNAL, _EVENTS = "study.journal", "events.jsonl"
-_OURS = (_MANIFEST, "problem.json", _JOURNAL, f"{_JOURNAL}.lock", _EVENTS)
-_DAMAGED = (KeyError, TypeError, ValueError)
+_OURS = (_MANIFEST, "problem.json", "kernel.json", _JOURNAL, f"{_JOURNAL}.lock", _EVENTS)
+_DAMAGED = (KeyError, TypeError, ValueError, RecursionError)
+_LONGEST = 1e9  # of times in a manifest
 _NEEDED: Mapping[str, tuple[type, ...]] = {
     **dict.fromkeys(("kernel", "program", "device", "source"), (str,)),
     "size": (str, type(None)),
@@ -46,9 +48,12 @@ _NEEDED: Mapping[str, tuple[type, ...]] = {
 """What a manifest must say, and in what form: somebody may have edited it."""
 
 
-def _wrong(manifest: Mapping[str, Any]) -> list[str]:
+def wrong(manifest: Mapping[str, Any]) -> list[str]:
     """What a manifest does not say, or not in its form."""
     found = [k for k, kinds in _NEEDED.items() if not isinstance(manifest.get(k, ...), kinds)]
+    for name in ("clock_ns", "timeout"):
+        if name not in found and not 0 < manifest[name] <= _LONGEST:  # NaN is not
+            found.append(name)
     if "limits" not in found and not all(type(n) is int for n in manifest["limits"].values()):
         found.append("limits")
     names = manifest.get("objectives")
@@ -109,6 +114,7 @@ class RunDirectory:
     lock: TextIO | None
     known: dict[str, Result] = field(default_factory=dict)
     fresh: bool = False
+    looked_at: set[str] = field(default_factory=set)  # points in whose folders no link leads out
 
     @property
     def journal(self) -> Path:
@@ -133,11 +139,24 @@ class RunDirectory:
         """The keys of its points, sorted."""
         return sorted(folder.name for folder in (self.path / "points").glob("*"))
 
+    def point(self, key: str) -> Path:
+        """The folder of a point.
+
+        Raises:
+            InputError: W548 it, or a file in it, is a link that leads out of the run's folder.
+        """
+        folder = self.path / "points" / key
+        if key not in self.looked_at:
+            for path in (folder, *folder.glob("*")):
+                inside(path, self.path)
+            self.looked_at.add(key)
+        return folder
+
     def result(self, key: str) -> Result | None:
         """The result kept under a key; None if there is none that can be read."""
         if key not in self.known:
             try:
-                text = (self.path / "points" / key / f"{_RESULT}.json").read_text(encoding="utf-8")
+                text = (self.point(key) / f"{_RESULT}.json").read_text(encoding="utf-8")
                 self.known[key] = result_from_json(json.loads(text))
             except (OSError, *_DAMAGED):
                 return None
@@ -145,7 +164,7 @@ class RunDirectory:
 
     def begin(self, key: str, schedule: Schedule, point: dict[str, Any]) -> None:
         """Store what a point is, before its result is known."""
-        folder = self.path / "points" / key
+        folder = self.point(key)
         write_whole(folder / "schedule.json", schedule.to_json(self.manifest["kernel"]))
         write_whole(folder / "point.json", json.dumps(point) + "\n")
 
@@ -158,7 +177,7 @@ class RunDirectory:
         """What costlier evaluators found of a point, by their names."""
         found: dict[str, Result] = {}
         for name in PROMOTIONS:
-            path = self.path / "points" / key / f"{name}.json"
+            path = self.point(key) / f"{name}.json"
             with contextlib.suppress(OSError, *_DAMAGED):
                 found[name] = result_from_json(json.loads(path.read_text(encoding="utf-8")))
         return found
@@ -171,11 +190,11 @@ class RunDirectory:
     def _write(self, key: str, name: str, result: Result) -> None:
         text = json.dumps(result_to_json(result), indent=1) + "\n"
         self.fresh = False
-        write_whole(self.path / "points" / key / f"{name}.json", text)
+        write_whole(self.point(key) / f"{name}.json", text)
 
     def schedule(self, key: str) -> Schedule:
         """The schedule of a point."""
-        return Schedule.load(self.path / "points" / key / "schedule.json")
+        return Schedule.load(self.point(key) / "schedule.json")
 
     def close(self) -> None:
         """Let others write."""
@@ -243,8 +262,10 @@ def open_run(path: Path, *, write: bool = True) -> RunDirectory:
 
     Raises:
         InputError: W508 it cannot be written; W521 there is none; W522 another process is at work
-            on it.
+            on it; W548 a file of it is a link that leads out of it.
     """
+    for known in (*_OURS, _LOCK, "points", "report.html"):
+        inside(path / known, path)
     try:
         manifest = json.loads((path / _MANIFEST).read_text(encoding="utf-8"))
         version = manifest["schema_version"]
@@ -252,8 +273,8 @@ def open_run(path: Path, *, write: bool = True) -> RunDirectory:
         raise InputError("W521", f"{path} holds no run: no manifest.json to read") from error
     if version != SCHEMA_VERSION:
         raise InputError("W521", f"{path} has schema_version {version}, not {SCHEMA_VERSION}")
-    if wrong := _wrong(manifest):
-        raise InputError("W521", f"{path / _MANIFEST} does not say the run's {', '.join(wrong)}")
+    if found := wrong(manifest):
+        raise InputError("W521", f"{path / _MANIFEST} does not say the run's {', '.join(found)}")
     return RunDirectory(path, manifest, _locked(path) if write else None)
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from dse.evaluators.base import TRUE, Evaluator, Request, Result
 from dse.evaluators.registry import evaluator
+from dse.kernel_data import packed
 from dse.run.again import failed, failed_promotions, lasting
 from dse.run.cache import ResultCache
 from dse.run.directory import RunDirectory
@@ -113,7 +114,7 @@ def explore(
     with contextlib.ExitStack() as stack:
         offers = None
         if means.shared:
-            offers = Offers(place, plan.study, plan.manifest())
+            offers = Offers(place, plan.study, plan.manifest(), packed(plan.kernel))
             stack.callback(offers.end)
         try:
             for part in _parts(plan, means.trials):
@@ -187,7 +188,7 @@ def _promote(
     cache: ResultCache,
     failed: set[str],
 ) -> None:
-    chosen = evaluator(name, plan.source, plan.size, plan.digest, plan.timeout, plan.weights)
+    chosen = evaluator(name, packed(plan.kernel), plan.timeout, plan.weights)
 
     def request(key: str) -> Request:
         return Request(plan.program, run.schedule(key), plan.where.device, plan.clock)

@@ -11,13 +11,16 @@ from backends.devices import device
 from dse.evaluators.base import Evaluator, Request, Result
 from dse.evaluators.registry import evaluator
 from dse.fidelities import FIDELITIES
+from dse.kernel_data import packed
 from dse.run.cache import ResultCache
 from dse.run.codec import key_of, program_digest
+from dse.run.directory import wrong
 from dse.run.fanout import Job, Processes
 from dse.run.offers import Board, Taken
 from dsl.errors import InputError, WeftError
 from dsl.program import Program
 from dsl.schedule import Schedule
+from dsl.stored.kernel import StoredKernel
 
 _PATIENCE = 0.2  # seconds between looks at the offers
 
@@ -49,23 +52,37 @@ class Task:
         return Job(taken.key, chosen, request)
 
 
-def task_of(manifest: Mapping[str, Any], source: str, program: Program, seconds: float) -> Task:
+def checked(manifest: Mapping[str, Any]) -> None:
+    """That a study says what workers need, in its form: others can write into the storage.
+
+    Raises:
+        InputError: W521 it does not.
+    """
+    found = wrong(manifest)
+    names = [manifest.get("evaluator")]
+    names += promote if isinstance(promote := manifest.get("promote"), list) else [None]
+    if not all(isinstance(name, str) and name in FIDELITIES for name in names):
+        found.append("evaluators")
+    if found:
+        raise InputError("W521", f"the study does not say the run's {', '.join(found)}")
+
+
+def task_of(manifest: Mapping[str, Any], source: str, kernel: StoredKernel) -> Task:
     """The task of a run.
 
     Args:
         manifest: of the run.
-        source: where its kernel is on this machine.
-        program: the kernel at the run's size.
-        seconds: limit of each tool.
+        source: where the kernel is from, for messages.
+        kernel: it as data, at the run's size.
 
     Raises:
-        InputError: W535 the kernel there is another one.
+        InputError: W535 it is another one.
     """
-    digest = program_digest(program)
-    if digest != manifest["program"]:
+    if program_digest(kernel.program) != manifest["program"]:
         raise _other(f"{source} is not the kernel that the run was begun with")
-    made = {n: evaluator(n, source, manifest["size"], digest, seconds) for n in FIDELITIES}
-    return Task(program, manifest["device"], manifest["clock_ns"], made)
+    data = packed(kernel)
+    made = {n: evaluator(n, data, manifest["timeout"]) for n in FIDELITIES}
+    return Task(kernel.program, manifest["device"], manifest["clock_ns"], made)
 
 
 def _other(message: str) -> InputError:

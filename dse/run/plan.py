@@ -10,10 +10,12 @@ from typing import Any
 
 from dse.estimation import Setting
 from dse.evaluators.base import Evaluator, Limits
+from dse.kernel_data import NAME as KERNEL
 from dse.run.codec import program_digest
 from dse.run.directory import RunDirectory, create, open_run, unbegun, write_whole
 from dsl.errors import InputError
 from dsl.program import Program
+from dsl.stored.kernel import StoredKernel, kernel_json
 
 # What a session may have otherwise than the one before.
 _FREE = ("source", "versions", "promote", "promote_most", "rounds", "timeout")
@@ -25,7 +27,7 @@ class Plan:
 
     Attributes:
         source: the kernel as on the command line, and ``size`` its size.
-        program: the kernel at that size.
+        kernel: it as data, at that size.
         where: the tool and the device that designs are for, at ``clock`` ns.
         limits: what a design may use.
         objectives: what to make small.
@@ -43,7 +45,7 @@ class Plan:
 
     source: str
     size: str | None
-    program: Program
+    kernel: StoredKernel
     where: Setting
     clock: float
     limits: Limits
@@ -59,6 +61,11 @@ class Plan:
     storage: str | None
     weights: Path | None = None
     rounds: int = 0
+
+    @property
+    def program(self) -> Program:
+        """Of the kernel."""
+        return self.kernel.program
 
     @property
     def digest(self) -> str:
@@ -105,14 +112,16 @@ def study_name(plan: Plan) -> str:
 
 
 def opened(folder: Path, plan: Plan, *, resume: bool) -> RunDirectory:
-    """The run's folder: a new one, or (``resume``) the one that is there.
+    """The run's folder: a new one, or (``resume``) the one that is there; the kernel is in it.
 
     Raises:
         InputError: W508, W512, W521, W522, W527 as `dse.run.directory`; W525 the run there has other inputs.
     """
     manifest = plan.manifest()
     if not resume or (folder.exists() and unbegun(folder)):
-        return create(folder, manifest)
+        run = create(folder, manifest)
+        write_whole(folder / KERNEL, kernel_json(plan.kernel))
+        return run
     run = open_run(folder)
     for name, value in manifest.items():
         there = run.manifest.get(name)
@@ -127,6 +136,8 @@ def opened(folder: Path, plan: Plan, *, resume: bool) -> RunDirectory:
     if any(run.manifest.get(name) != value for name, value in changed.items()):
         run.manifest.update(changed)
         write_whole(folder / "manifest.json", json.dumps(run.manifest, indent=2) + "\n")
+    if not (folder / KERNEL).exists():  # an older version began the run
+        write_whole(folder / KERNEL, kernel_json(plan.kernel))
     return run
 
 

@@ -72,7 +72,15 @@ def design(kernel: weft.Kernel = matvec, schedule: Schedule | None = None) -> De
 
 PLAIN = {
     *("matvec.cpp", "matvec.h", "tb_matvec.cpp", "weft_tb.h", "run_hls.tcl", "hls_config.cfg"),
-    *("Makefile", "schedule.json", "schedule.py", "README.md", "weft.json", ".gitignore"),
+    *(
+        "Makefile",
+        "program.json",
+        "schedule.json",
+        "schedule.py",
+        "README.md",
+        "weft.json",
+        ".gitignore",
+    ),
     *("data/00_scale.in.bin", "data/01_A.in.bin", "data/02_x.in.bin"),
     *("data/03_y.in.bin", "data/03_y.out.bin"),
 }

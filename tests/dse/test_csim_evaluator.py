@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+import zlib
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from backends.devices import device
 from dse.evaluators.base import Check, Evaluator, Request, Status
-from dse.evaluators.csim import CsimEvaluator
 from dse.evaluators.registry import evaluator
 from dse.fidelities import PROMOTIONS
-from dse.run.codec import program_digest
+from dse.kernel_data import data_of, packed
 from dsl.kernel import Kernel
 from dsl.loader import load
 from dsl.schedule import Schedule
@@ -47,9 +46,9 @@ def kernel(source) -> Kernel:
     return load(source)
 
 
-def made(source: str, kernel: Kernel, size: str | None = None, seconds: float = 100) -> Evaluator:
-    program = (kernel if size is None else kernel.at(size)).program
-    return evaluator("csim", source, size, program_digest(program), seconds)
+def made(kernel: Kernel, size: str | None = None, seconds: float = 100) -> Evaluator:
+    sized = kernel if size is None else kernel.at(size)
+    return evaluator("csim", packed(data_of(sized)), seconds)
 
 
 def request_of(kernel: Kernel, *steps) -> Request:
@@ -58,8 +57,8 @@ def request_of(kernel: Kernel, *steps) -> Request:
 
 class TestCsimEvaluator(EvaluatorContract):
     @pytest.fixture
-    def evaluator(self, source, kernel) -> Evaluator:
-        return made(source, kernel)
+    def evaluator(self, kernel) -> Evaluator:
+        return made(kernel)
 
     @pytest.fixture
     def request_(self, kernel) -> Request:
@@ -83,9 +82,9 @@ class TestCsimEvaluator(EvaluatorContract):
         assert (check.status, check.tool.split(", ")[1]) == ("ok", "at A[12x12]")
 
 
-def test_a_schedule_that_fits_no_small_size_is_not_simulated(source, kernel):
+def test_a_schedule_that_fits_no_small_size_is_not_simulated(kernel):
     request = request_of(kernel.at("large"), Partition("A", 1, "cyclic", 1500))
-    result = made(source, kernel, "large").evaluate(request)
+    result = made(kernel, "large").evaluate(request)
     assert result.status is Status.OK
     assert result.checks == (
         Check("csim", "skipped", "the schedule fits no size that is small enough to simulate"),
@@ -109,16 +108,16 @@ def compiler(tmp_path, monkeypatch):
     return instead
 
 
-def test_a_design_that_computes_something_else_is_refuted(source, kernel, compiler):
+def test_a_design_that_computes_something_else_is_refuted(kernel, compiler):
     compiler(before='for word; do case "$word" in *.cpp) sed -i s/0.5/0.25/ "$word";; esac; done')
-    result = made(source, kernel).evaluate(request_of(kernel))
+    result = made(kernel).evaluate(request_of(kernel))
     assert (result.status, result.evaluated, result.refuted) == (Status.TOOL_ERROR, False, True)
     assert result.detail.startswith("csim: ")
 
 
-def test_a_design_that_does_not_compile_is_refuted(source, kernel, compiler):
+def test_a_design_that_does_not_compile_is_refuted(kernel, compiler):
     compiler(before='for word; do case "$word" in *.cpp) echo oops >> "$word";; esac; done')
-    result = made(source, kernel).evaluate(request_of(kernel))
+    result = made(kernel).evaluate(request_of(kernel))
     assert (result.status, result.refuted) == (Status.TOOL_ERROR, True)
     assert "g++ does not compile the project" in result.detail
 
@@ -126,33 +125,40 @@ def test_a_design_that_does_not_compile_is_refuted(source, kernel, compiler):
 @pytest.mark.parametrize(
     "when", [{"before": "sleep 20"}, {"after": 'printf "#!/bin/sh\nsleep 20\n" > "$output"'}]
 )
-def test_a_tool_without_an_end_is_a_timeout(source, kernel, compiler, when):
+def test_a_tool_without_an_end_is_a_timeout(kernel, compiler, when):
     compiler(**when)
-    result = made(source, kernel, seconds=4).evaluate(request_of(kernel))
+    result = made(kernel, seconds=4).evaluate(request_of(kernel))
     assert (result.status, result.refuted) == (Status.TIMEOUT, False)
     assert "no answer in 4 s" in result.detail
 
 
-def test_without_a_compiler_nothing_is_said_of_the_design(source, kernel, monkeypatch):
+def test_without_a_compiler_nothing_is_said_of_the_design(kernel, monkeypatch):
     monkeypatch.setenv("CXX", "/no/such/g++")
-    result = made(source, kernel).evaluate(request_of(kernel))
+    result = made(kernel).evaluate(request_of(kernel))
     assert (result.status, result.refuted) == (Status.TOOL_ERROR, False)
     assert "/no/such/g++" in result.detail
 
 
-def test_a_kernel_that_has_changed_is_not_simulated(tmp_path: Path, kernel):
+@pytest.mark.parametrize("data", [b"", b"x", zlib.compress(b"[" * 10_000), zlib.compress(b"{}")])
+def test_a_kernel_that_is_none_is_an_error_of_the_tool(kernel, data):
+    result = evaluator("csim", data, 10).evaluate(request_of(kernel))
+    assert (result.status, result.refuted) == (Status.TOOL_ERROR, False)
+    assert "error[W546]: the evaluator does not hold a program" in result.detail
+
+
+def test_it_needs_no_file_of_the_kernel(tmp_path, kernel):
     file = tmp_path / "stencil.py"
-    file.write_text(SOURCE.replace("0.5", "0.25"))
-    changed = CsimEvaluator(f"{file}:stencil", None, program_digest(kernel.program))
-    result = changed.evaluate(request_of(kernel))
-    assert result.status is Status.TOOL_ERROR
-    assert "is not the kernel that the run was begun with" in result.detail
-    gone = replace(changed, source=f"{tmp_path}/none.py:stencil")
-    assert "cannot be loaded" in gone.evaluate(request_of(kernel)).detail
+    file.write_text(SOURCE)
+    there = made(load(f"{file}:stencil"))
+    file.unlink()
+    assert (
+        there.evaluate(request_of(kernel)).checks
+        == made(kernel).evaluate(request_of(kernel)).checks
+    )
 
 
-def test_every_fidelity_has_its_evaluator(source, kernel):
-    costs = [evaluator(n, source, None, "", 1).cost for n in ("model", *PROMOTIONS)]
+def test_every_fidelity_has_its_evaluator():
+    costs = [evaluator(n, b"", 1).cost for n in ("model", *PROMOTIONS)]
     assert costs == sorted(costs)
     with pytest.raises(KeyError):
-        evaluator("vitis", source, None, "", 1)
+        evaluator("vitis", b"", 1)

@@ -125,20 +125,42 @@ def test_what_does_not_go_with_a_run_is_wrong_usage(finished, tmp_path, capfd, w
     assert said in " ".join(err.split())
 
 
-def test_a_kernel_that_has_changed_is_not_exported(run, tmp_path, capfd):
+@needs_cxx
+def test_the_kernel_comes_from_the_run_whatever_has_become_of_its_file(
+    run, source, tmp_path, capfd
+):
     manifest = json.loads((run / "manifest.json").read_text())
+    (run / "manifest.json").write_text(json.dumps({**manifest, "source": "gone.py:product"}))
+    assert exported(capfd, run, "--best", "--out", tmp_path / "a")[0] == 0
+    words = ["--kernel", f"{source}:product", "--out", tmp_path / "b"]
+    assert exported(capfd, run, "--best", *words)[0] == 0
+    files = {name: {p.name: p.read_bytes() for p in (tmp_path / name).rglob("*") if p.is_file()}
+             for name in "ab"}  # fmt: skip
+    assert files["a"] == files["b"]
+
+
+def test_a_kernel_that_has_changed_is_not_exported(run, tmp_path, capfd):
     file = tmp_path / "product.py"
     file.write_text(SOURCE.replace("+=", "-="))
-    (run / "manifest.json").write_text(json.dumps({**manifest, "source": str(file)}))
-    code, _, err = exported(capfd, run, "--best", "--out", tmp_path / "project")
+    words = ["--best", "--kernel", file, "--out", tmp_path / "project"]
+    code, _, err = exported(capfd, run, *words)
     assert code == 1
-    assert f"error[W536]: the run was begun with the kernel {file}, which has changed since" in err
+    assert f"error[W536]: {file} is not the kernel that the run was begun with" in err
     file.unlink()
-    code, _, err = exported(capfd, run, "--best", "--out", tmp_path / "project")
+    code, _, err = exported(capfd, run, *words)
     assert code == 1
-    assert f"error[W536]: the run was begun with the kernel {file}, which is not there" in err
-    assert "help: run weft export in the folder that weft explore was run in" in err
+    assert "error[W502]" in err
     assert not (tmp_path / "project").exists()
+
+
+def test_a_run_of_an_older_version_asks_for_its_kernel(run, source, tmp_path, capfd):
+    (run / "kernel.json").unlink()
+    words = ["--best", "--out", tmp_path / "project"]
+    code, _, err = exported(capfd, run, *words)
+    assert code == 1
+    assert f"error[W547]: {run} does not hold the kernel as data" in err
+    assert "help: name the kernel, and its file is run: --kernel FILE.py:NAME" in err
+    assert exported(capfd, run, *words, "--kernel", source)[0] == 0
 
 
 def test_a_schedule_that_is_not_legal_is_not_exported(run, tmp_path, capfd):

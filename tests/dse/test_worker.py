@@ -13,6 +13,7 @@ from backends.devices import device
 from dse.cli import run as weft_command
 from dse.evaluators.base import Request, Result, Status
 from dse.evaluators.model import ModelEvaluator
+from dse.kernel_data import data_of, packed
 from dse.run import offers as offering
 from dse.run.codec import key_of, program_digest
 from dse.run.fanout import Job
@@ -24,11 +25,14 @@ from dsl.loader import load
 from dsl.schedule import Schedule
 from dsl.steps import Pipeline, Unroll
 from tests.dse.commands import GEMM, begin, begin_exploring, end, kept, statuses
+from tests.dse.manifest import WHOLE
 
 optuna = pytest.importorskip("optuna")
-PROGRAM = load(GEMM).at("mini").program
+KERNEL = data_of(load(GEMM).at("mini"))
+PROGRAM = KERNEL.program
 MANIFEST = {
-    "program": program_digest(PROGRAM), "size": "mini", "device": "xczu9eg", "clock_ns": 10.0,
+    **WHOLE, "program": program_digest(PROGRAM), "size": "mini", "device": "xczu9eg",
+    "clock_ns": 10.0, "evaluator": "model", "promote": [],
 }  # fmt: skip
 
 
@@ -45,7 +49,7 @@ def place(tmp_path: Path):
 
 @pytest.fixture
 def offers(place) -> Offers:
-    return Offers(place, "s", MANIFEST)
+    return Offers(place, "s", MANIFEST, packed(KERNEL))
 
 
 def joined(place, offers: Offers, jobs: int = 1) -> Board:
@@ -182,7 +186,7 @@ def test_a_study_that_says_nothing_yet_cannot_be_joined_yet(place):
 
 
 def test_an_offer_is_the_evaluation_that_its_key_says():
-    task = task_of(MANIFEST, GEMM, PROGRAM, 60)
+    task = task_of(MANIFEST, GEMM, KERNEL)
     wanted = job(Pipeline("k"))
     schedule = wanted.request.schedule.to_json()
     taken = offering.Taken(1, wanted.key, "model", schedule)
@@ -201,7 +205,7 @@ def test_an_offer_is_the_evaluation_that_its_key_says():
 
 def test_a_worker_with_another_kernel_is_refused():
     with pytest.raises(InputError) as caught:
-        task_of(MANIFEST, "x.py:gemm", load(GEMM).program, 60)
+        task_of(MANIFEST, "x.py:gemm", data_of(load(GEMM)))
     assert "error[W535]: x.py:gemm is not the kernel" in caught.value.render()
 
 

@@ -12,10 +12,12 @@ from backends.vitis.project import export
 from dse.cli import weft as cli
 from dse.labels.dataset import COLUMNS, Dataset
 from dse.labels.examples import examples_of
+from dse.labels.trusted import Trusted, given
 from dsl.errors import InputError, ToolError
 from dsl.loader import load
 from dsl.schedule import Schedule
 from dsl.steps import Pipeline
+from dsl.types import IntType
 from mlir_passes.pipeline import compile_design
 from qor_gnn.gnn.ensemble import untrained
 from qor_gnn.gnn.examples import METRICS, save
@@ -52,6 +54,8 @@ def line(**changed: object) -> dict[str, object]:
 def dataset(folder: Path, *lines: dict[str, object]) -> Path:
     made = Dataset(folder)
     made.open({"device": "ecp5-85k"}, "test")
+    named = ("examples/polybench/gemm.py", "gemm", "mini", "i16")
+    made.keep_programs({named: GEMM.at("mini", f32=IntType(16)).program})
     for one in lines:
         made.append(one)
     return folder
@@ -61,7 +65,7 @@ def test_routed_designs_become_examples(tmp_path):
     remarks = []
     lost = line(id="1", provenance="post-synth", fmax_mhz="")
     folder = dataset(tmp_path / "open", line(), lost)
-    (one,) = examples_of(folder, tmp_path / "cache", 1, root=ROOT, remark=remarks.append)
+    (one,) = examples_of(folder, tmp_path / "cache", 1, remark=remarks.append)
     assert one.label == {
         "latency": 61501, "lut": 300, "ff": 170, "dsp": 2, "bram18": 3, "period_ns": 12.5
     }  # fmt: skip
@@ -74,14 +78,52 @@ def test_routed_designs_become_examples(tmp_path):
     assert remarks == [f"{folder}: 1 of 2 designs have no routed figures"]
 
 
-def test_a_dataset_loads_no_file_from_elsewhere(tmp_path):
-    folder = dataset(tmp_path / "open", line(file="../evil.py"))
+def test_a_dataset_without_programs_runs_what_the_user_names(tmp_path, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    folder = dataset(tmp_path / "open", line())
+    stored = examples_of(folder, tmp_path / "a", 1)
+    (folder / "programs.jsonl").unlink()
+    with pytest.raises(InputError) as refused:
+        examples_of(folder, tmp_path / "b", 1)
+    assert refused.value.code == "W547"
+    assert "is of 'gemm' in examples/polybench/gemm.py: that is Python" in refused.value.message
+    assert "--kernel FILE.py:NAME; or --trust DIR" in str(refused.value.help)
+    for n, trusted in enumerate((given([f"{ROOT}/examples/polybench/gemm.py"]),
+                                 given([], [Path("examples")]))):  # fmt: skip
+        found = examples_of(folder, tmp_path / f"c{n}", 1, trusted=trusted)
+        assert [e.base for e in found] == [e.base for e in stored]
+
+
+def test_a_dataset_runs_no_file_outside_of_what_is_trusted(tmp_path):
     (tmp_path / "evil.py").write_text("raise SystemExit('it ran')")
     (tmp_path / "here").mkdir()
+    (tmp_path / "here" / "link.py").symlink_to(tmp_path / "evil.py")
+    files = ("../evil.py", tmp_path / "here/../evil.py", tmp_path / "here/link.py", "a\0b")
+    for n, file in enumerate(files):
+        folder = dataset(tmp_path / f"open{n}", line(file=file))
+        with pytest.raises(InputError) as refused:
+            examples_of(folder, tmp_path / "cache", 1, trusted=given([], [tmp_path / "here"]))
+        assert refused.value.code == "W547"
+
+
+def test_a_changed_kernel_does_not_mix_with_lines_that_are_there(tmp_path):
+    folder = dataset(tmp_path / "open", line())
+    named = ("examples/polybench/gemm.py", "gemm", "mini", "i16")
     with pytest.raises(InputError) as refused:
-        examples_of(folder, tmp_path / "cache", 1, root=tmp_path / "here")
-    assert refused.value.code == "W511"
-    assert "../evil.py, which is not below" in refused.value.message
+        Dataset(folder).keep_programs({named: GEMM.program})
+    assert refused.value.code == "W525"
+
+
+@pytest.mark.parametrize(
+    "text", ["x\n", "[]\n", '{"file": 3}\n', "[" * 100_000 + "\n", '{"program": {}}\n']
+)
+def test_programs_that_are_none_are_refused(tmp_path, text):
+    folder = dataset(tmp_path / "open", line())
+    (folder / "programs.jsonl").write_text(text)
+    with pytest.raises(InputError) as refused:
+        examples_of(folder, tmp_path / "cache", 1)
+    assert refused.value.code == "W546"
+    assert f"{folder}/programs.jsonl:1" in refused.value.message
 
 
 @pytest.mark.parametrize(
@@ -101,7 +143,7 @@ def test_a_dataset_loads_no_file_from_elsewhere(tmp_path):
 def test_a_line_that_is_none_is_refused(tmp_path, wrong, code, message):
     folder = dataset(tmp_path / "open", line(), line(**wrong))
     with pytest.raises(InputError) as refused:
-        examples_of(folder, tmp_path / "cache", 1, root=ROOT)
+        examples_of(folder, tmp_path / "cache", 1)
     assert refused.value.code == code
     assert refused.value.message.startswith(f"{folder}/designs.csv:3")
     assert message in refused.value.message
@@ -110,7 +152,7 @@ def test_a_line_that_is_none_is_refused(tmp_path, wrong, code, message):
 def test_a_schedule_that_does_not_fit_names_its_line(tmp_path):
     steps = Schedule((Pipeline("nosuch"),)).to_json()
     with pytest.raises(InputError) as refused:
-        examples_of(dataset(tmp_path / "open", line(schedule=steps)), tmp_path / "c", 1, root=ROOT)
+        examples_of(dataset(tmp_path / "open", line(schedule=steps)), tmp_path / "c", 1)
     assert refused.value.code == "W201"
     assert "the design 0123456789abcdef of gemm: " in refused.value.message
 
@@ -130,7 +172,9 @@ def test_projects_with_reports_become_examples(tmp_path):
     exported(tmp_path / "a" / "routed", "csynth.xml", "export_impl.xml")
     exported(tmp_path / "a" / "not_run")
     told = []
-    routed, synthesised = examples_of(tmp_path / "a", kernels={"gemm": GEMM}, remark=told.append)
+    routed, synthesised = examples_of(
+        tmp_path / "a", trusted=Trusted({"gemm": GEMM}), remark=told.append
+    )
     assert told == [
         f"{tmp_path}/a/routed and 1 more: the size is not in weft.json, so it is taken to be the "
         "kernel's own"
@@ -146,8 +190,9 @@ def test_projects_with_reports_become_examples(tmp_path):
 
 def test_a_project_of_a_kernel_that_is_not_given_is_refused(tmp_path):
     exported(tmp_path / "a", "csynth.xml")
+    (tmp_path / "a" / "program.json").unlink()
     with pytest.raises(InputError) as refused:
-        examples_of(tmp_path, kernels={"gemv": GEMM})
+        examples_of(tmp_path, trusted=Trusted({"gemv": GEMM}))
     assert refused.value.code == "W503"
     assert refused.value.help == "did you mean 'gemv'?"
 
@@ -195,25 +240,35 @@ def test_a_project_with_a_report_is_read_by_a_command(project):
     assert "gemm" in {r["split"] for r in json.loads(done.stdout)["rows"]}
 
 
-def test_a_kernel_elsewhere_has_to_be_given(project, tmp_path_factory, monkeypatch):
-    elsewhere = tmp_path_factory.mktemp("elsewhere")
-    monkeypatch.chdir(elsewhere)
-    save_weights(elsewhere / "w.safetensors", untrained())
+def test_a_project_is_read_without_its_kernel(project, tmp_path_factory, monkeypatch):
+    Path("src/k.py").unlink()
+    monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
+    save_weights(Path("w.safetensors"), untrained())
+    words = ["evaluate", "--data", project / "my", "--weights", "w.safetensors"]
+    assert weft(*words).exception is None
+
+
+def test_a_kernel_of_an_older_project_has_to_be_given(project, monkeypatch):
+    (project / "my/p/program.json").unlink()
+    save_weights(Path("w.safetensors"), untrained())
     words = ["evaluate", "--data", project / "my", "--weights", "w.safetensors"]
     refused = weft(*words).exception
-    assert refused.code == "W503"
-    text = f"{project}/my/p is a design of 'gemm', which is of src/k.py: that is not there"
-    assert refused.message == text
-    assert refused.help == "--kernel FILE.py:KERNEL says where the kernel is"
+    assert refused.code == "W547"
+    assert refused.message == (
+        f"{project}/my/p is of 'gemm' in src/k.py: that is Python, which is not run unasked"
+    )
+    assert "--kernel FILE.py:NAME; or --trust DIR" in refused.help
     assert weft(*words, "--kernel", f"{project}/src/k.py:gemm").exception is None
+    assert weft(*words, "--trust", "src").exception is None
     wrong = weft(*words, "--kernel", f"{project}/src/k.py:gem").exception
     assert (wrong.code, wrong.help) == ("W503", "did you mean 'gemm'?")
 
 
 def test_a_kernel_that_has_changed_is_refused(project):
     Path("src/k.py").write_text(KERNEL.format(n=64, op="+"))
+    assert len(examples_of(Path("my"))) == 1  # what was exported has not changed
     with pytest.raises(InputError) as refused:
-        examples_of(Path("my"))
+        examples_of(Path("my"), trusted=given(["src/k.py"]))
     assert refused.value.code == "W536"
     assert "my/p is a design of 'gemm', which has changed since" in refused.value.message
 
@@ -226,14 +281,25 @@ def test_a_schedule_that_does_not_fit_names_its_project(project):
     assert refused.value.message.startswith("my/p: ")
 
 
-def test_a_project_does_not_run_files_elsewhere(project):
+def test_a_project_runs_no_file_outside_of_what_is_trusted(project):
+    Path("my/p/program.json").unlink()
     path = project / "my/p/weft.json"
     source = {"source": "../k.py:gemm"}
     path.write_text(json.dumps(json.loads(path.read_text()) | source))
     with pytest.raises(InputError) as refused:
+        examples_of(Path("my"), trusted=given([], [Path("src")]))
+    assert refused.value.code == "W547"
+    assert "is of 'gemm' in ../k.py: that is Python" in refused.value.message
+
+
+@pytest.mark.parametrize("name", ["schedule.json", "program.json", "weft.json"])
+def test_no_file_of_a_project_leads_out_of_it(project, name):
+    there = Path("my/p", name)
+    there.rename("elsewhere.json")
+    there.symlink_to(Path("elsewhere.json").resolve())
+    with pytest.raises(InputError) as refused:
         examples_of(Path("my"))
-    assert refused.value.code == "W503"
-    assert f"is of ../k.py: that is not below {project}" in refused.value.message
+    assert refused.value.code == "W548"
 
 
 def test_a_report_of_another_design_is_refused(tmp_path):
@@ -241,7 +307,7 @@ def test_a_report_of_another_design_is_refused(tmp_path):
     (report,) = tmp_path.rglob("csynth.xml")
     report.write_text(report.read_text().replace("gemm", "other"))
     with pytest.raises(ToolError) as refused:
-        examples_of(tmp_path, kernels={"gemm": GEMM})
+        examples_of(tmp_path, trusted=Trusted({"gemm": GEMM}))
     assert f"error[W423]: {report} is a report of 'other', not of 'gemm'" in str(refused.value)
 
 
@@ -251,7 +317,7 @@ def test_a_manifest_that_is_none_is_refused(tmp_path, wrong):
     path = tmp_path / "a" / "weft.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | wrong))
     with pytest.raises(InputError) as refused:
-        examples_of(tmp_path, kernels={"gemm": GEMM})
+        examples_of(tmp_path, trusted=Trusted({"gemm": GEMM}))
     assert refused.value.code == "W511"
 
 

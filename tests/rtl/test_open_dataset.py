@@ -9,11 +9,13 @@ from dse.estimation import estimated, setting
 from dse.labels.dataset import Dataset
 from dse.labels.variants import Subject
 from dsl.schedule import Schedule
+from dsl.stored.read import program_of_data
 from mlir_passes.pipeline import compile_design
 from qor_gnn.open_personality import NAME as TOOL
+from tests.rtl.dataset_programs import FOLDER, programs
 
 ROOT = Path(__file__).resolve().parents[2]
-ROWS = list(Dataset(ROOT / "qor_gnn/datasets/open-ecp5").rows())
+ROWS = list(Dataset(FOLDER).rows())
 ROUTED = [row for row in ROWS if row["outcome"] == "ok"]
 SAMPLE = sorted(ROUTED, key=lambda row: row["id"])[:: max(1, len(ROUTED) // 12)]
 
@@ -25,6 +27,14 @@ def test_every_design_is_there_once_with_its_figures():
         assert row["provenance"] == "post-route"
         assert all(float(row[name]) > 0 for name in ("lut", "ff", "fmax_mhz", "cycles"))
         assert not Path(row["file"]).is_absolute()
+
+
+def test_the_programs_are_those_of_the_kernels_as_they_are_now():
+    stored = Dataset(FOLDER).programs()
+    now = programs()
+    assert stored.keys() == now.keys()
+    for named, program in now.items():  # if not: python -m tests.rtl.dataset_programs
+        assert program_of_data(stored[named], str(named)) == program
 
 
 @pytest.mark.parametrize("row", SAMPLE, ids=lambda row: row["id"])

@@ -1,0 +1,271 @@
+"""The body of a stored program: a flat list of nodes, read with the loops and arrays in scope."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from dsl import typing
+from dsl.affine import Affine, And, Cond, Constraint, Or
+from dsl.errors import Span
+from dsl.expr import (
+    Access,
+    Binary,
+    BinaryOp,
+    Cast,
+    Compare,
+    CompareOp,
+    Expr,
+    Index,
+    Load,
+    Select,
+    Unary,
+    UnaryOp,
+)
+from dsl.program import Array, If, Loop, Node, Stmt, Storage
+from dsl.stored.parts import (
+    Malformed,
+    affine_of,
+    const_of,
+    dtype_of,
+    element_type_of,
+    integer_of,
+    list_of,
+    name_of,
+    text_of,
+)
+from dsl.values import MAX_COEFFICIENT
+
+MAX_LOOPS, MAX_TREE = 500, 1200
+"""Levels of loops and branches, and of an expression or a condition: later stages recurse on them."""
+
+_LENGTHS = {"for": 6, "if": 3, "else": 1, "end": 1, "set": 6}
+_OPERANDS = {"cast": 1, "unary": 1, "binary": 2, "compare": 2, "select": 3}
+_OPERATORS: Mapping[str, Mapping[str, Any]] = {
+    "unary": {op.value: op for op in UnaryOp},
+    "binary": {op.value: op for op in BinaryOp},
+    "compare": {op.value: op for op in CompareOp},
+}
+
+
+@dataclass(slots=True)
+class _Open:
+    """A loop or a branch that has not ended; ``then`` is there from its ``else`` on."""
+
+    head: Loop | If | None
+    nodes: list[Node] = field(default_factory=list)
+    then: tuple[Node, ...] | None = None
+
+    def closed(self) -> Node:
+        nodes = tuple(self.nodes)
+        match self.head:
+            case Loop(var, lowers, uppers, step, _, span):
+                return Loop(var, lowers, uppers, step, nodes, span)
+            case If(cond, _, _, span):
+                branches = (nodes, ()) if self.then is None else (self.then, nodes)
+                return If(cond, *branches, span)
+            case None:
+                raise Malformed("an 'end' without a beginning")
+
+
+class BodyReader:
+    """Reads nodes; keeps which loops are around, and which scope each local belongs to."""
+
+    def __init__(self, arrays: Mapping[str, Array], span: Callable[[object], Span | None]) -> None:
+        self._arrays = arrays
+        self._span = span
+        self._open = [_Open(None)]
+        self._loops: list[tuple[str, int]] = []  # the variables around, and which loop each is of
+        self._count = 0
+        self._names: set[str] = set()
+        self._homes: dict[str, tuple[int, ...]] = {}
+
+    def read(self, data: Iterable[object]) -> tuple[Node, ...]:
+        """The nodes of the body.
+
+        Raises:
+            Malformed: They are none.
+            LanguageError: The types of an operator do not fit.
+        """
+        for node in data:
+            row = list_of(node, "a node")
+            kind = row[0] if row and isinstance(row[0], str) else None
+            if _LENGTHS.get(str(kind)) != len(row):
+                raise Malformed(f"there is no node {str(kind)[:20]!r} of {len(row)} parts")
+            match kind:
+                case "for":
+                    self._begin(self._loop(*row[1:]))
+                case "if":
+                    self._begin(If(self._condition(row[1]), (), (), self._span(row[2])))
+                case "else":
+                    self._otherwise()
+                case "end":
+                    self._end()
+                case _:
+                    self._open[-1].nodes.append(self._statement(*row[1:]))
+        if len(self._open) != 1:
+            raise Malformed("a loop or branch does not end")
+        return tuple(self._open[0].nodes)
+
+    # ------------------------------------------------------------------------- loops, branches
+
+    def _begin(self, head: Loop | If) -> None:
+        if len(self._open) > MAX_LOOPS:
+            raise Malformed(f"more than {MAX_LOOPS} loops and branches are inside of one another")
+        if isinstance(head, Loop):
+            self._count += 1
+            self._loops.append((head.var, self._count))
+        self._open.append(_Open(head))
+
+    def _otherwise(self) -> None:
+        top = self._open[-1]
+        if not isinstance(top.head, If) or top.then is not None:
+            raise Malformed("an 'else' that is of no branch")
+        top.then, top.nodes = tuple(top.nodes), []
+
+    def _end(self) -> None:
+        ended = self._open.pop()
+        node = ended.closed()
+        if ended.then is not None and not ended.nodes:
+            raise Malformed("an 'else' with nothing in it")
+        if isinstance(node, Loop):
+            self._loops.pop()
+        self._open[-1].nodes.append(node)
+
+    def _loop(
+        self, var: object, lowers: object, uppers: object, step: object, span: object
+    ) -> Loop:
+        name = name_of(var, "a loop's variable")
+        if name in self._arrays or any(name == other for other, _ in self._loops):
+            raise Malformed(f"the loop '{name}' has the name of an array, or of a loop around it")
+        ends = [
+            tuple(self._affine(b, f"a bound of '{name}'") for b in list_of(bounds, "bounds"))
+            for bounds in (lowers, uppers)
+        ]
+        size = integer_of(step, f"the step of '{name}'", -MAX_COEFFICIENT, MAX_COEFFICIENT)
+        first = ends[0] if size > 0 else ends[1]
+        if size == 0 or not all(ends) or (abs(size) > 1 and len(first) > 1):
+            raise Malformed(f"the loop '{name}' has no step, no bound, or begins at several")
+        return Loop(name, ends[0], ends[1], size, (), self._span(span))
+
+    def _condition(self, data: object) -> Cond:
+        stack: list[tuple[Cond, int]] = []
+        for part in list_of(data, "a condition"):
+            kind, value = list_of(part, "a part of a condition", 2)
+            match kind:
+                case ">=" | "==":
+                    stack.append((Constraint(self._affine(value, "a condition"), kind), 1))
+                case "and" | "or":
+                    count = integer_of(value, "the parts of a condition", 0, len(stack))
+                    parts = stack[len(stack) - count :]
+                    del stack[len(stack) - count :]
+                    depth = 1 + max((d for _, d in parts), default=0)
+                    if depth > MAX_TREE:
+                        raise Malformed(f"a condition has more than {MAX_TREE} levels")
+                    joined = tuple(c for c, _ in parts)
+                    stack.append((And(joined) if kind == "and" else Or(joined), depth))
+                case _:
+                    raise Malformed(f"there is no condition {str(kind)[:20]!r}")
+        if len(stack) != 1:
+            raise Malformed("a condition is not one")
+        return stack[0][0]
+
+    # ------------------------------------------------------------------------------ statements
+
+    def _statement(
+        self, name: object, target: object, value: object, source: object, span: object
+    ) -> Stmt:
+        own = name_of(name, "a statement's name")
+        if own in self._names:
+            raise Malformed(f"two statements are called '{own}'")
+        self._names.add(own)
+        access = self._access(list_of(target, f"what {own} writes", 3))
+        array = self._arrays[access.array]
+        if array.const or (array.storage is Storage.ARGUMENT and not array.shape):
+            raise Malformed(f"{own} writes '{array.name}', which is only read")
+        expr = self._expression(value, own)
+        if not typing.assignable(expr.dtype, array.dtype):
+            raise Malformed(f"{own} writes {expr.dtype} into {array.dtype}")
+        return Stmt(own, access, expr, self._span(span), text_of(source, f"the text of {own}"))
+
+    def _access(self, data: list[Any]) -> Access:
+        name, indices, span = data
+        array = self._arrays.get(name) if isinstance(name, str) else None
+        if array is None:
+            raise Malformed(f"there is no array {str(name)[:40]!r}")
+        subscripts = list_of(indices, f"the subscripts of '{name}'")
+        if len(subscripts) != len(array.shape):
+            raise Malformed(f"'{name}' has {len(array.shape)} dimensions, not {len(subscripts)}")
+        if array.storage is Storage.LOCAL:
+            home = tuple(number for _, number in self._loops[: array.scope_depth])
+            known = self._homes.setdefault(array.name, home)
+            if len(home) != array.scope_depth or home != known:
+                raise Malformed(f"the local '{name}' is used outside of its scope")
+        found = tuple(self._affine(i, f"a subscript of '{name}'") for i in subscripts)
+        return Access(array.name, found, self._span(span))
+
+    def _affine(self, data: object, what: str) -> Affine:
+        found = affine_of(data, what)
+        missing = found.variables() - {name for name, _ in self._loops}
+        if missing:
+            raise Malformed(f"{what} uses '{min(missing)}', which is no loop around")
+        return found
+
+    # ----------------------------------------------------------------------------- expressions
+
+    def _expression(self, data: object, own: str) -> Expr:
+        stack: list[tuple[Expr, int]] = []
+        for node in list_of(data, f"the value of {own}"):
+            row = list_of(node, f"a part of the value of {own}")
+            count = _OPERANDS.get(row[0], 0) if row and isinstance(row[0], str) else 0
+            if count > len(stack):
+                raise Malformed(f"an operator of {own} lacks operands")
+            operands = stack[len(stack) - count :]
+            del stack[len(stack) - count :]
+            depth = 1 + max((d for _, d in operands), default=0)
+            if depth > MAX_TREE:
+                raise Malformed(f"the value of {own} has more than {MAX_TREE} levels")
+            stack.append((self._node(row, [e for e, _ in operands], own), depth))
+        if len(stack) != 1:
+            raise Malformed(f"the value of {own} is not one")
+        return stack[0][0]
+
+    def _node(self, row: list[Any], operands: list[Expr], own: str) -> Expr:
+        match row:
+            case ["const", dtype, value]:
+                return const_of(value, element_type_of(dtype))
+            case ["load", *access] if len(access) == 3:
+                made = self._access(access)
+                return Load(made, self._arrays[made.array].dtype)
+            case ["index", affine]:
+                return Index(self._affine(affine, f"a value of {own}"))
+            case ["cast", dtype, span]:
+                return Cast(operands[0], element_type_of(dtype), self._span(span))
+            case ["select", dtype, span]:
+                cond, then, orelse = operands
+                found = typing.select(cond, then, orelse, self._span(span))
+            case ["unary" | "binary" | "compare" as kind, str(op), dtype, span]:
+                operator = _OPERATORS[kind].get(op)
+                if operator is None:
+                    raise Malformed(f"there is no operator {op[:20]!r}")
+                found = getattr(typing, kind)(operator, *operands, self._span(span))
+            case _:
+                raise Malformed(f"there is no expression {str(row[:1])[:40]}")
+        return _typed(found, operands, dtype, own)
+
+
+def _typed(found: object, operands: list[Expr], dtype: object, own: str) -> Expr:
+    """The operator that `dsl.typing` made of the operands, if it is the one that was stored."""
+    assert isinstance(found, Unary | Binary | Compare | Select)
+    match found:
+        case Unary(operand=a):
+            taken: tuple[Expr, ...] = (a,)
+        case Binary(lhs=a, rhs=b) | Compare(lhs=a, rhs=b):
+            taken = (a, b)
+        case Select(cond=c, then=a, orelse=b):
+            taken = (c, a, b)
+    same = all(one is other for one, other in zip(taken, operands, strict=True))
+    if not same or found.dtype != dtype_of(dtype):
+        raise Malformed(f"an operator of {own} has another type than its operands give it")
+    return found
