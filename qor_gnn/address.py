@@ -48,12 +48,15 @@ class Addresses:
         order: of the counters, outer ones first, while a pipeline's accesses are interned
             (`Rules.counters_hide`); elsewhere there is none.
         blurred: counters of which the tool cannot compare the copies (`Rules.blurred`).
+        cancelled: memories with a remainder for a subscript from which the beginning of a loop may
+            be lost.
     """
 
     memories: Sequence[Memory]
     banks_hide: bool = False
     order: Mapping[str, int] = field(default_factory=dict)
     blurred: set[str] = field(default_factory=set)
+    cancelled: set[int] = field(default_factory=set)
     shapes: list[Shape] = field(default_factory=list)
     shape_of: list[int] = field(default_factory=list)
     consts: list[tuple[int, ...]] = field(default_factory=list)

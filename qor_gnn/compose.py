@@ -12,6 +12,7 @@ from typing import Literal
 
 from dsl.affine import Affine
 from qor_gnn.body import Body
+from qor_gnn.carried import Nest
 from qor_gnn.interval import Cycle, cycles, limits
 from qor_gnn.loops import (
     Placed,
@@ -22,11 +23,11 @@ from qor_gnn.loops import (
     innermost,
     innermost_body,
     is_straight,
+    nest_of,
     placed_copies,
     running,
     sole_loop,
     straight_block,
-    whole_trips,
 )
 from qor_gnn.personality import Rules
 from qor_gnn.pipeline import Pipeline, pipelined
@@ -180,12 +181,12 @@ def _pipeline(
     rules = scope.personality.rules
     inner = chain[-1]
     counts = [scope.iterations(loop) for loop in chain]
-    trips = {loop.iv: whole_trips(n) for loop, n in zip(chain, counts, strict=True)}
+    nest = nest_of(scope, chain, env)
     asked = scope.pipeline_ii(inner)
     assert asked is not None
-    recurrences = cycles(body, trips)
+    recurrences = cycles(body, nest)
     if rules.reassociate and rules.tree_carries:
-        body, recurrences = _closed(scope, (chain, env), (body, recurrences), trips, asked)
+        body, recurrences = _closed(scope, (chain, env), (body, recurrences), nest, asked)
     if rules.longest_interval:
         first = limits(body, recurrences, asked)[0]
         if first.interval > rules.longest_interval:
@@ -226,7 +227,7 @@ def _closed(
     scope: Scope,
     placed: tuple[tuple[Loop, ...], dict[str, Affine]],
     found: tuple[Body, list[Cycle]],
-    trips: dict[str, int],
+    nest: Nest,
     asked: int,
 ) -> tuple[Body, list[Cycle]]:
     """A sum through memory that does not close on its way through the tree of an iteration's terms
@@ -245,7 +246,7 @@ def _closed(
     scope.personality = own
     if body is None:
         return found
-    other = body, cycles(body, trips)
+    other = body, cycles(body, nest)
     return other if limits(*other, asked)[0].interval < first.interval else found
 
 

@@ -5,14 +5,10 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
-from math import gcd
 
-from dsl.affine import Affine, Atom
-from qor_gnn.address import Addresses
-from qor_gnn.bank_counts import turns
 from qor_gnn.body import Body
-from qor_gnn.graph import STORE, Graph
+from qor_gnn.carried import Nest, carried_distance, dissolved
+from qor_gnn.graph import STORE, Graph, When
 from qor_gnn.paths import longest_path, register_paths
 from qor_gnn.reasons import Limit, PortLimit, Recurrence, Requested
 
@@ -82,19 +78,19 @@ def port_limit(body: Body) -> PortLimit | None:
     )
 
 
-def cycles(body: Body, trips: Mapping[str, int]) -> list[Cycle]:
+def cycles(body: Body, nest: Nest) -> list[Cycle]:
     """Every recurrence: through registers, and through memory.
 
     Args:
         body: of the loop or flattened nest.
-        trips: iterations of each of its counters.
+        nest: its loops.
     """
     found = []
     closing = body.personality.rules.closing
     for address, states, path in register_paths(body):
         delay = max(1, states - closing) if len(path) == 1 else states + _turning(body, path)
         found.append(Cycle(address, tuple(path), delay, 1, "register"))
-    return found + _memory_cycles(body, trips)
+    return found + _memory_cycles(body, nest)
 
 
 def _turning(body: Body, path: Sequence[int]) -> int:
@@ -103,7 +99,7 @@ def _turning(body: Body, path: Sequence[int]) -> int:
     return 1 if saved and any(body.graph.kind[n] == "mul" for n in path) else 0
 
 
-def _memory_cycles(body: Body, trips: Mapping[str, int]) -> list[Cycle]:
+def _memory_cycles(body: Body, nest: Nest) -> list[Cycle]:
     graph, table = body.graph, body.addresses
     found = []
     loads: dict[int, list[int]] = {}
@@ -122,8 +118,7 @@ def _memory_cycles(body: Body, trips: Mapping[str, int]) -> list[Cycle]:
         if table.memories[memory].in_order:  # ports limit it anyway
             sources = [address] if address in sources else []
         for source in sources:
-            turned = _guarded(body, address)
-            distance = carried_distance(table, address, source, body.variables, trips, turned)
+            distance = carried_distance(table, address, source, nest, _when(body, address))
             if distance is None:
                 continue
             path = _path(body, graph.loads[source], value)
@@ -133,13 +128,11 @@ def _memory_cycles(body: Body, trips: Mapping[str, int]) -> list[Cycle]:
             delay = states + _around_memory(body, source, address, distance)
             found.append(Cycle(source, tuple(path), delay, distance, "memory"))
     if graph.order:
-        found += _ordered_cycles(body, loads, trips)
+        found += _ordered_cycles(body, loads, nest)
     return found
 
 
-def _ordered_cycles(
-    body: Body, loads: Mapping[int, list[int]], trips: Mapping[str, int]
-) -> Iterator[Cycle]:
+def _ordered_cycles(body: Body, loads: Mapping[int, list[int]], nest: Nest) -> Iterator[Cycle]:
     """Recurrences through several accesses of an iteration that may be of one element: each waits
     for the one before, as the copies of an unrolled loop do that updates an array in place.
     """
@@ -154,7 +147,7 @@ def _ordered_cycles(
         for source in sources:
             ways = None
             for address, store in stores:
-                distance = carried_distance(table, address, source, body.variables, trips)
+                distance = carried_distance(table, address, source, nest)
                 if distance is None:
                     continue
                 ways = _Ways(body, graph.loads[source]) if ways is None else ways
@@ -209,7 +202,9 @@ def _around_memory(body: Body, address: int, stored: int, distance: int) -> int:
     moved = table.shape(address).variables
     if element is not None and stored == address and inner and inner[0] not in moved:
         return element
-    if element is not None and dissolved(table, stored, body.variables, _guarded(body, stored)):
+    if element is not None and dissolved(
+        table, stored, body.variables, _when(body, stored) == "guarded"
+    ):
         return element
     uniform = table.shape_of[stored] == table.shape_of[address] and distance == 1
     if element is not None and not inner and uniform and only_load(body.graph, address):
@@ -218,10 +213,10 @@ def _around_memory(body: Body, address: int, stored: int, distance: int) -> int:
     return max(1, rules.memory_cycle - saved)
 
 
-def _guarded(body: Body, address: int) -> bool:
-    """It is stored under a guard."""
+def _when(body: Body, address: int) -> When:
+    """The iterations in which it is stored."""
     found = body.graph.conditional.get(address)
-    return found is not None and found.when == "guarded"
+    return "always" if found is None else found.when
 
 
 def only_load(graph: Graph, address: int) -> bool:
@@ -237,120 +232,6 @@ def _path(body: Body, load: int, value: int) -> list[int] | None:
         return []
     # What runs in the first iteration of an inner loop has nothing from the one before.
     return longest_path(body.graph, load, value, body.graph.at_first) or None
-
-
-def carried_distance(
-    table: Addresses,
-    stored: int,
-    loaded: int,
-    variables: tuple[str, ...],
-    trips: Mapping[str, int],
-    guarded: bool = False,
-) -> int | None:
-    """Iterations from a store to the next load of the same element; None where there is none.
-
-    Both run in a nest of ``variables``, outermost first. Subscripts that do not tell are taken to
-    meet in the next iteration.
-    """
-    s, t = table.shape(stored), table.shape(loaded)
-    if s.memory != t.memory:
-        return None
-    if s.terms != t.terms and not table.may_alias(stored, loaded):
-        return None
-    steps: dict[str, int] = {}
-    pairs = zip(s.terms, t.terms, table.consts[stored], table.consts[loaded], strict=True)
-    for dim, (terms, others, c, d) in enumerate(pairs):
-        if terms != others or dim in dissolved(table, stored, variables, guarded):
-            continue  # this subscript tells nothing
-        if c != d and table.blurs(terms):
-            continue  # this subscript tells nothing
-        moving = [(a, k) for a, k in terms if a in variables]
-        if any(
-            not isinstance(a, str) and Affine(((a, 1),)).variables() & set(variables)
-            for a, _ in terms
-        ):
-            return 1
-        if not moving:
-            if c != d:
-                return None
-        elif len(moving) == 1:
-            atom, k = moving[0]
-            if (c - d) % k:
-                return None
-            step = (c - d) // k
-            if steps.setdefault(str(atom), step) != step:
-                return None
-        elif (c - d) % gcd(*(k for _, k in moving)):
-            return None
-        elif c == d and _digits(moving, trips):
-            if any(steps.setdefault(str(atom), 0) for atom, _ in moving):
-                return None
-        else:
-            return 1
-    return _least_positive(steps, variables, trips)
-
-
-def _digits(moving: Sequence[tuple[Atom, int]], trips: Mapping[str, int]) -> bool:
-    """The counters are the digits of the subscript: no two of their states give the same one."""
-    reach = 0
-    for atom, k in sorted(moving, key=lambda term: abs(term[1])):
-        if abs(k) <= reach:
-            return False
-        reach += abs(k) * (trips[str(atom)] - 1)
-    return True
-
-
-def dissolved(
-    table: Addresses, address: int, variables: tuple[str, ...], guarded: bool = False
-) -> frozenset[int]:
-    """Dimensions that the tool has split completely, where the innermost counter of a flattened nest
-    chooses the bank.
-
-    Nothing is left of such a subscript: which bank it is tells the tool nothing of when an element
-    is accessed again. A loop that asks for some banks of the dimension itself, but not for all, keeps
-    its accesses apart. In a loop of its own the same holds where a store under a guard
-    turns through banks (`turns`).
-    """
-    shape, memory = table.shape(address), table.memory(address)
-    if not table.banks_hide or not variables:
-        return frozenset()
-    inner = variables[-1]
-    if len(variables) == 1:
-        return frozenset(
-            d
-            for d, (terms, split) in enumerate(zip(shape.terms, memory.splits, strict=True))
-            if guarded
-            and split.factor < memory.shape[d]
-            and any(a == inner and turns(split.factor, k) for a, k in terms)
-        )
-    return frozenset(
-        d
-        for d, (terms, split) in enumerate(zip(shape.terms, memory.splits, strict=True))
-        if 1 < memory.shape[d] <= split.factor
-        and not shape.resolved[d]
-        and any(a == inner and (abs(k) == 1 or 2 * abs(k) >= split.factor) for a, k in terms)
-    )
-
-
-def _least_positive(
-    steps: Mapping[str, int], variables: tuple[str, ...], trips: Mapping[str, int]
-) -> int | None:
-    """The least positive number of iterations with these steps; other counters are free."""
-    best: int | None = None
-    choices = [
-        (steps[v],) if v in steps else tuple({0, min(1, trips[v] - 1), 1 - trips[v]})
-        for v in variables
-    ]
-    for chosen in product(*choices):
-        total, stride = 0, 1
-        for v, step in zip(reversed(variables), reversed(chosen), strict=True):
-            if abs(step) >= trips[v]:
-                return None
-            total += step * stride
-            stride *= trips[v]
-        if total > 0 and (best is None or total < best):
-            best = total
-    return best
 
 
 def describe(body: Body, cycle: Cycle) -> Recurrence:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from math import ceil
@@ -10,14 +11,26 @@ from math import ceil
 from dsl.affine import Affine
 from qor_gnn.address import Addresses
 from qor_gnn.body import Body, block, loop_body
+from qor_gnn.carried import Nest, carried_distance, starts_anywhere
 from qor_gnn.divided import rows_divided
 from qor_gnn.graph import STORE, Expander, Graph
-from qor_gnn.interval import carried_distance, only_load
+from qor_gnn.interval import only_load
 from qor_gnn.personality import Personality
 from qor_gnn.pipeline import Pipeline
 from qor_gnn.promoted import promotable
 from qor_gnn.reassociation import Exit, hastened, reassociated
-from qor_gnn.region import Guard, Kernel, Loop, Mode, Node, Statement, loops_in, trips_of, walk
+from qor_gnn.region import (
+    Guard,
+    Kernel,
+    Loop,
+    Mode,
+    Node,
+    Statement,
+    accesses_in,
+    loops_in,
+    trips_of,
+    walk,
+)
 
 Placed = tuple[Node, dict[str, Affine]]
 """A node with the variables around it placed."""
@@ -36,6 +49,7 @@ class Scope:
     numbers: dict[str, int] = field(init=False)
     order: dict[str, int] = field(default_factory=dict)  # of counters, if that tells about banks
     from_zero: frozenset[str] = field(init=False)  # counters of loops with constant lower bounds
+    loops: dict[str, Loop] = field(init=False)  # by variable
     pipelines: dict[object, Pipeline] = field(default_factory=dict)  # by what they depend on
     unpipelined: set[str] = field(default_factory=set)  # loops that the tool gave up
     serial: set[str] = field(default_factory=set)  # of these, those that were to be flattened
@@ -46,10 +60,16 @@ class Scope:
         self.numbers = {m.name: n for n, m in enumerate(self.kernel.memories)}
         self.addresses = Addresses(self.kernel.memories, rules.banks_hide)
         loops = [loop for f in self.kernel.functions for loop in loops_in(f.body)]
+        self.loops = {loop.iv: loop for loop in loops}
         if rules.counters_hide:
             self.order = {loop.iv: n for n, loop in enumerate(loops)}
-        self.from_zero = frozenset(
-            loop.iv for loop in loops if all(b.is_const for b in loop.lowers)
+        self.from_zero = frozenset(loop.iv for loop in loops if not starts_anywhere(loop))
+        self.addresses.cancelled.update(
+            self.numbers[access.memory]
+            for function in self.kernel.functions
+            for access in accesses_in(function.body)
+            for index in access.indices
+            if not index.is_linear and index.variables() - self.from_zero
         )
 
     def iterations(self, loop: Loop) -> float:
@@ -80,9 +100,12 @@ def _starts_late(loop: Loop) -> bool:
     return all(b.is_const for b in loop.lowers) and max(b.const for b in loop.lowers) != 0
 
 
-def whole_trips(iterations: float) -> int:
-    """Iterations as the distance of a recurrence needs them."""
-    return max(1, ceil(iterations))
+def nest_of(scope: Scope, chain: Sequence[Loop], env: Mapping[str, Affine]) -> Nest:
+    """The loops of a pipeline as the distances of its recurrences need them."""
+    copies = chain[-1].factor
+    trips = {loop.iv: max(1, loop.trips.maximum) for loop in chain}
+    trips[chain[-1].iv] = ceil(trips[chain[-1].iv] / copies)
+    return Nest(trips, scope.loops, env, copies)
 
 
 def innermost(loop: Loop) -> bool:
@@ -169,13 +192,13 @@ def nest_graph(scope: Scope, chain: tuple[Loop, ...], env: dict[str, Affine]) ->
     if one_by_one(scope, inner):
         rules = replace(rules, tree_saved=0)
     exit_ = Exit(at, "tree" if tree else "chain") if partial else None
-    carried = _carried_loads(scope, expander.graph, inner) if len(chain) == 1 else ()
+    carried = _carried_loads(scope, expander.graph, inner, env) if len(chain) == 1 else ()
     return reassociated(expander.graph, rules, exit_, carried)
 
 
-def _carried_loads(scope: Scope, graph: Graph, loop: Loop) -> list[int]:
+def _carried_loads(scope: Scope, graph: Graph, loop: Loop, env: Mapping[str, Affine]) -> list[int]:
     """Loads of other elements than are stored, which the iteration before has stored."""
-    trips = {loop.iv: whole_trips(scope.iterations(loop))}
+    nest = nest_of(scope, (loop,), env)
     stored: dict[int, list[int]] = {}
     for a in graph.stores:
         stored.setdefault(graph.addresses.shape_of[a], []).append(a)
@@ -184,7 +207,7 @@ def _carried_loads(scope: Scope, graph: Graph, loop: Loop) -> list[int]:
         for a, load in graph.loads.items()
         if only_load(graph, a)
         and any(
-            s != a and carried_distance(graph.addresses, s, a, (loop.iv,), trips) == 1
+            s != a and carried_distance(graph.addresses, s, a, nest) == 1
             for s in stored.get(graph.addresses.shape_of[a], ())
         )
     ]

@@ -255,6 +255,14 @@ def loops_in(nodes: tuple[Node, ...]) -> tuple[Loop, ...]:
     return tuple(n for n in walk(nodes) if isinstance(n, Loop))
 
 
+def accesses_in(nodes: tuple[Node, ...]) -> Iterator[Access]:
+    """Every access of every statement below, in execution order."""
+    for node in walk(nodes):
+        if isinstance(node, Statement):
+            yield from (op.access for op in node.ops if op.access is not None)
+            yield node.target
+
+
 def split_functions(kernel: Kernel, groups: tuple[tuple[int, ...], ...]) -> Kernel:
     """Make functions of groups of top-level nests, named ``KERNEL_1``, ``KERNEL_2``, …
 

@@ -1,0 +1,158 @@
+"""Loop-carried distances against the iterations of the loops, and the intervals that follow."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Iterator
+
+import pytest
+
+from dsl.affine import Affine
+from dsl.builder import ProgramBuilder
+from dsl.program import Program
+from dsl.schedule import Schedule
+from dsl.steps import Pipeline, Step
+from dsl.types import f32
+from polyhedral.codegen import loop_tree
+from polyhedral.schedule import apply
+from qor_gnn.address import Addresses, site
+from qor_gnn.carried import Nest, carried_distance
+from qor_gnn.estimate import LoopEstimate, estimate
+from qor_gnn.from_tree import kernel_of_tree
+from qor_gnn.loops import running
+from qor_gnn.region import Loop, Memory, Split, Trips
+
+TOOLS = ("vitis-2022.1-zu9eg-10ns", "vitis-2023.2-u280-3.33ns", "vitis-2025.1-u200-4ns")
+
+
+def loop(iv: str, lower: Affine, upper: Affine, step: int, most: int) -> Loop:
+    return Loop(iv, iv, (lower,), (upper,), step, Trips(0, most, most / 2), ())
+
+
+def random_nest(rng: random.Random) -> list[Loop]:
+    """A loop around a pipeline of one or two, of which only the first may have variable bounds."""
+    loops: list[Loop] = []
+    pipeline = rng.randint(1, 2)
+    for level in range(1 + pipeline):
+        low = Affine((), rng.choice((0, 0, 1, 3)))
+        varies = level == 1 and rng.random() < 0.7
+        if varies and rng.random() < 0.5:
+            low = Affine.of("v0") + rng.choice((0, 1))
+        extent = rng.randint(2, 6)
+        up = Affine.of("v0") + extent if varies else low + extent
+        step = rng.choice((1, 1, 1, 2))
+        # The most iterations: of all values of the loop around.
+        own = loop(f"v{level}", low, up, step, 1)
+        most = max((len(list(values(own, {"v0": v}))) for v in range(16)), default=0)
+        loops.append(loop(f"v{level}", low, up, step, max(1, most)))
+    return loops
+
+
+def values(one: Loop, env: dict[str, int]) -> Iterator[int]:
+    low = max(b.evaluate(env) for b in one.lowers)
+    return iter(range(low, min(b.evaluate(env) for b in one.uppers), one.step))
+
+
+def subscript(rng: random.Random, names: list[str]) -> Affine:
+    total = Affine((), rng.randint(-3, 3))
+    for name in names:
+        total = total + Affine.of(name) * rng.choice((0, 0, 1, 1, 2, -1))
+    return total % rng.choice((2, 3, 4)) if rng.random() < 0.25 else total
+
+
+def least(loops: list[Loop], copies: int, stored: list[Affine], loaded: list[Affine]) -> int | None:
+    """The first copy stores, the first copy of a later iteration loads the element: how much later."""
+    best = None
+    for around in values(loops[0], {}):
+        points = list(points_of(loops[1:], {"v0": around}, copies))
+        at = [tuple(e.evaluate(env) for e in stored) for env in points]
+        to = [tuple(e.evaluate(env) for e in loaded) for env in points]
+        for n, m in itertools.combinations(range(len(points)), 2):
+            if at[n] == to[m]:
+                best = m - n if best is None else min(best, m - n)
+    return best
+
+
+def points_of(loops: list[Loop], env: dict[str, int], copies: int) -> Iterator[dict[str, int]]:
+    if not loops:
+        yield env
+        return
+    every = copies if len(loops) == 1 else 1
+    for value in list(values(loops[0], env))[::every]:
+        yield from points_of(loops[1:], {**env, loops[0].iv: value}, copies)
+
+
+@pytest.mark.parametrize("seed", range(300))
+def test_the_distance_is_that_of_the_iterations(seed: int) -> None:
+    rng = random.Random(seed)
+    loops = random_nest(rng)
+    copies = rng.choice((1, 1, 2))
+    names = [one.iv for one in loops]
+    dims = rng.randint(1, 2)
+    stored = [subscript(rng, names) for _ in range(dims)]
+    loaded = [subscript(rng, names) for _ in range(dims)]
+    if rng.random() < 0.4:  # the same but for constants
+        loaded = [e + rng.randint(-2, 2) for e in stored]
+    env = {loops[0].iv: running(loops[0], 1)}
+    own = {**env, **{x.iv: running(x, 1) for x in loops[1:-1]}}
+    own[names[-1]] = running(loops[-1], copies)
+    table = Addresses([Memory("A", f32, (64,) * dims, (Split(),) * dims)])
+    s, t = (
+        site(table, 0, [e.substitute(own) for e in indices], frozenset()).place(table, {})
+        for indices in (stored, loaded)
+    )
+    trips = {x.iv: x.trips.maximum for x in loops[1:]}
+    trips[names[-1]] = -(-trips[names[-1]] // copies)
+    begins = {x.iv for x in loops if not all(b.is_const for b in x.lowers)}
+    if any(not e.is_linear and e.variables() & begins for e in (*stored, *loaded)):
+        table.cancelled.add(0)
+    nest = Nest(trips, {x.iv: x for x in loops}, env, copies)
+    found = carried_distance(table, s, t, nest)
+    exact = least(loops, copies, stored, loaded)
+    if exact is not None:
+        assert found is not None
+        assert found <= exact
+        if all(x.constant_trips is not None for x in loops):
+            assert found == exact
+    elif found is not None:
+        same = table.shape(s).terms == table.shape(t).terms  # compared by arithmetic alone
+        assert same or table.cancelled
+
+
+# ----------------------------------------------------------------------------------- intervals
+
+
+def rows(kind: str) -> Program:
+    """Each row is made of elements of the row before that lie elsewhere in it."""
+    p = ProgramBuilder("rows")
+    a, w = p.placeholder("L", f32, (32, 8)), p.placeholder("w", f32, (8,))
+    t, c = p.loops(t=range(1, 32), c=8)
+    value = {
+        "ends": lambda: (a[t - 1, 0] + a[t - 1, 7]) * w[c],
+        "reversed": lambda: a[t - 1, 7 - c] * w[c],
+        "constant": lambda: a[t - 1, 3] * w[c],
+        "half": lambda: a[t - 1, c // 2] * w[c],
+    }[kind]()
+    p.compute("S", (t, c), a[t, c], value)
+    return p.build()
+
+
+def pipelined(program: Program, tool: str, *steps: Step) -> LoopEstimate:
+    kernel = kernel_of_tree(loop_tree(apply(program, Schedule(steps))))
+    return estimate(kernel, tool).loops[-1]
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+@pytest.mark.parametrize(
+    # The last element that a row reads of the one before, and so the iterations between.
+    ("kind", "distance"),
+    [("ends", 1), ("reversed", 1), ("constant", 5), ("half", 8)],
+)
+def test_a_row_waits_for_the_one_before(kind: str, distance: int, tool: str) -> None:
+    one = pipelined(rows(kind), tool, Pipeline("c"))
+    operators = {"ends": ("add", "mul")}.get(kind, ("mul",))
+    assert len(one.loops) == 2
+    # An addition and a product take at least two cycles each in every library.
+    assert one.ii >= -(-2 * len(operators) // distance)
+    assert any(getattr(limit, "distance", None) == distance for limit in one.limits)
