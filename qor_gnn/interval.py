@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from qor_gnn.body import Body
 from qor_gnn.carried import Nest, carried_distance, dissolved
 from qor_gnn.graph import STORE, Graph, When
+from qor_gnn.joint_cycles import Turn, joint_cycles
 from qor_gnn.paths import longest_path, register_paths
 from qor_gnn.reasons import Limit, PortLimit, Recurrence, Requested
 
@@ -86,11 +87,20 @@ def cycles(body: Body, nest: Nest) -> list[Cycle]:
         nest: its loops.
     """
     found = []
+    turns: list[Turn] = []
     closing = body.personality.rules.closing
     for address, states, path in register_paths(body):
         delay = max(1, states - closing) if len(path) == 1 else states + _turning(body, path)
         found.append(Cycle(address, tuple(path), delay, 1, "register"))
-    return found + _memory_cycles(body, nest)
+    for address, value in body.registers.items():
+        load = body.graph.loads.get(address, -1)
+        if value >= 0 and load in body.carried:
+            turns.append(Turn(value, load, -closing, 1))
+    found += _memory_cycles(body, nest, turns)
+    for joint in joint_cycles(body, turns, max((c.interval for c in found), default=1)):
+        address = body.graph.address[joint.load]
+        found.append(Cycle(address, joint.path, joint.delay, joint.distance, "memory"))
+    return found
 
 
 def _turning(body: Body, path: Sequence[int]) -> int:
@@ -99,7 +109,8 @@ def _turning(body: Body, path: Sequence[int]) -> int:
     return 1 if saved and any(body.graph.kind[n] == "mul" for n in path) else 0
 
 
-def _memory_cycles(body: Body, nest: Nest) -> list[Cycle]:
+def _memory_cycles(body: Body, nest: Nest, turns: list[Turn]) -> list[Cycle]:
+    """Recurrences through one store each; all ways from a store to a later load go to ``turns``."""
     graph, table = body.graph, body.addresses
     found = []
     loads: dict[int, list[int]] = {}
@@ -121,12 +132,13 @@ def _memory_cycles(body: Body, nest: Nest) -> list[Cycle]:
             distance = carried_distance(table, address, source, nest, _when(body, address))
             if distance is None:
                 continue
+            around = _around_memory(body, source, address, distance)
+            turns.append(Turn(value, graph.loads[source], around, distance))
             path = _path(body, graph.loads[source], value)
             if path is None:
                 continue
             states = sum(o.distance for n in path if (o := graph.operator[n]) is not None)
-            delay = states + _around_memory(body, source, address, distance)
-            found.append(Cycle(source, tuple(path), delay, distance, "memory"))
+            found.append(Cycle(source, tuple(path), states + around, distance, "memory"))
     if graph.order:
         found += _ordered_cycles(body, loads, nest)
     return found

@@ -6,6 +6,7 @@ import itertools
 import random
 from collections.abc import Iterator
 
+import networkx as nx
 import pytest
 
 from dsl.affine import Affine
@@ -21,6 +22,7 @@ from qor_gnn.carried import Nest, carried_distance
 from qor_gnn.estimate import LoopEstimate, estimate
 from qor_gnn.from_tree import kernel_of_tree
 from qor_gnn.loops import running
+from qor_gnn.personality import personality
 from qor_gnn.region import Loop, Memory, Split, Trips
 
 TOOLS = ("vitis-2022.1-zu9eg-10ns", "vitis-2023.2-u280-3.33ns", "vitis-2025.1-u200-4ns")
@@ -156,3 +158,46 @@ def test_a_row_waits_for_the_one_before(kind: str, distance: int, tool: str) -> 
     # An addition and a product take at least two cycles each in every library.
     assert one.ii >= -(-2 * len(operators) // distance)
     assert any(getattr(limit, "distance", None) == distance for limit in one.limits)
+
+
+# ------------------------------------------------------------------- through several statements
+
+
+def chained(rng: random.Random) -> tuple[Program, list[tuple[int, int, int, str]]]:
+    """Statements that each store an array of their own from one or two that earlier iterations
+    stored: the program, and (statement, statement it reads, iterations before, operator).
+    """
+    count = rng.randint(2, 4)
+    p = ProgramBuilder("chained")
+    arrays = [p.placeholder(f"a{n}", f32, (64,)) for n in range(count)]
+    x = p.placeholder("x", f32, (64,))
+    (i,) = p.loops(i=range(4, 64))
+    edges = []
+    for n in range(count):
+        source, distance = rng.randrange(count), rng.randint(1, 4)
+        operator = rng.choice(("add", "mul"))
+        old = arrays[source][i - distance]
+        value = old + x[i] if operator == "add" else old * x[i]
+        after = (f"S{n - 1}", i) if n else None
+        p.compute(f"S{n}", (i,), arrays[n][i], value, after=after)
+        edges.append((n, source, distance, operator))
+    return p.build(), edges
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+@pytest.mark.parametrize("seed", range(30))
+def test_a_cycle_through_several_arrays_bounds_the_interval(seed: int, tool: str) -> None:
+    program, edges = chained(random.Random(seed))
+    states = {kind: personality(tool).operator(kind, "f32", 32).distance for kind in ("add", "mul")}
+    graph = nx.DiGraph()
+    for sink, source, distance, operator in edges:
+        graph.add_edge(source, sink, delay=states[operator], distance=distance)
+    least = 1
+    for cycle in nx.simple_cycles(graph):
+        around = [graph.edges[a, b] for a, b in itertools.pairwise([*cycle, cycle[0]])]
+        delay, distance = (sum(e[k] for e in around) for k in ("delay", "distance"))
+        least = max(least, -(-delay // distance))
+    kernel = kernel_of_tree(loop_tree(apply(program, Schedule((Pipeline("i"),)))))
+    one = estimate(kernel, tool).loops[-1]
+    assert one.ii >= least
+    assert one.ii == max(limit.interval for limit in one.limits)
