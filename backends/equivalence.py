@@ -43,6 +43,10 @@ class Equivalence:
         """Nothing is known to be wrong."""
         return self.verdict != "refuted"
 
+    def facts(self) -> dict[str, str]:
+        """What files say of it: the same for the same design."""
+        return {"verdict": self.verdict, **({"detail": self.detail} if self.detail else {})}
+
 
 def equivalence(design: Design) -> Equivalence:
     """Compare the level 3 module of a design with its program.

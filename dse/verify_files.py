@@ -19,17 +19,19 @@ COLUMNS = (
     *("kernel", "schedule", "size", "status", "interp", "jit", "cxx"),
     *("max_ulp", "tolerance_ulp", "seconds", "detail"),
 )
+PROOF_COLUMNS = ("kernel", "schedule", "size", "status", "seconds", "detail")
 PRELOAD = ("backends.verify", "mlir_passes.pipeline", "mlir_passes.jit", "dse.verify_files")
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How to verify (see `backends.verify.verify_many`)."""
+    """How to verify (see `backends.verify.verify_many`), or to prove (see `proof_row`) instead."""
 
     seed: int = 0
     trials: int = 1
     cxx: bool = True
     sanitize: bool = False
+    prove: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +95,8 @@ def verify_pairs(task: FileTask) -> list[dict[str, Any]]:
     from backends.verify import verify_many
     from mlir_passes.pipeline import compile_design
 
+    if task.options.prove:
+        return [_proven(pair) for pair in task.pairs]
     rows: dict[Pair, dict[str, Any]] = {}
     designs: dict[Pair, Design] = {}
     makers: list[InputMaker] = []
@@ -117,6 +121,38 @@ def verify_pairs(task: FileTask) -> list[dict[str, Any]]:
     )
     rows |= {pair: row_of(pair, r) for pair, r in zip(designs, results, strict=True)}
     return [rows[pair] for pair in task.pairs]
+
+
+def _proven(pair: Pair) -> dict[str, Any]:
+    from mlir_passes.pipeline import compile_design
+
+    try:
+        kernel = sized(kernels_of(f"{pair.file}:{pair.kernel}")[pair.kernel], pair.size)
+        return proof_row(pair, compile_design(kernel.program, chosen(kernel, pair.schedule)[0]))
+    except WeftError as error:
+        return failed_row(pair, error.render())
+
+
+def proof_row(pair: Pair, design: Design) -> dict[str, Any]:
+    """What is known, without any data, of level 3 of a design, as a row.
+
+    Its status is ``proven``, ``refuted`` or ``not proven``.
+
+    Raises:
+        ScheduleError: the schedule is not legal.
+    """
+    from backends.equivalence import equivalence
+
+    found = equivalence(design)
+    return {
+        "file": pair.file,
+        "kernel": pair.kernel,
+        "schedule": pair.schedule,
+        "size": pair.size,
+        "status": found.verdict,
+        "seconds": round(found.seconds, 3),
+        "detail": found.error.render() if found.error else found.detail,
+    }
 
 
 def row_of(pair: Pair, result: VerifyResult) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from backends.devices import Device
+from backends.equivalence import Equivalence
 from backends.finite import help_line, not_finite
 from backends.reference import reference
 from backends.vitis.config import hls_config
@@ -70,6 +71,7 @@ def project(
     make_inputs: InputMaker | None = None,
     extra: Mapping[str, str] = MappingProxyType({}),
     origin: Mapping[str, str] = MappingProxyType({}),
+    proof: Equivalence | None = None,
 ) -> Project:
     """Make all files of a design's project. The same arguments give the same bytes.
 
@@ -81,6 +83,7 @@ def project(
         make_inputs: Makes them (`Kernel.make_inputs`); None for random ones.
         extra: Files that others know to make, by name.
         origin: What the manifest is to say of where the kernel is from.
+        proof: What is known of level 3; None where it was not looked at.
 
     Raises:
         ToolError: W403 to W405: the device, the name or the clock does not fit.
@@ -117,7 +120,7 @@ def project(
         PROGRAM: program_json(program),
         "schedule.json": schedule.to_json(top),
         "schedule.py": schedule.to_python(kernel=top),
-        "README.md": readme(names, program, schedule, seed, data, tuple(extra)),
+        "README.md": readme(names, program, schedule, seed, data, tuple(extra), proof),
         ".gitignore": "build/\nhls/\nwork/\n.Xil/\n*.log\n",
         **extra,
     }
@@ -130,6 +133,7 @@ def project(
         "clock_ns": clock,
         "seed": seed,
         **origin,
+        **({"equivalence": proof.facts()} if proof is not None else {}),
     }
     contents[MANIFEST] = manifest(facts, contents)
     outputs = [a for a in program.arguments if a.shape]
@@ -160,12 +164,13 @@ def export(
     make_inputs: InputMaker | None = None,
     extra: Mapping[str, str] = MappingProxyType({}),
     origin: Mapping[str, str] = MappingProxyType({}),
+    proof: Equivalence | None = None,
 ) -> Project:
     """Write a design's project to a folder (see `project` and `backends.vitis.write`).
 
     Raises:
         ToolError: as `project`, and W430, W431: the folder has other contents, or is not writable.
     """
-    made = project(design, device, clock, seed, make_inputs, extra, origin)
+    made = project(design, device, clock, seed, make_inputs, extra, origin, proof)
     write_project(folder, made.files, force)
     return made

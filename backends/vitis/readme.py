@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from backends.equivalence import Equivalence
 from backends.vitis.files import ProjectFiles
 from backends.vitis.testbench import Golden, declaration
 from dsl.program import Program
@@ -41,6 +42,8 @@ The scripts are written for Vitis HLS 2022.1 to 2025.2. @AP@
 
 @EXACT@
 
+@PROOF@
+
 ## The schedule
 
 @SCHEDULE@
@@ -61,6 +64,19 @@ _EXTRA = {
 }
 
 
+def _proof(proof: Equivalence | None) -> str:
+    """What is known, without any data, of the loops that the C++ is made of."""
+    subject = "That the loops of the design do what the kernel says"
+    if proof is None:
+        return f"{subject} was not looked at (`--no-equivalence`)."
+    if proof.verdict != "proven":
+        return f"{subject} is {proof.verdict}: {proof.detail}."
+    return (
+        f"{subject} is proven, for all inputs: each iteration once, in an order that keeps every "
+        "dependence, on the same elements. The C++ is printed from these loops."
+    )
+
+
 def readme(
     files: ProjectFiles,
     program: Program,
@@ -68,6 +84,7 @@ def readme(
     seed: int,
     data: tuple[Golden, ...],
     extra: tuple[str, ...] = (),
+    proof: Equivalence | None = None,
 ) -> str:
     """The text. Names in it are plain words (see `checked_name`)."""
     rows = []
@@ -98,6 +115,7 @@ def readme(
         "SEED": str(seed),
         "EXTRA": "".join(f"| `{name}` | {_EXTRA[name]} |\n" for name in extra),
         "EXACT": exact,
+        "PROOF": _proof(proof),
         "SCHEDULE": f"```python\n{steps}\n```" if schedule.steps else "None: as the kernel stands.",
     }
     text = _TEXT

@@ -15,8 +15,12 @@ from dse.output import SCHEMA_VERSION, format_option, show
 
 if TYPE_CHECKING:
     from backends.devices import Device
+    from backends.equivalence import Equivalence
     from backends.vitis.files import ProjectFiles
     from backends.vitis.run import VitisRun
+    from mlir_passes.pipeline import Design
+
+_FINE = ("ok", "skipped", "proven", "not proven")
 
 
 @click.command()
@@ -36,6 +40,8 @@ if TYPE_CHECKING:
               help="The target clock period.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True,
               metavar="N", help="Of the testbench's inputs.")  # fmt: skip
+@click.option("--no-equivalence", "unproven", is_flag=True,
+              help="Leave out the proof that the design's loops do what the kernel says.")  # fmt: skip
 @click.option("--csim", "run_csim", is_flag=True,
               help="Compile the project with g++ and run its testbench.")  # fmt: skip
 @click.option("--run", "step", type=click.Choice(["csynth", "cosim", "impl"]),
@@ -56,6 +62,7 @@ def command(
     device_name: str,
     clock: float,
     seed: int,
+    unproven: bool,
     run_csim: bool,
     step: Any,
     timeout: float | None,
@@ -69,6 +76,9 @@ def command(
     weft export gemm.py:gemm --out gemm_hls --device xcu280 --clock 3.33
     weft export RUN --best --out gemm_hls
     weft export RUN --point 10582a87 --out gemm_hls
+
+    The loops that the C++ is made of are proven to do what the kernel says, without running
+    anything (see weft verify --equivalence); what is refuted is not written.
 
     RUN is a folder of weft explore. A design of it is checked before it is written: that it is
     legal, and, at a reduced size, that JIT-compiled MLIR and the project compiled with g++ compute
@@ -93,7 +103,10 @@ def command(
             raise click.UsageError("--kernel is for a design of a run: --best or --point KEY")
         chip, what = device(device_name), target(kernel, schedule, size)
     if not any(row["status"] == "failed" for row in rows):
-        names = _written(kernel, what, folder, chip, clock, seed, force, extra)
+        design, proof = _design(what, unproven)
+        if proof is not None:
+            rows.append(_proof_row(proof))
+        names = _written(kernel, what, design, proof, folder, chip, clock, seed, force, extra)
         rows.append({"what": "export", "status": "ok", "detail": str(folder)})
         if run_csim:
             rows.append(_csim_row(folder, names))
@@ -110,7 +123,7 @@ def command(
         if form == "table" and step is None:
             columns.remove("latency_max")  # only Vitis knows it
         show("export", columns, rows, form)
-    return int(any(row["status"] not in ("ok", "skipped") for row in rows))
+    return int(any(row["status"] not in _FINE for row in rows))
 
 
 def _nothing_but_the_run(*names: str) -> None:
@@ -152,9 +165,40 @@ def _of_run(
     return design.source, what, chip, clock, rows, extra
 
 
+def _design(what: Target, unproven: bool) -> tuple[Design, Equivalence | None]:
+    """The design, and the proof of its level 3 if it is asked for.
+
+    Raises:
+        IRError: W326 to W328, W336 to W338: the proof fails.
+    """
+    from backends.equivalence import equivalence
+    from mlir_passes.pipeline import compile_design
+
+    design = compile_design(what.program, what.schedule)
+    if unproven:
+        return design, None
+    proof = equivalence(design)
+    if proof.error is not None:
+        raise proof.error
+    if proof.verdict == "not proven":
+        console.say(f"note: not proven to do what the kernel says: {proof.detail}")
+    return design, proof
+
+
+def _proof_row(proof: Equivalence) -> dict[str, Any]:
+    return {
+        "what": "equivalence",
+        "status": proof.verdict,
+        "seconds": round(proof.seconds, 3),
+        "detail": proof.detail,
+    }
+
+
 def _written(
     spec: str,
     what: Target,
+    design: Design,
+    proof: Equivalence | None,
     folder: Path,
     chip: Device,
     clock: float,
@@ -166,13 +210,11 @@ def _written(
     from backends.vitis.project import export
     from dse.estimation import prediction
     from dse.labels.project_kernels import origin
-    from mlir_passes.pipeline import compile_design
 
-    design = compile_design(what.program, what.schedule)
     extra, notes = prediction(design, chip, clock)
     made = export(
         design, folder, chip, clock, seed=seed, force=force, make_inputs=what.kernel.make_inputs,
-        extra={**extra, **more}, origin=origin(spec, what),
+        extra={**extra, **more}, origin=origin(spec, what), proof=proof,
     )  # fmt: skip
     console.say(f"export: {len(made.files)} files in {folder}")
     for note in (*made.notes, *notes):

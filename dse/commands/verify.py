@@ -26,6 +26,9 @@ from dsl.errors import InputError
               metavar="N", help="Of the inputs.")  # fmt: skip
 @click.option("--trials", type=click.IntRange(1, 10_000), default=1, show_default=True,
               metavar="N", help="Sets of inputs.")  # fmt: skip
+@click.option("--equivalence", "prove", is_flag=True,
+              help="Run nothing: prove that level 3, after all passes, does what the kernel "
+              "says.")  # fmt: skip
 @click.option("--no-cxx", is_flag=True, help="Leave out the C++ level (needs no g++).")
 @click.option("--sanitize", is_flag=True,
               help="Compile the C++ with address and undefined-behaviour sanitizers.")  # fmt: skip
@@ -41,6 +44,7 @@ def command(
     folder: Path | None,
     seed: int,
     trials: int,
+    prove: bool,
     no_cxx: bool,
     sanitize: bool,
     jobs: int | None,
@@ -52,15 +56,22 @@ def command(
     \b
     weft verify gemm.py:gemm --schedule tiled --trials 5
     weft verify --all examples
+    weft verify --all examples --equivalence
 
     Inputs are those of the kernel's own function (@kernel.inputs), or random.
     Integers, fixed point and floats must agree to the last bit; reassociated reductions and exp,
     log, tanh within a stated tolerance. Exits with 1 when something differs, or when all results
     are infinite or NaN, which shows nothing.
-    """
-    from dse.verify_files import COLUMNS, Options
 
-    options = Options(seed, trials, not no_cxx, sanitize)
+    With --equivalence nothing is run: each iteration of the kernel is executed once, in an order
+    that keeps every dependence, and computes the same, or the pair that proves the contrary is
+    shown and the exit code is 1. What can be neither proven nor refuted is said.
+    """
+    from dse.verify_files import COLUMNS, PROOF_COLUMNS, Options
+
+    if prove:
+        _nothing_is_run("seed", "trials", "no_cxx", "sanitize")
+    options = Options(seed, trials, not no_cxx, sanitize, prove)
     if (kernel is None) == (folder is None):
         raise click.UsageError("name one kernel, or --all DIR")
     if folder is not None:
@@ -71,7 +82,9 @@ def command(
         assert kernel is not None
         rows = [_one(kernel, target(kernel, schedule, size), options)]
     # In a table the details, which may be long, come after it.
-    columns = tuple(c for c in COLUMNS if c != "detail") if form == "table" else COLUMNS
+    columns: tuple[str, ...] = PROOF_COLUMNS if prove else COLUMNS
+    if form == "table":
+        columns = tuple(c for c in columns if c != "detail")
     # A file that cannot be loaded has no kernels to name.
     shown = [{**row, "kernel": _name(row)} for row in rows] if form == "table" else rows
     show("verify", columns, shown, form)
@@ -81,7 +94,16 @@ def command(
                 console.say(
                     f"{_name(row)} {row['schedule']}: {row['detail']}".replace(" :", ":", 1)
                 )
-    return int(any(row["status"] == "failed" for row in rows))
+    return int(any(row["status"] in ("failed", "refuted") for row in rows))
+
+
+def _nothing_is_run(*names: str) -> None:
+    """What says how to run goes with running only."""
+    context = click.get_current_context()
+    for name in names:
+        if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
+            option = next(p.opts[0] for p in context.command.params if p.name == name)
+            raise click.UsageError(f"{option} does not go with --equivalence, which runs nothing")
 
 
 def _name(row: dict[str, Any]) -> str:
@@ -90,8 +112,13 @@ def _name(row: dict[str, Any]) -> str:
 
 def _one(spec: str, what: Target, options: Any) -> dict[str, Any]:
     from backends.verify import verify
-    from dse.verify_files import Pair, row_of
+    from dse.verify_files import Pair, proof_row, row_of
+    from mlir_passes.pipeline import compile_design
 
+    file = spec.rpartition(":")[0] or spec
+    pair = Pair(file, what.kernel.name, what.schedule_name, what.size)
+    if options.prove:
+        return proof_row(pair, compile_design(what.program, what.schedule))
     result = verify(
         what.program,
         what.schedule,
@@ -101,8 +128,7 @@ def _one(spec: str, what: Target, options: Any) -> dict[str, Any]:
         sanitize=options.sanitize,
         make_inputs=what.kernel.make_inputs,
     )
-    file = spec.rpartition(":")[0] or spec
-    return row_of(Pair(file, what.kernel.name, what.schedule_name, what.size), result)
+    return row_of(pair, result)
 
 
 def _all(
@@ -123,8 +149,9 @@ def _all(
     rows.sort(key=lambda row: (row["file"], row["kernel"]))
     count = Counter(row["status"] for row in rows)
     skipped = count["skipped"]
+    done, said = (count["proven"], "proven") if options.prove else (count["ok"], "agree")
     console.say(
-        f"verify: {count['ok']} of {len(rows) - skipped} agree, {time.monotonic() - start:.0f} s"
+        f"verify: {done} of {len(rows) - skipped} {said}, {time.monotonic() - start:.0f} s"
         + (f"; {skipped} skipped: their kernels have no size '{size}'" if skipped else "")
     )
     return rows
