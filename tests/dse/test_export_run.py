@@ -74,8 +74,8 @@ def test_the_best_design_is_checked_and_written_with_the_report(finished, tmp_pa
     folder = tmp_path / "project"
     code, rows, _ = exported(capfd, finished, "--best", "--out", folder)
     assert code == 0
-    assert list(rows) == ["legality", "jit", "csim", "export"]
-    assert {row["status"] for row in rows.values()} == {"ok"}
+    assert list(rows) == ["legality", "jit", "csim", "equivalence", "export"]
+    assert {row["status"] for row in rows.values()} == {"ok", "proven"}
     for name in ("jit", "csim"):  # at a size at which whole blocks of each loop run
         [size] = re.findall(r", at A\[(\d+)x\1\], B\[\1x\1\], C\[\1x\1\]$", rows[name]["detail"])
         assert int(size) >= max(factors(folder))
