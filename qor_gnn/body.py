@@ -395,4 +395,6 @@ def _serialise(body: Body) -> None:
         groups.setdefault((memory, table.residues[address]), []).append(address)
     for members in groups.values():
         for a, b in itertools.pairwise(members):
-            connect(body, body.store_value[a], graph.loads[b], body.personality.rules.store)
+            # What the program loads before it computes the value to store does not wait for it.
+            if graph.loads[b] > graph.stores[a]:
+                connect(body, body.store_value[a], graph.loads[b], body.personality.rules.store)

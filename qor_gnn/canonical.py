@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from dsl.affine import Affine, Constraint
-from dsl.types import IntType
-from qor_gnn.constants import folded
+from dsl.types import DType, IntType
+from qor_gnn.constants import folded, folded_alone
 from qor_gnn.region import (
     Function,
     Guard,
@@ -42,6 +42,16 @@ def canonical(kernel: Kernel) -> Kernel:
     return replace(kernel, memories=(*arguments, *own), functions=functions)
 
 
+def canonical_statement(statement: Statement, stored: DType) -> Statement:
+    """A statement in this form, known without the rest of its kernel.
+
+    Args:
+        statement: any.
+        stored: the type of the elements that it stores.
+    """
+    return ordered(narrowed(folded_alone(statement), stored))
+
+
 @dataclass(slots=True)
 class _Namer:
     memories: Mapping[str, Memory]
@@ -64,7 +74,7 @@ class _Namer:
                 case Statement():
                     memory = self.memories.get(node.target.memory)
                     placed = statement_with(node, values)
-                    found.append(ordered(narrowed(placed, memory) if memory else placed))
+                    found.append(ordered(narrowed(placed, memory.dtype) if memory else placed))
                 case _:
                     assert_never(node)
         return tuple(found)
@@ -118,15 +128,15 @@ def undecided(
     return tuple(found)
 
 
-def narrowed(statement: Statement, memory: Memory) -> Statement:
+def narrowed(statement: Statement, stored: DType) -> Statement:
     """Integer sums and products as wide as the bits of them that are stored.
 
     The low bits of a sum, a difference or a product follow from those of the operands.
     """
-    if not isinstance(memory.dtype, IntType):
+    if not isinstance(stored, IntType):
         return statement
     wanted = [0] * len(statement.ops)
-    wanted[-1] = memory.dtype.width
+    wanted[-1] = stored.width
     ops = list(statement.ops)
     for n in reversed(range(len(ops))):
         op = ops[n]

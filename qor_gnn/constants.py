@@ -35,6 +35,11 @@ def folded(kernel: Kernel) -> Kernel:
     return replace(kernel, functions=functions)
 
 
+def folded_alone(statement: Statement) -> Statement:
+    """A statement without arithmetic on constants; what scalars hold is not known."""
+    return _statement(statement, {})
+
+
 def _set_once(kernel: Kernel) -> frozenset[str]:
     """Local floating-point scalars that a single statement sets."""
     scalars = {

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import assert_never
 
-from dsl.program import Array, Stmt, Storage
+from dsl.program import Array, Program, Stmt, Storage
+from dsl.steps import BindOp
 from polyhedral.looptree import Instance, LoopTree, TreeGuard, TreeLoop, TreeNode
-from qor_gnn.canonical import canonical
+from qor_gnn.canonical import canonical, canonical_statement
 from qor_gnn.from_expr import Lowering
 from qor_gnn.processes import in_processes
 from qor_gnn.region import (
@@ -37,13 +39,26 @@ def kernel_of_tree(tree: LoopTree) -> Kernel:
     return in_processes(whole, tree.processes, {s.array: s.depth for s in tree.streams})
 
 
+def statement_of(
+    program: Program, instance: Instance, operators: Sequence[BindOp] = ()
+) -> Statement:
+    """One statement by itself, as it stands in any design of its program.
+
+    Constants are folded inside it only: what the rest of the program stores is not known here, so
+    that even a scalar that is set to a constant stays a statement, unlike in `kernel_of_tree`.
+
+    Args:
+        program: that the statement is of, with its arrays.
+        instance: the statement, its variables over the loops around it.
+        operators: what operations are bound to.
+    """
+    dtype = program.array(instance.stmt.target.array).dtype
+    return canonical_statement(_statement(program, instance, operators), dtype)
+
+
 @dataclass(slots=True)
 class _Reader:
     tree: LoopTree
-    scalars: frozenset[str] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.scalars = frozenset(a.name for a in self.tree.program.arguments if not a.shape)
 
     def memory(self, array: Array) -> Memory:
         splits = [Split()] * len(array.shape)
@@ -96,12 +111,20 @@ class _Reader:
         )
 
     def statement(self, instance: Instance) -> Statement:
-        stmt: Stmt = instance.stmt
-        lowering = Lowering(dict(instance.bindings), self.scalars)
-        dtype = self.tree.program.array(stmt.target.array).dtype
-        last = lowering.convert(stmt.value, dtype)
-        target: Access = lowering.access(stmt.target)
-        ops = tuple(lowering.ops)
-        # The value of the statement is its last operation: a bare copy of an earlier one is that.
-        binds = {b.op: b.impl for b in self.tree.operators if b.stmt == stmt.name}
-        return Statement(stmt.name, bound(ops[: last + 1], binds), target, stmt.source)
+        return _statement(self.tree.program, instance, self.tree.operators)
+
+
+def _scalars(program: Program) -> frozenset[str]:
+    return frozenset(a.name for a in program.arguments if not a.shape)
+
+
+def _statement(program: Program, instance: Instance, operators: Sequence[BindOp]) -> Statement:
+    stmt: Stmt = instance.stmt
+    lowering = Lowering(dict(instance.bindings), _scalars(program))
+    dtype = program.array(stmt.target.array).dtype
+    last = lowering.convert(stmt.value, dtype)
+    target: Access = lowering.access(stmt.target)
+    ops = tuple(lowering.ops)
+    # The value of the statement is its last operation: a bare copy of an earlier one is that.
+    binds = {b.op: b.impl for b in operators if b.stmt == stmt.name}
+    return Statement(stmt.name, bound(ops[: last + 1], binds), target, stmt.source)

@@ -33,8 +33,12 @@ def command(run_folder: Path, out: Path | None, form: str) -> None:
     from dse.report.facts import facts_of
     from dse.report.page import NAME, page
     from dse.run.directory import open_run
+    from dse.run.history import log_of
 
-    facts = facts_of(open_run(run_folder, write=False))
+    run = open_run(run_folder, write=False)
+    if damaged := log_of(run).damaged:
+        console.say(f"note: {damaged} lines of {run_folder / 'events.jsonl'} cannot be read")
+    facts = facts_of(run)
     path = out if out is not None else run_folder / NAME
     write_file(path, page(facts))
     best = facts.best

@@ -13,6 +13,7 @@ from pathlib import Path
 from dse.evaluators.base import Result, Status
 from dse.run.codec import result_from_json, result_to_json
 from dse.run.directory import write_whole
+from dse.run.json_text import json_in
 
 _KEPT = (Status.OK, Status.ILLEGAL)  # the others may go otherwise another time or elsewhere
 
@@ -34,7 +35,7 @@ class ResultCache:
         if key in self.found or self.folder is None:
             return self.found.get(key)
         try:
-            return result_from_json(json.loads(self._path(key).read_text(encoding="utf-8")))
+            return result_from_json(json_in(self._path(key)))
         except (OSError, KeyError, TypeError, ValueError, AttributeError):
             return None
 

@@ -25,6 +25,7 @@ from dse.evaluators.base import Result
 from dse.fidelities import PROMOTIONS
 from dse.inside import inside
 from dse.run.codec import result_from_json, result_to_json
+from dse.run.json_text import json_in
 from dsl.errors import InputError
 from dsl.schedule import Schedule
 
@@ -129,8 +130,11 @@ class RunDirectory:
         """
         line = json.dumps({"time": round(time.time(), 3), "event": kind, **details})
         path = self.path / _EVENTS
-        with writing(path), path.open("a", encoding="utf-8") as file:
-            file.write(line + "\n")
+        with writing(path), path.open("a+b") as file:
+            # A line that a killed process left in part is not continued: it would take this one along.
+            if file.tell() and file.seek(-1, os.SEEK_END) >= 0 and file.read(1) != b"\n":
+                line = f"\n{line}"
+            file.write(f"{line}\n".encode())
         # A study in a database stays there, and is gone on with from here.
         if kind != "started" or self.manifest.get("storage") is not None:
             self.fresh = False
@@ -156,8 +160,7 @@ class RunDirectory:
         """The result kept under a key; None if there is none that can be read."""
         if key not in self.known:
             try:
-                text = (self.point(key) / f"{_RESULT}.json").read_text(encoding="utf-8")
-                self.known[key] = result_from_json(json.loads(text))
+                self.known[key] = result_from_json(json_in(self.point(key) / f"{_RESULT}.json"))
             except (OSError, *_DAMAGED):
                 return None
         return self.known[key]
@@ -179,7 +182,7 @@ class RunDirectory:
         for name in PROMOTIONS:
             path = self.point(key) / f"{name}.json"
             with contextlib.suppress(OSError, *_DAMAGED):
-                found[name] = result_from_json(json.loads(path.read_text(encoding="utf-8")))
+                found[name] = result_from_json(json_in(path))
         return found
 
     def promote(self, key: str, evaluator: str, result: Result) -> None:
@@ -267,7 +270,7 @@ def open_run(path: Path, *, write: bool = True) -> RunDirectory:
     for known in (*_OURS, _LOCK, "points", "report.html"):
         inside(path / known, path)
     try:
-        manifest = json.loads((path / _MANIFEST).read_text(encoding="utf-8"))
+        manifest = json_in(path / _MANIFEST)
         version = manifest["schema_version"]
     except (OSError, *_DAMAGED) as error:
         raise InputError("W521", f"{path} holds no run: no manifest.json to read") from error

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from dse.run.directory import RunDirectory
+from dse.run.json_text import json_of
 
+_END_OF_TIME = 2.0**53  # seconds, which no clock has reached; nor is it this for nan
 _STATES = ("started", "resumed", "trial", "finished", "stopped")
 
 
@@ -45,7 +46,7 @@ def history(run: RunDirectory) -> tuple[Recorded, ...]:
         name = run.manifest.get("study", STUDY)
         if name in library.get_all_study_names(storage):
             return recorded(library.load_study(study_name=name, storage=storage))
-    return _told(list(events(run)))
+    return _told(log_of(run).events)
 
 
 def recorded(study: Any) -> tuple[Recorded, ...]:
@@ -72,35 +73,53 @@ def recorded(study: Any) -> tuple[Recorded, ...]:
 
 def _told(log: Sequence[dict[str, Any]]) -> tuple[Recorded, ...]:
     """Trials as the log of events has them."""
-    start = min((float(e.get("time", 0)) for e in log), default=0.0)
+    start = min((float(e["time"]) for e in log), default=0.0)
+    trials = [e for e in log if e["event"] == "trial"]
     found = {
-        int(e["number"]): Recorded(
-            int(e["number"]), str(e.get("key", "")), str(e.get("status", "lost")),
-            float(e.get("time", 0)) - start,
-        )
-        for e in log if e.get("event") == "trial" and isinstance(e.get("number"), int)
-    }  # fmt: skip
-    replaced = {e.get("replaces") for e in log if e.get("event") == "trial"}
+        e["number"]: Recorded(e["number"], e["key"], e["status"], float(e["time"]) - start)
+        for e in trials
+    }
+    replaced = [e.get("replaces") for e in trials]
     return tuple(found[number] for number in sorted(found) if number not in replaced)
 
 
-def events(run: RunDirectory) -> Iterator[dict[str, Any]]:
-    """The log of events; lines that a killed process left in part are passed over."""
+@dataclass(frozen=True, slots=True)
+class Log:
+    """The log of events: those that can be read, in their order, and how many lines cannot."""
+
+    events: tuple[dict[str, Any], ...]
+    damaged: int = 0
+
+
+def log_of(run: RunDirectory) -> Log:
+    """The log of events; lines that a killed process left in part, or something damaged, are counted
+    only: what a run knows is in its points and its study.
+    """
     try:
-        lines = (run.path / "events.jsonl").read_text(encoding="utf-8").splitlines()
+        lines = (run.path / "events.jsonl").read_bytes().split(b"\n")
     except OSError:
-        return
-    for line in lines:
-        try:
-            event = json.loads(line)
-        except ValueError:
-            continue
-        if isinstance(event, dict):
-            yield event
+        return Log(())
+    found = [_event(line) for line in lines if line.strip()]
+    return Log(tuple(e for e in found if e is not None), found.count(None))
+
+
+def _event(line: bytes) -> dict[str, Any] | None:
+    """An event as it was written; None where the line is none."""
+    try:
+        found = json_of(line)
+    except ValueError:
+        return None
+    if not isinstance(found, dict):
+        return None
+    kinds: dict[str, tuple[type, ...]] = {"time": (int, float), "event": (str,)}
+    if found.get("event") == "trial":
+        kinds |= {"number": (int,), "key": (str,), "status": (str,)}
+    whole = all(isinstance(found.get(name), kind) for name, kind in kinds.items())
+    return found if whole and abs(found["time"]) < _END_OF_TIME else None
 
 
 def ending(run: RunDirectory) -> str:
     """How the run stands by its last event: ``finished``, ``stopped``, or ``not finished``."""
-    last = [e for e in events(run) if e.get("event") in _STATES]
+    last = [e for e in log_of(run).events if e.get("event") in _STATES]
     kind = str(last[-1]["event"]) if last else ""
     return kind if kind in ("finished", "stopped") else "not finished"

@@ -19,6 +19,7 @@ from dse.fidelities import RESOURCES
 from dse.reduced import extents_of
 from dse.run.codec import result_from_json, result_to_json
 from dse.run.directory import RunDirectory, write_whole
+from dse.run.json_text import json_in
 
 if TYPE_CHECKING:
     from dse.bounds import Work
@@ -153,7 +154,7 @@ def keep(run: RunDirectory, problem: Problem) -> None:
 def problem_of(run: RunDirectory) -> Problem | None:
     """What `keep` wrote; None where there is nothing that can be read."""
     try:
-        data = json.loads((run.path / _FILE).read_text(encoding="utf-8"))
+        data = json_in(run.path / _FILE)
         structures = (Structure(**{**s, "nests": tuple(s["nests"])}) for s in data["structures"])
         return Problem(
             str(data["program"]),

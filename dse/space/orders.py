@@ -13,12 +13,12 @@ from dsl.program import Storage
 from dsl.steps import Reorder, Skew, Step, Unroll
 from polyhedral.carried import Carried, carried
 from polyhedral.legality import shared_levels
-from polyhedral.looptree import Instance, LoopTree
+from polyhedral.looptree import Instance
 from polyhedral.ranges import Interval, common_interval
 from polyhedral.schedule import apply_step
 from polyhedral.scheduled import Piece, ScheduledScop
 from polyhedral.settled import settled_instance
-from qor_gnn.from_tree import kernel_of_tree
+from qor_gnn.from_tree import statement_of
 from qor_gnn.personality import Operator, Personality
 from qor_gnn.region import Access, Statement
 
@@ -259,12 +259,7 @@ class _Band:
 
 def lowered(state: ScheduledScop, piece: Piece) -> Statement:
     """The statement's operations, subscripts over the loops that it now runs in."""
-    program = state.scop.program
-    body = (_instance(piece),)
-    tree = LoopTree(program, body, operators=state.operators)
-    (node,) = kernel_of_tree(tree).functions[0].body
-    assert isinstance(node, Statement)
-    return node
+    return statement_of(state.scop.program, _instance(piece), state.operators)
 
 
 def _instance(piece: Piece) -> Instance:
