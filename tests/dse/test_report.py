@@ -276,7 +276,7 @@ def test_what_was_offered_to_workers_is_no_trial(tmp_path):
 def test_how_a_run_ended_is_its_last_event(run):
     assert ending(open_run(run, write=False)) == "finished"
     with (run / "events.jsonl").open("a") as file:
-        file.write('{"event": "resumed"}\n{"event": "tri')
+        file.write('{"time": 9.0, "event": "resumed"}\n{"event": "tri')
     assert ending(open_run(run, write=False)) == "not finished"
     (run / "events.jsonl").unlink()
     assert ending(open_run(run, write=False)) == "not finished"
