@@ -58,6 +58,8 @@ CODES: dict[str, str] = {
     "W192": "at run time: a shift by a negative number",
     "W193": "at run time: an access out of bounds",
     "W194": "at run time: an infinity or a NaN that would become an integer or fixed point",
+    "W195": "a step that is called with an argument that it does not have, or without one",
+    "W196": "an argument of a step that is of the wrong type",
     "W200": "a step that does not exist",
     "W201": "a loop that does not exist",
     "W202": "a loop's name that several loops have",

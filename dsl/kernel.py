@@ -7,9 +7,11 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from dsl.callsite import caller_span
-from dsl.errors import InputError, LanguageError, did_you_mean
+from dsl.errors import InputError, LanguageError, ScheduleError, did_you_mean
 from dsl.program import Program
 from dsl.schedule import Schedule, ScheduleBuilder
+from dsl.shown import shown
+from dsl.step_calls import takes_one
 
 if TYPE_CHECKING:
     from dsl.inputs import Value
@@ -67,8 +69,8 @@ class Kernel(ABC):
         """
         values: dict[str, object] = {}
         if size is not None:
-            if size not in self.sizes:
-                near = did_you_mean(size, self.sizes)
+            if not _is_name_in(size, self.sizes):
+                near = did_you_mean(str(size), self.sizes)
                 raise LanguageError(
                     "W138",
                     f"the kernel '{self.name}' has no size '{size}'",
@@ -115,6 +117,13 @@ class Kernel(ABC):
                 s.tile(["i", "j"], [32, 32])
         """
         builder = ScheduleBuilder()
+        if not takes_one(function):
+            raise ScheduleError(
+                "W195",
+                f"a schedule of '{self.name}' is a function of one argument, not {shown(function)}",
+                span=caller_span(),
+                help=f"write @{self.name}.schedule over def {self.name}_fast(s): with steps of s",
+            )
         function(builder)
         made = builder.build()
         self.schedules[function.__name__] = made
@@ -210,6 +219,10 @@ def _bound(program: Program, args: tuple[Any, ...], named: dict[str, Any]) -> di
     return inputs
 
 
+def _is_name_in(name: object, known: Mapping[str, object]) -> bool:
+    return isinstance(name, str) and name in known
+
+
 def schedule_of(kernel: Kernel, schedule: Schedule | str | None) -> Schedule:
     """A schedule, one of the kernel's by its name, or (None) the empty one.
 
@@ -220,10 +233,10 @@ def schedule_of(kernel: Kernel, schedule: Schedule | str | None) -> Schedule:
         return schedule
     if schedule is None:
         return Schedule()
-    if schedule not in kernel.schedules:
+    if not _is_name_in(schedule, kernel.schedules):
         raise InputError(
             "W505",
-            f"the kernel '{kernel.name}' has no schedule '{schedule}'",
-            help=did_you_mean(schedule, kernel.schedules),
+            f"the kernel '{kernel.name}' has no schedule {shown(schedule)}",
+            help=did_you_mean(str(schedule), kernel.schedules),
         )
     return kernel.schedules[schedule]

@@ -6,16 +6,23 @@
 from __future__ import annotations
 
 import json
-import types
 import typing
 from collections.abc import Iterator
-from dataclasses import MISSING, dataclass, fields, replace
-from functools import cache
+from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
 from typing import Any, Literal
 
-from dsl.callsite import caller_span
-from dsl.errors import InputError, ScheduleError, did_you_mean
+from dsl.errors import InputError, did_you_mean
+from dsl.shown import shown
+from dsl.step_calls import (
+    NoSuchStepError,
+    UnfitError,
+    field_types,
+    fitted,
+    made_step,
+    nearest_step,
+    step_method,
+)
 from dsl.steps import (
     STEPS,
     BindOp,
@@ -75,12 +82,12 @@ class Schedule:
         """Read `to_json`'s format. Every field is checked; a bad one is an `InputError`."""
         try:
             data = json.loads(text)
-        except (json.JSONDecodeError, RecursionError) as e:
+        except (ValueError, RecursionError) as e:  # ValueError: an integer of too many digits
             raise InputError("W510", f"{source} is not JSON: {e}") from e
         if not isinstance(data, dict) or not isinstance(data.get("steps"), list):
             raise InputError("W511", f"{source} is not a schedule: no list 'steps'")
         if data.get("schema_version") != SCHEMA_VERSION:
-            found = data.get("schema_version")
+            found = shown(data.get("schema_version"))
             raise InputError("W511", f"{source} has schema_version {found}, not {SCHEMA_VERSION}")
         steps = (_read_step(d, f"{source}: step {n}") for n, d in enumerate(data["steps"]))
         return Schedule(tuple(steps))
@@ -130,25 +137,20 @@ def _literal(value: object) -> str:
     return json.dumps(value) if isinstance(value, str) else repr(value)
 
 
-@cache
-def _hints(kind: str) -> dict[str, Any]:
-    """The types of the fields of a step; evaluating them costs more than reading the step."""
-    return typing.get_type_hints(STEPS[kind])
-
-
 def _read_step(data: object, where: str) -> Step:
     if not isinstance(data, dict) or not isinstance(data.get("step"), str):
         raise InputError("W511", f"{where}: not an object with a field 'step'")
     cls = STEPS.get(data["step"])
     if cls is None:
-        help_line = did_you_mean(data["step"], STEPS)
-        raise InputError("W511", f"{where}: no step is called '{data['step']}'", help=help_line)
+        message = f"{where}: no step is called {shown(data['step'])}"
+        raise InputError("W511", message, help=nearest_step(data["step"]))
     known = {f.name: f for f in fields(cls) if f.name != "span"}
-    hints = _hints(cls.kind)
+    hints = field_types(cls.kind)
     for key in data:
         if key != "step" and key not in known:
             help_line = did_you_mean(key, known)
-            raise InputError("W511", f"{where}: {cls.kind} has no field '{key}'", help=help_line)
+            message = f"{where}: {cls.kind} has no field {shown(key)}"
+            raise InputError("W511", message, help=help_line)
     values: dict[str, Any] = {}
     for name, f in known.items():
         if name in data:
@@ -160,29 +162,13 @@ def _read_step(data: object, where: str) -> Step:
 
 def _checked(value: object, hint: Any, where: str) -> object:
     """``value`` as the annotated type, or an error: no coercion, and a bool is no int."""
-    origin, args = typing.get_origin(hint), typing.get_args(hint)
-    if origin is tuple and isinstance(value, list):
-        return tuple(_checked(v, args[0], where) for v in value)
-    if origin is Literal and value in args and isinstance(value, str):
-        return value
-    if origin in (typing.Union, types.UnionType):
-        options = [a for a in args if a is not type(None)]
-        return None if value is None else _checked(value, options[0], where)
-    if isinstance(hint, type) and type(value) is hint:
-        return value
-    raise InputError("W511", f"{where}: {value!r} does not fit")
-
-
-class NoSuchStepError(ScheduleError, AttributeError):
-    """W200: the builder has no step of that name."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__(
-            "W200",
-            f"no step is called '{name}'",
-            span=caller_span(),
-            help=did_you_mean(name, STEPS),
-        )
+    try:
+        found = fitted(value, hint)
+    except UnfitError as e:
+        raise InputError("W511", f"{where}: {shown(value)} does not fit: it is {e}") from None
+    if typing.get_origin(hint) is Literal and found not in typing.get_args(hint):
+        raise InputError("W511", f"{where}: {shown(value)} does not fit")
+    return found
 
 
 class ScheduleBuilder:
@@ -204,18 +190,21 @@ class ScheduleBuilder:
             raise AttributeError(name)
         raise NoSuchStepError(name)
 
-    def _add(self, step: Step) -> ScheduleBuilder:
-        self._steps.append(replace(step, span=caller_span()))
+    def _add(self, step: type[Step], *values: object) -> ScheduleBuilder:
+        self._steps.append(made_step(step, values))
         return self
 
+    @step_method
     def interchange(self, a: str, b: str) -> ScheduleBuilder:
         """See `dsl.steps.Interchange`."""
-        return self._add(Interchange(a, b))
+        return self._add(Interchange, a, b)
 
+    @step_method
     def reorder(self, loops: typing.Sequence[str]) -> ScheduleBuilder:
         """See `dsl.steps.Reorder`."""
-        return self._add(Reorder(tuple(loops)))
+        return self._add(Reorder, loops)
 
+    @step_method
     def split(
         self,
         loop: str,
@@ -225,78 +214,95 @@ class ScheduleBuilder:
         tail: Tail = "remainder",
     ) -> ScheduleBuilder:
         """See `dsl.steps.Split`."""
-        return self._add(Split(loop, factor, outer, inner, tail))
+        return self._add(Split, loop, factor, outer, inner, tail)
 
+    @step_method
     def tile(
         self, loops: typing.Sequence[str], factors: typing.Sequence[int], tail: Tail = "remainder"
     ) -> ScheduleBuilder:
         """See `dsl.steps.Tile`."""
-        return self._add(Tile(tuple(loops), tuple(factors), tail))
+        return self._add(Tile, loops, factors, tail)
 
+    @step_method
     def skew(self, outer: str, inner: str, factor: int) -> ScheduleBuilder:
         """See `dsl.steps.Skew`."""
-        return self._add(Skew(outer, inner, factor))
+        return self._add(Skew, outer, inner, factor)
 
+    @step_method
     def reverse(self, loop: str) -> ScheduleBuilder:
         """See `dsl.steps.Reverse`."""
-        return self._add(Reverse(loop))
+        return self._add(Reverse, loop)
 
+    @step_method
     def shift(self, stmt: str, loop: str, amount: int) -> ScheduleBuilder:
         """See `dsl.steps.Shift`."""
-        return self._add(Shift(stmt, loop, amount))
+        return self._add(Shift, stmt, loop, amount)
 
+    @step_method
     def fuse(self, stmts: typing.Sequence[str], depth: int) -> ScheduleBuilder:
         """See `dsl.steps.Fuse`."""
-        return self._add(Fuse(tuple(stmts), depth))
+        return self._add(Fuse, stmts, depth)
 
+    @step_method
     def distribute(self, stmts: typing.Sequence[str], depth: int = 0) -> ScheduleBuilder:
         """See `dsl.steps.Distribute`."""
-        return self._add(Distribute(tuple(stmts), depth))
+        return self._add(Distribute, stmts, depth)
 
+    @step_method
     def reassociate(self, stmt: str) -> ScheduleBuilder:
         """See `dsl.steps.Reassociate`."""
-        return self._add(Reassociate(stmt))
+        return self._add(Reassociate, stmt)
 
+    @step_method
     def partial_sums(self, stmt: str, loop: str, count: int, block: int = 1) -> ScheduleBuilder:
         """See `dsl.steps.PartialSums`."""
-        return self._add(PartialSums(stmt, loop, count, block))
+        return self._add(PartialSums, stmt, loop, count, block)
 
+    @step_method
     def unroll(self, loop: str, factor: int = 0, tail: Tail = "remainder") -> ScheduleBuilder:
         """See `dsl.steps.Unroll`."""
-        return self._add(Unroll(loop, factor, tail))
+        return self._add(Unroll, loop, factor, tail)
 
+    @step_method
     def pipeline(self, loop: str, ii: int = 1) -> ScheduleBuilder:
         """See `dsl.steps.Pipeline`."""
-        return self._add(Pipeline(loop, ii))
+        return self._add(Pipeline, loop, ii)
 
+    @step_method
     def flatten(self, loop: str, enabled: bool = True) -> ScheduleBuilder:
         """See `dsl.steps.Flatten`."""
-        return self._add(Flatten(loop, enabled))
+        return self._add(Flatten, loop, enabled)
 
+    @step_method
     def partition(
         self, array: str, dim: int, scheme: PartitionKind = "cyclic", factor: int = 0
     ) -> ScheduleBuilder:
         """See `dsl.steps.Partition`."""
-        return self._add(Partition(array, dim, scheme, factor))
+        return self._add(Partition, array, dim, scheme, factor)
 
+    @step_method
     def bind_storage(
         self, array: str, type: str, impl: str = "auto", latency: int = -1
     ) -> ScheduleBuilder:
         """See `dsl.steps.BindStorage`."""
-        return self._add(BindStorage(array, type, impl, latency))
+        return self._add(BindStorage, array, type, impl, latency)
 
+    @step_method
     def bind_op(self, stmt: str, op: str, impl: str = "auto", latency: int = -1) -> ScheduleBuilder:
         """See `dsl.steps.BindOp`."""
-        return self._add(BindOp(stmt, op, impl, latency))
+        return self._add(BindOp, stmt, op, impl, latency)
 
+    @step_method
     def interface(self, argument: str, mode: str, bundle: str = "") -> ScheduleBuilder:
         """See `dsl.steps.Interface`."""
-        return self._add(Interface(argument, mode, bundle))
+        return self._add(Interface, argument, mode, bundle)
 
+    @step_method
     def dataflow(self, processes: typing.Sequence[typing.Sequence[str]] = ()) -> ScheduleBuilder:
         """See `dsl.steps.Dataflow`."""
-        return self._add(Dataflow(tuple(tuple(group) for group in processes)))
+        return self._add(Dataflow, processes)
 
+    @step_method
     def stream(self, array: str, depth: int = 2) -> ScheduleBuilder:
         """See `dsl.steps.Stream`."""
-        return self._add(Stream(array, depth))
+        return self._add(Stream, array, depth)

@@ -260,6 +260,7 @@ class Placeholder:
     """An array of the program; ``A[i, j]`` is an element of it."""
 
     __slots__ = ("array",)
+    __iter__ = None  # by subscripts it would end with an error of its own
 
     def __init__(self, array: Array) -> None:
         self.array = array

@@ -39,6 +39,7 @@ class _Subscriptable:
     """``dtype[200, 240]`` is an array type of that element type; ``dtype(x)`` converts a term."""
 
     __slots__ = ()
+    __iter__ = None  # by subscripts it would never end
 
     def __getitem__(self, shape: int | tuple[int, ...]) -> ArrayType:
         return ArrayType(self, shape if isinstance(shape, tuple) else (shape,))  # type: ignore[arg-type]
@@ -143,6 +144,7 @@ class _FixedFactory:
     """``fixed[16, 8]`` or ``fixed[16, 8, "rnd", "sat"]``."""
 
     __slots__ = ("_signed",)
+    __iter__ = None
 
     def __init__(self, signed: bool) -> None:
         self._signed = signed
@@ -158,6 +160,7 @@ class _FixedFactory:
 
 class _ConstFactory:
     __slots__ = ()
+    __iter__ = None
 
     def __getitem__(self, inner: ArrayType | DType) -> ConstType:
         return ConstType(inner)

@@ -38,6 +38,15 @@ def partition(state: ScheduledScop, step: Partition) -> ScheduledScop:
         if step.factor not in (0, extent):
             raise ScheduleError("W207", "a complete partition takes no factor", span=step.span)
         step = replace(step, factor=0)
+    elif step.factor == 0:
+        raise ScheduleError(
+            "W207",
+            f"a {step.scheme} partition needs a factor: over how many memories {array.name} is "
+            "spread",
+            span=step.span,
+            help=f'write partition("{array.name}", {step.dim}, "{step.scheme}", 2), or "complete" '
+            "for a register for each element",
+        )
     elif not 1 <= step.factor <= extent:
         raise ScheduleError(
             "W207",
