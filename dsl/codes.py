@@ -36,6 +36,7 @@ CODES: dict[str, str] = {
     "W136": "a name that C++ or the language cannot have",
     "W137": "two statements of one name",
     "W138": "a size or a captured name that the kernel does not have",
+    "W139": "a shift by a variable whose number of bits is not known",
     "W140": "a subscript that is not affine",
     "W141": "a loop bound that is not affine",
     "W142": "a wrong number of subscripts, or an array without any",

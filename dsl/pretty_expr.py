@@ -27,6 +27,7 @@ from dsl.expr import (
     Select,
     Unary,
     UnaryOp,
+    walk,
 )
 from dsl.numeric import round_float
 from dsl.types import ArrayType, DType, FloatType, boolean
@@ -184,6 +185,11 @@ def _different(parts: tuple[Cond, ...]) -> str | None:
 
 def stored_text(expr: Expr, target: DType) -> str:
     """The right hand side of an assignment to an element of type ``target``."""
+    if isinstance(expr, Binary) and expr.op is BinaryOp.SHL:
+        for lhs, amount in _shift_spellings(expr):
+            shift = lambda a=lhs, b=amount: values.binary(BinaryOp.SHL, a, b)  # noqa: E731
+            if _same(lambda s=shift: values.assigned(s(), target), expr):  # type: ignore[misc]
+                return f"{_operand(lhs, SHIFT)} << {_operand(amount, SUM)}"
     for operand in _spellings(expr):
         if _same(lambda o=operand: values.assigned(o, target), expr):  # type: ignore[misc]
             return _operand(operand, TERNARY)
@@ -193,7 +199,8 @@ def stored_text(expr: Expr, target: DType) -> str:
 def update_text(load: Load, expr: Binary) -> str | None:
     """The right hand side of ``target op= …`` where that is read as ``target = expr``."""
     for rhs in _spellings(expr.rhs):
-        if _same(lambda o=rhs: values.binary(expr.op, load, o), expr):  # type: ignore[misc]
+        made = lambda o=rhs: values.binary(expr.op, load, o)  # noqa: E731
+        if _same(lambda m=made: values.assigned(m(), load.dtype), expr):  # type: ignore[misc]
             return _operand(rhs, TERNARY)
     return None
 
@@ -240,12 +247,37 @@ def _unary(expr: Unary) -> Text:
 
 def _binary(expr: Binary) -> Text:
     op = expr.op
+    if op is BinaryOp.SHL:
+        return _shift_left(expr)
     a, b = _pair(expr, (expr.lhs, expr.rhs), lambda a, b: values.binary(op, a, b))
     if op in (BinaryOp.MIN, BinaryOp.MAX):
         return f"{op.value}({_operand(a, TERNARY)}, {_operand(b, TERNARY)})", ATOM
     truths = all(e.dtype == boolean and not isinstance(e, Const) for e in (expr.lhs, expr.rhs))
     word, level = _LOGICAL[op] if truths and op in _LOGICAL else (op.value, _LEVEL[op])
     return f"{_operand(a, level)} {word} {_operand(b, level + 1)}", level
+
+
+def _shift_left(expr: Binary) -> Text:
+    """``u16(x << 8)``: the conversion says how many bits are kept, whatever stands around."""
+    for lhs, amount in _shift_spellings(expr):
+        shift = lambda a=lhs, b=amount: values.binary(BinaryOp.SHL, a, b)  # noqa: E731
+        if _same(lambda s=shift: values.cast(expr.dtype, s()), expr):  # type: ignore[misc]
+            text = f"{_operand(lhs, SHIFT)} << {_operand(amount, SUM)}"
+            return f"{type_text(expr.dtype)}({text})", ATOM
+    raise AssertionError(f"no spelling of {expr}")
+
+
+def _shift_spellings(expr: Binary) -> list[tuple[Value, Value]]:
+    """Ways to write the operands of a shift, shortest first.
+
+    Its own conversion of what is shifted is left out, but not where the amount is one of loop
+    variables: how large those get, which the reader of the text knows, is not known here.
+    """
+    shortest: list[Value] = []
+    known = not any(isinstance(e, Index) for e in walk(expr.rhs))
+    if isinstance(expr.lhs, Cast) and known:
+        shortest = _spellings(expr.lhs.operand)
+    return list(product([*shortest, *_spellings(expr.lhs)], _spellings(expr.rhs)))
 
 
 def _pair(

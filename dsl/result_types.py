@@ -188,7 +188,10 @@ def _instead_of_int_op(op: BinaryOp) -> str:
         case BinaryOp.FLOORDIV | BinaryOp.MOD:
             return f"'{op.value}' is for integers; write / or cast the operands, as in i32(x)"
         case BinaryOp.SHL | BinaryOp.SHR:
-            return "shifts are for integers; multiply by a power of two instead"
+            return (
+                "shifts are for integers, and by constants for fixed point; multiply by a power of "
+                "two instead"
+            )
         case _:
             return "the bitwise operators are for integers; cast the operands, as in i32(x)"
 

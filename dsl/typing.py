@@ -2,7 +2,10 @@
 
 Rules: integers and fixed point are ``ap_int`` and ``ap_fixed`` of Vitis HLS (the ``RType`` tables
 of ``ap_int_base.h`` and ``ap_fixed_base.h``): operators widen, so that nothing is lost; ``//`` and
-``%`` are Python's. Floats stay in the wider of their types.
+``%`` are Python's. Shifts to the left widen as well (see `dsl.shifts`), and a literal that is
+shifted is an ``i32`` at least. A shift of fixed point multiplies by a power of two. A literal over
+fixed point has as many bits right of the point as the divisor, and so has the quotient. Floats stay
+in the wider of their types.
 
 Operands are typed expressions or Python literals. A literal is weak: it takes its type from the
 other operand, and two literals fold to a literal. The constructors convert what must be: a float
@@ -21,11 +24,23 @@ from typing import Literal, overload
 from dsl.errors import LanguageError, Span
 from dsl.expr import Binary, BinaryOp, Cast, Compare, CompareOp, Const, Expr, Select, Unary, UnaryOp
 from dsl.literals import Number, Operand, const, fold_binary, fold_unary, literal_type, typed
-from dsl.numeric import compared, frac_of, is_exact, to_float
+from dsl.numeric import compared, frac_of, is_exact, to_float, width_of
 from dsl.result_types import binary_type, common_float, common_type, require_truth, unary_type
-from dsl.types import DType, FixedType, FloatType, IndexType, IntType, boolean
+from dsl.shifts import (
+    MAX_VARIABLE,
+    is_pending,
+    literal_operand,
+    low_bits,
+    pending_binary,
+    pending_select,
+    pending_unary,
+    settled,
+    shifted,
+)
+from dsl.types import MAX_WIDTH, DType, FixedType, FloatType, IndexType, IntType, boolean
 
 __all__ = [
+    "MAX_VARIABLE",
     "Number",
     "Operand",
     "assignable",
@@ -42,6 +57,8 @@ __all__ = [
     "promoted",
     "require_truth",
     "select",
+    "settled",
+    "shift",
     "typed",
     "unary",
     "unary_type",
@@ -63,11 +80,21 @@ def binary(op: BinaryOp, lhs: Operand, rhs: Operand, span: Span | None = None) -
 
     Raises:
         LanguageError: W120, W121 operator not for these types; W122, W123, W124 a literal that
-            does not fit; W127 literals that cannot be folded; W128 too many bits.
+            does not fit; W127 literals that cannot be folded; W128 too many bits; W139 a shift by
+            a variable whose number of bits matters and is not known.
     """
     if isinstance(lhs, int | float) and isinstance(rhs, int | float):
         return fold_binary(op, lhs, rhs, span)
+    if op in (BinaryOp.SHL, BinaryOp.SHR):
+        return shift(op, lhs, rhs, None, span)
     a, b = _paired(lhs, rhs, span)
+    if op is BinaryOp.DIV:
+        a = _dividend(lhs, a, b.dtype, span)
+    if is_pending(a) or is_pending(b):
+        found = pending_binary(op, a, b, span)
+        if found is not None:
+            return found
+        a, b = settled(a, span), settled(b, span)
     dtype = binary_type(op, a.dtype, b.dtype, span)
     if isinstance(dtype, FloatType):
         a, b = promoted(a, dtype, span), promoted(b, dtype, span)
@@ -79,6 +106,58 @@ def _paired(lhs: Operand, rhs: Operand, span: Span | None) -> tuple[Expr, Expr]:
     a = typed(lhs, None if isinstance(rhs, int | float) else rhs.dtype, span)
     b = typed(rhs, None if isinstance(lhs, int | float) else lhs.dtype, span)
     return a, b
+
+
+def _dividend(literal: Operand, x: Expr, divisor: DType, span: Span | None) -> Expr:
+    """A literal over fixed point, with the divisor's bits right of the point."""
+    if not isinstance(literal, int | float) or not isinstance(divisor, FixedType):
+        return x
+    assert isinstance(x.dtype, IntType | FixedType)
+    more = max(0, divisor.frac - frac_of(x.dtype))
+    width = width_of(x.dtype) + more
+    if more == 0 or width > MAX_WIDTH:
+        return x
+    whole = width_of(x.dtype) - frac_of(x.dtype)
+    return const(literal, FixedType(width, whole, x.dtype.signed), span)
+
+
+def shift(
+    op: BinaryOp, lhs: Operand, rhs: Operand, most: int | None = None, span: Span | None = None
+) -> Expr:
+    """``lhs << rhs`` or ``lhs >> rhs``, of which the amount is at most ``most`` (None: what its
+    type says). One operand is an expression.
+
+    Raises:
+        LanguageError: what `binary` raises.
+    """
+    a, b = _paired(lhs, rhs, span)
+    if isinstance(a.dtype, FixedType) and isinstance(b, Const) and isinstance(b.value, int):
+        return _scaled(op, a, b.value, span)
+    b = settled(b, span)
+    if op is BinaryOp.SHR:
+        a = settled(a, span)
+    dtype = binary_type(op, a.dtype, b.dtype, span)
+    if op is BinaryOp.SHR:
+        return Binary(op, a, b, dtype, span)
+    if isinstance(lhs, int):
+        a = literal_operand(int(lhs))
+    return shifted(a, b, most, span)
+
+
+def _scaled(op: BinaryOp, x: Expr, amount: int, span: Span | None) -> Expr:
+    """Fixed point times a power of two, which only moves the point."""
+    if amount < 0 or amount > MAX_WIDTH:
+        raise LanguageError(
+            "W127",
+            f"fixed point is shifted by 0 to {MAX_WIDTH} places, not by {amount}",
+            span=span,
+            help="a shift the other way has the other operator" if amount < 0 else None,
+        )
+    places = amount if op is BinaryOp.SHL else -amount
+    factor = Const(Fraction(2) ** places, FixedType(1, places + 1, False))
+    return Binary(
+        BinaryOp.MUL, x, factor, binary_type(BinaryOp.MUL, x.dtype, factor.dtype, span), span
+    )
 
 
 def promoted(x: Expr, dtype: FloatType, span: Span | None = None) -> Expr:
@@ -107,6 +186,11 @@ def unary(op: UnaryOp, x: Operand, span: Span | None = None) -> Operand:
     """
     if isinstance(x, int | float):
         return fold_unary(op, x, span)
+    if is_pending(x):
+        found = pending_unary(op, x, span)
+        if found is not None:
+            return found
+        x = settled(x, span)
     return Unary(op, x, unary_type(op, x.dtype, span), span)
 
 
@@ -128,7 +212,7 @@ def compare(op: CompareOp, lhs: Operand, rhs: Operand, span: Span | None = None)
     """
     if isinstance(lhs, int | float) and isinstance(rhs, int | float):
         return compared(op, lhs, rhs)
-    a, b = _paired(lhs, rhs, span)
+    a, b = (settled(x, span) for x in _paired(lhs, rhs, span))
     if isinstance(a.dtype, FloatType) or isinstance(b.dtype, FloatType):
         dtype = common_float(a.dtype, b.dtype)
         a, b = promoted(a, dtype, span), promoted(b, dtype, span)
@@ -166,6 +250,11 @@ def select(cond: Operand, then: Operand, orelse: Operand, span: Span | None = No
     ):
         return then if cond else orelse
     a, b = _paired(then, orelse, span)
+    if is_pending(a) or is_pending(b):
+        found = pending_select(truth, a, b, span)
+        if found is not None:
+            return found
+        a, b = settled(a, span), settled(b, span)
     dtype = common_type(a.dtype, b.dtype, span)
     if isinstance(dtype, FloatType):
         a, b = promoted(a, dtype, span), promoted(b, dtype, span)
@@ -185,7 +274,13 @@ def cast(dtype: DType, x: Operand, span: Span | None = None) -> Expr:
         dtype = IntType(32)
     if isinstance(x, int | float):
         return const(x, dtype, span)
+    x = _kept(x, dtype, span)
     return x if x.dtype == dtype else Cast(x, dtype, span)
+
+
+def _kept(x: Expr, target: DType, span: Span | None) -> Expr:
+    """What of an expression's shifts a conversion to ``target`` keeps."""
+    return low_bits(x, target.width) if isinstance(target, IntType) else settled(x, span)
 
 
 @overload
@@ -227,7 +322,8 @@ def assigned(x: Operand, target: DType, span: Span | None = None) -> Expr:
 
     Raises:
         LanguageError: W124 where a float would go into an integer or fixed-point element without
-            a cast; W122, W123 a literal that does not fit.
+            a cast; W122, W123 a literal that does not fit; W139 a shift by a variable that would
+            become a float or fixed point.
     """
     if isinstance(x, float) and isinstance(target, IntType) and not x.is_integer():
         raise LanguageError(
@@ -236,7 +332,7 @@ def assigned(x: Operand, target: DType, span: Span | None = None) -> Expr:
             span=span,
             help=f"write {int(x)}" if math.isfinite(x) else None,
         )
-    value = typed(x, target, span)
+    value = _kept(typed(x, target, span), target, span)
     if not assignable(value.dtype, target):
         raise LanguageError(
             "W124",

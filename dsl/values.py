@@ -12,13 +12,16 @@ from dsl.affine import Affine, Cond, Constraint, Or, negate
 from dsl.errors import LanguageError, Span
 from dsl.expr import BinaryOp, CompareOp, Expr, Index, UnaryOp
 from dsl.nesting import admit_value
-from dsl.types import DType
+from dsl.types import DType, IntType
 
 Number = int | float | bool
 Value = Number | Affine | Expr
 
 MAX_COEFFICIENT = 2**62
 """Affine expressions are computed in 64 bits further down."""
+
+MAX_SHIFT = 62
+"""Shifts of loop variables by constants up to this are affine."""
 
 
 def operand(value: Value) -> typing.Operand:
@@ -60,6 +63,20 @@ def binary(op: BinaryOp, a: Value, b: Value, span: Span | None = None) -> Value:
     return typing.binary(op, operand(a), operand(b), span)
 
 
+def shift(
+    op: BinaryOp, a: Value, b: Affine, ends: tuple[int, int], span: Span | None = None
+) -> Value:
+    """``a << b`` or ``a >> b`` where the loops say that ``b`` lies between two ends.
+
+    An amount that is never negative gets a type of no more bits than it needs.
+    """
+    low, high = ends
+    amount = operand(b)
+    if 0 <= low <= high <= typing.MAX_VARIABLE:
+        amount = typing.cast(IntType(max(1, high.bit_length()), False), amount, span)
+    return typing.shift(op, operand(a), amount, high, span)
+
+
 def affine_binary(op: BinaryOp, a: Affine, b: Affine) -> Affine | None:
     """``a op b`` if that is affine, else None."""
     match op:
@@ -75,6 +92,10 @@ def affine_binary(op: BinaryOp, a: Affine, b: Affine) -> Affine | None:
             return a // b.const
         case BinaryOp.MOD if b.is_const and b.const > 0:
             return a % b.const
+        case BinaryOp.SHL if b.is_const and 0 <= b.const <= MAX_SHIFT:
+            return a * (1 << b.const)
+        case BinaryOp.SHR if b.is_const and 0 <= b.const <= MAX_SHIFT:
+            return a // (1 << b.const)
         case _:
             return None
 

@@ -38,6 +38,8 @@ class Exact:
 
     ``type`` is the expression's static type. ``cpp`` is None for a constant, which is printed as
     its place wants it. ``bare`` is the operand where the expression is a conversion to ``type``.
+    ``is_result``: an operator of ``ap_int`` or ``ap_fixed`` makes it, so that its C++ type is
+    ``ap_int_base`` or ``ap_fixed_base``, from which those types are derived.
     """
 
     cpp: Cpp | None
@@ -46,6 +48,7 @@ class Exact:
     high: int
     scale: int = 0
     bare: Cpp | None = None
+    is_result: bool = False
 
     @property
     def bits(self) -> int:
@@ -56,6 +59,11 @@ class Exact:
     def const(self) -> int | None:
         """The raw value of a constant."""
         return self.low if self.cpp is None else None
+
+
+def result(cpp: Cpp, dtype: CType, low: int, high: int, scale: int = 0) -> Exact:
+    """What an operator makes of its operands."""
+    return Exact(cpp, dtype, low, high, scale, is_result=not is_c(dtype))
 
 
 def constant(raw: int, scale: int = 0, dtype: CType = INT) -> Exact:
@@ -291,7 +299,7 @@ class ExactOps:
     def _with_bits(self, x: Exact, static: FixedType, width: int) -> Exact:
         """The same value in a type of more bits left of the point."""
         wide = FixedType(width, width - static.frac, static.signed)
-        return replace(x, cpp=call(self.needs.type(wide), self.code(x)[0]), type=wide, bare=None)
+        return Exact(call(self.needs.type(wide), self.code(x)[0]), wide, x.low, x.high, x.scale)
 
     # ---------------------------------------------------------------------------- arithmetic
 
@@ -343,7 +351,7 @@ class ExactOps:
         dtype = binary_type(BinaryOp(op), ap_type(tx), ap_type(ty))
         assert isinstance(dtype, IntType | FixedType)
         self.needs.width = max(self.needs.width, dtype.width)
-        return Exact(infix(op, x, y), dtype, low, high, scale)
+        return result(infix(op, x, y), dtype, low, high, scale)
 
     def _narrow(self, x: Exact, cpp: Cpp, static: CType) -> tuple[Cpp, CType]:
         """An ``int`` in the fewest bits."""
@@ -359,9 +367,9 @@ class ExactOps:
         cpp, dtype = self.code(x)
         if is_c(dtype):
             return Exact(prefix("-", cpp), INT, -x.high, -x.low, x.scale)
-        result = unary_type(UnaryOp.NEG, ap_type(dtype))
-        assert isinstance(result, IntType | FixedType)
-        return Exact(prefix("-", cpp), result, -x.high, -x.low, x.scale)
+        wider = unary_type(UnaryOp.NEG, ap_type(dtype))
+        assert isinstance(wider, IntType | FixedType)
+        return result(prefix("-", cpp), wider, -x.high, -x.low, x.scale)
 
     def absolute(self, x: Exact, width: int) -> Exact:
         """``|x|`` of a signed number of ``width`` bits."""
@@ -370,10 +378,10 @@ class ExactOps:
             return x
         cpp, dtype = self.code(x)
         self.needs.headers.add("weft_math.h")
-        result = INT if is_c(dtype) else unary_type(UnaryOp.NEG, ap_type(dtype))
-        assert isinstance(result, IntType | FixedType | IndexType)
+        wider = INT if is_c(dtype) else unary_type(UnaryOp.NEG, ap_type(dtype))
+        assert isinstance(wider, IntType | FixedType | IndexType)
         high = max(abs(x.low), abs(x.high))
-        return Exact(call("weft::abs", cpp), result, 0, high, x.scale)
+        return result(call("weft::abs", cpp), wider, 0, high, x.scale)
 
 
 def _signed(dtype: CType) -> bool:

@@ -21,6 +21,7 @@ from mlir_passes.emit_exact import (
     constant,
     fits_int,
     is_c,
+    result,
 )
 
 Code = tuple[Cpp, CType]
@@ -92,12 +93,21 @@ def _reconciled(
 
 
 def select(ops: ExactOps, condition: Cpp, a: Exact, b: Exact) -> Exact:
-    """``condition ? a : b`` with one type for both, which C++ asks for."""
+    """``condition ? a : b`` with one type for both, which C++ asks for.
+
+    The result of an operator next to an element is converted: an element that is constant does not
+    become the base class that operators make.
+    """
     a, b = ops.aligned(a, b)
     dtype = covering(ops, a, b)
     x, y = (as_type(ops, v, dtype) for v in (a, b))
-    cpp = ternary(condition, x, y)
-    return Exact(cpp, dtype, min(a.low, b.low), max(a.high, b.high), a.scale)
+    results = [v.is_result and ops.code(v)[1] == dtype for v in (a, b)]
+    if any(results) and not all(results):
+        x, y = (
+            call(type_name(ops, dtype), c) if r else c for c, r in zip((x, y), results, strict=True)
+        )
+    low, high = min(a.low, b.low), max(a.high, b.high)
+    return Exact(ternary(condition, x, y), dtype, low, high, a.scale, is_result=all(results))
 
 
 def extreme(ops: ExactOps, largest: bool, a: Exact, b: Exact) -> Exact:
@@ -165,7 +175,7 @@ def truncated(ops: ExactOps, op: str, a: Exact, b: Exact) -> Exact:
         low, high = -(-a.low // b.const) if a.low < 0 else a.low // b.const, a.high // b.const
     if is_c(tx) and is_c(ty):
         return Exact(infix(op, x, y), INT, low, high)
-    return Exact(infix(op, x, y), _division_type(op, tx, ty), low, high)
+    return result(infix(op, x, y), _division_type(op, tx, ty), low, high)
 
 
 def division_operands(ops: ExactOps, a: Exact, b: Exact) -> tuple[Code, Code]:
@@ -199,10 +209,10 @@ def floor_divide(ops: ExactOps, a: Exact, b: Exact) -> Exact:
         return truncated(ops, "/", a, b)
     if b.const is not None and b.const > 0 and b.const & (b.const - 1) == 0:
         return shift_right(ops, a, constant(b.const.bit_length() - 1))
-    result = _by_helper(ops, "weft::floor_div", a, b)
+    quotient = _by_helper(ops, "weft::floor_div", a, b)
     if b.const is not None and b.const > 0:
-        return replace(result, low=a.low // b.const, high=a.high // b.const)
-    return result
+        return replace(quotient, low=a.low // b.const, high=a.high // b.const)
+    return quotient
 
 
 def ceil_divide(ops: ExactOps, a: Exact, b: Exact) -> Exact:
@@ -218,7 +228,7 @@ def _by_helper(ops: ExactOps, helper: str, a: Exact, b: Exact) -> Exact:
     most = max(abs(a.low), abs(a.high))
     is_int = is_c(tx) and is_c(ty)
     dtype = INT if is_int else _division_type("/", tx, ty)
-    return Exact(call(helper, x, y), dtype, -most, most)
+    return result(call(helper, x, y), dtype, -most, most)
 
 
 def floor_modulo(ops: ExactOps, a: Exact, b: Exact) -> Exact:
@@ -239,9 +249,9 @@ def floor_modulo(ops: ExactOps, a: Exact, b: Exact) -> Exact:
     if is_c(tx) and is_c(ty):
         return Exact(cpp, INT, low, high)
     rest = _division_type("%", tx, ty)
-    result = binary_type(BinaryOp.ADD, rest, ap_type(ty))
-    assert isinstance(result, IntType)
-    return Exact(cpp, result, low, high)
+    dtype = binary_type(BinaryOp.ADD, rest, ap_type(ty))
+    assert isinstance(dtype, IntType)
+    return result(cpp, dtype, low, high)
 
 
 def fixed_divide(
@@ -253,7 +263,7 @@ def fixed_divide(
     low, high = bounds(dst)
     dtype = binary_type(BinaryOp.DIV, ap_type(lhs), ap_type(rhs))
     assert isinstance(dtype, FixedType)
-    return Exact(
+    return result(
         infix("/", as_fraction(ops, a, lhs), as_fraction(ops, b, rhs)), dtype, low, high, dst.frac
     )
 
@@ -290,9 +300,9 @@ def bitwise(ops: ExactOps, op: str, a: Exact, b: Exact) -> Exact:
     (x, tx), (y, ty) = ops.pair(a, b)
     if is_c(tx) and is_c(ty):
         return Exact(infix(op, x, y), INT, low, high)
-    result = binary_type(BinaryOp(op), ap_type(tx), ap_type(ty))
-    assert isinstance(result, IntType)
-    return Exact(infix(op, x, y), result, low, high)
+    dtype = binary_type(BinaryOp(op), ap_type(tx), ap_type(ty))
+    assert isinstance(dtype, IntType)
+    return result(infix(op, x, y), dtype, low, high)
 
 
 def complement(ops: ExactOps, x: Exact, width: int) -> Exact:
@@ -309,9 +319,9 @@ def complement(ops: ExactOps, x: Exact, width: int) -> Exact:
         return Exact(prefix("~", cpp), INT, ~x.high, ~x.low)
     assert isinstance(dtype, IntType)
     if dtype.signed:
-        return Exact(prefix("~", cpp), dtype, ~x.high, ~x.low)
+        return result(prefix("~", cpp), dtype, ~x.high, ~x.low)
     ones = (1 << dtype.width) - 1
-    return Exact(prefix("~", cpp), dtype, ones - x.high, ones - x.low)
+    return result(prefix("~", cpp), dtype, ones - x.high, ones - x.low)
 
 
 def shift_left(ops: ExactOps, x: Exact, amount: Exact, width: int) -> Exact:
@@ -330,7 +340,7 @@ def shift_left(ops: ExactOps, x: Exact, amount: Exact, width: int) -> Exact:
         cpp, dtype = ops.code(x)
     assert isinstance(dtype, IntType)
     low, high = bounds(dtype)
-    return Exact(infix("<<", cpp, _amount(ops, amount)), dtype, low, high)
+    return result(infix("<<", cpp, _amount(ops, amount)), dtype, low, high)
 
 
 def shift_right(ops: ExactOps, x: Exact, amount: Exact) -> Exact:
@@ -348,7 +358,7 @@ def shift_right(ops: ExactOps, x: Exact, amount: Exact) -> Exact:
     low, high = min(x.low, 0), max(x.high, -1)
     if amount.const is not None:
         low, high = x.low >> amount.const, x.high >> amount.const
-    return Exact(infix(">>", cpp, _amount(ops, amount)), dtype, low, high)
+    return result(infix(">>", cpp, _amount(ops, amount)), dtype, low, high)
 
 
 def _amount(ops: ExactOps, amount: Exact) -> Cpp:

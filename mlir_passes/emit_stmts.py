@@ -163,7 +163,7 @@ class Printer:
             cpp = bare or self.values.ops.code(number)[0]
         text = f"{qualifier}{type_name(self.values.ops, static)} {variable} ="
         self.lines.append(statement(text, cpp, self.indent))
-        return replace(result, cpp=name(variable), bare=None)
+        return replace(result, cpp=name(variable), bare=None, is_result=False)
 
     def _variable_name(self, value: Value) -> str:
         """After the array that is read, else a number."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from dsl import values
+from dsl import typing, values
 from dsl.affine import Affine
 from dsl.errors import LanguageError
 from dsl.expr import Access
@@ -174,7 +174,8 @@ def declare_assigned(ctx: Context, target: ast.Name, found: Value) -> tuple[Acce
             target,
             f"say it: {target.id}: {example} = {operand}",
         )
-    dtype = IntType(32) if isinstance(operand.dtype, IndexType) else operand.dtype
+    dtype = typing.settled(operand, ctx.span(target)).dtype
+    dtype = IntType(32) if isinstance(dtype, IndexType) else dtype
     span = ctx.span(target)
     array = ctx.names.declare(Array(target.id, dtype, (), Storage.LOCAL, False, 0, span))
     return Access(array.name, (), span), dtype

@@ -147,6 +147,8 @@ def binary(ctx: Context, op: ast.operator, a: Value, b: Value, node: ast.expr | 
     if known is None:
         instead = "write the loops over the elements"
         raise ctx.error("W105", "'@' is not supported in a kernel", node, instead)
+    if known in (BinaryOp.SHL, BinaryOp.SHR) and isinstance(b, Affine):
+        return values.shift(known, a, b, b.interval(ctx.names.ranges()), ctx.span(node))
     return values.binary(known, a, b, ctx.span(node))
 
 

@@ -32,7 +32,7 @@ _BINARY: dict[type[ast.operator], Callable[..., Number]] = {
 _UNARY: dict[type[ast.unaryop], Callable[..., Number]] = {
     ast.USub: operator.neg,
     ast.UAdd: operator.pos,
-    ast.Invert: operator.invert,
+    ast.Invert: lambda x: not x if isinstance(x, bool) else operator.invert(x),  # a u1
     ast.Not: operator.not_,
 }
 _COMPARE: dict[type[ast.cmpop], Callable[..., bool]] = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -16,6 +16,7 @@ from dsl.frontend.unsupported import EXPRESSIONS
 from dsl.intrinsics import grid, intrinsic_of
 
 Kind = Literal["", "min", "max"]
+Range = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,13 @@ class Header:
     lowers: tuple[Affine, ...]
     uppers: tuple[Affine, ...]
     step: int
+
+
+def interval(header: Header, ranges: Mapping[str, Range]) -> Range:
+    """A range that holds the loop variable's values, both ends included."""
+    low = max(bound.interval(ranges)[0] for bound in header.lowers)
+    high = min(bound.interval(ranges)[1] for bound in header.uppers) - 1
+    return low, max(low, high)
 
 
 @dataclass(frozen=True, slots=True)

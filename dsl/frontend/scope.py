@@ -12,10 +12,11 @@ from dsl.types import int_type_named
 
 @dataclass(frozen=True, slots=True)
 class LoopName:
-    """A loop variable in scope."""
+    """A loop variable in scope. ``range`` holds its values, both ends included."""
 
     var: str
     span: Span | None
+    range: tuple[int, int]
 
 
 @dataclass(slots=True)
@@ -67,6 +68,10 @@ class Names:
     def loops(self) -> tuple[str, ...]:
         """The loop variables in scope, outermost first."""
         return tuple(s.loop.var for s in self._scopes if s.loop is not None)
+
+    def ranges(self) -> dict[str, tuple[int, int]]:
+        """For every loop variable in scope a range that holds its values."""
+        return {s.loop.var: s.loop.range for s in self._scopes if s.loop is not None}
 
     def find(self, name: str) -> Array | LoopName | None:
         """What a name of the source means here, else None."""
@@ -130,7 +135,7 @@ class Names:
         """
         earlier = self.find(array.name)
         if earlier is None and array.name in self._loop_spans:
-            earlier = LoopName(array.name, self._loop_spans[array.name])
+            earlier = LoopName(array.name, self._loop_spans[array.name], (0, 0))
         if earlier is not None:
             raise self._taken_error(array, earlier)
         unique = Array(

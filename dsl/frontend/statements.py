@@ -11,7 +11,7 @@ from dsl.frontend.context import Context
 from dsl.frontend.declare import check_name, declare_annotated, declare_assigned
 from dsl.frontend.evaluate import binary, evaluate, example_access, value
 from dsl.frontend.inlining import call_kernel
-from dsl.frontend.loops import headers
+from dsl.frontend.loops import headers, interval
 from dsl.frontend.scope import LoopName
 from dsl.frontend.source import NAME
 from dsl.frontend.subscript import access_of
@@ -58,7 +58,8 @@ def _for(ctx: Context, node: ast.For) -> tuple[Node, ...]:
     loops = headers(ctx, node)
     for header in loops:
         check_name(ctx.source, header.target.id, "this loop variable", header.target)
-        ctx.names.enter(LoopName(header.target.id, ctx.span(header.target)))
+        held = interval(header, ctx.names.ranges())
+        ctx.names.enter(LoopName(header.target.id, ctx.span(header.target), held))
     inside = body(ctx, node.body)
     span = ctx.source.between(node, node.iter)
     for header in reversed(loops):

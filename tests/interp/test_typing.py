@@ -263,9 +263,34 @@ ERRORS = [
         "help: the bitwise operators are for integers; cast the operands, as in i32(x)",
     ),
     (
-        lambda: binary(B.SHL, of(fixed[8, 4]), 1),
-        "error[W120]: '<<' is not defined for fixed[8, 4] and u1\n"
-        "help: shifts are for integers; multiply by a power of two instead",
+        lambda: binary(B.SHL, of(fixed[8, 4]), of(u(3))),
+        "error[W120]: '<<' is not defined for fixed[8, 4] and u3\n"
+        "help: shifts are for integers, and by constants for fixed point; multiply by a power of "
+        "two instead",
+    ),
+    (
+        lambda: binary(B.SHR, of(fixed[8, 4]), -1),
+        "error[W127]: fixed point is shifted by 0 to 4096 places, not by -1\n"
+        "help: a shift the other way has the other operator",
+    ),
+    (
+        lambda: compare(C.GT, binary(B.SHL, of(i(8)), of(u(8))), 3),
+        "error[W139]: how many bits this shift to the left needs is not known: its amount, of type "
+        "u8, may be more than 63\n"
+        "help: say how many bits of the result count, as in i32(x << n), or how large the amount "
+        "is, as in x << u3(n)",
+    ),
+    (
+        lambda: assigned(binary(B.SHL, 1, of(i(32))), f32),
+        "error[W139]: how many bits this shift to the left needs is not known: its amount, of type "
+        "i32, may be more than 63\n"
+        "help: say how many bits of the result count, as in i32(x << n), or how large the amount "
+        "is, as in x << u3(n)",
+    ),
+    (
+        lambda: compare(C.GT, binary(B.SHL, of(i(8)), 4090), 3),
+        "error[W128]: the result of this shift by 4090 would have more than 4096 bits\n"
+        "help: types have at most 4096 bits",
     ),
     (
         lambda: unary(U.INVERT, of(f32)),

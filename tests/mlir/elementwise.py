@@ -5,10 +5,12 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from dsl.affine import Affine
-from dsl.expr import Access, Expr, Load
+from dsl.expr import Access, Binary, Expr, Load
 from dsl.numeric import bounds, width_of
 from dsl.program import Array, Loop, Program, Stmt
+from dsl.shifts import Pending
 from dsl.types import DType, FloatType
+from dsl.typing import cast, settled
 from mlir_passes.build import build_module
 from mlir_passes.jit import jit
 from mlir_passes.verify import verify_module
@@ -19,12 +21,19 @@ def elementwise(inputs: Mapping[str, DType], outputs: Callable[..., Mapping[str,
     """``for i in range(n): <name>[i] = <expression of the inputs at i>`` for each output."""
     i = Affine.of("i")
     loads = [Load(Access(name, (i,)), dtype) for name, dtype in inputs.items()]
-    exprs = outputs(*loads)
+    exprs = {name: _finished(e) for name, e in outputs(*loads).items()}
     arrays = [Array(name, dtype, (n,)) for name, dtype in inputs.items()]
     arrays += [Array(name, e.dtype, (n,)) for name, e in exprs.items()]
     body = tuple(Stmt(f"S{k}", Access(name, (i,)), e) for k, (name, e) in enumerate(exprs.items()))
     loop = Loop("i", (Affine.of(0),), (Affine.of(n),), 1, body)
     return Program("elementwise", tuple(arrays), (loop,))
+
+
+def _finished(expr: Expr) -> Expr:
+    """The expression with all of its bits; of a shift by any amount those of what is shifted."""
+    if isinstance(expr, Binary) and isinstance(expr.dtype, Pending) and not expr.dtype.known:
+        return cast(expr.lhs.dtype, expr)
+    return settled(expr)
 
 
 def run(program: Program, values: Mapping[str, list]):

@@ -139,8 +139,7 @@ class ExprMaker:
                 op = rng.choice((BinaryOp.FLOORDIV, BinaryOp.MOD))
                 return binary(op, a, self._divisor(depth))
             case "shift":
-                op = rng.choice((BinaryOp.SHL, BinaryOp.SHR))
-                return binary(op, narrowed(a), self._amount(depth))
+                return self._shift(narrowed(a), depth)
             case "minmax":
                 b = self.value(Family.INT, depth - 1)
                 return binary(rng.choice((BinaryOp.MIN, BinaryOp.MAX)), a, b)
@@ -156,6 +155,28 @@ class ExprMaker:
             return integer(rng.choice((2, 3, 4, 5, 7, 8, 10, -1, -2, -3, 1)))
         x = t.cast(IntType(rng.choice((2, 5, 8, 16, 32))), self.value(Family.INT, depth - 1))
         return binary(BinaryOp.OR, x, integer(1))
+
+    def _shift(self, a: Expr, depth: int) -> Expr:
+        """Of data, of a literal, of a truth value; a wide amount where only low bits are kept."""
+        rng = self._rng
+        amount = self._amount(depth)
+        roll = rng.random()
+        if roll < 0.4:
+            return binary(BinaryOp.SHR, a, amount)
+        if roll < 0.5:
+            return t.binary(BinaryOp.SHL, rng.choice((1, 1, 3, -1, -5, True, 2**31)), amount)
+        if roll < 0.6:
+            return binary(BinaryOp.SHL, self.condition(depth - 1), amount)
+        if roll < 0.8:
+            return binary(BinaryOp.SHL, a, amount)
+        wide = t.cast(IntType(rng.choice((6, 7, 8, 9)), False), self.value(Family.INT, depth - 1))
+        x: t.Operand = binary(BinaryOp.SHL, rng.choice((a, t.const(1, IntType(32)))), wide)
+        if rng.random() < 0.5:
+            op = rng.choice((BinaryOp.ADD, BinaryOp.SUB, BinaryOp.AND, BinaryOp.OR, BinaryOp.XOR))
+            x = binary(op, x, self.value(Family.INT, depth - 1))
+        if rng.random() < 0.3:
+            x = unary(rng.choice((UnaryOp.NEG, UnaryOp.INVERT)), x)
+        return t.cast(IntType(rng.choice((1, 7, 8, 16, 31, 32, 40, 64, 70))), x)
 
     def _amount(self, depth: int) -> Expr:
         """A shift amount of a few bits."""
@@ -173,13 +194,20 @@ class ExprMaker:
         b = self.value(rng.choice((Family.FIXED, Family.FIXED, Family.INT)), depth - 1)
         if rng.random() < 0.2:
             a, b = b, a
-        kind = rng.choices(("arith", "divide", "minmax", "unary"), (65, 12, 12, 11))[0]
-        match kind:
+        kinds = ("arith", "divide", "minmax", "unary", "shift")
+        match rng.choices(kinds, (58, 12, 12, 11, 7))[0]:
             case "arith":
                 return self._arith(rng.choice((BinaryOp.ADD, BinaryOp.SUB, BinaryOp.MUL)), a, b)
             case "divide":
                 fixed = a if isinstance(a.dtype, FixedType) else b
+                if rng.random() < 0.2:
+                    dividend = rng.choice((1, -1, 3, 100, 0.5, -2.25))
+                    return t.binary(BinaryOp.DIV, dividend, self._fraction())
                 return binary(BinaryOp.DIV, narrowed(fixed), self._fixed_divisor())
+            case "shift":
+                fixed = narrowed(a if isinstance(a.dtype, FixedType) else b)
+                op = rng.choice((BinaryOp.SHL, BinaryOp.SHR))
+                return binary(op, fixed, integer(rng.choice((0, 1, 2, 3, 7, 20))))
             case "minmax":
                 return binary(rng.choice((BinaryOp.MIN, BinaryOp.MAX)), a, b)
             case _:
@@ -190,6 +218,11 @@ class ExprMaker:
         rng = self._rng
         if rng.random() < 0.4:
             return integer(rng.choice((1, 2, 3, 5, -2, -7)))
+        return self._fraction()
+
+    def _fraction(self) -> Expr:
+        """Fixed point that is not zero."""
+        rng = self._rng
         dtype = FixedType(8, 4, True)
         return Const(Fraction(rng.choice((1, 3, 8, 16, 40, 127, -1, -16, -50)), 16), dtype)
 
@@ -310,4 +343,4 @@ def storable(x: Expr, dtype: DType) -> Expr:
     if isinstance(x.dtype, FloatType) and not isinstance(dtype, FloatType):
         wide = x.dtype.name != "f16" and getattr(dtype, "width", 0) % 3 == 1
         return t.cast(dtype, clamped(x, 2.0**40 if wide else 1024.0))
-    return x
+    return t.assigned(x, dtype)
