@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 import islpy as isl
 
+from polyhedral.dependences import Dependence, DepKind, dependences
 from polyhedral.legality import shared_levels
 from polyhedral.memory_order import memory_order
 from polyhedral.scheduled import LoopId, Piece, ScheduledScop
+from polyhedral.scop import Scop
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +20,9 @@ class Carried:
     """Iterations of two statements that must stay in order, and the loop that keeps them so.
 
     ``distance`` is the least number of iterations of the loop between them; ``reduction`` says
-    that only the order of one reduction is at stake.
+    that only the order of one reduction is at stake. ``flow``: where a value is handed on, the least
+    distances along the loop and along each shared loop inside it, which may be negative; one
+    iteration of a flattened nest may so follow another much sooner than ``distance`` says.
     """
 
     source: str
@@ -24,6 +30,7 @@ class Carried:
     loop: LoopId
     distance: int
     reduction: bool
+    flow: tuple[int, ...] = ()
 
 
 def carried(state: ScheduledScop, statements: frozenset[str]) -> tuple[Carried, ...]:
@@ -35,21 +42,50 @@ def carried(state: ScheduledScop, statements: frozenset[str]) -> tuple[Carried, 
     order = memory_order(state.scop)
     known = [(key, pairs, False) for key, pairs in order.pairs.items()]
     known += [((index, index), pairs, True) for index, pairs in order.reductions.items()]
-    found: dict[tuple[str, str, LoopId, bool], int] = {}
-    for (source, sink), pairs, reduction in known:
-        names = (state.scop.statements[source].name, state.scop.statements[sink].name)
-        if not statements.issuperset(names):
-            continue
-        for p in state.of_statement(names[0]):
-            for q in state.of_statement(names[1]):
-                for level, distance in _levels(pairs, p, q):
-                    key = (*names, p.dims[level].uid, reduction)
-                    found[key] = min(distance, found.get(key, distance))
-    return tuple(Carried(*key[:3], distance, key[3]) for key, distance in found.items())
+    found: dict[_Key, int] = {}
+    for key, pairs, reduction in known:
+        for own, levels in _each(state, statements, key, pairs, reduction):
+            found[own] = min(levels[0], found.get(own, levels[0]))
+    flows: dict[_Key, tuple[int, ...]] = {}
+    for dependence in _flows(state.scop):
+        key = (dependence.source.index, dependence.sink.index)
+        for own, levels in _each(state, statements, key, dependence.pairs, dependence.reduction):
+            flows[own] = tuple(map(min, zip(levels, flows.get(own, levels), strict=True)))
+    return tuple(
+        Carried(*own[:3], distance, own[3], flows.get(own, ())) for own, distance in found.items()
+    )
 
 
-def _levels(pairs: isl.Map, p: Piece, q: Piece) -> list[tuple[int, int]]:
-    """Each shared loop that carries some of the pairs, with the least distance."""
+_Key = tuple[str, str, LoopId, bool]
+
+
+@lru_cache(maxsize=64)
+def _flows(scop: Scop) -> tuple[Dependence, ...]:
+    """From each value to what reads it, computed once a program."""
+    return tuple(d for d in dependences(scop) if d.kind is DepKind.FLOW)
+
+
+def _each(
+    state: ScheduledScop,
+    statements: frozenset[str],
+    ends: tuple[int, int],
+    pairs: isl.Map,
+    reduction: bool,
+) -> Iterator[tuple[_Key, tuple[int, ...]]]:
+    """Each loop that carries some of the pairs between two of the statements, with the least
+    distances along it and the shared loops inside it.
+    """
+    source, sink = (state.scop.statements[k].name for k in ends)
+    if not statements.issuperset((source, sink)):
+        return
+    for p in state.of_statement(source):
+        for q in state.of_statement(sink):
+            for level, distances in _levels(pairs, p, q):
+                yield (source, sink, p.dims[level].uid, reduction), distances
+
+
+def _levels(pairs: isl.Map, p: Piece, q: Piece) -> list[tuple[int, tuple[int, ...]]]:
+    """Each shared loop that carries some of the pairs, with the least distances from it inwards."""
     shared = shared_levels(p, q)
     if shared == 0:
         return []
@@ -64,6 +100,7 @@ def _levels(pairs: isl.Map, p: Piece, q: Piece) -> list[tuple[int, int]]:
     for level in range(shared):
         here = deltas.lower_bound_val(isl.dim_type.set, level, isl.Val(1))
         if not here.is_empty():
-            found.append((level, here.dim_min_val(level).to_python()))
+            least = (here.dim_min_val(k).to_python() for k in range(level, shared))
+            found.append((level, tuple(least)))
         deltas = deltas.fix_val(isl.dim_type.set, level, isl.Val(0))
     return found

@@ -141,14 +141,12 @@ def _part(nest: Nest, order: Order, sides: Sides, ports: int, guarded: bool = Fa
     chain = 0
     pipeline = _moving(order, sides)
     for level, (loop, (blocks, u)) in enumerate(zip(order.loops, sides, strict=True)):
-        inside = prod(b for b, _ in sides[level + 1 :])
         for carry in loop.carries:
             links = carry.links(u, guarded)
             chain = max(chain, links)
             if blocks > 1 and not order.drains:
-                around = max(1.0, inside * carry.distance)
                 delay = carry.delay + carry.closing(u, pipeline, guarded)
-                interval = max(interval, ceil(delay / around))
+                interval = max(interval, ceil(delay / carry.around(sides[level:])))
     trips, entered = 1.0, nest.runs
     for level, (blocks, _) in enumerate(sides):
         flat = all(loop.extent is not None for loop in order.loops[level + 1 :])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -20,7 +21,8 @@ class Carry:
     That takes ``delay`` cycles, and ``more`` for each further iteration in one body; of a sum that
     the tool makes a ``tree`` of, for each level of that. The old sum is added to the tree's root, but
     is a ``leaf`` of it for some tools where it is in ``logic``, or in a register: where it moves with no
-    loop of the pipeline. ``moving`` names the loops that it moves with.
+    loop of the pipeline. ``moving`` names the loops that it moves with. ``flow`` is the least distance
+    along the loop and along each one inside it; see `polyhedral.carried.Carried`.
     """
 
     distance: int
@@ -30,6 +32,22 @@ class Carry:
     leaf: bool = True
     moving: frozenset[str] = frozenset()
     logic: bool = False
+    flow: tuple[int, ...] = ()
+
+    def around(self, sides: Sequence[tuple[float, int]]) -> float:
+        """Iterations of a pipeline until the value is needed, at the least.
+
+        Args:
+            sides: blocks and copies in a block, of the loop and of each one inside it.
+        """
+        inside = prod(blocks for blocks, _ in sides[1:])
+        ahead = inside * max(1.0, self.distance / sides[0][1])
+        behind = 0.0
+        for k, least in enumerate(self.flow[1:], 1):
+            blocks, copies = sides[k]
+            moved = max(1 - blocks, least // copies)
+            behind += min(0, moved) * prod(b for b, _ in sides[k + 1 :])
+        return max(1.0, ahead + behind)
 
     def links(self, copies: int, guarded: bool = False) -> int:
         """Cycles of so many copies in one body besides ``delay``; guarded ones make no tree."""

@@ -325,9 +325,11 @@ def _carry(found: Carried, delays: Mapping[str, _Delays], trees: bool, leaves: b
     if found.reduction:
         around = sink.accumulating + sink.memory
         more = sink.accumulating
-        return Carry(found.distance, around, more, trees, leaves, sink.moving, sink.logic)
+        return Carry(
+            found.distance, around, more, trees, leaves, sink.moving, sink.logic, found.flow
+        )
     most = max(source.whole, sink.whole)
-    return Carry(found.distance, most + sink.memory, most)
+    return Carry(found.distance, most + sink.memory, most, flow=found.flow)
 
 
 def _operations(
