@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from itertools import product
+from typing import Literal
 
 import islpy as isl
 
 from dsl.affine import Affine, Constraint
 from dsl.errors import IRError
+from polyhedral.conjunctions import Conjunction, both, complement, conjunctions
 
 Env = Mapping[str, Affine]
-Conjunction = tuple[Constraint, ...]
 Case = tuple[Conjunction, Affine]
 _OP = isl.ast_expr_op_type
 _TYPE = isl.ast_expr_type
@@ -69,21 +70,21 @@ def cases(expr: isl.AstExpr, env: Env) -> list[Case]:
         return [((), env[expr.get_id().get_name()])]
     op, args = expr.get_op_type(), _arguments(expr)
     if op in (_OP.cond, _OP.select):
-        met = alternatives(args[0], env)
         return [
-            ((*when, *inner), value)
-            for conditions, branch in ((met, args[1]), (complement(met), args[2]))
-            for when in conditions
+            (when, value)
+            for holds, branch in ((True, args[1]), (False, args[2]))
             for inner, value in cases(branch, env)
+            for when in both(alternatives(args[0], env, holds), [inner])
         ]
     found: list[Case] = []
     for parts in product(*(cases(a, env) for a in args)):
-        when = tuple(c for conditions, _ in parts for c in conditions)
         values = [value for _, value in parts]
-        if op in (_OP.min, _OP.max):
-            found += [((*when, *chosen), v) for chosen, v in _extremum(values, op == _OP.max)]
-        else:
-            found.append((when, _combined(op, values, expr)))
+        for when in both(*([conditions] for conditions, _ in parts)):
+            if op in (_OP.min, _OP.max):
+                for chosen, v in _extremum(values, op == _OP.max):
+                    found += [(also, v) for also in both([when], [chosen])]
+            else:
+                found.append((when, _combined(op, values, expr)))
     return found
 
 
@@ -143,55 +144,41 @@ def upper(cond: isl.AstExpr) -> tuple[isl.AstExpr, int]:
     return cond.get_op_arg(1), 1 if op == _OP.le else 0
 
 
-def alternatives(cond: isl.AstExpr, env: Env) -> list[Conjunction]:
-    """A condition as conjunctions that exclude each other; none is false, an empty one true."""
+def alternatives(cond: isl.AstExpr, env: Env, holds: bool = True) -> list[Conjunction]:
+    """A condition, or where it does not hold, as conjunctions that exclude each other; none is
+    false, an empty one true.
+    """
     if cond.get_type() == _TYPE.int:
-        return [()] if cond.get_val().to_python() else []
+        return [()] if bool(cond.get_val().to_python()) is holds else []
     op, args = cond.get_op_type(), _arguments(cond)
-    if op in (_OP.and_, _OP.and_then):
-        parts = product(*(alternatives(a, env) for a in args))
-        return [tuple(c for conjunction in choice for c in conjunction) for choice in parts]
-    if op in (_OP.or_, _OP.or_else):
-        first, second = (alternatives(a, env) for a in args)
-        rest = [(*a, *b) for a in complement(first) for b in second]
-        return [*first, *rest]
+    if op in (_OP.and_, _OP.and_then, _OP.or_, _OP.or_else):
+        if (op in (_OP.and_, _OP.and_then)) is holds:
+            return both(*(alternatives(a, env, holds) for a in args))
+        first, second = (alternatives(a, env, holds) for a in args)
+        return [*first, *both(alternatives(args[0], env, not holds), second)]
+    found = _comparison(cond, env)
+    return found if holds else complement(found)
+
+
+def _comparison(cond: isl.AstExpr, env: Env) -> list[Conjunction]:
+    op = cond.get_op_type()
     if op not in (_OP.eq, _OP.ge, _OP.gt, _OP.le, _OP.lt):
         raise _unsupported(cond)
-    left, right = args
+    left, right = _arguments(cond)
     if op in (_OP.le, _OP.lt):
         left, right = right, left
-    if op == _OP.eq:
-        return [
-            (*a, *b, Constraint(x - y, "=="))
-            for a, x in cases(left, env)
-            for b, y in cases(right, env)
-        ]
-    slack = 0 if op in (_OP.ge, _OP.le) else -1
-    try:
-        # left >= right: a minimum on the left and a maximum on the right are conjunctions.
-        pairs = product(bounds(left, env, _OP.min), bounds(right, env, _OP.max))
-        return [tuple(Constraint(x - y + slack) for x, y in pairs)]
-    except NotABoundError:
-        return [
-            (*a, *b, Constraint(x - y + slack))
-            for a, x in cases(left, env)
-            for b, y in cases(right, env)
-        ]
-
-
-def complement(conditions: list[Conjunction]) -> list[Conjunction]:
-    """Where none of the conjunctions holds, as conjunctions that exclude each other."""
-    rest: list[Conjunction] = [()]
-    for conjunction in conditions:
-        rest = [(*outer, *part) for outer in rest for part in negations(conjunction)]
-    return rest
-
-
-def negations(conjunction: Conjunction) -> list[Conjunction]:
-    """Where the conjunction does not hold, as conjunctions that exclude each other."""
-    found: list[Conjunction] = []
-    for k, last in enumerate(conjunction):
-        if last.kind == "==":
-            found.append((*conjunction[:k], Constraint(last.expr - 1)))
-        found.append((*conjunction[:k], Constraint(-last.expr - 1)))
-    return found
+    slack = 0 if op in (_OP.ge, _OP.le, _OP.eq) else -1
+    if op != _OP.eq:
+        try:
+            # left >= right: a minimum on the left and a maximum on the right are conjunctions.
+            pairs = product(bounds(left, env, _OP.min), bounds(right, env, _OP.max))
+            return both(*(conjunctions(Constraint(x - y + slack)) for x, y in pairs))
+        except NotABoundError:
+            pass
+    kind: Literal["==", ">="] = "==" if op == _OP.eq else ">="
+    return [
+        conjunction
+        for a, x in cases(left, env)
+        for b, y in cases(right, env)
+        for conjunction in both([a], [b], conjunctions(Constraint(x - y + slack, kind)))
+    ]

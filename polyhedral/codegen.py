@@ -1,35 +1,27 @@
-"""From level 2 to loops: isl's AST build, then a `LoopTree`.
+"""From level 2 to loops: isl's AST build, then a `LoopTree`, proven to run as scheduled.
 
-Each top-level nest is built by itself, over as few time dimensions as tell its pieces apart; that
-keeps isl's work small. (Grosser, Verdoolaege, Cohen, Polyhedral AST generation is more than
-scanning polyhedra, 2015.)
+Each top-level nest is built by itself. `polyhedral.coverage` proves that its loops run every
+iteration once, `polyhedral.tree_order` that they run them in the scheduled order; a nest for which
+either fails is built in another style (`polyhedral.nest_ast`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import product
+from itertools import groupby, product
+from operator import itemgetter
 
 import islpy as isl
 
 from dsl.affine import Affine, Constraint
 from dsl.errors import IRError
 from dsl.expr import loads
-from polyhedral.ast_expr import (
-    Conjunction,
-    Env,
-    NotABoundError,
-    alternatives,
-    bounds,
-    cases,
-    complement,
-    upper,
-)
-from polyhedral.coverage import covers, domain_guards, relaxed
+from polyhedral.ast_expr import Env, NotABoundError, alternatives, bounds, cases, upper
+from polyhedral.conjunctions import Conjunction, both, conjunctions
+from polyhedral.coverage import covers, covers_statements
 from polyhedral.independent import LoopOrigin, independent
 from polyhedral.isl_ast import flat_block
-from polyhedral.isl_text import dims, map_of
 from polyhedral.lifetimes import components
 from polyhedral.looptree import (
     Instance,
@@ -39,19 +31,32 @@ from polyhedral.looptree import (
     TreeLoop,
     TreeNode,
 )
+from polyhedral.nest_ast import Nest, Style, TooLargeError, build_nest
 from polyhedral.processes import process_names
 from polyhedral.scheduled import Piece, ScheduledScop
 from polyhedral.settled import settled
+from polyhedral.tree_order import prove_order
 from polyhedral.trips import trip_count
 
 
-def loop_tree(state: ScheduledScop) -> LoopTree:
-    """The loops, guards and statement instances that run the program under its schedule."""
+def loop_tree(state: ScheduledScop, styles: Sequence[Style] = tuple(Style)) -> LoopTree:
+    """The loops, guards and statement instances that run the program under its schedule.
+
+    Args:
+        state: the schedule.
+        styles: how nests may be built; the first that is proven is taken.
+
+    Raises:
+        IRError: W314, in no style the loops are proven to run as scheduled.
+    """
     nests: dict[int, list[Piece]] = {}
     for piece in state.pieces:
         nests.setdefault(piece.place[0], []).append(piece)
-    walker = _Walker()
-    body = settled(tuple(node for pieces in nests.values() for node in walker.nest(pieces)))
+    walker = _Walker(state, styles)
+    body = tuple(node for pieces in nests.values() for node in walker.nest(pieces))
+    if not covers_statements(state):
+        raise IRError("W314", "the pieces of the schedule are not the iterations of the program")
+    origins = {iv: origin for iv, origin in walker.origins.items() if iv in walker.aligned}
     return LoopTree(
         state.scop.program,
         body,
@@ -59,117 +64,98 @@ def loop_tree(state: ScheduledScop) -> LoopTree:
         state.storage,
         state.operators,
         state.interfaces,
-        tuple(_placement(state, body, walker.origins, a.name) for a in state.scop.program.locals),
-        independent(state, body, walker.origins),
+        tuple(_placement(state, body, origins, a.name) for a in state.scop.program.locals),
+        independent(state, body, origins),
         process_names(state),
         state.streams,
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Nest:
-    """What the AST of one nest is built from: ``times[k]`` is the loop level of time dimension k,
-    or None where the dimension is a static place.
-    """
+_INSTANCES = 32
+"""Of one piece, on average: a nest that comes out larger is built in another style if it can be."""
 
-    pieces: list[Piece]
-    times: list[int | None]
-    ast: isl.AstNode
-    guarded: bool  # the loops run over more than the domains, each instance is guarded
-
-
-def _build(pieces: list[Piece], guarded: bool = False) -> _Nest:
-    deepest = max(len(p.dims) for p in pieces)
-    told = [
-        k > 0 and len({p.place[k] if k < len(p.place) else -1 for p in pieces}) > 1
-        for k in range(deepest + 1)
-    ]
-    times: list[int | None] = []
-    for k in range(deepest + 1):
-        times += [None] if told[k] else []
-        times += [k] if k < deepest else []
-    union: isl.UnionMap | None = None
-    for n, piece in enumerate(pieces):
-        names = dims(len(piece.dims), "t")
-        vector: list[str] = []
-        for k in range(deepest + 1):
-            vector += [str(piece.place[k]) if k < len(piece.place) else "0"] if told[k] else []
-            vector += [names[k] if k < len(names) else "0"] if k < deepest else []
-        space = f"p{n}[{', '.join(names)}]"
-        time = map_of(f"{{ {space} -> [{', '.join(vector)}] }}")
-        hull = relaxed(piece.hull) if guarded else piece.hull
-        time = time.intersect_domain(hull.set_tuple_name(f"p{n}"))
-        one = isl.UnionMap.from_map(time)
-        union = one if union is None else union.union(one)
-    build = isl.AstBuild.from_context(_context())
-    ids = isl.IdList.alloc(isl.DEFAULT_CONTEXT, len(times))
-    for k in range(len(times)):
-        ids = ids.add(isl.Id(f"c{k}"))
-    return _Nest(pieces, times, build.set_iterators(ids).node_from_schedule_map(union), guarded)
-
-
-def _context() -> isl.Set:
-    context = isl.DEFAULT_CONTEXT
-    # Guards must fit an affine.if (a conjunction), upper bounds a min.
-    context.set_ast_build_allow_or(0)
-    context.set_ast_build_atomic_upper_bound(1)
-    context.set_ast_build_detect_min_max(1)
-    return isl.Set("{ : }")
+_OPERATIONS = 2_000_000
+"""Of isl for each piece of such a nest."""
 
 
 @dataclass(slots=True)
 class _Walker:
-    """Turns isl's AST into tree nodes; ``origins`` records where each loop comes from."""
+    """Turns isl's AST into tree nodes; ``origins`` records where each loop comes from, ``aligned``
+    the loops of which every iteration is one of a scheduled loop (see `polyhedral.tree_order`).
+    """
 
+    state: ScheduledScop
+    styles: Sequence[Style]
     origins: dict[str, LoopOrigin] = field(default_factory=dict)
     used: dict[str, int] = field(default_factory=dict)
+    aligned: set[str] = field(default_factory=set)
+    room: int | None = None  # for so many more instances
 
     def nest(self, pieces: list[Piece]) -> tuple[TreeNode, ...]:
-        """The nodes of one top-level nest."""
+        """The nodes of one top-level nest, proven to run as scheduled."""
         if all(not p.dims for p in pieces):
-            return tuple(Instance(p.statement.stmt, ()) for p in pieces)
-        for guarded in (False, True):
+            return tuple(Instance(p.statement.stmt, (), p.place) for p in pieces)
+        for limited, style in product((True, False), self.styles):
             before = (dict(self.origins), dict(self.used))
-            nest = _build(pieces, guarded)
-            nodes = self._visit(nest, nest.ast, {}, ())
-            if covers(nodes, pieces):
-                return nodes
+            self.room = _INSTANCES * len(pieces) if limited else None
+            try:
+                nest = build_nest(pieces, style, _OPERATIONS * len(pieces) if limited else 0)
+                nodes = settled(self._visit(nest, nest.ast, {}, ()))
+            except TooLargeError:
+                nodes = ()
+            if nodes and covers(nodes, pieces):
+                proof = prove_order(nodes, self.state)
+                if proof.holds:
+                    self.aligned |= proof.aligned
+                    return nodes
             self.origins, self.used = before
         names = ", ".join(dict.fromkeys(p.name for p in pieces))
-        raise IRError("W314", f"the loops built for {names} do not run exactly its iterations")
+        raise IRError("W314", f"the loops built for {names} do not run as scheduled")
 
     def _visit(
         self,
-        nest: _Nest,
+        nest: Nest,
         node: isl.AstNode,
         env: Env,
         around: tuple[TreeLoop, ...],
     ) -> tuple[TreeNode, ...]:
         kind = node.get_type()
         if kind == isl.ast_node_type.block:
-            children = flat_block(node)
-            return tuple(n for child in children for n in self._visit(nest, child, env, around))
+            return self._block(nest, node, env, around)
         if kind == isl.ast_node_type.if_:
             return self._guard(nest, node, env, around)
         if kind == isl.ast_node_type.for_:
             return self._loop(nest, node, env, around)
-        return self._instance(nest, node, env)
+        return _of_guards([self._instances(nest, node, env)])
+
+    def _block(
+        self, nest: Nest, node: isl.AstNode, env: Env, around: tuple[TreeLoop, ...]
+    ) -> tuple[TreeNode, ...]:
+        found: list[TreeNode] = []
+        instances: list[list[tuple[Conjunction, Instance]]] = []
+        for child in flat_block(node):
+            if child.get_type() == isl.ast_node_type.user:
+                instances.append(self._instances(nest, child, env))
+                continue
+            found += _of_guards(instances)
+            instances = []
+            found += self._visit(nest, child, env, around)
+        return (*found, *_of_guards(instances))
 
     def _guard(
-        self, nest: _Nest, node: isl.AstNode, env: Env, around: tuple[TreeLoop, ...]
+        self, nest: Nest, node: isl.AstNode, env: Env, around: tuple[TreeLoop, ...]
     ) -> tuple[TreeNode, ...]:
         # An IntegerSet is a conjunction: anything else becomes guards that exclude each other.
-        met = alternatives(node.if_get_cond(), env)
         found: list[TreeNode] = []
-        for part in met:
+        for part in alternatives(node.if_get_cond(), env):
             found += _guarded(part, self._visit(nest, node.if_get_then_node(), env, around))
         if node.if_has_else_node():
-            for part in complement(met):
+            for part in alternatives(node.if_get_cond(), env, holds=False):
                 found += _guarded(part, self._visit(nest, node.if_get_else_node(), env, around))
         return tuple(found)
 
     def _loop(
-        self, nest: _Nest, node: isl.AstNode, env: Env, around: tuple[TreeLoop, ...]
+        self, nest: Nest, node: isl.AstNode, env: Env, around: tuple[TreeLoop, ...]
     ) -> tuple[TreeNode, ...]:
         init = node.for_get_init()
         found: list[TreeNode] = []
@@ -194,7 +180,7 @@ class _Walker:
 
     def _counted(
         self,
-        nest: _Nest,
+        nest: Nest,
         node: isl.AstNode,
         env: Env,
         around: tuple[TreeLoop, ...],
@@ -217,22 +203,29 @@ class _Walker:
         body = self._visit(nest, body_node, {**env, iterator: Affine.of(iv)}, (*around, loop))
         return (replace(loop, body=body, trip=trip),)
 
-    def _instance(self, nest: _Nest, node: isl.AstNode, env: Env) -> tuple[TreeNode, ...]:
+    def _instances(
+        self, nest: Nest, node: isl.AstNode, env: Env
+    ) -> list[tuple[Conjunction, Instance]]:
+        """One call of a statement, in cases that exclude each other."""
         call = node.user_get_expr()
-        piece = nest.pieces[int(call.get_op_arg(0).get_id().get_name()[1:])]
-        found: list[TreeNode] = []
+        position = int(call.get_op_arg(0).get_id().get_name()[1:])
+        piece = nest.pieces[position]
+        found: list[tuple[Conjunction, Instance]] = []
         arguments = (cases(call.get_op_arg(k + 1), env) for k in range(len(piece.dims)))
         for choice in product(*arguments):
-            when = tuple(c for conditions, _ in choice for c in conditions)
-            values = {d.name: v for d, (_, v) in zip(piece.dims, choice, strict=True)}
+            time = tuple(value for _, value in choice)
+            values = dict(zip(piece.names, time, strict=True))
             bound = tuple((v, e.substitute(values)) for v, e in piece.bindings)
-            guards = [Constraint(g.expr.substitute(values), g.kind) for g in piece.guards]
-            instance = (Instance(piece.statement.stmt, bound),)
-            domain = domain_guards(piece.statement) if nest.guarded else [()]
-            for part in domain:
-                own = (Constraint(c.expr.substitute(dict(bound)), c.kind) for c in part)
-                found += _guarded((*when, *guards, *own), instance)
-        return tuple(found)
+            instance = Instance(piece.statement.stmt, bound, piece.place, time)
+            for guard in nest.guards[position]:
+                own = (conjunctions(Constraint(c.expr.substitute(values), c.kind)) for c in guard)
+                when = both(*([conditions] for conditions, _ in choice), *own)
+                found += [(conjunction, instance) for conjunction in when]
+        if self.room is not None:
+            self.room -= len(found)
+            if self.room < 0:
+                raise TooLargeError
+        return found
 
     def _fresh(self, name: str) -> str:
         count = self.used.get(name, 0)
@@ -244,11 +237,25 @@ def _plus(values: tuple[Affine, ...], extra: int) -> tuple[Affine, ...]:
     return tuple(v + extra for v in values)
 
 
+def _of_guards(calls: list[list[tuple[Conjunction, Instance]]]) -> tuple[TreeNode, ...]:
+    """Calls that follow each other, each in cases that exclude each other; calls in the same cases
+    are put together, case by case.
+    """
+    found: list[TreeNode] = []
+    conditions = [tuple(when for when, _ in call) for call in calls]
+    for cond, group in groupby(zip(conditions, calls, strict=True), key=itemgetter(0)):
+        for case, instances in zip(
+            cond, zip(*(call for _, call in group), strict=True), strict=True
+        ):
+            found += _guarded(case, tuple(instance for _, instance in instances))
+    return tuple(found)
+
+
 def _guarded(cond: Conjunction, body: tuple[TreeNode, ...]) -> tuple[TreeNode, ...]:
     return (TreeGuard(cond, body),) if cond else body
 
 
-def _pieces_below(nest: _Nest, node: isl.AstNode) -> Iterator[Piece]:
+def _pieces_below(nest: Nest, node: isl.AstNode) -> Iterator[Piece]:
     """The pieces whose instances are below an AST node."""
     kind = node.get_type()
     if kind == isl.ast_node_type.user:
@@ -258,6 +265,8 @@ def _pieces_below(nest: _Nest, node: isl.AstNode) -> Iterator[Piece]:
         yield from _pieces_below(nest, node.for_get_body())
     elif kind == isl.ast_node_type.if_:
         yield from _pieces_below(nest, node.if_get_then_node())
+        if node.if_has_else_node():
+            yield from _pieces_below(nest, node.if_get_else_node())
     else:
         for child in flat_block(node):
             yield from _pieces_below(nest, child)
@@ -277,7 +286,7 @@ def _placement(
     chains = list(_chains(body, name, ()))
     common: str | None = None
     for ivs in zip(*chains, strict=False):
-        if len(set(ivs)) > 1 or origins[ivs[0]].level >= shared:
+        if len(set(ivs)) > 1 or ivs[0] not in origins or origins[ivs[0]].level >= shared:
             break
         common = ivs[0]
     return LocalPlacement(name, common)

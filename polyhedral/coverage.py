@@ -1,18 +1,15 @@
-"""Do the loops of a nest run exactly the iterations that they should, each once?
-
-isl's AST generation loses iterations on some domains with strides, so what it builds is checked;
-`domain_guards` is what a nest is built from where the check fails.
-"""
+"""Do the loops of a nest run exactly the iterations that they should, each once?"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import product
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 
 import islpy as isl
 
-from dsl.affine import Affine, And, Cond, Constraint, Or
-from polyhedral.ast_expr import Conjunction, complement
+from dsl.affine import Affine
+from dsl.expr import Access, Const, Expr, Index, Load, map_leaves
+from dsl.program import Stmt
 from polyhedral.isl_text import (
     affine_text,
     conjunction,
@@ -22,49 +19,127 @@ from polyhedral.isl_text import (
     positional,
 )
 from polyhedral.looptree import Instance, TreeGuard, TreeLoop, TreeNode
-from polyhedral.scheduled import Piece
-from polyhedral.scop import Statement, origin_of
+from polyhedral.scheduled import Piece, ScheduledScop
+from polyhedral.settled import divisions_of
+
+Around = tuple[TreeLoop | TreeGuard, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """An instance of a tree with the loops and guards around it."""
+
+    instance: Instance
+    around: Around
+
+    @property
+    def loops(self) -> tuple[TreeLoop, ...]:
+        """The loops around, outermost first."""
+        return tuple(node for node in self.around if isinstance(node, TreeLoop))
+
+
+def runs_of(nodes: tuple[TreeNode, ...], around: Around = ()) -> Iterator[Run]:
+    """Every instance, in textual order."""
+    for node in nodes:
+        if isinstance(node, Instance):
+            yield Run(node, around)
+        else:
+            yield from runs_of(node.body, (*around, node))
 
 
 def covers(nodes: tuple[TreeNode, ...], pieces: list[Piece]) -> bool:
-    """Whether the nodes run the iterations of the pieces, each exactly once."""
-    wanted: dict[str, isl.Set] = {}
-    for piece in pieces:
-        own = piece.times.domain()
-        name = piece.name
-        wanted[name] = wanted[name].union(own) if name in wanted else own
-    index = {p.name: p.statement.index for p in pieces}
-    found: dict[str, isl.Set] = {}
-    for instance, around in _instances(nodes, ()):
-        name = instance.stmt.name
-        runs = _runs(instance, around, index[name])
-        if not runs.is_injective():
+    """Whether the nodes run the iterations of the pieces, each exactly once.
+
+    What an instance says of itself is held against its piece: ``time`` is where in the piece's
+    domain it is, and the values of the statement's variables follow from that.
+    """
+    own = {p.place: p for p in pieces}
+    found: dict[tuple[int, ...], isl.Set] = {}
+    for run in runs_of(nodes):
+        place = run.instance.place
+        piece = own.get(place)
+        if piece is None or not _is_instance_of(run, piece):
             return False
-        image = runs.range()
-        if name in found and not found[name].is_disjoint(image):
+        times = run_map(run, run.instance.time)
+        if not times.is_injective():
             return False
-        found[name] = found[name].union(image) if name in found else image
-    return found.keys() == wanted.keys() and all(
-        found[name].is_equal(iterations) for name, iterations in wanted.items()
+        image = times.range()
+        if place in found and not found[place].is_disjoint(image):
+            return False
+        found[place] = found[place].union(image) if place in found else image
+    return (
+        len(own) == len(pieces)
+        and found.keys() == own.keys()
+        and all(found[place].is_equal(piece.domain) for place, piece in own.items())
     )
 
 
-def _instances(
-    nodes: tuple[TreeNode, ...], around: tuple[TreeLoop | TreeGuard, ...]
-) -> Iterator[tuple[Instance, tuple[TreeLoop | TreeGuard, ...]]]:
-    for node in nodes:
-        if isinstance(node, Instance):
-            yield node, around
-        else:
-            yield from _instances(node.body, (*around, node))
+def covers_statements(state: ScheduledScop) -> bool:
+    """Whether the pieces have every iteration of the program's statements, each exactly once."""
+    found: dict[str, isl.Set] = {}
+    for piece in state.pieces:
+        image = piece.times.domain()
+        known = found.get(piece.name)
+        if not piece.times.is_single_valued() or (known and not known.is_disjoint(image)):
+            return False
+        found[piece.name] = known.union(image) if known else image
+    return all(
+        found[s.name].is_equal(s.domain) if s.name in found else s.domain.is_empty()
+        for s in state.scop.statements
+    )
 
 
-def _runs(instance: Instance, around: tuple[TreeLoop | TreeGuard, ...], index: int) -> isl.Map:
-    """Loop variables to the statement's iterations, over all that the loops and guards let pass."""
-    loops = [node for node in around if isinstance(node, TreeLoop)]
+def _is_instance_of(run: Run, piece: Piece) -> bool:
+    """Whether the instance computes, at its time, what the piece's statement does."""
+    instance = run.instance
+    if len(instance.time) != len(piece.dims):
+        return False
+    values = dict(zip(piece.names, instance.time, strict=True))
+    bindings = tuple((v, e.substitute(values)) for v, e in piece.bindings)
+    count = len(bindings)
+    if instance.bindings[:count] != bindings:
+        return False
+    settled = instance.bindings[count:]
+    return (
+        instance.stmt is piece.statement.stmt if not settled else _is_settled(run, piece, settled)
+    )
+
+
+def _is_settled(run: Run, piece: Piece, settled: tuple[tuple[str, Affine], ...]) -> bool:
+    """Whether further variables are the floor divisions of the statement that they stand for."""
+    stmt = piece.statement.stmt
+    divisions = {str(d): Affine(((d, 1),)) for d in divisions_of(stmt)}
+    if not all(name in divisions for name, _ in settled):
+        return False
+    values = dict(run.instance.bindings)
+    plain = [divisions[name].substitute(values) for name, _ in settled]
+    same = run_map(run, plain).is_equal(run_map(run, [value for _, value in settled]))
+    given = {name: divisions[name] for name, _ in settled}
+    return bool(same) and _substituted(run.instance.stmt, given) == stmt
+
+
+def _substituted(stmt: Stmt, values: Mapping[str, Affine]) -> Stmt:
+    def access(of: Access) -> Access:
+        return replace(of, indices=tuple(e.substitute(values) for e in of.indices))
+
+    def leaf(expr: Const | Load | Index) -> Expr:
+        match expr:
+            case Const():
+                return expr
+            case Load():
+                return replace(expr, access=access(expr.access))
+            case Index():
+                return replace(expr, affine=expr.affine.substitute(values))
+
+    return replace(stmt, target=access(stmt.target), value=map_leaves(stmt.value, leaf))
+
+
+def run_map(run: Run, values: tuple[Affine, ...] | list[Affine]) -> isl.Map:
+    """Loop variables to values, over all that the loops and guards let pass."""
+    loops = run.loops
     names = positional([loop.iv for loop in loops])
     where: list[str] = []
-    for node in around:
+    for node in run.around:
         if isinstance(node, TreeGuard):
             where += [constraint_text(c, names) for c in node.constraints]
             continue
@@ -75,46 +150,6 @@ def _runs(instance: Instance, around: tuple[TreeLoop | TreeGuard, ...], index: i
         if node.step > 1:
             first = lowers[0] if len(lowers) == 1 else f"max({', '.join(lowers)})"
             where.append(f"({iv} - ({first})) mod {node.step} = 0")
-    values = ", ".join(affine_text(e, names) for _, e in instance.bindings)
     space = ", ".join(dims(len(loops)))
-    return map_of(f"{{ [{space}] -> s{index}[{values}] : {conjunction(where)} }}")
-
-
-def relaxed(hull: isl.Set) -> isl.Set:
-    """A set without strides that contains the hull, within the hull's bounding box."""
-    outer = hull.remove_divs().convex_hull()
-    kind = isl.dim_type.set
-    for k in range(hull.dim(kind)):
-        outer = isl.Set.from_basic_set(outer) if isinstance(outer, isl.BasicSet) else outer
-        outer = outer.lower_bound_val(kind, k, hull.dim_min_val(k))
-        outer = outer.upper_bound_val(kind, k, hull.dim_max_val(k))
-    return isl.Set.from_basic_set(outer) if isinstance(outer, isl.BasicSet) else outer
-
-
-def domain_guards(statement: Statement) -> list[Conjunction]:
-    """The domain of a statement, over its loop variables, as conjunctions that exclude each other."""
-    always: list[Constraint] = []
-    for loop in statement.loops:
-        var = Affine.of(loop.var)
-        always += [Constraint(var - low) for low in loop.lowers]
-        always += [Constraint(high - var - 1) for high in loop.uppers]
-        if abs(loop.step) > 1:
-            origin, step = origin_of(loop)
-            always.append(Constraint((var - origin) % abs(step), "=="))
-    parts = product(*(_alternatives(cond) for cond in statement.conds))
-    return [(*always, *(c for part in choice for c in part)) for choice in parts]
-
-
-def _alternatives(cond: Cond) -> list[Conjunction]:
-    match cond:
-        case Constraint():
-            return [(cond,)]
-        case And(parts):
-            choices = product(*(_alternatives(p) for p in parts))
-            return [tuple(c for part in choice for c in part) for choice in choices]
-        case Or(parts):
-            found: list[Conjunction] = []
-            for p in parts:
-                rest = complement(found)
-                found += [(*outer, *inner) for outer in rest for inner in _alternatives(p)]
-            return found
+    image = ", ".join(affine_text(e, names) for e in values)
+    return map_of(f"{{ [{space}] -> [{image}] : {conjunction(where)} }}")

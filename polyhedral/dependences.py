@@ -116,7 +116,10 @@ def _touching(scop: Scop, array: str) -> tuple[isl.UnionMap, isl.UnionMap, isl.U
 def _earlier(writes: isl.UnionMap, accesses: isl.UnionMap, times: isl.UnionMap) -> isl.UnionMap:
     """Each write with the later accesses ``[iteration -> element]`` of what it wrote."""
     same = writes.apply_range(accesses.range_map().reverse())
-    return same.intersect(times.lex_lt_union_map(accesses.domain_map().apply_range(times)))
+    # Conditions with ``or`` and ``!=`` make many cases of a domain, their squares of every pair.
+    same = same.coalesce()
+    before = times.lex_lt_union_map(accesses.domain_map().apply_range(times))
+    return same.intersect(before).coalesce()
 
 
 def _last(writes: isl.UnionMap, accesses: isl.UnionMap, times: isl.UnionMap) -> isl.UnionMap:
@@ -128,16 +131,17 @@ def _last(writes: isl.UnionMap, accesses: isl.UnionMap, times: isl.UnionMap) -> 
 
 def _next(accesses: isl.UnionMap, writes: isl.UnionMap, times: isl.UnionMap) -> isl.UnionMap:
     """The next write after each access, as pairs of iterations: no write comes between."""
-    same = accesses.range_map().apply_range(writes.reverse())
+    same = accesses.range_map().apply_range(writes.reverse()).coalesce()
     own_times = accesses.domain_map().apply_range(times)
-    later = same.intersect(own_times.lex_lt_union_map(times))
+    later = same.intersect(own_times.lex_lt_union_map(times)).coalesce()
     hidden = later.apply_range(_rewrites(writes, times))
     return later.subtract(hidden).apply_domain(accesses.domain_map())
 
 
 def _rewrites(writes: isl.UnionMap, times: isl.UnionMap) -> isl.UnionMap:
     """Each write with all later writes of the same element."""
-    return writes.apply_range(writes.reverse()).intersect(times.lex_lt_union_map(times))
+    same = writes.apply_range(writes.reverse()).coalesce()
+    return same.intersect(times.lex_lt_union_map(times)).coalesce()
 
 
 def _by_statements(

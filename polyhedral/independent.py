@@ -29,9 +29,15 @@ class LoopOrigin:
 def independent(
     state: ScheduledScop, body: tuple[TreeNode, ...], origins: Mapping[str, LoopOrigin]
 ) -> tuple[tuple[str, str], ...]:
-    """Pairs (array, iv of a pipelined loop)."""
+    """Pairs (array, iv of a pipelined loop).
+
+    ``origins`` has the loops whose iterations are those of a scheduled loop: the distances of
+    others are not those of the schedule, and nothing is said of them.
+    """
     found: list[tuple[str, str]] = []
     for loop, chain in _pipelined(body, ()):
+        if not all(outer.iv in origins for outer in chain):
+            continue
         origin = origins[loop.iv]
         first = origins[chain[0].iv].level
         found += [

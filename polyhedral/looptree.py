@@ -67,10 +67,16 @@ class TreeGuard:
 class Instance:
     """One execution of a statement; ``bindings`` gives each original loop variable as an
     expression of the loop ivs around.
+
+    ``place`` and ``time`` say which instant of level 2 it is, ``[place[0], time[0], place[1], …]``:
+    the piece that stands at ``place`` runs its iteration ``time``, an expression of the ivs for
+    each scheduled loop. It is what `polyhedral.tree_order` proves the order of the tree by.
     """
 
     stmt: Stmt
     bindings: tuple[tuple[str, Affine], ...]
+    place: tuple[int, ...] = field(default=(), compare=False, repr=False)
+    time: tuple[Affine, ...] = field(default=(), compare=False, repr=False)
 
 
 TreeNode = TreeLoop | TreeGuard | Instance

@@ -26,7 +26,7 @@ def settled(nodes: tuple[TreeNode, ...]) -> tuple[TreeNode, ...]:
 def _node(node: TreeNode, ranges: Mapping[str, Range]) -> TreeNode:
     match node:
         case TreeLoop():
-            inside = {**ranges, **_range_of(node, ranges)}
+            inside = {**ranges, **range_of(node, ranges)}
             body = tuple(_node(n, inside) for n in node.body)
         case TreeGuard():
             body = tuple(_node(n, ranges) for n in node.body)
@@ -36,8 +36,8 @@ def _node(node: TreeNode, ranges: Mapping[str, Range]) -> TreeNode:
     return node if unchanged else replace(node, body=body)
 
 
-def _range_of(loop: TreeLoop, ranges: Mapping[str, Range]) -> dict[str, Range]:
-    """The loop's variable with its least and greatest value."""
+def range_of(loop: TreeLoop, ranges: Mapping[str, Range]) -> dict[str, Range]:
+    """A loop's variable with its least and greatest value; nothing where these are not known."""
     if any(v not in ranges for b in (*loop.lowers, *loop.uppers) for v in b.variables()):
         return {}
     low = max(b.interval(ranges)[0] for b in loop.lowers)
@@ -52,7 +52,7 @@ def settled_instance(instance: Instance, ranges: Mapping[str, Range]) -> Instanc
         instance: of a statement.
         ranges: the least and the greatest value of loop variables around, where known.
     """
-    divisions = dict.fromkeys(_divisions(instance.stmt))
+    divisions = dict.fromkeys(divisions_of(instance.stmt))
     if not divisions:
         return instance
     values = dict(instance.bindings)
@@ -66,10 +66,12 @@ def settled_instance(instance: Instance, ranges: Mapping[str, Range]) -> Instanc
         return instance
     names = {division: str(division) for division in found}
     bindings = tuple((names[division], value) for division, value in found.items())
-    return Instance(_renamed(instance.stmt, names), (*instance.bindings, *bindings))
+    stmt = _renamed(instance.stmt, names)
+    return replace(instance, stmt=stmt, bindings=(*instance.bindings, *bindings))
 
 
-def _divisions(stmt: Stmt) -> Iterator[FloorDiv]:
+def divisions_of(stmt: Stmt) -> Iterator[FloorDiv]:
+    """The floor divisions in a statement's subscripts and values."""
     affines = list(stmt.target.indices)
     for expr in walk(stmt.value):
         match expr:
