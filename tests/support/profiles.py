@@ -17,6 +17,7 @@ class Profile:
         extent: usual largest trip count of one loop.
         expression: largest depth of an expression.
         span: largest extent of a dimension.
+        control: control flow is all that there is, see `tests.support.random_control`.
     """
 
     name: str
@@ -26,6 +27,7 @@ class Profile:
     extent: int
     expression: int
     span: int
+    control: bool = False
 
 
 FAST = Profile("fast", statements=3, depth=3, iterations=250, extent=6, expression=2, span=16)
@@ -33,4 +35,14 @@ BALANCED = Profile(
     "balanced", statements=5, depth=4, iterations=800, extent=9, expression=3, span=24
 )
 LONG = Profile("long", statements=7, depth=4, iterations=2000, extent=14, expression=4, span=40)
-PROFILES = {p.name: p for p in (FAST, BALANCED, LONG)}
+CONTROL = Profile(
+    "control",
+    statements=9,
+    depth=3,
+    iterations=600,
+    extent=6,
+    expression=0,
+    span=48,
+    control=True,
+)
+PROFILES = {p.name: p for p in (FAST, BALANCED, LONG, CONTROL)}

@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 
-from dsl.affine import Affine, And, Cond, Constraint, Or, negate
+from dsl.affine import Affine, And, Cond, Constraint, Or, cond_variables, negate
 from dsl.expr import Access, Const
 from dsl.program import If, Loop, Node, Program, Stmt
 from dsl.types import IntType
@@ -24,8 +24,9 @@ ODD_NAMES = ("new", "union", "auto", "this", "I", "t", "double", "ap_int", "shor
 def random_skeleton(rng: random.Random, profile: Profile) -> tuple[Node, ...]:
     """Loops and conditions around placeholder statements ``S0, S1, …`` in program order."""
     extent = profile.extent
+    maker = _ControlMaker if profile.control else _Maker
     while True:
-        nodes = _Maker(rng, profile, extent).body()
+        nodes = maker(rng, profile, extent).body()
         try:
             events = program_events(Program("p", (), nodes), limit=4 * profile.iterations)
         except TooManyError:
@@ -41,6 +42,8 @@ def placeholder(name: str) -> Stmt:
 
 
 class _Maker:
+    _fewest = 1
+
     def __init__(self, rng: random.Random, profile: Profile, extent: int) -> None:
         self._rng = rng
         self._profile = profile
@@ -51,7 +54,7 @@ class _Maker:
     def body(self) -> tuple[Node, ...]:
         """The whole program: one to three nests, seldom a statement outside of any loop."""
         rng = self._rng
-        count = rng.randint(1, self._profile.statements)
+        count = rng.randint(self._fewest, self._profile.statements)
         nodes: list[Node] = []
         for part in _parts(rng, count, 3):
             if rng.random() < 0.06:
@@ -166,6 +169,70 @@ class _Maker:
             case _:
                 uppers = (Affine.of(high) - o + max(1, c),)
                 return (Affine.of(0),), uppers, (0, max(0, high - low + 2))
+
+
+class _ControlMaker(_Maker):
+    """Loops in which conditions are the rule, mostly with ``else`` and with remainders. Half of
+    them were met before: components of one stride are where isl's loops go wrong.
+    """
+
+    _fewest = 3
+
+    def __init__(self, rng: random.Random, profile: Profile, extent: int) -> None:
+        super().__init__(rng, profile, extent)
+        self._met: list[Cond] = []
+
+    def _block(self, scope: Mapping[str, Range], count: int, depth: int) -> tuple[Node, ...]:
+        rng = self._rng
+        nodes: list[Node] = []
+        for part in _parts(rng, count, 4):
+            what = rng.random()
+            if depth > 0 and (what < 0.45 or not scope):
+                nodes.append(self._loop(scope, part, depth))
+            elif what > (0.5 if part > 1 else 0.8):
+                nodes.append(self._if(scope, part, depth))
+            else:
+                nodes += [self._statement() for _ in range(part)]
+        return tuple(nodes)
+
+    def _if(self, scope: Mapping[str, Range], count: int, depth: int) -> If:
+        rng = self._rng
+        cut = count if count < 2 or rng.random() < 0.25 else rng.randint(1, count - 1)
+        then = self._block(scope, cut, depth)
+        orelse = self._block(scope, count - cut, depth) if cut < count else ()
+        return If(self._cond(scope, rng.choice((0, 0, 1, 1, 2))), then, orelse)
+
+    def _cond(self, scope: Mapping[str, Range], depth: int) -> Cond:
+        """Remainders of one or two variables, ``!=``, and more, in and/or."""
+        rng = self._rng
+        if not scope:
+            return random_cond(rng, scope, 0)
+        if depth and rng.random() < 0.7:
+            count = rng.choice((2, 2, 3))
+            parts = tuple(self._cond(scope, depth - 1) for _ in range(count))
+            found: Cond = rng.choice((And, Or))(parts)
+            return negate(found) if rng.random() < 0.2 else found
+        known = [c for c in self._met if cond_variables(c) <= scope.keys()]
+        if known and rng.random() < 0.6:
+            return rng.choice(known)
+        found = _remainder(rng, scope) if rng.random() < 0.6 else _random_constraint(rng, scope)
+        self._met.append(found)
+        return found
+
+
+def _remainder(rng: random.Random, scope: Mapping[str, Range]) -> Cond:
+    """A relation of one or two variables modulo a number."""
+    while True:
+        names = rng.sample(sorted(scope), min(len(scope), rng.choice((1, 1, 1, 2))))
+        value = Affine.of(rng.randint(-1, 2))
+        for name in names:
+            value = value + Affine.of(name) * rng.choice((1, 1, 1, 2, -1))
+        m = rng.choice((2, 2, 2, 3, 4))
+        rest = value % m
+        if not rest.is_const:  # the front end would decide it
+            break
+    relation = Constraint(rest - rng.randint(0, m - 1), rng.choice(("==", "==", ">=")))
+    return negate(relation) if rng.random() < 0.3 else relation
 
 
 def _folded(bounds: tuple[Affine, ...], pick: Callable[..., int]) -> tuple[Affine, ...]:

@@ -14,6 +14,7 @@ from dsl.types import DType
 from tests.support.enumeration import Element, Toucher, program_events
 from tests.support.profiles import BALANCED, Profile
 from tests.support.random_arrays import Place, Plan, random_dtype
+from tests.support.random_control import control_program
 from tests.support.random_exprs import ExprMaker, Family, binary, family_of, random_const, storable
 from tests.support.random_loops import random_skeleton
 
@@ -30,6 +31,9 @@ def random_program(seed: int, profile: Profile = BALANCED) -> Program:
     computes nothing that C++ leaves undefined.
     """
     rng = random.Random(f"{profile.name}/{seed}")
+    if profile.control:
+        skeleton = random_skeleton(rng, profile)
+        return control_program(rng, f"p{seed}", skeleton, places_of(skeleton))
     maker = _Assembler(rng, profile, random_skeleton(rng, profile))
     odd = rng.random() < 0.03
     return maker.program(rng.choice(ODD_KERNELS) if odd else f"p{seed}")
@@ -48,7 +52,7 @@ class _Assembler:
 
     def program(self, name: str) -> Program:
         """The finished program."""
-        stmts = {place.name: self._statement(place) for place in _places(self._skeleton)}
+        stmts = {place.name: self._statement(place) for place in places_of(self._skeleton)}
         self._ensure_output(stmts)
         inits: dict[str, Stmt | None] = {}
         while True:
@@ -179,7 +183,7 @@ class _Assembler:
             self._to_argument(ranked[-1])
             return
         last = list(stmts)[-1]
-        place = next(p for p in _places(self._skeleton) if p.name == last)
+        place = next(p for p in places_of(self._skeleton) if p.name == last)
         plan = self._new(place, self._dtypes[0], 1, local=False, writable=True)
         source = plans[stmts[last].target.array]
         copied = storable(Load(Access(source.name, ()), source.dtype), plan.dtype)
@@ -282,7 +286,8 @@ def _any_family(rng: random.Random) -> Family:
     return rng.choice(list(Family))
 
 
-def _places(nodes: tuple[Node, ...]) -> list[Place]:
+def places_of(nodes: tuple[Node, ...]) -> list[Place]:
+    """Where the statements of a skeleton stand, in program order."""
     skeleton = Program("p", (), nodes)
     toucher = Toucher(skeleton)
     points: dict[str, list[dict[str, int]]] = {}
