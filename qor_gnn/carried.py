@@ -52,7 +52,7 @@ class Nest:
         shapes: tuple[int, int],
         terms: tuple[Sequence[Terms], Sequence[Terms]],
         offsets: tuple[int, ...],
-        when: When,
+        when: tuple[When, When],
     ) -> int | None:
         """Iterations from a store to the next load of its element, by isl.
 
@@ -61,7 +61,7 @@ class Nest:
                 remembered.
             terms: of the subscripts of each.
             offsets: per dimension the constant of the load less that of the store.
-            when: iterations in which the store is made.
+            when: iterations in which the store and the load are made.
         """
         key = (*shapes, offsets, when)
         if key not in self._found:
@@ -69,7 +69,10 @@ class Nest:
         return self._found[key]
 
     def _asked(
-        self, terms: tuple[Sequence[Terms], Sequence[Terms]], offsets: tuple[int, ...], when: When
+        self,
+        terms: tuple[Sequence[Terms], Sequence[Terms]],
+        offsets: tuple[int, ...],
+        when: tuple[When, When],
     ) -> int | None:
         stored = tuple(self._rewritten(Affine(t)) for t in terms[0])
         loaded = tuple(
@@ -78,14 +81,14 @@ class Nest:
         if any(_apart(*pair) for pair in zip(stored, loaded, strict=True)):
             return None
         axes = tuple(self._axis(v) for v in self.trips)
-        guard = self._guard(when)
+        ends = (Spot(stored, self._guard(when[0])), Spot(loaded, self._guard(when[1])))
         outer: dict[str, Axis] = {}
         asked = [*stored, *loaded, *(b for a in axes for b in (*a.lowers, *a.uppers))]
         while asked:
             for v in sorted(asked.pop().variables() - self.trips.keys() - outer.keys()):
                 outer[v] = self._axis(v)
                 asked += [*outer[v].lowers, *outer[v].uppers]
-        return least_distance(tuple(outer.values()), axes, Spot(stored, guard), Spot(loaded))
+        return least_distance(tuple(outer.values()), axes, *ends)
 
     def _guard(self, when: When) -> tuple[Constraint, ...]:
         """What is known of the innermost counter where a statement around its loop runs."""
@@ -152,11 +155,13 @@ def carried_distance(
     loaded: int,
     nest: Nest,
     when: When = "always",
+    wanted: When = "always",
 ) -> int | None:
     """Iterations from a store to the next load of the same element; None where there is none.
 
-    Both run in every iteration of the nest, or the store only where ``when`` says. Never more than
-    what the iterations have; less where the tool cannot tell elements apart.
+    Both run in every iteration of the nest, or only where ``when`` (the store) and ``wanted`` (the
+    load) say. Never more than what the iterations have; less where the tool cannot tell elements
+    apart.
     """
     s, t = table.shape(stored), table.shape(loaded)
     if s.memory != t.memory:
@@ -164,8 +169,9 @@ def carried_distance(
     if s.memory in table.cancelled:
         return 1
     variables, trips = nest.variables, nest.trips
-    if s.terms != t.terms:
-        return _between_shapes(table, stored, loaded, nest, when)
+    ends = (when, wanted)
+    if s.terms != t.terms or wanted != "always":
+        return _between_shapes(table, stored, loaded, nest, ends)
     steps: dict[str, int] = {}
     pairs = zip(s.terms, table.consts[stored], table.consts[loaded], strict=True)
     for dim, (terms, c, d) in enumerate(pairs):
@@ -178,7 +184,7 @@ def carried_distance(
             not isinstance(a, str) and Affine(((a, 1),)).variables() & trips.keys()
             for a, _ in terms
         ):
-            return _between_shapes(table, stored, loaded, nest, when)
+            return _between_shapes(table, stored, loaded, nest, ends)
         if not moving:
             if c != d:
                 return None
@@ -195,16 +201,16 @@ def carried_distance(
             if any(steps.setdefault(str(atom), 0) for atom, _ in moving):
                 return None
         else:
-            return _between_shapes(table, stored, loaded, nest, when)
+            return _between_shapes(table, stored, loaded, nest, ends)
     return _least_positive(steps, variables, trips)
 
 
 def _between_shapes(
-    table: Addresses, stored: int, loaded: int, nest: Nest, when: When
+    table: Addresses, stored: int, loaded: int, nest: Nest, when: tuple[When, When]
 ) -> int | None:
     """The distance where arithmetic on equal subscripts does not give it."""
     s, t = table.shape(stored), table.shape(loaded)
-    unseen = dissolved(table, stored, nest.variables, when == "guarded")
+    unseen = dissolved(table, stored, nest.variables, when[0] == "guarded")
     told = [
         d
         for d, terms in enumerate(s.terms)

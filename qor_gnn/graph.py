@@ -25,7 +25,6 @@ _OUTSIDE = ("const", "input")
 Env = Mapping[str, Affine]
 """Loop variables as expressions of the counters of loops that still run."""
 
-
 When = Literal["always", "guarded", "first", "last"]
 """Whether statements run in every iteration; in a flattened nest those around the inner loop run in
 its first or its last one."""
@@ -60,6 +59,7 @@ class Graph:
     loads: dict[int, int] = field(default_factory=dict)  # address -> its first load
     at_first: set[int] = field(default_factory=set)  # only run in the first inner iteration
     guards: dict[int, frozenset[str]] = field(default_factory=dict)  # of loads, by address
+    loaded: dict[int, When] = field(default_factory=dict)  # by address
     compared: set[Affine] = field(default_factory=set)  # what guards test against 0
     early_stores: list[int] = field(default_factory=list)  # operations: must stay in their place
     mixed: bool = False  # some memory is accessed in more than one shape
@@ -270,9 +270,11 @@ class Expander:
         ordered = self._touch_in_order(place.memory, address)
         self.graph.guards[address] = self.graph.guards.get(address, self.guard) & self.guard
         self._seen[address] = self.copy
+        graph = self.graph
+        if graph.loaded.setdefault(address, self.when) != self.when:
+            graph.loaded[address] = "always"
         if (found := self._values.get(address)) is not None:
             return found
-        graph = self.graph
         if place.memory in self._mixed:
             self._commit(place.memory, address, self._may_read)
             if address in graph.conditional and graph.conditional[address].when == "guarded":

@@ -12,6 +12,7 @@ from qor_gnn.graph import STORE, Graph, When
 from qor_gnn.joint_cycles import Turn, joint_cycles
 from qor_gnn.paths import longest_path, register_paths
 from qor_gnn.reasons import Limit, PortLimit, Recurrence, Requested
+from qor_gnn.row_cycles import row_cycles
 
 _SHOWN = 8
 
@@ -97,6 +98,9 @@ def cycles(body: Body, nest: Nest) -> list[Cycle]:
         if value >= 0 and load in body.carried:
             turns.append(Turn(value, load, -closing, 1))
     found += _memory_cycles(body, nest, turns)
+    for row in row_cycles(body, nest):
+        delay = row.states + _around_memory(body, row.source, row.stored, row.distance)
+        found.append(Cycle(row.source, row.path, delay, row.distance, "memory"))
     for joint in joint_cycles(body, turns, max((c.interval for c in found), default=1)):
         address = body.graph.address[joint.load]
         found.append(Cycle(address, joint.path, joint.delay, joint.distance, "memory"))

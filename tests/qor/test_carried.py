@@ -201,3 +201,34 @@ def test_a_cycle_through_several_arrays_bounds_the_interval(seed: int, tool: str
     one = estimate(kernel, tool).loops[-1]
     assert one.ii >= least
     assert one.ii == max(limit.interval for limit in one.limits)
+
+
+# ------------------------------------------------------------- around the innermost loop of a nest
+
+
+def filtered_rows(columns: int, back: int) -> Program:
+    """A row's sum begins with a product of what an earlier row's sum came to."""
+    p = ProgramBuilder("filtered")
+    y, a = p.placeholder("y", f32, (40,)), p.placeholder("a", f32, (32,))
+    s = p.local("s", f32)
+    t, k = p.loops(t=range(back, 32), k=columns)
+    p.compute("S0", (t,), s, y[t - back] * a[t])
+    p.compute("S1", (t, k), s, s + a[k], after=("S0", t))
+    p.compute("S2", (t,), y[t], s * 1.0, after=("S1", t))
+    return p.build()
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+@pytest.mark.parametrize("back", [1, 2])
+@pytest.mark.parametrize("columns", [2, 4, 7])
+def test_what_a_row_begins_with_has_passed_every_sum_of_the_row_before(
+    columns: int, back: int, tool: str
+) -> None:
+    program = filtered_rows(columns, back)
+    kernel = kernel_of_tree(loop_tree(apply(program, Schedule((Pipeline("k"),)))))
+    found = estimate(kernel, tool)
+    add, mul = (personality(tool).operator(kind, "f32", 32).distance for kind in ("add", "mul"))
+    rows = (32 - back) // back  # that wait for each other
+    assert found.latency.average >= rows * (2 * mul + columns * add)
+    if len(found.loops[-1].loops) == 2:  # flattened
+        assert found.loops[-1].ii * back * columns >= 2 * mul + columns * add
