@@ -51,12 +51,15 @@ def _made(_: click.Context, __: click.Parameter, folder: Path | None) -> Path | 
 
 
 def storage_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """``--storage``, ``--study`` and ``--cache``, as ``weft worker`` has them too."""
+    """``--storage``, ``--storage-wait``, ``--study`` and ``--cache``, as ``weft worker`` has them."""
     for option in (
         click.option("--cache", type=click.Path(path_type=Path, file_okay=False), metavar="DIR",
                      callback=_made,
                      help="Look up results here, and keep them for other runs."),
         click.option("--study", metavar="NAME", help="Name of the study in the storage."),
+        click.option("--storage-wait", type=Finite(0, _LONGEST), default=300, show_default=True,
+                     metavar="S",
+                     help="Seconds to wait for a database that goes away, as for a restart."),
         click.option("--storage", metavar="URL", envvar="WEFT_STORAGE",
                      help="Database of the study: postgresql://USER@HOST/NAME or mysql://...; "
                      "also from WEFT_STORAGE."),

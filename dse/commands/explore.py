@@ -84,7 +84,8 @@ def command(kernel: str, folder: Path, resume: bool, form: str, **given: Any) ->
     with contextlib.ExitStack() as stack:
         storage = None
         if plan.storage is not None:
-            storage = stack.enter_context(database(given["storage"]))
+            wait = given["storage_wait"]
+            storage = stack.enter_context(database(given["storage"], wait, console.say))
         run = stack.enter_context(contextlib.closing(opened(folder, plan, resume=resume)))
         space = space_of(plan.program, tool, plan.reassociate)
         work = work_of(plan.program, tool, plan.reassociate)

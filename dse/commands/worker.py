@@ -42,6 +42,7 @@ _POLL = 0.5  # seconds between looks for a study that is not there yet
 def command(
     folder: Path | None,
     storage: str | None,
+    storage_wait: float,
     study: str | None,
     cache: Path | None,
     kernel: str | None,
@@ -71,7 +72,7 @@ def command(
     with (
         console.progress("worker") as update,
         stop_once() as stopping,
-        _opened(folder, storage, study, idle) as (place, name),
+        _opened(folder, storage, storage_wait, study, idle) as (place, name),
     ):
 
         def heard(result: Result) -> None:
@@ -114,7 +115,7 @@ def _kernel(spec: str | None, board: Board) -> tuple[str, StoredKernel]:
 
 @contextlib.contextmanager
 def _opened(
-    folder: Path | None, storage: str | None, study: str | None, idle: float
+    folder: Path | None, storage: str | None, wait: float, study: str | None, idle: float
 ) -> Iterator[tuple[BaseStorage, str]]:
     """Where the study is, and its name: that of the run in a folder unless another is said."""
     from dse.run.directory import open_run
@@ -122,7 +123,7 @@ def _opened(
     from dse.run.study import STUDY
 
     if storage is not None:
-        with database(storage) as place:
+        with database(storage, wait, console.say) as place:
             yield place, study or STUDY
         return
     assert folder is not None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -21,6 +20,7 @@ from dse.estimation import estimated, setting
 from dse.inside import inside
 from dse.labels.project_kernels import program_of
 from dse.labels.trusted import Trusted
+from dse.run.json_text import json_in
 from dsl.errors import InputError, LanguageError, ScheduleError, ToolError
 from dsl.schedule import Schedule
 from qor_gnn.automatic import automatic
@@ -91,7 +91,7 @@ def _results(place: Path) -> Path | None:
 
 def _facts(manifest: Path) -> Mapping[str, Any]:
     try:
-        facts = json.loads(manifest.read_text(encoding="utf-8"))
+        facts = json_in(manifest)
         if not all(isinstance(facts[name], str) for name in ("kernel", "device")):
             raise TypeError("a name that is no text")
         float(facts["clock_ns"])

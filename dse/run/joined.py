@@ -120,12 +120,12 @@ class Worker:
         Raises:
             InputError: W535 the offers are not for this version of Weft.
         """
-        busy = time.monotonic()
+        busy = self.board.now
         try:
             while not (self.stopping() or (not self.taken and self._over(busy))):
                 self._take()
                 if self._finish() or self.taken:
-                    busy = time.monotonic()
+                    busy = self.board.now
                 if not self.taken:
                     time.sleep(_PATIENCE)
             while self.taken:
@@ -136,7 +136,7 @@ class Worker:
             self.board.leave()
 
     def _over(self, busy: float) -> bool:
-        return not self.board.open or time.monotonic() - busy > self.idle
+        return not self.board.open or self.board.now - busy > self.idle
 
     def _take(self) -> None:
         self.board.beat(list(self.taken.values()))

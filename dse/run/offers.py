@@ -14,13 +14,13 @@ import os
 import socket
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from dse.evaluators.base import Result, Status
 from dse.run.codec import result_from_json, result_to_json
 from dse.run.fanout import Done, Job
-from dse.run.storage import optuna_library
+from dse.run.storage import clock, optuna_library
 from dsl.errors import InputError
 
 if TYPE_CHECKING:
@@ -62,22 +62,22 @@ def left_results(storage: BaseStorage, study: str) -> dict[str, Result]:
 
 @dataclass(slots=True)
 class _Pulse:
-    """When something changed last, by the clock of this process."""
+    """When something changed last, by `dse.run.storage.clock`."""
 
+    since: float
     value: object = None
-    since: float = field(default_factory=time.monotonic)
 
-    def silent(self, value: object) -> bool:
+    def silent(self, value: object, now: float) -> bool:
         """Whether it has not changed for too long."""
         if value != self.value:
-            self.value, self.since = value, time.monotonic()
-        return time.monotonic() - self.since > SILENCE
+            self.value, self.since = value, now
+        return now - self.since > SILENCE
 
 
 @dataclass(slots=True)
 class _Offer:
     job: Job
-    pulse: _Pulse = field(default_factory=_Pulse)
+    pulse: _Pulse
 
 
 class Offers:
@@ -131,8 +131,9 @@ class Offers:
                 # The first look does not tell a worker that is there from one that was.
                 pulse = self._workers.get(name)
                 if pulse is None:
-                    self._workers[name] = _Pulse(facts["beat"], time.monotonic() - SILENCE)
-                elif not pulse.silent(facts["beat"]):
+                    long_ago = clock(self._storage) - SILENCE
+                    self._workers[name] = _Pulse(long_ago, facts["beat"])
+                elif not pulse.silent(facts["beat"], clock(self._storage)):
                     yield int(facts["jobs"])
 
     def begin(self, job: Job) -> None:
@@ -143,7 +144,8 @@ class Offers:
             "schedule": json.loads(job.request.schedule.to_json()),
         }
         trial = self._template(state=self._states.WAITING, user_attrs=attrs)
-        self._offers[self._storage.create_new_trial(self._study, trial)] = _Offer(job)
+        number = self._storage.create_new_trial(self._study, trial)
+        self._offers[number] = _Offer(job, _Pulse(clock(self._storage)))
 
     def ended(self, patience: float) -> list[Done]:
         """What workers have finished, and what they were lost over."""
@@ -164,7 +166,8 @@ class Offers:
             del self._offers[number]
             return Done(offer.job, None)
         lost = trial.state == self._states.RUNNING
-        if not offer.pulse.silent((trial.state, trial.user_attrs.get("beat"))):
+        signs = (trial.state, trial.user_attrs.get("beat"))
+        if not offer.pulse.silent(signs, clock(self._storage)):
             return None
         if not lost and self.free + len(self._offers) > 0:
             return None  # its turn will come
@@ -279,6 +282,11 @@ class Board:
         self._name = f"{_WORKER}{socket.gethostname()}:{os.getpid()}:{time.time_ns()}"
         self._count = 0
         self._last = 0.0
+
+    @property
+    def now(self) -> float:
+        """Seconds, without those in which nothing could be offered: the storage was away."""
+        return clock(self._storage)
 
     @property
     def open(self) -> bool:

@@ -11,7 +11,7 @@ import contextlib
 import importlib
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 _HIDDEN = "***"
 _DRIVERS = {"postgresql": "psycopg", "mysql": "pymysql"}
 _NAMES = {"postgresql": "postgresql", "postgres": "postgresql", "mysql": "mysql"}
+_ONWARD = (
+    "what has ended is kept: weft explore --resume and weft worker go on when the database answers; "
+    "--storage-wait S waits longer for it"
+)
 _BEGINS = 3  # processes may make the tables of a new database at the same time
 _NO_STUDY = (LookupError, TypeError, ValueError, AttributeError, AssertionError)
 _STALE = 1.0  # seconds: a lock on the journal is held for far less
@@ -71,17 +75,26 @@ def shown(url: str) -> str:
 
 
 @contextlib.contextmanager
-def database(url: str) -> Iterator[BaseStorage]:
+def database(
+    url: str, seconds: float = 0.0, heard: Callable[[str], None] = lambda _: None
+) -> Iterator[BaseStorage]:
     """The studies in a database. Its tables are made where they are not there.
+
+    Args:
+        url: of the database.
+        seconds: to wait for it each time that it goes away, once it has answered; nothing is lost and
+            nothing done twice by that.
+        heard: told when it goes away, and when it is back.
 
     Yields:
         The storage; its connections are closed in the end.
 
     Raises:
         InputError: W523 Optuna is not installed; W528 the driver is not; W529 it is no URL of a
-            database that can be used, or the database does not answer.
+            database that can be used, or the database does not answer, from the storage's methods
+            too.
     """
-    made = _connected(url)
+    made = _connected(url, seconds, heard)
     try:
         yield made
     finally:
@@ -89,26 +102,45 @@ def database(url: str) -> Iterator[BaseStorage]:
         made.engine.dispose()
 
 
-def _connected(url: str) -> Any:
-    library = optuna_library()
+def clock(storage: BaseStorage) -> float:
+    """Seconds by a clock that stands still while the storage's database is waited for.
+
+    What others write there can be late by that, and is no later for it by this clock.
+    """
+    return time.monotonic() - float(getattr(storage, "waited", 0.0))
+
+
+def _connected(url: str, seconds: float, heard: Callable[[str], None]) -> Any:
+    optuna_library()
     from sqlalchemy.exc import SQLAlchemyError
+
+    from dse.run.patient import Patience, Patient
 
     parsed = _parsed(url)
     kind = _NAMES[parsed.get_backend_name()]
     need(_DRIVERS[kind], f"a study in {kind}", _DRIVERS[kind], "db")
     full = parsed.set(drivername=f"{kind}+{_DRIVERS[kind]}").render_as_string(hide_password=False)
+
+    def lost(error: Exception) -> InputError:
+        return _unusable(parsed, error, _ONWARD)
+
     for attempt in range(_BEGINS):
         try:
-            return library.storages.RDBStorage(full, engine_kwargs={"pool_pre_ping": True})
+            return Patient(
+                full, Patience(seconds, heard), lost, engine_kwargs={"pool_pre_ping": True}
+            )
         except (SQLAlchemyError, RuntimeError) as error:
             if attempt == _BEGINS - 1:
-                raise InputError(
-                    "W529",
-                    f"the database {_hidden(parsed)} cannot be used",
-                    notes=[_without_password(_reason(error), parsed)],
-                ) from None  # the error has the URL
+                raise _unusable(parsed, error) from None  # the error has the URL
             time.sleep(0.2)
     raise AssertionError
+
+
+def _unusable(parsed: Any, error: Exception, help_: str | None = None) -> InputError:
+    notes = [_without_password(_reason(error), parsed)]
+    return InputError(
+        "W529", f"the database {_hidden(parsed)} cannot be used", notes=notes, help=help_
+    )
 
 
 def _parsed(url: str) -> Any:
@@ -136,7 +168,8 @@ def _hidden(parsed: Any) -> str:
 
 def _reason(error: Exception) -> str:
     """The first lines of what the driver says, without those on how to look it up."""
-    lines = str(getattr(error, "orig", None) or error).strip().splitlines()
+    cause = error if getattr(error, "orig", None) else error.__cause__ or error  # Optuna wraps it
+    lines = str(getattr(cause, "orig", None) or cause).strip().splitlines()
     return " ".join(line.strip() for line in lines[:2])
 
 

@@ -8,7 +8,8 @@ import shutil
 import socket
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 USER, SECRET = "weft", "s3cret-w0rd"
@@ -21,9 +22,34 @@ def program(name: str) -> str | None:
     return found or (str(places[-1]) if places else None)
 
 
+@dataclass(frozen=True)
+class Server:
+    """A server: its URL, with the password, and what starts and stops it."""
+
+    url: str
+    start: Callable[[], None]
+    stop: Callable[[str], None]  # how: fast, immediate
+
+    @contextlib.contextmanager
+    def away(self, how: str = "immediate") -> Iterator[None]:
+        """The server is not there for a while: as in a crash, or stopped in order."""
+        self.stop(how)
+        try:
+            yield
+        finally:
+            self.start()
+
+
 @contextlib.contextmanager
 def server() -> Iterator[str]:
-    """The server's URL, with the password; it refuses to be run by root."""
+    """The URL of a server, with the password."""
+    with restartable() as made:
+        yield made.url
+
+
+@contextlib.contextmanager
+def restartable() -> Iterator[Server]:
+    """A server; it refuses to be run by root."""
     initdb, pg_ctl = program("initdb"), program("pg_ctl")
     assert initdb is not None
     assert pg_ctl is not None
@@ -50,10 +76,17 @@ def server() -> Iterator[str]:
     try:
         run(initdb, "-D", data, "-U", USER, "-A", "scram-sha-256", "--pwfile", folder / "password")
         options = f"-p {port} -k {folder} -c fsync=off -c listen_addresses=127.0.0.1"
-        run(pg_ctl, "-D", data, "-w", "-o", options, "-l", folder / "server.log", "start")
+
+        def start() -> None:
+            run(pg_ctl, "-D", data, "-w", "-o", options, "-l", folder / "server.log", "start")
+
+        def stop(how: str) -> None:
+            run(pg_ctl, "-D", data, "-w", "-m", how, "stop")
+
+        start()
         try:
-            yield f"postgresql://{USER}:{SECRET}@127.0.0.1:{port}/postgres"
+            yield Server(f"postgresql://{USER}:{SECRET}@127.0.0.1:{port}/postgres", start, stop)
         finally:
-            run(pg_ctl, "-D", data, "-m", "immediate", "stop")
+            stop("immediate")
     finally:
         shutil.rmtree(folder)

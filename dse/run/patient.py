@@ -1,0 +1,269 @@
+"""A database that may go away for a while: what is asked of it is asked again until it answers.
+
+A connection may break between a commit and its acknowledgement, and then nobody knows whether what was
+asked for was done. So each thing is asked for in a way that may be repeated: attributes and values are
+the same when they are set again; a trial that is created, or taken from those that wait, bears a token
+by which it is found again; a trial that was ended as asked has been ended.
+"""
+
+from __future__ import annotations
+
+import copy
+import random
+import time
+import uuid
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import wraps
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from optuna.exceptions import (
+    DuplicatedStudyError,
+    StorageInternalError,
+    UpdateFinishedTrialError,
+)
+from optuna.storages import RDBStorage
+from optuna.storages._rdb.models import TrialModel, TrialSystemAttributeModel
+from optuna.trial import TrialState, create_trial
+from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
+
+from dsl.errors import InputError
+
+if TYPE_CHECKING:
+    from optuna.study import StudyDirection
+    from optuna.trial import FrozenTrial
+
+Answer = TypeVar("Answer")
+_FIRST, _LONGEST = 0.1, 5.0  # seconds between two attempts
+_MADE, _TAKEN = "weft:made", "weft:taken"
+_REPEATED = (
+    "set_study_user_attr", "set_study_system_attr", "get_study_id_from_name",
+    "get_study_name_from_id", "get_study_directions", "get_study_user_attrs",
+    "get_study_system_attrs", "get_all_studies", "_set_trial_param", "get_trial_param",
+    "set_trial_intermediate_value", "set_trial_user_attr", "set_trial_system_attr",
+    "get_trial_id_from_study_id_trial_number", "get_trial", "_get_trials", "_get_best_trial_id",
+)  # fmt: skip
+"""What may be asked for again as it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long a database is waited for, each time that it goes away.
+
+    Attributes:
+        seconds: of waiting.
+        heard: told when it goes away, and when it is back.
+    """
+
+    seconds: float = 0.0
+    heard: Callable[[str], None] = lambda _: None
+
+
+class Patient(RDBStorage):
+    """Optuna's storage in a database, which is waited for.
+
+    Attributes:
+        waited: seconds that were spent waiting, all in all; see `dse.run.storage.clock`.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        patience: Patience,
+        lost: Callable[[Exception], InputError],
+        **options: Any,
+    ) -> None:
+        """Connect; the first connection is not waited for.
+
+        Args:
+            url: of the database, with its driver.
+            patience: with it, each time that it goes away.
+            lost: makes the error of patience that has run out.
+            options: of `RDBStorage`.
+        """
+        self.waited = 0.0
+        self._patience, self._lost = patience, lost
+        self._attempted: set[str] = set()  # tokens of trials that are being created
+        self._given_up = True  # until it has answered once
+        super().__init__(url, **options)
+        self._given_up = False
+
+    def _asked(self, ask: Callable[[], Answer]) -> Answer:
+        """The answer, however often it takes.
+
+        Raises:
+            InputError: W529 it did not come in time. What is asked for later is not waited for.
+        """
+        try:
+            answer = ask()
+        except (StorageInternalError, DBAPIError) as error:
+            if not _gone(error):
+                raise
+            lost = error
+        else:
+            self._given_up = False
+            return answer
+        begun, pause = time.monotonic(), _FIRST
+        if not self._given_up:
+            self._patience.heard(
+                f"the database does not answer; waiting up to {self._patience.seconds:g} s for it"
+            )
+        while not self._given_up and time.monotonic() - begun < self._patience.seconds:
+            left = self._patience.seconds - (time.monotonic() - begun)
+            time.sleep(min(pause * random.uniform(0.5, 1.0), max(left, 0.0)))
+            pause = min(2 * pause, _LONGEST)
+            try:
+                answer = ask()
+            except (StorageInternalError, DBAPIError) as error:
+                if not _gone(error):
+                    raise
+                lost = error
+            else:
+                self.waited += time.monotonic() - begun
+                self._patience.heard("the database answers again")
+                return answer
+        self._given_up = True
+        raise self._lost(lost) from None  # the error has the URL
+
+    # ------------------------------------------------------------------ what leaves something new
+
+    def create_new_study(
+        self, directions: Sequence[StudyDirection], study_name: str | None = None
+    ) -> int:
+        """As Optuna; a study without anything in it that appears between two attempts is ours."""
+        name = study_name or f"no-name-{uuid.uuid4()}"
+        attempts = 0
+
+        def ask() -> int:
+            nonlocal attempts
+            attempts += 1
+            try:
+                return RDBStorage.create_new_study(self, directions, name)
+            except DuplicatedStudyError:
+                if attempts == 1:
+                    raise
+                number = RDBStorage.get_study_id_from_name(self, name)
+                if RDBStorage.get_study_user_attrs(self, number) or self.get_all_trials(number):
+                    raise
+                return number
+
+        return self._asked(ask)
+
+    def delete_study(self, study_id: int) -> None:
+        """As Optuna; one that is gone has been deleted."""
+        attempts = 0
+
+        def ask() -> None:
+            nonlocal attempts
+            attempts += 1
+            try:
+                RDBStorage.delete_study(self, study_id)
+            except KeyError:
+                if attempts == 1:
+                    raise
+
+        self._asked(ask)
+
+    def _create_new_trial(
+        self, study_id: int, template_trial: FrozenTrial | None = None
+    ) -> FrozenTrial:
+        """As Optuna; the trial bears a token."""
+        token = str(uuid.uuid4())
+        template = copy.copy(template_trial or create_trial(state=TrialState.RUNNING))
+        template._system_attrs = {**template.system_attrs, _MADE: token}
+        try:
+            return self._asked(lambda: RDBStorage._create_new_trial(self, study_id, template))
+        finally:
+            self._attempted.discard(token)
+
+    def _get_prepared_new_trial(
+        self, study_id: int, template_trial: FrozenTrial | None, session: Any
+    ) -> TrialModel:
+        """The trial of the template's token if it is there, else a new one: within a transaction that
+        holds the study, once for each attempt, those of Optuna itself among them.
+        """
+        assert template_trial is not None
+        token = template_trial.system_attrs[_MADE]
+        again = token in self._attempted
+        self._attempted.add(token)
+        if again and (there := _bearing(session, _MADE, token).one_or_none()) is not None:
+            found: TrialModel = there
+            return found
+        return super()._get_prepared_new_trial(study_id, template_trial, session)
+
+    # --------------------------------------------------------------------------- states of trials
+
+    def set_trial_state_values(
+        self, trial_id: int, state: TrialState, values: Sequence[float] | None = None
+    ) -> bool:
+        """As Optuna; what an attempt did of which nobody heard has been done."""
+        if state == TrialState.RUNNING:
+            token = str(uuid.uuid4())
+            return self._asked(lambda: self._taken(trial_id, token))
+        attempts = 0
+
+        def ask() -> bool:
+            nonlocal attempts
+            attempts += 1
+            try:
+                return RDBStorage.set_trial_state_values(self, trial_id, state, values)
+            except UpdateFinishedTrialError:
+                found = RDBStorage.get_trial(self, trial_id)
+                same = found.state == state and found.values == _listed(values)
+                if attempts == 1 or not same:
+                    raise
+                return True
+
+        return self._asked(ask)
+
+    def _taken(self, trial_id: int, token: str) -> bool:
+        """Whether a trial that waits is ours now, or since an attempt with this token."""
+        with self.scoped_session() as session, session.begin():
+            trial: Any = TrialModel.find_or_raise_by_id(trial_id, session, for_update=True)
+            self.check_trial_is_updatable(trial_id, trial.state)
+            if trial.state != TrialState.WAITING:
+                ours = _bearing(session, _TAKEN, token).one_or_none()
+                return ours is not None and ours.trial_id == trial_id
+            self._set_trial_attr_without_commit(
+                session, TrialSystemAttributeModel, trial_id, _TAKEN, token
+            )
+            trial.state = TrialState.RUNNING
+            trial.datetime_start = datetime.now()
+            return True
+
+
+def _repeated(name: str) -> Any:
+    """A method of `RDBStorage` that is asked again as it is."""
+    method = getattr(RDBStorage, name)
+
+    @wraps(method)
+    def asked(self: Patient, *args: Any, **kwargs: Any) -> Any:
+        return self._asked(lambda: method(self, *args, **kwargs))
+
+    return asked
+
+
+for _name in _REPEATED:
+    setattr(Patient, _name, _repeated(_name))
+
+
+def _bearing(session: Any, key: str, token: str) -> Any:
+    """The trials with a token."""
+    return (
+        session.query(TrialModel)
+        .join(TrialSystemAttributeModel, TrialSystemAttributeModel.trial_id == TrialModel.trial_id)
+        .filter(TrialSystemAttributeModel.key == key)
+        .filter(TrialSystemAttributeModel.value_json == f'"{token}"')
+    )
+
+
+def _listed(values: Sequence[float] | None) -> list[float] | None:
+    return None if values is None else [float(v) for v in values]
+
+
+def _gone(error: Exception) -> bool:
+    """Whether the connection, or the server, is not there: what was asked for may be in order."""
+    cause = error.__cause__ if isinstance(error, StorageInternalError) else error
+    broken = isinstance(cause, DBAPIError) and cause.connection_invalidated
+    return broken or isinstance(cause, (OperationalError, InterfaceError))
