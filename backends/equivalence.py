@@ -18,6 +18,8 @@ from dsl.steps import PartialSums, Reassociate
 
 if TYPE_CHECKING:
     from mlir_passes.pipeline import Design
+    from polyhedral.equivalence.raised import NotProven
+    from polyhedral.equivalence.refutation import Refutation
 
 Verdict = Literal["proven", "refuted", "not proven"]
 
@@ -29,7 +31,7 @@ class Equivalence:
     Attributes:
         verdict: proven; refuted; or neither, for a reason.
         detail: the reason, or what is wrong in one line.
-        error: of a refuted design all that is known, as an error: W326 to W328, W336 to W338.
+        error: of a refuted design all that is known, as an error: W326 to W328, W336 to W339.
         seconds: how long it took.
     """
 
@@ -54,15 +56,17 @@ def equivalence(design: Design) -> Equivalence:
     Raises:
         ScheduleError: the schedule is not legal.
     """
+    from polyhedral.equivalence.partial_sums import check_partial_sums, rewritings
+
     module, program = design.module, design.program
-    spread = [step.stmt for step in design.schedule if isinstance(step, PartialSums)]
-    if spread:
-        program = design.scheduled.scop.program
+    start = time.perf_counter()
+    for each in rewritings(program, design.schedule):
+        left_open = _verdict(check_partial_sums(each), start)
+        if left_open.verdict != "proven":
+            return left_open
+        program = each.after
     found = module_equivalence(program, module, design.schedule)
-    if spread and found.verdict == "proven":
-        reason = f"that partial sums of {', '.join(spread)} add up to the same is not shown again"
-        return replace(found, verdict="not proven", detail=reason)
-    return found
+    return replace(found, seconds=time.perf_counter() - start)
 
 
 def module_equivalence(program: Program, module: Any, schedule: Schedule) -> Equivalence:
@@ -76,22 +80,22 @@ def module_equivalence(program: Program, module: Any, schedule: Schedule) -> Equ
     from mlir_passes.raising import raised_module, raised_statements
     from polyhedral.equivalence.check import check_equivalence
     from polyhedral.equivalence.raised import NotProven
-    from polyhedral.equivalence.refutation import Refutation
 
     start = time.perf_counter()
     free = frozenset(step.stmt for step in schedule if isinstance(step, Reassociate | PartialSums))
-    found = raised_module(module)
-    verdict: Refutation | NotProven | None
-    if isinstance(found, NotProven):
-        verdict = found
-    else:
-        verdict = check_equivalence(program, found, raised_statements(program), free)
+    raised = raised_module(module)
+    if isinstance(raised, NotProven):
+        return _verdict(raised, start)
+    return _verdict(check_equivalence(program, raised, raised_statements(program), free), start)
+
+
+def _verdict(found: Refutation | NotProven | None, start: float) -> Equivalence:
+    """What a check found, begun at that time."""
+    from polyhedral.equivalence.raised import NotProven
+
     seconds = time.perf_counter() - start
-    match verdict:
-        case None:
-            return Equivalence("proven", seconds=seconds)
-        case NotProven(reason):
-            return Equivalence("not proven", reason, seconds=seconds)
-        case Refutation():
-            error = verdict.error()
-            return Equivalence("refuted", f"[{verdict.code}] {verdict.message}", error, seconds)
+    if found is None:
+        return Equivalence("proven", seconds=seconds)
+    if isinstance(found, NotProven):
+        return Equivalence("not proven", found.reason, seconds=seconds)
+    return Equivalence("refuted", f"[{found.code}] {found.message}", found.error(), seconds)

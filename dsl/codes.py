@@ -113,6 +113,7 @@ CODES: dict[str, str] = {
     "W336": "level 3 executes other iterations than the kernel (a fault of Weft)",
     "W337": "level 3 runs iterations that depend on each other in the wrong order (a fault of Weft)",
     "W338": "level 3 has a value of a local or stream overwritten or out of order (a fault of Weft)",
+    "W339": "partial sums do not add up to what the kernel accumulates (a fault of Weft)",
     "W401": "g++ is not there",
     "W402": "the compiler that CXX names is not there, or is none",
     "W403": "a device that does not exist, or that the tool does not know",

@@ -169,7 +169,7 @@ def _design(what: Target, unproven: bool) -> tuple[Design, Equivalence | None]:
     """The design, and the proof of its level 3 if it is asked for.
 
     Raises:
-        IRError: W326 to W328, W336 to W338: the proof fails.
+        IRError: W326 to W328, W336 to W339: the proof fails.
     """
     from backends.equivalence import equivalence
     from mlir_passes.pipeline import compile_design

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 
 from dsl.program import Program, Storage
 from dsl.types import DType, IndexType, IntType
-from polyhedral.effort import TooMuchWork, limited
+from polyhedral.effort import OPERATIONS, TooMuchWork, limited
 from polyhedral.equivalence.instances import check_instances
 from polyhedral.equivalence.raised import NotProven, RaisedArray, RaisedModule, RaisedStore
 from polyhedral.equivalence.refutation import Refutation, source_note
@@ -24,9 +24,6 @@ from polyhedral.execution_order import reversed_pairs
 from polyhedral.legality import Violation
 from polyhedral.memory_order import memory_order
 from polyhedral.scop import Scop, build_scop
-
-OPERATIONS = 100_000_000
-"""Of isl, for one module: some twenty seconds. No example takes a hundredth of it."""
 
 
 def check_equivalence(

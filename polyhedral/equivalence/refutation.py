@@ -19,7 +19,8 @@ class Refutation:
 
     Attributes:
         code: W326 the arrays; W327 the expression or W328 an element of a statement; W336 the
-            iterations that are executed; W337 their order; W338 a local's or a stream's memory.
+            iterations that are executed; W337 their order; W338 a local's or a stream's memory; W339
+            partial sums.
         message: what is wrong.
         span: the statement's place in the user's file.
         notes: the witness and what helps to see it.

@@ -11,7 +11,7 @@ from dsl.errors import ScheduleError
 from dsl.program import Program
 from dsl.schedule import Schedule
 from mlir_passes.pipeline import compile_design
-from polyhedral.schedule import apply_step
+from polyhedral.schedule import apply
 from polyhedral.scheduled import build
 from tests.support.profiles import BALANCED, FAST
 from tests.support.random_programs import random_program
@@ -36,10 +36,10 @@ def random_schedule(program: Program, rng: random.Random) -> Schedule:
     """Those of some random steps that are accepted."""
     state, schedule = build(program), Schedule()
     for _ in range(STEPS):
-        step = random_step(rng, state)
+        longer = schedule.then(random_step(rng, state))
         try:
-            state = apply_step(state, step)
+            state = apply(program, longer)
         except ScheduleError:
             continue
-        schedule = schedule.then(step)
+        schedule = longer
     return schedule

@@ -1,0 +1,314 @@
+"""Does a program with partial sums add up what the program without them accumulates?
+
+The step makes ``X[f] = X[f] op e`` (S) into three statements over accumulators Z: one starts them (I),
+S accumulates into them, one adds them to X (U). For each accumulator what runs must be I, then any
+number of S, then U, and so on; each iteration of S must reach, through one U, the element of X that it
+accumulates into in the program as it was written; and what else touches X must run before or after U
+as it runs before or after S there. All else must be as it was. That the order of the accumulation is
+free is what the step asked for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import islpy as isl
+
+from dsl import typing
+from dsl.expr import Access, Binary, BinaryOp, Const, Expr, Index, Load, map_leaves
+from dsl.partial import IDEMPOTENT
+from dsl.program import Array, Program, Storage
+from dsl.schedule import Schedule
+from dsl.steps import PartialSums
+from polyhedral.effort import OPERATIONS, TooMuchWork, limited
+from polyhedral.equivalence.raised import NotProven
+from polyhedral.equivalence.refutation import Refutation, source_note
+from polyhedral.equivalence.relations import instance_text
+from polyhedral.isl_text import coordinates, first_point
+from polyhedral.memory_order import program_order
+from polyhedral.schedule import apply_step
+from polyhedral.scheduled import build
+from polyhedral.scop import Scop, Statement, build_scop, common_loops, reduction_access
+
+
+@dataclass(frozen=True)
+class Rewriting:
+    """What partial sums of one statement made of a program."""
+
+    name: str
+    before: Program
+    after: Program
+
+
+def rewritings(program: Program, schedule: Schedule) -> tuple[Rewriting, ...]:
+    """What the steps of a schedule that rewrite the program make of it, one after the other.
+
+    Raises:
+        ScheduleError: a step is not legal.
+    """
+    found: list[Rewriting] = []
+    left = sum(isinstance(step, PartialSums) for step in schedule)
+    state = build(program) if left else None
+    for step in schedule:
+        if state is None or len(found) == left:
+            break
+        before, state = state.scop.program, apply_step(state, step)
+        if isinstance(step, PartialSums):
+            found.append(Rewriting(step.stmt, before, state.scop.program))
+    return tuple(found)
+
+
+def check_partial_sums(
+    rewriting: Rewriting, operations: int = OPERATIONS
+) -> Refutation | NotProven | None:
+    """Compare a program with what partial sums of one of its statements made of it."""
+    try:
+        with limited(operations):
+            return _checked(rewriting)
+    except TooMuchWork:
+        return NotProven(f"isl did not come to an end within {operations:,} operations")
+
+
+def _checked(rewriting: Rewriting) -> Refutation | None:
+    old, new = build_scop(rewriting.before), build_scop(rewriting.after)
+    statement = old.statement(rewriting.name)
+    text = _other_program(old, new, rewriting.name)
+    if text is not None:
+        return _refused(statement, text)
+    spread = _spread(old, new, rewriting.name)
+    if isinstance(spread, str):
+        return _refused(statement, spread)
+    return _not_in_turn(spread) or _out_of_order(spread)
+
+
+@dataclass(frozen=True, eq=False)
+class _Spread:
+    """The statement without (``plain``) and with accumulators, and what starts and ends these."""
+
+    old: Scop
+    new: Scop
+    plain: Statement
+    sums: Statement
+    start: Statement
+    end: Statement
+    array: str
+
+    def before(self, first: Statement, second: Statement) -> isl.Map:
+        """Iterations of two statements with one accumulator, where the first runs first."""
+        mine, others = (self.new.access_map(s, self.accumulator(s)) for s in (first, second))
+        same = mine.apply_range(others.reverse())
+        order = program_order(first, second)
+        return isl.Map.empty(same.get_space()) if order is None else same.intersect(order)
+
+    def accumulator(self, s: Statement) -> Access:
+        """The accumulator that one of the three touches."""
+        accesses = (s.stmt.target, *s.reads)
+        return next(a for a in accesses if a.array == self.array)
+
+
+def _refused(statement: Statement, text: str, note: str = "") -> Refutation:
+    notes = (*((note,) if note else ()), *source_note(statement))
+    text = f"partial sums of {statement.name}: {text}"
+    return Refutation("W339", text, statement.stmt.span, notes)
+
+
+# ------------------------------------------------------------------------------- what is new
+
+
+def _other_program(old: Scop, new: Scop, name: str) -> str | None:
+    """What differs besides the statement, two new statements and a new local."""
+    kept = [s for s in new.statements if any(s.name == t.name for t in old.statements)]
+    if len(kept) != len(old.statements) or len(new.statements) != len(kept) + 2:
+        return "they do not add two statements to the program"
+    for mine, other in zip(old.statements, kept, strict=True):
+        same = mine.name == other.name and mine.variables == other.variables
+        if not same or (mine.name != name and mine.stmt != other.stmt):
+            return f"{mine.name} is another statement"
+        if not mine.domain.reset_tuple_id().is_equal(other.domain.reset_tuple_id()):
+            return f"{mine.name} has other iterations"
+        if [loop.step > 0 for loop in mine.loops] != [loop.step > 0 for loop in other.loops]:
+            return f"{mine.name} runs the other way"
+    for k in range(1, len(kept)):
+        if common_loops(*old.statements[k - 1 : k + 1]) != common_loops(*kept[k - 1 : k + 1]):
+            return f"{kept[k - 1].name} and {kept[k].name} share other loops"
+    arrays = set(old.program.arrays)
+    added = [a for a in new.program.arrays if a not in arrays]
+    if len(added) != 1 or len(new.program.arrays) != len(arrays) + 1:
+        return "they do not add one array to the program"
+    if added[0].storage is not Storage.LOCAL or old.program.arguments != new.program.arguments:
+        return "the arguments are other ones"
+    return None
+
+
+def _spread(old: Scop, new: Scop, name: str) -> _Spread | str:
+    """The four statements, if they have the form that they should have; else what is wrong."""
+    plain, sums = old.statement(name), new.statement(name)
+    names = {s.name for s in old.statements}
+    target = reduction_access(plain)
+    (array,) = (a for a in new.program.arrays if a not in set(old.program.arrays))
+    if target is None or sums.stmt.target.array != array.name:
+        return "it does not accumulate into the accumulators"
+    if array.dtype != old.program.array(target.array).dtype:
+        return "the accumulators are of another type"
+    touching = [s for s in new.statements if _touches(s, array.name)]
+    added = [s for s in new.statements if s.name not in names]
+    writing = [s for s in added if s.stmt.target.array == array.name]
+    ending = [s for s in added if s.stmt.target.array == target.array]
+    if len(writing) != 1 or len(ending) != 1 or len(touching) != 3:
+        return "the accumulators are not started once and added once"
+    found = _Spread(old, new, plain, sums, writing[0], ending[0], array.name)
+    return _wrong_form(found, target, array) or found
+
+
+def _touches(s: Statement, array: str) -> bool:
+    return s.stmt.target.array == array or any(a.array == array for a in s.reads)
+
+
+def _wrong_form(spread: _Spread, target: Access, array: Array) -> str | None:
+    value, accumulated = spread.plain.stmt.value, spread.sums.stmt.value
+    assert isinstance(value, Binary)
+
+    def leaf(expr: Const | Load | Index) -> Expr:
+        own = isinstance(expr, Load) and expr.access == spread.sums.stmt.target
+        return Load(target, array.dtype) if own else expr
+
+    if reduction_access(spread.sums) is None or map_leaves(accumulated, leaf) != value:
+        return "it accumulates something else"
+    start, end = spread.start.stmt.value, spread.end.stmt
+    if value.op in IDEMPOTENT:
+        if not (isinstance(start, Load) and start.access.array == target.array):
+            return "the accumulators do not start from the element"
+    elif start != typing.const(1 if value.op is BinaryOp.MUL else 0, array.dtype):
+        return "the accumulators do not start from the neutral element"
+    op = BinaryOp.ADD if value.op is BinaryOp.SUB else value.op
+    own = Load(end.target, array.dtype)
+    other = Load(spread.accumulator(spread.end), array.dtype)
+    if end.value != typing.binary(op, own, other):
+        return "the accumulators are not added up"
+    return None
+
+
+# ----------------------------------------------------------------------------------- in turn
+
+
+def _reached(spread: _Spread) -> isl.Map:
+    """Iterations of S with those of U that add what they accumulated: none of I is between."""
+    s, i, u = spread.sums, spread.start, spread.end
+    lost = spread.before(s, i).apply_range(spread.before(i, u))
+    return spread.before(s, u).subtract(lost)
+
+
+def _started(spread: _Spread) -> isl.Map:
+    """Iterations of I with those of S that go on from there: none of U is between."""
+    s, i, u = spread.sums, spread.start, spread.end
+    added = spread.before(i, u).apply_range(spread.before(u, s))
+    return spread.before(i, s).subtract(added)
+
+
+def _not_in_turn(spread: _Spread) -> Refutation | None:
+    """For each accumulator I, then S, then U; and each S through one U to its element."""
+    s, i, u = spread.sums, spread.start, spread.end
+    started, reached = _started(spread).range(), _reached(spread)
+    for missing, of, text in (
+        (s.domain.subtract(started), s, "goes to an accumulator that is not started"),
+        (s.domain.subtract(reached.domain()), s, "is not added to any element"),
+        (_images(reached), s, "is added more than once"),
+        (u.domain.subtract(spread.before(i, u).range()), u, "adds what is not started"),
+    ):
+        if not missing.is_empty():
+            return _refused(spread.plain, f"{_first(of, missing)} {text}")
+    through = reached.apply_range(spread.new.access_map(u, u.stmt.target))
+    target = spread.plain.stmt.target
+    direct = spread.old.access_map(spread.plain, target)
+    if not _anonymous(through).is_equal(_anonymous(direct)):
+        other = _anonymous(through).subtract(_anonymous(direct)).domain()
+        return _refused(spread.plain, f"{_first(s, other)} is added to another element")
+    return _from_another_element(spread)
+
+
+def _from_another_element(spread: _Spread) -> Refutation | None:
+    """An accumulator that starts from an element is added to that element."""
+    i, u = spread.start, spread.end
+    if not isinstance(i.stmt.value, Load):
+        return None
+    last = spread.before(i, u).subtract(spread.before(i, i).apply_range(spread.before(i, u)))
+    read = spread.new.access_map(i, i.stmt.value.access)
+    same = read.apply_range(spread.new.access_map(u, u.stmt.target).reverse())
+    other = last.subtract(same)
+    if other.is_empty():
+        return None
+    return _refused(
+        spread.plain, f"{_first(u, other.range())} adds what started from another element"
+    )
+
+
+def _images(pairs: isl.Map) -> isl.Set:
+    """Those with more than one image."""
+    if pairs.is_single_valued():
+        return isl.Set.empty(pairs.get_space().domain())
+    same = pairs.reverse().apply_range(pairs)
+    other = same.subtract(isl.Map.identity(same.get_space())).domain()
+    return pairs.intersect_range(other).domain()
+
+
+def _anonymous(relation: isl.Map) -> isl.Map:
+    """Without the names of its tuples: statements and arrays have other numbers in each program."""
+    return relation.reset_tuple_id(isl.dim_type.in_).reset_tuple_id(isl.dim_type.out)
+
+
+def _first(statement: Statement, points: isl.Set) -> str:
+    at = coordinates(first_point(points), len(statement.loops))
+    return instance_text(statement.name, at)
+
+
+# --------------------------------------------------------------------------------- the order
+
+
+def _out_of_order(spread: _Spread) -> Refutation | None:
+    """Others that touch an element are on the same side of U as of S; and those that write it on the
+    same side of an I that reads it.
+    """
+    array = spread.plain.stmt.target.array
+    ends, starts = _anonymous(_reached(spread)), _read_by_start(spread)
+    for other in spread.old.statements:
+        if other is spread.plain or not _touches(other, array):
+            continue
+        now = spread.new.statement(other.name)
+        for access in dict.fromkeys((other.stmt.target, *other.reads)):
+            if access.array != array:
+                continue
+            here = spread.old.access_map(spread.plain, spread.plain.stmt.target)
+            same = here.apply_range(spread.old.access_map(other, access).reverse())
+            later = _ordered(same, spread.plain, other)
+            earlier = _ordered(same.reverse(), other, spread.plain)
+            wrong = [
+                _not_before(ends.reverse().apply_range(later), spread.end, now),
+                _not_before(earlier.apply_range(ends), now, spread.end),
+            ]
+            if access is other.stmt.target:
+                wrong.append(_not_before(earlier.apply_range(starts), now, spread.start))
+            if not all(pairs.is_empty() for pairs in wrong):
+                text = f"{other.name} touches {array} while they are added up"
+                return _refused(spread.plain, text)
+    return None
+
+
+def _read_by_start(spread: _Spread) -> isl.Map:
+    """Iterations of S with those of I whose value their accumulator started from, where that is the
+    element itself.
+    """
+    pairs = _anonymous(_started(spread).reverse())
+    reads = isinstance(spread.start.stmt.value, Load)
+    return pairs if reads else isl.Map.empty(pairs.get_space())
+
+
+def _ordered(same: isl.Map, first: Statement, second: Statement) -> isl.Map:
+    """The pairs of which the first runs first in the program."""
+    order = program_order(first, second)
+    return _anonymous(isl.Map.empty(same.get_space()) if order is None else same.intersect(order))
+
+
+def _not_before(pairs: isl.Map, first: Statement, second: Statement) -> isl.Map:
+    """The pairs of iterations of two statements of which the first does not run first."""
+    order = program_order(first, second)
+    return pairs if order is None else pairs.subtract(_anonymous(order))
