@@ -99,7 +99,7 @@ CODES: dict[str, str] = {
     "W321": "an unroll factor that does not fit the loop",
     "W322": "a pipelined loop inside of a pipelined loop",
     "W323": "trip counts that contradict the loop, or each other",
-    "W324": "a loop that is independent of what is no array",
+    "W324": "a loop that is independent of, or has a distance through, what is no array",
     "W325": "an initiation interval that does not fit the loop",
     "W326": "level 3 has other arrays than the kernel (a fault of Weft)",
     "W327": "level 3 computes another expression than the kernel (a fault of Weft)",

@@ -92,6 +92,7 @@ class LoopInfo:
     flatten: bool | None = None
     trip_count: TripCount | None = None
     independent: tuple[str, ...] = ()
+    distances: tuple[tuple[str, int], ...] = ()
 
 
 def fitted(info: LoopInfo, trip_count: int | None) -> LoopInfo:
@@ -227,6 +228,8 @@ def loop_attributes(info: LoopInfo) -> dict[str, Any]:
         )
     if info.independent:
         found["hls.independent"] = ir.ArrayAttr.get([_string(a) for a in info.independent])
+    if info.distances:
+        found["hls.distances"] = ir.DictAttr.get({a: _int(d) for a, d in info.distances})
     return found
 
 
@@ -356,6 +359,7 @@ def loop_info(op: Any) -> LoopInfo:
         flatten=None if flatten is None else bool(flatten),
         trip_count=None if trip is None else TripCount(*_params(trip)),
         independent=tuple(str(a.value) for a in attributes.get("hls.independent", ())),
+        distances=tuple((a.name, int(a.attr.value)) for a in attributes.get("hls.distances", ())),
     )
 
 

@@ -98,4 +98,10 @@ def loop_pragmas(loop: Loop, variables: dict[str, str]) -> list[str]:
         t = info.trip_count
         lines.append(_pragma("loop_tripcount", min=t.minimum, max=t.maximum, avg=t.average))
     known = [variables[array] for array in info.independent if array in variables]
-    return lines + [f"#pragma HLS dependence variable={name} type=inter false" for name in known]
+    lines += [f"#pragma HLS dependence variable={name} type=inter false" for name in known]
+    return lines + [
+        f"#pragma HLS dependence variable={variables[array]} type=inter direction=RAW"
+        f" distance={distance} true"
+        for array, distance in info.distances
+        if array in variables
+    ]

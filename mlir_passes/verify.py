@@ -35,6 +35,13 @@ def _list_of(cls: Any) -> Check:
     )
 
 
+def _distances(attribute: Any) -> bool:
+    """Arrays with iterations, at least 2: one is what a tool takes anyway."""
+    return isinstance(attribute, ir.DictAttr) and all(
+        isinstance(a.attr, ir.IntegerAttr) and a.attr.value > 1 for a in attribute
+    )
+
+
 _STRING, _UNIT = _is(ir.StringAttr), _is(ir.UnitAttr)
 _ON_MEMORY: dict[str, Check] = {
     "hls.name": _STRING,
@@ -56,6 +63,7 @@ _ON_LOOP: dict[str, Check] = {
     "hls.flatten": _is(hls.Flatten),
     "hls.trip_count": _is(hls.TripCount),
     "hls.independent": _list_of(ir.StringAttr),
+    "hls.distances": _distances,
 }
 _ON_STORE: dict[str, Check] = {
     "hls.stmt": _STRING,
@@ -120,7 +128,7 @@ class _Verifier:
             self.arrays.add(checked_array(found, type_, op).name)
         self._block(function.regions[0].blocks[0], _Around())
         for loop, loop_annotations in self.loops:
-            self._check_independent(loop, loop_annotations)
+            self._check_arrays(loop, loop_annotations)
         verify_processes(function)
 
     def _block(self, block: Any, around: _Around) -> None:
@@ -164,12 +172,14 @@ class _Verifier:
         inside = replace(around, loops=around.loops + 1)
         self._block(op.regions[0].blocks[0], inside)
 
-    def _check_independent(self, op: Any, info: LoopInfo) -> None:
-        for name in info.independent:
+    def _check_arrays(self, op: Any, info: LoopInfo) -> None:
+        said = [(name, "is independent of") for name in info.independent]
+        said += [(name, "has a distance through") for name, _ in info.distances]
+        for name, what in said:
             if name not in self.arrays:
                 raise IRError(
                     "W324",
-                    f"loop '{info.name}' is independent of '{name}', which is no array",
+                    f"loop '{info.name}' {what} '{name}', which is no array",
                     span=span_of(op),
                     help=did_you_mean(name, self.arrays),
                 )

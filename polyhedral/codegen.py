@@ -20,6 +20,7 @@ from dsl.expr import loads
 from polyhedral.ast_expr import Env, NotABoundError, alternatives, bounds, cases, upper
 from polyhedral.conjunctions import Conjunction, both, conjunctions
 from polyhedral.coverage import covers, covers_statements
+from polyhedral.distances import distances
 from polyhedral.independent import LoopOrigin, independent
 from polyhedral.isl_ast import flat_block
 from polyhedral.lifetimes import components
@@ -68,6 +69,7 @@ def loop_tree(state: ScheduledScop, styles: Sequence[Style] = tuple(Style)) -> L
         independent(state, body, origins),
         process_names(state),
         state.streams,
+        distances(body),
     )
 
 

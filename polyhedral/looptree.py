@@ -95,7 +95,8 @@ class LoopTree:
     """A scheduled program: loops, and what was asked of its arrays and operators.
 
     ``independent`` lists (array, loop iv) pairs for which it is proven that no dependence through
-    the array is carried by the loop, where a tool could not see it by itself. ``processes`` are the
+    the array is carried by the loop, where a tool could not see it by itself; ``distances`` (array,
+    loop iv, iterations) triples of how far apart those are that it carries. ``processes`` are the
     statements of each process of a dataflow region, in order; empty where there is none.
     """
 
@@ -109,6 +110,7 @@ class LoopTree:
     independent: tuple[tuple[str, str], ...] = ()
     processes: tuple[tuple[str, ...], ...] = ()
     streams: tuple[Stream, ...] = ()
+    distances: tuple[tuple[str, str, int], ...] = ()
 
     def walk(self) -> Iterator[tuple[TreeNode, tuple[TreeLoop | TreeGuard, ...]]]:
         """Every node in execution order with the loops and guards around it."""

@@ -153,6 +153,10 @@ CASES = {
         kernel(loop('hls.independent = ["a"]')),
         "error[W324]: loop 'i' is independent of 'a', which is no array\nhelp: there is A",
     ),
+    "a distance through nothing": (
+        kernel(loop("hls.distances = {a = 4 : i64}")),
+        "error[W324]: loop 'i' has a distance through 'a', which is no array\nhelp: there is A",
+    ),
     "a dimension that is not there": (
         argument('hls.partition = [#hls.partition<"block", 2 : i64, 2 : i64>]'),
         "error[W330]: 'A' has 2 dimensions, there is no dimension 2\nhelp: dimensions count from 0",
