@@ -29,7 +29,7 @@ from dsl.schedule import Schedule
 from tests.support.diagnosis import PROCESS, shrunk
 from tests.support.legality_checks import Verdict
 from tests.support.levels import Case, check_levels
-from tests.support.profiles import BALANCED, FAST, LONG, Profile
+from tests.support.profiles import BALANCED, CONTROL, FAST, LONG, Profile
 from tests.support.random_programs import random_program
 from tests.support.trial import Failure, run_trial
 
@@ -47,8 +47,14 @@ REPORTS = 50
 """At most so many failures of one worker are made small and written."""
 
 
+CONTROL_SEEDS = 1_000_000_000
+"""From here on, seeds are of programs of control flow alone."""
+
+
 def profile_of(seed: int) -> Profile:
     """Mostly small programs: they find the same faults in less time."""
+    if seed >= CONTROL_SEEDS:
+        return CONTROL
     return (FAST, BALANCED, FAST, BALANCED, FAST, LONG)[seed % 6]
 
 
@@ -190,19 +196,24 @@ def _case(seed: int, schedule: str) -> Case:
 
 def measure(options: Options) -> Iterator[Row]:
     """Share the programs among worker processes, add up what they print."""
+    kinds = {"all": options.extra.seed, "control": CONTROL_SEEDS + options.extra.seed}
+    chosen = [k for k in kinds if options.extra.kind in (k, "both")]
+    for kind in chosen:
+        yield from _measured(options, kind, kinds[kind], QUICK_SECONDS / len(chosen))
+
+
+def _measured(options: Options, kind: str, seed: int, quick_seconds: float) -> Iterator[Row]:
+    """The rows of one kind of programs."""
     extra = options.extra
     wanted = extra.programs or (QUICK_PROGRAMS if options.quick else PROGRAMS)
     walks = QUICK_WALKS if options.quick else WALKS
-    deadline = time.time() + QUICK_SECONDS if options.quick else 0.0
-    tally, left = _state(extra.state, extra.seed, -(-wanted // BATCH))
+    deadline = time.time() + quick_seconds if options.quick else 0.0
+    tally, left = _state(extra.state, seed, -(-wanted // BATCH))
     command = [sys.executable, "-m", "benchmarks.fuzz", "--worker"]
     state = str(extra.state.resolve()) if extra.state else ""
     workers = [
         subprocess.Popen(
-            [
-                *command,
-                json.dumps([extra.seed, wanted, left[n :: extra.jobs], walks, deadline, state]),
-            ],
+            [*command, json.dumps([seed, wanted, left[n :: extra.jobs], walks, deadline, state])],
             cwd=ROOT,
             stdout=subprocess.PIPE,
             text=True,
@@ -219,10 +230,8 @@ def measure(options: Options) -> Iterator[Row]:
     done = tally["programs"]
     if options.quick:
         say(f"fuzz: quick: {done} programs and one schedule each instead of {PROGRAMS} and {WALKS}")
-    where = (
-        f"seeds from {extra.seed}, {tally['schedules']} schedules, {tally['steps']} steps decided"
-    )
-    row = partial(Row, NAME, "all", unit="1", provenance=where, n=done)
+    where = f"seeds from {seed}, {tally['schedules']} schedules, {tally['steps']} steps decided"
+    row = partial(Row, NAME, kind, unit="1", provenance=where, n=done)
     complete = Goal(">=", 1 if options.quick else wanted)
     yield row(metric="programs", value=done, goal=complete)
     yield row(metric="schedules", value=tally["schedules"])
@@ -248,6 +257,7 @@ def _state(path: Path | None, seed: int, batches: int) -> tuple[Counter[str], li
 def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--programs", type=int, metavar="N", help=f"default {PROGRAMS}")
     parser.add_argument("--seed", type=int, default=1_000_000, metavar="S", help="the first seed")
+    parser.add_argument("--kind", choices=("all", "control", "both"), default="both")
     parser.add_argument("--jobs", type=int, default=2, metavar="N", help="worker processes")
     parser.add_argument("--state", type=Path, metavar="FILE", help="goes on, and is kept, there")
 

@@ -19,7 +19,7 @@ import islpy as isl
 from dsl.affine import Affine
 from polyhedral.conjunctions import excluded
 from polyhedral.coverage import Around, Run, run_map, runs_of
-from polyhedral.isl_text import dims, map_of
+from polyhedral.isl_text import dims, map_of, set_of
 from polyhedral.looptree import Instance, TreeGuard, TreeLoop, TreeNode
 from polyhedral.scheduled import ScheduledScop
 from polyhedral.settled import Range, range_of
@@ -168,17 +168,37 @@ def _scheduled_level(loop: TreeLoop, runs: list[Run], around: Around, level: int
     one value, the same for all, and its own time grows with the loop's variable, the same for all.
     """
     outer = {node.iv for node in around if isinstance(node, TreeLoop)}
-    first = runs[0].instance
-    for k in range(level, len(first.time)):
-        here = first.place[k], first.time[k : k + 1]
-        if any((r.instance.place[k], r.instance.time[k : k + 1]) != here for r in runs):
+    for k in range(level, min(len(r.instance.time) for r in runs)):
+        if len({r.instance.place[k] for r in runs}) > 1:
             return None
-        own = Affine.of(loop.iv) * first.time[k].coefficient(loop.iv)
-        if (first.time[k] - own).variables() - outer:
+        time = _time_of_all(loop, runs, outer, k)
+        if time is None:
             return None
-        if own.terms:
-            return k if own.coefficient(loop.iv) > 0 else None
+        if loop.iv in time.variables():
+            return k
     return None
+
+
+def _time_of_all(loop: TreeLoop, runs: list[Run], outer: set[str], level: int) -> Affine | None:
+    """One expression for the time of all runs at a level, of the loops around and the loop itself,
+    with which it grows; None where there is none.
+    """
+    times = dict.fromkeys(r.instance.time[level] for r in runs)
+    for time in sorted(times, key=lambda e: loop.iv not in e.variables()):
+        factor = time.coefficient(loop.iv)
+        rest = time - Affine.of(loop.iv) * factor
+        if factor < 0 or rest.variables() - outer:
+            continue
+        if all(_is_zero(r, r.instance.time[level] - time) for r in runs):
+            return time
+    return None
+
+
+def _is_zero(run: Run, value: Affine) -> bool:
+    """Whether the value is 0 wherever the run is: isl writes 3 for ``i`` where a guard says so."""
+    if value == Affine():
+        return True
+    return bool(run_map(run, [value]).range().is_subset(set_of("{ [0] }")))
 
 
 def _times_do_not_meet(xs: list[Run], ys: list[Run], around: Around, level: int) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from backends.equivalence import equivalence
 from backends.verify import VerifyResult, verify_many
+from dsl.errors import ScheduleError
 from dsl.program import Program
 from dsl.schedule import Schedule
 from mlir_passes.pipeline import Design, compile_design
@@ -40,6 +41,8 @@ def check_levels(
         design = compile_design(case.program, case.schedule)
         try:
             _ = design.hls_cpp
+        except ScheduleError:
+            continue  # refused, as late as that
         except Exception as error:  # noqa: BLE001 - finding these is the purpose
             text = f"{type(error).__name__}: {error}"
             failures.append(_failure(case, "compilation", text, crash=True))

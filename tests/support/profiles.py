@@ -37,10 +37,10 @@ BALANCED = Profile(
 LONG = Profile("long", statements=7, depth=4, iterations=2000, extent=14, expression=4, span=40)
 CONTROL = Profile(
     "control",
-    statements=9,
+    statements=12,
     depth=3,
     iterations=600,
-    extent=6,
+    extent=4,
     expression=0,
     span=48,
     control=True,

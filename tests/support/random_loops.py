@@ -185,7 +185,7 @@ class _ControlMaker(_Maker):
     def _block(self, scope: Mapping[str, Range], count: int, depth: int) -> tuple[Node, ...]:
         rng = self._rng
         nodes: list[Node] = []
-        for part in _parts(rng, count, 4):
+        for part in _parts(rng, count, 5):
             what = rng.random()
             if depth > 0 and (what < 0.45 or not scope):
                 nodes.append(self._loop(scope, part, depth))
@@ -201,6 +201,14 @@ class _ControlMaker(_Maker):
         then = self._block(scope, cut, depth)
         orelse = self._block(scope, count - cut, depth) if cut < count else ()
         return If(self._cond(scope, rng.choice((0, 0, 1, 1, 2))), then, orelse)
+
+    def _bounds(
+        self, scope: Mapping[str, Range]
+    ) -> tuple[tuple[Affine, ...], tuple[Affine, ...], Range]:
+        if self._rng.random() < 0.4:
+            return super()._bounds(scope)
+        extent = self._rng.randint(2, self._extent)
+        return (Affine.of(0),), (Affine.of(extent),), (0, extent - 1)
 
     def _cond(self, scope: Mapping[str, Range], depth: int) -> Cond:
         """Remainders of one or two variables, ``!=``, and more, in and/or."""
