@@ -94,7 +94,7 @@ class _Read:
 
 @dataclass(slots=True)
 class _Reader:
-    """Walks the ops in order. ``time`` counts them, ``written`` has the stores to each array."""
+    """Walks the ops in order. ``time`` counts them, ``written`` is that of the last store to an array."""
 
     names: Names = field(default_factory=Names)
     memory: dict[Any, str] = field(default_factory=dict)
@@ -105,7 +105,7 @@ class _Reader:
     values: list[Value] = field(default_factory=list)
     numbers: dict[Any, int] = field(default_factory=dict)
     reads: dict[int, _Read] = field(default_factory=dict)
-    written: dict[str, list[int]] = field(default_factory=dict)
+    written: dict[str, int] = field(default_factory=dict)
     blocks: int = 0
     time: int = 0
 
@@ -213,7 +213,7 @@ class _Reader:
         array = self.memory[target]
         expression, taken = self._expression(self.numbers[value])
         unordered = self._unordered(taken, block)
-        self.written.setdefault(array, []).append(self.time)
+        self.written[array] = self.time
         iteration = None
         if "hls.iteration" in op.attributes:
             names = [loop.iv for loop in here.loops]
@@ -257,7 +257,7 @@ class _Reader:
                 continue
             if read.block != block:
                 return f"it reads '{read.array}' outside of the loop or guard that it is in"
-            if any(time > read.time for time in self.written.get(read.array, ())):
+            if self.written.get(read.array, 0) > read.time:
                 return f"'{read.array}' is stored to between its load and its use"
         return ""
 

@@ -76,6 +76,35 @@ def memory_order(scop: Scop) -> MemoryOrder:
     return MemoryOrder(scop, {key: p.coalesce() for key, p in pairs.items()}, reductions)
 
 
+def order_between(
+    scop: Scop, source: Statement, sink: Statement
+) -> tuple[isl.Map | None, isl.Map | None]:
+    """The pairs of iterations of two statements that must stay in order, as `memory_order` has them:
+    those that do not only order a reduction, and those that do. None where there are none.
+    """
+    pairs: isl.Map | None = None
+    reduction: isl.Map | None = None
+    target = reduction_access(source) if source is sink else None
+    first, second = _accesses(source), _accesses(sink)
+    for array in first.keys() & second.keys():
+        found = _ordered(scop, (source, first[array]), (sink, second[array]))
+        if found is None:
+            continue
+        if target is not None and target.array == array:
+            reduction = found
+        else:
+            pairs = found if pairs is None else pairs.union(found)
+    return pairs, reduction
+
+
+def _accesses(s: Statement) -> dict[str, list[tuple[Access, bool]]]:
+    """What a statement accesses of each array, and whether it writes it."""
+    found: dict[str, list[tuple[Access, bool]]] = {}
+    for access, writes in (*((a, False) for a in s.reads), (s.stmt.target, True)):
+        found.setdefault(access.array, []).append((access, writes))
+    return found
+
+
 def _ordered(
     scop: Scop,
     source: tuple[Statement, list[tuple[Access, bool]]],

@@ -15,14 +15,12 @@ from dsl.program import Program, Storage
 from dsl.types import DType, IndexType, IntType
 from polyhedral.effort import OPERATIONS, TooMuchWork, limited
 from polyhedral.equivalence.instances import check_instances
+from polyhedral.equivalence.order import check_order
 from polyhedral.equivalence.raised import NotProven, RaisedArray, RaisedModule, RaisedStore
 from polyhedral.equivalence.refutation import Refutation, source_note
 from polyhedral.equivalence.relations import Run
 from polyhedral.equivalence.storage import check_storage
 from polyhedral.equivalence.values import check_values
-from polyhedral.execution_order import reversed_pairs
-from polyhedral.legality import Violation
-from polyhedral.memory_order import memory_order
 from polyhedral.scop import Scop, build_scop
 
 
@@ -72,7 +70,7 @@ def _checked(
             return found
     return (
         check_instances(scop, runs)
-        or _check_order(scop, runs, reassociated)
+        or check_order(scop, runs, reassociated)
         or check_storage(scop, module.arrays, runs)
     )
 
@@ -127,26 +125,3 @@ def _runs(scop: Scop, stores: tuple[RaisedStore, ...]) -> list[Run] | Refutation
             return NotProven(f"{store.stmt}: {store.unordered}")
         found.append(Run(store, statement))
     return found
-
-
-def _check_order(scop: Scop, runs: list[Run], reassociated: frozenset[str]) -> Refutation | None:
-    """All iterations that depend on each other run in the program's order."""
-    by_statement: dict[int, list[Run]] = {}
-    for run in runs:
-        by_statement.setdefault(run.statement.index, []).append(run)
-    for (source, sink), pairs in memory_order(scop).between(reassociated):
-        for p in by_statement.get(source, ()):
-            for q in by_statement.get(sink, ()):
-                bad = reversed_pairs(pairs, p, q)
-                if bad is not None:
-                    return _out_of_order(Violation(scop, p, q, bad))
-    return None
-
-
-def _out_of_order(violation: Violation) -> Refutation:
-    witness = violation.witness
-    kind = witness.kind.value
-    article = "an" if kind[0] in "ao" else "a"
-    source, sink = violation.source.statement, violation.sink.statement
-    notes = (str(witness), *dict.fromkeys((*source_note(source), *source_note(sink))))
-    return Refutation("W337", f"{article} {kind} dependence is reversed", sink.stmt.span, notes)

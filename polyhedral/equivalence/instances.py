@@ -12,8 +12,11 @@ from polyhedral.scop import Scop, Statement
 
 def check_instances(scop: Scop, runs: list[Run]) -> Refutation | None:
     """Compare what the stores say they execute with the statements' domains."""
+    by_statement: dict[int, list[Run]] = {}
+    for run in runs:
+        by_statement.setdefault(run.statement.index, []).append(run)
     for statement in scop.statements:
-        own = [run for run in runs if run.statement is statement]
+        own = by_statement.get(statement.index, [])
         found = _twice(statement, own) or _missing_or_more(statement, own)
         if found is not None:
             return found
