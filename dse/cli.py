@@ -10,6 +10,7 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 import click
 
@@ -127,4 +128,16 @@ def run(arguments: Sequence[str]) -> int:
 
 def main() -> None:
     """The console script."""
+    _import_nothing_from_here()
     sys.exit(run(sys.argv[1:]))
+
+
+def _import_nothing_from_here() -> None:
+    """Keep the working folder, which may be a stranger's, out of the path of Python's processes.
+
+    A command does not import from there, but each process that it starts would: Python puts the
+    folder first for ``-c``. Where Python was told to do so for this one (``python -m weft``), it stays.
+    """
+    first = Path(sys.path[0] or ".") if sys.path else None
+    if sys.flags.safe_path or first is None or first.resolve() != Path.cwd():
+        os.environ["PYTHONSAFEPATH"] = "1"

@@ -20,9 +20,22 @@ def colours(stream: TextIO) -> bool:
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+def printable(text: str) -> str:
+    """The text without control characters: what a file of somebody else's says could hold some,
+    and a terminal would obey them."""
+    return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
 def say(message: str) -> None:
     """One line (or a few) on standard error."""
-    print(message, file=sys.stderr, flush=True)  # noqa: T201 - this is the place that prints
+    _print(printable(message))
+
+
+def _print(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)  # noqa: T201 - this is the place that prints
 
 
 def painted(text: str) -> str:
@@ -34,8 +47,8 @@ def painted(text: str) -> str:
 
 def show_error(error: WeftError) -> None:
     """An error of the user's, as `WeftError.render` writes it."""
-    text = error.render()
-    say(painted(text) if colours(sys.stderr) else text)
+    text = printable(error.render())
+    _print(painted(text) if colours(sys.stderr) else text)
 
 
 def show_internal_error(error: BaseException) -> None:

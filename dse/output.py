@@ -13,7 +13,7 @@ from typing import Any, TypeGuard
 
 import click
 
-from dse.console import colours
+from dse.console import colours, printable
 
 SCHEMA_VERSION = 1
 FORMATS = ("table", "json", "csv")
@@ -48,7 +48,7 @@ def rendered(command: str, columns: Sequence[str], rows: Sequence[Row], form: st
             writer.writerows([_cell(row.get(c)) for c in columns] for row in rows)
             return text.getvalue()
         case _:
-            return table(columns, rows)
+            return printable(table(columns, rows))
 
 
 def as_json(data: Mapping[str, Any]) -> str:

@@ -1,4 +1,8 @@
-"""Files of tensors: safetensors with a JSON text and a checksum of both. Reading one runs nothing."""
+"""Files of tensors: safetensors with a JSON text and a checksum of both. Reading one runs nothing.
+
+A file is read only if it is, to the byte, what `write_tensors` makes of what it holds: a header that
+somebody edited, if only by leaving the checksum out or adding a field, is refused.
+"""
 
 from __future__ import annotations
 
@@ -26,12 +30,8 @@ def write_tensors(path: Path, tensors: Mapping[str, Tensor], about: Mapping[str,
     Raises:
         InputError: W508, it cannot be written.
     """
-    from safetensors.torch import save
-
     plain = {name: t.detach().contiguous().clone() for name, t in tensors.items()}
-    described = json.loads(json.dumps(about))  # as it will be read
-    described[_SUM] = _checksum(plain, described)
-    data = save(plain, {_KEY: json.dumps(described, sort_keys=True)})
+    data = _bytes(plain, json.loads(json.dumps(about)))  # as it will be read
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("wb") as file:
@@ -55,7 +55,8 @@ def read_tensors(
     Raises:
         InputError: W512, it cannot be read; W538, it holds no tensors of Weft, or is damaged.
     """
-    from safetensors import SafetensorError, safe_open
+    from safetensors import SafetensorError
+    from safetensors.torch import load
 
     try:
         found = path.stat()
@@ -64,9 +65,10 @@ def read_tensors(
         if found.st_size > most:
             what = f"{found.st_size:,} bytes, more than {most:,}"
             raise _refused(path, f"it is too large: {what}", help)
-        with safe_open(path, framework="pt", device="cpu") as file:
-            about = json.loads((file.metadata() or {})[_KEY])
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        data = path.read_bytes()
+        tensors = load(data)
+        about = json.loads(_header(data)[_KEY])
+        same = isinstance(about, dict) and about.pop(_SUM, None) and _bytes(tensors, about) == data
     except OSError as error:
         raise InputError("W512", f"cannot read {path}: {error.strerror or error}") from error
     except SafetensorError as error:
@@ -74,14 +76,29 @@ def read_tensors(
         raise _refused(path, why, help) from error
     except KeyError as error:
         raise _refused(path, "it does not say what its tensors are", help) from error
-    except (ValueError, TypeError, RecursionError) as error:
+    except (ValueError, TypeError, RecursionError, RuntimeError) as error:
         raise _refused(path, "its description is damaged", help) from error
     if not isinstance(about, dict):
         raise _refused(path, "its description is damaged", help)
-    # Older files have none.
-    if _SUM in about and about.pop(_SUM) != _checksum(tensors, about):
-        raise _refused(path, "it is damaged: its checksum is another one", help)
+    if not same:
+        why = "it is damaged, or somebody has edited it: its checksum is another one"
+        raise _refused(path, why, help)
     return tensors, about
+
+
+def _header(data: bytes) -> Mapping[str, Any]:
+    """What a file says beside its tensors; safetensors has found it to be one."""
+    size = int.from_bytes(data[:8], "little")
+    found = json.loads(data[8 : 8 + size])["__metadata__"]
+    return dict(found)
+
+
+def _bytes(tensors: Mapping[str, Tensor], about: Mapping[str, Any]) -> bytes:
+    """The file of these tensors and of what it is to say about them."""
+    from safetensors.torch import save
+
+    described = {**about, _SUM: _checksum(tensors, about)}
+    return save(dict(tensors), {_KEY: json.dumps(described, sort_keys=True)})
 
 
 def _refused(path: Path, why: str, help: str) -> InputError:

@@ -18,6 +18,7 @@ from qor_gnn.gnn.adapt import Adapter
 from qor_gnn.gnn.ensemble import Model
 from qor_gnn.gnn.network import Shape
 from qor_gnn.gnn.predict import GnnPredictor
+from qor_gnn.gnn.tensors import write_tensors
 from qor_gnn.gnn.train import Settings
 from qor_gnn.gnn.weights import SHIPPED, load, save, shipped
 from qor_gnn.personality import available
@@ -50,9 +51,9 @@ def rewritten(path, change) -> None:
     with safe_open(path, "pt") as file:
         tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
         about = json.loads(file.metadata()["weft"])
-    about.pop("checksum", None)  # what is refused here is refused without it
+    about.pop("checksum")
     change(tensors, about)
-    save_file(tensors, path, {"weft": json.dumps(about)})
+    write_tensors(path, tensors, about)  # what is refused here is refused with the right checksum
 
 
 def test_what_is_written_is_read_again(model, path):
@@ -215,11 +216,85 @@ def test_a_number_that_was_changed_is_refused_by_the_checksum(model, path):
     tensors["network.heads.move.bias"][0] += 1e-3
     save_file(tensors, path, {"weft": json.dumps(about)})
     assert refusal(path).render() == (
-        f"error[W538]: {path} does not hold weights: it is damaged: its checksum is another one\n"
+        f"error[W538]: {path} does not hold weights: it is damaged, or somebody has edited it: its "
+        "checksum is another one\n"
         "help: weft train writes such a file; one that is damaged has to be written again"
     )
-    rewritten(path, lambda _, __: None)  # as files of earlier versions are
+    rewritten(path, lambda _, __: None)
     assert load(path).targets == model.targets
+
+
+def parts(path) -> tuple[dict, bytes]:
+    """The header and the tensors' bytes."""
+    data = path.read_bytes()
+    size = struct.unpack("<Q", data[:8])[0]
+    return json.loads(data[8 : 8 + size]), data[8 + size :]
+
+
+def edited(about: str, **changed: object):
+    def edit(header: dict) -> None:
+        weft = json.loads(header["__metadata__"]["weft"])
+        known = weft[about] if about else weft
+        known.update(changed)
+        for name in [name for name, value in known.items() if value is None]:
+            del known[name]
+        header["__metadata__"]["weft"] = json.dumps(weft, sort_keys=True)
+
+    return edit
+
+
+def swapped(header: dict) -> None:
+    a, b = (f"network.{n}" for n in ("scale_kernel", "mean_kernel"))
+    header[a], header[b] = header[b], header[a]
+
+
+EDITS = {
+    "what it was trained on": edited("card", data="something else"),
+    "a field more": edited("", more=1),
+    "no checksum": edited("", checksum=None),
+    "an empty checksum": edited("", checksum=""),
+    "a checksum of another kind": edited("", checksum=[1]),
+    "the tools": edited("", targets=["vitis-2022.1-zu9eg-10ns"]),
+    "metadata of others": lambda h: h["__metadata__"].update(note="x"),
+    "no metadata": lambda h: h.pop("__metadata__"),
+    "metadata that are none": lambda h: h.update(__metadata__=3),
+    "names of two tensors": swapped,
+    "a type": lambda h: h["trust"].update(dtype="I64"),
+    "a type that nobody knows": lambda h: h["trust"].update(dtype="X9"),
+    "a shape": lambda h: h["trust"].update(shape=h["trust"]["shape"][::-1]),
+    "a huge shape": lambda h: h["trust"].update(shape=[1 << 62, 1 << 62]),
+    "a negative shape": lambda h: h["trust"].update(shape=[-1]),
+    "offsets before the beginning": lambda h: h["trust"].update(data_offsets=[-8, 0]),
+    "offsets after the end": lambda h: h["trust"].update(data_offsets=[0, 1 << 62]),
+    "offsets of words": lambda h: h["trust"].update(data_offsets=["a", "b"]),
+    "nothing": dict.clear,
+}
+
+
+@pytest.mark.parametrize("edit", EDITS.values(), ids=EDITS.keys())
+def test_a_header_that_was_edited_is_refused(path, edit):
+    header, tensors = parts(path)
+    edit(header)
+    text = json.dumps(header).encode()
+    path.write_bytes(struct.pack("<Q", len(text)) + text + tensors)
+    assert refusal(path).code == "W538"
+
+
+@pytest.mark.parametrize(
+    "layout", [lambda h: json.dumps(h, indent=1), lambda h: json.dumps(h) + " " * 64,
+               lambda h: json.dumps(h)[:-1] + ', "__metadata__": {"weft": "{}"}}',
+               lambda h: "[" * 100_000, lambda h: "\xff", lambda h: ""],
+)  # fmt: skip
+def test_a_header_that_is_laid_out_otherwise_is_refused(path, layout):
+    header, tensors = parts(path)
+    text = layout(header).encode("latin-1")
+    path.write_bytes(struct.pack("<Q", len(text)) + text + tensors)
+    assert refusal(path).code == "W538"
+
+
+@pytest.mark.parametrize("target", sorted(SHIPPED.glob("*.safetensors")), ids=lambda p: p.stem)
+def test_what_ships_is_read(target):
+    assert load(target).targets
 
 
 def test_what_could_not_be_read_again_is_not_written(model, path):
