@@ -28,10 +28,10 @@ def distances(body: tuple[TreeNode, ...]) -> tuple[tuple[str, str, int], ...]:
         if any(loop.unroll is not None for loop in chain):
             continue
         accesses = _Accesses([], [])
-        if _collect(chain[-1].body, (), accesses):
-            arrays = dict.fromkeys(array for array, _ in accesses.stores)
-            least = ((array, _least(outer, chain, accesses, array)) for array in arrays)
-            found += [(array, chain[-1].iv, d) for array, d in least if d is not None and d > 1]
+        _collect(chain[-1].body, (), accesses)
+        arrays = dict.fromkeys(array for array, _ in accesses.stores)
+        least = ((array, _least(outer, chain, accesses, array)) for array in arrays)
+        found += [(array, chain[-1].iv, d) for array, d in least if d is not None and d > 1]
     return tuple(found)
 
 
@@ -64,26 +64,26 @@ def _pipelined(
                 pass
 
 
-def _collect(nodes: tuple[TreeNode, ...], guards: tuple[TreeGuard, ...], found: _Accesses) -> bool:
-    """Gather the accesses of a body; False where a loop is inside, whose copies are not told here."""
+def _collect(
+    nodes: tuple[TreeNode, ...], around: tuple[TreeGuard | TreeLoop, ...], found: _Accesses
+) -> None:
+    """Gather the accesses of the body of a pipelined loop; loops inside are part of an iteration."""
     for node in nodes:
-        match node:
-            case TreeLoop():
-                return False
-            case TreeGuard():
-                if not _collect(node.body, (*guards, node), found):
-                    return False
-            case Instance(stmt, bindings):
-                values = dict(bindings)
-                where = tuple(c for guard in guards for c in guard.constraints)
+        if isinstance(node, Instance):
+            found.stores.append(_spot(node, node.stmt.target, around))
+            found.loads.extend(_spot(node, a, around) for a in loads(node.stmt.value))
+        else:
+            _collect(node.body, (*around, node), found)
 
-                def spot(access: Access) -> tuple[str, Spot]:
-                    indices = tuple(e.substitute(values) for e in access.indices)  # noqa: B023
-                    return access.array, Spot(indices, where)  # noqa: B023
 
-                found.stores.append(spot(stmt.target))
-                found.loads.extend(spot(access) for access in loads(stmt.value))
-    return True
+def _spot(
+    instance: Instance, access: Access, around: tuple[TreeGuard | TreeLoop, ...]
+) -> tuple[str, Spot]:
+    values = dict(instance.bindings)
+    indices = tuple(e.substitute(values) for e in access.indices)
+    where = tuple(c for node in around if isinstance(node, TreeGuard) for c in node.constraints)
+    inside = _axes([node for node in around if isinstance(node, TreeLoop)])
+    return access.array, Spot(indices, where, inside)
 
 
 def _least(outer: Around, chain: Around, accesses: _Accesses, array: str) -> int | None:
@@ -101,7 +101,9 @@ def _least(outer: Around, chain: Around, accesses: _Accesses, array: str) -> int
 
 
 def _plain(s: Spot, t: Spot, moving: set[str]) -> bool:
-    """All subscripts are linear and move alike with the loops."""
+    """All subscripts are linear and move alike with the pipeline: of the copies of loops inside a
+    tool compares each two.
+    """
     return all(
         _moves(a, moving) == _moves(b, moving) is not None
         for a, b in zip(s.indices, t.indices, strict=True)

@@ -32,10 +32,14 @@ class Axis:
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """The element that an access touches in an iteration, and where it does."""
+    """The element that an access touches in an iteration, and where it does.
+
+    ``inside`` are loops that an iteration runs as a whole: each of theirs has an access.
+    """
 
     indices: tuple[Affine, ...]
     guard: tuple[Constraint, ...] = ()
+    inside: tuple[Axis, ...] = ()
 
 
 def meets(around: Sequence[Axis], a: Spot, b: Spot) -> bool:
@@ -56,10 +60,13 @@ def least_distance(outer: Sequence[Axis], axes: Sequence[Axis], a: Spot, b: Spot
     still = dict(zip((x.iv for x in outer), dims(len(outer), "o"), strict=True))
     first = {**still, **dict(zip((x.iv for x in axes), dims(len(axes), "x"), strict=True))}
     second = {**still, **dict(zip((x.iv for x in axes), dims(len(axes), "y"), strict=True))}
+    first |= dict(zip((x.iv for x in a.inside), dims(len(a.inside), "u"), strict=True))
+    second |= dict(zip((x.iv for x in b.inside), dims(len(b.inside), "w"), strict=True))
     parts = [*_domain(outer, still), *_domain(axes, first), *_domain(axes, second)]
+    parts += [*_domain(a.inside, first), *_domain(b.inside, second)]
     parts += [*_conditions(a, first), *_conditions(b, second)]
     parts += _equal(a.indices, first, b.indices, second)
-    variables = [*still.values(), *dims(len(axes), "x"), *dims(len(axes), "y"), "d"]
+    variables = [*dict.fromkeys((*still.values(), *first.values(), *second.values())), "d"]
     found: list[int] = []
     for level, text in enumerate(_distances(axes, first, second)):
         same = [f"x{k} = y{k}" for k in range(level)]

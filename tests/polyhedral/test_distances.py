@@ -10,7 +10,7 @@ from dsl.builder import ProgramBuilder
 from dsl.expr import loads
 from dsl.program import Program
 from dsl.schedule import Schedule
-from dsl.steps import PartialSums, Pipeline, Reassociate
+from dsl.steps import Interchange, PartialSums, Pipeline, Reassociate, Split, Step
 from dsl.types import f32
 from mlir_passes.pipeline import compile_design
 from polyhedral.codegen import loop_tree
@@ -43,7 +43,7 @@ def program(rng: random.Random) -> Program:
 def run(
     nodes: tuple[TreeNode, ...], env: dict[str, int], found: list, at: str, count: list
 ) -> None:
-    """Stores and loads of the array, with the number of the iteration of the loop ``at``."""
+    """Stores and loads inside the loop ``at``, with the number of its iteration."""
     for node in nodes:
         match node:
             case TreeLoop():
@@ -54,7 +54,7 @@ def run(
             case TreeGuard():
                 if all(c.holds(env) for c in node.constraints):
                     run(node.body, env, found, at, count)
-            case Instance(stmt, bindings):
+            case Instance(stmt, bindings) if at in env:
                 values = {v: e.evaluate(env) for v, e in bindings}
                 for access, stores in [(a, False) for a in loads(stmt.value)] + [
                     (stmt.target, True)
@@ -75,6 +75,32 @@ def nearest(tree: LoopTree, iv: str, array: str) -> int | None:
         if first[3] and not later[3] and first[2] == later[2] and later[0] > first[0]
     ]
     return min(gaps, default=None)
+
+
+def unrolled_parts(rows: int, copies: int, parts: int) -> tuple[Program, tuple[Step, ...]]:
+    """A sum of products along i for each j, ``copies`` iterations of i in a body."""
+    p = ProgramBuilder("columns")
+    a, y = p.placeholder("a", f32, (rows, 6)), p.placeholder("y", f32, (6,))
+    i, j = p.loops(i=rows, j=6)
+    p.compute("S", (i, j), y[j], y[j] + a[i, j])
+    return p.build(), (
+        Reassociate("S"),
+        PartialSums("S", "i", parts, copies),
+        Interchange("S.i", "S.j"),
+        Split("S.i", copies),
+        Pipeline("S.i_0"),
+    )
+
+
+@pytest.mark.parametrize(("rows", "copies", "parts"), [(60, 10, 4), (48, 4, 8), (50, 5, 3)])
+def test_accumulators_of_bodies_of_several_copies_take_turns(
+    rows: int, copies: int, parts: int
+) -> None:
+    built, steps = unrolled_parts(rows, copies, parts)
+    tree = loop_tree(apply(built, Schedule(steps)))
+    for array, iv, distance in tree.distances:
+        assert nearest(tree, iv, array) == distance
+    assert ("y_part", parts) in [(array, d) for array, _, d in tree.distances]
 
 
 @pytest.mark.parametrize("seed", range(250))
