@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from dsl.errors import LanguageError, Span
 from dsl.expr import Binary, BinaryOp, Cast, Const, Expr, Index, Select, Unary, UnaryOp
 from dsl.literals import const
+from dsl.nesting import admit_value
 from dsl.numeric import bounds, is_exact, signed_of, width_of
 from dsl.result_types import binary_type, common_type, plain, unary_type
 from dsl.types import MAX_WIDTH, DType, FloatType, IndexType, IntType
@@ -173,12 +174,19 @@ def settled(x: Expr, span: Span | None = None) -> Expr:
     Raises:
         LanguageError: W139 where they are not known.
     """
-    return _Settling(None, span).of(x)
+    return _settle(x, None, span)
 
 
 def low_bits(x: Expr, width: int) -> Expr:
     """An expression whose low bits are those of ``x``, with no more bits in its shifts."""
-    return _Settling(width, None).of(x)
+    return _settle(x, width, None)
+
+
+def _settle(x: Expr, wanted: int | None, span: Span | None) -> Expr:
+    if not is_pending(x):
+        return x
+    admit_value(x, span)  # no deeper than can be walked
+    return _Settling(wanted, span).of(x)
 
 
 @dataclass(slots=True)

@@ -20,8 +20,8 @@ Value = Number | Affine | Expr
 MAX_COEFFICIENT = 2**62
 """Affine expressions are computed in 64 bits further down."""
 
-MAX_SHIFT = 62
-"""Shifts of loop variables by constants up to this are affine."""
+MAX_SHIFT = 30
+"""Shifts of loop variables by constants up to this are affine: an index is an ``i32``."""
 
 
 def operand(value: Value) -> typing.Operand:
