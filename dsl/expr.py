@@ -2,7 +2,8 @@
 
 Every node carries its `dtype`, computed by `dsl.typing`; arithmetic on integers and fixed point
 widens exactly as ``ap_int``/``ap_fixed`` do, so a value is only ever cut by a `Cast` or by the
-store (which converts implicitly to the element type).
+store (which converts implicitly to the element type). A shift to the left keeps the type of what is
+shifted, which is cast first where bits would be lost (see `dsl.shifts`).
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ class BinaryOp(Enum):
     AND = "&"
     OR = "|"
     XOR = "^"
-    SHL = "<<"
+    SHL = "<<"  # of the left operand's type, which `dsl.typing` has widened
     SHR = ">>"  # arithmetic for signed operands
     MIN = "min"  # b if b < a else a
     MAX = "max"  # b if b > a else a

@@ -25,6 +25,9 @@ from mlir_passes.emit_exact import (
 )
 
 Code = tuple[Cpp, CType]
+_WIDEST_LITERAL = 64
+_INT_SHIFT = 31
+"""The most by which C++ shifts an ``int``, and that leaves its sign only."""
 _FOLDED: dict[str, Callable[[int, int], int]] = {
     "&": operator.and_,
     "|": operator.or_,
@@ -101,13 +104,19 @@ def select(ops: ExactOps, condition: Cpp, a: Exact, b: Exact) -> Exact:
     a, b = ops.aligned(a, b)
     dtype = covering(ops, a, b)
     x, y = (as_type(ops, v, dtype) for v in (a, b))
-    results = [v.is_result and ops.code(v)[1] == dtype for v in (a, b)]
-    if any(results) and not all(results):
+    results = [v.is_result and c is v.cpp for v, c in ((a, x), (b, y))]
+    if any(results) and (_is_object(a, x) or _is_object(b, y)):
         x, y = (
             call(type_name(ops, dtype), c) if r else c for c, r in zip((x, y), results, strict=True)
         )
+        results = [False, False]
     low, high = min(a.low, b.low), max(a.high, b.high)
-    return Exact(ternary(condition, x, y), dtype, low, high, a.scale, is_result=all(results))
+    return Exact(ternary(condition, x, y), dtype, low, high, a.scale, is_result=any(results))
+
+
+def _is_object(x: Exact, code: Cpp) -> bool:
+    """Whether the code is that of an element or variable, which may be constant."""
+    return code is x.cpp and x.bare is None and not x.is_result and not is_c(x.type)
 
 
 def extreme(ops: ExactOps, largest: bool, a: Exact, b: Exact) -> Exact:
@@ -181,10 +190,11 @@ def truncated(ops: ExactOps, op: str, a: Exact, b: Exact) -> Exact:
 def division_operands(ops: ExactOps, a: Exact, b: Exact) -> tuple[Code, Code]:
     """Both operands of ``/`` or ``%``, of one signedness.
 
-    An ``int`` over an ``ap_int`` becomes one, too: the headers mistake which one is divided.
+    A number of C's own types over an ``ap_int`` becomes one, too: the headers mistake which one is
+    divided.
     """
     (x, tx), (y, ty) = same_signedness(ops, ops.whole(a), ops.whole(b))
-    literal = tx == IntType(32, signed=False) and a.const is not None
+    literal = a.const is not None and ap_type(tx).width <= _WIDEST_LITERAL
     if (is_c(tx) or literal) and not is_c(ty):
         tx = ap_type(tx)
         x = call(ops.needs.type(tx), x)
@@ -330,7 +340,7 @@ def shift_left(ops: ExactOps, x: Exact, amount: Exact, width: int) -> Exact:
         return constant(x.const << amount.const)
     x = ops.whole(x)
     cpp, dtype = ops.code(x)
-    if amount.const is not None and is_c(dtype) and x.low >= 0:
+    if amount.const is not None and amount.const <= _INT_SHIFT and is_c(dtype) and x.low >= 0:
         high = x.high << amount.const
         if fits_int(high):
             text = infix("<<", cpp, ops.code(amount)[0])
@@ -356,6 +366,8 @@ def shift_right(ops: ExactOps, x: Exact, amount: Exact) -> Exact:
         x = ops.cast(x, dtype)
         cpp, dtype = ops.code(x)
     low, high = min(x.low, 0), max(x.high, -1)
+    if amount.const is not None and is_c(dtype):
+        amount = constant(min(amount.const, _INT_SHIFT))
     if amount.const is not None:
         low, high = x.low >> amount.const, x.high >> amount.const
     return result(infix(">>", cpp, _amount(ops, amount)), dtype, low, high)

@@ -6,7 +6,7 @@ import pytest
 import weft
 from backends.verify import verify_many
 from mlir_passes.pipeline import compile_design
-from weft import f32, fixed, i2, i32, i96, u1
+from weft import f32, fixed, i2, i8, i32, i64, i96, u1
 
 LOW = fixed[4, 4, "rnd_min_inf", "sat_sym"]
 SAT = fixed[6, 4, "rnd_zero", "sat"]
@@ -60,8 +60,46 @@ def lowest(kernel, seed):
     return {"A": np.array([-8, -7, 7, 3], np.int8), "B": np.zeros(4, np.int8)}
 
 
+FIXED = fixed[12, 4]
+
+
+@weft.kernel
+def choices_of_two_types(a: FIXED[8], b: FIXED[8], c: fixed[13, 5][8], y: FIXED[8], z: FIXED[8]):
+    for i in range(8):
+        y[i] = -a[i] if a[i] < b[i] else min(b[i], a[i] - b[i])
+        z[i] = c[i] if a[i] < b[i] else a[i] - b[i]
+
+
+@weft.kernel
+def ints_shifted_by_more_bits_than_they_have(A: i32[5], B: i64[5]):
+    """An ``int`` of C++ stands for a loop variable: it must not be shifted by 32."""
+    for i in range(-2, 3):
+        A[i + 2] = -i32(i) >> 40
+        B[i + 2] = (i32(i) - 1) // 2**40
+    for i in range(5):
+        A[i] += (0 * i32(i)) << 40
+
+
+@weft.kernel
+def wide_dividends(A: i8[8], B: i64[8], C: i64[8], D: i96[8]):
+    for i in range(8):
+        B[i] = -1099511627776 // (A[i] | 1)
+        C[i] = 1099511627776 % (A[i] | 1)
+        D[i] = 18446744073709551615 // (A[i] | 1)
+
+
 @pytest.mark.parametrize(
-    "kernel", [wide_literals, product_of_a_wide_literal, bound_sum, narrowed], ids=lambda k: k.name
+    "kernel",
+    [
+        wide_dividends,
+        wide_literals,
+        product_of_a_wide_literal,
+        bound_sum,
+        narrowed,
+        choices_of_two_types,
+        ints_shifted_by_more_bits_than_they_have,
+    ],
+    ids=lambda k: k.name,
 )
 def test_levels_agree(kernel):
     schedule = next(iter(kernel.schedules.values()), None)

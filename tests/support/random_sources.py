@@ -124,7 +124,8 @@ class SourceMaker:
         rng = self.rng
         if rng.random() < 0.25:
             return str(rng.choice(_LITERALS)) if rng.random() < 0.9 else "True"
-        return rng.choice(("a[i]", "b[i]", "c[i]", "d[i]", "e[i]", "i", "(i - 3)", "a[i]", "b[i]"))
+        index = "weft.i32(i - 3)"  # without the conversion it is affine, and must fit an i32
+        return rng.choice(("a[i]", "b[i]", "c[i]", "d[i]", "e[i]", index, "a[i]", "b[i]"))
 
 
 def kernel_text(expressions: Sequence[tuple[str, IntType | FixedType]]) -> str:
