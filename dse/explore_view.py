@@ -12,6 +12,7 @@ from dse.evaluators.base import Limits, Result, Status
 from dse.run.directory import RunDirectory
 from dse.run.front import designs, front, limits_of, nearest
 from dse.run.problem import Problem
+from dse.run.proven import unsound
 
 _FAILED = (Status.TIMEOUT, Status.TOOL_ERROR)
 KEY = 12  # digits of a design's key that people see
@@ -73,6 +74,7 @@ def summary(run: RunDirectory, problem: Problem, trials: int, took: float) -> li
     found = designs(run)
     lines = [f"explore: {trials} trials, {len(found)} feasible designs, {took:.1f} s"]
     lines += _failed(run)
+    lines += _unsound(run)
     lines += [f"  {b.kind}: at least {b.cycles:,} cycles ({b.reason})" for b in problem.bounds]
     if not found:
         return [*lines, *_nothing(run)]
@@ -91,6 +93,14 @@ def _failed(run: RunDirectory) -> Iterator[str]:
         if failed:
             first = f"{failed[0].status.value}: {failed[0].detail}"
             yield f"  promotion to {name}: {len(failed)} of {len(results)} failed, {first}"
+
+
+def _unsound(run: RunDirectory) -> Iterator[str]:
+    """How many points had figures that cannot be, and the first of them."""
+    found = unsound(run)
+    if found:
+        points = "1 point was" if len(found) == 1 else f"{len(found)} points were"
+        yield f"  {points} estimated under a proven bound and left out, {found[0].detail}"
 
 
 def _nothing(run: RunDirectory) -> list[str]:

@@ -9,9 +9,9 @@ from math import prod
 import islpy as isl
 import networkx as nx
 
-from polyhedral.dependences import Dependence, DepKind, dependences
+from polyhedral.dependences import Dependence
 from polyhedral.isl_text import dims, map_of
-from polyhedral.scop import Scop
+from polyhedral.values import Values
 
 _CYCLE = 4  # statements on a cycle of dependences that are looked at
 _PARTS = 16  # convex parts of a relation that are looked at
@@ -33,14 +33,14 @@ class Chain:
     reduction: bool
 
 
-def chains(scop: Scop, counts: Mapping[str, int | None]) -> tuple[Chain, ...]:
+def chains(values: Values, counts: Mapping[str, int | None]) -> tuple[Chain, ...]:
     """The cycles of flow dependences among at most four statements, longest first.
 
     Args:
-        scop: the program.
+        values: what the program needs.
         counts: how often each statement runs, from `polyhedral.counts.instance_counts`.
     """
-    flow = [d for d in dependences(scop) if d.kind is DepKind.FLOW]
+    flow = values.flow
     graph = nx.MultiDiGraph()
     for dep in flow:
         graph.add_edge(dep.source.name, dep.sink.name)

@@ -171,19 +171,24 @@ class Addresses:
         """The bank of each address relative to where its moving subscripts are.
 
         Accesses of different shapes are taken to move alike, but where every element has its bank:
-        there they meet in few iterations.
+        there they meet in few iterations. Which block of neighbours a moving subscript is in is not
+        known: it may be any.
         """
         found: dict[int, tuple[tuple[int, ...], ...]] = {}
         numbers: dict[Terms, int] = {}
         for a in used:
             memory, terms = self.memory(a), self.shape(a).terms
-            where = []
+            where: list[Sequence[int]] = []
             for c, split, extent, moving in zip(
                 self.consts[a], memory.splits, memory.shape, terms, strict=True
             ):
+                if split.kind == "block" and 1 < split.factor < extent:
+                    block = c // -(-extent // split.factor)
+                    where.append(range(split.factor) if moving else (block % split.factor,))
+                    continue
                 apart = split.factor >= extent and numbers.setdefault(moving, len(numbers))
-                where.append(c % split.factor + split.factor * apart)
-            found[a] = (tuple(where),)
+                where.append((c % split.factor + split.factor * apart,))
+            found[a] = tuple(product(*where))
         return found
 
 

@@ -388,8 +388,13 @@ def _flattens_inwards(scope: Scope, loop: Loop, env: dict[str, Affine]) -> bool:
 
 
 def _flattens_into(scope: Scope, loop: Loop) -> Loop | None:
-    """The sequential loop inside that this one makes one loop with, above a pipeline."""
+    """The sequential loop inside that this one makes one loop with, above a pipeline.
+
+    A pipeline by itself is none, whatever loops are inside: it unrolls them.
+    """
     inner = sole_loop(loop)
     if inner is None or innermost(inner) or not has_pipeline(scope, loop):
+        return None
+    if scope.pipeline_ii(inner) is not None:
         return None
     return inner if loop.factor == 1 and inner.flatten is not False else None

@@ -178,12 +178,14 @@ def _described(run: RunDirectory, plan: Plan, space: Space, work: Work) -> Probl
     """What is searched; kept in the run for its report."""
     from dse.evaluators.base import Request
     from dse.run.problem import describe, keep
+    from dse.run.proven import sound
     from dsl.schedule import Schedule
 
     chip = plan.where.device
     plain = plan.evaluator.evaluate(Request(plan.program, Schedule(), chip, plan.clock))
     notes = plan.where.notes
     problem = describe(space, work, plan.where.tool, chip, plan.budget, notes, plain)
+    problem = replace(problem, plain=sound(plain, problem))
     keep(run, problem)
     return problem
 

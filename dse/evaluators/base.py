@@ -28,6 +28,9 @@ class Status(Enum):
     TIMEOUT = "timeout"  # no answer in time
     TOOL_ERROR = "tool-error"  # the evaluator or its tool failed
     DUPLICATE = "duplicate"  # the same schedule was evaluated before
+    UNDER_BOUND = (
+        "under-bound"  # fewer cycles than are proven to be needed: a fault of the evaluator
+    )
 
 
 @dataclass(frozen=True, slots=True)

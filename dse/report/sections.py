@@ -19,6 +19,7 @@ MEANINGS = {
     "illegal": "the schedule breaks a dependence or does not fit the program",
     "timeout": "no answer in time",
     "tool-error": "the evaluator or its tool failed",
+    "under-bound": "an internal error: fewer cycles than are proven to be needed",
     "duplicate": "the same schedule was evaluated before",
     "running": "not ended when this page was made",
     "lost": "its process ended first; tried again after --resume",

@@ -18,6 +18,7 @@ from dse.run.fanout import Fanout, Here, Processes, Several, preload_of
 from dse.run.front import Design, front
 from dse.run.offers import Offers, left_results
 from dse.run.plan import Plan
+from dse.run.problem import problem_of
 from dse.run.promote import Promotion
 from dse.run.samplers import SAMPLERS, Sampler
 from dse.run.session import Options, Session, StopRequestedError
@@ -107,7 +108,9 @@ def explore(
         cache=cache, new=not resume,
     )  # fmt: skip
     run.event("resumed" if resume else "started", trials=study.count)
-    options = Options(plan.where.device, plan.clock, plan.limits, plan.strategy, means.trials)
+    options = Options(
+        plan.where.device, plan.clock, plan.limits, plan.strategy, means.trials, problem_of(run)
+    )
     again = failed(run, plan.timeout)
     promoted_again = {name: failed_promotions(run, name, plan.timeout) for name in plan.promote}
     stopped = spent = False

@@ -17,6 +17,8 @@ from dse.run.codec import key_of
 from dse.run.directory import RunDirectory
 from dse.run.fanout import Done, Fanout, Job
 from dse.run.front import Design, designs, front, limits_of
+from dse.run.problem import problem_of
+from dse.run.proven import sound
 from dse.run.session import StopRequestedError
 
 _PATIENCE = 0.5  # seconds between looks at whether to stop
@@ -99,7 +101,7 @@ class Promotion:
             self.again.append(done.job)
             return
         design = self.flying.pop(done.job.key)
-        result = judged(done.result, limits_of(self.run))
+        result = judged(sound(done.result, problem_of(self.run)), limits_of(self.run))
         self.run.promote(design.key, self.evaluator.name, result)
         self.cache.put(done.job.key, done.result)
         self.run.event(

@@ -14,6 +14,8 @@ from dse.run.cache import ResultCache
 from dse.run.codec import key_of, point_to_json
 from dse.run.directory import RunDirectory
 from dse.run.fanout import Done, Fanout, Here, Job
+from dse.run.problem import Problem
+from dse.run.proven import sound
 from dse.run.samplers import SAMPLERS
 from dse.run.study import Finished, Study, replacing
 from dse.space.partitions import NO_PARTITION
@@ -46,6 +48,7 @@ class Options:
     limits: Limits
     strategy: str
     trials: int
+    problem: Problem | None = None  # whose bounds hold for every design
 
     @property
     def budget(self) -> int:
@@ -288,7 +291,7 @@ class Session:
         if done.result is None:
             self.again.append(done.job)
             return None
-        key, result = done.job.key, done.result
+        key, result = done.job.key, sound(done.result, self.options.problem)
         self.run.keep(key, result)
         self.cache.put(key, result)
         first, *others = self.flying.pop(key)

@@ -17,6 +17,7 @@ from polyhedral.chains import chains
 from polyhedral.codegen import loop_tree
 from polyhedral.counts import instance_counts
 from polyhedral.schedule import apply
+from polyhedral.values import values_of
 from qor_gnn.estimate import estimate
 from qor_gnn.from_tree import kernel_of_tree
 from qor_gnn.personality import personality
@@ -99,7 +100,7 @@ def test_a_reduction_is_a_chain_unless_it_may_be_reassociated() -> None:
 
 def test_an_accumulation_that_begins_anew_is_a_chain_for_each_beginning() -> None:
     scop = apply(resets.program, Schedule()).scop
-    chain = next(c for c in chains(scop, counts(resets.program)) if c.reduction)
+    chain = next(c for c in chains(values_of(scop), counts(resets.program)) if c.reduction)
     assert (chain.statements, chain.turns) == (("S1",), 49)
 
 

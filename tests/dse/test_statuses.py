@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -12,10 +13,14 @@ import pytest
 from backends.devices import device
 from dse.evaluators.base import Limits, Request, Result, Status
 from dse.evaluators.model import ModelEvaluator
+from dse.explore_view import summary
 from dse.run.cache import ResultCache
 from dse.run.codec import key_of
 from dse.run.directory import create, open_run
 from dse.run.fanout import Fanout, Here, Processes, Several
+from dse.run.front import designs, nearest
+from dse.run.problem import KnownBound, Problem
+from dse.run.proven import sound, unsound
 from dse.run.session import Options, Session, StopRequestedError
 from dse.run.study import Study
 from dse.space.space import Point, Space, space_of
@@ -205,3 +210,68 @@ def test_what_may_go_otherwise_elsewhere_is_not_cached(tmp_path):
     [file] = tmp_path.rglob("*.json")
     file.write_text("{")
     assert cache.get(key) is None
+
+
+# ------------------------------------------------------------------------------------ under a bound
+
+
+def problem(cycles: int, curve: tuple[tuple[int, int], ...] = ()) -> Problem:
+    """With a recurrence of so many cycles, and fewer cycles the more DSP slices."""
+    bounds = (KnownBound("dsp", 10**9, "few units"), KnownBound("recurrence", cycles, "in turn"))
+    return Problem("", {}, 0, (), bounds, curve, {}, {}, (), None)
+
+
+def test_a_point_under_a_proven_bound_is_no_design(made, space, tmp_path):
+    session = made(Acting("ok"))  # 2 cycles
+    session.options = replace(session.options, problem=problem(40))
+    result = session.evaluate(space.plain())
+    assert (result.status, result.evaluated) == (Status.UNDER_BOUND, False)
+    assert result.detail == ("internal error: 2 cycles, where 40 are needed (recurrence: in turn)")
+    assert statuses(tmp_path / "run") == {"under-bound": 1}
+    assert session.study.study.trials[0].state.name == "FAIL"
+    [key] = session.run.point_keys()
+    assert session.run.result(key) == result
+    assert designs(session.run) == ()
+    assert nearest(session.run) is None
+    assert unsound(session.run) == (result,)
+
+
+def test_a_point_at_its_bound_is_a_design(made, space):
+    known = made().evaluate(space.plain())
+    cycles = int(known.latency)
+    assert sound(known, problem(cycles)) == known
+    assert sound(known, problem(cycles + 1)).status is Status.UNDER_BOUND
+    assert sound(known, None) == known
+
+
+def test_the_bound_of_a_budget_does_not_hold_for_a_design_over_it(made, space):
+    known = made().evaluate(space.plain())
+    dsp, cycles = known.resources["dsp"], int(known.latency)
+    assert dsp > 1
+    less, own = problem(0, ((dsp - 1, cycles + 1),)), problem(0, ((dsp, cycles + 1),))
+    assert sound(known, less) == known
+    found = sound(known, own)
+    assert found.detail.endswith(f"(dsp: its operations on {dsp} DSP)")
+
+
+def test_what_a_cache_holds_is_held_against_the_bounds_too(made, space, tmp_path):
+    cache = ResultCache(tmp_path / "cache")
+    first = made(cache=cache)
+    assert first.evaluate(space.plain()).status is Status.OK
+    first.run.close()
+    shutil.rmtree(tmp_path / "run")
+    second = made(cache=cache)
+    second.options = replace(second.options, problem=problem(10**9))
+    assert second.evaluate(space.plain()).status is Status.UNDER_BOUND
+
+
+def test_the_command_says_how_many_points_were_under_a_bound(made, space):
+    session = made(Acting("ok"))
+    session.options = replace(session.options, problem=problem(40))
+    session._evaluate_all(some_points(space, 3))
+    lines = summary(session.run, problem(40), 3, 0.0)
+    assert lines[:2] == [
+        "explore: 3 trials, 0 feasible designs, 0.0 s",
+        "  3 points were estimated under a proven bound and left out, internal error: 2 cycles, "
+        "where 40 are needed (recurrence: in turn)",
+    ]

@@ -1,0 +1,245 @@
+"""Which iterations of an operation are proven to compute different values.
+
+- A value is an expression over elements that nothing has written yet, so two iterations that read
+  different elements have different values. Which loops tell is a matter of the rank of the
+  subscripts: of ``x[i + j]`` one of the two loops.
+- An element that a statement has computed stands for its subscripts where the value tells which
+  element it is: ``t[i, j] += a[i, k] * b[k, j]`` does.
+- A value that is computed from the one before along a loop is a larger expression each time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from itertools import combinations
+from math import prod
+
+from dsl.affine import Affine, Atom
+from dsl.program import Loop, Program
+from dsl.schedule import Schedule
+from polyhedral.codegen import loop_tree
+from polyhedral.counts import instance_counts
+from polyhedral.looptree import Instance, LoopTree
+from polyhedral.schedule import apply
+from polyhedral.values import Values, values_of
+from qor_gnn.from_tree import kernel_of_tree
+from qor_gnn.region import Statement, walk
+
+Row = tuple[tuple[str, int], ...]
+"""The linear part of a subscript: loop variables and their coefficients."""
+
+Tag = tuple[str, str]
+"""An array, and the statement that has computed its elements (none: nobody has)."""
+
+_NEUTRAL = ("0.0", "-0.0", "1.0", "-1.0")  # constants that leave no operator
+
+
+@lru_cache(maxsize=4)  # several tools are asked of one program
+def facts_of(program: Program) -> Facts:
+    """What is known of a program's values.
+
+    Raises:
+        LanguageError: W16x, the program accesses an array out of bounds.
+    """
+    state = apply(program, Schedule())
+    values = values_of(state.scop)
+    counted = instance_counts(loop_tree(state))
+    return Facts(program, values, counted, _statements(program, values))
+
+
+def _statements(program: Program, values: Values) -> dict[str, Statement]:
+    """The operations of each statement, over the loop variables of the program."""
+    instances = tuple(
+        Instance(s.stmt, tuple((v, Affine.of(v)) for v in s.variables))
+        for s in values.scop.statements
+    )
+    kernel = kernel_of_tree(LoopTree(program, instances))
+    nodes = walk(kernel.functions[0].body)
+    return {node.name: node for node in nodes if isinstance(node, Statement)}
+
+
+@dataclass(frozen=True)
+class Facts:
+    """A program's values, and which of them tell which iteration they are of."""
+
+    program: Program
+    values: Values
+    counted: Mapping[str, int | None]
+    statements: Mapping[str, Statement]
+
+    @cached_property
+    def counts(self) -> dict[str, int]:
+        """Iterations of each statement, of those of which every value is needed."""
+        needed = self.values.needed
+        return {name: n or 0 if name in needed else 0 for name, n in self.counted.items()}
+
+    @cached_property
+    def written(self) -> frozenset[str]:
+        """The arrays that some statement writes."""
+        return frozenset(s.target.memory for s in self.statements.values())
+
+    @cached_property
+    def telling(self) -> frozenset[str]:
+        """Statements of which a value tells the element that it is stored to: no two elements hold
+        the same expression.
+
+        All are taken to do so until one of them does not; by induction on the size of expressions
+        those that are left do.
+        """
+        found = frozenset(self.statements)
+        while True:
+            kept = frozenset(name for name in found if self._tells(name, found))
+            if kept == found:
+                return found
+            found = kept
+
+    def _tells(self, name: str, telling: frozenset[str]) -> bool:
+        stmt = self.statements[name]
+        last = stmt.ops[-1]
+        if last.kind in ("load", "const", "index", "input") or folds(stmt, len(stmt.ops) - 1):
+            return False
+        targets = [row_of(index) for index in stmt.target.indices]
+        rows = [row for row, _, _ in self.rows(name, len(stmt.ops) - 1, telling)]
+        known = rank(rows)
+        return all(t is not None and rank([*rows, t]) == known for t in targets)
+
+    def rows(
+        self, name: str, op: int, telling: frozenset[str] | None = None
+    ) -> list[tuple[Row, int, Tag]]:
+        """What an operation's value tells: the subscripts of what it is computed from.
+
+        Each with its constant, and where the element comes from.
+        """
+        stmt = self.statements[name]
+        found: list[tuple[Row, int, Tag]] = []
+        for n in below(stmt, op):
+            access = stmt.ops[n].access
+            if stmt.ops[n].kind != "load" or access is None:
+                continue
+            tag = self._tag(name, access.memory, self.telling if telling is None else telling)
+            for index in access.indices if tag is not None else ():
+                row = row_of(index)
+                if row is not None and tag is not None:
+                    found.append((row, index.const, tag))
+        return found
+
+    def _tag(self, name: str, array: str, telling: frozenset[str]) -> Tag | None:
+        if self.program.array(array).scope_depth:
+            return None  # another array in each iteration
+        sources = self.values.sources(name, array)
+        if not sources:
+            return array, ""
+        if len(sources) == 1 and sources <= telling:
+            return array, next(iter(sources))
+        return None
+
+    def grows(self, name: str, op: int) -> frozenset[str]:
+        """Loops along which the operands of an operation grow."""
+        stmt = self.statements[name]
+        loads = (stmt.ops[n] for n in below(stmt, op))
+        arrays = {o.access.memory for o in loads if o.kind == "load" and o.access is not None}
+        return self.values.grows(name, arrays & self.written) if arrays & self.written else _NONE
+
+    def trips(self, name: str) -> dict[str, int]:
+        """The most iterations of each loop around a statement, each time that it is entered."""
+        s = self.values.scop.statement(name)
+        boxes: dict[str, tuple[int, int]] = {}
+        return {loop.var: _most(loop, boxes) for loop in s.loops}
+
+    def least(self, name: str, rows: Iterable[Row], growing: frozenset[str] = frozenset()) -> int:
+        """At least so many iterations of a statement differ in these rows, or along these loops."""
+        trips = self.trips(name)
+        rows = [*dict.fromkeys(rows)]
+        rest = [v for v in trips if v not in growing]
+        own = rank(rows, growing)
+        best = prod(trips[v] for v in rest)
+        for size in range(1, len(rest) + 1):
+            for some in combinations(rest, size):
+                if rank(rows, {*some, *growing}) - own == size:
+                    best = min(best, prod(trips[v] for v in rest if v not in some))
+        return -(-self.counts[name] // max(1, best))
+
+
+_NONE: frozenset[str] = frozenset()
+
+
+def _most(loop: Loop, boxes: dict[str, tuple[int, int]]) -> int:
+    """The most iterations of a loop; ``boxes`` has the ranges of those around, and gets its own."""
+    low = max(min(_range(b, boxes)) for b in loop.lowers)
+    high = min(max(_range(b, boxes)) for b in loop.uppers)
+    boxes[loop.var] = low, max(low, high - 1)
+    extents = [high - low]
+    extents += [e.const for a in loop.uppers for b in loop.lowers if (e := a - b).is_const]
+    return max(1, -(-min(extents) // abs(loop.step)))
+
+
+def _range(bound: Affine, boxes: Mapping[str, tuple[int, int]]) -> tuple[int, int]:
+    """The values of a bound where the loops around take theirs."""
+    low = high = bound.const
+    for atom, c in bound.terms:
+        ends = [c * x for x in _atom_range(atom, boxes)]
+        low, high = low + min(ends), high + max(ends)
+    return low, high
+
+
+def _atom_range(atom: Atom, boxes: Mapping[str, tuple[int, int]]) -> tuple[int, int]:
+    if isinstance(atom, str):
+        return boxes[atom]
+    low, high = _range(atom.numerator, boxes)
+    return low // atom.denominator, high // atom.denominator
+
+
+def below(stmt: Statement, op: int) -> list[int]:
+    """An operation and all that it is computed from."""
+    found: dict[int, None] = {}
+    open_ = [op]
+    while open_:
+        n = open_.pop()
+        if n not in found:
+            found[n] = None
+            open_ += stmt.ops[n].operands
+    return sorted(found)
+
+
+def row_of(index: Affine) -> Row | None:
+    """The linear part of a subscript; None where it has another one."""
+    if any(not isinstance(atom, str) for atom, _ in index.terms):
+        return None
+    return tuple((str(atom), c) for atom, c in index.terms)
+
+
+def rank(rows: Iterable[Row], columns: Iterable[str] | None = None) -> int:
+    """The rank of a matrix of rows, of some of its columns."""
+    found = [dict(row) for row in rows]
+    names = sorted({v for row in found for v in row} if columns is None else columns)
+    matrix = [[Fraction(row.get(v, 0)) for v in names] for row in found]
+    rank = 0
+    for k in range(len(names)):
+        pivot = next((n for n in range(rank, len(matrix)) if matrix[n][k]), None)
+        if pivot is None:
+            continue
+        matrix[rank], matrix[pivot] = matrix[pivot], matrix[rank]
+        for n in range(rank + 1, len(matrix)):
+            factor = matrix[n][k] / matrix[rank][k]
+            matrix[n] = [a - factor * b for a, b in zip(matrix[n], matrix[rank], strict=True)]
+        rank += 1
+    return rank
+
+
+def folds(stmt: Statement, n: int) -> bool:
+    """An operator of a constant may be none: ``x * 1``, a shift, an index that unrolling fixes."""
+    op = stmt.ops[n]
+    fixed = [stmt.ops[k] for k in op.operands if _constant(stmt, k)]
+    if not fixed:
+        return False
+    if op.type == "int" or op.kind in ("div", "mod") or len(fixed) == len(op.operands):
+        return True
+    return any(f.kind != "const" or f.value in _NEUTRAL for f in fixed)
+
+
+def _constant(stmt: Statement, n: int) -> bool:
+    """It is known once all loops are unrolled."""
+    return not any(stmt.ops[k].kind in ("load", "input") for k in below(stmt, n))

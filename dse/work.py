@@ -1,0 +1,265 @@
+"""What a kernel has to do whatever its schedule, after all that a tool does by itself.
+
+A tool unrolls, leaves out what is not needed, keeps elements in registers, computes the same value
+once, folds constants, and does integer sums (under ``reassociate`` those of floats too) in any
+order. So an operation counts once for each of its values that are proven to differ
+(`dse.distinct`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from math import ceil, log2
+
+from dse.distinct import Facts, Row, Tag, facts_of, folds, rank, row_of
+from dsl.program import Program, Storage
+from polyhedral.chains import chains
+from qor_gnn.personality import Operator, Personality
+from qor_gnn.region import Access, Op, Statement
+
+_SUMS = {"add": "sum", "sub": "sum", "neg": "sum", "mul": "product"}
+_INTEGER_SUMS = {**_SUMS, "and": "and", "or": "or", "xor": "xor", "min": "min", "max": "max"}
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What a kernel has to do, whatever its schedule.
+
+    Attributes:
+        operations: core to the least number of operations on it and the DSP of one unit.
+        reads, writes: array to the least number of elements that pass its ports.
+        chains: of operators that run one after the other: least cycles and a description.
+    """
+
+    program: Program
+    operations: Mapping[str, tuple[int, int]]
+    reads: Mapping[str, int]
+    writes: Mapping[str, int]
+    chains: tuple[tuple[int, str], ...]
+
+
+def work_of(program: Program, tool: Personality, reassociate: bool = False) -> Work:
+    """Count a kernel's work once; `dse.bounds.bounds` then answers for any budget.
+
+    Args:
+        program: the kernel.
+        tool: whose operators are counted.
+        reassociate: reductions may be done in any order.
+
+    Raises:
+        ToolError: W451 the personality has no such operator.
+    """
+    facts = facts_of(program)
+    counter = _Counter(facts, tool)
+    counter.count()
+    return Work(
+        program,
+        {core: (n, counter.dsp[core]) for core, n in sorted(counter.totals.items()) if n},
+        counter.reads,
+        counter.writes,
+        tuple(sorted(_recurrences(facts, tool, reassociate), key=lambda c: -c[0])),
+    )
+
+
+def _cheapest(tool: Personality, op: Op) -> Operator:
+    """The operator with the least DSP and the least delay of all implementations there are."""
+    usual = tool.operator(op.kind, op.type, op.width)
+    others = [tool.operator(op.kind, op.type, op.width, impl) for impl in tool.implementations]
+    return replace(
+        usual,
+        dsp=min(o.dsp for o in (usual, *others)),
+        distance=min(o.distance for o in (usual, *others)),
+    )
+
+
+def _operator(stmt: Statement, n: int, tool: Personality) -> Operator | None:
+    """The operator of an operation; None where there may be none."""
+    if stmt.ops[n].kind in ("load", "input", "const", "index") or folds(stmt, n):
+        return None
+    return _cheapest(tool, stmt.ops[n])
+
+
+# ----------------------------------------------------------------------------------------- counting
+
+
+@dataclass(slots=True)
+class _Counted:
+    """An operation of a statement with the number of its values, and what they tell."""
+
+    times: int
+    rows: list[tuple[Row, int, Tag]]
+
+
+@dataclass(slots=True)
+class _Counter:
+    """Sums up the least work."""
+
+    facts: Facts
+    tool: Personality
+    totals: dict[str, int] = field(default_factory=dict)
+    dsp: dict[str, int] = field(default_factory=dict)
+    reads: dict[str, int] = field(default_factory=dict)
+    writes: dict[str, int] = field(default_factory=dict)
+
+    def count(self) -> None:
+        """Count operations, and elements that pass ports."""
+        alike: dict[tuple[str, str], list[_Counted]] = {}
+        for name, stmt in self.facts.statements.items():
+            self._elements(name, stmt)
+            for n in range(len(stmt.ops)):
+                operator = _operator(stmt, n, self.tool)
+                if operator is None or not operator.shared:
+                    continue
+                self.dsp[operator.core] = operator.dsp
+                rows = self.facts.rows(name, n)
+                growing = self.facts.grows(name, n)
+                times = self.facts.least(name, (row for row, _, _ in rows), growing)
+                own = alike.setdefault((operator.core, _shape(stmt, n)), [])
+                own.append(_Counted(times, rows))
+        for (core, _), found in alike.items():
+            self.totals[core] = self.totals.get(core, 0) + _different(found)
+
+    def _elements(self, name: str, stmt: Statement) -> None:
+        """Elements that no statement has written are loaded; those of arguments are stored."""
+        for op in stmt.ops:
+            if op.kind != "load" or op.access is None or not self._argument(op.access):
+                continue
+            memory = op.access.memory
+            if not self.facts.values.sources(name, memory):
+                self._most(self.reads, name, op.access)
+        if self._argument(stmt.target):
+            self._most(self.writes, name, stmt.target)
+
+    def _argument(self, access: Access) -> bool:
+        array = self.facts.program.array(access.memory)
+        return bool(access.indices) and array.storage is Storage.ARGUMENT
+
+    def _most(self, found: dict[str, int], name: str, access: Access) -> None:
+        rows = [row for index in access.indices if (row := row_of(index)) is not None]
+        times = self.facts.least(name, rows)
+        found[access.memory] = max(found.get(access.memory, 0), times)
+
+
+def _different(found: list[_Counted]) -> int:
+    """At least so many values of operations that look alike differ.
+
+    Those that may be the same count once, as often as one of them: they are one component.
+    """
+    components: list[list[_Counted]] = []
+    for one in found:
+        meeting = [c for c in components if any(not _apart(one, other) for other in c)]
+        components = [c for c in components if c not in meeting]
+        components.append([one, *(other for c in meeting for other in c)])
+    return sum(max(one.times for one in c) for c in components)
+
+
+def _apart(one: _Counted, other: _Counted) -> bool:
+    """No value of one is a value of the other: no iterations read the same elements."""
+    if [(row, tag) for row, _, tag in one.rows] != [(row, tag) for row, _, tag in other.rows]:
+        return False
+    offsets = [b - a for (_, a, _), (_, b, _) in zip(one.rows, other.rows, strict=True)]
+    rows = [row for row, _, _ in one.rows]
+    widened = [(*row, ("", c)) if c else row for row, c in zip(rows, offsets, strict=True)]
+    return rank(widened) > rank(rows)
+
+
+def _shape(stmt: Statement, n: int) -> str:
+    """An operation as text, without subscripts, commuted into one order."""
+    op = stmt.ops[n]
+    if op.kind == "load" and op.access is not None:
+        return f"load {op.access.memory}"
+    inside = [_shape(stmt, k) for k in op.operands]
+    if op.kind in ("add", "mul"):
+        inside.sort()
+    where = "" if op.access is None else op.access.memory
+    return f"{op.kind}{op.value}{where}({', '.join(inside)})"
+
+
+# -------------------------------------------------------------------------------------- recurrences
+
+
+def _recurrences(facts: Facts, tool: Personality, free: bool) -> Iterator[tuple[int, str]]:
+    """Least cycles and a description of each chain of dependences."""
+    for chain in chains(facts.values, facts.counts):
+        steps = [
+            _path(facts.statements[s], a, tool, free)
+            for s, a in zip(chain.statements, chain.arrays, strict=True)
+        ]
+        path = " -> ".join(dict.fromkeys(chain.statements))
+        through = ", ".join(dict.fromkeys(chain.arrays))
+        groups = _groups([group for step in steps for group in step])
+        alone = len(groups) == 1 and groups[0][0] != ""
+        delay = sum(states for _, states in groups)
+        if sum(len(step) for step in steps) == 1:
+            delay = max(0, delay - tool.rules.closing)
+        if alone:
+            levels = ceil(log2(chain.turns + 1))
+            yield levels * delay, f"a tree of {levels} levels of {path}, {delay} cycles each"
+        else:
+            times = f"{chain.turns:,} times {delay} cycles"
+            yield chain.turns * delay, f"{times} along {path} through {through}"
+
+
+Group = tuple[str, int]
+"""Operators that may be done in any order (a class, ``""`` where they may not), and the states of
+one of them."""
+
+
+def _groups(found: list[Group]) -> list[Group]:
+    """Neighbours of one class joined, the last and the first too: one operator does for all."""
+    joined: list[Group] = []
+    for name, states in found:
+        if joined and name and joined[-1][0] == name:
+            joined[-1] = name, min(joined[-1][1], states)
+        else:
+            joined.append((name, states))
+    if len(joined) > 1 and joined[0][0] and joined[0][0] == joined[-1][0]:
+        name, states = joined.pop()
+        joined[0] = name, min(joined[0][1], states)
+    return joined
+
+
+def _path(stmt: Statement, array: str, tool: Personality, free: bool) -> list[Group]:
+    """The operators between a load of the array and the statement's result, the fewest states that
+    one of its loads has.
+    """
+    best: list[Group] | None = None
+    for start, op in enumerate(stmt.ops):
+        if op.access is None or op.access.memory != array:
+            continue
+        longest: dict[int, list[Group]] = {start: []}
+        for n in range(start + 1, len(stmt.ops)):
+            into = [longest[k] for k in stmt.ops[n].operands if k in longest]
+            if into:
+                longest[n] = _groups_along(max(into, key=_states), _group(stmt, n, tool, free))
+        found = longest.get(len(stmt.ops) - 1)
+        if found is not None and (best is None or _states(found) < _states(best)):
+            best = found
+    return best or []
+
+
+def _groups_along(before: list[Group], group: Group | None) -> list[Group]:
+    if group is None:
+        return before
+    if before and group[0] and before[-1][0] == group[0]:
+        return [*before[:-1], (group[0], min(before[-1][1], group[1]))]
+    return [*before, group]
+
+
+def _states(groups: list[Group]) -> int:
+    return sum(states for _, states in groups)
+
+
+def _group(stmt: Statement, n: int, tool: Personality, free: bool) -> Group | None:
+    op, operator = stmt.ops[n], _operator(stmt, n, tool)
+    if operator is None:
+        return None
+    rules = tool.rules
+    saved = rules.product_saved if op.kind == "mul" else 0
+    if op.type == "int":
+        return _INTEGER_SUMS.get(op.kind, ""), max(0, operator.distance - saved)
+    if free and op.kind in _SUMS:
+        saved = max(saved, rules.tree_saved)
+        return f"{op.type} {_SUMS[op.kind]}", max(0, operator.distance - saved)
+    return "", max(0, operator.distance - saved)

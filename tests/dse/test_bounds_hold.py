@@ -1,0 +1,211 @@
+"""Lower bounds after all that a tool does by itself: merging, folding, leaving out, reordering."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+import weft
+from dse.bounds import bounds, work_of
+from dse.space.space import space_of
+from dse.strategies.sampled import all_points
+from polyhedral.codegen import loop_tree
+from polyhedral.schedule import apply
+from qor_gnn.estimate import estimate
+from qor_gnn.from_tree import kernel_of_tree
+from qor_gnn.personality import allowed, personality
+from tests.support.qor_checks import VITIS, bound_faults
+from tests.support.random_recurrences import random_directives, random_recurrence
+from weft import f32, i32
+
+ZU9EG = personality("vitis-2022.1-zu9eg-10ns")
+U200 = personality("vitis-2025.1-u200-4ns")
+
+
+@weft.kernel
+def coupled(x: f32[40], w: f32[9], y: f32[9, 32]):
+    for i in range(32):
+        for k in range(9):
+            y[k, i] = x[i + k] * x[i + k]
+
+
+@weft.kernel
+def shifted(x: f32[40], y: f32[32]):
+    for i in range(32):
+        y[i] = (x[i] * x[i]) + (x[i + 1] * x[i + 1])
+
+
+@weft.kernel
+def apart(x: f32[40, 40], y: f32[32], z: f32[32]):
+    for i in range(32):
+        y[i] = x[i, 0] * x[i, 1]
+        z[i] = x[i, 0] * x[i + 1, 0]
+
+
+@weft.kernel
+def overwritten(a: f32[32], b: f32[32], y: f32[1]):
+    for i in range(32):
+        y[0] = a[i] * b[i]
+
+
+@weft.kernel
+def unused(a: f32[32], y: f32[32]):
+    t: f32[32]
+    for i in range(32):
+        t[i] = a[i] * a[31 - i]
+        y[i] = a[i]
+
+
+@weft.kernel
+def folded(a: f32[32], y: f32[32]):
+    for i in range(32):
+        y[i] = a[i] * 1.0 + 2.0 * 3.0
+
+
+@weft.kernel
+def chained(a: f32[8, 8], b: f32[8, 8], c: f32[8, 8], d: f32[8, 8]):
+    t: f32[8, 8]
+    for i, j in weft.grid(8, 8):
+        t[i, j] = 0.0
+        for k in range(8):
+            t[i, j] += a[i, k] * b[k, j]
+    for i, j, k in weft.grid(8, 8, 8):
+        d[i, j] += t[i, k] * c[k, j]
+
+
+@weft.kernel
+def same(a: f32[8], z: f32[1], y: f32[8]):
+    t: f32[8]
+    for i in range(8):
+        t[i] = z[0] * z[0]
+    for i in range(8):
+        y[i] = a[i] + t[i] * z[0]
+
+
+@weft.kernel
+def sweeps(A: f32[12], B: f32[12]):
+    for _t in range(5):
+        for i in range(1, 11):
+            B[i] = A[i] * A[i + 1]
+        for i in range(1, 11):
+            A[i] = B[i] * B[i - 1]
+
+
+def operations(kernel, core: str, tool=ZU9EG) -> int:
+    return work_of(kernel.program, tool).operations.get(core, (0, 0))[0]
+
+
+def test_what_unrolling_makes_the_same_counts_once() -> None:
+    assert operations(coupled, "fmul") == 32  # not 9 * 32; the 8 at one end are not proven
+    assert operations(shifted, "fmul") == 32  # of 33, not 64
+    assert operations(same, "fmul") == 2
+
+
+def test_what_reads_other_elements_counts_each_time() -> None:
+    assert operations(apart, "fmul") == 64
+    assert operations(chained, "fmul") == 2 * 8**3
+    assert operations(chained, "fadd") == 2 * 8**3
+    assert operations(sweeps, "fmul") == 5 * 2 * 10
+
+
+def test_what_nobody_needs_does_not_count() -> None:
+    assert operations(overwritten, "fmul") == 0
+    assert operations(unused, "fmul") == 0
+    assert operations(folded, "fmul") == 0
+
+
+@weft.kernel
+def window(x: f32[5000], w: f32[100], y: f32[4900]):
+    for i in range(4900):
+        for k in range(100):
+            y[i] += x[i + k] * w[k]
+
+
+@weft.kernel
+def between(x: f32[2000], y: f32[2000]):
+    t: f32[2000]
+    for i in range(2000):
+        t[i] = x[i]
+    for i in range(2000):
+        y[i] = t[i]
+
+
+def test_an_element_passes_a_port_once_however_often_it_is_read() -> None:
+    work = work_of(window.program, ZU9EG)
+    assert work.reads["x"] == 4900  # not 490,000
+    assert work.writes["y"] == 4900
+
+
+def test_a_local_array_may_never_be_in_a_memory() -> None:
+    work = work_of(between.program, ZU9EG)
+    assert (dict(work.reads), dict(work.writes)) == ({"x": 2000}, {"y": 2000})
+
+
+@weft.kernel
+def products(x: f32[24], y: f32[1]):
+    for i in range(24):
+        y[0] = y[0] * x[i] * x[23 - i]
+
+
+@weft.kernel
+def integers(x: i32[24], y: i32[1]):
+    for i in range(24):
+        y[0] = y[0] * x[i]
+
+
+@weft.kernel
+def twice(x: f32[16], y: f32[1]):
+    for i in range(16):
+        y[0] = y[0] + x[i]
+        y[0] = y[0] + x[15 - i]
+
+
+def recurrence(kernel, tool, reassociate: bool = False) -> int:
+    return bounds(work_of(kernel.program, tool, reassociate), tool, 10_000).recurrence.cycles
+
+
+def test_products_on_a_recurrence_are_as_short_as_the_tool_makes_them() -> None:
+    product = U200.operator("mul", "f32", 32).distance - U200.rules.product_saved
+    assert recurrence(products, U200) == 23 * 2 * product
+
+
+def test_integers_are_done_in_any_order() -> None:
+    product = ZU9EG.operator("mul", "int", 32).distance
+    assert recurrence(integers, ZU9EG) == 5 * max(0, product - ZU9EG.rules.closing)
+
+
+def test_a_sum_of_two_statements_is_one_sum_where_its_order_is_free() -> None:
+    add = ZU9EG.operator("add", "f32", 32).distance
+    assert recurrence(twice, ZU9EG) == 15 * 2 * add
+    assert recurrence(twice, ZU9EG, reassociate=True) <= 5 * add
+
+
+KERNELS = (coupled, shifted, apart, overwritten, chained, same, sweeps, products, integers, twice)
+
+
+@pytest.mark.parametrize("name", VITIS)
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: k.name)
+def test_no_point_of_a_small_space_is_under_the_bounds(kernel, name: str) -> None:
+    tool = personality(name)
+    for reassociate in (False, True):
+        work = work_of(kernel.program, tool, reassociate)
+        space = space_of(kernel.program, tool, reassociate)
+        points = [*all_points(space, 64)]
+        for point in random.Random(0).sample(points, min(8, len(points))):
+            schedule = space.schedule(point)
+            if schedule is None:
+                continue
+            state = apply(kernel.program, schedule)
+            design = kernel_of_tree(loop_tree(state))
+            answer = estimate(design, allowed(tool, bool(state.reassociated)))
+            found = bounds(work, tool, answer.dsp)
+            assert found.cycles <= answer.latency.average, (schedule.to_python(), found.tightest)
+
+
+@pytest.mark.parametrize("first", range(0, 20, 10))
+def test_no_random_design_is_under_the_bounds(first: int) -> None:
+    for seed in range(first, first + 10):
+        program = random_recurrence(seed)
+        schedule, state = random_directives(random.Random(seed), program)
+        assert [*bound_faults(program, schedule, state)] == [], seed

@@ -1,0 +1,127 @@
+"""What the white-box model says of a design, held against an oracle and against proven bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from backends.devices import DEVICES
+from dse.bounds import bounds, work_of
+from dse.estimation import open_answer
+from dsl.errors import ToolError
+from dsl.program import Program
+from dsl.schedule import Schedule
+from polyhedral.codegen import loop_tree
+from polyhedral.scheduled import ScheduledScop
+from qor_gnn.automatic import automatic
+from qor_gnn.batch_family import written_unrolls
+from qor_gnn.compose import function_latency
+from qor_gnn.estimate import QorEstimate, estimate
+from qor_gnn.from_tree import kernel_of_tree
+from qor_gnn.loops import Scope
+from qor_gnn.personality import Personality, allowed, available, personality
+from qor_gnn.region import Kernel, Loop, loops_in
+from qor_gnn.regions import Region
+from tests.support.qor_oracle import TooManyError, needed
+
+VITIS = tuple(name for name in available() if not personality(name).is_open)
+OPEN = tuple(name for name in available() if personality(name).is_open)
+
+
+def interval_faults(
+    schedule: Schedule, state: ScheduledScop, tools: Sequence[str] = (*VITIS, *OPEN)
+) -> Iterator[str]:
+    """Pipelines whose interval is less than the oracle proves to be needed."""
+    plain = kernel_of_tree(loop_tree(state))
+    if plain.dataflow:
+        return
+    for name in tools:
+        tool = allowed(personality(name), bool(state.reassociated))
+        kernel = automatic(plain, tool, written_unrolls(schedule))
+        for function in kernel.functions:
+            regions = function_latency(Scope(kernel, tool), function)[1]
+            for chain, interval in _pipelines(regions).items():
+                fault = _needed(kernel, tool, chain, interval, bool(state.reassociated))
+                if fault is not None:
+                    yield f"{tool.name}: {fault}"
+
+
+def _pipelines(regions: Sequence[Region]) -> dict[tuple[Loop, ...], int]:
+    """The pipelines and their intervals: of the copies that a loop around makes, the longest."""
+    found: dict[tuple[Loop, ...], int] = {}
+    for region in regions:
+        if region.pipeline is not None:
+            found[region.loops] = max(found.get(region.loops, 0), region.pipeline.interval)
+        for chain, interval in _pipelines(region.children).items():
+            found[chain] = max(found.get(chain, 0), interval)
+    return found
+
+
+def _needed(
+    kernel: Kernel, tool: Personality, chain: tuple[Loop, ...], interval: int, free: bool
+) -> str | None:
+    try:
+        found = needed(kernel, tool, chain, interval, free=free)
+    except TooManyError:
+        return None
+    if found is None:
+        return None
+    names = ", ".join(loop.name for loop in chain)
+    return f"{names} at II {interval}, needs {found.interval}: {found.reason}"
+
+
+def bound_faults(
+    program: Program,
+    schedule: Schedule,
+    state: ScheduledScop,
+    tools: Sequence[str] = (*VITIS, *OPEN),
+) -> Iterator[str]:
+    """Estimates with fewer cycles than the bounds of their program say."""
+    reassociate = bool(state.reassociated)
+    kernel = kernel_of_tree(loop_tree(state))
+    for name in tools:
+        tool = personality(name)
+        work = work_of(program, tool, reassociate)
+        answer = estimate(
+            kernel, allowed(tool, reassociate), kept=written_unrolls(schedule)
+        )  # fmt: skip
+        yield from _under(name, answer, work, tool)
+
+
+def _under(name: str, answer: QorEstimate, work, tool: Personality) -> Iterator[str]:  # type: ignore[no-untyped-def]
+    for bound in bounds(work, tool, answer.dsp).all:
+        if answer.latency.average < bound.cycles:
+            cycles = f"{answer.latency.average:,.0f} cycles, {answer.dsp} DSP"
+            yield f"{name}: {cycles}, under {bound.kind} {bound.cycles}: {bound.reason}"
+
+
+def open_faults(program: Program, schedule: Schedule, state: ScheduledScop) -> Iterator[str]:
+    """The same of the open backend's own scheduler, whose cycles are those of its simulation."""
+    for name in OPEN:
+        tool = personality(name)
+        try:
+            answer = open_answer(program, schedule, tool, DEVICES[tool.device])
+        except ToolError:
+            continue  # an operation that it has no hardware for
+        work = work_of(program, tool, bool(state.reassociated))
+        yield from _under(f"{name} (scheduler)", answer, work, tool)
+        kernel = kernel_of_tree(loop_tree(state))
+        every = [loop for f in kernel.functions for loop in loops_in(f.body)]
+        for row in answer.loops:
+            chains = list(_chains(every, row.loops))
+            if row.kind == "pipeline" and len(chains) == 1:
+                fault = _needed(kernel, tool, chains[0], round(row.ii), bool(state.reassociated))
+                if fault is not None:
+                    yield f"{name} (scheduler): {fault}"
+
+
+def _chains(every: Sequence[Loop], names: tuple[str, ...]) -> Iterator[tuple[Loop, ...]]:
+    """The nests of loops of these names, each directly around the next."""
+    for loop in every:
+        chain = [loop]
+        while loop.name == names[0] and len(chain) < len(names):
+            inner = [n for n in chain[-1].body if isinstance(n, Loop)]
+            if len(inner) != 1 or inner[0].name != names[len(chain)]:
+                break
+            chain.append(inner[0])
+        if tuple(c.name for c in chain) == names:
+            yield tuple(chain)
