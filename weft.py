@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from backends.equivalence import Equivalence
     from backends.verify import VerifyResult
     from backends.vitis.project import Project
     from dsl.kernel import Kernel
@@ -38,7 +39,7 @@ _NAMES |= {
     "max": ("dsl.intrinsics", "maximum"),
     "abs": ("dsl.intrinsics", "absolute"),
 }
-_FUNCTIONS = ("compile", "estimate", "export", "verify")
+_FUNCTIONS = ("compile", "equivalence", "estimate", "export", "verify")
 # Not what would hide Python's own: `from weft import *` is for kernels.
 __all__ = sorted({*_NAMES, *_FUNCTIONS} - {"abs", "compile", "max", "min"})
 
@@ -124,6 +125,24 @@ def verify(
     return verify_many([design], seed, trials, make_inputs=[maker])[0]
 
 
+def equivalence(
+    kernel: Kernel, schedule: Schedule | str | None = None, size: str | None = None
+) -> Equivalence:
+    """Prove, without running anything, that level 3 of a design does what the kernel says.
+
+    Args:
+        kernel: A kernel.
+        schedule: As for `compile`.
+        size: As for `compile`.
+
+    Raises:
+        WeftError: as `compile`.
+    """
+    from backends.equivalence import equivalence as proof
+
+    return proof(compile(kernel, schedule, size))
+
+
 def estimate(
     kernel: Kernel,
     schedule: Schedule | str | None = None,
@@ -166,6 +185,7 @@ def export(
     clock: float = 10.0,
     seed: int = 0,
     force: bool = False,
+    prove: bool = True,
 ) -> Project:
     """Write a complete Vitis HLS project with a self-checking testbench.
 
@@ -178,23 +198,28 @@ def export(
         clock: The target period in ns.
         seed: Of the testbench's inputs (see `Kernel.make_inputs`).
         force: Write into a folder that has other contents.
+        prove: Only write what `equivalence` does not refute, and say in the project what it found.
 
     Raises:
-        WeftError: as `compile`, and W403 to W405, W430, W431 for the device and the folder.
+        WeftError: as `compile`, W403 to W405, W430, W431 for the device and the folder, and W326 to
+            W328, W336 to W339 for a design that is refuted.
     """
     from pathlib import Path
 
     from backends.devices import device as device_named
+    from backends.equivalence import not_refuted
     from backends.vitis.project import export as write
     from dse.estimation import prediction
 
     chip = device_named(device)
     design = compile(kernel, schedule, size)
     maker = kernel.at(size).make_inputs
+    proof = not_refuted(design) if prove else None
     extra, _ = prediction(design, chip, clock)
     return write(
-        design, Path(folder), chip, clock, seed=seed, force=force, make_inputs=maker, extra=extra
-    )
+        design, Path(folder), chip, clock, seed=seed, force=force, make_inputs=maker, extra=extra,
+        proof=proof,
+    )  # fmt: skip
 
 
 if __name__ == "__main__":  # python -m weft

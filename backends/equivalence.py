@@ -69,6 +69,19 @@ def equivalence(design: Design) -> Equivalence:
     return replace(found, seconds=time.perf_counter() - start)
 
 
+def not_refuted(design: Design) -> Equivalence:
+    """The same for who goes on with the design.
+
+    Raises:
+        IRError: W326 to W328, W336 to W339: it is refuted.
+        ScheduleError: the schedule is not legal.
+    """
+    found = equivalence(design)
+    if found.error is not None:
+        raise found.error
+    return found
+
+
 def module_equivalence(program: Program, module: Any, schedule: Schedule) -> Equivalence:
     """Compare a level 3 module with a program.
 

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 import pytest
 
+import weft as weft_api
 from mlir_passes import pipeline
 from mlir_passes.dialect import top_function
 from mlir_passes.loop_bounds import Names, bounds_of
@@ -141,6 +142,26 @@ def test_an_export_says_that_it_is_proven(weft: Weft, kernels: Path, tmp_path: P
     readme = (tmp_path / "p" / "README.md").read_text()
     assert (
         "That the loops of the design do what the kernel says is proven, for all inputs" in readme
+    )
+
+
+def test_the_same_in_python(kernels: Path, tmp_path: Path) -> None:
+    axpy = weft_api.load(f"{kernels}:axpy")
+    assert weft_api.equivalence(axpy, "fast").verdict == "proven"
+    made = weft_api.export(axpy, tmp_path / "p", "fast")
+    assert json.loads(made.files["weft.json"])["equivalence"] == {"verdict": "proven"}
+
+
+@pytest.mark.usefixtures("faulty")
+def test_a_refuted_design_is_not_exported_in_python(kernels: Path, tmp_path: Path) -> None:
+    axpy = weft_api.load(f"{kernels}:axpy")
+    assert not weft_api.equivalence(axpy).ok
+    with pytest.raises(weft_api.IRError, match=r"S0\[15\] is never executed"):
+        weft_api.export(axpy, tmp_path / "p")
+    assert not (tmp_path / "p").exists()
+    assert (
+        "equivalence"
+        not in weft_api.export(axpy, tmp_path / "p", prove=False).files["weft.json"].decode()
     )
 
 
