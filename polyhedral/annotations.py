@@ -9,6 +9,8 @@ from dsl.steps import Step
 from polyhedral.ranges import constant_interval
 from polyhedral.scheduled import Dim, Piece
 
+_REWRITE = "let it run to a constant, its bounds in an 'if' around the statement"
+
 
 def check_annotations(pieces: Iterable[Piece], step: Step) -> None:
     """W212: a loop to be unrolled completely has a variable trip count; W213: nested pipelines,
@@ -26,8 +28,10 @@ def check_annotations(pieces: Iterable[Piece], step: Step) -> None:
                 )
             if pipelined is not None:
                 _check_inside(dim, pipelined, step)
-            if pipelined is not None or dim.unroll == 0:
-                _check_constant(piece, level, pipelined, step)
+            if (pipelined is not None or dim.unroll == 0) and constant_interval(
+                piece, level
+            ) is None:
+                raise _variable(piece, level, pipelined, step)
             if dim.pipeline_ii is not None:
                 if dim.unroll == 0:
                     raise ScheduleError(
@@ -51,20 +55,26 @@ def _check_inside(dim: Dim, pipelined: str, step: Step) -> None:
         )
 
 
-def _check_constant(piece: Piece, level: int, pipelined: str | None, step: Step) -> None:
-    if constant_interval(piece, level) is not None:
-        return
+def unrolled_levels(piece: Piece) -> tuple[int, ...]:
+    """The loops that are unrolled completely: by a request, or inside of a pipelined loop."""
+    first = next(
+        (k for k, d in enumerate(piece.dims) if d.pipeline_ii is not None), len(piece.dims)
+    )
+    return tuple(k for k, d in enumerate(piece.dims) if k > first or d.unroll == 0)
+
+
+def _variable(piece: Piece, level: int, pipelined: str | None, step: Step) -> ScheduleError:
     name = piece.dims[level].name
     if pipelined is None:
-        raise ScheduleError(
+        return ScheduleError(
             "W212",
             f"'{name}' has a variable trip count, so it cannot be unrolled completely",
             span=step.span,
-            help="unroll it by a factor",
+            help=f"unroll it by a factor, or {_REWRITE}",
         )
-    raise ScheduleError(
+    return ScheduleError(
         "W212",
         f"'{name}', inside the pipelined loop '{pipelined}', has a variable trip count",
         span=step.span,
-        help=f"a pipelined loop unrolls all loops inside: pipeline '{name}' instead",
+        help=f"a pipelined loop unrolls all loops inside: pipeline '{name}' instead, or {_REWRITE}",
     )

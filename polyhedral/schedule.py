@@ -33,6 +33,7 @@ from dsl.steps import (
 from polyhedral.annotations import check_annotations
 from polyhedral.check import check_program
 from polyhedral.complete import check_complete
+from polyhedral.guarding import with_guards
 from polyhedral.legality import IllegalStep, violations
 from polyhedral.lifetimes import check_lifetimes
 from polyhedral.scheduled import ScheduledScop, original
@@ -103,7 +104,8 @@ def apply_step(state: ScheduledScop, step: Step) -> ScheduledScop:
     changed = [p for p in new.pieces if id(p) not in known]
     if isinstance(step, _REORDERING):
         check_order(state, new, frozenset(p.name for p in changed), step)
-    check_annotations(changed, step)
+    new = with_guards(new, changed)
+    check_annotations([p for p in new.pieces if id(p) not in known], step)
     check_region(state, new, step)
     return new
 

@@ -56,7 +56,8 @@ class Piece:
     """A part of a statement's iterations and the loops it runs in.
 
     ``domain``: over ``dims``, exact. ``hull``: what the loops run over; larger than the domain
-    only where a step asked for guards, and then ``guards`` cut it down to the domain.
+    only where a step asked for guards, and then ``guards`` cut it down to the domain. ``frame``:
+    the hull without the conditions around the statement, which contains it.
     ``bindings``: original loop variable to an `Affine` of the names in ``dims``.
     """
 
@@ -66,6 +67,7 @@ class Piece:
     domain: isl.Set
     bindings: tuple[tuple[str, Affine], ...]
     hull: isl.Set
+    frame: isl.Set
     guards: tuple[Constraint, ...] = ()
 
     @property
@@ -139,14 +141,21 @@ class Piece:
         back = multi_aff_of(f"{{ [{', '.join(dims(len(new_dims), 't'))}] -> [{old}] }}")
         extra = _set_over(names, where)
         domain = self.domain.preimage_multi_aff(back)
-        hull = domain if self.hull is self.domain else self.hull.preimage_multi_aff(back)
         if extra is not None:
-            domain, hull = domain.intersect(extra), hull.intersect(extra)
+            domain = domain.intersect(extra)
+
+        def moved(loops: isl.Set) -> isl.Set:
+            new = loops.preimage_multi_aff(back)
+            return new if extra is None else new.intersect(extra)
+
+        hull = domain if self.hull is self.domain else moved(self.hull)
+        frame = hull if self.frame is self.hull else moved(self.frame)
         return replace(
             self,
             dims=tuple(new_dims),
             domain=domain,
             hull=hull,
+            frame=frame,
             bindings=tuple((v, e.substitute(values)) for v, e in self.bindings),
             guards=tuple(Constraint(g.expr.substitute(values), g.kind) for g in self.guards),
         )
@@ -242,12 +251,13 @@ def original(scop: Scop) -> ScheduledScop:
         domain = s.domain.preimage_multi_aff(to_domain)
         if domain.is_empty():
             continue
+        frame = s.loop_domain.preimage_multi_aff(to_domain) if s.conds else domain
         dims_ = tuple(
             Dim(loop.var, (uid,), span=loop.span)
             for loop, uid in zip(s.loops, s.loop_ids, strict=True)
         )
         bindings = tuple((v, values[v]) for v in names)
-        pieces.append(Piece(s, dims_, s.place, domain, bindings, domain))
+        pieces.append(Piece(s, dims_, s.place, domain, bindings, domain, frame))
     return ScheduledScop(scop, ()).with_pieces(pieces)
 
 

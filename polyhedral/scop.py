@@ -60,9 +60,17 @@ class Statement:
     @cached_property
     def domain(self) -> isl.Set:
         """The exact set of its iterations."""
+        return self._iterations(self.conds)
+
+    @cached_property
+    def loop_domain(self) -> isl.Set:
+        """What its loops run over, the conditions left out."""
+        return self._iterations(())
+
+    def _iterations(self, conds: tuple[Cond, ...]) -> isl.Set:
         names = positional(self.variables)
         parts = [text for loop in self.loops for text in _loop_text(loop, names)]
-        parts += [cond_text(cond, names) for cond in self.conds]
+        parts += [cond_text(cond, names) for cond in conds]
         return set_of(f"{{ {self.space} : {conjunction(parts)} }}")
 
     @cached_property

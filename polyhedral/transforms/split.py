@@ -20,7 +20,8 @@ With ``tail="guard"`` the loops stay whole and the body is guarded::
         if 32*i_0 + i_1 < 100:
           S(32*i_0 + i_1)
 
-A loop whose bounds depend on outer loops is never cut: its inner loop gets ``min``/``max`` bounds.
+A loop whose bounds depend on outer loops is never cut: its inner loop gets ``min``/``max`` bounds,
+or with ``tail="guard"`` runs over whole blocks too.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ import islpy as isl
 from dsl.affine import Affine, Constraint
 from dsl.errors import ScheduleError
 from dsl.steps import Split, Step, Tail
+from polyhedral.guarding import cut_down, side_by_side
 from polyhedral.lookup import check_new_name, check_tail, dim_of, find_loop, with_loop
 from polyhedral.ranges import Interval, common_interval, loop_copies, lowest
 from polyhedral.scheduled import Dim, LoopId, Piece, Place, ScheduledScop
@@ -99,7 +101,7 @@ def split_loop(
         interval = common_interval(members)
         for piece, level in members:
             if interval is None:
-                parts = [_whole(piece, level, _Cut(old, new, factor, lowest(members)), tail, step)]
+                parts = _whole(piece, level, _Cut(old, new, factor, lowest(members)), tail, step)
             else:
                 cut = _Cut(old, new, factor, interval.first)
                 parts = _parts(piece, level, cut, interval, tail, step)
@@ -120,16 +122,13 @@ def _place(piece: Piece, level: int, part: int) -> Place:
     return (*piece.place[:level], at, 0, *piece.place[level + 1 :])
 
 
-def _whole(piece: Piece, level: int, cut: _Cut, tail: Tail, step: Step) -> tuple[Piece, Place]:
+def _whole(
+    piece: Piece, level: int, cut: _Cut, tail: Tail, step: Step
+) -> list[tuple[Piece, Place]]:
     if tail == "guard":
-        raise ScheduleError(
-            "W207",
-            f"'{cut.old.name}' has no constant bounds, so its tail cannot be guarded",
-            span=step.span,
-            help='leave tail="remainder": the bounds of the inner loop follow the domain',
-        )
+        return _guarded(piece, level, cut, step)
     new = piece.transformed(_new_dims(piece, level, cut), cut.value, cut.inside)
-    return new, _place(piece, level, 0)
+    return [(new, _place(piece, level, 0))]
 
 
 def _parts(
@@ -140,7 +139,7 @@ def _parts(
     if rest == 0:
         return [(piece.transformed(dims, cut.value, cut.inside), _place(piece, level, 0))]
     if tail == "guard":
-        return [(_guarded(piece, level, cut, interval, step), _place(piece, level, 0))]
+        return _guarded(piece, level, cut, step)
     outer = Affine.of(cut.new[0].name)
     found: list[tuple[Piece, Place]] = []
     sides: tuple[tuple[Literal[0, 1], Constraint], ...] = (
@@ -154,31 +153,34 @@ def _parts(
     return found
 
 
-def _guarded(piece: Piece, level: int, cut: _Cut, interval: Interval, step: Step) -> Piece:
-    """The loops run over whole blocks; the body is guarded by the loop's last iteration."""
-    others = piece.hull.project_out(isl.dim_type.set, level, 1)
-    if not _bounded(others, level, interval).is_subset(piece.hull):
+def _guarded(piece: Piece, level: int, cut: _Cut, step: Step) -> list[tuple[Piece, Place]]:
+    """The point loop runs over whole blocks, and what is inside of it over what it needs in any
+    iteration of a block; the body is guarded.
+    """
+    new = piece.transformed(_new_dims(piece, level, cut), cut.value, cut.inside)
+
+    def whole(loops: isl.Set) -> isl.Set:
+        kind = isl.dim_type.set
+        others = loops.project_out(kind, level + 1, 1).insert_dims(kind, level + 1, 1)
+        first = others.lower_bound_val(kind, level + 1, isl.Val(0))
+        return first.upper_bound_val(kind, level + 1, isl.Val(cut.factor - 1)).compute_divs()
+
+    hull = whole(new.hull)
+    frame = hull if new.frame is new.hull else whole(new.frame)
+    low, high = (v.to_python() for v in _ends(piece, level))
+    old = cut.value[cut.old.name]
+    parts = cut_down(
+        replace(new, hull=hull, frame=frame), (Constraint(high - old), Constraint(old - low))
+    )
+    if parts is None:
         raise ScheduleError(
             "W207",
-            f"bounds of inner loops depend on '{cut.old.name}', so its tail cannot be guarded",
+            f"the iterations of '{cut.old.name}' are not cut off by bounds of the program",
             span=step.span,
-            help='leave tail="remainder": the last block becomes a nest of its own',
+            help='leave tail="remainder": the bounds of the inner loop follow the domain',
         )
-    blocks = -(-interval.extent // cut.factor)
-    whole = Interval(interval.first, interval.first + blocks * cut.factor - 1)
-    widened = _bounded(others, level, whole)
-    dims = _new_dims(piece, level, cut)
-    hull = replace(piece, hull=widened).transformed(dims, cut.value, cut.inside).hull
-    guard = Constraint(-cut.value[cut.old.name] + interval.last)
-    new = piece.transformed(dims, cut.value, cut.inside)
-    return replace(new, hull=hull, guards=(*new.guards, guard))
+    return side_by_side(parts, _place(piece, level, 0))
 
 
-def _bounded(others: isl.Set, level: int, interval: Interval) -> isl.Set:
-    """The other loops' iterations times an interval of the loop at ``level``."""
-    kind = isl.dim_type.set
-    return (
-        others.insert_dims(kind, level, 1)
-        .lower_bound_val(kind, level, isl.Val(interval.first))
-        .upper_bound_val(kind, level, isl.Val(interval.last))
-    )
+def _ends(piece: Piece, level: int) -> tuple[isl.Val, isl.Val]:
+    return piece.hull.dim_min_val(level), piece.hull.dim_max_val(level)

@@ -13,6 +13,10 @@ from dsl.program import Program
 from dsl.schedule import Schedule, ScheduleBuilder
 from dsl.steps import Stream
 from mlir_passes.pipeline import compile_design
+from polyhedral.codegen import loop_tree
+from polyhedral.schedule import apply_step
+from polyhedral.scheduled import original
+from polyhedral.scop import build_scop
 from qor_gnn.batch import Batch
 from qor_gnn.batch_family import family
 from qor_gnn.dataflow import RegionTime
@@ -157,7 +161,10 @@ def test_units_are_not_shared_and_channels_cost() -> None:
 
 def test_one_process_of_all_is_the_function() -> None:
     serial = told(late.program, plain())
-    whole = told(late.program, plain().dataflow([["S0", "S3"]]))
+    state = original(build_scop(late.program))
+    for step in plain().dataflow([["S0", "S3"]]).build():  # as a schedule it is refused
+        state = apply_step(state, step)
+    whole = estimate(kernel_of_tree(loop_tree(state)), U280)
     assert region(whole).channels == ()
     assert whole.latency.average == pytest.approx(serial.latency.average, abs=2)
     assert (whole.dsp, whole.units) == (serial.dsp, serial.units)

@@ -7,6 +7,7 @@ from enum import Enum
 
 from dsl.errors import ScheduleError
 from dsl.steps import Step
+from polyhedral.complete import check_complete
 from polyhedral.legality import IllegalStep
 from polyhedral.schedule import _TRANSFORMS, apply_step
 from polyhedral.scheduled import ScheduledScop
@@ -47,6 +48,7 @@ def judge(oracle: Oracle, before: ScheduledScop, step: Step) -> StepResult:
     """Take one step and check what `polyhedral` makes of it."""
     try:
         after = apply_step(before, step)
+        check_complete(after)
     except IllegalStep as error:
         _check_text(error)
         return _judge_refusal(oracle, before, step, error)
