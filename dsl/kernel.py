@@ -6,12 +6,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from dsl.call_check import takes_one
 from dsl.callsite import caller_span
 from dsl.errors import InputError, LanguageError, ScheduleError, did_you_mean
 from dsl.program import Program
 from dsl.schedule import Schedule, ScheduleBuilder
 from dsl.shown import shown
-from dsl.step_calls import takes_one
 
 if TYPE_CHECKING:
     from dsl.inputs import Value

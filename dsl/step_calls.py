@@ -7,23 +7,19 @@ would need a guess (``"2"``, ``2.0``, ``True`` for a number, ``"ij"`` for loops)
 from __future__ import annotations
 
 import difflib
-import inspect
 import operator
 import types
 import typing
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import fields
-from functools import cache, update_wrapper
-from typing import Any, Concatenate, Literal, ParamSpec, SupportsIndex, TypeVar
+from functools import cache
+from typing import Any, Literal, SupportsIndex
 
+from dsl.call_check import Calls, nearest
 from dsl.callsite import caller_span
 from dsl.errors import ScheduleError
 from dsl.shown import shown
 from dsl.steps import STEPS, Step
-
-P = ParamSpec("P")
-S = TypeVar("S")
-T = TypeVar("T")
 
 MAX_NUMBER = 2**31 - 1
 """Factors, amounts and depths are at most that: loops count in 32 bits."""
@@ -110,15 +106,9 @@ def made_step(cls: type[Step], values: tuple[object, ...]) -> Step:
                 "W196",
                 f"{cls.kind}: '{name}' is {e}, not {shown(value)}",
                 span=caller_span(),
-                help=f"write {_written(cls.kind, _methods[cls.kind])}",
+                help=f"write {_CALLS.written(cls.kind)}",
             ) from None
     return cls(**found, span=caller_span())
-
-
-def _near(name: str, known: Iterable[str]) -> str | None:
-    """A help line where a known name is near; none with all of them, as `did_you_mean` has."""
-    found = difflib.get_close_matches(name, list(known), n=1)
-    return f"did you mean '{found[0]}'?" if found else None
 
 
 def _check_choice(kind: str, name: str, value: object, hint: Any) -> None:
@@ -129,80 +119,13 @@ def _check_choice(kind: str, name: str, value: object, hint: Any) -> None:
             "W207",
             f"{kind}: '{name}' is {_wanted(hint)}, not {shown(value)}",
             span=caller_span(),
-            help=_near(str(value), choices),
+            help=nearest(str(value), choices),
         )
 
 
-# ------------------------------------------------------------------------------------- calls
-
-_methods: dict[str, inspect.Signature] = {}
-"""How each step is called, by its name: filled where the methods are defined."""
-
-
-def step_method(function: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[S, P], T]:
-    """A method that adds a step: a call that does not fit it is an error of the schedule.
-
-    The method raises ScheduleError W195 for arguments that it does not have, or that are missing.
-    """
-    name = function.__name__
-    signature = inspect.signature(function)
-    parameters = list(signature.parameters.values())[1:]
-    _methods[name] = signature.replace(parameters=parameters)
-
-    def wrapped(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        try:
-            _methods[name].bind(*args, **kwargs)
-        except TypeError:
-            raise _misfit(name, _methods[name], args, kwargs) from None
-        return function(self, *args, **kwargs)
-
-    update_wrapper(wrapped, function)
-    return wrapped
-
-
-def takes_one(function: Callable[..., object]) -> bool:
-    """Whether the function can be called with one argument."""
-    try:
-        inspect.signature(function).bind(None)
-    except (TypeError, ValueError):
-        return False
-    return True
-
-
-def _written(name: str, signature: inspect.Signature) -> str:
-    parts = [
-        p.name if p.default is p.empty else f"{p.name}={_default(p.default)}"
-        for p in signature.parameters.values()
-    ]
-    return f"s.{name}({', '.join(parts)})"
-
-
-def _default(value: object) -> str:
-    return f'"{value}"' if isinstance(value, str) else repr(value)
-
-
-def _misfit(
-    name: str, signature: inspect.Signature, args: tuple[object, ...], named: Mapping[str, object]
-) -> ScheduleError:
-    """Why a call does not fit a step."""
-    known = list(signature.parameters)
-    needed = [n for n, p in signature.parameters.items() if p.default is p.empty]
-    how = f"write {_written(name, signature)}"
-    unknown = [n for n in named if n not in known]
-    given = known[: len(args)]
-    if unknown:
-        near = _near(unknown[0], known)
-        message = f"{name} has no argument '{unknown[0]}'"
-        if near is not None:
-            how = f"{near} {how}"
-    elif len(args) > len(known):
-        message = f"{name} takes {len(known)} argument{'s' * (len(known) > 1)}, not {len(args)}"
-    elif twice := [n for n in named if n in given]:
-        message = f"{name} is given '{twice[0]}' twice"
-    else:
-        missing = [n for n in needed if n not in given and n not in named]
-        message = f"{name} is called without {' and '.join(repr(n) for n in missing)}"
-    return ScheduleError("W195", message, span=caller_span(), help=how)
+_CALLS = Calls(ScheduleError, "W195", "s")
+step_method = _CALLS.checked
+"""A method that adds a step: arguments that it does not have, or that are missing, are W195."""
 
 
 _OTHER_NAMES = {

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Literal
 
+from dsl.shown import shown
+
 MAX_WIDTH = 4096
 
 
@@ -60,7 +62,7 @@ class IntType(_Subscriptable):
 
     def __post_init__(self) -> None:
         if not 1 <= self.width <= MAX_WIDTH:
-            raise ValueError(f"an integer has 1 to {MAX_WIDTH} bits, not {self.width}")
+            raise ValueError(f"an integer has 1 to {MAX_WIDTH} bits, not {shown(self.width)}")
 
     def __str__(self) -> str:
         return f"{'i' if self.signed else 'u'}{self.width}"
@@ -82,7 +84,8 @@ class FixedType(_Subscriptable):
 
     def __post_init__(self) -> None:
         if not 1 <= self.width <= MAX_WIDTH:
-            raise ValueError(f"a fixed-point number has 1 to {MAX_WIDTH} bits, not {self.width}")
+            found = shown(self.width)
+            raise ValueError(f"a fixed-point number has 1 to {MAX_WIDTH} bits, not {found}")
 
     @property
     def frac(self) -> int:
@@ -153,6 +156,11 @@ class _FixedFactory:
         if type(params) is not tuple or not 2 <= len(params) <= 4:
             raise TypeError('write fixed[width, integer] or fixed[width, integer, "rnd", "sat"]')
         width, integer, *modes = params
+        if isinstance(integer, int) and abs(integer) > MAX_WIDTH:
+            raise ValueError(
+                f"the point of a fixed-point number is at most {MAX_WIDTH} bits from its first bit, "
+                f"not {shown(abs(integer))}"
+            )
         quant = Quant(modes[0]) if modes else Quant.TRN
         overflow = Overflow(modes[1]) if len(modes) > 1 else Overflow.WRAP
         return FixedType(int(width), int(integer), self._signed, quant, overflow)

@@ -118,7 +118,12 @@ def as_value(ctx: Context, node: ast.expr, found: object) -> Value:
         return found
     what = describe(found)
     instead = "captured names are numbers, tables of numbers that are indexed, types and kernels"
-    if is_dtype(found):
+    if isinstance(found, str):
+        instead = (
+            "a kernel computes numbers: compare strings outside of it, and capture the result, as in "
+            'FAST = MODE == "fast"'
+        )
+    elif is_dtype(found):
         instead = f"call the type to convert a value: {found}(x)"
     elif isinstance(found, (tuple, list)) or hasattr(found, "__array__"):
         instead = "index it with constants, or pass it as an argument: weft.const[f32[8]]"
@@ -167,13 +172,18 @@ def _constant(ctx: Context, node: ast.Constant) -> object:
         case bool() | float() | str():
             return node.value
         case int():
-            if node.value.bit_length() > fold.MAX_BITS:
-                raise ctx.error("W108", f"this number has more than {fold.MAX_BITS} bits", node)
-            return node.value
+            return bounded(ctx, node.value, node)
         case _:
             kind = _CONSTANTS.get(type(node.value), "this constant")
             instead = "a kernel computes with integers, fixed point and floats"
             raise ctx.error("W105", f"{kind} is not supported in a kernel", node, instead)
+
+
+def bounded(ctx: Context, found: object, node: ast.expr) -> object:
+    """A constant or a captured object; a number of more bits than any type has is refused (W108)."""
+    if isinstance(found, int) and found.bit_length() > fold.MAX_BITS:
+        raise ctx.error("W108", f"this number has more than {fold.MAX_BITS} bits", node)
+    return found
 
 
 def _name(ctx: Context, node: ast.Name) -> object:
@@ -188,7 +198,7 @@ def _name(ctx: Context, node: ast.Name) -> object:
     if node.id not in ctx.bound:
         captured = environment.lookup(node.id)
         if captured is not MISSING:
-            return captured
+            return bounded(ctx, captured, node)
     raise ctx.names.missing(
         node.id, ctx.span(node), environment.names(), bound=node.id in ctx.bound
     )
@@ -207,7 +217,7 @@ def _attribute(ctx: Context, node: ast.Attribute) -> object:
         message = f"a value of a kernel has no attribute '{node.attr}'"
         raise ctx.error("W105", message, node, "convert with a type, e.g. weft.f32(x)")
     try:
-        return plain(getattr(base, node.attr))
+        return bounded(ctx, plain(getattr(base, node.attr)), node)
     except AttributeError:
         known_names = dir(base) if isinstance(base, types.ModuleType) else vars(type(base))
         near = did_you_mean(node.attr, (n for n in known_names if not n.startswith("_")))

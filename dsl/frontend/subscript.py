@@ -12,7 +12,7 @@ from dsl.errors import LanguageError, did_you_mean
 from dsl.expr import Access, Expr, Load, loads
 from dsl.frontend.capture import describe, dtype_of, is_number, plain
 from dsl.frontend.context import Context
-from dsl.frontend.evaluate import evaluate, example_access, value
+from dsl.frontend.evaluate import bounded, evaluate, example_access, value
 from dsl.frontend.unsupported import EXPRESSIONS
 from dsl.program import Array
 from dsl.types import ArrayType, ConstType, DType, Overflow, Quant, const, fixed
@@ -220,7 +220,7 @@ def _entry(ctx: Context, base: Any, node: ast.Subscript) -> object:
             "pass the table as an argument of type weft.const[...], e.g. weft.const[f32[8]]",
         )
     try:
-        return plain(base[key])
+        return bounded(ctx, plain(base[key]), node)
     except (LookupError, TypeError, ValueError) as e:
         reason = "no such key" if isinstance(e, KeyError) else str(e)
         message = f"{ctx.source.text(node)} has no value: {reason}"
