@@ -31,7 +31,8 @@ from pathlib import Path
 
 from backends.isolate import Isolated, in_child
 from benchmarks._row import Goal, Options, Row, main, say
-from tests.support.input_cases import HERE, RUN, InputCase, damaged, input_case, materials
+from tests.support.input_cases import HERE, RUN, InputCase, damaged, input_case
+from tests.support.input_materials import materials
 
 NAME = "fuzz_input"
 ROOT = Path(__file__).resolve().parents[1]
@@ -60,10 +61,11 @@ def outcome_of(case: InputCase, run: Path | None, folder: Path) -> Outcome:
     arguments = _written(case, run, folder)
     start = time.monotonic()
     ended = in_child(partial(_run, arguments, folder), WALL_SECONDS)
-    return _judged(ended, time.monotonic() - start)
+    return judged(ended, time.monotonic() - start)
 
 
-def _judged(ended: Isolated, seconds: float) -> Outcome:
+def judged(ended: Isolated, seconds: float) -> Outcome:
+    """How a case ended, by what its process left."""
     match ended.status:
         case "ok":
             found = json.loads(ended.data)

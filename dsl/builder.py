@@ -12,21 +12,24 @@
 
 from __future__ import annotations
 
-import keyword
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import overload
 
 from dsl import values
 from dsl.affine import Affine, cond_variables
+from dsl.builder_checks import CALLS, check_after, check_fits, check_in_scope, checked_name
 from dsl.callsite import caller_span
 from dsl.errors import LanguageError, did_you_mean
 from dsl.expr import Index, loads, walk
-from dsl.frontend.source import NAME
+from dsl.frontend.capture import DTYPES, plain
+from dsl.frontend.context import MAX_STATEMENTS
+from dsl.frontend.subscript import MAX_EXTENT
 from dsl.kernel import Kernel
 from dsl.pretty import statement_text
 from dsl.program import Array, If, Loop, Node, Program, Stmt, Storage
 from dsl.scopes import ordered_locals
+from dsl.shown import shown
 from dsl.terms import Condition, Element, LoopVar, Placeholder, affine_of, located, value_of
 from dsl.types import DType
 
@@ -52,7 +55,7 @@ class ProgramBuilder(Kernel):
     """
 
     def __init__(self, name: str) -> None:
-        super().__init__(_checked_name(name, "the kernel"))
+        super().__init__(checked_name(name, "the kernel"))
         self.__module__ = "dsl.builder"
         self._arrays: dict[str, Array] = {}
         self._inside: dict[str, str] = {}
@@ -62,6 +65,7 @@ class ProgramBuilder(Kernel):
 
     # -------------------------------------------------------------------------- loops, arrays
 
+    @CALLS.checked
     @located
     def loops(self, **extents: int | range) -> tuple[LoopVar, ...]:
         """Loop variables over ``0 … extent - 1`` or a `range`, outermost first.
@@ -69,10 +73,13 @@ class ProgramBuilder(Kernel):
         ``i, j = p.loops(i=200, j=range(1, 219))``
         """
         return tuple(
-            self.loop(name, e.start, e.stop, e.step) if isinstance(e, range) else self.loop(name, e)
+            self._loop(name, e.start, e.stop, e.step)
+            if isinstance(e, range)
+            else self._loop(name, 0, e, 1)
             for name, e in extents.items()
         )
 
+    @CALLS.checked
     @located
     def loop(self, name: str, start: Extent, stop: Extent | None = None, step: int = 1) -> LoopVar:
         """A loop variable as ``for name in range(start, stop, step)`` has it.
@@ -83,14 +90,21 @@ class ProgramBuilder(Kernel):
         Raises:
             LanguageError: W136 the name, W141 a bound that is not affine, W143 the step.
         """
-        _checked_name(name, "a loop")
-        if stop is None:
-            start, stop = 0, start
-        if type(step) is not int or step == 0:
-            raise LanguageError("W143", f"the step {step!r} is not an integer other than 0")
+        return self._loop(name, *((0, start) if stop is None else (start, stop)), step)
+
+    def _loop(self, name: str, start: Extent, stop: Extent, step: int) -> LoopVar:
+        checked_name(name, "a loop")
+        if type(step) is not int or step == 0 or abs(step) > MAX_EXTENT:
+            raise LanguageError("W143", f"the step {shown(step)} is not an integer other than 0")
         first, last = _bounds(name, start), _bounds(name, stop)
         if step < 0:
             first, last = tuple(b + 1 for b in last), tuple(b + 1 for b in first)
+        for bound in (*first, *last):
+            if abs(bound.const) > MAX_EXTENT:
+                message = (
+                    f"the bound {values.short(bound)} of loop '{name}' does not fit into 32 bits"
+                )
+                raise LanguageError("W108", message, help="split the loop into two")
         if abs(step) > 1 and len(first if step > 0 else last) > 1:
             message = f"loop '{name}' with step {step} begins at a single value"
             raise LanguageError("W143", message, help="use step 1 and where=")
@@ -102,6 +116,7 @@ class ProgramBuilder(Kernel):
     def placeholder(
         self, name: str, dtype: DType, shape: Sequence[int], const: bool = False
     ) -> Placeholder: ...
+    @CALLS.checked
     def placeholder(
         self, name: str, dtype: DType, shape: Sequence[int] = (), const: bool = False
     ) -> Placeholder | Element:
@@ -124,6 +139,7 @@ class ProgramBuilder(Kernel):
     def local(
         self, name: str, dtype: DType, shape: Sequence[int], *, inside: LoopVar | None = None
     ) -> Placeholder: ...
+    @CALLS.checked
     def local(
         self,
         name: str,
@@ -140,6 +156,8 @@ class ProgramBuilder(Kernel):
             shape: The extents; none for a scalar.
             inside: The loop in whose body it is declared: each iteration has a fresh one.
         """
+        if inside is not None:
+            check_fits("inside", inside, LoopVar, "a loop variable")
         declared = self._declare(name, dtype, shape, Storage.LOCAL, False)
         if inside is not None:
             self._inside[name] = inside.name
@@ -149,13 +167,18 @@ class ProgramBuilder(Kernel):
     def _declare(
         self, name: str, dtype: DType, shape: Sequence[int], storage: Storage, const: bool
     ) -> Placeholder | Element:
-        _checked_name(name, "an array")
+        checked_name(name, "an array")
         if name in self._arrays:
             raise LanguageError("W134", f"'{name}' is already declared", help="use another name")
+        check_fits("dtype", dtype, DTYPES, "a type such as weft.f32")
+        check_fits("const", const, bool, "True or False")
+        check_fits("shape", shape, (tuple, list), "a tuple of extents, such as (8, 8)")
+        shape = tuple(plain(extent) for extent in shape)  # type: ignore[misc]
         for extent in shape:
-            if type(extent) is not int or extent < 1:
-                message = f"the extent {extent!r} of '{name}' is not a positive integer"
-                raise LanguageError("W144", message)
+            if type(extent) is not int or not 1 <= extent <= MAX_EXTENT:
+                message = f"the extent {shown(extent)} of '{name}' is not a positive integer"
+                instead = f"extents are whole numbers of at most {MAX_EXTENT}"
+                raise LanguageError("W144", message, help=instead)
         span = caller_span()
         array = Array(name, dtype, tuple(shape), storage, const, 0, span)
         self._arrays[name] = array
@@ -164,6 +187,7 @@ class ProgramBuilder(Kernel):
 
     # ------------------------------------------------------------------------------ statements
 
+    @CALLS.checked
     @located
     def compute(
         self,
@@ -193,10 +217,17 @@ class ProgramBuilder(Kernel):
             LanguageError: what is wrong with it, by the codes of the language.
         """
         span = caller_span()
-        name = _checked_name(name or f"S{len(self._paths)}", "a statement")
+        self._check_count()
+        name = f"S{len(self._paths)}" if name is None or name == "" else name
+        checked_name(name, "a statement")
         if name in self._paths:
             raise LanguageError("W137", f"the name '{name}' is taken by another statement")
         self._check_target(into)
+        check_fits("loops", loops, (tuple, list), "a tuple of loop variables, such as (i, j)")
+        for loop in loops:
+            check_fits("loops", loop, LoopVar, "a tuple of loop variables, such as (i, j)")
+        if where is not None:
+            check_fits("where", where, Condition, "a condition on loop variables, such as i < j")
         expr = values.assigned(value_of(value), into.array.dtype, span)
         stmt = Stmt(name, into.access, expr, span)
         stmt = replace(stmt, source=statement_text(stmt, into.array))
@@ -211,9 +242,17 @@ class ProgramBuilder(Kernel):
         self._insert(name, node, shared, loops)
         return name
 
+    def _check_count(self) -> None:
+        if len(self._paths) >= MAX_STATEMENTS:
+            raise LanguageError(
+                "W108",
+                f"the program has more than {MAX_STATEMENTS} statements",
+                help="write loops, or build several programs",
+            )
+
     def _check_target(self, into: object) -> None:
         if not isinstance(into, Element):
-            message = f"into= is {into!r}, not an element of an array"
+            message = f"into= is {shown(into)}, not an element of an array"
             raise LanguageError("W107", message, help="write into=A[i, j]")
         array = into.array
         if array.const or (not array.shape and array.storage is Storage.ARGUMENT):
@@ -230,14 +269,14 @@ class ProgramBuilder(Kernel):
         around: set[str] = set()
         for loop in loops:
             used = {v for b in (*loop.loop.lowers, *loop.loop.uppers) for v in b.variables()}
-            _check_in_scope(used, around, f"the bounds of loop '{loop.name}' use")
+            check_in_scope(used, around, f"the bounds of loop '{loop.name}' use")
             around.add(loop.name)
         accesses = (stmt.target, *loads(stmt.value))
         used = {v for a in accesses for i in a.indices for v in i.variables()}
         used |= {v for e in walk(stmt.value) if isinstance(e, Index) for v in e.affine.variables()}
         if where is not None and where.cond is not None:
             used |= cond_variables(where.cond)
-        _check_in_scope(used, around, f"'{stmt.name}' uses")
+        check_in_scope(used, around, f"'{stmt.name}' uses")
         for access in accesses:
             if access.array not in self._arrays:
                 message = f"'{access.array}' is no array of the program '{self.name}'"
@@ -247,6 +286,7 @@ class ProgramBuilder(Kernel):
         """The loops of an earlier statement that the new one joins."""
         if after is None:
             return ()
+        check_after(after)
         name, last = after
         if name not in self._paths:
             near = did_you_mean(name, self._paths)
@@ -319,26 +359,9 @@ def _vars(path: Sequence[_Nest]) -> list[str]:
     return [nest.loop.var for nest in path]
 
 
-def _checked_name(name: str, what: str) -> str:
-    if type(name) is not str or not NAME.fullmatch(name) or keyword.iskeyword(name):
-        raise LanguageError(
-            "W136",
-            f"{what} cannot be called {name!r}",
-            span=caller_span(),
-            help="use letters, digits and underscores, and no keyword of Python",
-        )
-    return name
-
-
 def _bounds(name: str, bound: Extent) -> tuple[Affine, ...]:
     parts = bound if isinstance(bound, tuple) else (bound,)
     return tuple(affine_of(p, f"the bound of loop '{name}'", "W141") for p in parts)
-
-
-def _check_in_scope(used: set[str], around: set[str], what: str) -> None:
-    for name in sorted(used - around):
-        message = f"{what} the variable '{name}', which is no loop around"
-        raise LanguageError("W132", message, help=did_you_mean(name, around))
 
 
 def _frozen(nodes: Sequence[_Nest | If | Stmt]) -> tuple[Node, ...]:

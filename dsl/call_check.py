@@ -7,14 +7,12 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import update_wrapper
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import Any, TypeVar, cast
 
 from dsl.callsite import caller_span
 from dsl.errors import WeftError
 
-P = ParamSpec("P")
-S = TypeVar("S")
-T = TypeVar("T")
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,22 +30,21 @@ class Calls:
     receiver: str
     signatures: dict[str, inspect.Signature] = field(default_factory=dict)
 
-    def checked(self, function: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[S, P], T]:
+    def checked(self, function: F) -> F:
         """Decorator of a method: arguments that it does not have, or lacks, are the error."""
         name = function.__name__
         signature = inspect.signature(function)
         own = signature.replace(parameters=list(signature.parameters.values())[1:])
         self.signatures[name] = own
 
-        def wrapped(self_: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        def wrapped(self_: object, /, *args: Any, **kwargs: Any) -> Any:
             try:
                 own.bind(*args, **kwargs)
             except TypeError:
                 raise self._misfit(name, args, kwargs) from None
             return function(self_, *args, **kwargs)
 
-        update_wrapper(wrapped, function)
-        return wrapped
+        return cast(F, update_wrapper(wrapped, function))
 
     def written(self, name: str) -> str:
         """How a call of the method is written."""
@@ -60,7 +57,7 @@ class Calls:
         """Why a call does not fit."""
         parameters = self.signatures[name].parameters
         known, how = list(parameters), f"write {self.written(name)}"
-        places = [n for n, p in parameters.items() if p.kind is not p.KEYWORD_ONLY]
+        places = [n for n, p in parameters.items() if p.kind not in (p.KEYWORD_ONLY, p.VAR_KEYWORD)]
         given = places[: len(args)]
         unknown = [n for n in named if n not in known]
         if unknown:

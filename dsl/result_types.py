@@ -74,6 +74,19 @@ def _exact(integer: int, frac: int, signed: bool, a: Exact, b: Exact, span: Span
     return IntType(integer, signed)
 
 
+def require_convertible(source: DType, target: DType, span: Span | None = None) -> None:
+    """Refuse a conversion that moves the point by more bits than a type has (W128)."""
+    if not isinstance(source, FloatType) and not isinstance(target, FloatType):
+        moved = abs(frac_of(source) - frac_of(target))
+        if moved >= MAX_WIDTH:
+            raise LanguageError(
+                "W128",
+                f"{source} becomes {target}, which moves the point by {moved} bits",
+                span=span,
+                help=f"types have at most {MAX_WIDTH} bits; convert by a type between the two",
+            )
+
+
 def binary_type(op: BinaryOp, a: DType, b: DType, span: Span | None = None) -> DType:
     """The result type of ``a op b``.
 

@@ -15,7 +15,7 @@ from dataclasses import fields
 from functools import cache
 from typing import Any, Literal, SupportsIndex
 
-from dsl.call_check import Calls, nearest
+from dsl.call_check import Calls
 from dsl.callsite import caller_span
 from dsl.errors import ScheduleError
 from dsl.shown import shown
@@ -100,7 +100,6 @@ def made_step(cls: type[Step], values: tuple[object, ...]) -> Step:
     for (name, hint), value in zip(field_types(cls.kind).items(), values, strict=True):
         try:
             found[name] = fitted(value, hint)
-            _check_choice(cls.kind, name, found[name], hint)
         except UnfitError as e:
             raise ScheduleError(
                 "W196",
@@ -109,18 +108,6 @@ def made_step(cls: type[Step], values: tuple[object, ...]) -> Step:
                 help=f"write {_CALLS.written(cls.kind)}",
             ) from None
     return cls(**found, span=caller_span())
-
-
-def _check_choice(kind: str, name: str, value: object, hint: Any) -> None:
-    """Refuse a word that is none of those that the argument may be (W207)."""
-    choices = typing.get_args(hint) if typing.get_origin(hint) is Literal else ()
-    if choices and value not in choices:
-        raise ScheduleError(
-            "W207",
-            f"{kind}: '{name}' is {_wanted(hint)}, not {shown(value)}",
-            span=caller_span(),
-            help=nearest(str(value), choices),
-        )
 
 
 _CALLS = Calls(ScheduleError, "W195", "s")

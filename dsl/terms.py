@@ -11,8 +11,10 @@ from dsl.affine import Affine, And, Cond, Or, negate
 from dsl.callsite import caller_span
 from dsl.errors import LanguageError
 from dsl.expr import Access, BinaryOp, CompareOp, Expr, Load, UnaryOp
+from dsl.frontend.fold import MAX_BITS
 from dsl.intrinsics import Intrinsic
 from dsl.program import Array, Loop
+from dsl.shown import shown
 from dsl.types import DType
 from dsl.values import Value
 
@@ -51,11 +53,13 @@ def value_of(x: object) -> Value:
     """
     if isinstance(x, Term):
         return x.value
+    if isinstance(x, int) and x.bit_length() > MAX_BITS:
+        raise LanguageError("W108", f"{shown(x)} is more than {MAX_BITS} bits")
     if isinstance(x, (bool, int, float)):
         return x
     if hasattr(x, "dtype") and hasattr(x, "item") and getattr(x, "ndim", 1) == 0:
         return value_of(x.item())  # a number of NumPy's
-    what = f"the whole array '{x.array.name}'" if isinstance(x, Placeholder) else repr(x)
+    what = f"the whole array '{x.array.name}'" if isinstance(x, Placeholder) else shown(x)
     raise LanguageError(
         "W113",
         f"{what} is not a value of the program",
@@ -159,6 +163,14 @@ class Term:
     def __pow__(self, exponent: object) -> Term:
         power = typing.power(values.operand(self.value), values.operand(value_of(exponent)))
         return Term(power)
+
+    @located
+    def __rpow__(self, base: object) -> NoReturn:
+        raise LanguageError(
+            "W127",
+            f"the exponent of {shown(base)} is a term, not an integer constant",
+            help="loop over exponents in Python, or multiply in a loop of the program",
+        )
 
     def __neg__(self) -> Term:
         return _unary(UnaryOp.NEG, self)
@@ -334,7 +346,7 @@ def cast_term(dtype: DType, x: object) -> Term:
     if not isinstance(x, Term):
         raise LanguageError(
             "W112",
-            f"{dtype}({x!r}) has a meaning inside of a kernel only",
+            f"{dtype}({shown(x)}) has a meaning inside of a kernel only",
             help="in a weft.Program it converts terms",
         )
     return Term(values.cast(dtype, x.value))

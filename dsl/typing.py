@@ -25,7 +25,14 @@ from dsl.errors import LanguageError, Span
 from dsl.expr import Binary, BinaryOp, Cast, Compare, CompareOp, Const, Expr, Select, Unary, UnaryOp
 from dsl.literals import Number, Operand, const, fold_binary, fold_unary, literal_type, typed
 from dsl.numeric import compared, frac_of, is_exact, to_float, width_of
-from dsl.result_types import binary_type, common_float, common_type, require_truth, unary_type
+from dsl.result_types import (
+    binary_type,
+    common_float,
+    common_type,
+    require_convertible,
+    require_truth,
+    unary_type,
+)
 from dsl.shifts import (
     MAX_VARIABLE,
     is_pending,
@@ -340,4 +347,5 @@ def assigned(x: Operand, target: DType, span: Span | None = None) -> Expr:
             span=span,
             help=f"say that it may lose precision: {target}(...)",
         )
+    require_convertible(value.dtype, target, span)
     return value

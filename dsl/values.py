@@ -43,11 +43,12 @@ def simplified(affine: Affine, span: Span | None = None) -> Affine | int:
         LanguageError: W108 where a coefficient does not fit into 64 bits.
     """
     if any(abs(c) > MAX_COEFFICIENT for c in (affine.const, *(c for _, c in affine.terms))):
-        raise LanguageError("W108", f"{_short(affine)} does not fit into 64 bits", span=span)
+        raise LanguageError("W108", f"{short(affine)} does not fit into 64 bits", span=span)
     return affine.const if affine.is_const else affine
 
 
-def _short(affine: Affine) -> str:
+def short(affine: Affine) -> str:
+    """Its text, cut where it is long."""
     text = str(affine)
     return text if len(text) < 80 else f"{text[:77]}..."
 

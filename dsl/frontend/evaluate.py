@@ -118,12 +118,7 @@ def as_value(ctx: Context, node: ast.expr, found: object) -> Value:
         return found
     what = describe(found)
     instead = "captured names are numbers, tables of numbers that are indexed, types and kernels"
-    if isinstance(found, str):
-        instead = (
-            "a kernel computes numbers: compare strings outside of it, and capture the result, as in "
-            'FAST = MODE == "fast"'
-        )
-    elif is_dtype(found):
+    if is_dtype(found):
         instead = f"call the type to convert a value: {found}(x)"
     elif isinstance(found, (tuple, list)) or hasattr(found, "__array__"):
         instead = "index it with constants, or pass it as an argument: weft.const[f32[8]]"
@@ -248,7 +243,16 @@ def _compare(ctx: Context, node: ast.Compare) -> Value:
 
 
 def comparisons(ctx: Context, node: ast.Compare) -> list[CompareOp]:
-    """The operators of a comparison; ``in`` and ``is`` are refused."""
+    """The operators of a comparison; ``in`` and ``is`` are refused, and so are strings."""
+    for operand in (node.left, *node.comparators):
+        if isinstance(operand, ast.Constant | ast.Name) and isinstance(evaluate(ctx, operand), str):
+            raise ctx.error(
+                "W113",
+                f"{ctx.source.text(operand)} is a string, not a value",
+                operand,
+                "a kernel computes numbers: compare strings outside of it, and capture the result, "
+                'as in FAST = MODE == "fast"',
+            )
     for op in node.ops:
         if type(op) not in COMPARE_OPS:
             what = "'in'" if isinstance(op, (ast.In, ast.NotIn)) else "'is'"

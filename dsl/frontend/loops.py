@@ -188,10 +188,27 @@ def _bound(ctx: Context, node: ast.expr) -> Bound:
         case ast.UnaryOp(op=ast.USub(), operand=operand) if _has_extremum(ctx, node):
             return _bound(ctx, operand).map(lambda p: -p, flip=True)
         case _:
+            _check_growth(ctx, node)
             affine = values.as_affine(value(ctx, node))
             if affine is None:
                 raise not_affine(ctx, "W141", "the bound of this loop", node)
             return Bound("", (affine,))
+
+
+def _check_growth(ctx: Context, node: ast.expr) -> None:
+    """Refuse a power or a shift by a loop variable (W141), as the stages of a transform have them."""
+    for part in ast.walk(node):
+        match part:
+            case ast.BinOp(op=ast.Pow() | ast.LShift() | ast.RShift(), right=ast.Name() as name):
+                if isinstance(evaluate(ctx, name), Affine):
+                    raise ctx.error(
+                        "W141",
+                        "the bound of this loop is not affine: "
+                        f"{ctx.source.text(part)} is no multiple of {name.id}",
+                        part,
+                        f"write the loops of each value of {name.id} with its number, or let a "
+                        "loop of Python write them: see weft.Program",
+                    )
 
 
 def _extremum(ctx: Context, node: ast.Call) -> Kind | None:

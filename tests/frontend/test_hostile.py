@@ -189,3 +189,55 @@ def test_many_statements_of_one_loop_compile(kernel: Load) -> None:
     lines = "".join(f"        A[i] = A[i] * 2.0 + {n}.0\n" for n in range(600))
     made = kernel(HEAD + f"    for i in range(N):\n{lines}")
     assert weft.compile(made).hls_cpp.count("A[i] = ") >= 600
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "A[0] = BIG", "A[BIG] = 1.0", "A[0] = f32(BIG)", "A[0] = A[0] + BIG", "t: f32[BIG] = 0.0",
+        "for i in range(BIG): A[0] = 1.0", "for i in weft.grid(BIG): A[0] = 1.0", "A[0] = TABLE[0]",
+        "for i in range(4): A[i % BIG] = 1.0", "for i in range(0, 8, BIG): A[0] = 1.0", "A[0] = ns.big",
+        "with weft.stmt(BIG): A[0] = 1.0", "A[0] = fixed[8, BIG](A[0])", "A[0] = A[0] ** BIG",
+    ],
+)  # fmt: skip
+def test_captured_numbers_of_thousands_of_digits(error: Callable[[str], str], line: str) -> None:
+    captured = (
+        "import types\nBIG = 10 ** 5000\nTABLE = (BIG,)\nns = types.SimpleNamespace(big=BIG)\n"
+    )
+    text = error(captured + HEAD + f"    {line}\n")
+    assert "error[W108]: this number has more than 8192 bits" in text
+    assert "^" in text
+
+
+@pytest.mark.parametrize("bound", ["2 ** s", "1 << s", "8 >> s", "4 + 2 ** s", "min(2 ** s, 8)"])
+def test_bounds_that_grow_exponentially(error: Callable[[str], str], bound: str) -> None:
+    text = error(
+        HEAD + f"    for s in range(3):\n        for x in range({bound}):\n            A[0] = 1\n"
+    )
+    assert "error[W141]: the bound of this loop is not affine: " in text
+    assert " is no multiple of s\n" in text
+    assert text.endswith(
+        "help: write the loops of each value of s with its number, or let a loop of Python write "
+        "them: see weft.Program"
+    )
+
+
+@pytest.mark.parametrize(
+    "line",
+    ['if "a" == "b": A[0] = 1', 'A[0] = 1.0 if A[0] == "x" else A[1]', 'if N != "x": A[0] = 1'],
+)
+def test_strings_that_are_compared(error: Callable[[str], str], line: str) -> None:
+    text = error(HEAD + f"    {line}\n")
+    assert 'error[W113]: "' in text
+    assert " is a string, not a value" in text
+    assert text.endswith(
+        "help: a kernel computes numbers: compare strings outside of it, and capture the result, as "
+        'in FAST = MODE == "fast"'
+    )
+
+
+@pytest.mark.parametrize("place", ["4096, -4096", "8, -4096"])
+def test_a_point_that_moves_too_far(error: Callable[[str], str], place: str) -> None:
+    text = error(f"@weft.kernel\ndef k(A: fixed[{place}][4]):\n    A[0] = fixed[8, 8](A[1])\n")
+    assert "error[W128]: " in text
+    assert "moves the point by " in text

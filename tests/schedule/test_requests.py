@@ -161,7 +161,7 @@ REFUSED: list[tuple[Build, str, str]] = [
     (lambda s: s.flatten("S3.j"), "W225", "S2 stands beside it in 'i'"),
     (lambda s: s.pipeline("S0.i").flatten("S0.j"), "W213", "cannot be flattened"),
     (lambda s: s.flatten("S0.j").flatten("S0.j", False), "W223", "to flatten it came first"),
-    (lambda s: s.partition("A", 0, "cyclic"), "W207", "factor 0 does not fit"),
+    (lambda s: s.partition("A", 0, "cyclic"), "W207", "a cyclic partition needs a factor"),
     (lambda s: s.partition("A", 0, "cyclic", 9), "W207", "which has 8 elements"),
     (lambda s: s.partition("A", 0, "cycle", 2), "W207", "did you mean 'cyclic'?"),
     (lambda s: s.partition("A", 0, "complete", 4), "W207", "takes no factor"),

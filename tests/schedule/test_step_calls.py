@@ -111,29 +111,6 @@ def test_arguments_that_a_step_does_not_have(
 
 
 @pytest.mark.parametrize(
-    ("call", "message", "help_line"),
-    [
-        (
-            lambda s: s.partition("A", 0, "cylic", 2),
-            "partition: 'scheme' is one of 'cyclic', 'block', 'complete', not 'cylic'",
-            "help: did you mean 'cyclic'?",
-        ),
-        (
-            lambda s: s.split("i", 2, tail="both"),
-            "split: 'tail' is one of 'remainder', 'guard', not 'both'",
-            "^",
-        ),
-    ],
-)
-def test_words_that_an_argument_cannot_be(
-    call: Callable[[ScheduleBuilder], object], message: str, help_line: str
-) -> None:
-    text = rendered(call)
-    assert f"error[W207]: {message}" in text
-    assert text.endswith(help_line)
-
-
-@pytest.mark.parametrize(
     ("name", "help_line"),
     [
         ("splt", "did you mean 'split'?"),

@@ -9,7 +9,6 @@ import random
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 
 from dse.cli import COMMANDS
@@ -24,6 +23,7 @@ from tests.support.hostile import (
     mutated_json,
     mutated_tokens,
 )
+from tests.support.input_materials import material_of, materials, part_of, with_lines
 from tests.support.profiles import BALANCED, FAST
 from tests.support.random_programs import random_program
 
@@ -48,15 +48,6 @@ class InputCase:
         return any(RUN in a for a in self.arguments)
 
 
-@dataclass(frozen=True, slots=True)
-class Material:
-    """A file with kernels: its text, and the line ranges of its kernels' functions by name."""
-
-    text: str
-    kernels: dict[str, tuple[int, int]]
-    schedules: dict[str, tuple[str, tuple[int, int]]]
-
-
 def input_case(seed: int, run_files: tuple[str, ...] = ()) -> InputCase:
     """The case of that seed. ``run_files`` are those of a run, relative to its folder."""
     rng = random.Random(seed)
@@ -71,51 +62,6 @@ def input_case(seed: int, run_files: tuple[str, ...] = ()) -> InputCase:
     ]
     make = rng.choices([m for _, m in kinds], [w for w, _ in kinds])[0]
     return make(seed, rng, run_files) if make is _run_case else make(seed, rng)
-
-
-# --------------------------------------------------------------------------------- material
-
-
-@cache
-def materials() -> tuple[Material, ...]:
-    """The examples, and the guide's blocks that define kernels."""
-    texts = [p.read_text(encoding="utf-8") for p in sorted((ROOT / "examples").rglob("*.py"))]
-    for page in sorted((ROOT / "docs" / "guide").glob("*.md")):
-        texts += _pages(page.read_text(encoding="utf-8"))
-    found = (_material(text) for text in texts)
-    return tuple(m for m in found if m is not None and m.kernels)
-
-
-def _pages(markdown: str) -> list[str]:
-    """The blocks of each file of a page, joined."""
-    files: dict[str, str] = {}
-    for title, block in re.findall(r'```python title="([\w.]+)"\n(.*?)```', markdown, re.DOTALL):
-        files[title] = files.get(title, "") + block + "\n"
-    return list(files.values())
-
-
-def _material(text: str) -> Material | None:
-    kernels: dict[str, tuple[int, int]] = {}
-    schedules: dict[str, tuple[str, tuple[int, int]]] = {}
-    for node in ast.parse(text).body:
-        if not isinstance(node, ast.FunctionDef) or not node.decorator_list:
-            continue
-        decorator = ast.unparse(node.decorator_list[0])
-        lines = (node.lineno - 1, node.end_lineno or node.lineno)
-        if decorator.startswith("weft.kernel"):
-            kernels[node.name] = lines
-        elif decorator.endswith(".schedule"):
-            schedules[node.name] = (decorator.removesuffix(".schedule"), lines)
-    return Material(text, kernels, schedules) if "print(" not in text else None
-
-
-def _with_lines(text: str, lines: tuple[int, int], new: str) -> bytes:
-    parts = text.splitlines(keepends=True)
-    return "".join([*parts[: lines[0]], new, *parts[lines[1] :]]).encode("utf-8", "surrogatepass")
-
-
-def _part(text: str, lines: tuple[int, int]) -> str:
-    return "".join(text.splitlines(keepends=True)[slice(*lines)])
 
 
 # ------------------------------------------------------------------------ kernels, schedules
@@ -152,14 +98,14 @@ def _small(rng: random.Random, text: str) -> tuple[str, ...]:
 def _kernel_case(seed: int, rng: random.Random) -> InputCase:
     if rng.random() < 0.3:
         program = random_program(rng.randrange(10**6), rng.choice((FAST, BALANCED)))
-        material = _material(pretty(program))
+        material = material_of(pretty(program))
     else:
         material = rng.choice(materials())
     assert material is not None
     name, lines = rng.choice(list(material.kernels.items()))
-    part = _part(material.text, lines)
+    part = part_of(material.text, lines)
     change = mutated_tokens if rng.random() < 0.3 else mutated_function
-    text = _with_lines(material.text, lines, _ended(change(rng, part)))
+    text = with_lines(material.text, lines, _ended(change(rng, part)))
     arguments = (*_on_kernel(rng, f"{HERE}/k.py:{name}"), *_small(rng, material.text))
     return InputCase(seed, "kernel", arguments, {"k.py": text})
 
@@ -189,7 +135,7 @@ def _schedule_case(seed: int, rng: random.Random) -> InputCase:
     """A schedule of an example with an argument, a line or a token changed."""
     material = rng.choice([m for m in materials() if m.schedules])
     name, (kernel, lines) = rng.choice(list(material.schedules.items()))
-    part = _part(material.text, lines)
+    part = part_of(material.text, lines)
     match rng.randrange(4):
         case 0:
             part += "".join(_schedule_line(rng) for _ in range(rng.randint(1, 3)))
@@ -205,7 +151,7 @@ def _schedule_case(seed: int, rng: random.Random) -> InputCase:
             if literals:
                 chosen = rng.choice(literals)
                 part = part[: chosen.start()] + _argument(rng) + part[chosen.end() :]
-    text = _with_lines(material.text, lines, _ended(part))
+    text = with_lines(material.text, lines, _ended(part))
     spec = f"{HERE}/k.py:{kernel}"
     arguments = [*_on_kernel(rng, spec), *_small(rng, material.text)]
     if arguments[0] not in ("space", "explore"):
