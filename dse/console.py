@@ -6,6 +6,7 @@ import contextlib
 import os
 import re
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from typing import TextIO
@@ -84,6 +85,42 @@ def progress(what: str) -> Iterator[Callable[[int, int, str], None]]:
             say(f"{what}: {done} of {total}, {word}" if total else f"{what}: {done}, {word}")
 
     yield line
+
+
+@contextlib.contextmanager
+def stages(what: str, every: float = 30.0) -> Iterator[Callable[[str], None]]:
+    """Progress of a task of a few long stages: a bar on a terminal, else a line for each stage as it
+    begins, and now and then one that it is still going on.
+
+    Args:
+        what: the task.
+        every: seconds between two lines on one stage.
+
+    Yields:
+        A function to call with the name of a stage.
+    """
+    if sys.stderr.isatty():
+        with _bar(what) as update:
+            yield lambda stage: update(0, 0, stage)
+        return
+    begun, ended, at = time.monotonic(), threading.Event(), ""
+
+    def line(stage: str) -> None:
+        nonlocal at
+        at = stage
+        say(f"{what}: {stage}")
+
+    def still() -> None:
+        while not ended.wait(every):
+            say(f"{what}: {at}, {time.monotonic() - begun:.0f} s so far")
+
+    telling = threading.Thread(target=still, daemon=True)
+    telling.start()
+    try:
+        yield line
+    finally:
+        ended.set()
+        telling.join()
 
 
 @contextlib.contextmanager

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -152,6 +153,7 @@ def synth(
     *,
     make_inputs: InputMaker | None = None,
     folder: Path | None = None,
+    heard: Callable[[str], None] = lambda _: None,
 ) -> SynthReport:
     """Generate, simulate, synthesise, place and route.
 
@@ -162,23 +164,26 @@ def synth(
         options: What is run.
         make_inputs: Of the simulation; None for random ones.
         folder: Where the tools work; a temporary one by default.
+        heard: Told of each stage as it begins: each may take minutes.
 
     Raises:
         ToolError: A tool is not installed; a device or an operation that there is not.
     """
+    heard("generate RTL")
     start = time.perf_counter()
     design = rtl_of(module, schedule, options)
     report = SynthReport(design, "ok", "post-synth" if options.device == XC7 else "post-route")
     report.seconds["generate"] = time.perf_counter() - start
     if options.simulation:
+        heard("simulate")
         report = _simulated(report, program, schedule, options, make_inputs)
         if report.outcome != "ok":
             return report
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
-        return _implemented(report, options, folder)
+        return _implemented(report, options, folder, heard)
     with tempfile.TemporaryDirectory(prefix="weft-synth-") as name:
-        return _implemented(report, options, Path(name))
+        return _implemented(report, options, Path(name), heard)
 
 
 def _simulated(
@@ -211,7 +216,9 @@ def _simulated(
     return replace(report, outcome=outcome, simulation=found, tools=tools, message=found.detail)
 
 
-def _implemented(report: SynthReport, options: SynthOptions, folder: Path) -> SynthReport:
+def _implemented(
+    report: SynthReport, options: SynthOptions, folder: Path, heard: Callable[[str], None]
+) -> SynthReport:
     """Yosys, and nextpnr where the device has it."""
     host = host_wrapper(report.design)
     verilog, top = to_verilog(host.module), host.module.name
@@ -219,6 +226,7 @@ def _implemented(report: SynthReport, options: SynthOptions, folder: Path) -> Sy
     cache = None if options.cache is None else Cache(options.cache / "results")
     yosys = find_yosys(native=options.native)
     if options.device == XC7:
+        heard("synthesise")
         made = synthesise(
             yosys, verilog, top, XC7, folder, limits=limits, cache=cache, netlist=False
         )
@@ -237,6 +245,7 @@ def _implemented(report: SynthReport, options: SynthOptions, folder: Path) -> Sy
         mhz=1000 / options.period_ns,
         limits=(limits, limits),
         cache=cache,
+        heard=heard,
     )
     report.seconds["synthesise"] = result.synthesis.seconds
     report.seconds["route"] = sum(r.seconds for r in result.routings)

@@ -86,11 +86,13 @@ def command(
     for note in in_order_notes(what.schedule):
         console.say(f"note: {note}")
     tools = None if out is None else out / "tools"
-    report = synth(
-        *(what.program, what.schedule, compiled.module, options),
-        make_inputs=what.kernel.make_inputs,
-        folder=tools,
-    )
+    with console.stages(f"synth {what.kernel.name}") as heard:
+        report = synth(
+            *(what.program, what.schedule, compiled.module, options),
+            make_inputs=what.kernel.make_inputs,
+            folder=tools,
+            heard=heard,
+        )
     if out is not None:
         _write(report, out)
     row = row_of(report, what, options)

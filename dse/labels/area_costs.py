@@ -27,7 +27,7 @@ from backends.rtl.ir.module import Module
 from backends.rtl.synth import SynthOptions, rtl_of
 from backends.rtl.wrap.host import host_wrapper
 from dse.labels.dataset import Dataset
-from dse.labels.open_examples import usable
+from dse.labels.open_examples import unusable
 from dse.labels.variants import Subject
 from dsl.kernel import Kernel
 from dsl.schedule import Schedule
@@ -135,7 +135,7 @@ def document(designs: Sequence[Routed]) -> dict[str, Any]:
 
 
 def _main(folder: Path) -> None:
-    found = document([routed(row) for row in Dataset(folder).rows() if usable(row)])
+    found = document([routed(row) for row in Dataset(folder).rows() if not unusable(row)])
     FILE.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
 
 

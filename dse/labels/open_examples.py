@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
@@ -44,11 +45,18 @@ def source(
             is not what it should be; W546: a program is none; W547: there is none.
     """
     lines = list(Dataset(folder).placed())
-    rows = [_row(where, line) for where, line in lines if usable(line, where)]
-    if len(rows) < len(lines):
-        remark(f"{folder}: {len(lines) - len(rows)} of {len(lines)} designs have no routed figures")
+    left_out = Counter(reason for where, line in lines if (reason := unusable(line, where)))
+    rows = [_row(where, line) for where, line in lines if not unusable(line, where)]
+    why = ", ".join(f"{count} {reason}" for reason, count in left_out.most_common())
+    if left_out:
+        remark(f"{folder}: {left_out.total()} of {len(lines)} designs are left out: {why}")
     if not rows:
-        raise InputError("W532", f"{folder} does not hold the labels of {TOOL}")
+        raise InputError(
+            "W532",
+            f"{folder} does not hold the labels of {TOOL}"
+            + (f": of {len(lines)} designs {why}" if lines else ""),
+            help="weft label makes them" if not lines else None,
+        )
     rows.sort(key=lambda row: (dict(row)["file"], dict(row)["size"], dict(row)["dtype"]))
     programs = _Programs(folder, Dataset(folder).programs(), trusted)
     return Source("open", folder, tuple((*row, programs.of(dict(row))) for row in rows), _make)
@@ -81,8 +89,8 @@ class _Programs:
         return program_json(retyped(sized(kernel, size), dtype).program, places=False)
 
 
-def usable(line: dict[str, str], where: str = "") -> bool:
-    """It was routed, for the clock and the memories that the estimate is of.
+def unusable(line: dict[str, str], where: str = "") -> str:
+    """Why a line is no label of the estimate's clock and memories; empty where it is one.
 
     Args:
         line: of a dataset.
@@ -92,9 +100,13 @@ def usable(line: dict[str, str], where: str = "") -> bool:
         InputError: W511: its clock is no number.
     """
     if line.get("provenance") != "post-route" or not line.get("fmax_mhz"):
-        return False
-    clock = number(line, "clock_ns", where) if line.get("clock_ns") else 0.0
-    return line.get("read_latency") == READ_LATENCY and clock == personality(TOOL).clock_ns
+        return "have no routed figures"
+    wanted = personality(TOOL).clock_ns
+    if not line.get("clock_ns") or number(line, "clock_ns", where) != wanted:
+        return f"are for another clock than {wanted:g} ns"
+    if line.get("read_latency") != READ_LATENCY:
+        return f"are for memories of another read latency than {READ_LATENCY}"
+    return ""
 
 
 def _row(where: str, line: dict[str, str]) -> Row:

@@ -132,7 +132,8 @@ def report_examples(
     Args:
         folder: with projects in it, at any depth.
         trusted: what the user named of kernels.
-        remark: is told of projects that do not say at which size they were exported.
+        remark: is told of projects that are left out, and of those that do not say at which size they
+            were exported.
 
     Raises:
         InputError: W532: there is no project with a report; W503, W506, W536, W547: the kernel of one
@@ -140,6 +141,10 @@ def report_examples(
         WeftError: A schedule or a report is not what it should be.
     """
     found = list(projects(folder))
+    unreported = sum(1 for _ in folder.rglob(MANIFEST)) - len(found)
+    if unreported:
+        every = len(found) + unreported
+        remark(f"{folder}: {unreported} of {every} projects are left out: no report of synthesis")
     if not found:
         message = f"{folder} holds no exported project with a report of synthesis"
         raise InputError("W532", message, help="weft export --run csynth makes one")

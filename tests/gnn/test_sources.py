@@ -9,6 +9,7 @@ from click.testing import CliRunner
 from backends.devices import device
 from backends.rtl.area.costs import LUTS
 from backends.vitis.project import export
+from dse.cli import run
 from dse.cli import weft as cli
 from dse.labels.dataset import COLUMNS, Dataset
 from dse.labels.examples import examples_of
@@ -75,7 +76,33 @@ def test_routed_designs_become_examples(tmp_path):
     luts = sum(cost * one.terms[f"lut.{kind}"] for kind, cost in LUTS.items())
     assert one.base["lut"] == pytest.approx(luts, abs=1)
     assert one.base["latency"] > 1000
-    assert remarks == [f"{folder}: 1 of 2 designs have no routed figures"]
+    assert remarks == [f"{folder}: 1 of 2 designs are left out: 1 have no routed figures"]
+
+
+def test_each_reason_that_a_design_is_left_out_for_is_said(tmp_path):
+    remarks = []
+    lost = [line(id="1", fmax_mhz=""), line(id="2", clock_ns="4"), line(id="3", clock_ns="4")]
+    lost.append(line(id="4", read_latency="2"))
+    why = (
+        "2 are for another clock than 10 ns, 1 have no routed figures, "
+        "1 are for memories of another read latency than 1"
+    )
+    folder = dataset(tmp_path / "some", line(), *lost)
+    assert len(examples_of(folder, tmp_path / "cache", 1, remark=remarks.append)) == 1
+    assert remarks == [f"{folder}: 4 of 5 designs are left out: {why}"]
+    nothing = dataset(tmp_path / "none", *lost)
+    with pytest.raises(InputError) as caught:
+        examples_of(nothing, tmp_path / "cache", 1)
+    assert caught.value.code == "W532"
+    assert caught.value.message.endswith(f"open-ecp5-10ns: of 4 designs {why}")
+
+
+def test_evaluate_says_what_it_leaves_out(tmp_path, capfd):
+    folder = dataset(tmp_path / "none", line(clock_ns="4"), line(id="1", clock_ns="4"))
+    assert run(["evaluate", "--data", str(folder), "--predictor", "model"]) == 1
+    said = capfd.readouterr().err
+    assert "2 of 2 designs are left out: 2 are for another clock than 10 ns" in said
+    assert "error[W532]" in said
 
 
 def test_a_dataset_without_programs_runs_what_the_user_names(tmp_path, monkeypatch):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,6 +45,7 @@ def implement(
     mhz: float = 100.0,
     limits: tuple[Limits, Limits] = (yosys.LIMITS, nextpnr.LIMITS),
     cache: Cache | None = None,
+    heard: Callable[[str], None] = lambda _: None,
 ) -> Implementation:
     """Take a design through Yosys and nextpnr; what the cache has is not run again.
 
@@ -58,7 +59,9 @@ def implement(
         mhz: What nextpnr strives for.
         limits: Of synthesis and of each routing.
         cache: Where results are kept.
+        heard: Told of each stage as it begins.
     """
+    heard("synthesise")
     synth, place = tools
     options = " ".join(nextpnr.arguments(device, mhz))
     command = yosys.COMMANDS["ecp5"]
@@ -78,6 +81,7 @@ def implement(
         if kept is not None:
             routings.append(nextpnr.from_json(kept, seed))
             continue
+        heard(f"place and route, seed {seed}")
         found = nextpnr.route(place, folder, device, seed=seed, mhz=mhz, limits=limits[1])
         if cache is not None and found.outcome in (Outcome.OK, Outcome.NO_FIT):
             cache.put((*base, str(seed)), nextpnr.to_json(found))
