@@ -34,7 +34,7 @@ from backends.rtl.tools.yosys import synthesise
 from benchmarks._row import Options, Row, main, say
 from dse.labels.area_costs import DATASET, module_of
 from dse.labels.dataset import Dataset
-from dse.labels.open_examples import usable
+from dse.labels.open_examples import unusable
 
 NAME = "label_noise"
 Part = TypeVar("Part")
@@ -78,7 +78,7 @@ def measure(options: Options) -> Iterator[Row]:
 
 def chosen(count: int, most: int) -> list[Design]:
     """Designs of the dataset, the same ones each time, of all kernels."""
-    rows = [r for r in Dataset(DATASET).rows() if usable(r) and int(r["lut"]) <= most]
+    rows = [r for r in Dataset(DATASET).rows() if not unusable(r) and int(r["lut"]) <= most]
     places = np.linspace(0, len(rows) - 1, min(count, len(rows))).round().astype(int)
     return [Design(rows[n]["id"], module_of(rows[n])) for n in places]
 

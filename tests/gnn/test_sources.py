@@ -203,8 +203,9 @@ def test_projects_with_reports_become_examples(tmp_path):
         tmp_path / "a", trusted=Trusted({"gemm": GEMM}), remark=told.append
     )
     assert told == [
+        f"{tmp_path}/a: 1 of 3 projects are left out: no report of synthesis",
         f"{tmp_path}/a/routed and 1 more: the size is not in weft.json, so it is taken to be the "
-        "kernel's own"
+        "kernel's own",
     ]
     assert (routed.name, synthesised.name) == ("routed", "synthesised")
     assert synthesised.target == "vitis-2023.2-u280-3.33ns"
