@@ -1,4 +1,5 @@
-"""How compile time grows with a kernel: a chain of matrix-vector stages, two statements each.
+"""How compile time grows with a kernel: a chain of matrix-vector stages, two statements each, and
+a kernel under a condition of eight cases in eight loops.
 
 Each stage is tiled by rows, pipelined and unrolled; the time is from the program to HLS C++, in
 process, after imports. `--quick` leaves out the longest chain.
@@ -9,8 +10,9 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 
-from benchmarks._row import Options, Row, main, median
+from benchmarks._row import Goal, Options, Row, main, median
 from dsl.affine import Affine
 from dsl.expr import Access, BinaryOp, Load
 from dsl.literals import const
@@ -19,9 +21,11 @@ from dsl.schedule import Schedule, ScheduleBuilder
 from dsl.types import f32
 from dsl.typing import binary
 from mlir_passes.pipeline import compile_design
+from tests.support.md_grid import md_grid
 
 STAGES = (1, 5, 25, 100)
 REPEATS = 5
+GRID_REPEATS = 3
 EXTENT = 64
 
 
@@ -63,8 +67,30 @@ def schedule_of(stages: int) -> Schedule:
     return s.partition("M", 0, "cyclic", 8).build()
 
 
+def grid_row() -> Row:
+    """Checks, dependences, the legality of an interchange, loops and their proof, to HLS C++."""
+    schedule = ScheduleBuilder().interchange("b0x", "b0y").build()
+    samples = []
+    for _ in range(GRID_REPEATS):
+        program = replace(md_grid.program)  # a new one: nothing is known of it yet
+        start = time.perf_counter()
+        text = compile_design(program, schedule).hls_cpp
+        samples.append(time.perf_counter() - start)
+        assert text.count("for (") == 8
+    return Row(
+        benchmark="compile_scaling",
+        case="md-grid",
+        metric="seconds",
+        value=median(samples),
+        unit="s",
+        goal=Goal("<=", 5),
+        provenance="wall clock, program to HLS C++ after imports",
+        n=len(samples),
+    )
+
+
 def measure(options: Options) -> Iterator[Row]:
-    """One row a chain."""
+    """One row a chain, and one of the grid."""
     for stages in STAGES[:-1] if options.quick else STAGES:
         schedule = schedule_of(stages)
         samples = []
@@ -84,6 +110,7 @@ def measure(options: Options) -> Iterator[Row]:
             provenance="wall clock, program to HLS C++ after imports",
             n=len(samples),
         )
+    yield grid_row()
 
 
 if __name__ == "__main__":

@@ -88,7 +88,8 @@ def _example(s: Statement, points: isl.Set) -> list[tuple[str, int]]:
 def _check_written(scop: Scop, array: Array) -> None:
     """The reads of a local that no write reaches."""
     readers = [s for s in scop.statements if any(a.array == array.name for a in s.reads)]
-    if not readers:
+    writers = [s for s in scop.statements if s.stmt.target.array == array.name]
+    if all(_is_written(writers, s, a) for s in readers for a in s.reads if a.array == array.name):
         return
     unwritten = unwritten_reads(scop, array.name)
     if unwritten.is_empty():
@@ -100,6 +101,26 @@ def _check_written(scop: Scop, array: Array) -> None:
             bad = unwritten.intersect(isl.UnionMap.from_map(scop.access_map(s, access)))
             if not bad.is_empty():
                 raise _uninitialised(s, access, array, isl.Set.from_union_set(bad.domain()))
+
+
+def _is_written(writers: list[Statement], reader: Statement, access: Access) -> bool:
+    """Whether a statement before it in the text, under no other loops or conditions than it is,
+    writes the very element: so it is with a value that is computed once and used below.
+    """
+    used = {v for index in access.indices for v in index.variables()}
+    for s in writers:
+        depth = len(s.loops)
+        if (
+            s.stmt.target == access
+            and s.loop_ids == reader.loop_ids[:depth]
+            and s.place[:depth] == reader.place[:depth]
+            and s.place[depth] < reader.place[depth]
+            and used <= {*s.variables}
+            and len({*reader.variables}) == len(reader.variables)
+            and all(cond in reader.conds for cond in s.conds)
+        ):
+            return True
+    return False
 
 
 def _uninitialised(s: Statement, access: Access, array: Array, bad: isl.Set) -> LanguageError:
