@@ -104,9 +104,11 @@ class _Counter:
 
     def count(self) -> None:
         """Count operations, and elements that pass ports."""
-        alike: dict[tuple[str, str], list[_Counted]] = {}
+        alike: dict[tuple[str, int], list[_Counted]] = {}
+        known: dict[tuple[object, ...], int] = {}
         for name, stmt in self.facts.statements.items():
             self._elements(name, stmt)
+            shapes = _shapes(stmt, known)
             for n in range(len(stmt.ops)):
                 operator = _operator(stmt, n, self.tool)
                 if operator is None or not operator.shared:
@@ -115,7 +117,7 @@ class _Counter:
                 rows = self.facts.rows(name, n)
                 growing = self.facts.grows(name, n)
                 times = self.facts.least(name, (row for row, _, _ in rows), growing)
-                own = alike.setdefault((operator.core, _shape(stmt, n)), [])
+                own = alike.setdefault((operator.core, shapes[n]), [])
                 own.append(_Counted(times, rows))
         for (core, _), found in alike.items():
             self.totals[core] = self.totals.get(core, 0) + _different(found)
@@ -164,16 +166,25 @@ def _apart(one: _Counted, other: _Counted) -> bool:
     return rank(widened) > rank(rows)
 
 
-def _shape(stmt: Statement, n: int) -> str:
-    """An operation as text, without subscripts, commuted into one order."""
-    op = stmt.ops[n]
-    if op.kind == "load" and op.access is not None:
-        return f"load {op.access.memory}"
-    inside = [_shape(stmt, k) for k in op.operands]
-    if op.kind in ("add", "mul"):
-        inside.sort()
-    where = "" if op.access is None else op.access.memory
-    return f"{op.kind}{op.value}{where}({', '.join(inside)})"
+def _shapes(stmt: Statement, known: dict[tuple[object, ...], int]) -> list[int]:
+    """A number for each operation: the same for those that are alike but for subscripts.
+
+    Sums and products are commuted into one order. ``known`` are the numbers so far: an operand that
+    is used several times is looked at once, where its text would double with each use.
+    """
+    found: list[int] = []
+    for op in stmt.ops:
+        key: tuple[object, ...]
+        if op.kind == "load" and op.access is not None:
+            key = ("load", op.access.memory)
+        else:
+            inside = [found[k] for k in op.operands]
+            if op.kind in ("add", "mul"):
+                inside.sort()
+            where = "" if op.access is None else op.access.memory
+            key = (op.kind, str(op.value), where, *inside)
+        found.append(known.setdefault(key, len(known)))
+    return found
 
 
 # -------------------------------------------------------------------------------------- recurrences
