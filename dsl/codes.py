@@ -96,7 +96,7 @@ CODES: dict[str, str] = {
     "W311": "a module that is not one function without results",
     "W312": "an annotation that is unknown, or of the wrong kind",
     "W313": "a module that MLIR itself refuses",
-    "W314": "loops that isl built do not run exactly their iterations (a fault of Weft)",
+    "W314": "loops that are not proven to run as scheduled (a fault of Weft)",
     "W320": "an operation without a form in C++",
     "W321": "an unroll factor that does not fit the loop",
     "W322": "a pipelined loop inside of a pipelined loop",

@@ -32,8 +32,12 @@ def _arguments(expr: isl.AstExpr) -> list[isl.AstExpr]:
     return [expr.get_op_arg(k) for k in range(expr.get_op_n_arg())]
 
 
-def _unsupported(expr: isl.AstExpr) -> IRError:
-    return IRError("W310", f"isl built an expression that is not affine: {expr.to_C_str()}")
+class NotAffineError(IRError):
+    """W310: an expression that no loop or guard can have."""
+
+
+def _unsupported(expr: isl.AstExpr) -> NotAffineError:
+    return NotAffineError("W310", f"isl built an expression that is not affine: {expr.to_C_str()}")
 
 
 def _constant(value: Affine, expr: isl.AstExpr) -> int:

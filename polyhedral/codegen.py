@@ -17,7 +17,15 @@ import islpy as isl
 from dsl.affine import Affine, Constraint
 from dsl.errors import IRError
 from dsl.expr import loads
-from polyhedral.ast_expr import Env, NotABoundError, alternatives, bounds, cases, upper
+from polyhedral.ast_expr import (
+    Env,
+    NotABoundError,
+    NotAffineError,
+    alternatives,
+    bounds,
+    cases,
+    upper,
+)
 from polyhedral.conjunctions import Conjunction, both, conjunctions
 from polyhedral.coverage import covers, covers_statements
 from polyhedral.distances import distances
@@ -97,22 +105,30 @@ class _Walker:
         """The nodes of one top-level nest, proven to run as scheduled."""
         if all(not p.dims for p in pieces):
             return tuple(Instance(p.statement.stmt, (), p.place) for p in pieces)
+        names = ", ".join(dict.fromkeys(p.name for p in pieces))
+        refusal = IRError("W314", f"the loops built for {names} are not proven to run as scheduled")
         for limited, style in product((True, False), self.styles):
             before = (dict(self.origins), dict(self.used))
             self.room = _INSTANCES * len(pieces) if limited else None
             try:
                 nest = build_nest(pieces, style, _OPERATIONS * len(pieces) if limited else 0)
                 nodes = settled(self._visit(nest, nest.ast, {}, ()))
-            except TooLargeError:
-                nodes = ()
-            if nodes and covers(nodes, pieces):
-                proof = prove_order(nodes, self.state)
-                if proof.holds:
-                    self.aligned |= proof.aligned
+                if self._is_proven(nodes, pieces):
                     return nodes
+            except TooLargeError:
+                pass  # in another style, or at last without a limit
+            except NotAffineError as error:
+                refusal = error  # in another style
             self.origins, self.used = before
-        names = ", ".join(dict.fromkeys(p.name for p in pieces))
-        raise IRError("W314", f"the loops built for {names} do not run as scheduled")
+        raise refusal
+
+    def _is_proven(self, nodes: tuple[TreeNode, ...], pieces: list[Piece]) -> bool:
+        """Whether the nodes run every iteration of the pieces once, in the scheduled order."""
+        if not covers(nodes, pieces):
+            return False
+        proof = prove_order(nodes, self.state)
+        self.aligned |= proof.aligned
+        return proof.holds
 
     def _visit(
         self,
