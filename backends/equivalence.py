@@ -60,13 +60,14 @@ def equivalence(design: Design) -> Equivalence:
 
     module, program = design.module, design.program
     start = time.perf_counter()
+    free = _free(design.schedule)
     for each in rewritings(program, design.schedule):
         left_open = _verdict(check_partial_sums(each), start)
         if left_open.verdict != "proven":
             return left_open
         program = each.after
-    found = module_equivalence(program, module, design.schedule)
-    return replace(found, seconds=time.perf_counter() - start)
+        free |= {each.sum}
+    return replace(_compared(program, module, free), seconds=time.perf_counter() - start)
 
 
 def not_refuted(design: Design) -> Equivalence:
@@ -90,12 +91,20 @@ def module_equivalence(program: Program, module: Any, schedule: Schedule) -> Equ
         module: an MLIR module.
         schedule: says which reductions may be done in any order.
     """
+    return _compared(program, module, _free(schedule))
+
+
+def _free(schedule: Schedule) -> frozenset[str]:
+    """The statements whose accumulations may be done in any order."""
+    return frozenset(step.stmt for step in schedule if isinstance(step, Reassociate | PartialSums))
+
+
+def _compared(program: Program, module: Any, free: frozenset[str]) -> Equivalence:
     from mlir_passes.raising import raised_module, raised_statements
     from polyhedral.equivalence.check import check_equivalence
     from polyhedral.equivalence.raised import NotProven
 
     start = time.perf_counter()
-    free = frozenset(step.stmt for step in schedule if isinstance(step, Reassociate | PartialSums))
     raised = raised_module(module)
     if isinstance(raised, NotProven):
         return _verdict(raised, start)

@@ -39,6 +39,16 @@ class Rewriting:
     before: Program
     after: Program
 
+    @property
+    def sum(self) -> str:
+        """The statement that adds the accumulators up: in any order, as all of the sum."""
+        names = {s.name for s in self.before.statements()}
+        return next(
+            s.name
+            for s in reversed(self.after.statements())
+            if s.name not in names and s.target.array in {a.name for a in self.before.arrays}
+        )
+
 
 def rewritings(program: Program, schedule: Schedule) -> tuple[Rewriting, ...]:
     """What the steps of a schedule that rewrite the program make of it, one after the other.

@@ -60,6 +60,7 @@ def steps() -> ScheduleBuilder:
         (rows, steps().partial_sums("S1", "k", 4).split("k", 4).pipeline("k_0")),
         (rows, steps().partial_sums("S1", "k", 3, block=2)),
         (rows, steps().partial_sums("S1", "k", 2).distribute(["S0"]).distribute(["S2"])),
+        (rows, steps().partial_sums("S1", "k", 4).reverse("S1_sum.part")),
         (least, steps().partial_sums("S0", "i", 4).interchange("S0.i", "S0.k")),
         (product, steps().partial_sums("S0", "n", 5).unroll("n")),
     ],
