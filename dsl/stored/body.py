@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
-from dsl import typing
 from dsl.affine import Affine, And, Cond, Constraint, Or
 from dsl.errors import Span
 from dsl.expr import (
@@ -23,7 +22,9 @@ from dsl.expr import (
     Unary,
     UnaryOp,
 )
+from dsl.nesting import MAX_DEPTH, admit, admit_value
 from dsl.program import Array, If, Loop, Node, Stmt, Storage
+from dsl.result_types import binary_type, common_float, common_type, require_truth, unary_type
 from dsl.stored.parts import (
     Malformed,
     affine_of,
@@ -35,18 +36,20 @@ from dsl.stored.parts import (
     name_of,
     text_of,
 )
+from dsl.types import DType, FloatType, boolean
+from dsl.typing import assignable
 from dsl.values import MAX_COEFFICIENT
 
-MAX_LOOPS, MAX_TREE = 500, 1200
-"""Levels of loops and branches, and of an expression or a condition: later stages recurse on them."""
+MAX_LEVELS = 2 * MAX_DEPTH
+"""Of loops and branches, and of a condition: what is one level where it is written may be two here."""
 
 _LENGTHS = {"for": 6, "if": 3, "else": 1, "end": 1, "set": 6}
 _OPERANDS = {"cast": 1, "unary": 1, "binary": 2, "compare": 2, "select": 3}
-_OPERATORS: Mapping[str, Mapping[str, Any]] = {
-    "unary": {op.value: op for op in UnaryOp},
-    "binary": {op.value: op for op in BinaryOp},
-    "compare": {op.value: op for op in CompareOp},
-}
+UNARY = {op.value: op for op in UnaryOp}
+BINARY = {op.value: op for op in BinaryOp}
+COMPARE = {op.value: op for op in CompareOp}
+
+Operator = TypeVar("Operator", UnaryOp, BinaryOp, CompareOp)
 
 
 @dataclass(slots=True)
@@ -111,8 +114,9 @@ class BodyReader:
     # ------------------------------------------------------------------------- loops, branches
 
     def _begin(self, head: Loop | If) -> None:
-        if len(self._open) > MAX_LOOPS:
-            raise Malformed(f"more than {MAX_LOOPS} loops and branches are inside of one another")
+        if len(self._open) > MAX_LEVELS:
+            raise Malformed(f"more than {MAX_LEVELS} loops and branches are inside of one another")
+        admit(min(len(self._open), MAX_DEPTH), None)
         if isinstance(head, Loop):
             self._count += 1
             self._loops.append((head.var, self._count))
@@ -161,8 +165,8 @@ class BodyReader:
                     parts = stack[len(stack) - count :]
                     del stack[len(stack) - count :]
                     depth = 1 + max((d for _, d in parts), default=0)
-                    if depth > MAX_TREE:
-                        raise Malformed(f"a condition has more than {MAX_TREE} levels")
+                    if depth > MAX_LEVELS:
+                        raise Malformed(f"a condition has more than {MAX_LEVELS} levels")
                     joined = tuple(c for c, _ in parts)
                     stack.append((And(joined) if kind == "and" else Or(joined), depth))
                 case _:
@@ -185,7 +189,7 @@ class BodyReader:
         if array.const or (array.storage is Storage.ARGUMENT and not array.shape):
             raise Malformed(f"{own} writes '{array.name}', which is only read")
         expr = self._expression(value, own)
-        if not typing.assignable(expr.dtype, array.dtype):
+        if not assignable(expr.dtype, array.dtype):
             raise Malformed(f"{own} writes {expr.dtype} into {array.dtype}")
         return Stmt(own, access, expr, self._span(span), text_of(source, f"the text of {own}"))
 
@@ -215,7 +219,7 @@ class BodyReader:
     # ----------------------------------------------------------------------------- expressions
 
     def _expression(self, data: object, own: str) -> Expr:
-        stack: list[tuple[Expr, int]] = []
+        stack: list[Expr] = []
         for node in list_of(data, f"the value of {own}"):
             row = list_of(node, f"a part of the value of {own}")
             count = _OPERANDS.get(row[0], 0) if row and isinstance(row[0], str) else 0
@@ -223,13 +227,11 @@ class BodyReader:
                 raise Malformed(f"an operator of {own} lacks operands")
             operands = stack[len(stack) - count :]
             del stack[len(stack) - count :]
-            depth = 1 + max((d for _, d in operands), default=0)
-            if depth > MAX_TREE:
-                raise Malformed(f"the value of {own} has more than {MAX_TREE} levels")
-            stack.append((self._node(row, [e for e, _ in operands], own), depth))
+            stack.append(self._node(row, operands, own))
         if len(stack) != 1:
             raise Malformed(f"the value of {own} is not one")
-        return stack[0][0]
+        admit_value(stack[0], None)
+        return stack[0]
 
     def _node(self, row: list[Any], operands: list[Expr], own: str) -> Expr:
         match row:
@@ -244,28 +246,38 @@ class BodyReader:
                 return Cast(operands[0], element_type_of(dtype), self._span(span))
             case ["select", dtype, span]:
                 cond, then, orelse = operands
-                found = typing.select(cond, then, orelse, self._span(span))
-            case ["unary" | "binary" | "compare" as kind, str(op), dtype, span]:
-                operator = _OPERATORS[kind].get(op)
-                if operator is None:
-                    raise Malformed(f"there is no operator {op[:20]!r}")
-                found = getattr(typing, kind)(operator, *operands, self._span(span))
+                require_truth(cond.dtype, None, f"a condition of {own}")
+                kind = common_type(then.dtype, orelse.dtype)
+                _check_types(dtype, kind, (then, orelse), own)
+                return Select(cond, then, orelse, kind, self._span(span))
+            case ["unary", str(op), dtype, span]:
+                kind = unary_type(_operator(UNARY, op), operands[0].dtype)
+                _check_types(dtype, kind, operands, own)
+                return Unary(UNARY[op], operands[0], kind, self._span(span))
+            case ["binary", str(op), dtype, span]:
+                a, b = operands
+                kind = binary_type(_operator(BINARY, op), a.dtype, b.dtype)
+                _check_types(dtype, kind, operands, own)
+                return Binary(BINARY[op], a, b, kind, self._span(span))
+            case ["compare", str(op), dtype, span]:
+                a, b = operands
+                _operator(COMPARE, op)
+                if isinstance(a.dtype, FloatType) or isinstance(b.dtype, FloatType):
+                    _check_types(str(a.dtype), common_float(a.dtype, b.dtype), operands, own)
+                _check_types(dtype, boolean, (), own)
+                return Compare(COMPARE[op], a, b, boolean, self._span(span))
             case _:
                 raise Malformed(f"there is no expression {str(row[:1])[:40]}")
-        return _typed(found, operands, dtype, own)
 
 
-def _typed(found: object, operands: list[Expr], dtype: object, own: str) -> Expr:
-    """The operator that `dsl.typing` made of the operands, if it is the one that was stored."""
-    assert isinstance(found, Unary | Binary | Compare | Select)
-    match found:
-        case Unary(operand=a):
-            taken: tuple[Expr, ...] = (a,)
-        case Binary(lhs=a, rhs=b) | Compare(lhs=a, rhs=b):
-            taken = (a, b)
-        case Select(cond=c, then=a, orelse=b):
-            taken = (c, a, b)
-    same = all(one is other for one, other in zip(taken, operands, strict=True))
-    if not same or found.dtype != dtype_of(dtype):
+def _operator(known: Mapping[str, Operator], name: str) -> Operator:
+    if name not in known:
+        raise Malformed(f"there is no operator {name[:20]!r}")
+    return known[name]
+
+
+def _check_types(stored: object, kind: DType, operands: Sequence[Expr], own: str) -> None:
+    """That an operator has the type that its operands give it; with a float, they have it too."""
+    same = not isinstance(kind, FloatType) or all(x.dtype == kind for x in operands)
+    if not same or dtype_of(stored) != kind:
         raise Malformed(f"an operator of {own} has another type than its operands give it")
-    return found
