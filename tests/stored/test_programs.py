@@ -75,7 +75,7 @@ def everything(a: weft.const[f32[6, 8]], b: i8[8], c: ROUNDED, out: f32[8]):
 def shifts(a: i8[8], b: u3[8], f: ROUNDED[8], y: i32[8], z: ROUNDED[8]):
     for i in range(8):
         y[i] = (a[i] << 3) + (1 << b[i]) + (a[i] >> b[i]) + (3 << i) + ((a[i] > 2) << 4)
-        z[i] = (f[i] << 2) * 0.5 + (a[i] if b[i] > 2 and not a[i] == i else i)
+        z[i] = (f[i] << 2) * 0.5 + (a[i] if b[i] > 2 and a[i] != i else i)
 
 
 # ------------------------------------------------------------------------------------ round trips
