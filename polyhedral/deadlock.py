@@ -70,6 +70,17 @@ def check_depths(state: ScheduledScop, step: Dataflow) -> None:
         raise Deadlock(stream, stuck.waits, _help(network, depths, words, full))
 
 
+def needs_flushing(state: ScheduledScop) -> bool:
+    """Whether the processes end only if each goes on with the iterations that it has begun.
+
+    That is so where waits could close a cycle. A pipeline that stalls as a whole, as the tool's do by
+    default, would then keep a word for which another process waits: it has to be one that flushes.
+    """
+    return (
+        state.dataflow is not None and _suspect(state, channels(state, state.dataflow)) is not None
+    )
+
+
 def _words(state: ScheduledScop, stream: Stream) -> int:
     return words_a_memory(state, state.scop.program.array(stream.array))
 

@@ -166,7 +166,7 @@ def _check_skipped(state: ScheduledScop, consumers: list[Piece], array: Array, s
             if access.array == array.name:
                 points = piece.times.domain().apply(state.scop.access_map(piece.statement, access))
                 fault = f"read where a condition holds: {piece.name}"
-                witness = CountWitness(array.name, sample_element(points, array), fault)
+                witness = CountWitness(array.name, sample_element(points.lexmin(), array), fault)
                 help_ = "read it into a local scalar in front of the condition"
                 raise NotAStream(step, array.name, witness, help_)
 

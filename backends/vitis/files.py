@@ -40,6 +40,7 @@ class ProjectFiles:
 
     ``clock`` is the target period in ns. ``ap_types``: the kernel uses Xilinx's ap_int or ap_fixed.
     ``unsafe_math``: sums of floats may be done in any order, so the tool is told to make trees.
+    ``flushing``: processes wait for each other both ways, so pipelines must not stall as a whole.
     """
 
     top: str
@@ -49,6 +50,7 @@ class ProjectFiles:
     headers: tuple[str, ...] = ()
     ap_types: bool = False
     unsafe_math: bool = False
+    flushing: bool = False
 
     def __post_init__(self) -> None:
         checked_name(self.top)

@@ -21,7 +21,7 @@ from backends.vitis.manifest import NAME as MANIFEST
 from backends.vitis.manifest import PROGRAM, manifest
 from backends.vitis.readme import readme
 from backends.vitis.tcl import run_hls_tcl
-from backends.vitis.testbench import golden, testbench
+from backends.vitis.testbench import Golden, golden, testbench
 from backends.vitis.write import write_project
 from dsl.inputs import InputMaker
 from dsl.program import Program, Stmt
@@ -30,6 +30,7 @@ from dsl.steps import PartialSums, Reassociate
 from dsl.stored.write import program_json
 from dsl.types import FloatType
 from mlir_passes.emit_hls import include_directory
+from polyhedral.deadlock import needs_flushing
 
 if TYPE_CHECKING:
     from mlir_passes.pipeline import Design
@@ -63,6 +64,11 @@ def _reassociates(program: Program, schedule: Schedule) -> bool:
     )
 
 
+def _values(data: tuple[Golden, ...]) -> dict[str, bytes]:
+    """The files of the inputs and results of the testbench."""
+    return dict(file for g in data for file in (g.initial, g.final) if file is not None)
+
+
 def project(
     design: Design,
     device: Device,
@@ -93,11 +99,7 @@ def project(
     top = checked_name(source.name)
     right = reference(program, schedule, seed, make_inputs)
     data = golden(program, right, source.arguments)
-    contents: dict[str, bytes] = {}
-    for g in data:
-        contents[g.initial[0]] = g.initial[1]
-        if g.final is not None:
-            contents[g.final[0]] = g.final[1]
+    contents = _values(data)
     support = _support(source.support)
     names = ProjectFiles(
         top,
@@ -107,6 +109,7 @@ def project(
         headers=(f"{top}.h", "weft_tb.h", *support),
         ap_types=source.uses_ap,
         unsafe_math=_reassociates(program, schedule),
+        flushing=needs_flushing(design.scheduled),
     )
     texts = {
         names.source: source.text,

@@ -105,6 +105,12 @@ def readme(
             "order of a sum free: a sum of many terms then becomes a tree. The option holds for "
             "all of the design, so that RTL co-simulation may differ by rounding in other results too."
         )
+    if files.flushing:
+        exact += (
+            "\n\nThe scripts ask for pipelines that flush: two processes wait for each other over "
+            "FIFOs that can be full, and a pipeline that stalls as a whole would keep back a word that "
+            "the other one waits for."
+        )
     steps = schedule.to_python(kernel=files.top).rstrip()
     values = {
         "TOP": files.top,

@@ -88,7 +88,7 @@ set status [catch {
     open_solution {*}$reset @SOLUTION@ -flow_target vivado
     set_part @PART@
     create_clock -period @PERIOD@ -name default
-@MATH@    foreach step $steps {
+@MATH@@FLUSH@    foreach step $steps {
         switch $step {
             csim   { csim_design }
             csynth { csynth_design }
@@ -120,5 +120,6 @@ def run_hls_tcl(files: ProjectFiles) -> str:
         "PART": tcl_word(files.device.part),
         "PERIOD": tcl_word(files.period),
         "MATH": "    config_compile -unsafe_math_optimizations\n" if files.unsafe_math else "",
+        "FLUSH": "    config_compile -pipeline_style flp\n" if files.flushing else "",
     }
     return re.sub(r"@([A-Z]+)@", lambda m: values[m[1]], _SCRIPT)

@@ -148,6 +148,27 @@ def test_it_runs_here(tmp_path: Path, schedule: Schedule) -> None:
     assert sorted((tmp_path / "a b").rglob("*")) == before
 
 
+def test_processes_that_wait_for_each_other_have_pipelines_that_flush() -> None:
+    @weft.kernel
+    def pair(A: f32[8], B: f32[8]):
+        t: f32[8]
+        u: f32[8]
+        for i in range(8):
+            t[i] = A[i]
+            u[i] = A[i] * 2.0
+        for i in range(8):
+            B[i] = t[i] + u[i]
+
+    def made(depth: int):  # type: ignore[no-untyped-def]
+        streams = ScheduleBuilder().dataflow().stream("t", depth).stream("u", depth)
+        return project(compile_design(pair.program, streams.build()), DEVICE, 10.0)
+
+    assert made(1).names.flushing
+    assert "ask for pipelines that flush" in made(1).files["README.md"].decode()
+    assert not made(8).names.flushing
+    assert not project(design(), DEVICE, 10.0).names.flushing
+
+
 def test_a_reassociated_reduction_is_compared_with_a_tolerance() -> None:
     made = project(design(schedule=relaxed()), DEVICE, 10.0)
     bench = made.files["tb_matvec.cpp"].decode()

@@ -98,6 +98,16 @@ def test_the_calls_are_those_of_the_flow(tmp_path: Path) -> None:
 
 
 @needs_tclsh
+def test_pipelines_flush_where_processes_wait_for_each_other(tmp_path: Path) -> None:
+    code, calls, _ = run_script(tmp_path, files=replace(FILES, flushing=True))
+    assert code == 0
+    assert ["config_compile", "-pipeline_style", "flp"] in calls
+    line = "syn.compile.pipeline_style=flp"
+    assert line in hls_config(replace(FILES, flushing=True)).splitlines()
+    assert line not in hls_config(FILES)
+
+
+@needs_tclsh
 def test_unsafe_math_is_asked_for_where_a_sum_may_be_reordered(tmp_path: Path) -> None:
     _, before, _ = run_script(tmp_path)
     code, calls, _ = run_script(tmp_path, files=replace(FILES, unsafe_math=True))

@@ -303,6 +303,36 @@ def test_an_element_is_read_once() -> None:
         assert error.witness.fault == fault
 
 
+def test_a_stream_is_read_whatever_a_condition_says() -> None:
+    @weft.kernel
+    def chosen(A: f32[8], B: f32[8], C: f32[8]):
+        t: f32[8]
+        u: f32[8]
+        for i in range(8):
+            t[i] = A[i]
+        for i in range(8):
+            u[i] = B[i]
+        for i in range(8):
+            C[i] = t[i] if u[i] > 0.0 else 0.0
+
+    state(chosen.program, steps().dataflow().stream("u"))
+    text = refused(chosen.program, steps().dataflow().stream("t")).render()
+    assert "error[W218]: 't' cannot be a stream" in text
+    assert "t[0] is read where a condition holds: S2" in text
+    assert "help: read it into a local scalar in front of the condition" in text
+
+    @weft.kernel
+    def taken(A: f32[8], B: f32[8], C: f32[8]):
+        t: f32[8]
+        for i in range(8):
+            t[i] = A[i]
+        for i in range(8):
+            x: f32 = t[i]
+            C[i] = x if B[i] > 0.0 else 0.0
+
+    state(taken.program, steps().dataflow().stream("t", 1))
+
+
 def test_two_elements_of_one_statement_have_no_order_but_in_two_memories() -> None:
     @weft.kernel
     def pairs(A: f32[8], B: f32[4]):

@@ -6,6 +6,7 @@ each other, and requests for what is not there.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -152,6 +153,7 @@ REFUSED: list[tuple[Build, str, str]] = [
     (lambda s: s.unroll("S0.j", 2).unroll("S0.j"), "W223", "a factor of 2 came first"),
     (lambda s: s.unroll("S0.j").unroll("S0.j", 1), "W223", "to unroll it completely came first"),
     (lambda s: s.pipeline("S0.j", 0), "W207", "not at least 1"),
+    (lambda s: s.split("S0.j", 6).pipeline("j_0"), "W227", "'j_0' runs once"),
     (lambda s: s.pipeline("S0.j").pipeline("S0.j", 2), "W223", "an interval of 1 came first"),
     (lambda s: s.pipeline("S0.j").unroll("S0.j"), "W213", "both pipelined and unrolled"),
     (lambda s: s.pipeline("S0.j").unroll("S0.j", 8), "W213", "both pipelined and unrolled"),
@@ -242,7 +244,8 @@ def test_the_table_has_every_step() -> None:
         found = set()
         for build in builds:
             builder = ScheduleBuilder()
-            build(builder)
+            with contextlib.suppress(ScheduleError):  # of a word that there is not
+                build(builder)
             found |= {step.kind for step in builder.build()}
         return found
 
