@@ -132,3 +132,74 @@ def test_operands_of_two_types():
 @pytest.mark.parametrize("first", range(BATCH, len(PAIRS), BATCH))
 def test_operands_of_every_two_types(first):
     check(PAIRS[first : first + BATCH])
+
+
+LITERALS = (
+    0,
+    1,
+    -1,
+    7,
+    -128,
+    255,
+    2**31,
+    -(2**31),
+    2**32 + 1,
+    -(2**40),
+    2**63,
+    -(2**63),
+    2**64,
+    2**69 + 1,
+)
+EXACT = tuple(t for t in TYPES if not isinstance(t, FloatType))
+
+
+def with_literals(dtype: DType) -> Iterator[Expr]:
+    """Every operator between an element and a literal, on either side, where there is one."""
+    x = Load(Access("a", (Affine.of("i"),)), dtype)
+    for literal, op in itertools.product(LITERALS, BinaryOp):
+        divides = op in (BinaryOp.DIV, BinaryOp.FLOORDIV, BinaryOp.MOD)
+        shifts = op in (BinaryOp.SHL, BinaryOp.SHR)
+        right = not (literal == 0 and divides) and not (shifts and not 0 <= literal < 300)
+        for lhs, rhs in ((x, literal), (literal, _nonzero(x) if divides else x)):
+            if (lhs is x and not right) or (lhs is not x and shifts):
+                continue
+            try:
+                yield settled(binary(op, lhs, rhs))
+            except LanguageError as error:
+                if error.code not in ("W120", "W121"):
+                    raise
+    for literal, op in itertools.product(LITERALS, CompareOp):
+        yield compare(op, x, literal)
+    for literal in LITERALS:
+        yield select(compare(CompareOp.GT, x, literal), x, literal)
+        yield unary(UnaryOp.NEG, select(compare(CompareOp.LT, x, 1), literal, x))
+
+
+def _nonzero(x: Expr) -> Expr:
+    """An element, or 1 where it is zero."""
+    return select(compare(CompareOp.EQ, x, 0), 1, x)
+
+
+def check_literals(dtypes: tuple[DType, ...]) -> None:
+    i = Affine.of("i")
+    designs = []
+    for dtype in dtypes:
+        exprs = list(with_literals(dtype))
+        arrays = [Array("a", dtype, (COUNT,))]
+        arrays += [Array(f"y{k}", e.dtype, (COUNT,)) for k, e in enumerate(exprs)]
+        body = tuple(Stmt(f"S{k}", Access(f"y{k}", (i,)), e) for k, e in enumerate(exprs))
+        loop = Loop("i", (Affine(),), (Affine.of(COUNT),), 1, body)
+        designs.append(compile_design(Program("literals", tuple(arrays), (loop,)), Schedule()))
+    for dtype, result in zip(dtypes, verify_many(designs, jit=True, cxx=True), strict=True):
+        for level in (result.interp, result.jit, result.cxx):
+            assert level.status == "ok", f"{dtype}: {level.status}: {level.detail}"
+
+
+def test_operators_with_literals():
+    check_literals((IntType(8),))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dtype", [t for t in EXACT if t != IntType(8)], ids=str)
+def test_operators_of_every_type_with_literals(dtype):
+    check_literals((dtype,))
