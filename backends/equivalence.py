@@ -2,7 +2,7 @@
 
 It looks at the module that HLS C++ is made of, after all passes, and at the program as it was
 written: what steps, code generation and passes did on the way does not matter. What it takes for
-granted is said in docs/guide/schedules.md.
+granted is said in docs/level3.md.
 """
 
 from __future__ import annotations

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from backends.vitis.run import VitisRun
     from mlir_passes.pipeline import Design
 
+_CHECKS = "verification.json"
 _FINE = ("ok", "skipped", "proven", "not proven")
 
 
@@ -106,6 +107,7 @@ def command(
         design, proof = _design(what, unproven)
         if proof is not None:
             rows.append(_proof_row(proof))
+            extra = _with_proof(extra, proof)
         names = _written(kernel, what, design, proof, folder, chip, clock, seed, force, extra)
         rows.append({"what": "export", "status": "ok", "detail": str(folder)})
         if run_csim:
@@ -159,7 +161,7 @@ def _of_run(
     told = [{k: v for k, v in asdict(c).items() if k != "seconds"} for c in checks]
     proof = {"schema_version": SCHEMA_VERSION, "design": design.key, "checks": told}
     extra = {
-        "verification.json": json.dumps(proof, indent=2) + "\n",
+        _CHECKS: json.dumps(proof, indent=2) + "\n",
         NAME: page(facts_of(design.run)),
     }
     return design.source, what, chip, clock, rows, extra
@@ -190,6 +192,16 @@ def _proof_row(proof: Equivalence) -> dict[str, Any]:
         "seconds": round(proof.seconds, 3),
         "detail": proof.detail,
     }
+
+
+def _with_proof(extra: dict[str, str], proof: Equivalence) -> dict[str, str]:
+    """The files to add to a design of a run, with the proof among what was checked."""
+    if _CHECKS not in extra:
+        return extra
+    told = json.loads(extra[_CHECKS])
+    check = {"name": "equivalence", "status": proof.verdict, "detail": proof.detail, "tool": "isl"}
+    told["checks"].append(check)
+    return {**extra, _CHECKS: json.dumps(told, indent=2) + "\n"}
 
 
 def _written(

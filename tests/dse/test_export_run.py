@@ -83,7 +83,7 @@ def test_the_best_design_is_checked_and_written_with_the_report(finished, tmp_pa
     found = best(open_run(finished, write=False))
     proof = json.loads((folder / "verification.json").read_text())
     assert proof["design"] == found.key
-    assert [c["name"] for c in proof["checks"]] == ["legality", "jit", "csim"]
+    assert [c["name"] for c in proof["checks"]] == ["legality", "jit", "csim", "equivalence"]
     assert f'id="d-{found.key}"' in (folder / "report.html").read_text()
     readme = (folder / "README.md").read_text()
     assert "`report.html`" in readme
