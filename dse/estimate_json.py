@@ -10,6 +10,7 @@ from typing import Any
 from dse.estimate_dataflow import region_data
 from dse.estimate_words import why
 from dse.estimation import Estimation
+from dse.outcomes import Outcome
 from dse.output import SCHEMA_VERSION, as_json
 from dse.suggest import RESOURCES, Suggestion
 from qor_gnn.estimate import Cycles, LoopEstimate
@@ -33,6 +34,7 @@ def as_data(
     found: Estimation,
     names: Mapping[str, str],
     suggested: Sequence[Suggestion] | None = None,
+    told: Sequence[Outcome] = (),
 ) -> dict[str, Any]:
     """Everything that the model said, with where it comes from.
 
@@ -40,6 +42,7 @@ def as_data(
         found: the estimate.
         names: what the schedule and the size are called.
         suggested: what would help; None where no explanation is wanted.
+        told: what there is to say of the schedule's directives.
     """
     answer, device = found.answer, found.setting.device
     data: dict[str, Any] = {
@@ -56,6 +59,7 @@ def as_data(
         },
         "units": dict(answer.units),
         "loops": [_loop(loop, suggested is not None) for loop in answer.loops],
+        "directives": [asdict(outcome) for outcome in told],
     }
     region = region_data(found)
     if region is not None:

@@ -9,6 +9,7 @@ from textwrap import wrap
 from dse.estimate_dataflow import CHANNEL_HEADS, PROCESS_HEADS, channel_rows, process_rows
 from dse.estimate_words import limit_lines, path_rows, plain, why
 from dse.estimation import Estimation
+from dse.outcomes import Outcome
 from dse.suggest import RESOURCES, Suggestion, shares, worth
 from qor_gnn.dataflow import RegionTime
 from qor_gnn.estimate import Cycles, LoopEstimate, QorEstimate
@@ -51,6 +52,7 @@ def view(
     found: Estimation,
     style: Style,
     suggested: Sequence[Suggestion] | None = None,
+    told: Sequence[Outcome] = (),
 ) -> str:
     """The whole text.
 
@@ -59,6 +61,7 @@ def view(
         found: the estimate; with ``suggested`` one that was explained.
         style: with or without colours.
         suggested: what would help; None where no explanation is wanted.
+        told: what there is to say of the schedule's directives.
     """
     answer = found.answer
     parts = [_heading(title, found, style)]
@@ -67,6 +70,8 @@ def view(
     if answer.region is not None:
         parts.append(_region(found, answer.region, style))
     parts.append(_total(found, style))
+    if told:
+        parts.append("\n".join(line for outcome in told for line in _told(outcome, style)))
     if suggested is not None:
         tried = worth(answer)
         for n, loop in enumerate(answer.loops):
@@ -210,6 +215,11 @@ def seconds(value: float) -> str:
 
 
 # ---------------------------------------------------------------------------------------- reasons
+
+
+def _told(outcome: Outcome, style: Style) -> list[str]:
+    lines = wrap(str(outcome), WIDTH, subsequent_indent="    ", break_on_hyphens=False)
+    return [lines[0].replace(outcome.step, style.code(outcome.step), 1), *lines[1:]]
 
 
 def _explained(loop: LoopEstimate, style: Style) -> str:

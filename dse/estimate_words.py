@@ -27,10 +27,11 @@ def why(loop: LoopEstimate) -> str:
         case "sequential":
             return "not pipelined"
         case _:
-            return _short(loop.limits[0]) if loop.limits else ""
+            return short(loop.limits[0]) if loop.limits else ""
 
 
-def _short(limit: Limit) -> str:
+def short(limit: Limit) -> str:
+    """A limit in a few words."""
     match limit:
         case Requested():
             return "as asked"

@@ -14,6 +14,7 @@ from dse.output import format_option, rendered
 
 if TYPE_CHECKING:
     from dse.estimation import Estimation
+    from dse.outcomes import Outcome
     from dse.prediction import Predicted
     from dse.suggest import Suggestion
 
@@ -62,6 +63,7 @@ def command(
     No tool is run: the model schedules the design as the tool would.
     """
     from dse.estimation import estimated, setting
+    from dse.outcomes import outcomes
 
     if weights is not None and by != "gnn":
         raise click.UsageError("--weights is for --with gnn")
@@ -74,12 +76,13 @@ def command(
         from dse.suggest import suggestions
 
         suggested = suggestions(found)
+    told = outcomes(found, thorough=explain)
     more = None
     if by == "gnn":
         from dse.prediction import predicted
 
         more = predicted(found, weights)
-    click.echo(_text(what, found, suggested, more, form), nl=False, color=True)
+    click.echo(_text(what, found, suggested, told, more, form), nl=False, color=True)
     return 0
 
 
@@ -87,6 +90,7 @@ def _text(
     what: Target,
     found: Estimation,
     suggested: tuple[Suggestion, ...] | None,
+    told: tuple[Outcome, ...],
     more: Predicted | None,
     form: str,
 ) -> str:
@@ -95,7 +99,7 @@ def _text(
             from dse.estimate_json import as_data, as_text
 
             names = {"schedule": what.schedule_name, "size": what.size}
-            data = as_data(found, names, suggested)
+            data = as_data(found, names, suggested, told)
             if more is not None:
                 from dse import predict_view
 
@@ -114,7 +118,7 @@ def _text(
             from dse.estimate_view import Style, view
 
             style = Style(colours(sys.stdout))
-            text = view(_title(what), found, style, suggested)
+            text = view(_title(what), found, style, suggested, told)
             if more is not None:
                 from dse import predict_view
 

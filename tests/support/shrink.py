@@ -146,7 +146,7 @@ def _simpler_affines(affine: Affine) -> Iterator[Affine]:
         yield Affine(affine.terms, 0)
     for n, (atom, c) in enumerate(affine.terms):
         if c != 1:
-            yield Affine._make({**dict(affine.terms), atom: 1}, affine.const)
+            yield Affine.collected({**dict(affine.terms), atom: 1}, affine.const)
         if not isinstance(atom, str):
             rest = Affine((*affine.terms[:n], *affine.terms[n + 1 :]), affine.const)
             yield rest + atom.numerator

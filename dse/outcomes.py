@@ -1,0 +1,358 @@
+"""What the tool makes of each directive of a schedule, where that is not what it says.
+
+A directive is done as it is written, or something is said of it: that the tool does more (a pipeline
+unrolls the loops inside), or less (an interval that was not reached, a nest that does not flatten),
+or that the design is the same without it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from math import prod
+
+from dse.estimate_words import short
+from dse.estimation import Estimation, open_answer
+from dsl.errors import WeftError
+from dsl.schedule import Schedule
+from dsl.steps import (
+    BindOp,
+    BindStorage,
+    Flatten,
+    Interface,
+    Partition,
+    Pipeline,
+    Reassociate,
+    Step,
+    Unroll,
+)
+from qor_gnn.batch_family import written_unrolls
+from qor_gnn.estimate import LoopEstimate, QorEstimate, estimate
+from qor_gnn.personality import allowed, personality
+from qor_gnn.reasons import Requested
+from qor_gnn.region import (
+    Function,
+    Guard,
+    Kernel,
+    Loop,
+    Node,
+    Op,
+    Split,
+    Statement,
+    bind_name,
+    loops_in,
+    walk,
+)
+
+_MOST = 20_000
+"""Operations of a design, all copies counted, up to which it is estimated again without a step."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a directive: ``step`` as it is written, ``text`` what there is to say."""
+
+    step: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.step}: {self.text}"
+
+
+def outcomes(found: Estimation, *, thorough: bool = False) -> tuple[Outcome, ...]:
+    """What there is to say of a schedule's directives, in its order.
+
+    Args:
+        found: the design.
+        thorough: the open backend too is asked what it makes of the design without a step, which
+            takes it about a second each time.
+    """
+    said: dict[Outcome, None] = {}
+    size = sum(_size(f.body, 1) for f in found.regions.functions)
+    for step in found.schedule:
+        texts = [*_texts(found, step)]
+        asked = size <= _MOST and (thorough or not found.setting.tool.is_open)
+        if not texts and asked and _same_without(found, step):
+            texts = [f"the design is the same without it{_why_same(found, step)}"]
+        for text in texts:
+            said[Outcome(_written(step), text)] = None
+    return tuple(said)
+
+
+def _written(step: Step) -> str:
+    lines = [line.strip() for line in Schedule((step,)).to_python().splitlines()]
+    return next(line for line in lines if line.startswith("s."))[2:]
+
+
+def _size(nodes: tuple[Node, ...], copies: int) -> int:
+    """Operations of a design, all copies of unrolled loops counted."""
+    total = 0
+    for node in nodes:
+        match node:
+            case Statement():
+                total += copies * len(node.ops)
+            case Guard(body=body):
+                total += _size(body, copies)
+            case Loop():
+                inside = prod(x.factor for x in loops_in(node.body)) if node.ii else 1
+                total += _size(node.body, copies * max(node.factor, inside))
+    return total
+
+
+# ------------------------------------------------------------------------------------- what is said
+
+
+def _texts(found: Estimation, step: Step) -> Iterator[str]:
+    match step:
+        case Pipeline():
+            yield from dict.fromkeys(
+                text for loop, around in _loops(found, step.loop) if loop.ii is not None
+                for text in _of_pipeline(found, loop, around)
+            )  # fmt: skip
+        case Unroll():
+            yield from dict.fromkeys(
+                text for loop, around in _loops(found, step.loop)
+                for text in _of_unroll(loop, around)
+            )  # fmt: skip
+        case Flatten(enabled=True):
+            yield from dict.fromkeys(
+                text for loop, around in _loops(found, step.loop)
+                for text in _of_flatten(found, loop, around)
+            )  # fmt: skip
+        case Interface(argument=array, mode=mode):
+            yield f"the figures are those of an on-chip memory: {mode} of {array} is not in them"
+        case BindOp() if found.setting.tool.is_open:
+            yield "this tool chooses its operators by itself"
+        case Reassociate() if found.setting.tool.is_open is False and not _reorders(found):
+            yield "this tool adds floats in the order in which they are written"
+        case _:
+            pass
+
+
+def _reorders(found: Estimation) -> bool:
+    """The tool may do sums of floats in another order; integers any tool may."""
+    return personality(found.setting.tool.name).options.unsafe_math
+
+
+Placed = tuple[Loop, tuple[Loop, ...]]
+"""A loop and those around it."""
+
+
+def _loops(found: Estimation, name: str) -> list[Placed]:
+    """The loops that a step names, ``i`` or ``S0.i``."""
+    stmt, _, own = name.rpartition(".")
+    every = [p for f in found.regions.functions for p in _placed(f.body, ())]
+    return [
+        (loop, around) for loop, around in every
+        if loop.name == own and (not stmt or stmt in _statements(loop))
+    ]  # fmt: skip
+
+
+def _placed(nodes: tuple[Node, ...], around: tuple[Loop, ...]) -> Iterator[Placed]:
+    for node in nodes:
+        if isinstance(node, Loop):
+            yield node, around
+            yield from _placed(node.body, (*around, node))
+        elif isinstance(node, Guard):
+            yield from _placed(node.body, around)
+
+
+def _statements(loop: Loop) -> set[str]:
+    return {n.name for n in walk((loop,)) if isinstance(n, Statement)}
+
+
+def _rows(found: Estimation, loop: Loop) -> list[LoopEstimate]:
+    """The rows of an estimate that a loop is in."""
+    inside = _statements(loop)
+    return [
+        row for row in found.answer.loops
+        if loop.name in row.loops and inside & set(row.statements)
+    ]  # fmt: skip
+
+
+def _of_pipeline(found: Estimation, loop: Loop, around: tuple[Loop, ...]) -> Iterator[str]:
+    rows = [r for r in _rows(found, loop) if r.kind == "pipeline"]
+    if found.setting.tool.is_open and not rows:
+        rows = [
+            r for r in found.answer.loops
+            if r.kind == "pipeline" and _statements(loop) & set(r.statements)
+        ]  # fmt: skip
+    if not rows:
+        yield _not_pipelined(found, loop)
+        return
+    inner = [x for x in loops_in(loop.body) if x.unroll != 0]
+    if inner:
+        copies = prod(max(1, x.trips.maximum) for x in inner)
+        names = ", ".join(dict.fromkeys(x.name for x in inner))
+        yield f"the tool unrolls {names} inside it completely, {copies:,} copies of the body"
+    asked = loop.ii or 1
+    worst = max(rows, key=lambda r: r.ii)
+    if worst.ii > asked:
+        limits = [limit for limit in worst.limits if not isinstance(limit, Requested)]
+        why = f", {short(limits[0])}" if limits and limits[0].interval > asked else ""
+        yield f"II {worst.ii:,.0f} instead of {asked}{why}"
+
+
+def _not_pipelined(found: Estimation, loop: Loop) -> str:
+    varying = [x.name for x in loops_in(loop.body) if x.constant_trips is None]
+    if varying:
+        return (
+            f"not pipelined: it would have to unroll {', '.join(varying)}, whose trip count varies; "
+            f"pipeline {varying[-1]} instead"
+        )
+    if loop.factor >= loop.trips.maximum:
+        return "nothing is left to pipeline: all its iterations are copies"
+    longest = found.setting.tool.rules.longest_interval
+    if longest:
+        return f"not pipelined: the tool gives up above an interval of {longest}"
+    return "not pipelined: the tool leaves the loop as it is"
+
+
+def _of_unroll(loop: Loop, around: tuple[Loop, ...]) -> Iterator[str]:
+    above = [x.name for x in around if x.ii is not None]
+    if above and loop.unroll not in (0, max(1, loop.trips.maximum)):
+        yield (
+            f"unrolled completely, {loop.trips.maximum:,} copies, as all inside the pipeline "
+            f"{above[-1]} is"
+        )
+
+
+def _of_flatten(found: Estimation, loop: Loop, around: tuple[Loop, ...]) -> Iterator[str]:
+    if any(len(row.loops) > 1 and row.loops[0] != loop.name for row in _rows(found, loop)):
+        return
+    if not around:
+        yield "there is no loop around it to flatten it into"
+        return
+    outer = around[-1]
+    inside = [n for n in outer.body if n != loop]
+    pipes = [x for x in (loop, *loops_in(loop.body)) if x.ii is not None]
+    if not pipes and not found.setting.tool.options.auto_pipeline:
+        why = "nothing in it is pipelined"
+    elif outer.factor != 1:
+        why = f"{outer.name} around it is unrolled"
+    elif outer.ii is not None:
+        why = f"{outer.name} around it is pipelined, and unrolls it"
+    elif loop.constant_trips is None:
+        why = "its trip count varies"
+    elif loop not in outer.body or loops_in(tuple(inside)):
+        why = f"it is not the only loop of {outer.name}"
+    elif inside and not found.setting.tool.rules.flatten_imperfect:
+        why = f"there are statements beside it in {outer.name}"
+    else:
+        why = "the loop keeps an element in a register from one iteration to the next"
+    yield f"not flattened: {why}"
+
+
+def _why_same(found: Estimation, step: Step) -> str:
+    match step:
+        case Partition():
+            return ": its ports do not limit any loop"
+        case Flatten(enabled=False):
+            return ": there is no nest to flatten"
+        case BindOp(impl=impl):
+            return f": no report of the tool shows an operator in {impl}, or it has none there"
+        case _:
+            return ""
+
+
+# ------------------------------------------------------------------------------- without a directive
+
+
+def _same_without(found: Estimation, step: Step) -> bool:
+    """Whether the design costs the same without a directive."""
+    if not isinstance(
+        step, (Pipeline, Unroll, Flatten, Partition, BindStorage, BindOp, Reassociate)
+    ):
+        return False  # it changes the loops, or is not asked again for
+    rest = Schedule(tuple(s for s in found.schedule if s is not step))
+    other = (
+        _open_without(found, rest) if found.setting.tool.is_open else _without(found, step, rest)
+    )
+    return other is not None and _figures(other) == _figures(found.answer)
+
+
+def _figures(answer: QorEstimate) -> tuple[object, ...]:
+    names = ("latency", "dsp", "lut", "ff", "bram18", "uram", "period_ns", "units")
+    return tuple(getattr(answer, name) for name in names)
+
+
+def _open_without(found: Estimation, rest: Schedule) -> QorEstimate | None:
+    try:
+        return open_answer(found.program, rest, found.setting.tool, found.setting.device)
+    except WeftError:
+        return None  # another step needs this one
+
+
+def _without(found: Estimation, step: Step, rest: Schedule) -> QorEstimate | None:
+    tool, kernel = found.setting.tool, found.regions
+    kept = written_unrolls(rest)
+    match step:
+        case Pipeline(loop=name):
+            kernel = _changed(found, name, ii=None)
+        case Unroll(loop=name):
+            kernel = _changed(found, name, unroll=1)
+        case Flatten(loop=name):
+            kernel = _changed(found, name, flatten=None)
+        case Partition(array=array, dim=dim):
+            kernel = _memory(kernel, array, dim)
+        case BindStorage(array=array):
+            kernel = _memory(kernel, array, None)
+        case BindOp(stmt=stmt, op=op):
+            kernel = _operators(kernel, stmt, op)
+        case Reassociate():
+            others = any(isinstance(s, Reassociate) for s in rest)
+            tool = tool if others else allowed(personality(tool.name), False)
+            if others:
+                return None  # the tool reorders for the whole design
+        case _:
+            return None
+    return estimate(kernel, tool, found.setting.device, kept=kept)
+
+
+def _changed(found: Estimation, name: str, **fields: object) -> Kernel:
+    """The design with other annotations on the loops of a name."""
+    chosen = {loop.iv for loop, _ in _loops(found, name)}
+
+    def nodes(body: tuple[Node, ...]) -> tuple[Node, ...]:
+        return tuple(map(node, body))
+
+    def node(one: Node) -> Node:
+        if isinstance(one, Loop):
+            own = fields if one.iv in chosen else {}
+            return replace(one, body=nodes(one.body), **own)  # type: ignore[arg-type]
+        return replace(one, body=nodes(one.body)) if isinstance(one, Guard) else one
+
+    kernel = found.regions
+    functions = tuple(Function(f.name, nodes(f.body), f.symbols) for f in kernel.functions)
+    return replace(kernel, functions=functions)
+
+
+def _memory(kernel: Kernel, array: str, dim: int | None) -> Kernel:
+    """The design without one split of an array, or (None) without its storage."""
+    memories = []
+    for memory in kernel.memories:
+        if memory.name == array and dim is None:
+            memory = replace(memory, storage="", impl="")
+        elif memory.name == array:
+            splits = (Split() if d == dim else s for d, s in enumerate(memory.splits))
+            memory = replace(memory, splits=tuple(splits))
+        memories.append(memory)
+    return replace(kernel, memories=tuple(memories))
+
+
+def _operators(kernel: Kernel, stmt: str, op: str) -> Kernel:
+    """The design without an implementation of an operator of a statement."""
+
+    def free(one: Op) -> Op:
+        return replace(one, impl="") if bind_name(one.type, one.kind) == op else one
+
+    def nodes(body: tuple[Node, ...]) -> tuple[Node, ...]:
+        return tuple(map(node, body))
+
+    def node(one: Node) -> Node:
+        if isinstance(one, Statement):
+            return replace(one, ops=tuple(map(free, one.ops))) if one.name == stmt else one
+        return replace(one, body=nodes(one.body))
+
+    functions = tuple(Function(f.name, nodes(f.body), f.symbols) for f in kernel.functions)
+    return replace(kernel, functions=functions)
