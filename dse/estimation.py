@@ -181,6 +181,7 @@ def prediction(
         clock: the target period in ns.
     """
     from dse.estimate_json import as_data, as_text
+    from dse.outcomes import outcomes
 
     try:
         where = setting(None, device.name, clock)
@@ -189,4 +190,6 @@ def prediction(
         found = estimated_state(design.scheduled, design.schedule, exact)
     except ToolError as error:
         return {}, (f"no qor.json, as there is no estimate: {error.message}",)
-    return {"qor.json": as_text(as_data(found, {"schedule": "schedule.json"}))}, found.setting.notes
+    return {
+        "qor.json": as_text(as_data(found, {"schedule": "schedule.json"}, told=outcomes(found)))
+    }, found.setting.notes

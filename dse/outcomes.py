@@ -264,6 +264,8 @@ def _same_without(found: Estimation, step: Step) -> bool:
         step, (Pipeline, Unroll, Flatten, Partition, BindStorage, BindOp, Reassociate)
     ):
         return False  # it changes the loops, or is not asked again for
+    if isinstance(step, Flatten) and step.enabled:
+        return False  # it is flattened, as the tool might have done by itself
     rest = Schedule(tuple(s for s in found.schedule if s is not step))
     other = (
         _open_without(found, rest) if found.setting.tool.is_open else _without(found, step, rest)

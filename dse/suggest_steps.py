@@ -70,6 +70,7 @@ def changes(base: Estimation, loop: LoopEstimate) -> Iterator[Alternatives]:
     if loop.kind == "sequential":
         yield from _pipelined(base, loop)
         return
+    yield from _inner_pipelines(base, loop)
     match loop.limits[0] if loop.limits else None:
         case PortLimit():
             yield from _smaller_unrolls(base)
@@ -94,6 +95,18 @@ def _pipelined(base: Estimation, loop: LoopEstimate) -> Iterator[Alternatives]:
     if loop.statements:
         yield (Change((), (Pipeline(_address(base, loop.statements[0], inner)),)),)
     yield from _orders(base, loop)
+
+
+def _inner_pipelines(base: Estimation, loop: LoopEstimate) -> Iterator[Alternatives]:
+    """A loop that a pipeline unrolls, pipelined in its place."""
+    node = _node(base, loop)
+    if node is None or loop.asked is None or not loop.statements:
+        return
+    inside = [x for x in loops_in(node.body) if x.unroll != 0 and not loops_in(x.body)]
+    mine = (loop.loops[-1], *(f"{s}.{loop.loops[-1]}" for s in loop.statements))
+    gone = tuple(s for s in base.schedule if isinstance(s, Pipeline) and s.loop in mine)
+    for name in dict.fromkeys(x.name for x in inside):
+        yield (Change(gone, (Pipeline(_address(base, loop.statements[0], name)),)),)
 
 
 def _orders(base: Estimation, loop: LoopEstimate) -> Iterator[Alternatives]:

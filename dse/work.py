@@ -73,6 +73,11 @@ def _cheapest(tool: Personality, op: Op) -> Operator:
     )
 
 
+def _in_logic(operator: Operator) -> bool:
+    """A unit that may have no DSP slice: of integers, where no report shows it."""
+    return operator.integer and not operator.measured
+
+
 def _operator(stmt: Statement, n: int, tool: Personality) -> Operator | None:
     """The operator of an operation; None where there may be none."""
     if stmt.ops[n].kind in ("load", "input", "const", "index") or folds(stmt, n):
@@ -111,7 +116,7 @@ class _Counter:
             shapes = _shapes(stmt, known)
             for n in range(len(stmt.ops)):
                 operator = _operator(stmt, n, self.tool)
-                if operator is None or not operator.shared:
+                if operator is None or not operator.shared or _in_logic(operator):
                     continue
                 self.dsp[operator.core] = operator.dsp
                 rows = self.facts.rows(name, n)

@@ -25,7 +25,7 @@ MOST = 6_000
 """Statement instances of a pipeline, over all its executions, that are enumerated."""
 
 Element = tuple[str, tuple[int, ...]]
-_ALIKE = {
+_CLASSES = {
     "add": "ring", "sub": "ring", "neg": "ring", "mul": "ring", "shl": "ring",
     "and": "logic", "or": "logic", "xor": "logic", "min": "min", "max": "max",
 }  # fmt: skip
@@ -59,6 +59,7 @@ class _Pipeline:
     edges: dict[tuple[Place, Place], int] = field(default_factory=dict)
     # Accesses to elements that no other iteration accesses, and in which one they are.
     uses: list[dict[tuple[Element, str], int]] = field(default_factory=list)
+    moves: dict[tuple[Element, str], object] = field(default_factory=dict)
 
 
 def needed(
@@ -161,6 +162,7 @@ def _instance(
                 _edge(found, source, node, t - before)
             elif _moves(found.chain, op.access):
                 uses.setdefault((element, "load"), set()).add(t)
+                found.moves[element, "load"] = _alike(found.tool, op.access)
             continue
         if node not in found.latency:
             found.latency[node] = _latency(found.tool, op)
@@ -171,6 +173,14 @@ def _instance(
     written[target] = t, (*place, stmt.name, len(stmt.ops) - 1)
     if _moves(found.chain, stmt.target):
         uses.setdefault((target, "store"), set()).add(t)
+        found.moves[target, "store"] = _alike(found.tool, stmt.target)
+
+
+def _alike(tool: Personality, access: Access) -> object:
+    """What accesses have in common that are counted together: where a tool takes those that move
+    alike to be in the same banks, and others to meet too seldom to matter, the way they move.
+    """
+    return tuple(i.terms for i in access.indices) if tool.rules.banks_rotate else ()
 
 
 def _moves(chain: tuple[Loop, ...], access: Access) -> bool:
@@ -198,7 +208,7 @@ def _latency(tool: Personality, op: Op) -> int:
 def _class(found: _Pipeline, op: Op) -> str:
     """Operators of one class that follow each other may be done in any order by the tool itself."""
     if op.type == "int":
-        return _ALIKE.get(op.kind, "")
+        return _CLASSES.get(op.kind, "")
     return f"{op.type} {_SUMS[op.kind]}" if found.free and op.kind in _SUMS else ""
 
 
@@ -307,18 +317,19 @@ def _busy(found: _Pipeline, memories: Mapping[str, Memory], interval: int) -> Ne
     """A bank that one iteration has to access more often than its ports allow."""
     best: Needed | None = None
     for uses in found.uses:
-        counted: dict[tuple[int, str, tuple[int, ...]], dict[str, int]] = {}
+        counted: dict[tuple[int, str, tuple[int, ...], object], dict[str, int]] = {}
         for (element, kind), t in uses.items():
             memory = memories[element[0]]
             if kind == "store" and not memory.argument:
                 continue  # perhaps never stored at all
-            key = (t, memory.name, _bank(memory, element[1]))
+            alike = found.moves[element, kind]
+            key = (t, memory.name, _bank(memory, element[1]), alike)
             own = counted.setdefault(key, {"load": 0, "store": 0})
             own[kind] += 1
-        iterations = {t for t, _, _ in counted}
+        iterations = {t for t, *_ in counted}
         if len(iterations) < 2:
             continue
-        for (_, name, bank), own in counted.items():
+        for (_, name, bank, _), own in counted.items():
             least = _intervals(found.tool, memories[name], own)
             if least > interval and (best is None or least > best.interval):
                 best = Needed(least, f"bank {bank} of {name}: {own} in one iteration")
