@@ -8,12 +8,11 @@ lands there once, whoever found it, and a worker that dies costs no more than it
 
 from __future__ import annotations
 
-import base64
 import json
 import os
 import socket
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +20,7 @@ from dse.evaluators.base import Result, Status
 from dse.run.codec import result_from_json, result_to_json
 from dse.run.fanout import Done, Job
 from dse.run.storage import clock, optuna_library
+from dse.run.study_kernel import keep_kernel, kernel_in
 from dsl.errors import InputError
 
 if TYPE_CHECKING:
@@ -33,9 +33,6 @@ SILENCE = 20.0  # seconds without one after which a worker is taken to be lost
 _ATTEMPTS = 3  # workers that may be lost over one job
 _POLL = 0.1
 _WORKER, _OPEN, _MANIFEST = "worker:", "open", "manifest"
-_KERNEL, _PIECES = "kernel:", "kernel"
-_PIECE = 40_000  # characters of a piece of the kernel: MySQL keeps no more than 65,535
-_MOST_PIECES = 2_000
 
 
 def offers_id(storage: BaseStorage, study: str) -> int | None:
@@ -108,10 +105,7 @@ class Offers:
         self._workers: dict[str, _Pulse] = {}
         self._checked = -_POLL
         self._room = 0
-        pieces = _pieces(kernel)
-        for n, piece in enumerate(pieces):
-            storage.set_study_user_attr(number, f"{_KERNEL}{n}", piece)
-        storage.set_study_user_attr(number, _PIECES, len(pieces))
+        keep_kernel(storage, study, kernel)
         storage.set_study_user_attr(number, _MANIFEST, manifest)
         storage.set_study_user_attr(number, _OPEN, True)
 
@@ -195,23 +189,6 @@ class Offers:
         self._storage.set_study_user_attr(self._study, _OPEN, False)
 
 
-def _pieces(kernel: bytes) -> list[str]:
-    text = base64.b64encode(kernel).decode()
-    return [text[n : n + _PIECE] for n in range(0, len(text), _PIECE)]
-
-
-def _kernel_of(attrs: Mapping[str, Any]) -> bytes | None:
-    """The kernel of the pieces; None where they are not there, or are none."""
-    count = attrs.get(_PIECES)
-    if type(count) is not int or not 0 < count <= _MOST_PIECES:
-        return None
-    pieces = [attrs.get(f"{_KERNEL}{n}") for n in range(count)]
-    try:
-        return base64.b64decode("".join(p for p in pieces if isinstance(p, str)), validate=True)
-    except ValueError:
-        return None
-
-
 class _finished_meanwhile:  # noqa: N801 - used as a statement
     """A trial that another process has ended in the meantime stays as that one left it."""
 
@@ -263,10 +240,8 @@ class Board:
         """
         number = offers_id(storage, study)
         manifest = None
-        attrs: Mapping[str, Any] = {}
         if number is not None:  # it is there a moment before what it is about is
-            attrs = storage.get_study_user_attrs(number)
-            manifest = attrs.get(_MANIFEST)
+            manifest = storage.get_study_user_attrs(number).get(_MANIFEST)
         if number is None or not isinstance(manifest, dict):
             raise InputError(
                 "W533",
@@ -274,7 +249,7 @@ class Board:
                 help="weft explore begins one with --storage URL --study NAME, or with --open",
             )
         self.manifest: dict[str, Any] = manifest
-        self.kernel = _kernel_of(attrs)
+        self.kernel = kernel_in(storage, study)
         self._states = optuna_library().trial.TrialState
         self._storage = storage
         self._study = number

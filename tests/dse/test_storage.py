@@ -225,3 +225,47 @@ def test_a_worker_joins_by_the_database(postgres, tmp_path):
     keys = [t.user_attrs["key"] for t in offers if "result" in t.user_attrs]
     assert sorted(keys) == sorted(kept(folder))
     assert SECRET not in out + err
+
+
+def test_a_worker_of_a_database_runs_no_file(postgres, tmp_path):
+    """The kernel makes its own inputs, and is simulated by the worker; its file would leave a mark."""
+    mark, file, folder = tmp_path / "mark", tmp_path / "k.py", tmp_path / "run"
+    file.write_text(OWN)
+    words = ["--trials", "2", "--storage", postgres, "--study", "inert", "--jobs", "0"]
+    exploring = begin(
+        *("explore", f"{file}:scaled", "--out", folder, "--strategy", "pom"),
+        *("--promote", "csim", "--promote-most", "1", *words),
+    )
+    deadline = time.monotonic() + 120
+    while not (folder / "study.journal").exists() and not (folder / "events.jsonl").exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    file.write_text(f"open({str(mark)!r}, 'w')\n" + OWN)
+    worker = begin("worker", "--study", "inert", "--idle", "60", "--storage", postgres)
+    code, _, err = end(exploring)
+    assert code == 0, err
+    code, _, err = end(worker)
+    assert code == 0, err
+    assert not mark.exists()
+    [promoted] = [json.loads(p.read_text()) for p in folder.glob("points/*/csim.json")]
+    assert [(c["name"], c["status"]) for c in promoted["checks"]] == [("csim", "ok")]
+
+
+OWN = """
+import numpy as np
+import weft
+from weft import f32
+
+N = 64
+
+
+@weft.kernel
+def scaled(A: f32[N], B: f32[N]):
+    for i in range(N):
+        B[i] = A[i] / B[i]
+
+
+@scaled.inputs
+def ones(kernel, seed):
+    return {"B": np.ones(kernel.program.array("B").shape) * 4}
+"""

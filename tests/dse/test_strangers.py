@@ -211,7 +211,7 @@ def test_a_worker_takes_the_program_of_the_study(place, source, where):
 def test_a_worker_asks_for_the_kernel_where_the_study_has_none(place, source):
     _edited_study(place, source=source)
     path = place.path / "run/study.journal"
-    lines = [line for line in path.read_text().splitlines() if '"kernel":1' not in line]
+    lines = [line for line in path.read_text().splitlines() if '"pieces":1' not in line]
     path.write_text("\n".join(lines) + "\n")
     said = place.weft("worker", "run", "--idle", "1", code=1)
     assert "error[W547]: the study does not hold the kernel as data" in said

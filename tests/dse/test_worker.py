@@ -13,7 +13,7 @@ from backends.devices import device
 from dse.cli import run as weft_command
 from dse.evaluators.base import Request, Result, Status
 from dse.evaluators.model import ModelEvaluator
-from dse.kernel_data import data_of, packed
+from dse.kernel_data import data_of, packed, unpacked
 from dse.run import offers as offering
 from dse.run.codec import key_of, program_digest
 from dse.run.fanout import Job
@@ -60,6 +60,27 @@ def joined(place, offers: Offers, jobs: int = 1) -> Board:
     time.sleep(0.15)
     board.beat([], force=True)
     return board
+
+
+def test_the_kernel_comes_with_the_study(place, offers):
+    found = Board(place, "s", 1).kernel
+    assert found is not None
+    assert unpacked(found, "it").program == PROGRAM
+    large = bytes(range(256)) * 1000  # in several pieces
+    Offers(place, "s", MANIFEST, large)
+    assert Board(place, "s", 1).kernel == large
+    Offers(place, "s", MANIFEST, packed(KERNEL))
+    assert Board(place, "s", 1).kernel == packed(KERNEL)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"pieces": 7}, {"pieces": "1"}, {"0": 5}, {"0": "!"}, {"pieces": -1}]
+)
+def test_a_kernel_that_is_none_is_not_there(place, offers, wrong):
+    number = place.get_study_id_from_name("s.kernel")
+    for name, value in wrong.items():
+        place.set_study_user_attr(number, name, value)
+    assert Board(place, "s", 1).kernel is None
 
 
 def test_nothing_is_offered_while_nobody_has_joined(place, offers):
