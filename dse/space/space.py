@@ -103,28 +103,34 @@ def space_of(program: Program, tool: Personality, reassociate: bool = False) -> 
 
 
 def nest_steps(nest: Nest, order: Order, vector: Vector, ii: int = 1) -> Iterator[Step]:
-    """Block loops in their order, the pipeline in the innermost of them, copies inside."""
+    """Block loops in their order, the pipeline in the innermost of them that runs more than once,
+    copies inside.
+    """
     blocks: list[str] = []
     points: list[str] = []
+    repeated: str | None = None
     tail = cost(nest, order, vector).tail
     for loop, u in zip(order.loops, vector, strict=True):
         if u == 1:
             blocks.append(loop.ref)
+            repeated = loop.ref if loop.extent != 1 else repeated
         elif u == loop.extent:
             points.append(loop.ref)
         else:
             kept: Tail = tail if (loop.extent or 0) % u else "remainder"
             yield Split(loop.ref, u, f"{loop.name}_0", f"{loop.name}_1", kept)
             blocks.append(f"{loop.ref}_0")
+            once = loop.extent is not None and kept == "remainder" and loop.extent // u == 1
+            repeated = repeated if once else blocks[-1]
             points.append(f"{loop.ref}_1")
     # Reordering also gives remainders nests of their own: the main nest stays perfect.
     wanted = (*blocks, *points)
     if points and blocks and (uneven(order, vector) or wanted != _present(order, vector)):
         yield Reorder(wanted)
-    if blocks:
-        yield Pipeline(blocks[-1], ii)
+    if repeated is not None:
+        yield Pipeline(repeated, ii)
         if order.drains:
-            yield Flatten(blocks[-1], enabled=False)
+            yield Flatten(repeated, enabled=False)
     for ref in points:
         yield Unroll(ref)
 

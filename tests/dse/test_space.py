@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from itertools import product
 from math import ceil
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from dsl.loader import load_kernels
 from dsl.steps import Distribute, Partition, Reorder, Skew
 from polyhedral.schedule import apply
 from qor_gnn.personality import personality
+from weft import f32
 
 TOOL = personality("vitis-2022.1-zu9eg-10ns")
 OPEN = personality("open-ecp5-10ns")
@@ -240,3 +242,36 @@ def test_points_compute_what_the_program_does(name):
         assert schedule is not None
         result = verify(found.program, schedule, cxx=False)
         assert result.ok, (point, result)
+
+
+# ------------------------------------------------------------------------------- loops that run once
+
+
+@weft.kernel
+def narrow(A: f32[5, 1], B: f32[5, 1]):
+    for i in range(5):
+        for j in range(1):
+            B[i, j] += A[i, j] * 2.0
+
+
+@weft.kernel
+def short(A: f32[4, 5], B: f32[4, 5]):
+    for i in range(4):
+        for j in range(5):
+            B[i, j] += A[i, j] * 2.0
+
+
+@pytest.mark.parametrize("kernel", [narrow, short])
+def test_a_loop_that_runs_once_is_not_the_one_that_is_pipelined(kernel):
+    found = space_of(kernel.program, TOOL)
+    (variant,) = found.variants
+    (nest,) = variant.nests
+    tried = 0
+    for number, order in enumerate(nest.orders):
+        ranges = [factors(loop.extent) for loop in order.loops]
+        for vector in product(*ranges):
+            schedule = found.schedule(Point(0, (Choice(number, vector),)))
+            if schedule is not None:
+                apply(kernel.program, schedule)
+                tried += 1
+    assert tried > 2
