@@ -6,7 +6,7 @@ import pytest
 import weft
 from backends.verify import verify_many
 from mlir_passes.pipeline import compile_design
-from weft import f32, fixed, i2, i8, i32, i64, i96, u1
+from weft import f16, f32, fixed, i1, i2, i8, i32, i64, i70, i96, u1, u8, u64
 
 LOW = fixed[4, 4, "rnd_min_inf", "sat_sym"]
 SAT = fixed[6, 4, "rnd_zero", "sat"]
@@ -88,10 +88,68 @@ def wide_dividends(A: i8[8], B: i64[8], C: i64[8], D: i96[8]):
         D[i] = 18446744073709551615 // (A[i] | 1)
 
 
+@weft.kernel
+def truths_as_numbers(
+    x: u8[8],
+    s: i8[8],
+    b: u1[8],
+    w: i1[8],
+    e: u64[8],
+    f: FIXED[8],
+    h: f16[8],
+    g: f32[8],
+    y: i64[24, 8],
+    z: f32[8, 8],
+    v: FIXED[8, 8],
+):
+    for i in range(8):
+        y[0, i] = x[i] << (x[i] > s[i])
+        y[1, i] = x[i] >> (x[i] > s[i])
+        y[2, i] = 1 << (x[i] > s[i])
+        y[3, i] = (x[i] > s[i]) << (x[i] > 3)
+        y[4, i] = (x[i] > s[i]) >> (x[i] > 3)
+        y[5, i] = -(x[i] > s[i]) + (f[i] > x[i])
+        y[6, i] = (x[i] > s[i]) * x[i]
+        y[7, i] = (x[i] > s[i]) * (f[i] > 1)
+        y[8, i] = i32(f[i] * (x[i] > s[i]))
+        y[9, i] = max(x[i] > s[i], b[i])
+        y[10, i] = min(x[i] > s[i], w[i])
+        y[11, i] = abs(w[i]) + abs(-(x[i] > 3))
+        y[12, i] = (x[i] > s[i]) - (x[i] > 3)
+        y[13, i] = (x[i] > s[i]) // (b[i] + 1)
+        y[14, i] = (x[i] > s[i]) % (b[i] + 1)
+        y[15, i] = (x[i] > s[i]) == b[i]
+        y[16, i] = (x[i] > s[i]) < w[i]
+        y[17, i] = ((x[i] > s[i]) ^ b[i]) + ((x[i] > s[i]) & x[i])
+        y[18, i] = ~(x[i] > s[i]) | ~b[i]
+        y[19, i] = (x[i] > s[i]) if b[i] == 1 else w[i]
+        y[20, i] = (x[i] > s[i]) ** 2
+        y[21, i] = ((x[i] > s[i]) << 3) if g[i] > 0 else (f[i] < 1)
+        y[22, i] = i70(x[i] > s[i]) << 65 >> 60
+        y[23, i] = e[i] << (e[i] % 3) >> (x[i] > 3)
+        z[0, i] = (x[i] > s[i]) * g[i]
+        z[1, i] = (x[i] > s[i]) + h[i]
+        z[2, i] = h[i] if x[i] > 3 else -h[i] * h[i]
+        z[3, i] = min(h[i], g[i]) if x[i] > 3 else -(x[i] > s[i])
+        z[4, i] = f32(x[i] > s[i]) / 3
+        z[5, i] = abs(h[i] - g[i]) if (f[i] > 0) ^ (x[i] > 3) else g[i]
+        z[6, i] = max(f[i], g[i])
+        z[7, i] = e[i] - s[i]
+        v[0, i] = (x[i] > s[i]) / (f[i] * f[i] + 1) if f[i] != 0 else 0
+        v[1, i] = f[i] * (x[i] > s[i]) - (f[i] > 0)
+        v[2, i] = min(f[i], x[i] > s[i])
+        v[3, i] = (x[i] > s[i]) if f[i] > 0 else f[i]
+        v[4, i] = -f[i] if b[i] == 1 else f[i] - 1
+        v[5, i] = abs(f[i]) if b[i] == 1 else f[i]
+        v[6, i] = max(-f[i], f[i]) >> 1
+        v[7, i] = (f[i] << 2) if b[i] == 1 else (f[i] >> 2)
+
+
 @pytest.mark.parametrize(
     "kernel",
     [
         wide_dividends,
+        truths_as_numbers,
         wide_literals,
         product_of_a_wide_literal,
         bound_sum,
