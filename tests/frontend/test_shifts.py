@@ -110,3 +110,52 @@ def test_fixed_point_is_exact(kernel, expression, exact):
     found(np.array(raws, np.int16), y)
     assert (y / 2**20).tolist() == [exact(r / 16) for r in raws]
     assert kernel(pretty(found.program)).program == found.program
+
+
+def test_shifts_of_loop_variables_by_constants_are_affine(kernel):
+    """They stand in subscripts, bounds and conditions."""
+    found = kernel(
+        "@weft.kernel\n"
+        "def k(x: i32[9], y: i32[16]):\n"
+        "    for i in range(1 << 3):\n"
+        "        y[i << 1] = x[(i >> 2) + 1]\n"
+        "        if i >> 1 == 2:\n"
+        "            y[(i << 1) + 1] = i\n"
+    )
+    x, y = np.arange(9, dtype=np.int32), np.zeros(16, np.int32)
+    found(x, y)
+    want = np.zeros(16, np.int32)
+    for i in range(8):
+        want[i << 1] = x[(i >> 2) + 1]
+        if i >> 1 == 2:
+            want[(i << 1) + 1] = i
+    assert y.tolist() == want.tolist()
+
+
+def test_a_guard_says_that_an_amount_is_not_negative(kernel):
+    found = kernel(
+        "@weft.kernel\n"
+        "def k(x: i32[8], y: weft.i64[8]):\n"
+        "    for i in range(8):\n"
+        "        if i >= 3:\n"
+        "            y[i] = (x[i] << (i - 3)) // 3\n"
+    )
+    x, y = np.full(8, 2**31 - 1, np.int32), np.zeros(8, np.int64)
+    found(x, y)
+    assert y.tolist() == [0, 0, 0, *(((2**31 - 1) << n) // 3 for n in range(5))]
+    assert "y[i]" in compile_design(found.program).hls_cpp
+
+
+def test_arguments_of_a_called_kernel_keep_what_its_scalars_hold(kernel):
+    text = (
+        "@weft.kernel\n"
+        "def add(v: weft.i16, y: i32[8]):\n"
+        "    y[0] += v\n\n\n"
+        "@weft.kernel\n"
+        "def k(n: weft.u8[8], y: i32[8]):\n"
+        "    for i in range(8):\n"
+        "        add(1 << n[i], y)\n"
+    )
+    y = np.zeros(8, np.int32)
+    kernel(text)(np.array(N, np.uint8), y)
+    assert y[0] == sum(wrapped(1 << n, "i16") for n in N)
