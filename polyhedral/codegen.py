@@ -62,7 +62,7 @@ def loop_tree(state: ScheduledScop, styles: Sequence[Style] = tuple(Style)) -> L
     for piece in state.pieces:
         nests.setdefault(piece.place[0], []).append(piece)
     walker = _Walker(state, styles)
-    body = tuple(node for pieces in nests.values() for node in walker.nest(pieces))
+    body = tuple(node for _, pieces in sorted(nests.items()) for node in walker.nest(pieces))
     if not covers_statements(state):
         raise IRError("W314", "the pieces of the schedule are not the iterations of the program")
     origins = {iv: origin for iv, origin in walker.origins.items() if iv in walker.aligned}
@@ -81,10 +81,12 @@ def loop_tree(state: ScheduledScop, styles: Sequence[Style] = tuple(Style)) -> L
     )
 
 
-_INSTANCES = 32
-"""Of one piece, on average: a nest that comes out larger is built in another style if it can be."""
+_COPIES = {Style.EXACT: 32, Style.RELAXED: 512, Style.BOXED: 512}
+"""Of one statement, on average: a nest that comes out larger is built in another style if it can
+be. Loops multiply the cases of conditions, guards have them side by side.
+"""
 
-_OPERATIONS = 2_000_000
+_OPERATIONS = 1_000_000
 """Of isl for each piece of such a nest."""
 
 
@@ -109,7 +111,7 @@ class _Walker:
         refusal = IRError("W314", f"the loops built for {names} are not proven to run as scheduled")
         for limited, style in product((True, False), self.styles):
             before = (dict(self.origins), dict(self.used))
-            self.room = _INSTANCES * len(pieces) if limited else None
+            self.room = _COPIES[style] * len(pieces) if limited else None
             try:
                 nest = build_nest(pieces, style, _OPERATIONS * len(pieces) if limited else 0)
                 nodes = settled(self._visit(nest, nest.ast, {}, ()))

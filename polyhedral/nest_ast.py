@@ -8,7 +8,8 @@ three ways to ask for it, from the plainest loops to the safest.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum
 
@@ -66,6 +67,11 @@ def build_nest(pieces: list[Piece], style: Style, operations: int = 0) -> Nest:
     Raises:
         TooLargeError: isl needs more.
     """
+    with _bounded(operations):
+        return _built(pieces, style)
+
+
+def _built(pieces: list[Piece], style: Style) -> Nest:
     deepest = max(len(p.dims) for p in pieces)
     told = [
         k > 0 and len({p.place[k] if k < len(p.place) else -1 for p in pieces}) > 1
@@ -88,12 +94,10 @@ def build_nest(pieces: list[Piece], style: Style, operations: int = 0) -> Nest:
         union = one if union is None else union.union(one)
     assert union is not None
     guards = [_guards(piece, hull, style) for piece, hull in zip(pieces, hulls, strict=True)]
-    return Nest(pieces, times, _ast(union, times, style, operations), guards)
+    return Nest(pieces, times, _ast(union, times, style), guards)
 
 
-def _ast(
-    schedule: isl.UnionMap, times: list[int | None], style: Style, operations: int
-) -> isl.AstNode:
+def _ast(schedule: isl.UnionMap, times: list[int | None], style: Style) -> isl.AstNode:
     build = isl.AstBuild.from_context(_context())
     ids = isl.IdList.alloc(isl.DEFAULT_CONTEXT, len(times))
     for k in range(len(times)):
@@ -104,17 +108,17 @@ def _ast(
         space = ", ".join(dims(len(times)))
         atomic = "; ".join(f"[{space}] -> atomic[{k}]" for k in loops)
         build = build.set_options(isl.UnionMap(f"{{ {atomic} }}"))
-    if not operations:
-        return build.node_from_schedule_map(schedule)
-    return _bounded(build, schedule, operations)
+    return build.node_from_schedule_map(schedule)
 
 
-def _bounded(build: isl.AstBuild, schedule: isl.UnionMap, operations: int) -> isl.AstNode:
+@contextmanager
+def _bounded(operations: int) -> Iterator[None]:
+    """TooLargeError where isl needs more operations than that; 0 for any number."""
     context = isl.DEFAULT_CONTEXT
     context.reset_operations()
     context.set_max_operations(operations)
     try:
-        return build.node_from_schedule_map(schedule)
+        yield
     except isl.Error as error:
         if _QUOTA not in str(error):
             raise
