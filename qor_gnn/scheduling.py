@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from qor_gnn.body import Body
+from qor_gnn.ports import Taken
 
 
 @dataclass(slots=True)
@@ -67,6 +68,20 @@ def modulo_schedule(body: Body, interval: int, units: Mapping[str, int]) -> Time
     return _ListScheduler(body, interval, units).run()
 
 
+Item = tuple[int, int]
+"""An operation that could start, by its priority: the negative of its height, then its number."""
+Key = Taken | tuple[str, int]
+"""Ports, all of which are needed; or units of a core."""
+
+
+@dataclass(slots=True)
+class _Queue:
+    """Operations that wait for nothing but the same resources: where one finds them taken, so do all."""
+
+    items: list[Item] = field(default_factory=list)  # a heap
+    oldest: list[tuple[int, int]] = field(default_factory=list)  # a heap of (earliest, operation)
+
+
 @dataclass(slots=True)
 class _ListScheduler:
     body: Body
@@ -75,9 +90,10 @@ class _ListScheduler:
     used: dict[tuple[int | str, int], int] = field(default_factory=dict)
     start: dict[int, int] = field(default_factory=dict)
     offset: dict[int, float] = field(default_factory=dict)
+    queues: dict[Key, _Queue] = field(default_factory=dict)
 
     def run(self) -> Times | None:
-        body, interval = self.body, self.interval
+        body = self.body
         height = priorities(body)
         waiting = {n: len(body.preds[n]) for n in body.nodes}
         earliest = dict.fromkeys(body.nodes, 0) | body.ready
@@ -92,15 +108,20 @@ class _ListScheduler:
         while left:
             for n in later.pop(at, ()):
                 heapq.heappush(ready, (-height[n], n))
-            deferred = []
+            self._first_of_queues(ready)
+            deferred: list[Item] = []
+            shut: set[Key] = set()
             while ready:
                 item = heapq.heappop(ready)
                 n = item[1]
-                if not self._take(n, at):
-                    if interval is not None and at - earliest[n] >= interval:
-                        return None  # it has been tried in every slot
-                    deferred.append(item)
+                key = self._key(n)
+                if key in shut or not self._take(n, at):
+                    if self._tried_everywhere(at, earliest[n]):
+                        return None
+                    self._defer(item, key, earliest[n], shut, deferred)
                     continue
+                if key is not None and (queue := self.queues.get(key)) and queue.items:
+                    heapq.heappush(ready, heapq.heappop(queue.items))
                 self.start[n] = at
                 left -= 1
                 states = max(states, at + last[n])
@@ -113,10 +134,60 @@ class _ListScheduler:
                             heapq.heappush(ready, (-height[after], after))
                         else:
                             later.setdefault(earliest[after], []).append(after)
-            for item in deferred:
-                heapq.heappush(ready, item)
+            if self.interval is not None and any(
+                self._tried_everywhere(at, self._oldest(key)) for key in shut
+            ):
+                return None
+            ready = deferred
+            heapq.heapify(ready)
             at += 1
         return Times(self.start, states, self.offset)
+
+    def _tried_everywhere(self, at: int, earliest: int) -> bool:
+        """Whether an operation that does not fit now has been tried in every slot."""
+        return self.interval is not None and at - earliest >= self.interval
+
+    def _key(self, node: int) -> Key | None:
+        """The resources that an operation may have to wait for; None where there is more to it."""
+        ports = self.body.ports.get(node)
+        if ports is not None:
+            return ports
+        operator = self.body.graph.operator[node]
+        assert operator is not None
+        if self.units is None or not operator.shared or operator.delay:
+            return None
+        return operator.core, self.units.get(operator.core, 1)
+
+    def _first_of_queues(self, ready: list[Item]) -> None:
+        """In a new state the first of each queue may be lucky."""
+        for queue in self.queues.values():
+            if queue.items:
+                heapq.heappush(ready, heapq.heappop(queue.items))
+
+    def _defer(
+        self,
+        item: Item,
+        key: Key | None,
+        earliest: int,
+        shut: set[Key],
+        deferred: list[Item],
+    ) -> None:
+        """Put an operation that does not fit where it waits for the next state."""
+        if key is None:
+            deferred.append(item)
+            return
+        shut.add(key)
+        queue = self.queues.setdefault(key, _Queue())
+        heapq.heappush(queue.items, item)
+        if self.interval is not None:
+            heapq.heappush(queue.oldest, (earliest, item[1]))
+
+    def _oldest(self, key: Key) -> int:
+        """Since when the operation waits that waits longest in a queue."""
+        oldest = self.queues[key].oldest
+        while oldest and oldest[0][1] in self.start:
+            heapq.heappop(oldest)
+        return oldest[0][0]  # shut: there is one
 
     def _take(self, node: int, at: int) -> bool:
         """Take the resources of an operation in a state, if they are free."""
