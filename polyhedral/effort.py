@@ -17,7 +17,7 @@ class TooMuchWork(Exception):
 
 @contextmanager
 def limited(operations: int) -> Iterator[None]:
-    """Stop isl after so many operations (about five million are done in a second).
+    """Stop isl after so many operations (about five million are done in a second); 0 is never.
 
     Raises:
         TooMuchWork: it was stopped.

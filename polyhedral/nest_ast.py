@@ -8,8 +8,7 @@ three ways to ask for it, from the plainest loops to the safest.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 
@@ -18,6 +17,7 @@ import islpy as isl
 from dsl.affine import Affine, Constraint
 from polyhedral.ast_expr import alternatives
 from polyhedral.conjunctions import Conjunction, both, conjunctions
+from polyhedral.effort import TooMuchWork, limited
 from polyhedral.isl_text import constraint_text, dims, map_of, positional, set_of
 from polyhedral.scheduled import Piece
 from polyhedral.scop import Statement, origin_of
@@ -34,10 +34,6 @@ class Style(Enum):
     EXACT = "exact"
     RELAXED = "relaxed"
     BOXED = "boxed"
-
-
-_QUOTA = "maximal number of operations exceeded"
-"""What isl says then; it has no other way to tell."""
 
 
 class TooLargeError(Exception):
@@ -67,8 +63,11 @@ def build_nest(pieces: list[Piece], style: Style, operations: int = 0) -> Nest:
     Raises:
         TooLargeError: isl needs more.
     """
-    with _bounded(operations):
-        return _built(pieces, style)
+    try:
+        with limited(operations):
+            return _built(pieces, style)
+    except TooMuchWork as error:
+        raise TooLargeError from error
 
 
 def _built(pieces: list[Piece], style: Style) -> Nest:
@@ -109,23 +108,6 @@ def _ast(schedule: isl.UnionMap, times: list[int | None], style: Style) -> isl.A
         atomic = "; ".join(f"[{space}] -> atomic[{k}]" for k in loops)
         build = build.set_options(isl.UnionMap(f"{{ {atomic} }}"))
     return build.node_from_schedule_map(schedule)
-
-
-@contextmanager
-def _bounded(operations: int) -> Iterator[None]:
-    """TooLargeError where isl needs more operations than that; 0 for any number."""
-    context = isl.DEFAULT_CONTEXT
-    context.reset_operations()
-    context.set_max_operations(operations)
-    try:
-        yield
-    except isl.Error as error:
-        if _QUOTA not in str(error):
-            raise
-        raise TooLargeError from error
-    finally:
-        context.set_max_operations(0)
-        context.reset_operations()
 
 
 def _context() -> isl.Set:
