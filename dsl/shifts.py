@@ -44,6 +44,9 @@ class Pending(IntType):
 
     known: bool = True
 
+    def __str__(self) -> str:
+        return IntType.__str__(self) if self.known else "an integer"
+
 
 def _type(dtype: IntType | None) -> Pending:
     return Pending(1, True, False) if dtype is None else Pending(dtype.width, dtype.signed)
