@@ -346,6 +346,6 @@ def _number(const: Const) -> str:
 
 
 def _literal_text(value: float) -> str:
-    if not math.isfinite(value):
+    if isinstance(value, float) and not math.isfinite(value):
         return "math.nan" if math.isnan(value) else f"{'-' if value < 0 else ''}math.inf"
     return repr(value)

@@ -159,3 +159,10 @@ def test_arguments_of_a_called_kernel_keep_what_its_scalars_hold(kernel):
     y = np.zeros(8, np.int32)
     kernel(text)(np.array(N, np.uint8), y)
     assert y[0] == sum(wrapped(1 << n, "i16") for n in N)
+
+
+@pytest.mark.parametrize("value", ["2**1600", "-(2**4000)", "x[0] + 2**1100"])
+def test_literals_beyond_every_float_are_written_and_read(kernel, value):
+    text = f"@weft.kernel\ndef k(x: weft.u8[8], y: weft.i4096[8]):\n    y[0] = {value}\n"
+    program = kernel(text).program
+    assert kernel(pretty(program)).program == program
