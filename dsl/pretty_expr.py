@@ -345,7 +345,7 @@ def _number(const: Const) -> str:
     return _literal_text(literal)
 
 
-def _literal_text(value: float) -> str:
+def _literal_text(value: int | float) -> str:
     if isinstance(value, float) and not math.isfinite(value):
         return "math.nan" if math.isnan(value) else f"{'-' if value < 0 else ''}math.inf"
     return repr(value)
