@@ -26,6 +26,7 @@ from qor_gnn.resource_terms import FF_TERMS, LUT_TERMS, Sums
 
 _FILES = Path(__file__).parent / "coefficients"
 SCHEMA = 1
+_MOST = 1e6  # of a coefficient
 DIGITS = 6
 """Decimals that a total is rounded to before it is made whole."""
 
@@ -132,14 +133,21 @@ def read(path: Path) -> Coefficients:
         if data["schema"] != SCHEMA:
             raise InputError("W530", f"{path} has schema {data['schema']}, not {SCHEMA}")
         costs = {
-            key: {term.name: float(data[key][term.name]) for term in terms}
+            key: {term.name: _cost(data[key][term.name]) for term in terms}
             for key, terms in (("lut", LUT_TERMS), ("ff", FF_TERMS))
         }
         return Coefficients(str(data["tool"]), costs["lut"], costs["ff"], dict(data["source"]))
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         message = f"{path} holds no resource coefficients: {error!r}"
         help_line = "weft calibrate writes such a file"
         raise InputError("W530", message, help=help_line) from error
+
+
+def _cost(value: object) -> float:
+    """A coefficient: LUTs or flip-flops for each of something."""
+    if not isinstance(value, int | float) or value is True or not 0 <= value <= _MOST:
+        raise ValueError(f"{str(value)[:40]} is no coefficient")
+    return float(value)
 
 
 def written(found: Coefficients) -> str:

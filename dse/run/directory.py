@@ -34,6 +34,7 @@ _MANIFEST, _LOCK, _RESULT = "manifest.json", "run.lock", "result"
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _JOURNAL, _EVENTS = "study.journal", "events.jsonl"
 _OURS = (_MANIFEST, "problem.json", "kernel.json", _JOURNAL, f"{_JOURNAL}.lock", _EVENTS)
+_MADE = ("points", "report.html", "predictor.safetensors", "predictor.safetensors.partial")
 _DAMAGED = (KeyError, TypeError, ValueError, RecursionError)
 _LONGEST = 1e9  # of times in a manifest
 _NEEDED: Mapping[str, tuple[type, ...]] = {
@@ -95,6 +96,7 @@ def write_whole(path: Path, text: str) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         part = path.with_name(f".{path.name}.{os.getpid()}")
         try:
+            part.unlink(missing_ok=True)  # a link that somebody put there would be followed
             part.write_text(text, encoding="utf-8")
             part.replace(path)
         except OSError:
@@ -267,7 +269,7 @@ def open_run(path: Path, *, write: bool = True) -> RunDirectory:
         InputError: W508 it cannot be written; W521 there is none; W522 another process is at work
             on it; W548 a file of it is a link that leads out of it.
     """
-    for known in (*_OURS, _LOCK, "points", "report.html"):
+    for known in (*_OURS, _LOCK, *_MADE):
         inside(path / known, path)
     try:
         manifest = json_in(path / _MANIFEST)

@@ -120,7 +120,11 @@ def opened(folder: Path, plan: Plan, *, resume: bool) -> RunDirectory:
     manifest = plan.manifest()
     if not resume or (folder.exists() and unbegun(folder)):
         run = create(folder, manifest)
-        write_whole(folder / KERNEL, kernel_json(plan.kernel))
+        try:
+            write_whole(folder / KERNEL, kernel_json(plan.kernel))
+        except InputError:
+            run.close()
+            raise
         return run
     run = open_run(folder)
     for name, value in manifest.items():

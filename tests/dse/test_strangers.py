@@ -317,7 +317,8 @@ def test_labels_do_not_go_on_with_programs_of_others(place, tmp_path):
 
 # ------------------------------------------------------------------------------------------- paths
 
-LINKED = ("manifest.json", "kernel.json", "study.journal", "events.jsonl", "points", "report.html")
+LINKED = ("manifest.json", "kernel.json", "study.journal", "events.jsonl", "points", "report.html",
+          "predictor.safetensors.partial")  # fmt: skip
 
 
 @pytest.mark.parametrize("name", LINKED)

@@ -259,3 +259,27 @@ def test_the_model_is_near_the_labels() -> None:
         ff.append(abs(answer.ff / sample.labels.ff - 1))
     assert sum(lut) / len(lut) <= 0.04
     assert sum(ff) / len(ff) <= 0.045
+
+
+@pytest.mark.parametrize(
+    "wrong", ["NaN", "Infinity", "-1", "1e400", "9" * 400, "true", "null", '"3"', "[3]"]
+)
+def test_a_coefficient_is_a_number_of_cells(tmp_path: Path, wrong: str) -> None:
+    found = coefficients(TOOL)
+    assert found is not None
+    path = tmp_path / "c.json"
+    text = written(found)
+    name = next(iter(found.lut))
+    value = json.dumps(round(found.lut[name], 4))
+    path.write_text(text.replace(f'"{name}": {value}', f'"{name}": {wrong}', 1))
+    assert path.read_text() != text
+    with pytest.raises(InputError, match="W530"):
+        read(path)
+
+
+@pytest.mark.parametrize("text", ["", "[" * 100_000, "[]", '{"schema": 1}'])
+def test_text_that_is_no_file_of_coefficients(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "c.json"
+    path.write_text(text)
+    with pytest.raises(InputError, match="W530"):
+        read(path)
