@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from itertools import product
 
 from dsl import values
@@ -187,7 +188,7 @@ def stored_text(expr: Expr, target: DType) -> str:
     """The right hand side of an assignment to an element of type ``target``."""
     if isinstance(expr, Binary) and expr.op is BinaryOp.SHL:
         for lhs, amount in _shift_spellings(expr):
-            shift = lambda a=lhs, b=amount: values.binary(BinaryOp.SHL, a, b)  # noqa: E731
+            shift = partial(values.binary, BinaryOp.SHL, lhs, amount)
             if _same(lambda s=shift: values.assigned(s(), target), expr):  # type: ignore[misc]
                 return f"{_operand(lhs, SHIFT)} << {_operand(amount, SUM)}"
     for operand in _spellings(expr):
@@ -199,7 +200,7 @@ def stored_text(expr: Expr, target: DType) -> str:
 def update_text(load: Load, expr: Binary) -> str | None:
     """The right hand side of ``target op= …`` where that is read as ``target = expr``."""
     for rhs in _spellings(expr.rhs):
-        made = lambda o=rhs: values.binary(expr.op, load, o)  # noqa: E731
+        made = partial(values.binary, expr.op, load, rhs)
         if _same(lambda m=made: values.assigned(m(), load.dtype), expr):  # type: ignore[misc]
             return _operand(rhs, TERNARY)
     return None
@@ -260,7 +261,7 @@ def _binary(expr: Binary) -> Text:
 def _shift_left(expr: Binary) -> Text:
     """``u16(x << 8)``: the conversion says how many bits are kept, whatever stands around."""
     for lhs, amount in _shift_spellings(expr):
-        shift = lambda a=lhs, b=amount: values.binary(BinaryOp.SHL, a, b)  # noqa: E731
+        shift = partial(values.binary, BinaryOp.SHL, lhs, amount)
         if _same(lambda s=shift: values.cast(expr.dtype, s()), expr):  # type: ignore[misc]
             text = f"{_operand(lhs, SHIFT)} << {_operand(amount, SUM)}"
             return f"{type_text(expr.dtype)}({text})", ATOM
