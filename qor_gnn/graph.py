@@ -107,6 +107,7 @@ class Expander:
     from_zero: frozenset[str] = frozenset()  # counters that are never less
     graph: Graph = field(init=False)
     _values: dict[int, int] = field(default_factory=dict)  # address -> value it holds
+    _again: dict[int, list[int]] = field(default_factory=dict)  # memory -> not from its stores
     _merged: dict[tuple[object, ...], int] = field(default_factory=dict)
     _outside: Outside = field(init=False)
     _placed: dict[Affine, Affine] = field(default_factory=dict)  # subscripts, by the written ones
@@ -279,14 +280,13 @@ class Expander:
             self._commit(place.memory, address, self._may_read)
             if address in graph.conditional and graph.conditional[address].when == "guarded":
                 self._early(place.memory, address, graph.conditional.pop(address).value)
-        found = graph.add(LOAD, None, (), address, statement)
+        self._values[address] = found = graph.add(LOAD, None, (), address, statement)
         self._copy_of[found] = self.copy
         graph.loads.setdefault(address, found)
-        self._values[address] = found
+        self._again.setdefault(place.memory, []).append(address)
         graph.order += [(n, found, self.personality.rules.store) for n in ordered]
-        if address in graph.conditional:
-            new = graph.conditional[address].value
-            self._values[address] = self._either(place.memory, new, found, statement)
+        if (later := graph.conditional.get(address)) is not None:
+            self._values[address] = self._either(place.memory, later.value, found, statement)
         if place.memory in self._mixed:
             self._ordered_after_stores(found, address)
             self._touched.setdefault(place.memory, []).append(found)
@@ -319,6 +319,7 @@ class Expander:
         else:
             old = self._values.pop(address, None)
             graph.conditional[address] = Conditional(value, self.when)
+            self._again.setdefault(place.memory, []).append(address)
             if old is not None and (place.memory not in self._mixed or self.when != "guarded"):
                 self._values[address] = self._either(place.memory, value, old, statement)
         graph.stored_by[address] = statement
@@ -332,16 +333,15 @@ class Expander:
         return self._order.stored.get(memory, [])
 
     def _made(self, memory: int, address: int) -> int | None:
-        value = self.graph.stores.pop(address, None)
         self._touched.pop(memory, None)  # the copies' order is all that there is to keep
+        value = self.graph.stores.pop(address, None)
         return None if value is None else self._early(memory, address, value)
 
     def _load_again(self, memory: int, stored: int) -> None:
         """What has been loaded of an array is loaded again behind a store to it."""
-        table, kept = self.addresses, self.graph.stores
-        for a in [a for a in self._values if a != stored and a not in kept]:
-            if table.shape(a).memory == memory:
-                del self._values[a]
+        for a in self._again.pop(memory, ()):
+            if a != stored and a not in self.graph.stores:
+                self._values.pop(a, None)
 
     # ---------------------------------------------------- accesses that may be the same element
 
@@ -376,8 +376,8 @@ class Expander:
 
     def _early(self, memory: int, address: int, value: int) -> int:
         """A store in its place among the accesses to its memory."""
-        graph = self.graph
-        deps = (value,) if value >= 0 else ()
+        graph, deps = self.graph, (value,) if value >= 0 else ()
+        self._again.setdefault(memory, []).append(address)
         done = graph.add(STORE, None, deps, address, graph.stored_by[address])
         self._copy_of[done] = self._stored[address]
         for before in self._touched.get(memory, ()):

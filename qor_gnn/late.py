@@ -7,6 +7,7 @@ from collections import Counter
 from qor_gnn.body import Body, only_multiplexed
 from qor_gnn.graph import LOAD, STORE
 from qor_gnn.paths import register_paths
+from qor_gnn.ports import Taken
 from qor_gnn.scheduling import Times, priorities
 
 _SPARE = 8  # states: what has more of them to wait does, and all that has any in copies in blocks
@@ -79,10 +80,14 @@ def _loads(body: Body, first: dict[int, int], latest: dict[int, int]) -> dict[in
         if body.graph.kind[n] == LOAD and n not in latest:
             used.update((port, first[n]) for port, _ in taken)
     found: dict[int, int] = {}
+    earlier: dict[Taken, dict[int, int]] = {}  # a state in which the ports are taken -> one before
     for n in sorted(latest, key=lambda n: -latest[n]):
         at, taken = latest[n], body.ports.get(n, ())
-        while at > 0 and any(used[port, at] >= capacity for port, capacity in taken):
-            at -= 1
+        known, passed = earlier.setdefault(taken, {}), []
+        while at > 0 and (at in known or any(used[port, at] >= most for port, most in taken)):
+            passed.append(at)
+            at = known.get(at, at - 1)
+        known.update(dict.fromkeys(passed, at))
         found[n] = at
         used.update((port, at) for port, _ in taken)
     return found

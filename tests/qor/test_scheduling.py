@@ -84,7 +84,7 @@ def test_as_if_everything_were_tried(compared):
     assert compared["bodies"] > 200
 
 
-@pytest.mark.parametrize("tool", TOOLS[:2])
+@pytest.mark.parametrize("tool", TOOLS)
 def test_many_accesses_that_wait_for_one_memory_take_no_time(tool):
     kernel = load(f"{ROOT}/examples/polybench/covariance.py:covariance").at("small")
     s = ScheduleBuilder()
