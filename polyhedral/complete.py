@@ -9,7 +9,6 @@ from __future__ import annotations
 from dsl.errors import ScheduleError
 from dsl.program import Array
 from dsl.steps import BindStorage, Dataflow, Interface
-from polyhedral.deadlock import check_depths
 from polyhedral.ports import check_ports
 from polyhedral.processes import process_names
 from polyhedral.scheduled import ScheduledScop
@@ -30,6 +29,9 @@ def check_complete(state: ScheduledScop) -> None:
         _check_memory(state, state.scop.program.array(memory.array), memory)
     check_ports(state)
     if state.dataflow is not None:
+        # Here, because NumPy takes long to load and few designs have processes.
+        from polyhedral.deadlock import check_depths
+
         _check_processes(state, state.dataflow)
         check_depths(state, state.dataflow)
 
