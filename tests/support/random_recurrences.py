@@ -238,6 +238,8 @@ def random_directives(rng: random.Random, program: Program) -> tuple[Schedule, S
 
 def _wanted(rng: random.Random, program: Program, state: ScheduledScop) -> Iterator[Step]:
     nests = [n for n in nests_of(state) if n.loops]
+    if not nests:  # every loop is empty
+        return
     if rng.random() < 0.25:
         loop = rng.choice(rng.choice(nests).loops)
         names = [s.name for s in program.statements()]
