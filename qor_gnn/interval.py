@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from qor_gnn.body import Body
 from qor_gnn.carried import Nest, carried_distance, dissolved
-from qor_gnn.graph import STORE, Graph, When
+from qor_gnn.graph import LOAD, STORE, Graph, When
 from qor_gnn.joint_cycles import Turn, joint_cycles
-from qor_gnn.paths import longest_path, register_paths
+from qor_gnn.paths import conditional_paths, longest_path, register_paths
 from qor_gnn.reasons import Limit, PortLimit, Recurrence, Requested
 from qor_gnn.row_cycles import row_cycles
 
@@ -90,7 +90,7 @@ def cycles(body: Body, nest: Nest) -> list[Cycle]:
     found = []
     turns: list[Turn] = []
     closing = body.personality.rules.closing
-    for address, states, path in register_paths(body):
+    for address, states, path in (*register_paths(body), *conditional_paths(body)):
         delay = max(1, states - closing) if len(path) == 1 else states + _turning(body, path)
         found.append(Cycle(address, tuple(path), delay, 1, "register"))
     for address, value in body.registers.items():
@@ -117,10 +117,12 @@ def _memory_cycles(body: Body, nest: Nest, turns: list[Turn]) -> list[Cycle]:
     """Recurrences through one store each; all ways from a store to a later load go to ``turns``."""
     graph, table = body.graph, body.addresses
     found = []
-    loads: dict[int, list[int]] = {}
-    for address, load in graph.loads.items():
-        if not body.kept_out[load]:
-            loads.setdefault(table.shape(address).memory, []).append(address)
+    # An element is loaded several times where a store in between may be to it.
+    loads: dict[int, list[tuple[int, int]]] = {}
+    for load in body.nodes:
+        if graph.kind[load] == LOAD:
+            address = graph.address[load]
+            loads.setdefault(table.shape(address).memory, []).append((address, load))
     stores = [(a, graph.stores[a]) for a in body.store_value]
     # What is stored at the end of an inner loop is loaded by no later iteration of it.
     stores += [(a, c.value) for a, c in graph.conditional.items() if c.when != "last"]
@@ -131,14 +133,14 @@ def _memory_cycles(body: Body, nest: Nest, turns: list[Turn]) -> list[Cycle]:
         memory = table.shape(address).memory
         sources = loads.get(memory, [])
         if table.memories[memory].in_order:  # ports limit it anyway
-            sources = [address] if address in sources else []
-        for source in sources:
+            sources = [(a, load) for a, load in sources if a == address]
+        for source, load in sources:
             distance = carried_distance(table, address, source, nest, _when(body, address))
             if distance is None:
                 continue
             around = _around_memory(body, source, address, distance)
-            turns.append(Turn(value, graph.loads[source], around, distance))
-            path = _path(body, graph.loads[source], value)
+            turns.append(Turn(value, load, around, distance))
+            path = _path(body, load, value)
             if path is None:
                 continue
             states = sum(o.distance for n in path if (o := graph.operator[n]) is not None)
@@ -148,7 +150,9 @@ def _memory_cycles(body: Body, nest: Nest, turns: list[Turn]) -> list[Cycle]:
     return found
 
 
-def _ordered_cycles(body: Body, loads: Mapping[int, list[int]], nest: Nest) -> Iterator[Cycle]:
+def _ordered_cycles(
+    body: Body, loads: Mapping[int, list[tuple[int, int]]], nest: Nest
+) -> Iterator[Cycle]:
     """Recurrences through several accesses of an iteration that may be of one element: each waits
     for the one before, as the copies of an unrolled loop do that updates an array in place.
     """
@@ -160,13 +164,13 @@ def _ordered_cycles(body: Body, loads: Mapping[int, list[int]], nest: Nest) -> I
     for memory, sources in loads.items():
         if table.memories[memory].in_order:
             continue  # ports limit it anyway
-        for source in sources:
+        for source, load in sources:
             ways = None
             for address, store in stores:
                 distance = carried_distance(table, address, source, nest)
                 if distance is None:
                     continue
-                ways = _Ways(body, graph.loads[source]) if ways is None else ways
+                ways = _Ways(body, load) if ways is None else ways
                 path = ways.path(store)
                 if path is None or not any(graph.kind[n] == STORE for n in path[:-1]):
                     continue  # a chain of values alone: it has been seen

@@ -30,6 +30,21 @@ def register_paths(body: Body) -> Sequence[tuple[int, int, list[int]]]:
     return found
 
 
+def conditional_paths(body: Body) -> list[tuple[int, int, list[int]]]:
+    """The same through what is stored to a register under a guard, behind what is stored always."""
+    graph = body.graph
+    found: list[tuple[int, int, list[int]]] = []
+    for address, conditional in graph.conditional.items():
+        start, value = graph.loads.get(address), conditional.value
+        if start is None or start not in body.carried or value in (-1, body.registers[address]):
+            continue
+        path = longest_path(graph, start, value)
+        if path:
+            states = sum(o.distance for n in path if (o := graph.operator[n]) is not None)
+            found.append((address, states, path))
+    return found
+
+
 def longest_path(graph: Graph, start: int, end: int, without: Collection[int] = ()) -> list[int]:
     """The operations after ``start`` up to ``end`` along the slowest chain; empty if none."""
     users = graph.users()

@@ -19,7 +19,7 @@ from qor_gnn.compose import function_latency
 from qor_gnn.from_tree import kernel_of_tree
 from qor_gnn.loops import Scope
 from qor_gnn.personality import Personality, allowed, personality
-from tests.support.qor_checks import bound_faults, open_faults
+from tests.support.qor_checks import OPEN, VITIS, bound_faults, interval_faults, open_faults
 from tests.support.qor_oracle import needed
 from tests.support.random_recurrences import random_directives, random_recurrence
 from weft import f32, i32
@@ -96,6 +96,57 @@ def test_the_oracle_counts_ports_of_banks() -> None:
     assert least(read, one_read, Partition("x", 1, "complete")) == 1
     assert least(read, one_read, Partition("x", 0, "block", 2)) == 3
     assert least(read, one_read, Unroll("i", 2), Partition("x", 0, "cyclic", 2)) == 3
+
+
+@weft.kernel
+def guarded(x: f32[16, 8], y: f32[1]):
+    s: f32 = 0.5
+    for i in range(16):
+        for j in range(8):
+            s = s + x[i, j]
+            if j % 2 == 0:
+                s = x[i, 7 - j] - s * x[i, j]
+    y[0] = s
+
+
+@weft.kernel
+def divided(x: f32[32], y: f32[1]):
+    s: f32 = 1.0
+    for i in range(32):
+        s = x[i] - s
+        if i > 4:
+            s = s / x[31 - i]
+    y[0] = s
+
+
+@weft.kernel
+def ended(x: f32[16, 8], y: f32[1]):
+    s: f32 = 0.5
+    for i in range(16):
+        for j in range(8):
+            s = s + x[i, j]
+        s = s * x[i, 0]
+    y[0] = s
+
+
+@pytest.mark.parametrize("tool", [*VITIS, *OPEN])
+@pytest.mark.parametrize(
+    ("kernel", "loop"), [(guarded, "j"), (divided, "i"), (ended, "j"), (rows, "c"), (away, "i")]
+)
+def test_intervals_are_no_less_than_the_oracle_asks_for(kernel, loop: str, tool: str) -> None:
+    """Also where a register is stored to under a guard, behind a store in every iteration."""
+    for steps in ((), (Unroll(loop, 2),), (Unroll(loop, 4),)):
+        schedule = Schedule((Pipeline(loop), *steps))
+        state = apply(kernel.program, schedule)
+        assert [*interval_faults(schedule, state, (tool,))] == []
+
+
+@pytest.mark.parametrize("first", [100, 120])
+def test_intervals_of_random_designs_are_no_less_than_needed(first: int) -> None:
+    for seed in range(first, first + 20):
+        program = random_recurrence(seed)
+        schedule, state = random_directives(random.Random(seed), program)
+        assert [*interval_faults(schedule, state)] == [], seed
 
 
 @pytest.mark.parametrize("first", [100, 110])
