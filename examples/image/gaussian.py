@@ -6,7 +6,7 @@ import weft
 from weft import f32
 
 SIZES = {
-    "mini": {"H": 16, "W": 18},
+    "mini": {"H": 16, "W": 24},
     "small": {"H": 64, "W": 96},
     "medium": {"H": 240, "W": 320},
     "large": {"H": 1080, "W": 1920},

@@ -16,7 +16,7 @@ KERNEL = """\
 import weft
 from weft import f32
 
-SIZES = {"mini": {"N": 4}, "small": {"N": 9}}
+SIZES = {"mini": {"N": 7}, "small": {"N": 9}}
 N = 16
 
 

@@ -22,7 +22,7 @@ def test_program(weft: Weft, kernels: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("size", "extent"), [("mini", 4), ("small", 9), ("N=5", 5), (" N = 7 ", 7)]
+    ("size", "extent"), [("mini", 7), ("small", 9), ("N=5", 5), (" N = 7 ", 7)]
 )
 def test_sizes(weft: Weft, kernels: Path, size: str, extent: int) -> None:
     done = weft("compile", f"{kernels}:axpy", "--emit", "program", "--size", size)

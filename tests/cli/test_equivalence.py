@@ -92,7 +92,6 @@ def test_a_fault_is_shown_with_what_proves_it(weft: Weft, kernels: Path) -> None
 
 
 def test_all_kernels_of_a_file(weft: Weft, kernels: Path) -> None:
-    kernels.write_text(kernels.read_text().replace('{"N": 4}', '{"N": 8}'))
     words = ["--equivalence", "--format", "csv", "--jobs", "1"]
     done = weft("verify", "--all", kernels, *words)
     assert done.code == 0, done.err

@@ -71,12 +71,12 @@ def test_values_for_kernels_that_capture_them(weft: Weft, kernels: Path) -> None
     text = kernels.read_text()
     before, copy = text.split("@weft.kernel\n")
     kernels.write_text(f"{before}@weft.kernel\n{copy.replace('N', '3')}")
-    done = weft("verify", "--all", kernels, "--size", "N=5", "--no-cxx", "--format", "json")
+    done = weft("verify", "--all", kernels, "--size", "N=8", "--no-cxx", "--format", "json")
     rows = json.loads(done.out)["rows"]
     assert [(r["kernel"], r["size"], r["status"]) for r in rows] == [
-        ("axpy", "N=5", "ok"), ("axpy", "N=5", "ok"), ("copy", "N=5", "skipped"),
+        ("axpy", "N=8", "ok"), ("axpy", "N=8", "ok"), ("copy", "N=8", "skipped"),
     ]  # fmt: skip
-    assert rows[2]["detail"] == "it has no size 'N=5'"
+    assert rows[2]["detail"] == "it has no size 'N=8'"
 
 
 @pytest.mark.parametrize(
