@@ -167,12 +167,17 @@ def estimate(
     Raises:
         WeftError: as `compile`, and W403, W450 to W452 for the device, the tool and the clock.
     """
+    from dataclasses import replace
+
     from dse.estimation import estimated, setting
+    from dse.outcomes import outcomes
     from dsl.kernel import schedule_of
 
     where = setting(tool, device, clock)
     sized = kernel.at(size)
-    return estimated(sized.program, schedule_of(sized, schedule), where, explain=explain).answer
+    found = estimated(sized.program, schedule_of(sized, schedule), where, explain=explain)
+    told = tuple(map(str, outcomes(found, thorough=explain)))
+    return replace(found.answer, directives=told)
 
 
 def export(

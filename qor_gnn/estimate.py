@@ -99,6 +99,8 @@ class QorEstimate:
     open backend what is expected after routing, above or below.
     ``sums`` is what LUT and FF were summed from, memories included, for predictors that fit them
     anew. ``region`` is the dataflow region, if it is one.
+    ``directives`` has what the tool makes of each directive that it does not do as it is written, where
+    that was asked for.
     """
 
     kernel: str
@@ -117,6 +119,7 @@ class QorEstimate:
     period_ns: float | None = None
     sums: Sums | None = field(default=None, compare=False, repr=False)
     region: RegionTime | None = None
+    directives: tuple[str, ...] = field(default=(), compare=False)
 
 
 def estimate(

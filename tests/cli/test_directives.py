@@ -204,3 +204,9 @@ def test_the_command_tells_in_every_form(weft: Weft, tmp_path: Path) -> None:
         "step": 'pipeline("k")',
         "text": "the tool unrolls j inside it completely, 8 copies of the body",
     }
+
+
+def test_python_is_told_the_same() -> None:
+    found = weft.estimate(around, Schedule((Pipeline("i"),)), tool=ZU9EG)
+    assert found.directives == tuple(said(around, ZU9EG, Pipeline("i")))
+    assert found.directives[0].startswith('pipeline("i"): the tool unrolls j inside it completely')
