@@ -198,7 +198,10 @@ class BindOp(StepBase):
 
 @dataclass(frozen=True, slots=True)
 class Interface(StepBase):
-    """Choose the interface of an argument: ``m_axi``, ``ap_memory``, ``bram``, ``s_axilite`` …"""
+    """Choose the interface of an argument: ``m_axi``, ``ap_memory``, ``bram``, ``s_axilite`` …
+
+    Through ``axis``, ``ap_fifo`` and ``ap_hs`` each element passes once, in the order of memory.
+    """
 
     kind = "interface"
     argument: str

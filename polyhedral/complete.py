@@ -91,11 +91,17 @@ def _check_processes(state: ScheduledScop, step: Dataflow) -> None:
                 help=f'distribute(["{second}"]) first gives it loops of its own',
             )
     if len(found) < 2:
-        names = found[0] if found else ()
-        more = f'distribute(["{names[-1]}"]) first makes another nest' if len(names) > 1 else None
         raise ScheduleError(
             "W226",
             "there is one process, and nothing that it could run beside",
             span=step.span,
-            help=more or "leave it out",
+            help=_more_processes(state, found[0] if found else ()),
         )
+
+
+def _more_processes(state: ScheduledScop, names: tuple[str, ...]) -> str:
+    if len({p.place[0] for p in state.pieces}) > 1:
+        return "leave statements out of the group: their nests are processes of their own"
+    if len(names) > 1:
+        return f'distribute(["{names[-1]}"]) first makes another nest, or leave it out'
+    return "leave it out"

@@ -353,3 +353,27 @@ def test_an_integer_kernel_has_no_operators_of_floats() -> None:
     with pytest.raises(ScheduleError) as caught:
         weft.compile(whole, builder.build())
     assert caught.value.help == "its operators are add"
+
+
+@pytest.mark.parametrize(
+    ("groups", "help_"),
+    [
+        ([["S0", "S1", "S2"]], "leave statements out of the group: their nests are processes"),
+        ([], 'distribute(["S1"]) first makes another nest, or leave it out'),
+    ],
+)
+def test_the_text_of_a_single_process(groups: list[list[str]], help_: str) -> None:
+    @weft.kernel
+    def single(A: f32[8], B: f32[8], C: f32[8]):
+        for i in range(8):
+            B[i] = A[i]
+            C[i] = A[i] + 1.0
+
+    kernel = stages if groups else single
+    builder = ScheduleBuilder()
+    builder.dataflow(groups)
+    with pytest.raises(ScheduleError) as caught:
+        weft.compile(kernel, builder.build())
+    text = caught.value.render()
+    assert "error[W226]: there is one process, and nothing that it could run beside" in text
+    assert help_ in text
