@@ -22,7 +22,19 @@ from fractions import Fraction
 from typing import Literal, overload
 
 from dsl.errors import LanguageError, Span
-from dsl.expr import Binary, BinaryOp, Cast, Compare, CompareOp, Const, Expr, Select, Unary, UnaryOp
+from dsl.expr import (
+    Binary,
+    BinaryOp,
+    Cast,
+    Compare,
+    CompareOp,
+    Const,
+    Expr,
+    Index,
+    Select,
+    Unary,
+    UnaryOp,
+)
 from dsl.literals import Number, Operand, const, fold_binary, fold_unary, literal_type, typed
 from dsl.numeric import compared, frac_of, is_exact, to_float, width_of
 from dsl.result_types import (
@@ -141,6 +153,8 @@ def shift(
     if isinstance(a.dtype, FixedType) and isinstance(b, Const) and isinstance(b.value, int):
         return _scaled(op, a, b.value, span)
     b = settled(b, span)
+    if isinstance(b, Index):  # no affine amount: its text must not be read as one of known range
+        b = Cast(b, IntType(32), span)
     if op is BinaryOp.SHR:
         a = settled(a, span)
     dtype = binary_type(op, a.dtype, b.dtype, span)

@@ -8,7 +8,7 @@ import islpy as isl
 
 from dsl.affine import Affine, FloorDiv
 from dsl.errors import LanguageError, Span
-from dsl.expr import Binary, BinaryOp, Const, Index, walk
+from dsl.expr import Binary, BinaryOp, Cast, Const, Index, walk
 from polyhedral.isl_text import affine_text, positional
 from polyhedral.scop import Statement
 
@@ -76,7 +76,10 @@ def _check_fits(
 
 
 def _check_shift(s: Statement, expr: Binary, ranges: Mapping[str, tuple[int, int]]) -> None:
-    match expr.rhs:
+    amount = expr.rhs
+    if isinstance(amount, Cast) and isinstance(amount.operand, Index):
+        amount = amount.operand
+    match amount:
         case Const(value=int(value)) if value < 0:
             other = BinaryOp.SHR if expr.op is BinaryOp.SHL else BinaryOp.SHL
             found, instead = f"{value}", f"shift the other way: {other.value} {-value}"

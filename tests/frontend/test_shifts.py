@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import weft
 from dsl.expr import Binary, BinaryOp, Cast, Expr, walk
 from dsl.pretty import pretty
 from dsl.shifts import Pending
@@ -166,3 +167,33 @@ def test_literals_beyond_every_float_are_written_and_read(kernel, value):
     text = f"@weft.kernel\ndef k(x: weft.u8[8], y: weft.i4096[8]):\n    y[0] = {value}\n"
     program = kernel(text).program
     assert kernel(pretty(program)).program == program
+
+
+def test_a_program_with_shifts_by_loop_variables_is_its_text(kernel):
+    """A builder does not know the loops of a term, the reader of the text does."""
+    p = weft.Program("k")
+    x, y = p.placeholder("x", weft.u8, (8,)), p.placeholder("y", weft.i64, (8,))
+    i, j = p.loops(i=8, j=3)
+    p.compute("a", (i,), into=y[i], value=(1 << i) + (x[i] << i) - (x[i] >> i + 1))
+    p.compute("b", (i, j), into=y[i], value=weft.select((x[i] >> j) & 1 == 1, -(y[i] << j), i << 3))
+    program = p.build()
+    reloaded = kernel(pretty(program)).program
+    assert reloaded == program
+    assert pretty(reloaded) == pretty(program)
+    found = np.zeros(8, np.int64)
+    kernel(pretty(program))(np.array(X, np.uint8), found)
+    want = [(1 << i) + (v << i) - (v >> i + 1) for i, v in enumerate(X)]
+    for i, v in enumerate(X):
+        for j in range(3):
+            want[i] = -(want[i] << j) if (v >> j) & 1 else i << 3
+    assert found.tolist() == want
+
+
+@pytest.mark.parametrize("amount", ["i - 3", "3 - i"])
+def test_negative_amounts_of_loop_variables_are_refused(kernel, amount):
+    text = (
+        f"@weft.kernel\ndef k(y: i32[8]):\n    for i in range(8):\n        y[i] = 5 << {amount}\n"
+    )
+    with pytest.raises(weft.LanguageError) as caught:
+        _ = compile_design(kernel(text).program).hls_cpp
+    assert caught.value.code == "W163"
