@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import product
 
 import islpy as isl
 
@@ -40,16 +41,18 @@ def carried(state: ScheduledScop, statements: frozenset[str]) -> tuple[Carried, 
     they may be reassociated: one iteration still waits for another's sum.
     """
     order = memory_order(state.scop)
-    known = [(key, pairs, False) for key, pairs in order.pairs.items()]
-    known += [((index, index), pairs, True) for index, pairs in order.reductions.items()]
+    wanted = sorted(order.names[name] for name in statements)
+    known = [(key, order.pairs[key], False) for key in _within(order.pairs, wanted)]
+    known += [((k, k), order.reductions[k], True) for k in wanted if k in order.reductions]
     found: dict[_Key, int] = {}
     for key, pairs, reduction in known:
-        for own, levels in _each(state, statements, key, pairs, reduction):
+        for own, levels in _each(state, key, pairs, reduction):
             found[own] = min(levels[0], found.get(own, levels[0]))
     flows: dict[_Key, tuple[int, ...]] = {}
-    for dependence in _flows(state.scop):
-        key = (dependence.source.index, dependence.sink.index)
-        for own, levels in _each(state, statements, key, dependence.pairs, dependence.reduction):
+    every = _flows(state.scop)
+    direct = [(ends, d) for ends in _within(every, wanted) for d in every[ends]]
+    for ends, dependence in direct:
+        for own, levels in _each(state, ends, dependence.pairs, dependence.reduction):
             flows[own] = tuple(map(min, zip(levels, flows.get(own, levels), strict=True)))
     return tuple(
         Carried(*own[:3], distance, own[3], flows.get(own, ())) for own, distance in found.items()
@@ -57,17 +60,30 @@ def carried(state: ScheduledScop, statements: frozenset[str]) -> tuple[Carried, 
 
 
 _Key = tuple[str, str, LoopId, bool]
+_Ends = tuple[int, int]
+"""Statements by index: what runs first, and what has to run later."""
 
 
 @lru_cache(maxsize=64)
-def _flows(scop: Scop) -> tuple[Dependence, ...]:
-    """From each value to what reads it, computed once a program."""
-    return tuple(d for d in dependences(scop) if d.kind is DepKind.FLOW)
+def _flows(scop: Scop) -> dict[_Ends, list[Dependence]]:
+    """From each value to what reads it, by both statements, computed once a program."""
+    found: dict[_Ends, list[Dependence]] = {}
+    for d in dependences(scop):
+        if d.kind is DepKind.FLOW:
+            found.setdefault((d.source.index, d.sink.index), []).append(d)
+    return found
+
+
+def _within(known: Mapping[_Ends, object], wanted: Sequence[int]) -> Iterator[_Ends]:
+    """The pairs of statements among those wanted: a large program has few in a nest, of many."""
+    if len(wanted) ** 2 > len(known):
+        inside = frozenset(wanted)
+        return (key for key in known if inside.issuperset(key))
+    return (key for key in product(wanted, wanted) if key in known)
 
 
 def _each(
     state: ScheduledScop,
-    statements: frozenset[str],
     ends: tuple[int, int],
     pairs: isl.Map,
     reduction: bool,
@@ -76,8 +92,6 @@ def _each(
     distances along it and the shared loops inside it.
     """
     source, sink = (state.scop.statements[k].name for k in ends)
-    if not statements.issuperset((source, sink)):
-        return
     for p in state.of_statement(source):
         for q in state.of_statement(sink):
             for level, distances in _levels(pairs, p, q):

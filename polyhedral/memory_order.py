@@ -16,7 +16,7 @@ from functools import cached_property, lru_cache
 import islpy as isl
 
 from dsl.expr import Access
-from polyhedral.isl_text import dims, map_of
+from polyhedral.isl_text import dims
 from polyhedral.scop import Scop, Statement, common_loops, reduction_access
 
 Key = tuple[int, int]
@@ -129,17 +129,27 @@ def _ordered(
 def program_order(source: Statement, sink: Statement) -> isl.Map | None:
     """All pairs of iterations where the source's runs first; None where none can."""
     shared = common_loops(source, sink)
-    x, y = dims(len(source.loops), "x"), dims(len(sink.loops), "y")
-    cases: list[str] = []
-    for k in range(shared):
-        equal = [f"{x[m]} = {y[m]}" for m in range(k)]
-        relation = "<" if source.loops[k].step > 0 else ">"
-        cases.append(" and ".join([*equal, f"{x[k]} {relation} {y[k]}"]))
-    if source is not sink and source.place[shared] < sink.place[shared]:
-        cases.append(" and ".join(f"{x[m]} = {y[m]}" for m in range(shared)) or "true")
-    if not cases:
+    tie = source is not sink and source.place[shared] < sink.place[shared]
+    if not (shared or tie):
         return None
-    text = " or ".join(f"({case})" for case in cases)
-    return map_of(
-        f"{{ s{source.index}[{', '.join(x)}] -> s{sink.index}[{', '.join(y)}] : {text} }}"
+    ascending = tuple(loop.step > 0 for loop in source.loops[:shared])
+    before = _before(len(source.loops), len(sink.loops), ascending, tie)
+    return before.set_tuple_name(isl.dim_type.in_, f"s{source.index}").set_tuple_name(
+        isl.dim_type.out, f"s{sink.index}"
     )
+
+
+@lru_cache(maxsize=1024)
+def _before(mine: int, others: int, ascending: tuple[bool, ...], tie: bool) -> isl.Map:
+    """Pairs of iterations in order by the loops that two statements share, those first which step
+    up; ``tie`` allows the same iteration of all of these.
+    """
+    x, y = dims(mine, "x"), dims(others, "y")
+    cases: list[str] = []
+    for k, up in enumerate(ascending):
+        equal = [f"{x[m]} = {y[m]}" for m in range(k)]
+        cases.append(" and ".join([*equal, f"{x[k]} {'<' if up else '>'} {y[k]}"]))
+    if tie:
+        cases.append(" and ".join(f"{x[m]} = {y[m]}" for m in range(len(ascending))) or "true")
+    text = " or ".join(f"({case})" for case in cases)
+    return isl.Map(f"{{ [{', '.join(x)}] -> [{', '.join(y)}] : {text} }}")

@@ -49,18 +49,12 @@ def nests(state: ScheduledScop, context: Context) -> tuple[Nest, ...]:
 
 
 def groups(state: ScheduledScop) -> list[list[Piece]]:
-    """Pieces that share all their loops, in execution order."""
-    found: list[list[Piece]] = []
-    for piece in state.pieces:
-        depth = len(piece.dims)
-        for group in found:
-            other = group[0]
-            if depth and len(other.dims) == depth == shared_levels(piece, other):
-                group.append(piece)
-                break
-        else:
-            found.append([piece])
-    return found
+    """Pieces that share all their loops, in execution order of the first of each."""
+    found: dict[object, list[Piece]] = {}
+    for n, piece in enumerate(state.pieces):
+        # Those that share all loops have one place but for the last entry, within the innermost.
+        found.setdefault(piece.place[:-1] if piece.dims else n, []).append(piece)
+    return list(found.values())
 
 
 def _own(state: ScheduledScop, group: Sequence[Piece]) -> int:

@@ -16,12 +16,16 @@ from dse.space.banks import demand, port_interval
 from dse.space.cost import cost, dsp_of, stages
 from dse.space.factors import factors
 from dse.space.nest import Order
+from dse.space.orders import groups
 from dse.space.space import Choice, Point, Space, space_of
 from dse.strategies.ladder import vectors
 from dsl.loader import load_kernels
+from dsl.schedule import Schedule
 from dsl.steps import Distribute, Partition, Reorder, Skew
+from polyhedral.legality import shared_levels
 from polyhedral.schedule import apply
 from qor_gnn.personality import personality
+from tests.support.random_programs import random_program
 from weft import f32
 
 TOOL = personality("vitis-2022.1-zu9eg-10ns")
@@ -275,3 +279,17 @@ def test_a_loop_that_runs_once_is_not_the_one_that_is_pipelined(kernel):
                 apply(kernel.program, schedule)
                 tried += 1
     assert tried > 2
+
+
+def test_pieces_of_one_nest_are_those_that_share_all_its_loops():
+    for seed in range(60):
+        state = apply(random_program(seed), Schedule())
+        found = groups(state)
+        assert sorted(id(p) for g in found for p in g) == sorted(map(id, state.pieces))
+        for n, group in enumerate(found):
+            depth = len(group[0].dims)
+            assert all(len(p.dims) == depth == shared_levels(group[0], p) for p in group[1:])
+            assert depth or len(group) == 1
+            for other in found[:n]:
+                apart = len(other[0].dims) != depth or shared_levels(group[0], other[0]) < depth
+                assert apart or not depth
