@@ -10,6 +10,7 @@ i:
     j_0:
       for (int j_0 = 0; j_0 < 24; ++j_0) {
 #pragma HLS pipeline II=2
+#pragma HLS dependence variable=B type=inter direction=RAW distance=24 true
       j_1:
         for (int j_1 = 0; j_1 < 10; ++j_1) {
 #pragma HLS unroll
