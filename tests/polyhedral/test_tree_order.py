@@ -11,16 +11,18 @@ import pytest
 import weft
 from backends.verify import verify
 from dsl.affine import Affine, Constraint
+from dsl.errors import IRError
 from dsl.program import Program
 from dsl.schedule import Schedule, ScheduleBuilder
 from polyhedral.codegen import loop_tree
 from polyhedral.coverage import covers
 from polyhedral.looptree import Instance, LoopTree, TreeGuard, TreeLoop, TreeNode
+from polyhedral.nest_ast import Style
 from polyhedral.schedule import apply
-from polyhedral.scheduled import ScheduledScop
+from polyhedral.scheduled import ScheduledScop, build
 from polyhedral.tree_order import prove_order
 from tests.support.oracle import Oracle
-from tests.support.profiles import FAST
+from tests.support.profiles import CONTROL, FAST
 from tests.support.random_programs import random_program
 from tests.support.random_schedules import random_walk
 from weft import f32, i32
@@ -28,15 +30,30 @@ from weft import f32, i32
 
 @weft.kernel
 def components(x: i32[1]):
-    for a in range(3):
+    for a0 in range(3):
         x[0] = x[0] * 3 + 1
-        for d in range(3):
-            if d % 2 == 0:
+        x[0] = x[0] * 3 + 2
+        for d3 in range(3):
+            if d3 % 2 == 0:
                 x[0] = x[0] * 3 + 3
-            if d % 2 == 0 and a > 1:
+            if d3 % 2 == 0 and a0 > 1:
                 x[0] = x[0] * 3 + 4
             else:
                 x[0] = x[0] * 3 + 5
+
+
+@weft.kernel
+def diagonals(x: i32[1]):
+    for a in range(4):
+        for d in range(3, -1, -1):
+            if (a + d) % 2 == 1:
+                x[0] = x[0] * 3 + 1
+            else:
+                x[0] = x[0] * 3 + 2
+            if (a + d) % 2 == 1 or a <= 2:
+                x[0] = x[0] * 3 + 3
+            else:
+                x[0] = x[0] * 3 + 4
 
 
 @weft.kernel
@@ -72,9 +89,21 @@ def unions(x: i32[2]):
                 x[0] = x[0] * 3 + 3
 
 
-@pytest.mark.parametrize("kernel", [components, branches, unions], ids=lambda k: k.program.name)
+@pytest.mark.parametrize(
+    "kernel", [components, diagonals, branches, unions], ids=lambda k: k.program.name
+)
 def test_every_change_of_order_would_show(kernel: weft.Kernel) -> None:
     assert verify(kernel.program, Schedule()).ok
+
+
+@pytest.mark.parametrize(
+    "program", [components.program, diagonals.program, random_program(6191, CONTROL)]
+)
+def test_what_isl_shifts_is_built_another_way(program: Program) -> None:
+    state = build(program)
+    with pytest.raises(IRError, match="W314"):
+        loop_tree(state, (Style.EXACT,))
+    assert not list(Oracle(program).tree_faults(loop_tree(state)))
 
 
 def test_unrolled_parities_under_schedules() -> None:
