@@ -26,11 +26,11 @@ from backends.rtl.area.timing import paths
 from backends.rtl.ir.module import Module
 from backends.rtl.synth import SynthOptions, rtl_of
 from backends.rtl.wrap.host import host_wrapper
-from dse.labels.dataset import Dataset
+from dse.labels.dataset import Dataset, Named
 from dse.labels.open_examples import unusable
-from dse.labels.variants import Subject
-from dsl.kernel import Kernel
+from dsl.program import Program
 from dsl.schedule import Schedule
+from dsl.stored.read import program_of_data
 from mlir_passes.pipeline import compile_design
 from qor_gnn.calibrate import non_negative
 
@@ -53,16 +53,16 @@ class Routed:
 
 
 @cache
-def _kernel(subject: Subject) -> Kernel:
-    """A kernel of this repository: its file is run."""
-    return subject.load()
+def _program(named: Named) -> Program:
+    """A program of the dataset."""
+    return program_of_data(Dataset(DATASET).programs()[named], " ".join(named))
 
 
 def module_of(row: dict[str, str]) -> Module:
     """What was routed for a line of a dataset: the kernel, memories of its arguments and a host bus."""
-    kernel = _kernel(Subject(str(ROOT / row["file"]), row["kernel"], row["size"], row["dtype"]))
+    program = _program((row["file"], row["kernel"], row["size"], row["dtype"]))
     schedule = Schedule.from_json(row["schedule"])
-    design = compile_design(kernel.program, schedule)
+    design = compile_design(program, schedule)
     options = SynthOptions(period_ns=float(row["clock_ns"]), bram_latency=int(row["read_latency"]))
     return host_wrapper(rtl_of(design.module, schedule, options)).module
 

@@ -130,7 +130,7 @@ class Dataset:
         known = self.programs()
         fresh: list[str] = []
         for named, program in programs.items():
-            data = program_data(program, places=False)
+            data = program_data(program)
             if named not in known:
                 row = dict(zip(_OF, named, strict=True))
                 fresh.append(json.dumps({**row, "program": data}, separators=(",", ":")) + "\n")

@@ -1,4 +1,4 @@
-"""The dataset in the repository: its lines are of the kernels and of the backend as they are now."""
+"""The dataset in the repository: its lines are of its programs and of the backend as it is now."""
 
 import hashlib
 from pathlib import Path
@@ -7,14 +7,15 @@ import pytest
 
 from dse.estimation import estimated, setting
 from dse.labels.dataset import Dataset
-from dse.labels.variants import Subject
+from dsl.program import Program
 from dsl.schedule import Schedule
 from dsl.stored.read import program_of_data
 from mlir_passes.pipeline import compile_design
 from qor_gnn.open_personality import NAME as TOOL
-from tests.rtl.dataset_programs import FOLDER, programs
 
 ROOT = Path(__file__).resolve().parents[2]
+FOLDER = ROOT / "qor_gnn/datasets/open-ecp5"
+PROGRAMS = Dataset(FOLDER).programs()
 ROWS = list(Dataset(FOLDER).rows())
 ROUTED = [row for row in ROWS if row["outcome"] == "ok"]
 SAMPLE = sorted(ROUTED, key=lambda row: row["id"])[:: max(1, len(ROUTED) // 12)]
@@ -29,21 +30,24 @@ def test_every_design_is_there_once_with_its_figures():
         assert not Path(row["file"]).is_absolute()
 
 
-def test_the_programs_are_those_of_the_kernels_as_they_are_now():
-    stored = Dataset(FOLDER).programs()
-    now = programs()
-    assert stored.keys() == now.keys()
-    for named, program in now.items():  # if not: python -m tests.rtl.dataset_programs
-        assert program_of_data(stored[named], str(named)) == program
+def program_of(row: dict[str, str]) -> Program:
+    named = (row["file"], row["kernel"], row["size"], row["dtype"])
+    return program_of_data(PROGRAMS[named], " ".join(named))
+
+
+def test_every_line_has_its_program():
+    assert {(r["file"], r["kernel"], r["size"], r["dtype"]) for r in ROWS} == PROGRAMS.keys()
+    for named, data in PROGRAMS.items():
+        assert program_of_data(data, str(named)).name == named[1]
 
 
 @pytest.mark.parametrize("row", SAMPLE, ids=lambda row: row["id"])
 def test_a_line_is_of_the_design_that_is_made_today(row):
-    kernel = Subject(str(ROOT / row["file"]), row["kernel"], row["size"], row["dtype"]).load()
+    program = program_of(row)
     schedule = Schedule.from_json(row["schedule"])
-    level3 = compile_design(kernel.program, schedule).affine
+    level3 = compile_design(program, schedule).affine
     assert hashlib.sha256(level3.encode()).hexdigest()[:16] == row["id"]
-    answer = estimated(kernel.program, schedule, setting(TOOL)).answer
+    answer = estimated(program, schedule, setting(TOOL)).answer
     assert answer.latency.average == float(row["cycles"])
     assert answer.bram18 == int(row["bram"])
     assert answer.lut == pytest.approx(float(row["lut"]), rel=0.5)
