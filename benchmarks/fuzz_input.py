@@ -43,7 +43,9 @@ MEMORY = 8 << 30
 """Bytes of addresses: LLVM and OpenBLAS reserve some that they never touch."""
 REPORTS = 60
 FINE = (0, 1, 2, 3)
-_MESSAGE = re.compile(r"error\[W\d+\]|Usage:|Error:|differ|does not fit|no design|nothing", re.I)
+_MESSAGE = re.compile(
+    r"error\[W\d+\]|Usage:|Error:|differ|does not fit|no design|nothing|infinite or NaN", re.I
+)
 
 
 @dataclass(frozen=True, slots=True)

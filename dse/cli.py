@@ -6,6 +6,7 @@ Exit codes: 0 done; 1 an error in the user's program or input, or a mismatch fou
 
 from __future__ import annotations
 
+import errno
 import importlib
 import os
 import sys
@@ -16,6 +17,7 @@ import click
 
 from dse import console
 from dsl.errors import InputError, WeftError, did_you_mean
+from dsl.shown import shown
 
 # Name: the line in the list of commands. The command is `command` in dse/commands/<name>.py.
 COMMANDS = {
@@ -120,10 +122,31 @@ def run(arguments: Sequence[str]) -> int:
         # Whoever read our output has gone. Python's own flush at exit must not fail as well.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return ERROR
+    except MemoryError as error:
+        console.show_error(_out_of_memory(error))
+        return ERROR
+    except OSError as error:
+        if error.errno != errno.ENAMETOOLONG:
+            console.show_internal_error(error)
+            return INTERNAL
+        console.show_error(
+            InputError("W502", f"no file has a name as long as {shown(error.filename)}")
+        )
+        return ERROR
     except Exception as error:  # noqa: BLE001 - the outermost frame: the last place to be polite
         console.show_internal_error(error)
         return INTERNAL
     return code if isinstance(code, int) else 0
+
+
+def _out_of_memory(error: MemoryError) -> WeftError:
+    """Arrays that are as large as they are said to be are the user's: they may not fit here."""
+    why = f": {error}" if str(error) else ""
+    return InputError(
+        "W116",
+        f"this needs more memory than there is{why}",
+        help="take a smaller size of the kernel, as with --size N=64",
+    )
 
 
 def main() -> None:

@@ -18,6 +18,7 @@ CODES: dict[str, str] = {
     "W113": "a captured object that is no number, table, type or kernel",
     "W114": "a constant expression without a value",
     "W115": "a call of weft.Program with an argument that it does not have, or that does not fit",
+    "W116": "arrays or a design that need more memory than there is",
     "W120": "an operator that is not defined for these types",
     "W121": "a division of integers by '/'",
     "W122": "a literal without an exact fixed-point type",

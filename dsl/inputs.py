@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -196,6 +197,10 @@ def _check_range(array: Array, values: NDArray[Any]) -> None:
 # --------------------------------------------------------------------------------------- random
 
 
+_MOST_ELEMENTS = 2**36
+"""Half a terabyte of integers: NumPy itself refuses more in other ways than for want of memory."""
+
+
 def random_inputs(program: Program, seed: int = 0) -> dict[str, Value]:
     """Random values for all arguments; the same for the same program and seed.
 
@@ -208,6 +213,8 @@ def random_inputs(program: Program, seed: int = 0) -> dict[str, Value]:
     small, positive = _roles(program)
     values: dict[str, Value] = {}
     for array in program.arguments:
+        if prod(array.shape) > _MOST_ELEMENTS:
+            raise MemoryError(f"{array.name} has {prod(array.shape):,} elements")
         if isinstance(array.dtype, FloatType):
             found = _random_floats(array, array.dtype, array.name in small | positive, rng)
         elif array.name in small and not isinstance(array.dtype, FixedType):

@@ -1,0 +1,35 @@
+"""What a machine cannot do is an error of the command line with a code, not a fault of Weft."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dse import cli
+
+AXPY = f"{Path(__file__).resolve().parents[2]}/examples/tutorial/axpy.py:axpy"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["compile", "x" * 5000 + ".py:k"],
+        ["verify", "--all", "x" * 5000],
+        ["explore", AXPY, "--out", "x" * 5000, "--trials", "2"],
+    ],
+)
+def test_names_that_no_file_has(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.run(arguments) == 1
+    assert "error[W502]: no file has a name as long as 'xxx" in capsys.readouterr().err
+
+
+def test_more_memory_than_there_is(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    file = tmp_path / "k.py"
+    file.write_text(
+        "import weft\n\n\n@weft.kernel\ndef k(A: weft.f64[2000000000, 2000000000]):\n    A[0, 0] = 1.0\n"
+    )
+    assert cli.run(["verify", f"{file}:k", "--no-cxx"]) == 1
+    text = capsys.readouterr().err
+    assert "error[W116]: this needs more memory than there is" in text
+    assert text.rstrip().endswith("help: take a smaller size of the kernel, as with --size N=64")
