@@ -67,13 +67,14 @@ class _Prover:
         All instances below agree on ``place[:level]`` and ``time[:level]``, and the latter are
         expressions of the loops around.
         """
-        below = [list(runs_of((node,), around)) for node in nodes]
-        for node, runs in zip(nodes, below, strict=True):
+        found = [(node, list(runs_of((node,), around))) for node in nodes]
+        held = [(node, runs) for node, runs in found if runs]  # isl also makes empty guards
+        for node, runs in held:
             self._inside(node, runs, around, level)
-        for group in _groups(below, level):
+        for group in _groups([runs for _, runs in held], level):
             for n, j in enumerate(group):
                 for i in group[:n]:
-                    self._follow((nodes[i], below[i]), (nodes[j], below[j]), around, level)
+                    self._follow(held[i], held[j], around, level)
 
     def _inside(self, node: TreeNode, runs: list[Run], around: Around, level: int) -> None:
         match node:

@@ -10,8 +10,10 @@ import pytest
 
 import weft
 from backends.verify import verify
+from dsl import interp
 from dsl.affine import Affine, Constraint
 from dsl.errors import IRError
+from dsl.inputs import random_inputs
 from dsl.program import Program
 from dsl.schedule import Schedule, ScheduleBuilder
 from polyhedral.codegen import loop_tree
@@ -25,6 +27,7 @@ from tests.support.oracle import Oracle
 from tests.support.profiles import CONTROL, FAST
 from tests.support.random_programs import random_program
 from tests.support.random_schedules import random_walk
+from tests.support.tree_interp import run_tree
 from weft import f32, i32
 
 
@@ -271,3 +274,21 @@ def test_what_is_accepted_is_right(first: int) -> None:
                 )
     assert verdicts[True] > 3
     assert verdicts[False] > 10
+
+
+@weft.kernel
+def two_ways(A: i32[12]):
+    for i in range(1, 4):
+        for j in range(2):
+            if j == 0 and i // 2 == 0:
+                A[0] = 1
+            else:
+                A[0] = 2
+
+
+def test_a_guard_around_nothing_has_no_order() -> None:
+    schedule = ScheduleBuilder().split("S1.j", 2, tail="guard").shift("S1", "j_1", -1).build()
+    tree = loop_tree(apply(two_ways.program, schedule))
+    inputs = random_inputs(two_ways.program, 0)
+    right = interp.run(two_ways.program, inputs)
+    assert (run_tree(tree, inputs)["A"] == right["A"]).all()
