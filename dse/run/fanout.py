@@ -6,6 +6,7 @@ gives back without a result could not be done where it was tried and is to be be
 
 from __future__ import annotations
 
+import importlib
 import math
 import signal
 import time
@@ -89,6 +90,8 @@ def within(seconds: float, job: Job) -> Result:
     def late(*_: object) -> None:
         raise TimeoutError
 
+    # Native modules that an exception stops while they are loaded crash when they are loaded again.
+    importlib.import_module("mlir_passes.provider")
     before = signal.signal(signal.SIGALRM, late)
     signal.setitimer(signal.ITIMER_REAL, seconds)
     try:

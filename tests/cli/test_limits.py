@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -33,3 +35,11 @@ def test_more_memory_than_there_is(capsys: pytest.CaptureFixture[str], tmp_path:
     text = capsys.readouterr().err
     assert "error[W116]: this needs more memory than there is" in text
     assert text.rstrip().endswith("help: take a smaller size of the kernel, as with --size N=64")
+
+
+def test_a_time_limit_while_native_modules_are_loaded(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "weft", "explore", AXPY, "--trials", "2", "--timeout", "0.1"]
+    done = subprocess.run(
+        [*command, "--out", str(tmp_path / "run")], capture_output=True, timeout=300
+    )
+    assert done.returncode in (0, 1, 3), done.stderr  # and not by a signal
