@@ -120,7 +120,6 @@ def loop_body(graph: Graph, personality: Personality, variables: tuple[str, ...]
     body = Body(graph, personality, variables)
     moving = frozenset(variables)
     body.registers = promotable(graph, moving)
-    body.carried = {graph.loads[a] for a in body.registers if a in graph.loads}
     _hoist(body, moving)
     return _finished(body)
 
@@ -140,7 +139,8 @@ def _hoist(body: Body, moving: frozenset[str]) -> None:
     out = body.kept_out
     invariant: list[bool] = []
     for n, kind in enumerate(graph.kind):
-        if n in body.carried:
+        if kind == LOAD and graph.address[n] in body.registers:
+            body.carried.add(n)
             out.append(True)
             invariant.append(False)
             continue

@@ -10,7 +10,7 @@ from qor_gnn.body import Body
 from qor_gnn.carried import Nest, carried_distance, dissolved
 from qor_gnn.graph import LOAD, STORE, Graph, When
 from qor_gnn.joint_cycles import Turn, joint_cycles
-from qor_gnn.paths import conditional_paths, longest_path, register_paths
+from qor_gnn.paths import conditional_paths, loads_of, longest_path, register_paths
 from qor_gnn.reasons import Limit, PortLimit, Recurrence, Requested
 from qor_gnn.row_cycles import row_cycles
 
@@ -94,9 +94,8 @@ def cycles(body: Body, nest: Nest) -> list[Cycle]:
         delay = max(1, states - closing) if len(path) == 1 else states + _turning(body, path)
         found.append(Cycle(address, tuple(path), delay, 1, "register"))
     for address, value in body.registers.items():
-        load = body.graph.loads.get(address, -1)
-        if value >= 0 and load in body.carried:
-            turns.append(Turn(value, load, -closing, 1))
+        if value >= 0:
+            turns += [Turn(value, load, -closing, 1) for load in loads_of(body, address)]
     found += _memory_cycles(body, nest, turns)
     for row in row_cycles(body, nest):
         delay = row.states + _around_memory(body, row.source, row.stored, row.distance)

@@ -13,36 +13,38 @@ def register_paths(body: Body) -> Sequence[tuple[int, int, list[int]]]:
     """For each register the states of its longest cycle and the operations on it, in order."""
     if body.chains is not None:
         return body.chains
-    found: list[tuple[int, int, list[int]]] = []
-    graph = body.graph
-    for address, value in body.registers.items():
-        start = graph.loads.get(address)
-        if start is None or start not in body.carried or value < 0:
-            continue
-        path = longest_path(graph, start, value)
-        if path:
-            states = 0
-            for n in path:
-                operator = graph.operator[n]
-                states += operator.distance if operator is not None else 0
-            found.append((address, states, path))
-    body.chains = found
-    return found
+    found = [_register_path(body, a, value) for a, value in body.registers.items() if value >= 0]
+    body.chains = [one for one in found if one is not None]
+    return body.chains
 
 
 def conditional_paths(body: Body) -> list[tuple[int, int, list[int]]]:
     """The same through what is stored to a register under a guard, behind what is stored always."""
-    graph = body.graph
-    found: list[tuple[int, int, list[int]]] = []
-    for address, conditional in graph.conditional.items():
-        start, value = graph.loads.get(address), conditional.value
-        if start is None or start not in body.carried or value in (-1, body.registers[address]):
-            continue
-        path = longest_path(graph, start, value)
-        if path:
+    guarded = body.graph.conditional.items()
+    found = [
+        _register_path(body, address, conditional.value)
+        for address, conditional in guarded
+        if address in body.registers and conditional.value not in (-1, body.registers[address])
+    ]
+    return [one for one in found if one is not None]
+
+
+def loads_of(body: Body, address: int) -> list[int]:
+    """The loads of a register's old value, in program order: several where the tool loads it again
+    behind a store to another element.
+    """
+    return sorted(n for n in body.carried if body.graph.address[n] == address)
+
+
+def _register_path(body: Body, address: int, value: int) -> tuple[int, int, list[int]] | None:
+    """From the register's old value, each time that it is loaded, to a value that it gets."""
+    graph, best = body.graph, None
+    for start in loads_of(body, address):
+        if path := longest_path(graph, start, value):
             states = sum(o.distance for n in path if (o := graph.operator[n]) is not None)
-            found.append((address, states, path))
-    return found
+            if best is None or states > best[1]:
+                best = address, states, path
+    return best
 
 
 def longest_path(graph: Graph, start: int, end: int, without: Collection[int] = ()) -> list[int]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from qor_gnn.body import Body
 from qor_gnn.graph import LOAD, STORE
 from qor_gnn.interval import Cycle, limits
+from qor_gnn.paths import loads_of
 from qor_gnn.reasons import Conflict, Limit
 from qor_gnn.scheduling import Times, modulo_schedule
 
@@ -193,8 +194,8 @@ def _closes(body: Body, times: Times, cycle: Cycle, interval: int) -> bool:
     operator = graph.operator[end]
     assert operator is not None
     if cycle.through == "register":
-        source = graph.loads[cycle.address]
-        users = [start[n] for n in graph.users()[source] if n in start]
+        loads = loads_of(body, cycle.address)
+        users = [start[n] for load in loads for n in graph.users()[load] if n in start]
         if not users:
             return True
         saved = body.personality.rules.closing if len(cycle.path) == 1 else 0
