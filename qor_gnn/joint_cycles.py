@@ -111,10 +111,13 @@ class _Search:
             for d in self.inputs[n]:
                 if d in states and (best < 0 or states[d] > states[best]):
                     best = d
-            if best >= 0:
-                operator = operators[n]
-                assert operator is not None
-                states[n], before[n] = states[best] + operator.distance, best
+            if best < 0:
+                continue
+            operator = operators[n]
+            assert operator is not None
+            there = states[best] + operator.distance
+            if there > states.get(n, -1):  # only what is later makes a cycle that is too slow
+                states[n], before[n] = there, best
 
     def _cycle(self, at: int, before: dict[int, int], by: dict[int, Turn]) -> Joint:
         """The cycle that a load which comes later and later is on, or behind."""
