@@ -1,6 +1,7 @@
 """Folders and disks that cannot be written end in an error that says which, and block nothing."""
 
 import os
+import resource
 from pathlib import Path
 
 import pytest
@@ -75,12 +76,22 @@ def test_a_full_disk(tmp_path):
     run.close()
 
 
-@needs_full
-def test_a_full_disk_leaves_no_part_of_a_file(tmp_path):
-    (tmp_path / f".file.{os.getpid()}").symlink_to(FULL)
-    with pytest.raises(InputError, match=r"cannot write .*file: No space left"):
-        write_whole(tmp_path / "file", "text")
+def test_what_cannot_be_written_whole_leaves_no_part_of_a_file(tmp_path):
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (2, hard))  # the third byte has no room
+    try:
+        with pytest.raises(InputError, match=r"cannot write .*file: File too large"):
+            write_whole(tmp_path / "file", "text")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert not list(tmp_path.iterdir())
+
+
+@needs_full
+def test_a_link_in_the_place_of_a_file_that_is_being_written_is_not_followed(tmp_path):
+    (tmp_path / f".file.{os.getpid()}").symlink_to(FULL)
+    write_whole(tmp_path / "file", "text")
+    assert (tmp_path / "file").read_text(encoding="utf-8") == "text"
 
 
 def test_a_journal_that_cannot_be_locked(tmp_path):
