@@ -246,11 +246,9 @@ def _verdict(loop: LoopEstimate) -> str:
 
 
 def _suggested(before: QorEstimate, s: Suggestion, style: Style) -> str:
-    now = s.answer
-    lines = [
-        f"  would help: latency {before.latency.average:,.0f} -> {now.latency.average:,.0f} "
-        f"({before.latency.average / now.latency.average:.3g}x), {_changes(before, now)}"
-    ]
+    old, new = before.latency.average, s.answer.latency.average
+    times = f" ({old / new:.3g}x)" if new else ""  # a design without states has no latency
+    lines = [f"  would help: latency {old:,.0f} -> {new:,.0f}{times}, {_changes(before, s.answer)}"]
     lines += [style.code(f"    {line}") for line in s.python]
     return "\n".join(lines)
 

@@ -256,10 +256,10 @@ def loops_in(nodes: tuple[Node, ...]) -> tuple[Loop, ...]:
 
 
 def accesses_in(nodes: tuple[Node, ...]) -> Iterator[Access]:
-    """Every access of every statement below, in execution order."""
+    """Every element that a statement below loads or stores, in execution order."""
     for node in walk(nodes):
         if isinstance(node, Statement):
-            yield from (op.access for op in node.ops if op.access is not None)
+            yield from (o.access for o in node.ops if o.kind == "load" and o.access is not None)
             yield node.target
 
 

@@ -296,9 +296,10 @@ def test_older_projects_ask_for_the_kernel(place, source):
 @needs_gnn
 def test_datasets_are_read_as_data(place, source):
     file = source.rpartition(":")[0]
-    for name in ("designs.csv", "programs.jsonl"):
-        path = place.path / "labels" / name
-        path.write_text(path.read_text().replace("kernel.py", file))
+    designs, programs = (place.path / "labels" / n for n in ("designs.csv", "programs.jsonl"))
+    designs.write_text(designs.read_text().replace("kernel.py", file))
+    lines = [json.loads(line) | {"file": file} for line in programs.read_text().splitlines()]
+    programs.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
     evaluate(place, "labels", "--jobs", "2", code=0)
     (place.path / "labels/programs.jsonl").unlink()
     said = evaluate(place, "labels", code=1)
