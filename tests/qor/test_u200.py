@@ -276,6 +276,6 @@ def test_the_cases_of_a_condition_exclude_each_other() -> None:
 
 
 def test_schedule_steps_address_loops_by_label(converted) -> None:
-    schedule = Directives.parse("L0:pipeline;L2:unroll=4").schedule()
-    assert schedule == Schedule((Pipeline("L0"), Unroll("L2", 4)))
+    schedule = Directives.parse("L2:pipeline;L5:unroll=4").schedule()
+    assert schedule == Schedule((Pipeline("L2"), Unroll("L5", 4)))
     apply(converted["2mm"].program, schedule)
