@@ -13,7 +13,7 @@ from dsl.affine import Affine
 from dsl.builder import ProgramBuilder
 from dsl.program import Program
 from dsl.schedule import Schedule
-from dsl.steps import Pipeline, Step
+from dsl.steps import Pipeline, Step, Unroll
 from dsl.types import f32
 from polyhedral.codegen import loop_tree
 from polyhedral.schedule import apply
@@ -60,7 +60,10 @@ def subscript(rng: random.Random, names: list[str]) -> Affine:
     total = Affine((), rng.randint(-3, 3))
     for name in names:
         total = total + Affine.of(name) * rng.choice((0, 0, 1, 1, 2, -1))
-    return total % rng.choice((2, 3, 4)) if rng.random() < 0.25 else total
+    kind = rng.random()
+    if kind < 0.1:
+        return total // rng.choice((2, 3))
+    return total % rng.choice((2, 3, 4)) if kind < 0.3 else total
 
 
 def least(loops: list[Loop], copies: int, stored: list[Affine], loaded: list[Affine]) -> int | None:
@@ -232,3 +235,16 @@ def test_what_a_row_begins_with_has_passed_every_sum_of_the_row_before(
     assert found.latency.average >= rows * (2 * mul + columns * add)
     if len(found.loops[-1].loops) == 2:  # flattened
         assert found.loops[-1].ii * back * columns >= 2 * mul + columns * add
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+@pytest.mark.parametrize("factor", [2, 3, 4, 6])
+def test_a_division_by_the_factor_of_an_unrolled_loop_is_a_counter(factor: int, tool: str) -> None:
+    p = ProgramBuilder("divided")
+    a, x = p.placeholder("A", f32, (5, 30)), p.placeholder("x", f32, (30,))
+    (i,) = p.loops(i=5)
+    j, k = p.loops(j=i + 1, k=range(1, 14))
+    p.compute("S", (i, j, k), a[j, k], a[j // 3, j * 2] + x[k])
+    steps = (Unroll("j", factor), Pipeline("k"))
+    kernel = kernel_of_tree(loop_tree(apply(p.build(), Schedule(steps))))
+    assert estimate(kernel, tool).latency.average > 0
