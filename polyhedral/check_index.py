@@ -9,6 +9,7 @@ import islpy as isl
 from dsl.affine import Affine, FloorDiv
 from dsl.errors import LanguageError, Span
 from dsl.expr import Binary, BinaryOp, Cast, Const, Index, walk
+from dsl.types import DType, IndexType, IntType
 from polyhedral.isl_text import affine_text, positional
 from polyhedral.scop import Statement
 
@@ -77,8 +78,9 @@ def _check_fits(
 
 def _check_shift(s: Statement, expr: Binary, ranges: Mapping[str, tuple[int, int]]) -> None:
     amount = expr.rhs
-    if isinstance(amount, Cast) and isinstance(amount.operand, Index):
-        amount = amount.operand
+    match amount:
+        case Cast(Index(affine=affine) as index, dtype) if _holds(dtype, *affine.interval(ranges)):
+            amount = index
     match amount:
         case Const(value=int(value)) if value < 0:
             other = BinaryOp.SHR if expr.op is BinaryOp.SHL else BinaryOp.SHL
@@ -97,6 +99,16 @@ def _check_shift(s: Statement, expr: Binary, ranges: Mapping[str, tuple[int, int
         span=expr.span or s.stmt.span,
         help=instead,
     )
+
+
+def _holds(dtype: DType, low: int, high: int) -> bool:
+    """Numbers of a range are the same in this type: elsewhere they wrap, and may not be negative."""
+    if isinstance(dtype, IndexType):
+        return True
+    if not isinstance(dtype, IntType) or not dtype.signed:
+        return False
+    limit = 1 << (dtype.width - 1)
+    return -limit <= low and high < limit
 
 
 def _example(s: Statement, condition: str) -> dict[str, int] | None:

@@ -15,7 +15,7 @@ from dsl.errors import LanguageError
 from dsl.program import Loop
 from mlir_passes.pipeline import compile_design
 from polyhedral.check import check_program
-from weft import f32, i8, i32, i64
+from weft import f32, i8, i32, i64, u2
 
 FIRST = 21470
 LAST = 21474  # 100000 times that still fits 32 bits
@@ -170,3 +170,20 @@ def test_a_shift_in_a_loop_that_never_runs() -> None:
                 A[i] = A[i] << 1
 
     check_program(never.program)
+
+
+@weft.kernel
+def wrapped_amount(A: i32[8]):
+    for k in range(1, -4, -1):
+        A[k + 4] = A[k + 4] >> u2(k)
+
+
+@weft.kernel
+def negative_amount(A: i32[8]):
+    for k in range(-2, 3):
+        A[k + 4] = A[k + 4] >> i8(k)
+
+
+def test_an_index_that_wraps_is_no_negative_amount() -> None:
+    check_program(wrapped_amount.program)  # -3 is 1 in two bits without a sign
+    assert "error[W163]: the shift amount of >> is -2 for k = -2" in refusal(negative_amount)
