@@ -31,6 +31,7 @@ from polyhedral.coverage import covers, covers_statements
 from polyhedral.distances import distances
 from polyhedral.independent import LoopOrigin, independent
 from polyhedral.isl_ast import flat_block
+from polyhedral.kept_loops import Keeper, left_out
 from polyhedral.lifetimes import components
 from polyhedral.looptree import (
     Instance,
@@ -42,7 +43,7 @@ from polyhedral.looptree import (
 )
 from polyhedral.nest_ast import Nest, Style, TooLargeError, build_nest
 from polyhedral.processes import process_names
-from polyhedral.scheduled import Piece, ScheduledScop
+from polyhedral.scheduled import LoopId, Piece, ScheduledScop
 from polyhedral.settled import settled
 from polyhedral.tree_order import prove_order
 from polyhedral.trips import trip_count
@@ -61,8 +62,12 @@ def loop_tree(state: ScheduledScop, styles: Sequence[Style] = tuple(Style)) -> L
     nests: dict[int, list[Piece]] = {}
     for piece in state.pieces:
         nests.setdefault(piece.place[0], []).append(piece)
+    ordered = [pieces for _, pieces in sorted(nests.items())]
     walker = _Walker(state, styles)
-    body = tuple(node for _, pieces in sorted(nests.items()) for node in walker.nest(pieces))
+    body = tuple(node for pieces in ordered for node in walker.nest(pieces))
+    if kept := left_out(state, walker.origins):
+        walker = _Walker(state, styles, kept)
+        body = tuple(node for pieces in ordered for node in walker.nest(pieces))
     if not covers_statements(state):
         raise IRError("W314", "the pieces of the schedule are not the iterations of the program")
     origins = {iv: origin for iv, origin in walker.origins.items() if iv in walker.aligned}
@@ -94,10 +99,12 @@ _OPERATIONS = 1_000_000
 class _Walker:
     """Turns isl's AST into tree nodes; ``origins`` records where each loop comes from, ``aligned``
     the loops of which every iteration is one of a scheduled loop (see `polyhedral.tree_order`).
+    Loops of one iteration are left out, but for those in ``kept``.
     """
 
     state: ScheduledScop
     styles: Sequence[Style]
+    kept: frozenset[LoopId] = frozenset()
     origins: dict[str, LoopOrigin] = field(default_factory=dict)
     used: dict[str, int] = field(default_factory=dict)
     aligned: set[str] = field(default_factory=set)
@@ -115,6 +122,8 @@ class _Walker:
             try:
                 nest = build_nest(pieces, style, _OPERATIONS * len(pieces) if limited else 0)
                 nodes = settled(self._visit(nest, nest.ast, {}, ()))
+                keeper = Keeper(self.kept, pieces, self.origins, self._fresh)
+                nodes = keeper.put_back(nodes)
                 if self._is_proven(nodes, pieces):
                     return nodes
             except TooLargeError:

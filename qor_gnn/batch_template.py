@@ -133,12 +133,12 @@ class Template:
     def _annotated(
         self, node: TreeNode, values: Sequence[int], counter: Iterator[int], env: Env
     ) -> tuple[TreeNode, ...]:
-        """The node with its factors; a loop of one iteration is its body, as isl writes it."""
+        """The node with its factors; a loop of one iteration is its body, unless it is pipelined."""
         match node:
             case TreeLoop():
                 position = next(counter)
                 lowers = tuple(b.substitute(env) for b in node.lowers)
-                if node.constant_trip == 1:
+                if node.constant_trip == 1 and position not in self.pipelined:
                     first = max(lowers, key=lambda b: b.const)
                     return self._all(node.body, values, counter, {**env, node.iv: first})
                 uppers = tuple(b.substitute(env) for b in node.uppers)

@@ -91,7 +91,9 @@ class _Namer:
         if trips == 1 and plain and len(lowers) == 1:
             return self.nodes(loop.body, {**values, loop.iv: lowers[0]}, around)
         iv = self._fresh(loop.name or "i")
-        unroll = 0 if trips is not None and loop.unroll >= trips else loop.unroll
+        written = loop.unroll == 1 and loop.ii is not None  # a pipeline of one iteration
+        gone = trips is not None and loop.unroll >= trips and not written
+        unroll = 0 if gone else loop.unroll
         ii = loop.ii if unroll else None  # nothing is left to pipeline
         new = replace(loop, iv=iv, lowers=lowers, uppers=uppers, unroll=unroll, ii=ii, body=())
         new = replace(new, trips=_trips(new, trips, around))

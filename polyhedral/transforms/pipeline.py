@@ -1,7 +1,8 @@
 """``pipeline(loop, ii)``: ask for a pipelined loop.
 
 Iterations start every ``ii`` cycles. All loops inside are unrolled completely by the tool, so they
-need constant trip counts (checked in `polyhedral.annotations`).
+need constant trip counts (checked in `polyhedral.annotations`). A loop that runs once, as that over
+blocks of a whole extent, stays a loop of one iteration in the code, so that its pragma is there.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from dataclasses import replace
 from dsl.errors import ScheduleError
 from dsl.steps import Flatten, Pipeline
 from polyhedral.lookup import dim_of, find_loop, with_loop
-from polyhedral.ranges import common_interval, constant_interval, loop_copies
+from polyhedral.ranges import constant_interval, loop_copies
 from polyhedral.repeated import contradiction
 from polyhedral.scheduled import LoopId, Piece, ScheduledScop
 
@@ -21,13 +22,6 @@ def pipeline(state: ScheduledScop, step: Pipeline) -> ScheduledScop:
     if step.ii < 1:
         raise ScheduleError("W207", f"the interval is {step.ii}, not at least 1", span=step.span)
     uid = find_loop(state, step.loop, step)
-    if all(_runs_once(members) for members in loop_copies(state, uid)):
-        raise ScheduleError(
-            "W227",
-            f"'{step.loop}' runs once: there is nothing to pipeline",
-            span=step.span,
-            help="pipeline a loop around it or inside of it",
-        )
     known = dim_of(with_loop(state, uid)).pipeline_ii
     if known not in (None, step.ii):
         raise contradiction(step, f"the pipeline of '{step.loop}'", f"an interval of {known}")
@@ -35,11 +29,6 @@ def pipeline(state: ScheduledScop, step: Pipeline) -> ScheduledScop:
         p if (k := p.level(uid)) is None else p.with_dim(k, replace(p.dims[k], pipeline_ii=step.ii))
         for p in state.pieces
     )
-
-
-def _runs_once(members: list[tuple[Piece, int]]) -> bool:
-    interval = common_interval(members)
-    return interval is not None and interval.extent == 1
 
 
 def flatten(state: ScheduledScop, step: Flatten) -> ScheduledScop:

@@ -153,7 +153,6 @@ REFUSED: list[tuple[Build, str, str]] = [
     (lambda s: s.unroll("S0.j", 2).unroll("S0.j"), "W223", "a factor of 2 came first"),
     (lambda s: s.unroll("S0.j").unroll("S0.j", 1), "W223", "to unroll it completely came first"),
     (lambda s: s.pipeline("S0.j", 0), "W207", "not at least 1"),
-    (lambda s: s.split("S0.j", 6).pipeline("j_0"), "W227", "'j_0' runs once"),
     (lambda s: s.pipeline("S0.j").pipeline("S0.j", 2), "W223", "an interval of 1 came first"),
     (lambda s: s.pipeline("S0.j").unroll("S0.j"), "W213", "both pipelined and unrolled"),
     (lambda s: s.pipeline("S0.j").unroll("S0.j", 8), "W213", "both pipelined and unrolled"),
