@@ -45,7 +45,7 @@ class Spot:
 def meets(around: Sequence[Axis], a: Spot, b: Spot) -> bool:
     """Whether two accesses touch one element in the same iteration of the loops around."""
     names = dict(zip((x.iv for x in around), dims(len(around), "o"), strict=True))
-    parts = [*_domain(around, names), *_conditions(a, names), *_conditions(b, names)]
+    parts = [*domain_text(around, names), *_conditions(a, names), *_conditions(b, names)]
     parts += _equal(a.indices, names, b.indices, names)
     return not _is_empty(f"{{ [{', '.join(names.values())}] : {conjunction(parts)} }}")
 
@@ -62,8 +62,8 @@ def least_distance(outer: Sequence[Axis], axes: Sequence[Axis], a: Spot, b: Spot
     second = {**still, **dict(zip((x.iv for x in axes), dims(len(axes), "y"), strict=True))}
     first |= dict(zip((x.iv for x in a.inside), dims(len(a.inside), "u"), strict=True))
     second |= dict(zip((x.iv for x in b.inside), dims(len(b.inside), "w"), strict=True))
-    parts = [*_domain(outer, still), *_domain(axes, first), *_domain(axes, second)]
-    parts += [*_domain(a.inside, first), *_domain(b.inside, second)]
+    parts = [*domain_text(outer, still), *domain_text(axes, first), *domain_text(axes, second)]
+    parts += [*domain_text(a.inside, first), *domain_text(b.inside, second)]
     parts += [*_conditions(a, first), *_conditions(b, second)]
     parts += _equal(a.indices, first, b.indices, second)
     variables = [*dict.fromkeys((*still.values(), *first.values(), *second.values())), "d"]
@@ -115,7 +115,8 @@ def _turn(axis: Axis, names: Mapping[str, str]) -> str:
     return value if axis.step == 1 else f"floor({value} / {axis.step})"
 
 
-def _domain(axes: Sequence[Axis], names: Mapping[str, str]) -> Iterator[str]:
+def domain_text(axes: Sequence[Axis], names: Mapping[str, str]) -> Iterator[str]:
+    """The conditions that the iterations of loops meet."""
     for axis in axes:
         name = names[axis.iv]
         for low in axis.lowers:

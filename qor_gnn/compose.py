@@ -47,6 +47,7 @@ from qor_gnn.region import Function, Loop, trips_of
 from qor_gnn.regions import Region, side_by_side
 from qor_gnn.scheduling import schedule
 from qor_gnn.switches import epilogue_switches, switched_schedule
+from qor_gnn.value_cycles import value_cycles
 
 Ended = Literal["start", "loop", "call", "stored"]
 
@@ -187,6 +188,8 @@ def _pipeline(
     recurrences = cycles(body, nest)
     if rules.reassociate and rules.tree_carries:
         body, recurrences = _closed(scope, (chain, env), (body, recurrences), nest, asked)
+    needed = limits(body, recurrences, asked)[0].interval
+    recurrences += value_cycles(scope.kernel, scope.personality, chain, needed)
     if rules.longest_interval:
         first = limits(body, recurrences, asked)[0]
         if first.interval > rules.longest_interval:

@@ -21,7 +21,8 @@ _SHOWN = 8
 class Cycle:
     """A recurrence in terms of operations: ``source`` of one iteration feeds ``sink`` of the
     iteration ``distance`` later. ``states`` must pass from the start of the first operation of
-    ``path`` to the start of its successor, the sink's user.
+    ``path`` to the start of its successor, the sink's user. ``told`` is what is said of it where its
+    operations are not those of one body (`qor_gnn.value_cycles`).
     """
 
     address: int
@@ -29,6 +30,7 @@ class Cycle:
     delay: int
     distance: int
     through: str
+    told: Recurrence | None = None
 
     @property
     def interval(self) -> int:
@@ -255,6 +257,8 @@ def _path(body: Body, load: int, value: int) -> list[int] | None:
 
 def describe(body: Body, cycle: Cycle) -> Recurrence:
     """The recurrence in the user's words."""
+    if cycle.told is not None:
+        return cycle.told
     graph, table = body.graph, body.addresses
     names = dict.fromkeys(graph.statement[n].name for n in cycle.path)
     if not names and cycle.address in graph.stored_by:
