@@ -189,7 +189,7 @@ def _pipeline(
     if rules.reassociate and rules.tree_carries:
         body, recurrences = _closed(scope, (chain, env), (body, recurrences), nest, asked)
     needed = limits(body, recurrences, asked)[0].interval
-    recurrences += value_cycles(scope.kernel, scope.personality, chain, needed)
+    recurrences += value_cycles(scope.kernel, scope.personality, chain, env, needed)
     if rules.longest_interval:
         first = limits(body, recurrences, asked)[0]
         if first.interval > rules.longest_interval:

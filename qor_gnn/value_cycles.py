@@ -78,7 +78,11 @@ class _Values:
 
 
 def value_cycles(
-    kernel: Kernel, tool: Personality, chain: tuple[Loop, ...], interval: int
+    kernel: Kernel,
+    tool: Personality,
+    chain: tuple[Loop, ...],
+    env: Mapping[str, Affine],
+    interval: int,
 ) -> list[Cycle]:
     """Cycles of values that ask for more than an interval, each for more than the one before.
 
@@ -86,6 +90,7 @@ def value_cycles(
         kernel: the design.
         tool: whose operators they are.
         chain: the loops that run as one pipeline, outermost first.
+        env: variables of unrolled loops around it, in the copy that is asked for.
         interval: that is needed anyway.
 
     Returns:
@@ -97,7 +102,7 @@ def value_cycles(
     if copies is None:
         return []
     nest = (*map(_axis, chain[:-1]), _axis(chain[-1], chain[-1].factor))
-    values = _values(tool, _around(kernel, chain[0]), nest, copies)
+    values = _values(tool, _around(kernel, chain[0], env), nest, copies)
     if values is None:
         return []
     found: list[Cycle] = []
@@ -132,16 +137,30 @@ class _Around:
     guard: tuple[Constraint, ...]
 
 
-def _around(kernel: Kernel, loop: Loop) -> _Around:
-    """What is around a nest of a kernel, symbols of its function included."""
+def _around(kernel: Kernel, loop: Loop, env: Mapping[str, Affine]) -> _Around:
+    """What is around a copy of a nest of a kernel, symbols of its function included."""
     for function in kernel.functions:
         found = _path(function.body, loop)
         if found is not None:
             symbols = tuple(Axis(name, (), ()) for name in function.symbols)
             axes = tuple(_axis(n) for n in found if isinstance(n, Loop))
-            guard = tuple(c for n in found if isinstance(n, Guard) for c in n.constraints)
-            return _Around((*symbols, *axes), guard)
+            guard = [c for n in found if isinstance(n, Guard) for c in n.constraints]
+            guard += (c for n in found if isinstance(n, Loop) for c in _in_copy(n, env))
+            return _Around((*symbols, *axes), tuple(guard))
     raise KeyError(loop.iv)
+
+
+def _in_copy(loop: Loop, env: Mapping[str, Affine]) -> Iterator[Constraint]:
+    """The iterations of a loop that are in the copy of its body which ``env`` stands for."""
+    value = env.get(loop.iv)
+    if value is None or not all(b.is_const for b in loop.lowers):
+        return
+    stride = abs(value.coefficient(loop.iv))
+    apart = Affine.of(loop.iv) - value.const
+    if not stride:
+        yield Constraint(apart, "==")
+    elif stride > loop.step:
+        yield Constraint(apart % stride, "==")
 
 
 def _path(nodes: tuple[Node, ...], loop: Loop) -> list[Node] | None:

@@ -11,14 +11,14 @@ register, need II * ports >= accesses.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from itertools import count
 from math import ceil
 
 from qor_gnn.personality import Operator, Personality
-from qor_gnn.region import Access, Kernel, Loop, Memory, Op
+from qor_gnn.region import Access, Kernel, Loop, Memory, Op, loops_in
 from tests.support.pipeline_iterations import Instance, Place, entries, iterations
 
 MOST = 6_000
@@ -82,12 +82,25 @@ def needed(
     Raises:
         TooManyError: it has too many iterations.
     """
-    found = _Pipeline(tool, chain, free)
     memories = {m.name: m for m in kernel.memories}
+    loops = [loop for function in kernel.functions for loop in loops_in(function.body)]
+    # Each copy that an unrolled loop around makes has a schedule of its own.
+    copies: dict[tuple[int, ...], _Pipeline] = {}
     for function in kernel.functions:
         for env in entries(function.body, {}, chain[0].iv):
-            _enter(found, memories, env)
-    return _recurrence(found, interval) or _busy(found, memories, interval)
+            own = copies.setdefault(_copy(loops, env), _Pipeline(tool, chain, free))
+            _enter(own, memories, env)
+    every = (_recurrence(p, interval) or _busy(p, memories, interval) for p in copies.values())
+    return max((n for n in every if n is not None), key=lambda n: n.interval, default=None)
+
+
+def _copy(loops: Sequence[Loop], env: Mapping[str, int]) -> tuple[int, ...]:
+    """Which copy of the pipeline is entered with these values of the loops around."""
+    around = (loop for loop in loops if loop.iv in env and loop.factor > 1)
+    return tuple(
+        (env[loop.iv] - max(b.evaluate(env) for b in loop.lowers)) // loop.step % loop.factor
+        for loop in around
+    )
 
 
 def _enter(found: _Pipeline, memories: Mapping[str, Memory], env: dict[str, int]) -> None:
