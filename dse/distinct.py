@@ -126,6 +126,13 @@ class Facts:
                     found.append((row, index.const, tag))
         return found
 
+    def terms(self, name: str, op: int) -> list[tuple[Row, int, Tag]]:
+        """`rows` without the elements in which an operation accumulates."""
+        rows = self.rows(name, op)
+        arrays = {array for _, _, (array, _) in rows} & self.written
+        sums = {array for array in arrays if self.values.grows(name, frozenset({array}))}
+        return [row for row in rows if row[2][0] not in sums]
+
     def _tag(self, name: str, array: str, telling: frozenset[str]) -> Tag | None:
         if self.program.array(array).scope_depth:
             return None  # another array in each iteration

@@ -2,7 +2,7 @@
 
 A tool unrolls, leaves out what is not needed, keeps elements in registers, computes the same value
 once, folds constants, and does integer sums (under ``reassociate`` those of floats too) in any
-order. So an operation counts once for each of its values that are proven to differ
+order, as partial sums do extremes of all types. So an operation counts once for each of its values that are proven to differ
 (`dse.distinct`).
 """
 
@@ -51,7 +51,7 @@ def work_of(program: Program, tool: Personality, reassociate: bool = False) -> W
         ToolError: W451 the personality has no such operator.
     """
     facts = facts_of(program)
-    counter = _Counter(facts, tool)
+    counter = _Counter(facts, tool, reassociate)
     counter.count()
     return Work(
         program,
@@ -71,6 +71,17 @@ def _cheapest(tool: Personality, op: Op) -> Operator:
         dsp=min(o.dsp for o in (usual, *others)),
         distance=min(o.distance for o in (usual, *others)),
     )
+
+
+def _extremes(stmt: Statement) -> set[int]:
+    """The comparisons and selections of minima and maxima of floats, which round nothing."""
+    found: set[int] = set()
+    for n, op in enumerate(stmt.ops):
+        if op.kind == "select" and op.type != "int":
+            test, *values = op.operands
+            if stmt.ops[test].kind == "cmp" and {*stmt.ops[test].operands} == {*values}:
+                found |= {n, test}
+    return found
 
 
 def _in_logic(operator: Operator) -> bool:
@@ -102,6 +113,7 @@ class _Counter:
 
     facts: Facts
     tool: Personality
+    free: bool
     totals: dict[str, int] = field(default_factory=dict)
     dsp: dict[str, int] = field(default_factory=dict)
     reads: dict[str, int] = field(default_factory=dict)
@@ -119,13 +131,26 @@ class _Counter:
                 if operator is None or not operator.shared or _in_logic(operator):
                     continue
                 self.dsp[operator.core] = operator.dsp
-                rows = self.facts.rows(name, n)
-                growing = self.facts.grows(name, n)
+                rows, growing = self._told(name, n)
                 times = self.facts.least(name, (row for row, _, _ in rows), growing)
                 own = alike.setdefault((operator.core, shapes[n]), [])
                 own.append(_Counted(times, rows))
         for (core, _), found in alike.items():
             self.totals[core] = self.totals.get(core, 0) + _different(found)
+
+    def _told(self, name: str, n: int) -> tuple[list[tuple[Row, int, Tag]], frozenset[str]]:
+        """What the values of an operation tell of their iterations.
+
+        Of one that sums up in any order only its terms do: terms that are the same may be summed up
+        once, for all sums, and each other one is a term of some operation.
+        """
+        growing = self.facts.grows(name, n)
+        stmt = self.facts.statements[name]
+        op = stmt.ops[n]
+        anyway = op.type == "int" or n in _extremes(stmt)
+        if not growing or not (anyway or (self.free and op.kind in _SUMS)):
+            return self.facts.rows(name, n), growing
+        return self.facts.terms(name, n), frozenset()
 
     def _elements(self, name: str, stmt: Statement) -> None:
         """Elements that no statement has written are loaded; those of arguments are stored."""
@@ -275,6 +300,11 @@ def _group(stmt: Statement, n: int, tool: Personality, free: bool) -> Group | No
     saved = rules.product_saved if op.kind == "mul" else 0
     if op.type == "int":
         return _INTEGER_SUMS.get(op.kind, ""), max(0, operator.distance - saved)
+    extremes = _extremes(stmt)
+    if n in extremes:
+        test = _operator(stmt, op.operands[0], tool)
+        states = operator.distance + (test.distance if test is not None else 0)
+        return (f"{op.type} extreme", states) if op.kind == "select" else None
     if free and op.kind in _SUMS:
         saved = max(saved, rules.tree_saved)
         return f"{op.type} {_SUMS[op.kind]}", max(0, operator.distance - saved)

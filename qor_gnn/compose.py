@@ -275,8 +275,8 @@ def _scheduled(
 ) -> Pipeline:
     """The scheduled pipeline. Copies of a body that differ in nothing but banks are one to it."""
     carried = tuple((c.path, c.delay, c.distance, c.through) for c in recurrences)
-    constraints = (tuple(map(tuple, body.preds)), tuple(body.ports.items()), carried)
-    key = (id(loop), asked, constraints)
+    constraints = (tuple(body.nodes), tuple(map(tuple, body.preds)), tuple(body.ports.items()))
+    key = (id(loop), asked, constraints, carried)
     known = scope.pipelines.get(key)
     if known is None:
         known = scope.pipelines[key] = pipelined(body, recurrences, asked)

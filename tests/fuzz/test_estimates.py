@@ -149,6 +149,20 @@ def test_intervals_of_random_designs_are_no_less_than_needed(first: int) -> None
         assert [*interval_faults(schedule, state)] == [], seed
 
 
+@pytest.mark.parametrize(
+    "seed",
+    [
+        1000809,  # a maximum of floats in partial sums: its chain is a tree
+        1000987,  # a reassociated sum of one term, many times: the tool adds it up once
+        1001081,  # copies of a pipeline with the same constraints, other operations
+    ],
+)
+def test_programs_that_were_under_a_bound_or_ended(seed: int) -> None:
+    program = random_recurrence(seed)
+    schedule, state = random_directives(random.Random(seed), program)
+    assert [*bound_faults(program, schedule, state)] == []
+
+
 @pytest.mark.parametrize("first", [100, 110])
 def test_latencies_of_random_designs_keep_their_bounds(first: int) -> None:
     for seed in range(first, first + 10):

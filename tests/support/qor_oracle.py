@@ -25,6 +25,8 @@ MOST = 6_000
 """Statement instances of a pipeline, over all its executions, that are enumerated."""
 
 Element = tuple[str, tuple[int, ...]]
+Use = tuple[Element, str, object]
+"""An element, whether it is loaded or stored, and what `_alike` says of the access."""
 _CLASSES = {
     "add": "ring", "sub": "ring", "neg": "ring", "mul": "ring", "shl": "ring",
     "and": "logic", "or": "logic", "xor": "logic", "min": "min", "max": "max",
@@ -58,8 +60,7 @@ class _Pipeline:
     # From an operation to one that takes its value: the fewest iterations between.
     edges: dict[tuple[Place, Place], int] = field(default_factory=dict)
     # Accesses to elements that no other iteration accesses, and in which one they are.
-    uses: list[dict[tuple[Element, str], int]] = field(default_factory=list)
-    moves: dict[tuple[Element, str], object] = field(default_factory=dict)
+    uses: list[dict[Use, int]] = field(default_factory=list)
 
 
 def needed(
@@ -106,7 +107,7 @@ def _copy(loops: Sequence[Loop], env: Mapping[str, int]) -> tuple[int, ...]:
 def _enter(found: _Pipeline, memories: Mapping[str, Memory], env: dict[str, int]) -> None:
     """Run a pipeline once."""
     written: dict[Element, tuple[int, Place]] = {}
-    uses: dict[tuple[Element, str], set[int]] = {}
+    uses: dict[Use, set[int]] = {}
     every: list[tuple[int, Instance]] = []
     for t, iteration in enumerate(iterations(found.chain, env)):
         every += [(t, instance) for instance in iteration]
@@ -118,8 +119,8 @@ def _enter(found: _Pipeline, memories: Mapping[str, Memory], env: dict[str, int]
     everywhere = _times(every)
     found.uses.append(
         {
-            (element, kind): t
-            for (element, kind), times in uses.items()
+            (element, kind, alike): t
+            for (element, kind, alike), times in uses.items()
             if len(everywhere[element]) == 1 and not memories[element[0]].in_registers
             for t in times
         }
@@ -162,7 +163,7 @@ def _instance(
     instance: Instance,
     t: int,
     written: dict[Element, tuple[int, Place]],
-    uses: dict[tuple[Element, str], set[int]],
+    uses: dict[Use, set[int]],
 ) -> None:
     place, stmt, env = instance
     for n, op in enumerate(stmt.ops):
@@ -174,8 +175,7 @@ def _instance(
                 before, source = written[element]
                 _edge(found, source, node, t - before)
             elif _moves(found.chain, op.access):
-                uses.setdefault((element, "load"), set()).add(t)
-                found.moves[element, "load"] = _alike(found.tool, op.access)
+                uses.setdefault((element, "load", _alike(found.tool, op.access)), set()).add(t)
             continue
         if node not in found.latency:
             found.latency[node] = _latency(found.tool, op)
@@ -185,8 +185,7 @@ def _instance(
     target = _element(stmt.target, env)
     written[target] = t, (*place, stmt.name, len(stmt.ops) - 1)
     if _moves(found.chain, stmt.target):
-        uses.setdefault((target, "store"), set()).add(t)
-        found.moves[target, "store"] = _alike(found.tool, stmt.target)
+        uses.setdefault((target, "store", _alike(found.tool, stmt.target)), set()).add(t)
 
 
 def _alike(tool: Personality, access: Access) -> object:
@@ -331,11 +330,10 @@ def _busy(found: _Pipeline, memories: Mapping[str, Memory], interval: int) -> Ne
     best: Needed | None = None
     for uses in found.uses:
         counted: dict[tuple[int, str, tuple[int, ...], object], dict[str, int]] = {}
-        for (element, kind), t in uses.items():
+        for (element, kind, alike), t in uses.items():
             memory = memories[element[0]]
             if kind == "store" and not memory.argument:
                 continue  # perhaps never stored at all
-            alike = found.moves[element, kind]
             key = (t, memory.name, _bank(memory, element[1]), alike)
             own = counted.setdefault(key, {"load": 0, "store": 0})
             own[kind] += 1
