@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import deque
+
 import islpy as isl
 
 from dsl.errors import LanguageError
@@ -22,6 +24,20 @@ def check_program(program: Program) -> Scop:
         LanguageError: W160 an access out of bounds, W161 a local read before it is written, W162
             and W163 (see `polyhedral.check_index`); each with an example iteration.
     """
+    for known, scop in _CHECKED:
+        if known is program:
+            return scop
+    scop = _checked(program)
+    _CHECKED.append((program, scop))
+    return scop
+
+
+_CHECKED: deque[tuple[Program, Scop]] = deque(maxlen=8)
+"""The last programs: many schedules of one are applied one after the other. A program is known by
+its identity, since to compare two is as long as they are."""
+
+
+def _checked(program: Program) -> Scop:
     scop = build_scop(program)
     for statement in scop.statements:
         ranges = _ranges(statement)

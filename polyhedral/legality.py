@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
-from functools import cached_property
+from functools import cached_property, partial
 
 import islpy as isl
 
@@ -21,6 +21,7 @@ from polyhedral.execution_order import Placed, reversed_pairs, shared_loops
 from polyhedral.help import suggestion
 from polyhedral.isl_text import first_point
 from polyhedral.memory_order import memory_order
+from polyhedral.moved import moved
 from polyhedral.scheduled import Piece, ScheduledScop
 from polyhedral.scop import Scop, Statement, common_loops, reduction_access
 
@@ -148,18 +149,25 @@ def describe(step: Step) -> str:
     return f"{step.kind}({', '.join(texts)})"
 
 
-def violations(state: ScheduledScop, changed: frozenset[str] | None = None) -> Iterator[Violation]:
+def violations(
+    state: ScheduledScop,
+    changed: frozenset[str] | None = None,
+    before: ScheduledScop | None = None,
+) -> Iterator[Violation]:
     """Every pair of pieces that the state would run in the wrong order.
 
     Args:
         state: the pieces in their new places.
         changed: only look at pairs that touch these statements; None looks at all.
+        before: a legal state, from which one step has led here.
     """
     pieces: dict[int, list[Piece]] = defaultdict(list)
     for piece in state.pieces:
         pieces[piece.statement.index].append(piece)
     statements = state.scop.statements
-    for (source, sink), pairs in memory_order(state.scop).between(state.reassociated):
+    order, step = memory_order(state.scop), None if before is None else moved(before, state)
+    asked = order.between if step is None else partial(order.touched, step)
+    for (source, sink), pairs in asked(state.reassociated):
         names = {statements[source].name, statements[sink].name}
         if changed is not None and not names & changed:
             continue

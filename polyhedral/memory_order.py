@@ -16,7 +16,8 @@ from functools import cached_property, lru_cache
 import islpy as isl
 
 from dsl.expr import Access
-from polyhedral.isl_text import dims
+from polyhedral.isl_text import dims, map_of, set_of
+from polyhedral.moved import Moved
 from polyhedral.scop import Scop, Statement, common_loops, reduction_access
 
 Key = tuple[int, int]
@@ -45,6 +46,35 @@ class MemoryOrder:
             if index not in free:
                 yield (index, index), pairs
 
+    @cached_property
+    def partners(self) -> dict[int, list[Key]]:
+        """For each statement the pairs that it is in."""
+        found: dict[int, list[Key]] = defaultdict(list)
+        for key in self.pairs:
+            for index in {*key}:
+                found[index].append(key)
+        return found
+
+    @cached_property
+    def positions(self) -> dict[Key, int]:
+        """Where each pair is among all."""
+        return {key: n for n, key in enumerate(self.pairs)}
+
+    def touched(self, moved: Moved, reassociated: frozenset[str]) -> Iterator[tuple[Key, isl.Map]]:
+        """Of `between` those whose order a step may have changed."""
+        found = {key for index in moved.statements for key in self.partners.get(index, ())}
+        for left, right in moved.between:
+            few, others = sorted((left, right), key=len)
+            for index in few:
+                keys = self.partners.get(index, ())
+                found.update(key for key in keys if not others.isdisjoint(key))
+        for key in sorted(found, key=self.positions.__getitem__):
+            yield key, self.pairs[key]
+        free = {self.names[name] for name in reassociated}
+        for index, pairs in self.reductions.items():
+            if index in moved.statements and index not in free:
+                yield (index, index), pairs
+
 
 @lru_cache(maxsize=64)
 def memory_order(scop: Scop) -> MemoryOrder:
@@ -52,28 +82,26 @@ def memory_order(scop: Scop) -> MemoryOrder:
     pairs: dict[Key, isl.Map] = {}
     reductions: dict[int, isl.Map] = {}
     for array in scop.program.arrays:
-        users: dict[int, list[tuple[Access, bool]]] = defaultdict(list)
+        users: list[tuple[Statement, _Shape]] = []
         for s in scop.statements:
-            for access in s.reads:
-                if access.array == array.name:
-                    users[s.index].append((access, False))
-            if s.stmt.target.array == array.name:
-                users[s.index].append((s.stmt.target, True))
-        if not any(is_write for accesses in users.values() for _, is_write in accesses):
+            accesses = _accesses(s).get(array.name)
+            if accesses is not None:
+                users.append((s, _shape(scop, s, accesses)))
+        if not any(shape.writes for _, shape in users):
             continue
-        for i, first in users.items():
-            for j, second in users.items():
-                source, sink = scop.statements[i], scop.statements[j]
-                found = _ordered(scop, (source, first), (sink, second))
+        for source, first in users:
+            for sink, second in users:
+                found = _ordered((source, first), (sink, second))
                 if found is None:
                     continue
-                target = reduction_access(source) if i == j else None
+                target = reduction_access(source) if source is sink else None
                 if target is not None and target.array == array.name:
-                    reductions[i] = found
+                    reductions[source.index] = found
                 else:
-                    known = pairs.get((i, j))
-                    pairs[i, j] = found if known is None else known.union(found)
-    return MemoryOrder(scop, {key: p.coalesce() for key, p in pairs.items()}, reductions)
+                    key = source.index, sink.index
+                    known = pairs.get(key)
+                    pairs[key] = found if known is None else known.union(found).coalesce()
+    return MemoryOrder(scop, pairs, reductions)
 
 
 def order_between(
@@ -87,7 +115,8 @@ def order_between(
     target = reduction_access(source) if source is sink else None
     first, second = _accesses(source), _accesses(sink)
     for array in first.keys() & second.keys():
-        found = _ordered(scop, (source, first[array]), (sink, second[array]))
+        shapes = _shape(scop, source, first[array]), _shape(scop, sink, second[array])
+        found = _ordered((source, shapes[0]), (sink, shapes[1]))
         if found is None:
             continue
         if target is not None and target.array == array:
@@ -105,34 +134,81 @@ def _accesses(s: Statement) -> dict[str, list[tuple[Access, bool]]]:
     return found
 
 
-def _ordered(
-    scop: Scop,
-    source: tuple[Statement, list[tuple[Access, bool]]],
-    sink: tuple[Statement, list[tuple[Access, bool]]],
-) -> isl.Map | None:
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """What a statement does with an array, whatever it and the array are called.
+
+    ``elements`` are subscripts as text, and whether they are written; ``where`` are the conditions
+    of its iterations, ``loops`` their dimensions.
+    """
+
+    loops: int
+    where: str
+    elements: tuple[tuple[str, bool], ...]
+
+    @property
+    def writes(self) -> bool:
+        """Whether an element is written."""
+        return any(written for _, written in self.elements)
+
+
+def _shape(scop: Scop, s: Statement, accesses: list[tuple[Access, bool]]) -> _Shape:
+    elements = tuple((scop.subscripts(s, access), written) for access, written in accesses)
+    return _Shape(len(s.loops), s.conditions, elements)
+
+
+def _ordered(source: tuple[Statement, _Shape], sink: tuple[Statement, _Shape]) -> isl.Map | None:
     """Pairs of iterations on one array, the source's first in the program; None if none."""
-    before = program_order(source[0], sink[0])
-    if before is None:
+    (s, first), (t, second) = source, sink
+    found = _of_shapes(first, second, _program_order(s, t))
+    if found is None:
         return None
+    return found.set_tuple_name(isl.dim_type.in_, f"s{s.index}").set_tuple_name(
+        isl.dim_type.out, f"s{t.index}"
+    )
+
+
+_Order = tuple[tuple[bool, ...], bool]
+"""Of two statements: which of the loops that they share step up; whether in the same iteration of
+all of them the first one runs first."""
+
+
+@lru_cache(maxsize=16384)
+def _of_shapes(first: _Shape, second: _Shape, order: _Order) -> isl.Map | None:
+    """`_ordered` of statements without names: large programs have few shapes of pairs."""
+    ascending, tie = order
+    if not (ascending or tie):
+        return None
+    before = _before(first.loops, second.loops, ascending, tie)
     union: isl.Map | None = None
-    for a, a_writes in source[1]:
-        for b, b_writes in sink[1]:
-            if not (a_writes or b_writes):
+    for mine, writes in first.elements:
+        for others, rewrites in second.elements:
+            if not (writes or rewrites):
                 continue
-            same = scop.access_map(source[0], a).apply_range(scop.access_map(sink[0], b).reverse())
-            ordered = same.intersect(before)
+            ordered = _element(first, mine).apply_range(_element(second, others).reverse())
+            ordered = ordered.intersect(before)
             if not ordered.is_empty():
                 union = ordered if union is None else union.union(ordered)
     return None if union is None else union.coalesce()
 
 
-def program_order(source: Statement, sink: Statement) -> isl.Map | None:
-    """All pairs of iterations where the source's runs first; None where none can."""
+def _element(shape: _Shape, subscripts: str) -> isl.Map:
+    names = ", ".join(dims(shape.loops))
+    inside = set_of(f"{{ [{names}] : {shape.where} }}")
+    return map_of(f"{{ [{names}] -> [{subscripts}] }}").intersect_domain(inside)
+
+
+def _program_order(source: Statement, sink: Statement) -> _Order:
     shared = common_loops(source, sink)
     tie = source is not sink and source.place[shared] < sink.place[shared]
-    if not (shared or tie):
+    return tuple(loop.step > 0 for loop in source.loops[:shared]), tie
+
+
+def program_order(source: Statement, sink: Statement) -> isl.Map | None:
+    """All pairs of iterations where the source's runs first; None where none can."""
+    ascending, tie = _program_order(source, sink)
+    if not (ascending or tie):
         return None
-    ascending = tuple(loop.step > 0 for loop in source.loops[:shared])
     before = _before(len(source.loops), len(sink.loops), ascending, tie)
     return before.set_tuple_name(isl.dim_type.in_, f"s{source.index}").set_tuple_name(
         isl.dim_type.out, f"s{sink.index}"

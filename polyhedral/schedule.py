@@ -119,6 +119,6 @@ def check_order(
     """
     if not changed:
         return
-    for violation in violations(after, changed):
+    for violation in violations(after, changed, before):
         raise IllegalStep(violation, step, before)
     check_lifetimes(after, step)

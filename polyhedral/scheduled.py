@@ -10,6 +10,7 @@ form): two pieces share their loop at level k exactly when ``place[: k + 1]`` ag
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -89,6 +90,12 @@ class Piece:
             f"{{ [{', '.join(dims(len(self.dims), 't'))}] -> s{self.statement.index}[{values}] }}"
         )
         return map_of(back).intersect_domain(self.domain).reverse()
+
+    def at(self, place: tuple[int, ...]) -> Piece:
+        """The same iterations somewhere else; what has been found out of them is kept."""
+        piece = copy(self)
+        object.__setattr__(piece, "place", place)
+        return piece
 
     def instants(self, length: int, last: int | None = None) -> isl.Map:
         """Original iteration to ``[place0, loop0, place1, …]``, which orders all pieces.
@@ -198,7 +205,14 @@ class ScheduledScop:
 
     def of_statement(self, name: str) -> tuple[Piece, ...]:
         """The pieces of one statement."""
-        return tuple(p for p in self.pieces if p.name == name)
+        return self._by_statement.get(name, ())
+
+    @cached_property
+    def _by_statement(self) -> dict[str, tuple[Piece, ...]]:
+        found: dict[str, list[Piece]] = {}
+        for piece in self.pieces:
+            found.setdefault(piece.name, []).append(piece)
+        return {name: tuple(pieces) for name, pieces in found.items()}
 
     def loop_names(self) -> tuple[str, ...]:
         """How every loop can be addressed: its name, or ``S.name`` where that is ambiguous."""
@@ -216,21 +230,24 @@ class ScheduledScop:
 
 def _renumbered(placed: list[tuple[Piece, Place]]) -> tuple[Piece, ...]:
     """Sort by place and number the positions at each level 0, 1, 2 …"""
-    rows = [(p, [_key(at) for at in place], list[int]()) for p, place in placed]
-    deepest = max((len(keys) for _, keys, _ in rows), default=0)
-    for level in range(deepest):
-        used: dict[tuple[int, ...], set[tuple[int, ...]]] = {}
-        for _, keys, done in rows:
-            if level < len(keys):
-                used.setdefault(tuple(done), set()).add(keys[level])
-        rank = {at: {k: n for n, k in enumerate(sorted(found))} for at, found in used.items()}
-        for _, keys, done in rows:
-            if level < len(keys):
-                done.append(rank[tuple(done)][keys[level]])
-    rows.sort(key=lambda row: row[2])
-    return tuple(
-        p if p.place == tuple(done) else replace(p, place=tuple(done)) for p, _, done in rows
-    )
+    rows = sorted(((p, [*map(_key, place)]) for p, place in placed), key=lambda row: row[1])
+    found: list[Piece] = []
+    before: list[tuple[int, ...]] = []
+    numbers: list[int] = []
+    for piece, keys in rows:
+        level = 0
+        while level < min(len(before), len(keys)) and before[level] == keys[level]:
+            level += 1
+        # The next position where it leaves the place before, the first one in what it enters.
+        entered = len(keys) - level - 1
+        if level < len(keys):
+            own = numbers[level] + 1 if level < len(numbers) else 0
+            numbers = [*numbers[:level], own, *([0] * entered)]
+        else:
+            numbers = numbers[:level]
+        before, place = keys, tuple(numbers)
+        found.append(piece if piece.place == place else piece.at(place))
+    return tuple(found)
 
 
 def _key(at: int | tuple[int, ...]) -> tuple[int, ...]:

@@ -67,11 +67,19 @@ class Statement:
         """What its loops run over, the conditions left out."""
         return self._iterations(())
 
+    @cached_property
+    def conditions(self) -> str:
+        """The conditions of its domain in isl's syntax, over ``d0, d1, …``."""
+        return self._conditions(self.conds)
+
     def _iterations(self, conds: tuple[Cond, ...]) -> isl.Set:
+        return set_of(f"{{ {self.space} : {self._conditions(conds)} }}")
+
+    def _conditions(self, conds: tuple[Cond, ...]) -> str:
         names = positional(self.variables)
         parts = [text for loop in self.loops for text in _loop_text(loop, names)]
         parts += [cond_text(cond, names) for cond in conds]
-        return set_of(f"{{ {self.space} : {conjunction(parts)} }}")
+        return conjunction(parts)
 
     @cached_property
     def reads(self) -> tuple[Access, ...]:
@@ -114,11 +122,14 @@ class Scop:
         """Iteration to element. A local of an inner scope has its scope's loops as dimensions
         before its own: each iteration has its private copy.
         """
+        target = f"a{self.array_index[access.array]}[{self.subscripts(s, access)}]"
+        return map_of(f"{{ {s.space} -> {target} }}").intersect_domain(s.domain)
+
+    def subscripts(self, s: Statement, access: Access) -> str:
+        """What an access touches in isl's syntax, over ``d0, d1, …``: see `access_map`."""
         names = positional(s.variables)
         scope = self.program.array(access.array).scope_depth
-        subscripts = dims(scope) + [affine_text(e, names) for e in access.indices]
-        target = f"a{self.array_index[access.array]}[{', '.join(subscripts)}]"
-        return map_of(f"{{ {s.space} -> {target} }}").intersect_domain(s.domain)
+        return ", ".join(dims(scope) + [affine_text(e, names) for e in access.indices])
 
     def original_schedules(self, statements: Sequence[Statement]) -> Iterator[isl.Map]:
         """Iteration to time ``[place0, loop0, place1, …]`` of the given statements: their order in

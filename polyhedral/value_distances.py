@@ -14,6 +14,7 @@ from math import lcm
 import islpy as isl
 
 from dsl.affine import Affine, Constraint
+from polyhedral.dependences import last_writes
 from polyhedral.effort import TooMuchWork, limited
 from polyhedral.isl_text import affine_text, conjunction, constraint_text, dims
 from polyhedral.least_distance import Axis, domain_text
@@ -71,9 +72,7 @@ def _distances(
     if not parts[True] or not parts[False]:
         return {}
     with limited(OPERATIONS):
-        info = isl.UnionAccessInfo.from_sink(_union(parts[False]))
-        info = info.set_must_source(_union(parts[True])).set_schedule_map(_union(order))
-        flow = info.compute_flow().get_must_dependence()
+        flow = last_writes(_union(parts[True]), _union(parts[False]), _union(order))
         return dict(_least(flow, len(outer), axes))
 
 
