@@ -12,8 +12,7 @@ from typing import Literal
 
 from dsl.affine import Affine
 from qor_gnn.body import Body
-from qor_gnn.carried import Nest
-from qor_gnn.interval import Cycle, cycles, limits
+from qor_gnn.interval import Cycle, limits
 from qor_gnn.loops import (
     Placed,
     Scope,
@@ -42,12 +41,12 @@ from qor_gnn.prologue import (
     stores_behind,
     takes_from,
 )
-from qor_gnn.reasons import PortLimit, Recurrence
+from qor_gnn.reasons import PortLimit
+from qor_gnn.recurrences import recurrences_of
 from qor_gnn.region import Function, Loop, trips_of
 from qor_gnn.regions import Region, side_by_side
 from qor_gnn.scheduling import schedule
 from qor_gnn.switches import epilogue_switches, switched_schedule
-from qor_gnn.value_cycles import value_cycles
 
 Ended = Literal["start", "loop", "call", "stored"]
 
@@ -185,11 +184,7 @@ def _pipeline(
     nest = nest_of(scope, chain, env)
     asked = scope.pipeline_ii(inner)
     assert asked is not None
-    recurrences = cycles(body, nest)
-    if rules.reassociate and rules.tree_carries:
-        body, recurrences = _closed(scope, (chain, env), (body, recurrences), nest, asked)
-    needed = limits(body, recurrences, asked)[0].interval
-    recurrences += value_cycles(scope.kernel, scope.personality, chain, env, needed)
+    body, recurrences = recurrences_of(scope, (chain, env), body, nest, asked)
     if rules.longest_interval:
         first = limits(body, recurrences, asked)[0]
         if first.interval > rules.longest_interval:
@@ -224,33 +219,6 @@ def _pipeline(
     _call(scope, flow, region)
     flow.stored += body.epilogue
     flow.ended = "stored" if body.epilogue else "call"
-
-
-def _closed(
-    scope: Scope,
-    placed: tuple[tuple[Loop, ...], dict[str, Affine]],
-    found: tuple[Body, list[Cycle]],
-    nest: Nest,
-    asked: int,
-) -> tuple[Body, list[Cycle]]:
-    """A sum through memory that does not close on its way through the tree of an iteration's terms
-    is added to the tree's root instead; not one in logic, which is what closes it as a leaf.
-    """
-    first = limits(*found, asked)[0]
-    if not isinstance(first, Recurrence) or first.through != "memory" or first.interval <= asked:
-        return found
-    slowest = max(found[1], key=lambda cycle: cycle.interval)
-    operators = [o for n in slowest.path if (o := found[0].graph.operator[n]) is not None]
-    if any(o.shared and not o.dsp for o in operators):
-        return found
-    own = scope.personality
-    scope.personality = replace(own, rules=replace(own.rules, tree_carries=False))
-    body = flattened_body(scope, *placed)
-    scope.personality = own
-    if body is None:
-        return found
-    other = body, cycles(body, nest)
-    return other if limits(*other, asked)[0].interval < first.interval else found
 
 
 def _last_pipelines(flow: _Flow) -> list[Body]:

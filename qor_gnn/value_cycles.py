@@ -10,23 +10,21 @@ on in registers: what memory takes in addition is with `qor_gnn.interval`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
-from itertools import pairwise
 
 from dsl.affine import Affine, Constraint
 from polyhedral.least_distance import Axis
 from polyhedral.value_distances import Touch, value_distances
 from qor_gnn.interval import Cycle
+from qor_gnn.iteration import Around, Copy, around, axis_of, copies_of
 from qor_gnn.personality import Personality
 from qor_gnn.reasons import Recurrence
 from qor_gnn.region import (
     Access,
-    Guard,
     Kernel,
     Loop,
-    Node,
     Op,
     Statement,
     accesses_in,
@@ -43,15 +41,6 @@ _EXCHANGED = {
     "min": _MINIMUM, "max": _MAXIMUM, "and": _LOGIC, "or": _LOGIC, "xor": _LOGIC,
 }  # fmt: skip
 _SUMMED = {"add": "sum", "sub": "sum", "neg": "sum", "mul": "product"}
-
-
-@dataclass(frozen=True, slots=True)
-class _Copy:
-    """A statement of one iteration: its variables in terms of the counters, and when it runs."""
-
-    statement: Statement
-    env: Mapping[str, Affine]
-    guard: tuple[Constraint, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,11 +87,11 @@ def value_cycles(
     """
     if not _coupled(chain):
         return []
-    copies = _copies(chain)
+    copies = copies_of(chain)
     if copies is None:
         return []
-    nest = (*map(_axis, chain[:-1]), _axis(chain[-1], chain[-1].factor))
-    values = _values(tool, _around(kernel, chain[0], env), nest, copies)
+    nest = (*map(axis_of, chain[:-1]), axis_of(chain[-1], chain[-1].factor))
+    values = _values(tool, around(kernel, chain[0], env), nest, copies)
     if values is None:
         return []
     found: list[Cycle] = []
@@ -126,133 +115,11 @@ def _coupled(chain: tuple[Loop, ...]) -> bool:
     return False
 
 
-# ------------------------------------------------------------------------------------- iterations
-
-
-@dataclass(frozen=True, slots=True)
-class _Around:
-    """The loops around a nest, and the conditions that it is under."""
-
-    axes: tuple[Axis, ...]
-    guard: tuple[Constraint, ...]
-
-
-def _around(kernel: Kernel, loop: Loop, env: Mapping[str, Affine]) -> _Around:
-    """What is around a copy of a nest of a kernel, symbols of its function included."""
-    for function in kernel.functions:
-        found = _path(function.body, loop)
-        if found is not None:
-            symbols = tuple(Axis(name, (), ()) for name in function.symbols)
-            axes = tuple(_axis(n) for n in found if isinstance(n, Loop))
-            guard = [c for n in found if isinstance(n, Guard) for c in n.constraints]
-            guard += (c for n in found if isinstance(n, Loop) for c in _in_copy(n, env))
-            return _Around((*symbols, *axes), tuple(guard))
-    raise KeyError(loop.iv)
-
-
-def _in_copy(loop: Loop, env: Mapping[str, Affine]) -> Iterator[Constraint]:
-    """The iterations of a loop that are in the copy of its body which ``env`` stands for."""
-    value = env.get(loop.iv)
-    if value is None or not all(b.is_const for b in loop.lowers):
-        return
-    stride = abs(value.coefficient(loop.iv))
-    apart = Affine.of(loop.iv) - value.const
-    if not stride:
-        yield Constraint(apart, "==")
-    elif stride > loop.step:
-        yield Constraint(apart % stride, "==")
-
-
-def _path(nodes: tuple[Node, ...], loop: Loop) -> list[Node] | None:
-    for node in nodes:
-        if isinstance(node, Statement):
-            continue
-        if isinstance(node, Loop) and node.iv == loop.iv:
-            return []
-        if (inside := _path(node.body, loop)) is not None:
-            return [node, *inside]
-    return None
-
-
-def _axis(loop: Loop, copies: int = 1) -> Axis:
-    return Axis(loop.iv, loop.lowers, loop.uppers, loop.step * copies)
-
-
-def _copies(chain: tuple[Loop, ...]) -> list[_Copy] | None:
-    """The statements of one iteration in order; None where they cannot be told one by one."""
-    inner = chain[-1]
-    if any(loop.step * loop.factor != 1 and len(loop.lowers) != 1 for loop in chain):
-        return None
-    found: list[_Copy | None] = []
-    first, last = _ends(chain)
-    for outer, loop in pairwise(chain):
-        at = outer.body.index(loop)
-        found += _straight(outer.body[:at], {}, first[loop.iv])
-    for c in range(inner.factor):
-        value = Affine.of(inner.iv) + c * inner.step
-        runs = tuple(_below(value, inner, {})) if c else ()
-        found += _straight(inner.body, {inner.iv: value}, runs)
-    for outer, loop in reversed([*pairwise(chain)]):
-        at = outer.body.index(loop)
-        found += _straight(outer.body[at + 1 :], {}, last[loop.iv])
-    if None in found:
-        return None
-    return [copy for copy in found if copy is not None]
-
-
-def _ends(
-    chain: tuple[Loop, ...],
-) -> tuple[dict[str, tuple[Constraint, ...]], dict[str, tuple[Constraint, ...]]]:
-    """For each inner loop when it, and all inside of it, are in their first (last) iteration."""
-    first: dict[str, tuple[Constraint, ...]] = {}
-    last: dict[str, tuple[Constraint, ...]] = {}
-    begins: tuple[Constraint, ...] = ()
-    ends: tuple[Constraint, ...] = ()
-    for loop in reversed(chain[1:]):
-        stride = loop.step * (loop.factor if loop is chain[-1] else 1)
-        low = max(b.const for b in loop.lowers)
-        high = min(b.const for b in loop.uppers)
-        final = low + (high - 1 - low) // stride * stride
-        begins = (*begins, Constraint(Affine.of(loop.iv) - low, "=="))
-        ends = (*ends, Constraint(Affine.of(loop.iv) - final, "=="))
-        first[loop.iv], last[loop.iv] = begins, ends
-    return first, last
-
-
-def _straight(
-    nodes: tuple[Node, ...], env: Mapping[str, Affine], guard: tuple[Constraint, ...]
-) -> Iterator[_Copy | None]:
-    """The copies of straight-line code, all loops in it unrolled; None for what is not known."""
-    for node in nodes:
-        match node:
-            case Statement():
-                yield _Copy(node, env, guard)
-            case Guard():
-                own = (Constraint(c.expr.substitute(env), c.kind) for c in node.constraints)
-                yield from _straight(node.body, env, (*guard, *own))
-            case Loop():
-                if len(node.lowers) != 1:
-                    yield None
-                    continue
-                low = node.lowers[0].substitute(env)
-                for c in range(node.trips.maximum):
-                    value = low + c * node.step
-                    runs = _below(value, node, env)
-                    yield from _straight(node.body, {**env, node.iv: value}, (*guard, *runs))
-
-
-def _below(value: Affine, loop: Loop, env: Mapping[str, Affine]) -> Iterator[Constraint]:
-    for upper in loop.uppers:
-        left = upper.substitute(env) - value - 1
-        if not left.is_const or left.const < 0:
-            yield Constraint(left, ">=")
-
-
 # --------------------------------------------------------------------------------------- dataflow
 
 
 def _values(
-    tool: Personality, around: _Around, nest: tuple[Axis, ...], copies: Sequence[_Copy]
+    tool: Personality, around: Around, nest: tuple[Axis, ...], copies: Sequence[Copy]
 ) -> _Values | None:
     """What takes whose values; None where that is too much work."""
     if sum(1 + sum(op.kind == "load" for op in c.statement.ops) for c in copies) > MOST_ACCESSES:
@@ -284,7 +151,7 @@ def _values(
     return found
 
 
-def _touch(access: Access, copy: _Copy, guard: tuple[Constraint, ...], *, stores: bool) -> Touch:
+def _touch(access: Access, copy: Copy, guard: tuple[Constraint, ...], *, stores: bool) -> Touch:
     indices = tuple(index.substitute(copy.env) for index in access.indices)
     return Touch(indices, (*guard, *copy.guard), stores)
 

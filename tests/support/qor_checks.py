@@ -106,10 +106,14 @@ def open_faults(program: Program, schedule: Schedule, state: ScheduledScop) -> I
         yield from _under(f"{name} (scheduler)", answer, work, tool)
         kernel = kernel_of_tree(loop_tree(state))
         every = [loop for f in kernel.functions for loop in loops_in(f.body)]
+        longest: dict[tuple[str, ...], int] = {}  # of the copies that a loop around makes
         for row in answer.loops:
-            chains = list(_chains(every, row.loops))
-            if row.kind == "pipeline" and len(chains) == 1:
-                fault = _needed(kernel, tool, chains[0], round(row.ii), bool(state.reassociated))
+            if row.kind == "pipeline":
+                longest[row.loops] = max(longest.get(row.loops, 0), round(row.ii))
+        for names, interval in longest.items():
+            chains = list(_chains(every, names))
+            if len(chains) == 1:
+                fault = _needed(kernel, tool, chains[0], interval, bool(state.reassociated))
                 if fault is not None:
                     yield f"{name} (scheduler): {fault}"
 
