@@ -219,14 +219,43 @@ def stages(nests: Sequence[Nest], tool: Personality) -> tuple[tuple[int, ...], .
 
 def design_units(groups: Iterable[Sequence[int]], units: Sequence[Units]) -> int:
     """DSP slices of a design: nests of a stage add up, stages share."""
-    summed: list[Units] = []
-    for group in groups:
-        total: dict[tuple[str, int], int] = {}
-        for n in group:
-            for core, dsp, count in units[n]:
-                total[core, dsp] = total.get((core, dsp), 0) + count
-        summed.append(tuple((*key, count) for key, count in total.items()))
-    return dsp_of(summed)
+    return dsp_of(tuple(added(units[n] for n in group)) for group in groups)
+
+
+def added(units: Iterable[Units]) -> Units:
+    """The units of nests that run at the same time."""
+    total: dict[tuple[str, int], int] = {}
+    for one in units:
+        for core, dsp, count in one:
+            total[core, dsp] = total.get((core, dsp), 0) + count
+    return tuple((*key, count) for key, count in total.items())
+
+
+def replaced(units: Units, old: Units, new: Units) -> Units:
+    """The units of nests that run at the same time, one of which has others now."""
+    return added((units, tuple((core, dsp, -count) for core, dsp, count in old), new))
+
+
+class Shared:
+    """The units that some stages share, and what they cost together with those of one more."""
+
+    def __init__(self, stages: Iterable[Units]) -> None:
+        """The most of each core that one of the stages needs."""
+        self._most: dict[tuple[str, int], int] = {}
+        for one in stages:
+            for core, dsp, count in one:
+                self._most[core, dsp] = max(count, self._most.get((core, dsp), 0))
+        self._dsp = sum(dsp * count for (_, dsp), count in self._most.items())
+
+    def dsp_with(self, stage: Units) -> int:
+        """DSP slices of a design that has this stage too."""
+        return self._dsp + sum(
+            dsp * max(0, count - self._most.get((core, dsp), 0)) for core, dsp, count in stage
+        )
+
+    def units(self) -> Units:
+        """What the stages need."""
+        return tuple((*key, count) for key, count in self._most.items())
 
 
 def design_cycles(groups: Iterable[Sequence[int]], cycles: Sequence[float]) -> float:

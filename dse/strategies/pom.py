@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from dse.bounds import MAX_BANKS
 from dse.evaluators.base import Limits, Result
 from dse.space.banks import Demand, demand
-from dse.space.cost import Cost, cost, design_cycles, design_units, stages
+from dse.space.cost import Cost, Shared, Units, added, cost, design_cycles, stages
 from dse.space.nest import Nest
 from dse.space.partitions import partitions, together
 from dse.space.space import Choice, Point, Space, ones
@@ -139,7 +139,7 @@ class _Climb:
 
     def step(self, nest: int) -> bool:
         """At most twice the copies for one nest; false where nothing is faster."""
-        now = self.costs[nest]
+        now, others = self.costs[nest], _Others(self, nest)
         faster = [
             rung
             for rung in self.ladders[nest]
@@ -148,12 +148,12 @@ class _Climb:
         best: tuple[float, int, Rung] | None = None
         checked = 0
         for rung in faster:
-            if not self._affordable(nest, rung):
+            if others.dsp_with(rung.cost.units) > self.budget:
                 continue
             checked += 1
             if checked > _CANDIDATES:
                 break
-            score = self._score(nest, rung)
+            score = others.score(self._demand(nest, rung.choice), rung)
             if score is not None and (best is None or (score, rung.cost.dsp) < best[:2]):
                 best = (score, rung.cost.dsp, rung)
         if best is None or best[0] >= now.cycles:
@@ -164,21 +164,35 @@ class _Climb:
         self.demands[nest] = self._demand(nest, self.choices[nest])
         return True
 
-    def _affordable(self, nest: int, rung: Rung) -> bool:
-        units = [c.units for c in self.costs]
-        units[nest] = rung.cost.units
-        return design_units(self.stages, units) <= self.budget
 
-    def _score(self, nest: int, rung: Rung) -> float | None:
+class _Others:
+    """All nests but one, as they are now: what a choice for that one comes to with them."""
+
+    def __init__(self, climb: _Climb, nest: int) -> None:
+        self.program = climb.program
+        units = [c.units for c in climb.costs]
+        mine = next(group for group in climb.stages if nest in group)
+        self.stage = added(units[n] for n in mine if n != nest)
+        stages = (added(units[n] for n in group) for group in climb.stages if group is not mine)
+        self.shared = Shared(stages)
+        demands = [d for n, d in enumerate(climb.demands) if n != nest]
+        self.demand = together(demands)
+        self.factors: dict[tuple[str, int], set[int]] = {}
+        for one in demands:
+            for key, factor in one.items():
+                self.factors.setdefault(key, set()).add(factor)
+
+    def dsp_with(self, units: Units) -> int:
+        """DSP slices of the design where the nest has these units."""
+        return self.shared.dsp_with(added((self.stage, units)))
+
+    def score(self, tried: Demand, rung: Rung) -> float | None:
         """Its cycles, more for what its banks cost; None where they do not go with the others'."""
-        tried = self._demand(nest, rung.choice)
-        others = [d for n, d in enumerate(self.demands) if n != nest]
-        wanted = together([tried, *others])
-        steps = partitions(self.program, wanted)
-        if steps is None:
+        wanted = together([tried, self.demand])
+        if partitions(self.program, wanted) is None:
             return None
         shared = sum(
-            any(d.get(key, factor) != factor for d in (tried, *others))
+            tried.get(key, factor) != factor or bool(self.factors.get(key, set()) - {factor})
             for key, factor in wanted.items()
         )
         banks: dict[str, int] = {}

@@ -15,7 +15,15 @@ from math import lcm, prod
 
 from dse.bounds import MAX_BANKS
 from dse.space.banks import Demand, demand
-from dse.space.cost import Units, design_cycles, design_units, stages
+from dse.space.cost import (
+    Shared,
+    Units,
+    added,
+    design_cycles,
+    design_units,
+    replaced,
+    stages,
+)
 from dse.space.nest import Nest, Order, Vector
 from dse.space.partitions import partitions, relaxed, solved
 from dse.space.space import Choice, Point, Space
@@ -45,9 +53,21 @@ class _Option:
 
 @dataclass(frozen=True, slots=True)
 class _State:
+    """Some nests chosen.
+
+    ``longest`` are the cycles of the stages with the best of what is not chosen. ``closed`` are the
+    units that the stages share of which all nests are chosen, ``open`` those of each stage of which
+    some are, with the least that the others need. ``waiting`` are the choices whose copies share
+    units.
+    """
+
     chosen: dict[int, _Option]
     wanted: Demand
-    score: float
+    longest: list[float]
+    closed: Units
+    open: dict[int, Units]
+    waiting: tuple[Choice, ...] = ()
+    score: float = 0.0
 
 
 def solve(
@@ -68,8 +88,8 @@ def solve(
     """
     nests = space.variants[variant].nests
     solver = _Solver(space, variant, budget, orders)
-    states = [_State({}, {}, 0.0)]
-    for n in sorted(range(len(nests)), key=lambda n: (-solver.alone[n], n)):
+    states = [_State({}, {}, list(solver.longest), (), {})]
+    for n in solver.turns:
         grown = [new for state in states for new in solver.extended(state, n)]
         grown.sort(key=lambda s: s.score)
         states = _varied(grown, width)
@@ -88,10 +108,8 @@ def _varied(states: list[_State], width: int) -> list[_State]:
     found: list[_State] = []
     alike: Counter[tuple[Choice, ...]] = Counter()
     for state in states:
-        rungs = [option.rung for option in state.chosen.values()]
-        key = tuple(rung.choice for rung in rungs if rung.asked > 1)
-        alike[key] += 1
-        if not key or alike[key] <= _ALIKE:
+        alike[state.waiting] += 1
+        if not state.waiting or alike[state.waiting] <= _ALIKE:
             found.append(state)
         if len(found) == width:
             break
@@ -117,6 +135,24 @@ class _Solver:
         self.alone = [
             min((o.rung.cost.cycles for o in options), default=0.0) for options in self.options
         ]
+        self.turns = sorted(range(len(nests)), key=lambda n: (-self.alone[n], n))
+        self.stage = {n: k for k, group in enumerate(self.stages) for n in group}
+        self.longest = [max(self.alone[n] for n in group) for group in self.stages]
+        self.untouched = self._untouched()
+
+    def _untouched(self) -> dict[int, Units]:
+        """When it is a nest's turn: the least that the stages share of which no nest had its."""
+        found: dict[int, Units] = {}
+        first = {self.stage[n]: n for n in reversed(self.turns)}
+        later = Shared(())
+        for n in reversed(self.turns):
+            found[n] = later.units()
+            if first[self.stage[n]] == n:
+                later = Shared((found[n], self._least(self.stage[n])))
+        return found
+
+    def _least(self, stage: int) -> Units:
+        return added(self.least[n] for n in self.stages[stage])
 
     def _options(self, nest: Nest, fixed: int | None) -> list[_Option]:
         rungs: list[Rung] = []
@@ -137,14 +173,37 @@ class _Solver:
     def extended(self, state: _State, nest: int) -> list[_State]:
         """The state with each fitting option of one nest more."""
         found: list[_State] = []
+        stage = self.stage[nest]
+        present = state.open.get(stage) or self._least(stage)
+        others = (units for other, units in state.open.items() if other != stage)
+        shared = Shared((state.closed, self.untouched[nest], *others))
+        done = all(n == nest or n in state.chosen for n in self.stages[stage])
         for option in self.options[nest]:
             chosen = {**state.chosen, nest: option}
             wanted = self._joined(state.wanted, option.demand, chosen)
             if wanted is None:
                 continue
-            if not self._affordable(chosen):
+            units = replaced(present, self.least[nest], option.rung.cost.units)
+            if shared.dsp_with(units) > self.budget:
                 continue
-            found.append(_State(chosen, wanted, self._score(chosen, wanted)))
+            longest = list(state.longest)
+            longest[stage] = max(longest[stage], option.rung.cost.cycles)
+            open_ = {k: u for k, u in state.open.items() if k != stage}
+            if not done:
+                open_[stage] = units
+            found.append(
+                _State(
+                    chosen,
+                    wanted,
+                    longest,
+                    Shared((state.closed, units)).units() if done else state.closed,
+                    open_,
+                    (*state.waiting, option.rung.choice)
+                    if option.rung.asked > 1
+                    else state.waiting,
+                    self._score(longest, wanted),
+                )
+            )
             if len(found) >= WIDTH * 2:
                 break
         return found
@@ -166,23 +225,12 @@ class _Solver:
                 break
         return joined
 
-    def _affordable(self, chosen: dict[int, _Option]) -> bool:
-        units: list[Units] = [
-            chosen[n].rung.cost.units if n in chosen else self.least[n]
-            for n in range(len(self.options))
-        ]
-        return design_units(self.stages, units) <= self.budget
-
-    def _score(self, chosen: dict[int, _Option], wanted: Demand) -> float:
-        cycles = [
-            chosen[n].rung.cost.cycles if n in chosen else self.alone[n]
-            for n in range(len(self.options))
-        ]
+    def _score(self, longest: Sequence[float], wanted: Demand) -> float:
         banks: dict[str, int] = {}
         for (array, _), factor in wanted.items():
             banks[array] = banks.get(array, 1) * factor
         dear = _BANKS * min(1.0, max(banks.values(), default=1) / MAX_BANKS)
-        return design_cycles(self.stages, cycles) * (1 + dear)
+        return sum(longest) * (1 + dear)
 
 
 def _selected(rungs: Sequence[Rung]) -> list[Rung]:
