@@ -2,8 +2,8 @@
 
 A tool unrolls, leaves out what is not needed, keeps elements in registers, computes the same value
 once, folds constants, and does integer sums (under ``reassociate`` those of floats too) in any
-order, as partial sums do extremes of all types. So an operation counts once for each of its values that are proven to differ
-(`dse.distinct`).
+order, as partial sums do extremes of all types. So an operation counts once for each of its values
+that are proven to differ (`dse.distinct`).
 """
 
 from __future__ import annotations

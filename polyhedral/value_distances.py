@@ -32,12 +32,13 @@ class Touch:
     stores: bool
 
 
+@lru_cache(maxsize=4096)
 def value_distances(
     outer: tuple[Axis, ...], axes: tuple[Axis, ...], touches: tuple[Touch, ...]
 ) -> Mapping[tuple[int, int], int] | None:
     """From each store to each load that gets its value in some iteration: the least distance.
 
-    Exact: by isl's dataflow analysis. The distance is 0 inside of one iteration.
+    Exact: see `polyhedral.dependences.last_writes`. The distance is 0 inside of one iteration.
 
     Args:
         outer: loops around the nest, which stand still while it runs.
@@ -53,7 +54,6 @@ def value_distances(
         return None
 
 
-@lru_cache(maxsize=4096)
 def _distances(
     outer: tuple[Axis, ...], axes: tuple[Axis, ...], touches: tuple[Touch, ...]
 ) -> Mapping[tuple[int, int], int]:

@@ -7,17 +7,7 @@ import pytest
 
 from dsl.affine import Affine, Constraint
 from polyhedral.least_distance import Axis, Spot, least_distance, meets
-
-
-def _points(axes, env):
-    if not axes:
-        yield env
-        return
-    axis = axes[0]
-    low = max(e.evaluate(env) for e in axis.lowers)
-    high = min(e.evaluate(env) for e in axis.uppers)
-    for value in range(low, high, axis.step):
-        yield from _points(axes[1:], {**env, axis.iv: value})
+from tests.support.axes import points
 
 
 def _touches(spot, env):
@@ -30,11 +20,11 @@ def _element(spot, env):
 
 def _brute(outer, axes, a, b):
     best, meet = None, False
-    for still in _points(outer, {}):
-        points = list(_points(axes, still))
-        for n, x in enumerate(points):
+    for still in points(outer, {}):
+        every = list(points(axes, still))
+        for n, x in enumerate(every):
             meet |= _touches(a, x) and _touches(b, x) and _element(a, x) == _element(b, x)
-        for (n, x), (m, y) in itertools.combinations(enumerate(points), 2):
+        for (n, x), (m, y) in itertools.combinations(enumerate(every), 2):
             if _touches(a, x) and _touches(b, y) and _element(a, x) == _element(b, y):
                 best = m - n if best is None else min(best, m - n)
     return best, meet

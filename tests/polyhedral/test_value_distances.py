@@ -8,24 +8,14 @@ import polyhedral.value_distances as module
 from dsl.affine import Affine, Constraint
 from polyhedral.least_distance import Axis
 from polyhedral.value_distances import Touch, value_distances
-
-
-def _points(axes, env):
-    if not axes:
-        yield env
-        return
-    axis = axes[0]
-    low = max(e.evaluate(env) for e in axis.lowers)
-    high = min(e.evaluate(env) for e in axis.uppers)
-    for value in range(low, high, axis.step):
-        yield from _points(axes[1:], {**env, axis.iv: value})
+from tests.support.axes import points
 
 
 def _brute(outer, axes, touches):
     least = {}
-    for around in _points(outer, {}):
+    for around in points(outer, {}):
         last = {}
-        for t, env in enumerate(_points(axes, around)):
+        for t, env in enumerate(points(axes, around)):
             for n, touch in enumerate(touches):
                 if not all(c.holds(env) for c in touch.guard):
                     continue
@@ -93,7 +83,7 @@ def test_a_store_between_hides_the_one_before():
 
 def test_too_much_work_is_left_open(monkeypatch):
     monkeypatch.setattr(module, "OPERATIONS", 10)
-    module._distances.cache_clear()
+    value_distances.cache_clear()
     i, j = Affine.of("i"), Affine.of("j")
     nest = tuple(Axis(v, (Affine(),), (Affine.of(1000),)) for v in ("i", "j"))
     touches = (Touch((i * 2 + j,), (), True), Touch((i + j % 3,), (), False))
