@@ -10,6 +10,8 @@ import networkx as nx
 
 from backends.rtl.graph import Block, Dep, DepKind, Graph, Kind, Memory, Op
 from backends.rtl.operators.library import Key
+from backends.rtl.schedule.edge import Edge
+from backends.rtl.schedule.implied import necessary
 from backends.rtl.schedule.timing import (
     ANYTIME,
     Fabric,
@@ -24,16 +26,6 @@ Port = tuple[str, int, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Edge:
-    """``dst`` starts at least ``latency`` cycles after ``src`` of ``distance`` iterations before."""
-
-    src: int
-    dst: int
-    latency: int
-    distance: int
-
-
-@dataclass(frozen=True, slots=True)
 class Problem:
     """A block with its times; lists are indexed by `Op.id`.
 
@@ -42,7 +34,8 @@ class Problem:
         operands: of each operation the operations it uses, those without a cycle apart.
         early: of each operation the delay of those, where it starts in cycle 0.
         users: the converse of ``operands``.
-        into: order edges that end at each operation; ``out`` those that begin there.
+        into: order edges that end at each operation, where no others imply them; ``out`` those
+            that begin there.
         ports: of RAM, and shared operators, that each operation takes in its cycle.
         several: how many there are of a port, where it is not one.
         shared: operations that go to shared operators.
@@ -117,13 +110,10 @@ def problem(
             users[u].append(op.id)
     into: dict[int, list[Edge]] = defaultdict(list)
     out: dict[int, list[Edge]] = defaultdict(list)
-    for dep in block.deps:
-        if dep.src in stored or dep.dst in stored:
-            continue
-        if dep.distance == 0 or carried:
-            edge = Edge(dep.src, dep.dst, _latency(graph, block, dep), dep.distance)
-            into[dep.dst].append(edge)
-            out[dep.src].append(edge)
+    uses = [(used, op, timing[used].latency) for op, all_ in enumerate(operands) for used in all_]
+    for edge in necessary(len(block.ops), uses, order(graph, block, stored, carried=carried)):
+        into[edge.dst].append(edge)
+        out[edge.src].append(edge)
     return Problem(
         block,
         timing,
@@ -137,6 +127,23 @@ def problem(
         back=produced,
         forth={op: tuple(loads) for op, loads in forth.items()},
     )
+
+
+def order(graph: Graph, block: Block, stored: Mapping[int, int], *, carried: bool) -> list[Edge]:
+    """All order of memory accesses in a block.
+
+    Args:
+        graph: With the arrays.
+        block: Operations and dependences.
+        stored: Loads that take a store's value from a register, and need no order.
+        carried: Whether iterations overlap.
+    """
+    return [
+        Edge(dep.src, dep.dst, _latency(graph, block, dep), dep.distance)
+        for dep in block.deps
+        if dep.src not in stored and dep.dst not in stored
+        if dep.distance == 0 or carried
+    ]
 
 
 def sharing(given: Problem, ops: Mapping[int, Key], turns: int, fabric: Fabric) -> Problem:

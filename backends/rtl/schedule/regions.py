@@ -108,21 +108,32 @@ def pipeline(
         why = f"bank {port[1]} of {port[0]} is {ways[port[2]]} {by_ports} times an iteration"
     if ii > least:
         why = "an iteration needs what the one before computed"
-    while True:
-        try:
-            times = solve(given, ii)
-            break
-        except NoSchedule as error:
-            ii += 1
-            op = block.ops[error.args[0]]
-            name = f" of {op.stmt}" if op.stmt else ""
-            why = f"what an iteration needs of the ones before, around a {op.kind.value}{name}"
+    times, failure = _first(given, ii)
+    if failure is not None:
+        op = block.ops[failure.args[0]]
+        name = f" of {op.stmt}" if op.stmt else ""
+        why = f"what an iteration needs of the ones before, around a {op.kind.value}{name}"
     if target.effort:
         times, why = _improved(given, times, recurrence_bound(given, least), why, target)
     if times.ii > 1:
         times = _shared(given, times, target)
     compact(times)
     return _result(times, why, back)
+
+
+def _first(given: Problem, least: int) -> tuple[Times, NoSchedule | None]:
+    """A schedule at the least interval from ``least`` on that has one, and what the last interval
+    that has none failed by. Steps double until there is one, and are halved from there.
+    """
+    failure, short, step = None, least - 1, 1
+    found: Times | None = None
+    while found is None or found.ii - short > 1:
+        at = short + step if found is None else (short + found.ii) // 2
+        try:
+            found = solve(given, at)
+        except NoSchedule as error:
+            failure, short, step = error, at, 2 * step
+    return found, failure
 
 
 def _improved(
