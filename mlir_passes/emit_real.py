@@ -110,16 +110,36 @@ def comparison(predicate: int, a: Cpp, b: Cpp) -> Exact:
 
 
 def nearest(ops: ExactOps, x: Exact, real: str) -> Real:
-    """An exact value as the nearest float, ties to even."""
+    """An exact value as the nearest float, ties to even; infinite where it is too large.
+
+    Raises:
+        IRError: W320, values that a double has no room for.
+    """
     cpp, static = ops.code(x)
     dtype = FLOAT_TYPES[real]
+    if not _held(x, "f64"):
+        raise no_form(
+            f"a conversion of {x.bits} bits, {max(x.scale, 0)} of them right of the point",
+            "it needs larger or smaller exponents than a double has",
+        )
     if isinstance(static, IntType) and static.width > 64:  # the headers cut it to 64 bits
         cpp = call(ops.needs.type(FixedType(static.width, static.width, static.signed)), cpp)
-    if real in ("f32", "f64"):
+    if real == "f64" or (real == "f32" and _held(x, "f32")):
         return Real(call(ops.needs.type(dtype), cpp), real)
     if x.bits < 53:  # all of them fit a float or a double: it is rounded once
-        inner = call("float" if x.bits < 24 else "double", cpp)
+        inner = call("float" if x.bits < 24 and _held(x, "f32") else "double", cpp)
     else:
         ops.needs.headers.add("weft_float.h")
         inner = call("weft::round_to_odd", cpp)
     return Real(call(ops.needs.type(dtype), inner), real)
+
+
+_EXPONENTS = {"f32": 128, "f64": 1024}
+
+
+def _held(x: Exact, real: str) -> bool:
+    """All values are zero or normal numbers of a type, or round to infinity at its end. The headers
+    convert no others: they let exponents wrap.
+    """
+    largest = _EXPONENTS[real]
+    return x.bits - x.scale <= largest and x.scale <= largest - 2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -28,6 +28,11 @@ _OPT_LEVEL = 2  # no fast-math flags anywhere: floats are evaluated as written
 # On some processors LLVM divides by zero when it optimises loops with shifts of 128 bits (seen with 16
 # and more of `x << y` on AMD's), which kills the process; it does not where it optimises nothing.
 _PLAIN = 0
+# LLVM's loop vectoriser does not come back from some loops with integers of other widths than these
+# (seen with 17 bits), and it gains nothing there: memory of such widths is never read as vectors.
+_REGULAR = frozenset((1, 8, 16, 32, 64))
+_SCALAR = "#llvm.loop_annotation<vectorize = <disable = true>>"
+_BRANCHES = frozenset(("llvm.br", "llvm.cond_br"))
 _SHIFTS = frozenset(("arith.shli", "arith.shrsi", "arith.shrui"))
 _WORD = 64
 
@@ -107,7 +112,10 @@ def jit(module: Any) -> JitKernel:
         function.attributes["arg_attrs"] = _no_aliases(clone)
         clone.operation.verify()
         wide = _shifts_wide(top_function(clone))
+        regular = all(width in _REGULAR for width in _widths(top_function(clone)))
         passmanager.PassManager.parse(_TO_LLVM).run(clone.operation)
+        if not regular:
+            _leave_scalar(clone.operation)
         level = _PLAIN if wide else _OPT_LEVEL
         engine = execution_engine.ExecutionEngine(clone, opt_level=level)
         engine.initialize()
@@ -116,6 +124,22 @@ def jit(module: Any) -> JitKernel:
         raise RuntimeError("LLVM cannot resolve what the kernel calls; its reason is on stderr")
     entry = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(address)
     return JitKernel(arguments, outside, engine, entry)
+
+
+def _widths(function: Any) -> Iterator[int]:
+    """Of the integers that are computed."""
+    for op in all_ops(function):
+        for result in op.results:
+            if isinstance(result.type, ir.IntegerType):
+                yield result.type.width
+
+
+def _leave_scalar(module: Any) -> None:
+    """Tell LLVM to vectorise no loop of a lowered module."""
+    note = ir.Attribute.parse(_SCALAR)
+    for op in all_ops(module):
+        if op.operation.name in _BRANCHES:
+            op.operation.attributes["loop_annotation"] = note
 
 
 def _shifts_wide(function: Any) -> bool:

@@ -102,6 +102,8 @@ typedef small_float<8, 7> bf16;
 // rounding it again gives what one rounding would have given.
 template <class T> double round_to_odd(const T &x) {
   const double nearest = static_cast<double>(x);
+  if (nearest - nearest != 0.0) // infinite
+    return nearest;
   const T back = nearest;
   if (back == x)
     return nearest;

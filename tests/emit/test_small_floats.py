@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from backends.cxx import need_cxx
+from dsl.errors import IRError
 from dsl.numeric import bounds, frac_of, from_float, round_float, to_float
 from dsl.types import FixedType, FloatType, IntType
 from dsl.typing import binary, cast
@@ -15,6 +16,7 @@ from mlir_passes.build import build_module
 from mlir_passes.emit_hls import emit, include_directory
 from tests.emit.running import emitted, run, run_all
 from tests.mlir.elementwise import elementwise, interesting, raw
+from tests.mlir.elementwise import run as run_jit
 from tests.mlir.trees import identity_tree
 
 OPS = {"addf": np.add, "subf": np.subtract, "mulf": np.multiply, "divf": np.divide}
@@ -102,6 +104,9 @@ def test_conversions_round_once():
     sources, inputs, wants = [], [], []
     rng = random.Random(2)
     exact = [IntType(8), IntType(64), IntType(64, False), IntType(100), FixedType(70, 20)]
+    # Beyond what a float holds at both ends; the headers let its exponent wrap.
+    exact += [IntType(128, False), IntType(129, False), IntType(140), IntType(1024, False)]
+    exact += [FixedType(160, 4), FixedType(20, -110), FixedType(20, 140), FixedType(900, 400)]
     for dtype in exact:
         values = interesting(dtype, rng, 200)
         # Ties of f16 and bf16 and their neighbours, far below the bits of a double.
@@ -119,9 +124,19 @@ def test_conversions_round_once():
         wants.append(
             {n: [to_float(v, frac_of(dtype), FloatType(n)) for v in values] for n in names}
         )
-    for got, want in zip(run_all(sources, inputs), wants, strict=True):
+        found = run_jit(program, {"x": values})
+        assert found == wants[-1], dtype
+    for dtype, got, want in zip(exact, run_all(sources, inputs), wants, strict=True):
         for name, expected in want.items():
-            assert got[name].astype(np.float64).tolist() == expected, name
+            assert got[name].astype(np.float64).tolist() == expected, (dtype, name)
+
+
+@pytest.mark.parametrize("dtype", [IntType(1025, False), IntType(1026), FixedType(1030, 4)])
+def test_values_without_room_in_a_double_have_no_form(dtype):
+    program = elementwise({"x": dtype}, lambda x: {"y": cast(FloatType("f32"), x)}, 2)
+    with pytest.raises(IRError, match="larger or smaller exponents than a double") as caught:
+        emit(build_module(identity_tree(program)))
+    assert caught.value.code == "W320"
 
 
 def test_conversions_from_floats_are_exact():

@@ -8,6 +8,7 @@ from dsl.expr import Access, BinaryOp, Load
 from dsl.inputs import random_inputs
 from dsl.interp import run as interpret
 from dsl.program import Array, Program, Stmt, Storage
+from dsl.schedule import Schedule, Shift, Skew, Split
 from dsl.types import IntType, f32
 from dsl.typing import binary
 from mlir_passes.build import build_module
@@ -17,6 +18,7 @@ from mlir_passes.jit_memory import element_bytes, load_raw, store_raw
 from mlir_passes.pipeline import compile_design
 from tests.mlir.programs import gemm, load, loop
 from tests.mlir.trees import identity_tree
+from tests.support.profiles import FAST
 from tests.support.random_programs import random_program
 
 WIDTHS = [*range(1, 20), 24, 31, 32, 33, 40, 48, 63, 64, 65, 80, 96, 127, 128, 129, 192, 257]
@@ -65,6 +67,17 @@ def test_inputs_are_left_alone():
     assert np.array_equal(first["C"], second["C"])
     assert not np.array_equal(first["C"], inputs["C"])
     assert set(first) == {"A", "B", "C"}
+
+
+def test_loops_with_integers_of_odd_widths_are_compiled_in_time():
+    """LLVM's vectoriser did not come back from this one."""
+    program = random_program(40009648, FAST)
+    steps = (Skew("i", "k", 2), Shift("S0", "j", 2), Split("i", 4, tail="guard"))
+    schedule = Schedule(steps)
+    inputs = random_inputs(program, 1)
+    found = jit(compile_design(program, schedule).module)(inputs)
+    for name, want in interpret(program, inputs).items():
+        assert np.array_equal(found[name], want)
 
 
 def test_a_module_is_left_alone():
