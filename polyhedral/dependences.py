@@ -157,12 +157,27 @@ def _dataflow(writes: isl.UnionMap, accesses: isl.UnionMap, times: isl.UnionMap)
 
 
 def _without_strides(accesses: isl.UnionMap) -> bool:
-    """No variable besides iterations and elements is needed to say them."""
-    divs: list[int] = []
-    accesses.foreach_map(
-        lambda m: m.foreach_basic_map(lambda part: divs.append(part.dim(isl.dim_type.div)))
+    """Nothing is a multiple: no variable besides iterations and elements is needed to say the
+    accesses, nor to say which iterations of two of them meet (as for ``A[2 * i]``, ``A[i + 3]``).
+    """
+    parts: list[isl.BasicMap] = []
+    accesses.foreach_map(lambda m: m.foreach_basic_map(parts.append))
+    return all(_of_units(part) for part in parts)
+
+
+def _of_units(part: isl.BasicMap) -> bool:
+    """No divisions, and all coefficients are 1, 0 or -1."""
+    if part.dim(isl.dim_type.div):
+        return False
+    kinds = (isl.dim_type.in_, isl.dim_type.out, isl.dim_type.param)
+    order = (*kinds, isl.dim_type.div, isl.dim_type.cst)
+    variables = sum(map(part.dim, kinds))
+    return all(
+        matrix.get_element_val(row, column).abs().le(1)
+        for matrix in (part.equalities_matrix(*order), part.inequalities_matrix(*order))
+        for row in range(matrix.rows())
+        for column in range(variables)
     )
-    return not any(divs)
 
 
 def _backwards(times: isl.UnionMap) -> isl.UnionMap:
