@@ -51,7 +51,10 @@ def chains(values: Values, counts: Mapping[str, int | None]) -> tuple[Chain, ...
     for cycle in nx.simple_cycles(nx.DiGraph(graph), length_bound=_CYCLE):
         edges = list(zip(cycle, [*cycle[1:], cycle[0]], strict=True))
         for deps in _choices([between[edge] for edge in edges]):
-            turns = _turns(deps)
+            # Where it begins decides whether the last turn is a whole one, and networkx begins
+            # somewhere: all of it is tried.
+            begun = [(*deps[k:], *deps[:k]) for k in range(len(deps))]
+            turns, deps = max(((_turns(d), d) for d in begun), key=_first_of_most)
             alone = len(deps) == 1 and deps[0].reduction
             if alone:
                 turns = max(turns, _accumulations(deps[0], counts[deps[0].sink.name] or 0))
@@ -59,6 +62,12 @@ def chains(values: Values, counts: Mapping[str, int | None]) -> tuple[Chain, ...
                 sinks = tuple(d.sink.name for d in deps)
                 found.append(Chain(sinks, tuple(d.array for d in deps), turns, alone))
     return tuple(sorted(found, key=lambda c: (-c.turns, c.statements, c.arrays)))
+
+
+def _first_of_most(found: tuple[int, Sequence[Dependence]]) -> tuple[int, list[int]]:
+    """Most turns, then the statement that comes first."""
+    turns, deps = found
+    return turns, [-dep.sink.index for dep in deps]
 
 
 def _choices(options: Sequence[list[Dependence]]) -> Iterator[tuple[Dependence, ...]]:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from math import ceil
 from pathlib import Path
 
+import networkx as nx
 import pytest
 
 import weft
@@ -102,6 +103,31 @@ def test_an_accumulation_that_begins_anew_is_a_chain_for_each_beginning() -> Non
     scop = apply(resets.program, Schedule()).scop
     chain = next(c for c in chains(values_of(scop), counts(resets.program)) if c.reduction)
     assert (chain.statements, chain.turns) == (("S1",), 49)
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_a_chain_is_counted_from_where_it_has_the_most_turns(monkeypatch, first) -> None:
+    """networkx begins cycles anywhere: as sets are walked, in another order in each process."""
+    cycles = nx.simple_cycles
+
+    def begun(graph, length_bound):
+        for cycle in cycles(graph, length_bound=length_bound):
+            at = sorted(range(len(cycle)), key=cycle.__getitem__)[min(first, len(cycle) - 1)]
+            yield cycle[at:] + cycle[:at]
+
+    monkeypatch.setattr("polyhedral.chains.nx.simple_cycles", begun)
+
+    @weft.kernel
+    def solve(L: f32[400, 400], b: f32[400], x: f32[400]):
+        for i in range(400):
+            x[i] = b[i]
+            for j in range(i):
+                x[i] -= L[i, j] * x[j]
+            x[i] = x[i] / L[i, i]
+
+    scop = apply(solve.program, Schedule()).scop
+    best = chains(values_of(scop), counts(solve.program))[0]
+    assert (best.statements, best.turns) == (("S1", "S2"), 399)
 
 
 def test_sweeps_in_turn_are_a_chain_over_time() -> None:

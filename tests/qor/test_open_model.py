@@ -1,6 +1,7 @@
 """The open backend answers for itself: its scheduler's cycles, its own operators."""
 
 import json
+import random
 
 import pytest
 
@@ -9,6 +10,8 @@ from dse.estimation import estimated, setting
 from dsl.loader import load
 from mlir_passes.pipeline import compile_design
 from qor_gnn.open_personality import FILE, NAME, document
+from tests.support.qor_checks import open_faults
+from tests.support.random_recurrences import random_directives, random_recurrence
 
 GEMM = "examples/polybench/gemm.py:gemm"
 
@@ -37,3 +40,10 @@ def test_cycles_are_those_of_the_rtl(name):
     assert top + 1 == design.cycles  # start to done takes a cycle besides the loops
     assert {loop.statements for loop in pipelines} == {("S0",), ("S1",)}
     assert min(answer.lut or 0, answer.ff or 0, answer.dsp, answer.bram18 or 0) > 0
+
+
+def test_a_nest_that_the_backend_takes_apart_is_compared_by_its_parts():
+    """Iterations of ``i`` without S6 make a pipeline of S4 and S5 alone, which needs less."""
+    program = random_recurrence(7000448)
+    schedule, state = random_directives(random.Random(7000448), program)
+    assert [*open_faults(program, schedule, state)] == []

@@ -19,7 +19,7 @@ from qor_gnn.estimate import QorEstimate, estimate
 from qor_gnn.from_tree import kernel_of_tree
 from qor_gnn.loops import Scope
 from qor_gnn.personality import Personality, allowed, available, personality
-from qor_gnn.region import Kernel, Loop, loops_in
+from qor_gnn.region import Kernel, Loop, Statement, loops_in, walk
 from qor_gnn.regions import Region
 from tests.support.qor_oracle import TooManyError, needed
 
@@ -106,16 +106,24 @@ def open_faults(program: Program, schedule: Schedule, state: ScheduledScop) -> I
         yield from _under(f"{name} (scheduler)", answer, work, tool)
         kernel = kernel_of_tree(loop_tree(state))
         every = [loop for f in kernel.functions for loop in loops_in(f.body)]
-        longest: dict[tuple[str, ...], int] = {}  # of the copies that a loop around makes
+        # Of the copies that a loop around makes.
+        longest: dict[tuple[tuple[str, ...], frozenset[str]], int] = {}
         for row in answer.loops:
             if row.kind == "pipeline":
-                longest[row.loops] = max(longest.get(row.loops, 0), round(row.ii))
-        for names, interval in longest.items():
-            chains = list(_chains(every, names))
+                key = row.loops, frozenset(row.statements)
+                longest[key] = max(longest.get(key, 0), round(row.ii))
+        for (names, statements), interval in longest.items():
+            # It may have taken a loop around apart, so that some iterations make another pipeline
+            # (those that a condition leaves a statement out of): what is left needs less.
+            chains = [c for c in _chains(every, names) if _statements(c[-1]) == statements]
             if len(chains) == 1:
                 fault = _needed(kernel, tool, chains[0], interval, bool(state.reassociated))
                 if fault is not None:
                     yield f"{name} (scheduler): {fault}"
+
+
+def _statements(loop: Loop) -> frozenset[str]:
+    return frozenset(node.name for node in walk(loop.body) if isinstance(node, Statement))
 
 
 def _chains(every: Sequence[Loop], names: tuple[str, ...]) -> Iterator[tuple[Loop, ...]]:
