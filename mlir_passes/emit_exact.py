@@ -286,8 +286,12 @@ class ExactOps:
             target = IntType(dst.width, dst.signed)
             if isinstance(static, FixedType) and static.integer < 1:  # else the headers are wrong
                 x = self._with_bits(x, static, static.width + 1 - static.integer)
-        elif isinstance(static, FixedType) and static.frac - dst.frac > static.width:
-            x = self._with_bits(x, static, static.frac - dst.frac + 1)  # else they assert
+        else:
+            held = ap_type(static)
+            if isinstance(held, IntType):
+                held = FixedType(held.width, held.width, held.signed)
+            if held.frac - dst.frac > held.width:
+                x = self._with_bits(x, held, held.frac - dst.frac + 1)  # else they assert
         low, high = bounds(dst)
         drop = x.scale - dst.frac
         least, most = quantize(x.low, drop, dst.quant), quantize(x.high, drop, dst.quant)

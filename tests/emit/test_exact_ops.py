@@ -311,3 +311,34 @@ def test_an_index_is_an_i32():
     assert "a[i] = 3 * i - 5;" in text
     assert "d[i] = float(i);" in text
     batch.check()
+
+
+def test_conversions_may_drop_more_bits_than_there_are():
+    """The headers assert where the last bit that is kept lies beyond the first one that there is."""
+    sources = [IntType(1, False), IntType(3), IntType(32), IntType(64, False), FixedType(8, -3)]
+    kernels, inputs, wants = [], [], []
+    for source, quant in itertools.product(sources, (Quant.TRN, Quant.RND_ZERO, Quant.RND_INF)):
+        targets = [
+            FixedType(8, 8 + above, signed, quant, overflow)
+            for above in (1, 2, 9, 33, 65)
+            for signed in (True, False)
+            for overflow in (Overflow.WRAP, Overflow.SAT)
+        ]
+        values = interesting(source, RNG, 12)
+        program = elementwise(
+            {"x": source},
+            lambda x, targets=targets: {f"y{n}": cast(t, x) for n, t in enumerate(targets)},
+            len(values),
+        )
+        kernels.append(emit(build_module(identity_tree(program)), top=f"k{len(kernels)}"))
+        inputs.append({a.name: raw([0] * len(values), a.dtype) for a in program.arrays})
+        inputs[-1]["x"] = raw(values, source)
+        wants.append(
+            {
+                f"y{n}": [convert(v, frac_of(source), target) for v in values]
+                for n, target in enumerate(targets)
+            }
+        )
+    for got, want in zip(run_all(kernels, inputs), wants, strict=True):
+        for name, expected in want.items():
+            assert list(map(to_python, got[name])) == expected, name
