@@ -17,6 +17,7 @@ from functools import cached_property, lru_cache
 
 import islpy as isl
 
+from polyhedral.hidden_writes import Batch, batches
 from polyhedral.isl_text import dims
 from polyhedral.scop import Scop, Statement, common_loops, reduction_access, union_of
 
@@ -79,15 +80,37 @@ def dependences(scop: Scop) -> tuple[Dependence, ...]:
 
 def array_dependences(scop: Scop, array: str) -> Iterable[Dependence]:
     """Those through one array."""
-    touching = _touching(scop, array)
-    if touching is None:
+    writers, readers = _users(scop, array)
+    if not writers:
         return
-    times, reads, writes = touching
-    yield from _by_statements(scop, DepKind.FLOW, array, last_writes(writes, reads, times))
-    yield from _by_statements(scop, DepKind.OUTPUT, array, last_writes(writes, writes, times))
-    # A statement that reads and writes the element is ordered by its write already.
-    only_read = reads.subtract(writes)
-    yield from _by_statements(scop, DepKind.ANTI, array, next_writes(only_read, writes, times))
+    flow, output, anti = (isl.UnionMap("{ }") for _ in range(3))
+    for batch in batches(scop, writers, readers, following=False):
+        times, reads, writes = _asked(scop, array, batch)
+        flow = flow.union(last_writes(writes, reads, times))
+    yield from _by_statements(scop, DepKind.FLOW, array, flow)
+    for batch in batches(scop, writers, writers, following=False):
+        times, _, writes = _asked(scop, array, batch)
+        rewritten = union_of(scop.access_map(s, s.stmt.target) for s in batch.sinks)
+        output = output.union(last_writes(writes, rewritten, times))
+    yield from _by_statements(scop, DepKind.OUTPUT, array, output)
+    for batch in batches(scop, writers, readers, following=True):
+        times, reads, writes = _asked(scop, array, batch)
+        # A statement that reads and writes the element is ordered by its write already.
+        own = (
+            scop.access_map(s, s.stmt.target) for s in batch.sinks if s.stmt.target.array == array
+        )
+        anti = anti.union(next_writes(reads.subtract(union_of(own)), writes, times))
+    yield from _by_statements(scop, DepKind.ANTI, array, anti)
+
+
+def _asked(scop: Scop, array: str, batch: Batch) -> tuple[isl.UnionMap, isl.UnionMap, isl.UnionMap]:
+    """Times of a batch's statements, what its sinks read of an array, and what its writers write."""
+    indices = {s.index for s in (*batch.sinks, *batch.writers)}
+    return (
+        union_of(scop.original_schedules([scop.statements[n] for n in sorted(indices)])),
+        union_of(scop.access_map(s, a) for s in batch.sinks for a in s.reads if a.array == array),
+        union_of(scop.access_map(s, s.stmt.target) for s in batch.writers),
+    )
 
 
 def unwritten_reads(scop: Scop, array: str) -> isl.UnionMap:
@@ -104,8 +127,7 @@ def unwritten_reads(scop: Scop, array: str) -> isl.UnionMap:
 
 def _touching(scop: Scop, array: str) -> tuple[isl.UnionMap, isl.UnionMap, isl.UnionMap] | None:
     """Times of the statements that access an array, its reads and its writes; None if unwritten."""
-    writers = [s for s in scop.statements if s.stmt.target.array == array]
-    readers = [s for s in scop.statements if any(a.array == array for a in s.reads)]
+    writers, readers = _users(scop, array)
     if not writers:
         return None
     involved = [s for s in scop.statements if s in writers or s in readers]
@@ -113,6 +135,14 @@ def _touching(scop: Scop, array: str) -> tuple[isl.UnionMap, isl.UnionMap, isl.U
         union_of(scop.original_schedules(involved)),
         union_of(scop.access_map(s, a) for s in readers for a in s.reads if a.array == array),
         union_of(scop.access_map(s, s.stmt.target) for s in writers),
+    )
+
+
+def _users(scop: Scop, array: str) -> tuple[list[Statement], list[Statement]]:
+    """The statements that write an array, and those that read it."""
+    return (
+        [s for s in scop.statements if s.stmt.target.array == array],
+        [s for s in scop.statements if any(a.array == array for a in s.reads)],
     )
 
 

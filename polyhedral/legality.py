@@ -8,7 +8,7 @@ are a set of integer vectors; the schedule is legal when none of them is lexicog
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
 from functools import cached_property, partial
 
@@ -108,13 +108,26 @@ def _touched(
 
 
 class IllegalStep(ScheduleError):
-    """W203: a step reverses a dependence. Cheap to make; the text is built when it is read."""
+    """W203: a step reverses a dependence. Cheap to make; the text is built when it is read.
 
-    def __init__(self, violation: Violation, step: Step, before: ScheduledScop) -> None:
+    Args:
+        found: the violations, of which the first is told.
+        step: what was asked for.
+        before: the state that it was asked of.
+    """
+
+    def __init__(
+        self, found: Callable[[], Iterator[Violation]], step: Step, before: ScheduledScop
+    ) -> None:
         super().__init__("W203", "", span=step.span)
-        self.violation = violation
+        self.found = found
         self.step = step
         self.before = before
+
+    @cached_property
+    def violation(self) -> Violation:
+        """The first in the order of the program."""
+        return next(self.found())
 
     @property
     def witness(self) -> Witness:
@@ -153,6 +166,8 @@ def violations(
     state: ScheduledScop,
     changed: frozenset[str] | None = None,
     before: ScheduledScop | None = None,
+    *,
+    in_order: bool = True,
 ) -> Iterator[Violation]:
     """Every pair of pieces that the state would run in the wrong order.
 
@@ -160,13 +175,17 @@ def violations(
         state: the pieces in their new places.
         changed: only look at pairs that touch these statements; None looks at all.
         before: a legal state, from which one step has led here.
+        in_order: as statements follow each other in the program; else where one is likely comes
+            first.
     """
     pieces: dict[int, list[Piece]] = defaultdict(list)
     for piece in state.pieces:
         pieces[piece.statement.index].append(piece)
     statements = state.scop.statements
     order, step = memory_order(state.scop), None if before is None else moved(before, state)
-    asked = order.between if step is None else partial(order.touched, step)
+    asked = order.between
+    if step is not None:
+        asked = partial(order.touched if in_order else order.touched_likely, step)
     for (source, sink), pairs in asked(state.reassociated):
         names = {statements[source].name, statements[sink].name}
         if changed is not None and not names & changed:

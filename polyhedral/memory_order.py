@@ -62,14 +62,38 @@ class MemoryOrder:
 
     def touched(self, moved: Moved, reassociated: frozenset[str]) -> Iterator[tuple[Key, isl.Map]]:
         """Of `between` those whose order a step may have changed."""
-        found = {key for index in moved.statements for key in self.partners.get(index, ())}
-        for left, right in moved.between:
-            few, others = sorted((left, right), key=len)
-            for index in few:
-                keys = self.partners.get(index, ())
-                found.update(key for key in keys if not others.isdisjoint(key))
-        for key in sorted(found, key=self.positions.__getitem__):
+        for key in sorted(self._between(moved), key=self.positions.__getitem__):
             yield key, self.pairs[key]
+        yield from self._accumulations(moved, reassociated)
+
+    def touched_likely(
+        self, moved: Moved, reassociated: frozenset[str]
+    ) -> Iterator[tuple[Key, isl.Map]]:
+        """The same, those of few statements that were moved away from many others first: what a
+        step is about comes before what it takes apart on the way. None is computed in advance.
+        """
+        for key in self._between(moved):
+            yield key, self.pairs[key]
+        yield from self._accumulations(moved, reassociated)
+
+    def _between(self, moved: Moved) -> Iterator[Key]:
+        seen: set[Key] = set()
+        for index in moved.statements:
+            for key in self.partners.get(index, ()):
+                if key not in seen:
+                    seen.add(key)
+                    yield key
+        groups = (sorted(pair, key=len) for pair in moved.between)
+        for few, others in sorted(groups, key=lambda pair: len(pair[0])):
+            for index in few:
+                for key in self.partners.get(index, ()):
+                    if key not in seen and not others.isdisjoint(key):
+                        seen.add(key)
+                        yield key
+
+    def _accumulations(
+        self, moved: Moved, reassociated: frozenset[str]
+    ) -> Iterator[tuple[Key, isl.Map]]:
         free = {self.names[name] for name in reassociated}
         for index, pairs in self.reductions.items():
             if index in moved.statements and index not in free:

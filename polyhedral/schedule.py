@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from dsl.program import Program
@@ -119,6 +120,6 @@ def check_order(
     """
     if not changed:
         return
-    for violation in violations(after, changed, before):
-        raise IllegalStep(violation, step, before)
+    for _ in violations(after, changed, before, in_order=False):
+        raise IllegalStep(partial(violations, after, changed, before), step, before)
     check_lifetimes(after, step)
