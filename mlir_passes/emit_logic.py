@@ -11,12 +11,12 @@ from dsl.numeric import bounds, frac_of
 from dsl.result_types import binary_type, common_type
 from dsl.types import FixedType, IndexType, IntType
 from mlir_passes.emit_cpp import Cpp, call, infix, name, prefix, ternary
-from mlir_passes.emit_exact import (
+from mlir_passes.emit_exact import ExactOps
+from mlir_passes.emit_number import (
     BOOL,
     INT,
     CType,
     Exact,
-    ExactOps,
     ap_type,
     constant,
     fits_int,

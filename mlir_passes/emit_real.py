@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 from dsl.types import FixedType, FloatType, IntType
 from mlir_passes.emit_cpp import Cpp, call, infix, prefix
-from mlir_passes.emit_exact import Exact, ExactOps, constant
+from mlir_passes.emit_exact import ExactOps
 from mlir_passes.emit_logic import truth
+from mlir_passes.emit_number import Exact, constant
 from mlir_passes.emit_types import Needs, no_form
 
 

@@ -15,7 +15,6 @@ from dsl.names import unused
 from dsl.types import FixedType, IndexType, IntType
 from mlir_passes.dialect import StmtInfo
 from mlir_passes.emit_cpp import Cpp, name, without_parentheses
-from mlir_passes.emit_exact import Bool, CType, Exact, of_type
 from mlir_passes.emit_lines import (
     INDENT,
     assignment,
@@ -27,6 +26,7 @@ from mlir_passes.emit_lines import (
 from mlir_passes.emit_logic import type_name
 from mlir_passes.emit_names import Names, spelled
 from mlir_passes.emit_nodes import Block, Carried, Declare, If, Kernel, Loop, Memory, Store, Value
+from mlir_passes.emit_number import Bool, CType, Exact, of_type
 from mlir_passes.emit_pragmas import bind_op_pragma, loop_pragmas, memory_pragmas
 from mlir_passes.emit_real import Real
 from mlir_passes.emit_types import Needs

@@ -9,8 +9,9 @@ from dsl.numeric import wrap
 from dsl.types import FixedType, IntType, Quant
 from mlir_passes import emit_logic as logic
 from mlir_passes.emit_cpp import Cpp, call, infix, name, prefix, ternary
-from mlir_passes.emit_exact import INT, Exact, ExactOps, ap_type, constant, fits_int, of_type
+from mlir_passes.emit_exact import ExactOps
 from mlir_passes.emit_nodes import Value
+from mlir_passes.emit_number import INT, Exact, ap_type, constant, fits_int, of_type
 from mlir_passes.emit_real import (
     FLOAT_TYPES,
     REAL_INFIX,
