@@ -124,6 +124,32 @@ def stages(what: str, every: float = 30.0) -> Iterator[Callable[[str], None]]:
 
 
 @contextlib.contextmanager
+def patience(what: str, after: float = 5.0, every: float = 30.0) -> Iterator[None]:
+    """A line on standard error where a task takes long, and now and then that it goes on.
+
+    Args:
+        what: the task, why it may take long, and what would be quicker.
+        after: seconds until the first line.
+        every: seconds between two lines.
+    """
+    begun, ended = time.monotonic(), threading.Event()
+
+    def tell() -> None:
+        wait = after
+        while not ended.wait(wait):
+            say(f"{what}, {time.monotonic() - begun:.0f} s so far")
+            wait = every
+
+    telling = threading.Thread(target=tell, daemon=True)
+    telling.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        telling.join()
+
+
+@contextlib.contextmanager
 def _bar(what: str) -> Iterator[Callable[[int, int, str], None]]:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn

@@ -222,10 +222,14 @@ def _written(
     from dse.labels.project_kernels import origin
 
     extra, notes = prediction(design, chip, clock)
-    made = export(
-        design, folder, chip, clock, seed=seed, force=force, make_inputs=what.kernel.make_inputs,
-        extra={**extra, **more}, origin=origin(spec, what), proof=proof,
-    )  # fmt: skip
+    with console.patience(
+        "export: what the testbench expects is computed by the interpreter, statement by statement "
+        "where loops depend on each other (a smaller --size takes less)"
+    ):
+        made = export(
+            design, folder, chip, clock, seed=seed, force=force, make_inputs=what.kernel.make_inputs,
+            extra={**extra, **more}, origin=origin(spec, what), proof=proof,
+        )  # fmt: skip
     console.say(f"export: {len(made.files)} files in {folder}")
     for note in (*made.notes, *notes):
         console.say(f"note: {note}")

@@ -119,15 +119,16 @@ def _one(spec: str, what: Target, options: Any) -> dict[str, Any]:
     pair = Pair(file, what.kernel.name, what.schedule_name, what.size)
     if options.prove:
         return proof_row(pair, compile_design(what.program, what.schedule))
-    result = verify(
-        what.program,
-        what.schedule,
-        options.seed,
-        options.trials,
-        cxx=options.cxx,
-        sanitize=options.sanitize,
-        make_inputs=what.kernel.make_inputs,
-    )
+    with console.patience("verify: running it at every level (a smaller --size takes less)"):
+        result = verify(
+            what.program,
+            what.schedule,
+            options.seed,
+            options.trials,
+            cxx=options.cxx,
+            sanitize=options.sanitize,
+            make_inputs=what.kernel.make_inputs,
+        )
     return row_of(pair, result)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dse.console import stages
+from dse.console import patience, stages
 from tests.cli.conftest import Weft
 
 
@@ -33,3 +33,18 @@ def test_synth_says_what_it_is_at(weft: Weft, kernels: Path) -> None:
     assert done.code == 0, done.err
     assert "synth axpy: generate RTL\nsynth axpy: synthesise\n" in done.err
     assert "synth axpy" not in done.out
+
+
+def test_patience_is_asked_for_only_where_it_takes_long(capfd: pytest.CaptureFixture[str]) -> None:
+    with patience("export: results", after=60):
+        pass
+    assert capfd.readouterr().err == ""
+    deadline, said = time.monotonic() + 30, ""
+    with patience("export: results", after=0.1, every=0.1):
+        while said.count("\n") < 2 and time.monotonic() < deadline:
+            time.sleep(0.05)
+            said += capfd.readouterr().err
+    assert said.startswith("export: results, 0 s so far\nexport: results, ")
+    capfd.readouterr()
+    time.sleep(0.3)
+    assert capfd.readouterr().err == ""
