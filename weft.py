@@ -87,11 +87,13 @@ def compile(
     Raises:
         LanguageError: W1xx: the kernel is not a program of the language.
         ScheduleError: W2xx: the schedule names what is not there, or is not legal.
-        InputError: W505: the kernel has no schedule of that name.
+        InputError: W505: the kernel has no schedule of that name; W509: not a kernel.
     """
+    from dsl.call_arguments import check_call
     from dsl.kernel import schedule_of
     from mlir_passes.pipeline import compile_design
 
+    check_call("compile", kernel=kernel, size=size, optional=("size",))
     sized = kernel.at(size)
     design = compile_design(sized.program, schedule_of(sized, schedule))
     _ = design.scheduled  # now: an error belongs to this line, not to the one that uses the design
@@ -119,7 +121,11 @@ def verify(
         WeftError: as `compile`, and W401, W410 where g++ or the ap_types headers are missing.
     """
     from backends.verify import verify_many
+    from dsl.call_arguments import check_call
 
+    check_call(
+        "verify", kernel=kernel, size=size, seed=seed, trials=trials, optional=("size",)
+    )  # fmt: skip
     design = compile(kernel, schedule, size)
     maker = kernel.at(size).make_inputs
     return verify_many([design], seed, trials, make_inputs=[maker])[0]
@@ -139,7 +145,9 @@ def equivalence(
         WeftError: as `compile`.
     """
     from backends.equivalence import equivalence as proof
+    from dsl.call_arguments import check_call
 
+    check_call("equivalence", kernel=kernel, size=size, optional=("size",))
     return proof(compile(kernel, schedule, size))
 
 
@@ -171,8 +179,13 @@ def estimate(
 
     from dse.estimation import estimated, setting
     from dse.outcomes import outcomes
+    from dsl.call_arguments import check_call
     from dsl.kernel import schedule_of
 
+    check_call(
+        "estimate", kernel=kernel, size=size, device=device, clock=clock, tool=tool,
+        optional=("size", "device", "clock", "tool"),
+    )  # fmt: skip
     where = setting(tool, device, clock)
     sized = kernel.at(size)
     found = estimated(sized.program, schedule_of(sized, schedule), where, explain=explain)
@@ -215,7 +228,12 @@ def export(
     from backends.equivalence import not_refuted
     from backends.vitis.project import export as write
     from dse.estimation import prediction
+    from dsl.call_arguments import check_call
 
+    check_call(
+        "export", kernel=kernel, folder=folder, size=size, device=device, clock=clock, seed=seed,
+        optional=("size",),
+    )  # fmt: skip
     chip = device_named(device)
     design = compile(kernel, schedule, size)
     maker = kernel.at(size).make_inputs

@@ -129,3 +129,41 @@ def test_reading_a_kernel_needs_no_numpy() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True
     )
     assert done.stdout.strip() == ""
+
+
+@weft.kernel
+def doubled(a: weft.f32[8]):
+    for i in range(8):
+        a[i] = a[i] * 2.0
+
+
+@pytest.mark.parametrize(
+    ("call", "meant"),
+    [
+        (lambda _: weft.compile(3), "a function under @weft.kernel"),
+        (lambda _: weft.compile(lambda a: a), "a function under @weft.kernel"),
+        (lambda _: weft.compile(doubled, size=3), "the name of one of the kernel's sizes"),
+        (lambda _: weft.equivalence(None), "a function under @weft.kernel"),
+        (lambda _: weft.estimate("doubled"), "a function under @weft.kernel"),
+        (lambda _: weft.estimate(doubled, device=3), "the name of a device"),
+        (lambda _: weft.estimate(doubled, clock="fast"), "a number of nanoseconds"),
+        (lambda _: weft.estimate(doubled, clock=True), "a number of nanoseconds"),
+        (lambda _: weft.estimate(doubled, tool=2022.1), "the name of a tool personality"),
+        (lambda _: weft.verify(doubled, trials="all"), "a whole number"),
+        (lambda _: weft.verify(doubled, trials=0), "use 1 or more"),
+        (lambda _: weft.verify(doubled, seed=0.5), "a whole number"),
+        (lambda _: weft.export(doubled, 10**6000), "a path"),
+        (lambda tmp: weft.export(doubled.program, tmp), "a function under @weft.kernel"),
+        (lambda tmp: weft.export(doubled, tmp, device=None), "the name of a device"),
+        (lambda tmp: weft.export(doubled, tmp, clock=None), "a number"),
+    ],
+)
+def test_an_argument_of_another_type_is_an_error_that_says_what_is_meant(call, meant, tmp_path):
+    with pytest.raises(weft.WeftError) as caught:
+        call(tmp_path)
+    assert meant in caught.value.render()
+
+
+def test_numbers_of_numpy_are_numbers():
+    assert weft.verify(doubled, seed=np.int64(1), trials=np.int32(1)).ok
+    assert weft.estimate(doubled, clock=np.float64(10.0)).latency.average > 0
