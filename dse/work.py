@@ -16,10 +16,10 @@ from dse.distinct import Facts, Row, Tag, facts_of, folds, rank, row_of
 from dsl.program import Program, Storage
 from polyhedral.chains import chains
 from qor_gnn.personality import Operator, Personality
+from qor_gnn.reassociation import REAL_SUMS
 from qor_gnn.region import Access, Op, Statement
 
-_SUMS = {"add": "sum", "sub": "sum", "neg": "sum", "mul": "product"}
-_INTEGER_SUMS = {**_SUMS, "and": "and", "or": "or", "xor": "xor", "min": "min", "max": "max"}
+_INTEGERS = {**REAL_SUMS, "and": "and", "or": "or", "xor": "xor", "min": "min", "max": "max"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +148,7 @@ class _Counter:
         stmt = self.facts.statements[name]
         op = stmt.ops[n]
         anyway = op.type == "int" or n in _extremes(stmt)
-        if not growing or not (anyway or (self.free and op.kind in _SUMS)):
+        if not growing or not (anyway or (self.free and op.kind in REAL_SUMS)):
             return self.facts.rows(name, n), growing
         return self.facts.terms(name, n), frozenset()
 
@@ -299,13 +299,13 @@ def _group(stmt: Statement, n: int, tool: Personality, free: bool) -> Group | No
     rules = tool.rules
     saved = rules.product_saved if op.kind == "mul" else 0
     if op.type == "int":
-        return _INTEGER_SUMS.get(op.kind, ""), max(0, operator.distance - saved)
+        return _INTEGERS.get(op.kind, ""), max(0, operator.distance - saved)
     extremes = _extremes(stmt)
     if n in extremes:
         test = _operator(stmt, op.operands[0], tool)
         states = operator.distance + (test.distance if test is not None else 0)
         return (f"{op.type} extreme", states) if op.kind == "select" else None
-    if free and op.kind in _SUMS:
+    if free and op.kind in REAL_SUMS:
         saved = max(saved, rules.tree_saved)
-        return f"{op.type} {_SUMS[op.kind]}", max(0, operator.distance - saved)
+        return f"{op.type} {REAL_SUMS[op.kind]}", max(0, operator.distance - saved)
     return "", max(0, operator.distance - saved)

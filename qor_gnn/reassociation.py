@@ -25,6 +25,8 @@ from qor_gnn.personality import Operator, Rules
 from qor_gnn.promoted import promotable
 
 _SUMS = ("add", "sub")
+REAL_SUMS = {"add": "sum", "sub": "sum", "neg": "sum", "mul": "product"}
+"""Operators of reals that may be done in any order among those of one class."""
 _MOST_TERMS = (2, 3, 8, 30)
 """The most terms with which a leaf passes 1, 2, … additions; see `carried_levels`."""
 

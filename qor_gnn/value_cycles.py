@@ -21,6 +21,7 @@ from qor_gnn.interval import Cycle
 from qor_gnn.iteration import Around, Copy, around, axis_of, copies_of
 from qor_gnn.personality import Personality
 from qor_gnn.reasons import Recurrence
+from qor_gnn.reassociation import REAL_SUMS
 from qor_gnn.region import (
     Access,
     Kernel,
@@ -40,7 +41,6 @@ _EXCHANGED = {
     "add": _RING, "sub": _RING, "neg": _RING, "mul": _RING, "shl": _RING,
     "min": _MINIMUM, "max": _MAXIMUM, "and": _LOGIC, "or": _LOGIC, "xor": _LOGIC,
 }  # fmt: skip
-_SUMMED = {"add": "sum", "sub": "sum", "neg": "sum", "mul": "product"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +164,7 @@ def _operation(tool: Personality, op: Op, statement: Statement) -> _Operation:
         exchanged = _EXCHANGED.get(op.kind, "")
     else:
         free = tool.rules.reassociate or tool.options.unsafe_math
-        exchanged = f"{op.type} {_SUMMED[op.kind]}" if free and op.kind in _SUMMED else ""
+        exchanged = f"{op.type} {REAL_SUMS[op.kind]}" if free and op.kind in REAL_SUMS else ""
     every = [
         tool.operator(op.kind, op.type, op.width, i) for i in (op.impl, "", *tool.implementations)
     ]
