@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,8 +34,15 @@ class Reference:
     scales: Mapping[str, RawArray]
 
 
+Run = Callable[[Program, Mapping[str, Any]], dict[str, RawArray]]
+
+
 def reference(
-    program: Program, schedule: Schedule, seed: int, make_inputs: InputMaker | None = None
+    program: Program,
+    schedule: Schedule,
+    seed: int,
+    make_inputs: InputMaker | None = None,
+    run: Run = interp.run,
 ) -> Reference:
     """Run the interpreter on inputs.
 
@@ -44,25 +51,26 @@ def reference(
         schedule: What it may reassociate has a tolerance.
         seed: Of the inputs.
         make_inputs: Makes them from the seed; None for `random_inputs`.
+        run: What to run them by; `backends.expected.expected` where that may be a compiler.
 
     Raises:
         ExecutionError: W190 to W194: the program divides by zero on these inputs, or the like.
         InputError: W541 to W545: ``make_inputs`` makes something else.
     """
     inputs = random_inputs(program, seed) if make_inputs is None else make_inputs(seed)
-    results = interp.run(program, inputs)
+    results = run(program, inputs)
     allowed = tolerances(program, schedule)
-    scales = _scales(program, inputs, results) if allowed else {}
+    scales = _scales(program, inputs, results, run) if allowed else {}
     return Reference(inputs, results, allowed, scales)
 
 
 def _scales(
-    program: Program, inputs: Mapping[str, Any], results: Mapping[str, RawArray]
+    program: Program, inputs: Mapping[str, Any], results: Mapping[str, RawArray], run: Run
 ) -> dict[str, RawArray]:
     floats = [a for a in program.arguments if isinstance(a.dtype, FloatType)]
     positive = {**inputs, **{a.name: np.abs(inputs[a.name]) for a in floats}}
     try:
-        sums = interp.run(magnitudes(program), positive)
+        sums = run(magnitudes(program), positive)
     except interp.ExecutionError:
         return {}  # magnitudes overflow where the values do not; the results are the scale then
     found = {a.name: limited_scale(sums[a.name], results[a.name]) for a in floats if a.shape}

@@ -144,6 +144,7 @@ CODES: dict[str, str] = {
     "W506": "a size that the kernel does not have",
     "W507": "a folder without kernels",
     "W508": "a result that cannot be written",
+    "W509": "an argument of a function of `weft` that is of another type",
     "W510": "a schedule file that is not JSON",
     "W511": "a schedule file with other contents than steps",
     "W512": "a file that cannot be read",

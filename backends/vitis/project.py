@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from backends.devices import Device
 from backends.equivalence import Equivalence
+from backends.expected import expected
 from backends.finite import help_line, not_finite
 from backends.reference import reference
 from backends.vitis.config import hls_config
@@ -97,7 +98,7 @@ def project(
     """
     program, schedule, source = design.program, design.schedule, design.hls
     top = checked_name(source.name)
-    right = reference(program, schedule, seed, make_inputs)
+    right = reference(program, schedule, seed, make_inputs, expected)
     data = golden(program, right, source.arguments)
     contents = _values(data)
     support = _support(source.support)

@@ -34,7 +34,7 @@ The scripts are written for Vitis HLS 2022.1 to 2025.2. @AP@
 |---|---|
 | `@TOP@.cpp`, `@TOP@.h` | the kernel |
 | `tb_@TOP@.cpp`, `weft_tb.h` | the testbench: reads `data/`, runs the kernel once, compares |
-| `data/` | inputs (seed @SEED@) and the reference interpreter's results; `weft_tb.h` says how |
+| `data/` | inputs (seed @SEED@), and what Weft's interpreter makes of them without a schedule (a compiler, where that would take long); `weft_tb.h` says how |
 | `run_hls.tcl`, `hls_config.cfg` | the two flows of Vitis HLS |
 | `program.json` | the kernel as Weft understood it, as data |
 | `schedule.json`, `schedule.py` | the schedule that made this design out of the kernel |

@@ -1,4 +1,4 @@
-"""The C++ testbench and its golden data: inputs and the results of the reference interpreter."""
+"""The C++ testbench and its golden data: inputs and the results of the kernel without a schedule."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def golden(
 
     Args:
         program: The kernel.
-        right: What the interpreter made of it.
+        right: What is right for the inputs.
         arguments: What the emitted C++ calls the program's arguments, in order.
     """
     written = written_arrays(program)
@@ -75,7 +75,7 @@ def _absolute(array: Array, right: Reference) -> float:
 
 _TEXT = """\
 // Testbench of @TOP@: runs it once on the inputs in data/ and compares what it wrote with the
-// results of Weft's reference interpreter. Returns 0 when all elements agree.
+// results of the kernel without a schedule (see README.md). Returns 0 when all elements agree.
 
 #include "@TOP@.h"
 #include "weft_tb.h"

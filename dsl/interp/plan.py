@@ -89,6 +89,22 @@ def at_once(plan: Plan) -> bool:
             return parallel or special or any(map(at_once, body))
 
 
+def one_by_one(plans: tuple[Plan, ...]) -> int:
+    """How many statements at most run one after the other, in loops of which none runs at once."""
+    return sum(map(_one_by_one, plans))
+
+
+def _one_by_one(plan: Plan) -> int:
+    match plan:
+        case StmtPlan():
+            return 1
+        case IfPlan(then=then, orelse=orelse):
+            return max(one_by_one(then), one_by_one(orelse))
+        case LoopPlan():
+            special = plan.parallel or plan.total is not None or plan.slope is not None
+            return 0 if special else plan.trips * one_by_one(plan.body)
+
+
 def deepest(plans: tuple[Plan, ...]) -> int:
     """The depth of the deepest loop."""
     depth = 0

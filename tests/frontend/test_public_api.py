@@ -161,7 +161,9 @@ def doubled(a: weft.f32[8]):
 def test_an_argument_of_another_type_is_an_error_that_says_what_is_meant(call, meant, tmp_path):
     with pytest.raises(weft.WeftError) as caught:
         call(tmp_path)
-    assert meant in caught.value.render()
+    text = caught.value.render()
+    assert meant in text
+    assert "W509" in text
 
 
 def test_numbers_of_numpy_are_numbers():
