@@ -124,7 +124,7 @@ class _Walker:
                 nodes = settled(self._visit(nest, nest.ast, {}, ()))
                 keeper = Keeper(self.kept, pieces, self.origins, self._fresh)
                 nodes = keeper.put_back(nodes)
-                if self._is_proven(nodes, pieces):
+                if self._is_proven(nodes, pieces, patient=not limited):
                     return nodes
             except TooLargeError:
                 pass  # in another style, or at last without a limit
@@ -133,11 +133,13 @@ class _Walker:
             self.origins, self.used = before
         raise refusal
 
-    def _is_proven(self, nodes: tuple[TreeNode, ...], pieces: list[Piece]) -> bool:
+    def _is_proven(
+        self, nodes: tuple[TreeNode, ...], pieces: list[Piece], *, patient: bool
+    ) -> bool:
         """Whether the nodes run every iteration of the pieces once, in the scheduled order."""
         if not covers(nodes, pieces):
             return False
-        proof = prove_order(nodes, self.state)
+        proof = prove_order(nodes, self.state, patient=patient)
         self.aligned |= proof.aligned
         return proof.holds
 

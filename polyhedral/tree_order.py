@@ -27,6 +27,8 @@ from polyhedral.tree_conflicts import may_swap
 
 _QUESTIONS = 256
 """What isl is asked at most of one nest, and once more for each instance; then it is not shown."""
+_MANY_QUESTIONS = 20_000
+"""The same where no other way of building the nest is left; 20,000 are about 8 s."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +47,19 @@ class _NotShownError(Exception):
     """The order differs where it matters, or there is too much to ask."""
 
 
-def prove_order(nodes: tuple[TreeNode, ...], state: ScheduledScop) -> OrderProof:
-    """Of nodes that run every iteration once (see `polyhedral.coverage`)."""
-    prover = _Prover(state, _QUESTIONS + sum(1 for _ in runs_of(nodes)))
+def prove_order(
+    nodes: tuple[TreeNode, ...], state: ScheduledScop, *, patient: bool = False
+) -> OrderProof:
+    """Of nodes that run every iteration once (see `polyhedral.coverage`).
+
+    Args:
+        nodes: the tree.
+        state: the schedule.
+        patient: look at each pair of many instances, too.
+    """
+    count = sum(1 for _ in runs_of(nodes))
+    questions = min(count * count, _MANY_QUESTIONS) if patient else count
+    prover = _Prover(state, _QUESTIONS + questions)
     try:
         prover.siblings(nodes, (), 0)
     except _NotShownError:

@@ -108,3 +108,16 @@ def test_sums_of_sixteen_and_twenty_five_terms(name: str) -> None:
     design = next(d for d in designs(FOLDER) if (d.kernel, d.label.design) == ("mvt", name))
     found = answer(design.kernel, dict(design.shapes), " ".join(design.streams))
     assert found.latency.average == pytest.approx(design.label.cosim_cycles, rel=0.01)
+
+
+def test_a_nest_of_93_statements_in_tiles_is_proven_in_order():
+    """Thousands of pairs are asked for where no other way of building the loops is left."""
+    shapes = {
+        "node3": Shape("ikj", {"i": 9, "j": 10, "k": 7}, fabric=True),
+        "node2": Shape("ijl", {"i": 9, "l": 11, "j": 10}, fabric=True),
+        "node1": Shape("il", {"i": 9, "l": 11}, fabric=False),
+        "node0": Shape("il", {"i": 9, "l": 11}, fabric=False),
+    }
+    program, schedule = flow_design("2mm", shapes, ("v", "tmp", "w"))
+    tree = loop_tree(apply(program, schedule))
+    assert len(list(tree.program.statements())) > 93
