@@ -17,11 +17,16 @@ from qor_gnn.region import Guard, Kernel, Loop, Node, Statement
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """A statement of one iteration: its variables in terms of the counters, and when it runs."""
+    """A statement of one iteration: its variables in terms of the counters, and when it runs.
+
+    ``place`` is the operator that it is in hardware: a copy of a loop that begins at the greater of
+    two bounds is one, whichever of them is the greater.
+    """
 
     statement: Statement
     env: Mapping[str, Affine]
     guard: tuple[Constraint, ...]
+    place: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,21 +84,19 @@ def copies_of(chain: tuple[Loop, ...]) -> list[Copy] | None:
     inner = chain[-1]
     if any(loop.step * loop.factor != 1 and len(loop.lowers) != 1 for loop in chain):
         return None
-    found: list[Copy | None] = []
+    found: list[Copy] = []
     first, last = _ends(chain)
     for outer, loop in pairwise(chain):
         at = outer.body.index(loop)
-        found += _straight(outer.body[:at], {}, first[loop.iv])
+        found += _straight(outer.body[:at], {}, first[loop.iv], (len(found), 0))
     for c in range(inner.factor):
         value = Affine.of(inner.iv) + c * inner.step
         runs = tuple(_below(value, inner, {})) if c else ()
-        found += _straight(inner.body, {inner.iv: value}, runs)
+        found += _straight(inner.body, {inner.iv: value}, runs, (len(found), 0))
     for outer, loop in reversed([*pairwise(chain)]):
         at = outer.body.index(loop)
-        found += _straight(outer.body[at + 1 :], {}, last[loop.iv])
-    if None in found:
-        return None
-    return [copy for copy in found if copy is not None]
+        found += _straight(outer.body[at + 1 :], {}, last[loop.iv], (len(found), 0))
+    return found
 
 
 def _ends(
@@ -116,25 +119,38 @@ def _ends(
 
 
 def _straight(
-    nodes: tuple[Node, ...], env: Mapping[str, Affine], guard: tuple[Constraint, ...]
-) -> Iterator[Copy | None]:
-    """The copies of straight-line code, all loops in it unrolled; None for what is not known."""
-    for node in nodes:
+    nodes: tuple[Node, ...],
+    env: Mapping[str, Affine],
+    guard: tuple[Constraint, ...],
+    place: tuple[int, ...],
+) -> Iterator[Copy]:
+    """The copies of straight-line code, all loops in it unrolled."""
+    for n, node in enumerate(nodes):
         match node:
             case Statement():
-                yield Copy(node, env, guard)
+                yield Copy(node, env, guard, (*place, n))
             case Guard():
                 own = (Constraint(c.expr.substitute(env), c.kind) for c in node.constraints)
-                yield from _straight(node.body, env, (*guard, *own))
+                yield from _straight(node.body, env, (*guard, *own), (*place, n))
             case Loop():
-                if len(node.lowers) != 1:
-                    yield None
-                    continue
-                low = node.lowers[0].substitute(env)
                 for c in range(node.trips.maximum):
-                    value = low + c * node.step
-                    runs = _below(value, node, env)
-                    yield from _straight(node.body, {**env, node.iv: value}, (*guard, *runs))
+                    for low, begins in _lows(node, env):
+                        value = low + c * node.step
+                        runs = (*guard, *begins, *_below(value, node, env))
+                        inside = {**env, node.iv: value}
+                        yield from _straight(node.body, inside, runs, (*place, n, c))
+
+
+def _lows(loop: Loop, env: Mapping[str, Affine]) -> Iterator[tuple[Affine, list[Constraint]]]:
+    """Each lower bound, and where it is the one that the loop begins at."""
+    lows = [low.substitute(env) for low in loop.lowers]
+    for k, low in enumerate(lows):
+        begins = [
+            Constraint(low - other - (1 if at < k else 0), ">=")
+            for at, other in enumerate(lows)
+            if at != k
+        ]
+        yield low, begins
 
 
 def _below(value: Affine, loop: Loop, env: Mapping[str, Affine]) -> Iterator[Constraint]:

@@ -83,7 +83,8 @@ def value_cycles(
         interval: that is needed anyway.
 
     Returns:
-        Nothing where all accesses of each array that is stored to move alike: pairs say it all.
+        Nothing where all accesses of each array that is stored to move alike and by no division:
+        pairs say it all.
     """
     if not _coupled(chain):
         return []
@@ -104,15 +105,28 @@ def value_cycles(
 
 
 def _coupled(chain: tuple[Loop, ...]) -> bool:
-    """An array that is stored to has accesses that move in different ways."""
+    """An array that is stored to has accesses that move in different ways, as copies of one access
+    do in which a division is, or of whose loop not all copies are in each iteration.
+    """
+    if any(isinstance(n, Loop) and not _constant(n) for n in walk(chain[-1].body)):
+        return True
     stored = {n.target.memory for n in walk(chain[0].body) if isinstance(n, Statement)}
     ways: dict[str, tuple[object, ...]] = {}
     for access in accesses_in(chain[0].body):
         if access.memory in stored:
             way = tuple(index.terms for index in access.indices)
+            if any(not isinstance(v, str) for terms in way for v, _ in terms):
+                return True
             if ways.setdefault(access.memory, way) != way:
                 return True
     return False
+
+
+def _constant(loop: Loop) -> bool:
+    """Its bounds are the same in all iterations of the loops around."""
+    return len(loop.lowers) == len(loop.uppers) == 1 and all(
+        bound.is_const for bound in (*loop.lowers, *loop.uppers)
+    )
 
 
 # --------------------------------------------------------------------------------------- dataflow
@@ -127,18 +141,18 @@ def _values(
     found = _Values()
     touches: dict[str, list[Touch]] = {}
     places: dict[str, list[int]] = {}  # by access: the load, or the operation that is stored
+    begun: dict[tuple[int, ...], int] = {}
     for copy in copies:
-        first = len(found.operations)
+        first = begun.setdefault(copy.place, len(found.operations))
+        if first == len(found.operations):
+            _operate(found, tool, copy.statement)
         for k, op in enumerate(copy.statement.ops):
-            found.operations.append(_operation(tool, op, copy.statement))
-            for d in op.operands:
-                found.connect(first + d, first + k, 0)
             if op.kind == "load" and op.access is not None:
                 places.setdefault(op.access.memory, []).append(first + k)
                 touch = _touch(op.access, copy, around.guard, stores=False)
                 touches.setdefault(op.access.memory, []).append(touch)
         target = copy.statement.target
-        places.setdefault(target.memory, []).append(len(found.operations) - 1)
+        places.setdefault(target.memory, []).append(first + len(copy.statement.ops) - 1)
         touch = _touch(target, copy, around.guard, stores=True)
         touches.setdefault(target.memory, []).append(touch)
     for memory, accesses in touches.items():
@@ -149,6 +163,15 @@ def _values(
             found.connect(places[memory][store], places[memory][load], distance)
     _leave_out_loads(found)
     return found
+
+
+def _operate(values: _Values, tool: Personality, statement: Statement) -> None:
+    """Add the operations of a statement."""
+    first = len(values.operations)
+    for k, op in enumerate(statement.ops):
+        values.operations.append(_operation(tool, op, statement))
+        for d in op.operands:
+            values.connect(first + d, first + k, 0)
 
 
 def _touch(access: Access, copy: Copy, guard: tuple[Constraint, ...], *, stores: bool) -> Touch:

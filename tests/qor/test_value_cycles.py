@@ -52,6 +52,28 @@ def uniform(A: f32[64]):
         A[i] = A[i - 1] * 0.5 + A[i - 2]
 
 
+@weft.kernel
+def halves(A: f32[2], s: f32[4]):
+    for i in range(3):
+        s[i] = 1.0
+        for j in range(4):
+            if i <= 1:
+                A[j // 2] += 1.0
+
+
+@weft.kernel
+def late(y: f32[1]):
+    s: f32 = 1.0
+    for i in range(3):
+        for j in range(1):
+            for k in range(2, 5):
+                if k >= 3:
+                    s -= 1.0
+                if i <= 1:
+                    s = s * 0.5
+    y[0] = s
+
+
 def _estimate(kernel, tool, *steps):
     return estimate(kernel_of_tree(loop_tree(apply(kernel.program, Schedule(steps)))), tool)
 
@@ -98,8 +120,19 @@ def test_accesses_that_move_alike_are_not_asked_again(monkeypatch):
         _estimate(broadcast, U280, Pipeline("j"))
 
 
+@pytest.mark.parametrize("kernel", [halves, late])
+@pytest.mark.parametrize("tool", VITIS)
+def test_copies_of_which_an_iteration_has_some(kernel, tool):
+    # Two of four copies are of one element; a loop that begins later has its copies from there.
+    schedule = Schedule((Pipeline("i" if kernel is halves else "j"),))
+    assert [*interval_faults(schedule, apply(kernel.program, schedule), (tool,))] == []
+
+
 # Each was under what the oracle proves with pairs of accesses alone.
-@pytest.mark.parametrize("seed", [2131, 20056, 70593, 300181, 810655, 920047, 920368])
+@pytest.mark.parametrize(
+    "seed",
+    [2131, 20056, 70593, 300181, 810655, 920047, 920368, 3001351, 3006618, 3007183],
+)
 def test_known_programs(seed):
     program = random_recurrence(seed)
     schedule, state = random_directives(random.Random(seed), program)

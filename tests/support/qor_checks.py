@@ -21,7 +21,7 @@ from qor_gnn.loops import Scope
 from qor_gnn.personality import Personality, allowed, available, personality
 from qor_gnn.region import Kernel, Loop, Statement, loops_in, walk
 from qor_gnn.regions import Region
-from tests.support.qor_oracle import TooManyError, needed
+from tests.support.qor_oracle import TooManyError, copies_of, needed
 
 VITIS = tuple(name for name in available() if not personality(name).is_open)
 OPEN = tuple(name for name in available() if personality(name).is_open)
@@ -39,28 +39,48 @@ def interval_faults(
         kernel = automatic(plain, tool, written_unrolls(schedule))
         for function in kernel.functions:
             regions = function_latency(Scope(kernel, tool), function)[1]
-            for chain, interval in _pipelines(regions).items():
-                fault = _needed(kernel, tool, chain, interval, bool(state.reassociated))
-                if fault is not None:
-                    yield f"{tool.name}: {fault}"
+            found: dict[str, list[tuple[tuple[Loop, ...], int]]] = {}
+            for chain, interval in _pipelines(regions):
+                found.setdefault(chain[-1].iv, []).append((chain, interval))
+            for own in found.values():
+                for chain, interval, copy in _by_copy(kernel, own):
+                    fault = _needed(kernel, tool, chain, interval, bool(state.reassociated), copy)
+                    if fault is not None:
+                        yield f"{tool.name}: {fault}"
 
 
-def _pipelines(regions: Sequence[Region]) -> dict[tuple[Loop, ...], int]:
-    """The pipelines and their intervals: of the copies that a loop around makes, the longest."""
-    found: dict[tuple[Loop, ...], int] = {}
+def _pipelines(regions: Sequence[Region]) -> Iterator[tuple[tuple[Loop, ...], int]]:
+    """The pipelines and their intervals, each copy that a loop around makes by itself."""
     for region in regions:
         if region.pipeline is not None:
-            found[region.loops] = max(found.get(region.loops, 0), region.pipeline.interval)
-        for chain, interval in _pipelines(region.children).items():
-            found[chain] = max(found.get(chain, 0), interval)
-    return found
+            yield region.loops, region.pipeline.interval
+        yield from _pipelines(region.children)
+
+
+def _by_copy(
+    kernel: Kernel, found: Sequence[tuple[tuple[Loop, ...], int]]
+) -> Iterator[tuple[tuple[Loop, ...], int, tuple[int, ...] | None]]:
+    """Pipelines of one innermost loop, and which copy each is: copies may be flattened differently
+    (in one the loop around runs once). Where that cannot be told, the longest interval of all.
+    """
+    copies = copies_of(kernel, found[0][0])
+    if len(copies) == len(found):
+        for (chain, interval), copy in zip(found, copies, strict=True):
+            yield chain, interval, copy
+    elif len({chain for chain, _ in found}) == 1:
+        yield found[0][0], max(interval for _, interval in found), None
 
 
 def _needed(
-    kernel: Kernel, tool: Personality, chain: tuple[Loop, ...], interval: int, free: bool
+    kernel: Kernel,
+    tool: Personality,
+    chain: tuple[Loop, ...],
+    interval: int,
+    free: bool,
+    copy: tuple[int, ...] | None = None,
 ) -> str | None:
     try:
-        found = needed(kernel, tool, chain, interval, free=free)
+        found = needed(kernel, tool, chain, interval, free=free, copy=copy)
     except TooManyError:
         return None
     if found is None:

@@ -70,6 +70,7 @@ def needed(
     interval: int,
     *,
     free: bool = False,
+    copy: tuple[int, ...] | None = None,
 ) -> Needed | None:
     """What asks for a larger interval than a pipeline has; None where nothing does.
 
@@ -79,6 +80,7 @@ def needed(
         chain: the loops that are one pipeline, outermost first.
         interval: that it is said to have.
         free: the schedule allows sums to be done in any order.
+        copy: only the copy of these numbers, of those in `copies_of`.
 
     Raises:
         TooManyError: it has too many iterations.
@@ -89,10 +91,23 @@ def needed(
     copies: dict[tuple[int, ...], _Pipeline] = {}
     for function in kernel.functions:
         for env in entries(function.body, {}, chain[0].iv):
-            own = copies.setdefault(_copy(loops, env), _Pipeline(tool, chain, free))
-            _enter(own, memories, env)
+            if copy is None or _copy(loops, env) == copy:
+                own = copies.setdefault(_copy(loops, env), _Pipeline(tool, chain, free))
+                _enter(own, memories, env)
     every = (_recurrence(p, interval) or _busy(p, memories, interval) for p in copies.values())
     return max((n for n in every if n is not None), key=lambda n: n.interval, default=None)
+
+
+def copies_of(kernel: Kernel, chain: tuple[Loop, ...]) -> list[tuple[int, ...]]:
+    """The copies that unrolled loops around make of a pipeline, in program order."""
+    loops = [loop for function in kernel.functions for loop in loops_in(function.body)]
+    return sorted(
+        {
+            _copy(loops, env)
+            for function in kernel.functions
+            for env in entries(function.body, {}, chain[0].iv)
+        }
+    )
 
 
 def _copy(loops: Sequence[Loop], env: Mapping[str, int]) -> tuple[int, ...]:
