@@ -10,7 +10,7 @@ some domains with strides. So it is asked only where there are neither strides n
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property, lru_cache
@@ -78,8 +78,13 @@ def dependences(scop: Scop) -> tuple[Dependence, ...]:
     return tuple(found)
 
 
-def array_dependences(scop: Scop, array: str) -> Iterable[Dependence]:
-    """Those through one array."""
+@lru_cache(maxsize=256)
+def array_dependences(scop: Scop, array: str) -> tuple[Dependence, ...]:
+    """Those through one array; computed once a scop."""
+    return tuple(_of_array(scop, array))
+
+
+def _of_array(scop: Scop, array: str) -> Iterator[Dependence]:
     writers, readers = _users(scop, array)
     if not writers:
         return

@@ -7,17 +7,23 @@ between a write and its reads.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from functools import lru_cache, reduce
+
 import islpy as isl
 
 from dsl.errors import ScheduleError
 from dsl.expr import Access
 from dsl.program import Array
 from dsl.steps import Step
-from polyhedral.dependences import DepKind, array_dependences
-from polyhedral.isl_text import affine_text, dims, positional
+from polyhedral.dependences import Dependence, DepKind, array_dependences
+from polyhedral.isl_text import dims
 from polyhedral.legality import shared_levels
 from polyhedral.scheduled import Piece, ScheduledScop
 from polyhedral.scop import Scop, Statement
+
+_FIRST = 4
+"""So many flow dependences are held against the writes of their own statement before all are."""
 
 
 def check_lifetimes(state: ScheduledScop, step: Step) -> None:
@@ -108,60 +114,137 @@ def _disjoint(sets: list[isl.Set]) -> bool:
 def _overlap(state: ScheduledScop, array: Array) -> bool:
     """Exactly: is there a write of another scope between a write and a read of its value?"""
     pieces = accessing(state, array.name)
-    times = isl.UnionMap("{ }")
     length = max(len(p.dims) for p in pieces)
+    starts = [
+        _keys(state.scop, p.statement, p.statement.stmt.target, p.instants(length))
+        for p in _outermost(pieces, array.name, starts=True)
+    ]
+    ends = [
+        _keys(state.scop, p.statement, access, p.instants(length))
+        for p in _outermost(pieces, array.name, starts=False)
+        for access in (p.statement.stmt.target, *p.statement.reads)
+        if access.array == array.name
+    ]
+    writes = reduce(isl.Map.union, starts)
+    if not _meets(writes.range_product(reduce(isl.Map.union, ends)), writes, array, length):
+        return False  # nothing of another scope is between the first write and the last access
+    parts: dict[int, list[Piece]] = {}
     for piece in pieces:
-        times = times.union(isl.UnionMap.from_map(piece.instants(length)))
-    return overwritten(state.scop, array, times, length)
+        parts.setdefault(piece.statement.index, []).append(piece)
+
+    def instants(s: Statement) -> isl.Map | None:
+        own = [p.instants(length) for p in parts.get(s.index, ())]
+        return reduce(isl.Map.union, own) if own else None
+
+    def together(flow: Dependence) -> int:
+        """Loops that the write and the read share: a step that is refused has pulled them apart."""
+        sources, sinks = (parts.get(s.index, ()) for s in (flow.source, flow.sink))
+        return min((shared_levels(p, q) for p in sources for q in sinks), default=0)
+
+    flows = [d for d in array_dependences(state.scop, array.name) if d.kind is DepKind.FLOW]
+    return overwritten(state.scop, array, instants, length, sorted(flows, key=together))
 
 
-def overwritten(scop: Scop, array: Array, times: isl.UnionMap, length: int) -> bool:
+def _outermost(pieces: list[Piece], array: str, *, starts: bool) -> list[Piece]:
+    """Of pieces that run one behind the other in the same iterations and access the same elements,
+    the first that writes, or the last.
+    """
+    found: dict[object, Piece] = {}
+    for p in pieces:
+        s = p.statement
+        written = s.stmt.target.indices if s.stmt.target.array == array else None
+        if starts and written is None:
+            continue
+        read = () if starts else tuple(a.indices for a in s.reads if a.array == array)
+        # isl's sets have no hash: equal ones are written alike, nearly always.
+        run = p.place[:-1], p.bindings, str(p.domain), len(p.dims), written, read
+        other = found.get(run)
+        if other is None or (p.place[-1] < other.place[-1]) == starts:
+            found[run] = p
+    return [*found.values()]
+
+
+def overwritten(
+    scop: Scop,
+    array: Array,
+    instants: Callable[[Statement], isl.Map | None],
+    length: int,
+    flows: Sequence[Dependence],
+) -> bool:
     """Whether another scope writes an element of a local between a write and a read of its value.
 
     Args:
         scop: the program.
         array: the local.
-        times: from the iterations that access it to ``[place0, loop0, place1, …]``.
+        instants: the iterations of a statement to ``[place0, loop0, place1, …]``; None if it has
+            none.
         length: loops in these.
+        flows: its flow dependences, those that are most likely to be interrupted first.
     """
-    flow = isl.UnionMap("{ }")
-    for dep in array_dependences(scop, array.name):
-        if dep.kind is DepKind.FLOW:
-            flow = flow.union(isl.UnionMap.from_map(dep.pairs))
-    others = _writes_of_other_scopes(scop, array)
-    before = isl.Map.lex_lt(isl.Space.set_alloc(isl.DEFAULT_CONTEXT, 0, 2 * length + 1))
-    later = _in_time(others, times).intersect(before.to_union_map())
-    follows = later.reverse().apply_range(_in_time(flow, times))
-    return not follows.intersect(before.to_union_map()).is_empty()
+    known: dict[int, isl.Map | None] = {}
+
+    def run(s: Statement) -> isl.Map | None:
+        if s.index not in known:
+            known[s.index] = instants(s)
+        return known[s.index]
+
+    def lives(flow: Dependence) -> isl.Map | None:
+        written, read = run(flow.source), run(flow.sink)
+        if written is None or read is None:
+            return None
+        both = written.range_product(flow.pairs.apply_range(read))
+        return _keys(scop, flow.source, flow.source.stmt.target, both)
+
+    def writes(s: Statement) -> isl.Map | None:
+        times = run(s)
+        return None if times is None else _keys(scop, s, s.stmt.target, times)
+
+    # Where a step has pulled a write and its read apart, the same statement comes between.
+    for flow in flows[:_FIRST]:
+        life, own = lives(flow), writes(flow.source)
+        if life is not None and own is not None and _meets(life, own, array, length):
+            return True
+    every = [writes(s) for s in scop.statements if s.stmt.target.array == array.name]
+    present = [w for w in every if w is not None]
+    if not present:
+        return False
+    union = reduce(isl.Map.union, present)
+    found = (lives(flow) for flow in flows)
+    return any(life is not None and _meets(life, union, array, length) for life in found)
 
 
-def _in_time(pairs: isl.UnionMap, times: isl.UnionMap) -> isl.UnionMap:
-    return pairs.apply_domain(times).apply_range(times)
+def _meets(lives: isl.Map, writes: isl.Map, array: Array, length: int) -> bool:
+    """Whether another scope writes an element while it lives.
+
+    Args:
+        lives: from ``[scope, element]`` to ``[from -> to]``, two times.
+        writes: from ``[scope, element]`` to times.
+        array: the local.
+        length: loops in a time.
+    """
+    depth, rank = array.scope_depth, len(array.type.shape)
+    others, within = _other_scopes(depth, rank), _between(2 * length + 1)
+    met = lives.reverse().apply_range(others.apply_range(writes))
+    return not met.intersect(within).is_empty()
 
 
-def _writes_of_other_scopes(scop: Scop, array: Array) -> isl.UnionMap:
-    """Pairs of writes to one element from different scopes."""
-    found = isl.UnionMap("{ }")
-    writers = [s for s in scop.statements if s.stmt.target.array == array.name]
-    depth = array.scope_depth
-    for s in writers:
-        for t in writers:
-            same = _element(s, s.stmt.target).apply_range(_element(t, t.stmt.target).reverse())
-            differ = isl.Map(
-                f"{{ {_space(s, 'x')} -> {_space(t, 'y')} : "
-                + " or ".join(f"x{k} != y{k}" for k in range(depth))
-                + " }"
-            )
-            found = found.union(isl.UnionMap.from_map(same.intersect(differ)))
-    return found
+@lru_cache(maxsize=64)
+def _other_scopes(depth: int, rank: int) -> isl.Map:
+    """Pairs of ``[scope, element]``: the same element of another scope."""
+    a, b, element = dims(depth, "a"), dims(depth, "b"), dims(rank, "e")
+    differ = " or ".join(f"{x} != {y}" for x, y in zip(a, b, strict=True)) or "false"
+    return isl.Map(f"{{ [{', '.join(a + element)}] -> [{', '.join(b + element)}] : {differ} }}")
 
 
-def _space(s: Statement, prefix: str) -> str:
-    return f"s{s.index}[{', '.join(dims(len(s.loops), prefix))}]"
+@lru_cache(maxsize=64)
+def _between(size: int) -> isl.Map:
+    """``[from -> to]`` to each time between, all vectors of so many entries."""
+    space = isl.Space.set_alloc(isl.DEFAULT_CONTEXT, 0, size)
+    before, every = isl.Map.lex_lt(space), isl.Map.universe(space.map_from_set())
+    begun = every.domain_map().apply_range(before)
+    return begun.intersect(every.range_map().apply_range(before.reverse()))
 
 
-def _element(s: Statement, access: Access) -> isl.Map:
-    """Iteration to element, without the scope."""
-    names = positional(s.variables)
-    subscripts = ", ".join(affine_text(e, names) for e in access.indices)
-    return isl.Map(f"{{ {s.space} -> [{subscripts}] }}").intersect_domain(s.domain)
+def _keys(scop: Scop, s: Statement, access: Access, values: isl.Map) -> isl.Map:
+    """From ``[scope, element]`` to what ``values`` gives for the iterations that access it."""
+    return scop.access_map(s, access).reset_tuple_id(isl.dim_type.out).reverse().apply_range(values)

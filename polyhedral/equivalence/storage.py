@@ -8,6 +8,8 @@ over it. A stream hands on each element once, in the order in which they were wr
 
 from __future__ import annotations
 
+from functools import reduce
+
 import islpy as isl
 
 from dsl.program import Array
@@ -19,7 +21,7 @@ from polyhedral.equivalence.streams import check_stream
 from polyhedral.execution_order import shared_loops
 from polyhedral.isl_text import coordinates, dims, first_point, map_of
 from polyhedral.lifetimes import overwritten
-from polyhedral.scop import Scop
+from polyhedral.scop import Scop, Statement
 
 
 def check_storage(
@@ -84,10 +86,12 @@ def _lost(scop: Scop, array: Array, raised: RaisedArray, own: list[Run]) -> Refu
                         text = f"'{array.name}' is another memory where its value is read"
                         return _refused(text, dependence, bad)
     length = max(len(run.store.loops) for run in own)
-    times = isl.UnionMap("{ }")
-    for run in own:
-        times = times.union(isl.UnionMap.from_map(run.instants(length)))
-    if overwritten(scop, array, times, length):
+
+    def instants(s: Statement) -> isl.Map | None:
+        maps = [run.instants(length) for run in own if run.statement is s]
+        return reduce(isl.Map.union, maps) if maps else None
+
+    if overwritten(scop, array, instants, length, flow):
         span = array.span
         text = f"another iteration writes over '{array.name}' before its value is read"
         note = (

@@ -130,6 +130,32 @@ def test_lifetimes_of_a_private_scalar_must_not_overlap() -> None:
     assert error.code == "W211"
 
 
+@weft.kernel
+def folded(x: f32[6, 12], y: f32[6]):
+    for i in range(6):
+        t: f32 = 0.0
+        for k in range(2):
+            t += x[i, k]
+            t += x[i, k + 1]
+            t += x[i, k + 2]
+            t += x[i, k + 3]
+            t += x[i, k + 4]
+            t += x[i, k + 5]
+            t += x[i, k + 6]
+            t += x[i, k + 7]
+            t += x[i, k + 8]
+            t += x[i, k + 9]
+        y[i] = t
+
+
+@pytest.mark.parametrize("name", [f"S{n}" for n in range(12)])
+def test_of_many_writes_of_a_local_none_leaves_its_scope(name: str) -> None:
+    program = folded.program
+    assert refused(program, steps().distribute([name], 0)).code in ("W211", "W203")
+    state = apply(program, steps().split("i", 4).reverse("i_0").build())
+    assert not state.reassociated
+
+
 def test_violation_text_is_built_only_when_read() -> None:
     error = refused(wave.program, steps().interchange("i", "j"))
     assert error.message == ""
