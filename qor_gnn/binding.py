@@ -102,12 +102,15 @@ def _fed_at_once(body: Body) -> dict[str, int]:
 
 
 def hoisted_units(region: Region) -> dict[str, int]:
-    """Units of what runs in front of a loop: one of each core."""
+    """Units of what runs in front of a loop: one of each core, if it can start all operations there,
+    one in each state.
+    """
     body = region.body
     if body is None:
         return {}
     operators = (body.graph.operator[n] for n in body.hoisted)
-    return {o.core: 1 for o in operators if o is not None and o.shared}
+    count = Counter(o.core for o in operators if o is not None and o.shared)
+    return {core: -(-n // max(1, region.prologue)) for core, n in count.items()}
 
 
 def _sequential(body: Body, times: Times) -> dict[str, int]:

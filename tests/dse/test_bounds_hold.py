@@ -10,6 +10,8 @@ import weft
 from dse.bounds import bounds, work_of
 from dse.space.space import space_of
 from dse.strategies.sampled import all_points
+from dsl.schedule import Schedule
+from dsl.steps import Pipeline
 from polyhedral.codegen import loop_tree
 from polyhedral.schedule import apply
 from qor_gnn.estimate import estimate
@@ -159,6 +161,21 @@ def twice(x: f32[16], y: f32[1]):
     for i in range(16):
         y[0] = y[0] + x[i]
         y[0] = y[0] + x[15 - i]
+
+
+@weft.kernel
+def once(a: f32[18], x: f32[18], y: f32[16]):
+    for i in range(1):
+        for j in range(16):
+            y[j] = a[17 - j] + (x[0] - x[j + 2])
+
+
+@pytest.mark.parametrize("name", VITIS)
+def test_what_runs_in_front_of_a_loop_has_the_units_that_it_needs(name: str) -> None:
+    # The loop moves none of its 32 additions: all of them are done before it.
+    schedule = Schedule((Pipeline("i", 2),))
+    state = apply(once.program, schedule)
+    assert [*bound_faults(once.program, schedule, state, (name,))] == []
 
 
 def recurrence(kernel, tool, reassociate: bool = False) -> int:
