@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from dsl.kernel import Kernel
     from dsl.schedule import Schedule
     from mlir_passes.pipeline import Design
-    from qor_gnn.estimate import QorEstimate
+    from qor_gnn.result.qor_estimate import QorEstimate
 
 _WHERE = {
     "dsl.function_kernel": ("kernel",),

@@ -1,7 +1,7 @@
 """FIFO dataflow designs of the U280 data: the model's latency next to co-simulation.
 
 Rows ``u280/KERNEL-dataflow`` of `benchmarks.qor_model`: the designs that Stream-HLS made of each
-kernel, rebuilt from the reports (`qor_gnn.data.u280_flow`). ``csynth_mape_pct`` is the error of the
+kernel, rebuilt from the reports (`qor_gnn.fit.labelled.u280_flow`). ``csynth_mape_pct`` is the error of the
 tool's own report, for comparison.
 """
 
@@ -14,10 +14,10 @@ from pathlib import Path
 from benchmarks._row import Goal, Row, median, say
 from polyhedral.codegen import loop_tree
 from polyhedral.schedule import apply
-from qor_gnn.data import u280, u280_flow
-from qor_gnn.data.u280_flow_program import flow_design
+from qor_gnn.design.from_tree import kernel_of_tree
 from qor_gnn.estimate import estimate
-from qor_gnn.from_tree import kernel_of_tree
+from qor_gnn.fit.labelled import u280, u280_flow
+from qor_gnn.fit.labelled.u280_flow_program import flow_design
 
 NAME = "qor_model"
 SOURCE = f"{u280.TOOL} co-simulation, {u280.DEVICE}, {u280.CLOCK_NS} ns"

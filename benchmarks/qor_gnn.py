@@ -31,17 +31,17 @@ import numpy.typing as npt
 from benchmarks._row import Goal, Options, Row, main, say
 from dse.labels.examples import examples_of
 from dsl.loader import load
-from qor_gnn.batch_family import Family, family
-from qor_gnn.data import zu9eg
+from qor_gnn.batch.family import Family, family
 from qor_gnn.estimate import estimate
-from qor_gnn.gnn.baselines import BASELINES
-from qor_gnn.gnn.convert import convert
-from qor_gnn.gnn.convert_zu9eg import source
-from qor_gnn.gnn.evaluate import EvalRow, rows
-from qor_gnn.gnn.examples import METRICS, Example, Fitted, Predictor
+from qor_gnn.fit.labelled import zu9eg
+from qor_gnn.gnn.examples.convert import convert
+from qor_gnn.gnn.examples.convert_zu9eg import source
+from qor_gnn.gnn.examples.example import METRICS, Example, Fitted, Predictor
+from qor_gnn.gnn.training.baselines import BASELINES
+from qor_gnn.gnn.training.evaluate import EvalRow, rows
 
 NAME = "qor_gnn"
-OPEN = Path("qor_gnn/datasets/open-ecp5")
+OPEN = Path("qor_gnn/fit/datasets/open-ecp5")
 SHORT = {"bram18": "bram", "period_ns": "period"}
 SOURCES = {
     "zu9eg": "Vitis HLS 2022.1, xczu9eg, 10 ns: csynth",
@@ -113,8 +113,8 @@ def predictor(name: str, epochs: int | None) -> Predictor:
     if name in ("gnn", "gnn-flat"):
         from dataclasses import replace
 
-        from qor_gnn.gnn.predict import FLAT, GnnPredictor
-        from qor_gnn.gnn.train import Settings
+        from qor_gnn.gnn.training.predict import FLAT, GnnPredictor
+        from qor_gnn.gnn.training.train import Settings
 
         settings = Settings() if name == "gnn" else FLAT
         return GnnPredictor(settings if epochs is None else replace(settings, epochs=epochs))
@@ -283,8 +283,8 @@ def _mean(values: Sequence[float]) -> float:
 
 def speed_rows(one: Predictor, extra: argparse.Namespace, quick: bool) -> Iterator[Row]:
     """Schedules of gemm to predictions, together and one by one."""
-    from qor_gnn.gnn.predict import design
-    from qor_gnn.personality import personality
+    from qor_gnn.gnn.training.predict import design
+    from qor_gnn.tools.personality import personality
 
     folder = extra.data / "vitis2022-zu9eg"
     if not folder.is_dir():
@@ -318,8 +318,8 @@ def speed_rows(one: Predictor, extra: argparse.Namespace, quick: bool) -> Iterat
 
 def family_rows(name: str, fitted: Fitted, quick: bool) -> Iterator[Row]:
     """Every design of a family of tiled products to its prediction."""
-    from qor_gnn.gnn.batch_graphs import GraphBatch, predict_family
-    from qor_gnn.gnn.family_pool import FamilyPool
+    from qor_gnn.gnn.family.graphs import GraphBatch, predict_family
+    from qor_gnn.gnn.family.pool import FamilyPool
 
     of, table = products((1, 2, 4) if quick else (1, 2, 4, 8))
     where = f"{name}: factors, white box, graph, prediction; one process"

@@ -24,9 +24,10 @@ from benchmarks.qor_speed import speed_rows
 from benchmarks.qor_u200 import u200_rows
 from polyhedral.codegen import loop_tree
 from polyhedral.scheduled import build
-from qor_gnn.data import u280, u280_programs, zu9eg
-from qor_gnn.estimate import QorEstimate, estimate
-from qor_gnn.from_tree import kernel_of_tree
+from qor_gnn.design.from_tree import kernel_of_tree
+from qor_gnn.estimate import estimate
+from qor_gnn.fit.labelled import u280, u280_programs, zu9eg
+from qor_gnn.result.qor_estimate import QorEstimate
 
 NAME = "qor_model"
 CSYNTH = "Vitis HLS 2022.1 csynth, xczu9eg, 10 ns"

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks._row import Goal, Row, say
-from qor_gnn.calibrate import Labelled, Prediction, left_out
-from qor_gnn.data import u280, zu9eg
-from qor_gnn.resource_labels import different, labelled, zu9eg_designs
+from qor_gnn.fit.calibrate import Labelled, Prediction, left_out
+from qor_gnn.fit.labelled import u280, zu9eg
+from qor_gnn.fit.labels import different, labelled, zu9eg_designs
 
 NAME = "qor_model"
 SOURCE = "Vitis HLS 2022.1, xczu9eg, 10 ns; fitted without the kernel reported on"

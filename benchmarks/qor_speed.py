@@ -18,12 +18,12 @@ import numpy as np
 
 from benchmarks._row import Goal, Row
 from dsl.loader import load
-from qor_gnn.batch import Batch
-from qor_gnn.batch_family import Family, family
-from qor_gnn.data import zu9eg
-from qor_gnn.directives import with_directives
+from qor_gnn.batch.estimates import Batch
+from qor_gnn.batch.family import Family, family
+from qor_gnn.design.directives import with_directives
+from qor_gnn.design.from_tree import kernel_of_tree
 from qor_gnn.estimate import estimate
-from qor_gnn.from_tree import kernel_of_tree
+from qor_gnn.fit.labelled import zu9eg
 
 NAME = "qor_model"
 SOURCE = "processor time of one core"

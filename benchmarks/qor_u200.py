@@ -10,7 +10,7 @@ made the whole design more than 50 u / u' times faster: the tool has lost the lo
 all of adi with L6 unrolled 32 times). They are listed as they are left out.
 
 `u200/feasibility`: the share of pairs of a point with a report and one without (``noresult``), with
-one over the caps (``overcap``), with any of both, that `qor_gnn.feasibility` orders rightly (AUC).
+one over the caps (``overcap``), with any of both, that `qor_gnn.fit.feasibility` orders rightly (AUC).
 """
 
 from __future__ import annotations
@@ -23,7 +23,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks._row import Goal, Row, median, say
-from qor_gnn.data.u200 import (
+from qor_gnn.design.directives import with_directives
+from qor_gnn.estimate import estimate
+from qor_gnn.fit.feasibility import feasibility
+from qor_gnn.fit.labelled.u200 import (
     CLOCK_NS,
     DEVICE,
     TOOL,
@@ -33,13 +36,10 @@ from qor_gnn.data.u200 import (
     kernels,
     without_labels,
 )
-from qor_gnn.data.u200 import Row as Design
-from qor_gnn.data.u200_design import Directives, plain, written
-from qor_gnn.data.u200_program import Converted, convert
-from qor_gnn.data.u200_usable import usable
-from qor_gnn.directives import with_directives
-from qor_gnn.estimate import estimate
-from qor_gnn.feasibility import feasibility
+from qor_gnn.fit.labelled.u200 import Row as Design
+from qor_gnn.fit.labelled.u200_design import Directives, plain, written
+from qor_gnn.fit.labelled.u200_program import Converted, convert
+from qor_gnn.fit.labelled.u200_usable import usable
 
 NAME = "qor_model"
 PERSONALITY = "vitis-2025.1-u200-4ns"

@@ -6,7 +6,7 @@ and route of ``--few`` designs, chosen by turns by what the predictor has learne
 kernel (those that are best by the predictor, layer by layer, and those that were chosen). The
 predictor must not have learned from these kernels:
 
-    weft train --data qor_gnn/datasets/open-ecp5 --kernel-out gemm ... --out build/without.safetensors
+    weft train --data qor_gnn/fit/datasets/open-ecp5 --kernel-out gemm ... --out build/without.safetensors
     python -m benchmarks.rtl_explore --weights build/without.safetensors
 
 Without ``--weights`` it is the one that comes with Weft, or the white box. What was routed once is not
@@ -41,8 +41,8 @@ from dse.run.front import Design, designs, front
 from dse.run.plan import Plan, opened
 from dse.run.promote import Promotion
 from dse.space.space import space_of
-from qor_gnn.gnn.metrics import adrs
-from qor_gnn.gnn.metrics import front as pareto
+from qor_gnn.gnn.training.metrics import adrs
+from qor_gnn.gnn.training.metrics import front as pareto
 
 NAME = "rtl_explore"
 DEVICE, CLOCK = "ecp5-85k", 10.0

@@ -21,7 +21,7 @@ from typing import Literal
 
 from dse.work import Work, work_of
 from dsl.program import Array, Storage
-from qor_gnn.personality import Personality
+from qor_gnn.tools.personality import Personality
 
 __all__ = ["MAX_BANKS", "Bound", "Bounds", "Work", "bounds", "work_of"]
 

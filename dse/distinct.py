@@ -25,8 +25,8 @@ from polyhedral.counts import instance_counts
 from polyhedral.looptree import Instance, LoopTree
 from polyhedral.schedule import apply
 from polyhedral.values import Values, values_of
-from qor_gnn.from_tree import kernel_of_tree
-from qor_gnn.region import Statement, walk
+from qor_gnn.design.from_tree import kernel_of_tree
+from qor_gnn.design.region import Statement, walk
 
 Row = tuple[tuple[str, int], ...]
 """The linear part of a subscript: loop variables and their coefficients."""

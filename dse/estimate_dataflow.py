@@ -7,9 +7,9 @@ from dataclasses import asdict
 from typing import Any
 
 from dse.estimation import Estimation
-from qor_gnn.dataflow import ChannelTime, ProcessTime, RegionTime
-from qor_gnn.processes import channel_cost
-from qor_gnn.storage import StorageCost, storage_rules
+from qor_gnn.area.processes import channel_cost
+from qor_gnn.dataflow.region import ChannelTime, ProcessTime, RegionTime
+from qor_gnn.memory.storage import StorageCost, storage_rules
 
 PROCESS_HEADS = ("process", "alone", "begins", "ends", "waits", "for")
 CHANNEL_HEADS = ("channel", "from", "to", "kind", "words", "first", "last", "LUT", "BRAM18", "URAM")

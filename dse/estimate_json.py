@@ -13,8 +13,8 @@ from dse.estimation import Estimation
 from dse.outcomes import Outcome
 from dse.output import SCHEMA_VERSION, as_json
 from dse.suggest import RESOURCES, Suggestion
-from qor_gnn.estimate import Cycles, LoopEstimate
-from qor_gnn.reasons import Conflict, Limit, PortLimit, Recurrence, Requested
+from qor_gnn.result.qor_estimate import Cycles, LoopEstimate
+from qor_gnn.schedule.reasons import Conflict, Limit, PortLimit, Recurrence, Requested
 
 CSV_COLUMNS = (
     *("row", "name", "statements", "level", "copies", "kind"),

@@ -11,10 +11,10 @@ from dse.estimate_words import limit_lines, path_rows, plain, why
 from dse.estimation import Estimation
 from dse.outcomes import Outcome
 from dse.suggest import RESOURCES, Suggestion, shares, worth
-from qor_gnn.dataflow import RegionTime
-from qor_gnn.estimate import Cycles, LoopEstimate, QorEstimate
-from qor_gnn.personality import personality
-from qor_gnn.region import Trips
+from qor_gnn.dataflow.region import RegionTime
+from qor_gnn.design.region import Trips
+from qor_gnn.result.qor_estimate import Cycles, LoopEstimate, QorEstimate
+from qor_gnn.tools.personality import personality
 
 LABELS = {"dsp": "DSP", "lut": "LUT", "ff": "FF", "bram18": "BRAM18", "uram": "URAM"}
 

@@ -8,8 +8,8 @@ from dataclasses import replace
 from itertools import groupby
 from typing import assert_never
 
-from qor_gnn.estimate import LoopEstimate
-from qor_gnn.reasons import Conflict, Limit, PortLimit, Recurrence, Requested, Step
+from qor_gnn.result.qor_estimate import LoopEstimate
+from qor_gnn.schedule.reasons import Conflict, Limit, PortLimit, Recurrence, Requested, Step
 
 _COPY = re.compile(r"'\d+\b")  # the mark that tells loops of one name apart
 

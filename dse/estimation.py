@@ -14,11 +14,12 @@ from dsl.program import Program
 from dsl.schedule import Schedule
 from polyhedral.codegen import loop_tree
 from polyhedral.schedule import apply
-from qor_gnn.batch_family import written_unrolls
-from qor_gnn.estimate import QorEstimate, estimate
-from qor_gnn.from_tree import kernel_of_tree
-from qor_gnn.personality import DEFAULT, Personality, allowed, available, personality
-from qor_gnn.region import Kernel, Statement, walk
+from qor_gnn.batch.family import written_unrolls
+from qor_gnn.design.from_tree import kernel_of_tree
+from qor_gnn.design.region import Kernel, Statement, walk
+from qor_gnn.estimate import estimate
+from qor_gnn.result.qor_estimate import QorEstimate
+from qor_gnn.tools.personality import DEFAULT, Personality, allowed, available, personality
 
 if TYPE_CHECKING:
     from mlir_passes.pipeline import Design
@@ -141,7 +142,7 @@ def open_answer(
     """
     from backends.rtl.synth import SynthOptions, rtl_of
     from mlir_passes.pipeline import compile_design
-    from qor_gnn.open_model import open_estimate
+    from qor_gnn.result.open_backend import open_estimate
 
     options = SynthOptions(device.name, tool.clock_ns)
     with rare_collection():

@@ -26,11 +26,8 @@ from dsl.steps import (
     Step,
     Unroll,
 )
-from qor_gnn.batch_family import written_unrolls
-from qor_gnn.estimate import LoopEstimate, QorEstimate, estimate
-from qor_gnn.personality import allowed, personality
-from qor_gnn.reasons import Requested
-from qor_gnn.region import (
+from qor_gnn.batch.family import written_unrolls
+from qor_gnn.design.region import (
     Function,
     Guard,
     Kernel,
@@ -43,6 +40,10 @@ from qor_gnn.region import (
     loops_in,
     walk,
 )
+from qor_gnn.estimate import estimate
+from qor_gnn.result.qor_estimate import LoopEstimate, QorEstimate
+from qor_gnn.schedule.reasons import Requested
+from qor_gnn.tools.personality import allowed, personality
 
 _MOST = 20_000
 """Operations of a design, all copies counted, up to which it is estimated again without a step."""

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 from dse.estimation import Estimation
 from dsl.errors import InputError
-from qor_gnn.batch_family import written_unrolls
+from qor_gnn.batch.family import written_unrolls
 
 if TYPE_CHECKING:
-    from qor_gnn.gnn.ensemble import Model
-    from qor_gnn.gnn.examples import Example
-    from qor_gnn.gnn.predict import Figure
+    from qor_gnn.gnn.examples.example import Example
+    from qor_gnn.gnn.training.ensemble import Model
+    from qor_gnn.gnn.training.predict import Figure
 
 PROVENANCE = "gnn"
 
@@ -26,7 +26,7 @@ class Predicted:
     """Figures of one design.
 
     Attributes:
-        figures: by metric of `qor_gnn.gnn.examples.METRICS`.
+        figures: by metric of `qor_gnn.gnn.examples.example.METRICS`.
         weights: name of the predictor.
         trained_on: the tools that the predictor has learned from.
         notes: what there is to say about them.
@@ -46,7 +46,7 @@ def model_for(target: str, weights: Path | None) -> tuple[Model, Path]:
             W550 none comes with Weft for the tool.
     """
     needs_libraries()
-    from qor_gnn.gnn import weights as files
+    from qor_gnn.gnn.training import weights as files
 
     path = files.shipped(target) if weights is None else weights
     return _loaded(path, _stamp(path)), path
@@ -78,14 +78,14 @@ def _stamp(path: Path) -> tuple[int, int]:
 
 @lru_cache(maxsize=4)
 def _loaded(path: Path, _: tuple[int, int]) -> Model:
-    from qor_gnn.gnn.weights import load
+    from qor_gnn.gnn.training.weights import load
 
     return load(path)
 
 
 def example_of(found: Estimation) -> Example:
     """A design to ask about."""
-    from qor_gnn.gnn.predict import design
+    from qor_gnn.gnn.training.predict import design
 
     kept = written_unrolls(found.schedule)
     return design(found.regions, found.setting.tool, found.answer, kept)
@@ -118,7 +118,7 @@ def predicted_by(model: Model, name: str, asked: Sequence[Example]) -> list[Pred
         name: of it, for people.
         asked: the designs, from `example_of`.
     """
-    from qor_gnn.gnn.predict import figures
+    from qor_gnn.gnn.training.predict import figures
 
     rows = figures(model, asked)
     tools = tuple(dict.fromkeys((*model.targets, *model.adapters)))

@@ -14,11 +14,12 @@ from dse.suggest_steps import Change, changed, changes, partitions
 from dsl.errors import LanguageError, ScheduleError, ToolError
 from dsl.schedule import Schedule
 from dsl.steps import Partition, Step
-from qor_gnn.batch_family import written_unrolls
-from qor_gnn.directives import with_directives
-from qor_gnn.estimate import LoopEstimate, QorEstimate, estimate
-from qor_gnn.reasons import PortLimit
-from qor_gnn.region import Kernel
+from qor_gnn.batch.family import written_unrolls
+from qor_gnn.design.directives import with_directives
+from qor_gnn.design.region import Kernel
+from qor_gnn.estimate import estimate
+from qor_gnn.result.qor_estimate import LoopEstimate, QorEstimate
+from qor_gnn.schedule.reasons import PortLimit
 
 _LOOPS = 3  # that are worth a suggestion: the ones that take longest
 _EACH = 2  # suggestions for one loop

@@ -18,9 +18,9 @@ from dsl.steps import (
     Step,
     Unroll,
 )
-from qor_gnn.estimate import LoopEstimate
-from qor_gnn.reasons import PortLimit, Recurrence, Requested
-from qor_gnn.region import Access, Kernel, Loop, Statement, loops_in, walk
+from qor_gnn.design.region import Access, Kernel, Loop, Statement, loops_in, walk
+from qor_gnn.result.qor_estimate import LoopEstimate
+from qor_gnn.schedule.reasons import PortLimit, Recurrence, Requested
 
 _MOST_BANKS = 64
 _COPIES = (2, 4, 8)

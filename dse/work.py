@@ -15,9 +15,9 @@ from math import ceil, log2
 from dse.distinct import Facts, Row, Tag, facts_of, folds, rank, row_of
 from dsl.program import Program, Storage
 from polyhedral.chains import chains
-from qor_gnn.personality import Operator, Personality
-from qor_gnn.reassociation import REAL_SUMS
-from qor_gnn.region import Access, Op, Statement
+from qor_gnn.body.reassociation import REAL_SUMS
+from qor_gnn.design.region import Access, Op, Statement
+from qor_gnn.tools.personality import Operator, Personality
 
 _INTEGERS = {**REAL_SUMS, "and": "and", "or": "or", "xor": "xor", "min": "min", "max": "max"}
 

@@ -25,10 +25,10 @@ def command(tool: str, folder: Path, out: Path, form: str) -> None:
     Shows each term's coefficient, and the error of the fit with each kernel left out.
     """
     from dse.commands.compile import write_file
-    from qor_gnn.calibrate import calibrate, left_out
-    from qor_gnn.resource_labels import SOURCES, labelled
-    from qor_gnn.resource_terms import FF_TERMS, LUT_TERMS
-    from qor_gnn.resources import written
+    from qor_gnn.area.resources import written
+    from qor_gnn.area.terms import FF_TERMS, LUT_TERMS
+    from qor_gnn.fit.calibrate import calibrate, left_out
+    from qor_gnn.fit.labels import SOURCES, labelled
 
     def progress(done: int, total: int) -> None:
         if done % 1000 == 0 or done == total:

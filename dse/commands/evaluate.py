@@ -16,8 +16,8 @@ from dse.prediction import needs_libraries
 from dsl.errors import InputError
 
 if TYPE_CHECKING:
-    from qor_gnn.gnn.evaluate import EvalRow
-    from qor_gnn.gnn.examples import Example, Predictor
+    from qor_gnn.gnn.examples.example import Example, Predictor
+    from qor_gnn.gnn.training.evaluate import EvalRow
 
 PROTOCOLS = ("P0", "P1", "P2", "k16", "k64")
 PREDICTORS = ("model", "trees", "flat", "gnn")
@@ -110,7 +110,7 @@ def check_asked(tool: str, examples: Sequence[Example], protocol: str) -> None:
     Raises:
         InputError: W532: it has not.
     """
-    from qor_gnn.gnn.evaluate import splits
+    from qor_gnn.gnn.training.evaluate import splits
 
     if any(split.train and split.test for split in splits(examples, protocol, 0)):
         return
@@ -142,8 +142,8 @@ def _judged(
 ) -> Iterator[tuple[str, EvalRow]]:
     """A predictor's errors on each kernel of a tool and on all."""
     needs_libraries()
-    from qor_gnn.gnn.evaluate import judged
-    from qor_gnn.gnn.weights import load
+    from qor_gnn.gnn.training.evaluate import judged
+    from qor_gnn.gnn.training.weights import load
 
     fitted = load(weights)  # first: what cannot be read is known before designs are scheduled
     for tool, examples in _by_tool(labelled(places, jobs, cache)).items():
@@ -159,7 +159,7 @@ def _compared(
     seeds: int,
 ) -> Iterator[tuple[str, EvalRow]]:
     """The errors of predictors on what was kept from them."""
-    from qor_gnn.gnn.evaluate import rows
+    from qor_gnn.gnn.training.evaluate import rows
 
     for tool, examples in tools.items():
         for protocol in protocols:
@@ -179,9 +179,9 @@ def _flat(row: EvalRow) -> dict[str, object]:
 def _predictors(names: Sequence[str], epochs: int) -> list[Predictor]:
     from dataclasses import replace
 
-    from qor_gnn.gnn.baselines import ResidualTrees, WhiteBox
-    from qor_gnn.gnn.predict import FLAT, GnnPredictor
-    from qor_gnn.gnn.train import Settings
+    from qor_gnn.gnn.training.baselines import ResidualTrees, WhiteBox
+    from qor_gnn.gnn.training.predict import FLAT, GnnPredictor
+    from qor_gnn.gnn.training.train import Settings
 
     known: dict[str, Predictor] = {
         "model": WhiteBox(),

@@ -12,7 +12,7 @@ from dse.output import format_option, show
 from dsl.errors import InputError
 
 if TYPE_CHECKING:
-    from qor_gnn.gnn.build import DesignGraph
+    from qor_gnn.gnn.graph.build import DesignGraph
 
 COLUMNS = ("part", "kind", "number")
 
@@ -47,8 +47,8 @@ def command(
     Its size does not depend on unroll factors: copies are a feature of the nodes.
     """
     from dse.estimation import estimated, setting
-    from qor_gnn.gnn.build import design_graph
-    from qor_gnn.gnn.draw import svg
+    from qor_gnn.gnn.graph.build import design_graph
+    from qor_gnn.gnn.graph.draw import svg
 
     what: Target = target(kernel, schedule, size)
     where = setting(tool, device_name, clock)

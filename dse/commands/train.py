@@ -16,8 +16,8 @@ from dsl.errors import InputError, did_you_mean
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from qor_gnn.gnn.ensemble import Model
-    from qor_gnn.gnn.examples import Example
+    from qor_gnn.gnn.examples.example import Example
+    from qor_gnn.gnn.training.ensemble import Model
 
 COLUMNS = ("tool", "metric", "kernels", "designs", "white_box_error_pct", "error_pct", "trust")
 TUNED = ("tool", "metric", "designs", "before_error_pct", "error_pct")
@@ -75,7 +75,7 @@ def command(
         model = _finetuned(finetune, examples)
     else:
         model = _trained(examples, out, seed, settings)
-    from qor_gnn.gnn.weights import save
+    from qor_gnn.gnn.training.weights import save
 
     save(out, model)
     console.say(f"train: {out}: {out.stat().st_size:,} bytes")
@@ -120,7 +120,7 @@ def _check_out(out: Path, places: Sequence[Path]) -> None:
 def _examples(
     places: Sequence[Path], left: Sequence[str], jobs: int, cache: Path | None
 ) -> list[Example]:
-    from qor_gnn.gnn.examples import METRICS
+    from qor_gnn.gnn.examples.example import METRICS
 
     found = labelled(places, jobs, cache)
     kernels = {e.kernel for e in found}
@@ -143,9 +143,9 @@ def _examples(
 
 
 def _trained(examples: Sequence[Example], out: Path, seed: int, settings: dict[str, int]) -> Model:
-    from qor_gnn.gnn.network import Shape
-    from qor_gnn.gnn.predict import GnnPredictor
-    from qor_gnn.gnn.train import Settings
+    from qor_gnn.gnn.nets.network import Shape
+    from qor_gnn.gnn.training.predict import GnnPredictor
+    from qor_gnn.gnn.training.train import Settings
 
     shape = Shape(members=settings["members"], hidden=settings["hidden"])
     how = Settings(shape, settings["epochs"], settings["region_epochs"], each=settings["each"])
@@ -165,8 +165,8 @@ def _checkpoint(out: Path) -> Path:
 def _finetuned(path: Path, examples: Sequence[Example]) -> Model:
     from dataclasses import replace
 
-    from qor_gnn.gnn.convert import merged
-    from qor_gnn.gnn.weights import load
+    from qor_gnn.gnn.examples.convert import merged
+    from qor_gnn.gnn.training.weights import load
 
     model = load(path).adapted(merged(examples))
     told = [*model.card.get("finetuned", ()), _data_of(examples)]
@@ -175,7 +175,7 @@ def _finetuned(path: Path, examples: Sequence[Example]) -> Model:
 
 def _tuned(model: Model, examples: Sequence[Example]) -> list[dict[str, Any]]:
     """What the labels of each tool were worth; says where they are too few to be worth anything."""
-    from qor_gnn.gnn.adapt import LEAST_SHOTS, worth
+    from qor_gnn.gnn.training.adapt import LEAST_SHOTS, worth
 
     rows = []
     for tool in sorted({e.target for e in examples}):
@@ -199,7 +199,7 @@ def _card(examples: Sequence[Example], seed: int, settings: dict[str, int]) -> d
 
 
 def _data_of(examples: Sequence[Example]) -> dict[str, Any]:
-    from qor_gnn.resource_labels import SOURCES
+    from qor_gnn.fit.labels import SOURCES
 
     tools = sorted({e.target for e in examples})
     return {

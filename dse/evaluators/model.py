@@ -12,8 +12,8 @@ from dse.evaluators.base import LoopReport, Request, Result, Status
 from dse.evaluators.version import MODEL, code_version
 from dsl.errors import LanguageError, ScheduleError, ToolError
 from polyhedral.schedule import apply
-from qor_gnn.estimate import LoopEstimate, QorEstimate
-from qor_gnn.personality import Personality, personality
+from qor_gnn.result.qor_estimate import LoopEstimate, QorEstimate
+from qor_gnn.tools.personality import Personality, personality
 
 
 def personality_for(device: Device, clock: float) -> Personality:

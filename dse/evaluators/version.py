@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from pathlib import Path
 
-from qor_gnn.sources import version_of
+from qor_gnn.fit.sources import version_of
 
 _ROOT = Path(__file__).resolve().parents[2]
 MODEL = (

@@ -32,7 +32,7 @@ from dsl.program import Program
 from dsl.schedule import Schedule
 from dsl.stored.read import program_of_data
 from mlir_passes.pipeline import compile_design
-from qor_gnn.calibrate import non_negative
+from qor_gnn.fit.calibrate import non_negative
 
 ROOT = Path(__file__).resolve().parents[2]
 DATASET = ROOT / "qor_gnn" / "datasets" / "open-ecp5"

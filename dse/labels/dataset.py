@@ -22,7 +22,7 @@ from dsl.errors import InputError
 from dsl.program import Program
 from dsl.stored.read import json_of, refuse
 from dsl.stored.write import program_data
-from qor_gnn.data.rows import cell, csv_rows
+from qor_gnn.fit.labelled.rows import cell, csv_rows
 
 _AGAIN = "the same command goes on"
 SCHEMA_VERSION = 1

@@ -11,10 +11,11 @@ from dse.labels.dataset import MANIFEST
 from dse.labels.report_examples import report_examples
 from dse.labels.trusted import NOBODY, Trusted
 from dsl.errors import InputError
-from qor_gnn.data.zu9eg import CHECKOUT
-from qor_gnn.gnn import convert_u200, convert_zu9eg
-from qor_gnn.gnn.convert import Progress, Source, convert
-from qor_gnn.gnn.examples import Example, load
+from qor_gnn.fit.labelled.zu9eg import CHECKOUT
+from qor_gnn.gnn.examples import convert_u200, convert_zu9eg
+from qor_gnn.gnn.examples.convert import Progress, Source, convert
+from qor_gnn.gnn.examples.example import Example
+from qor_gnn.gnn.examples.files import load
 
 CACHE = Path("build/gnn")
 

@@ -18,11 +18,11 @@ from dsl.errors import InputError, LanguageError, ScheduleError, ToolError
 from dsl.schedule import Schedule
 from dsl.stored.read import program_of_data, program_of_json
 from dsl.stored.write import program_json
-from qor_gnn.data.rows import cell, number
-from qor_gnn.gnn.convert import Origin, Source, example
-from qor_gnn.gnn.examples import Example
-from qor_gnn.open_personality import NAME as TOOL
-from qor_gnn.personality import personality
+from qor_gnn.fit.labelled.rows import cell, number
+from qor_gnn.gnn.examples.convert import Origin, Source, example
+from qor_gnn.gnn.examples.example import Example
+from qor_gnn.tools.open_personality import NAME as TOOL
+from qor_gnn.tools.personality import personality
 
 READ_LATENCY = "1"
 """Cycles of a memory that the estimate is of."""

@@ -12,7 +12,7 @@ from dse import console
 from dse.prediction import needs_libraries
 
 if TYPE_CHECKING:
-    from qor_gnn.gnn.examples import Example
+    from qor_gnn.gnn.examples.example import Example
 
 
 _KERNELS, _FOLDERS = "kernel_specs", "trusted_folders"

@@ -23,11 +23,11 @@ from dse.labels.trusted import Trusted
 from dse.run.json_text import json_in
 from dsl.errors import InputError, LanguageError, ScheduleError, ToolError
 from dsl.schedule import Schedule
-from qor_gnn.automatic import automatic
-from qor_gnn.batch_family import written_unrolls
-from qor_gnn.gnn.convert import Origin, example
-from qor_gnn.gnn.examples import Example
-from qor_gnn.gnn.targets import ROUTED
+from qor_gnn.batch.family import written_unrolls
+from qor_gnn.gnn.examples.convert import Origin, example
+from qor_gnn.gnn.examples.example import Example
+from qor_gnn.gnn.examples.targets import ROUTED
+from qor_gnn.schedule.automatic_directives import automatic
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from dse.workers import Ended, Pool
 from dsl.errors import WeftError
 from dsl.schedule import Schedule
 from mlir_passes.pipeline import compile_design
-from qor_gnn.personality import personality
+from qor_gnn.tools.personality import personality
 
 PRELOAD = ("dse.labels.run",)
 

@@ -25,8 +25,8 @@ from dse.run.study import objective_values
 from dsl.errors import InputError
 
 if TYPE_CHECKING:
-    from qor_gnn.gnn.ensemble import Model
-    from qor_gnn.gnn.examples import Example
+    from qor_gnn.gnn.examples.example import Example
+    from qor_gnn.gnn.training.ensemble import Model
 
 FILE = "predictor.safetensors"
 """In the run's folder: what was learned."""
@@ -68,7 +68,7 @@ class Learner:
 
     def model(self, found: Sequence[Design]) -> Model:
         """The predictor with all that the tool has said of designs."""
-        from qor_gnn.gnn.weights import save
+        from qor_gnn.gnn.training.weights import save
 
         labelled = []
         for design in found:
@@ -83,7 +83,7 @@ class Learner:
         return learned
 
     def _begun(self) -> Model:
-        from qor_gnn.gnn.ensemble import untrained
+        from qor_gnn.gnn.training.ensemble import untrained
 
         try:
             return model_for(self.where.tool.name, self.weights)[0]
@@ -145,7 +145,7 @@ def _scaled(values: Sequence[float], names: Sequence[str]) -> tuple[float, ...]:
 
 
 def label_of(truth: Result) -> dict[str, float]:
-    """What a tool said, as a label of `qor_gnn.gnn.examples`."""
+    """What a tool said, as a label of `qor_gnn.gnn.examples.example`."""
     assert truth.latency is not None
     found = {"latency": float(truth.latency)}
     found |= {name: float(used) for name, used in truth.resources.items()}

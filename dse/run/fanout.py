@@ -24,12 +24,17 @@ PRELOAD_TOOLS = (
 )
 _OF_EVALUATOR = {
     "model": (),
-    "gnn": ("dse.evaluators.gnn", "dse.prediction", "qor_gnn.gnn.predict", "qor_gnn.gnn.weights"),
+    "gnn": (
+        "dse.evaluators.gnn",
+        "dse.prediction",
+        "qor_gnn.gnn.training.predict",
+        "qor_gnn.gnn.training.weights",
+    ),
     "rtl": (*PRELOAD_TOOLS, "dse.evaluators.rtl"),
 }
 """Beside `PRELOAD`; all others need the tools."""
 
-_OPEN = ("backends.rtl.synth", "mlir_passes.pipeline", "qor_gnn.open_model")
+_OPEN = ("backends.rtl.synth", "mlir_passes.pipeline", "qor_gnn.result.open_backend")
 
 
 def preload_of(evaluators: Collection[str], *, is_open: bool) -> tuple[str, ...]:

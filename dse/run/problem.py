@@ -24,7 +24,7 @@ from dse.run.json_text import json_in
 if TYPE_CHECKING:
     from dse.bounds import Work
     from dse.space.space import Space
-    from qor_gnn.personality import Personality
+    from qor_gnn.tools.personality import Personality
 
 _FILE = "problem.json"
 _EXACT, _RATIO = 256, 1.02  # the bound is kept at each budget up to there, then at these ratios

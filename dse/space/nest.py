@@ -9,7 +9,7 @@ from math import prod
 from dse.space.factors import factors
 from dsl.affine import Affine
 from dsl.steps import Step
-from qor_gnn.reassociation import carried_levels
+from qor_gnn.body.reassociation import carried_levels
 
 Vector = tuple[int, ...]  # unroll factor of each loop of an order, outermost first
 

@@ -18,9 +18,9 @@ from polyhedral.ranges import Interval, common_interval
 from polyhedral.schedule import apply_step
 from polyhedral.scheduled import Piece, ScheduledScop
 from polyhedral.settled import settled_instance
-from qor_gnn.from_tree import statement_of
-from qor_gnn.personality import Operator, Personality
-from qor_gnn.region import Access, Statement
+from qor_gnn.design.from_tree import statement_of
+from qor_gnn.design.region import Access, Statement
+from qor_gnn.tools.personality import Operator, Personality
 
 MAX_BAND = 5  # loops of a nest whose orders are all tried
 SKEWS = (1, 2, 3)

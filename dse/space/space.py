@@ -16,7 +16,7 @@ from dsl.steps import Flatten, Pipeline, Reorder, Split, Step, Tail, Unroll
 from polyhedral.codegen import loop_tree
 from polyhedral.counts import instance_counts
 from polyhedral.schedule import apply
-from qor_gnn.personality import Personality, allowed
+from qor_gnn.tools.personality import Personality, allowed
 
 
 @dataclass(frozen=True, slots=True)

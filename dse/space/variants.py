@@ -14,7 +14,7 @@ from polyhedral.ranges import constant_interval
 from polyhedral.schedule import apply_step
 from polyhedral.scheduled import Piece, ScheduledScop
 from polyhedral.scop import reduction_access
-from qor_gnn.region import bind_name
+from qor_gnn.design.region import bind_name
 
 FABRIC = "fabric"
 

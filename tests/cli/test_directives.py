@@ -25,7 +25,7 @@ from dsl.steps import (
     Stream,
     Unroll,
 )
-from qor_gnn.personality import available, personality
+from qor_gnn.tools.personality import available, personality
 from tests.cli.conftest import Weft
 from weft import f32
 

@@ -15,8 +15,8 @@ from dse.estimation import estimated, setting
 from dse.suggest import helps, shares, suggestions
 from dsl.loader import load
 from dsl.schedule import Schedule
-from qor_gnn.personality import available, personality
-from qor_gnn.reasons import PortLimit, Recurrence
+from qor_gnn.schedule.reasons import PortLimit, Recurrence
+from qor_gnn.tools.personality import available, personality
 from tests.cli.conftest import Weft
 
 KERNEL = """\

@@ -22,7 +22,7 @@ from dse.run.promote import Promotion
 from dsl.loader import load
 from dsl.schedule import Schedule
 from dsl.steps import Pipeline, Split, Unroll
-from qor_gnn.gnn.weights import load as load_weights
+from qor_gnn.gnn.training.weights import load as load_weights
 from tests.dse.commands import GEMM
 
 PROGRAM = load(GEMM).at("mini").program

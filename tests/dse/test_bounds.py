@@ -19,9 +19,9 @@ from polyhedral.codegen import loop_tree
 from polyhedral.counts import instance_counts
 from polyhedral.schedule import apply
 from polyhedral.values import values_of
+from qor_gnn.design.from_tree import kernel_of_tree
 from qor_gnn.estimate import estimate
-from qor_gnn.from_tree import kernel_of_tree
-from qor_gnn.personality import personality
+from qor_gnn.tools.personality import personality
 from weft import f32, i32
 
 U280 = personality("vitis-2023.2-u280-3.33ns")

@@ -14,9 +14,9 @@ from dsl.schedule import Schedule
 from dsl.steps import Pipeline
 from polyhedral.codegen import loop_tree
 from polyhedral.schedule import apply
+from qor_gnn.design.from_tree import kernel_of_tree
 from qor_gnn.estimate import estimate
-from qor_gnn.from_tree import kernel_of_tree
-from qor_gnn.personality import allowed, personality
+from qor_gnn.tools.personality import allowed, personality
 from tests.support.qor_checks import VITIS, bound_faults
 from tests.support.random_recurrences import random_directives, random_recurrence
 from weft import f32, i32

@@ -8,9 +8,9 @@ import pytest
 from click.testing import CliRunner
 
 from dse.cli import weft as cli
-from qor_gnn.gnn.ensemble import untrained
-from qor_gnn.gnn.examples import save as save_examples
-from qor_gnn.gnn.weights import save
+from qor_gnn.gnn.examples.files import save as save_examples
+from qor_gnn.gnn.training.ensemble import untrained
+from qor_gnn.gnn.training.weights import save
 from tests.gnn.designs import TOOL, designs
 
 FEW = [*designs("gemm", 12), *designs("atax", 12)]

@@ -104,5 +104,5 @@ def test_what_is_loaded_ahead_is_there(names, is_open):
     found = preload_of(names, is_open=is_open)
     assert set(PRELOAD) <= set(found)
     assert all(importlib.util.find_spec(name) for name in found)
-    assert ("qor_gnn.gnn.predict" in found) == ("gnn" in names)
-    assert ("qor_gnn.open_model" in found) == is_open
+    assert ("qor_gnn.gnn.training.predict" in found) == ("gnn" in names)
+    assert ("qor_gnn.result.open_backend" in found) == is_open

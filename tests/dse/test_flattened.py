@@ -20,8 +20,8 @@ from dsl.types import f32
 from polyhedral.carried import carried
 from polyhedral.codegen import loop_tree
 from polyhedral.schedule import apply
+from qor_gnn.design.from_tree import kernel_of_tree
 from qor_gnn.estimate import estimate
-from qor_gnn.from_tree import kernel_of_tree
 
 TOOL = personality_for(device("xczu9eg"), 10.0)
 ROWS, COLUMNS = 12, 8

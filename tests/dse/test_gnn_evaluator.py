@@ -18,13 +18,13 @@ from dse.predict_view import as_rows
 from dse.prediction import Predicted
 from dsl.schedule import Schedule
 from dsl.steps import Pipeline
-from qor_gnn.gnn.examples import METRICS
-from qor_gnn.gnn.examples import save as save_examples
-from qor_gnn.gnn.network import Shape
-from qor_gnn.gnn.predict import Figure, GnnPredictor
-from qor_gnn.gnn.targets import ROUTED
-from qor_gnn.gnn.train import Settings
-from qor_gnn.gnn.weights import save
+from qor_gnn.gnn.examples.example import METRICS
+from qor_gnn.gnn.examples.files import save as save_examples
+from qor_gnn.gnn.examples.targets import ROUTED
+from qor_gnn.gnn.nets.network import Shape
+from qor_gnn.gnn.training.predict import Figure, GnnPredictor
+from qor_gnn.gnn.training.train import Settings
+from qor_gnn.gnn.training.weights import save
 from tests.dse.contract import EvaluatorContract, stencil
 from tests.gnn.designs import TOOL, designs
 

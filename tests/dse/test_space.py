@@ -24,7 +24,7 @@ from dsl.schedule import Schedule
 from dsl.steps import Distribute, Partition, Reorder, Skew
 from polyhedral.legality import shared_levels
 from polyhedral.schedule import apply
-from qor_gnn.personality import personality
+from qor_gnn.tools.personality import personality
 from tests.support.random_programs import random_program
 from weft import f32
 

@@ -26,7 +26,7 @@ from dse.run.study import Study
 from dse.space.space import Point, Space, space_of
 from dsl.loader import load_kernels
 from dsl.steps import Interchange
-from qor_gnn.personality import personality
+from qor_gnn.tools.personality import personality
 from tests.dse.acting import Acting
 from tests.dse.commands import ROOT, statuses
 from tests.dse.manifest import WHOLE

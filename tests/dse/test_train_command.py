@@ -11,14 +11,14 @@ from click.testing import CliRunner
 from dse.cli import weft as cli
 from dse.commands.train import command
 from dsl.errors import InputError
-from qor_gnn.gnn.checkpoint import _MOST
-from qor_gnn.gnn.examples import METRICS
-from qor_gnn.gnn.examples import save as save_examples
-from qor_gnn.gnn.network import Network, Shape
-from qor_gnn.gnn.predict import GnnPredictor
-from qor_gnn.gnn.tensors import MOST_BYTES
-from qor_gnn.gnn.train import Settings
-from qor_gnn.gnn.weights import load, save
+from qor_gnn.gnn.examples.example import METRICS
+from qor_gnn.gnn.examples.files import save as save_examples
+from qor_gnn.gnn.nets.network import Network, Shape
+from qor_gnn.gnn.training.checkpoint import _MOST
+from qor_gnn.gnn.training.predict import GnnPredictor
+from qor_gnn.gnn.training.tensors import MOST_BYTES
+from qor_gnn.gnn.training.train import Settings
+from qor_gnn.gnn.training.weights import load, save
 from tests.gnn.designs import TOOL, designs
 
 SMALL = Settings(Shape(members=2, hidden=4, layers=1, outer=1), epochs=2, batch=16)

@@ -15,10 +15,10 @@ from dsl.schedule import Schedule
 from dsl.steps import Partition, Pipeline, Reassociate, Unroll
 from polyhedral.codegen import loop_tree
 from polyhedral.schedule import apply
-from qor_gnn.compose import function_latency
-from qor_gnn.from_tree import kernel_of_tree
-from qor_gnn.loops import Scope
-from qor_gnn.personality import Personality, allowed, personality
+from qor_gnn.design.from_tree import kernel_of_tree
+from qor_gnn.schedule.compose import function_latency
+from qor_gnn.schedule.loops import Scope
+from qor_gnn.tools.personality import Personality, allowed, personality
 from tests.support.qor_checks import OPEN, VITIS, bound_faults, interval_faults, open_faults
 from tests.support.qor_oracle import needed
 from tests.support.random_recurrences import random_directives, random_recurrence

@@ -7,12 +7,12 @@ from functools import cache
 
 from dsl.schedule import Schedule
 from dsl.steps import Partition, Pipeline, Step, Unroll
-from qor_gnn.data import zu9eg
-from qor_gnn.directives import with_directives
+from qor_gnn.design.directives import with_directives
+from qor_gnn.design.region import loops_in
 from qor_gnn.estimate import estimate
-from qor_gnn.gnn.convert import Origin, example
-from qor_gnn.gnn.examples import Example
-from qor_gnn.region import loops_in
+from qor_gnn.fit.labelled import zu9eg
+from qor_gnn.gnn.examples.convert import Origin, example
+from qor_gnn.gnn.examples.example import Example
 
 TOOL = zu9eg.PERSONALITY
 INNER = {

@@ -5,14 +5,20 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from qor_gnn.gnn.baselines import PragmaTrees, ResidualTrees, WhiteBox, best_shrink, spread_of
-from qor_gnn.gnn.build import DesignGraph
-from qor_gnn.gnn.evaluate import judged, rows
-from qor_gnn.gnn.examples import BASE, METRICS, Example
-from qor_gnn.gnn.metrics import errors
-from qor_gnn.gnn.schema import FEATURES, NodeType
-from qor_gnn.gnn.terms import TERMS, cross_parts, fit_terms, folds
-from qor_gnn.resources import coefficients
+from qor_gnn.area.resources import coefficients
+from qor_gnn.gnn.examples.example import BASE, METRICS, Example
+from qor_gnn.gnn.examples.terms import TERMS, cross_parts, fit_terms, folds
+from qor_gnn.gnn.graph.build import DesignGraph
+from qor_gnn.gnn.graph.schema import FEATURES, NodeType
+from qor_gnn.gnn.training.baselines import (
+    PragmaTrees,
+    ResidualTrees,
+    WhiteBox,
+    best_shrink,
+    spread_of,
+)
+from qor_gnn.gnn.training.evaluate import judged, rows
+from qor_gnn.gnn.training.metrics import errors
 
 TARGET = "vitis-2022.1-zu9eg-10ns"
 

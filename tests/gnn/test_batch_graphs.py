@@ -14,17 +14,17 @@ import weft
 from dsl.errors import ScheduleError
 from dsl.loader import load
 from dsl.schedule import Schedule, ScheduleBuilder
-from qor_gnn.batch_family import Family, family, written_unrolls
+from qor_gnn.batch.family import Family, family, written_unrolls
+from qor_gnn.design.from_tree import kernel_of_tree
 from qor_gnn.estimate import estimate
-from qor_gnn.from_tree import kernel_of_tree
-from qor_gnn.gnn.batch_graphs import MOST, FamilyGraphs, GraphBatch, predict_family
-from qor_gnn.gnn.ensemble import structure
-from qor_gnn.gnn.examples import METRICS, Example
-from qor_gnn.gnn.family_pool import FamilyPool
-from qor_gnn.gnn.predict import design
-from qor_gnn.gnn.terms import TERMS, amounts_of
-from qor_gnn.gnn.weights import load as load_weights
-from qor_gnn.gnn.weights import shipped
+from qor_gnn.gnn.examples.example import METRICS, Example
+from qor_gnn.gnn.examples.terms import TERMS, amounts_of
+from qor_gnn.gnn.family.graphs import MOST, FamilyGraphs, GraphBatch, predict_family
+from qor_gnn.gnn.family.pool import FamilyPool
+from qor_gnn.gnn.training.ensemble import structure
+from qor_gnn.gnn.training.predict import design
+from qor_gnn.gnn.training.weights import load as load_weights
+from qor_gnn.gnn.training.weights import shipped
 from tests.qor.batch_designs import (
     constants_and_scalars,
     copies_of_pipelines,

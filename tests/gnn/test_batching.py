@@ -5,8 +5,8 @@ import time
 import numpy as np
 import pytest
 
-from qor_gnn.gnn.batching import batch, packed, rows_of
-from qor_gnn.gnn.schema import EDGES, EdgeType, NodeType
+from qor_gnn.gnn.graph.schema import EDGES, EdgeType, NodeType
+from qor_gnn.gnn.nets.batching import batch, packed, rows_of
 from tests.gnn.designs import designs
 
 GRAPHS = [e.graph for kernel in ("gemm", "atax", "gesummv") for e in designs(kernel, 4)]

@@ -3,9 +3,9 @@
 import pytest
 
 from benchmarks.qor_gnn import Study, figures, goal_of
-from qor_gnn.gnn.baselines import WhiteBox
-from qor_gnn.gnn.evaluate import EvalRow
-from qor_gnn.gnn.metrics import Errors
+from qor_gnn.gnn.training.baselines import WhiteBox
+from qor_gnn.gnn.training.evaluate import EvalRow
+from qor_gnn.gnn.training.metrics import Errors
 
 
 def row(split: str, seed: int, metric: str, mape: float, tau: float = 0.9) -> EvalRow:

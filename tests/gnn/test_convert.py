@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from dsl.errors import InputError
-from qor_gnn.data import zu9eg
-from qor_gnn.gnn import convert_u200, convert_zu9eg
-from qor_gnn.gnn.convert import convert, version
-from qor_gnn.gnn.examples import BASE
-from qor_gnn.gnn.pragmas import LENGTH, LOOPS, PER_LOOP
-from qor_gnn.gnn.schema import NodeType
+from qor_gnn.fit.labelled import zu9eg
+from qor_gnn.gnn.examples import convert_u200, convert_zu9eg
+from qor_gnn.gnn.examples.convert import convert, version
+from qor_gnn.gnn.examples.example import BASE
+from qor_gnn.gnn.graph.pragmas import LENGTH, LOOPS, PER_LOOP
+from qor_gnn.gnn.graph.schema import NodeType
 
 U200 = Path(os.environ.get("WEFT_DATA", "../shared/data")) / "hlsfactory-u200"
 NO_PRAGMA = "tmp_1_1_A_1_1_A_2_1_x_1_1_y_1_1__lp1_n_1_f_lp2_n_1_f_lp3_n_1_f_lp4_n_1_f"
@@ -86,7 +86,7 @@ def test_what_was_converted_is_kept_and_what_is_damaged_made_again(folder, tmp_p
 
 
 def test_several_processes_give_the_same(folder, tmp_path, monkeypatch):
-    monkeypatch.setattr("qor_gnn.gnn.convert.CHUNK", 2)
+    monkeypatch.setattr("qor_gnn.gnn.examples.convert.CHUNK", 2)
     done = []
     source = convert_zu9eg.source(folder)
     two = convert(source, tmp_path / "two", 2, lambda n, of: done.append((n, of)))

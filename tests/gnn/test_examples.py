@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 
 from dsl.errors import InputError
-from qor_gnn.data import zu9eg
 from qor_gnn.estimate import estimate
-from qor_gnn.gnn.build import design_graph
-from qor_gnn.gnn.examples import BASE, Example, Prediction, column, load, save
-from qor_gnn.gnn.schema import NodeType
-from qor_gnn.personality import personality
+from qor_gnn.fit.labelled import zu9eg
+from qor_gnn.gnn.examples.example import BASE, Example, Prediction, column
+from qor_gnn.gnn.examples.files import load, save
+from qor_gnn.gnn.graph.build import design_graph
+from qor_gnn.gnn.graph.schema import NodeType
+from qor_gnn.tools.personality import personality
 
 CONFIGS = {
     "atax": "A_2_4_x_1_4__lp1_n_1_n_lp2_p_4_n_lp3_n_1_n_lp4_n_1_n",

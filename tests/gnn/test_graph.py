@@ -9,9 +9,9 @@ import weft
 from dse.estimation import estimated, setting
 from dsl.loader import load
 from dsl.schedule import Schedule
-from qor_gnn.gnn.build import design_graph
-from qor_gnn.gnn.draw import svg
-from qor_gnn.gnn.schema import FEATURES, EdgeType, NodeType
+from qor_gnn.gnn.graph.build import design_graph
+from qor_gnn.gnn.graph.draw import svg
+from qor_gnn.gnn.graph.schema import FEATURES, EdgeType, NodeType
 from weft import f32
 
 GEMM = load("examples/polybench/gemm.py:gemm").at("mini")

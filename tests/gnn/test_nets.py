@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 import torch
 
-from qor_gnn.gnn.examples import METRICS
-from qor_gnn.gnn.members import MemberLinear, MemberNorm, side_by_side
-from qor_gnn.gnn.network import Network, Shape
-from qor_gnn.gnn.relation import Relation, pooled
-from qor_gnn.gnn.schema import FEATURES, NodeType
-from qor_gnn.gnn.targets import MOST, clock_of, rows_of_targets, starts
-from qor_gnn.gnn.terms import TermModel, fit_terms
-from qor_gnn.gnn.train import data_of
+from qor_gnn.gnn.examples.example import METRICS
+from qor_gnn.gnn.examples.targets import MOST, clock_of, rows_of_targets, starts
+from qor_gnn.gnn.examples.terms import TermModel, fit_terms
+from qor_gnn.gnn.graph.schema import FEATURES, NodeType
+from qor_gnn.gnn.nets.members import MemberLinear, MemberNorm, side_by_side
+from qor_gnn.gnn.nets.network import Network, Shape
+from qor_gnn.gnn.nets.relation import Relation, pooled
+from qor_gnn.gnn.training.train import data_of
 from tests.gnn.designs import TOOL, designs
 
 EXAMPLES = [*designs("gemm", 6), *designs("atax", 6)]

@@ -9,10 +9,10 @@ import weft
 from dse.estimation import estimated, setting
 from dse.prediction import example_of, predicted
 from dsl.schedule import Schedule
-from qor_gnn.gnn.network import Shape
-from qor_gnn.gnn.predict import GnnPredictor
-from qor_gnn.gnn.schema import NodeType
-from qor_gnn.gnn.train import Settings
+from qor_gnn.gnn.graph.schema import NodeType
+from qor_gnn.gnn.nets.network import Shape
+from qor_gnn.gnn.training.predict import GnnPredictor
+from qor_gnn.gnn.training.train import Settings
 from tests.gnn.designs import designs
 from weft import f32
 

@@ -6,16 +6,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from qor_gnn.data import zu9eg
 from qor_gnn.estimate import estimate
-from qor_gnn.gnn.adapt import MOST_SHOTS, Adapter, Shots, joined, place, worth
-from qor_gnn.gnn.ensemble import NEW, SEEN, structure
-from qor_gnn.gnn.examples import METRICS, column
-from qor_gnn.gnn.network import Shape
-from qor_gnn.gnn.predict import GnnPredictor, design, figures
-from qor_gnn.gnn.targets import ROUTED
-from qor_gnn.gnn.train import Settings
-from qor_gnn.personality import personality
+from qor_gnn.fit.labelled import zu9eg
+from qor_gnn.gnn.examples.example import METRICS, column
+from qor_gnn.gnn.examples.targets import ROUTED
+from qor_gnn.gnn.nets.network import Shape
+from qor_gnn.gnn.training.adapt import MOST_SHOTS, Adapter, Shots, joined, place, worth
+from qor_gnn.gnn.training.ensemble import NEW, SEEN, structure
+from qor_gnn.gnn.training.predict import GnnPredictor, design, figures
+from qor_gnn.gnn.training.train import Settings
+from qor_gnn.tools.personality import personality
 from tests.gnn.designs import TOOL, designs
 
 LUT, FF = METRICS.index("lut"), METRICS.index("ff")

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from qor_gnn.gnn.examples import Example, Prediction
-from qor_gnn.gnn.metrics import adrs, errors, exploration_loss, front, kendall_tau
-from qor_gnn.gnn.protocols import (
+from qor_gnn.gnn.examples.example import Example, Prediction
+from qor_gnn.gnn.training.metrics import adrs, errors, exploration_loss, front, kendall_tau
+from qor_gnn.gnn.training.protocols import (
     check,
     few_shots,
     leave_families_out,

@@ -20,9 +20,10 @@ from dsl.schedule import Schedule
 from dsl.steps import Pipeline
 from dsl.types import IntType
 from mlir_passes.pipeline import compile_design
-from qor_gnn.gnn.ensemble import untrained
-from qor_gnn.gnn.examples import METRICS, save
-from qor_gnn.gnn.weights import save as save_weights
+from qor_gnn.gnn.examples.example import METRICS
+from qor_gnn.gnn.examples.files import save
+from qor_gnn.gnn.training.ensemble import untrained
+from qor_gnn.gnn.training.weights import save as save_weights
 
 ROOT = Path(__file__).parents[2]
 REPORTS = ROOT / "tests" / "backends" / "reports"

@@ -10,10 +10,10 @@ import pytest
 import torch
 
 from dsl.errors import InputError
-from qor_gnn.gnn.examples import column
-from qor_gnn.gnn.network import Shape
-from qor_gnn.gnn.predict import GnnPredictor, divided_by_number
-from qor_gnn.gnn.train import Settings, checkpoint_for, divided, train
+from qor_gnn.gnn.examples.example import column
+from qor_gnn.gnn.nets.network import Shape
+from qor_gnn.gnn.training.predict import GnnPredictor, divided_by_number
+from qor_gnn.gnn.training.train import Settings, checkpoint_for, divided, train
 from tests.gnn.designs import designs
 
 SMALL = Settings(Shape(members=2, hidden=6, layers=1, outer=1), epochs=3, batch=16)
@@ -84,7 +84,7 @@ def test_a_training_that_was_stopped_goes_on_to_the_same_weights(tmp_path, epoch
 SCRIPT = """
 import os, signal, sys
 from pathlib import Path
-from qor_gnn.gnn.train import checkpoint_for, train
+from qor_gnn.gnn.training.train import checkpoint_for, train
 from tests.gnn.test_train import EXAMPLES, SMALL, stop_after
 path = Path(sys.argv[1])
 def told(done, total, loss):

@@ -14,14 +14,14 @@ from safetensors import safe_open
 from safetensors.torch import save_file
 
 from dsl.errors import InputError
-from qor_gnn.gnn.adapt import Adapter
-from qor_gnn.gnn.ensemble import Model
-from qor_gnn.gnn.network import Shape
-from qor_gnn.gnn.predict import GnnPredictor
-from qor_gnn.gnn.tensors import write_tensors
-from qor_gnn.gnn.train import Settings
-from qor_gnn.gnn.weights import SHIPPED, load, save, shipped
-from qor_gnn.personality import available
+from qor_gnn.gnn.nets.network import Shape
+from qor_gnn.gnn.training.adapt import Adapter
+from qor_gnn.gnn.training.ensemble import Model
+from qor_gnn.gnn.training.predict import GnnPredictor
+from qor_gnn.gnn.training.tensors import write_tensors
+from qor_gnn.gnn.training.train import Settings
+from qor_gnn.gnn.training.weights import SHIPPED, load, save, shipped
+from qor_gnn.tools.personality import available
 from tests.gnn.designs import TOOL, designs
 
 EXAMPLES = [*designs("gemm", 24), *designs("atax", 24)]

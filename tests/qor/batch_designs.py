@@ -7,7 +7,7 @@ from pathlib import Path
 import weft
 from dsl.loader import load
 from dsl.schedule import ScheduleBuilder
-from qor_gnn.batch_family import Family, family
+from qor_gnn.batch.family import Family, family
 from weft import f32
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "polybench"

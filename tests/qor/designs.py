@@ -7,8 +7,8 @@ from dsl.schedule import Schedule, ScheduleBuilder
 from dsl.types import f32
 from polyhedral.codegen import loop_tree
 from polyhedral.schedule import apply
-from qor_gnn.from_tree import kernel_of_tree
-from qor_gnn.region import Kernel
+from qor_gnn.design.from_tree import kernel_of_tree
+from qor_gnn.design.region import Kernel
 
 N = 64
 

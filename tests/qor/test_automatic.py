@@ -8,14 +8,15 @@ from dsl.builder import ProgramBuilder
 from dsl.steps import Pipeline, Step, Unroll
 from dsl.types import f64
 from polyhedral.looptree import TripCount
-from qor_gnn.automatic import automatic
-from qor_gnn.data.u200_design import source_tree
-from qor_gnn.directives import with_directives
-from qor_gnn.estimate import QorEstimate, estimate
-from qor_gnn.from_tree import kernel_of_tree
-from qor_gnn.personality import personality
-from qor_gnn.reasons import Recurrence
-from qor_gnn.region import Kernel, loops_in
+from qor_gnn.design.directives import with_directives
+from qor_gnn.design.from_tree import kernel_of_tree
+from qor_gnn.design.region import Kernel, loops_in
+from qor_gnn.estimate import estimate
+from qor_gnn.fit.labelled.u200_design import source_tree
+from qor_gnn.result.qor_estimate import QorEstimate
+from qor_gnn.schedule.automatic_directives import automatic
+from qor_gnn.schedule.reasons import Recurrence
+from qor_gnn.tools.personality import personality
 
 TOOL = "vitis-2025.1-u200-4ns"
 

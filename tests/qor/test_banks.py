@@ -10,9 +10,9 @@ import pytest
 
 from dsl.affine import Affine
 from dsl.types import f32
-from qor_gnn.address import Addresses, site
-from qor_gnn.carried import Nest, carried_distance
-from qor_gnn.region import Memory, Split
+from qor_gnn.design.region import Memory, Split
+from qor_gnn.memory.addresses import Addresses, site
+from qor_gnn.schedule.carried import Nest, carried_distance
 
 EXTENT = 48
 COUNTS = {"i": 4, "j": 6}

@@ -14,14 +14,14 @@ import weft
 from dsl.loader import load
 from dsl.program import Program
 from dsl.schedule import Schedule, ScheduleBuilder
-from qor_gnn.batch import Batch
-from qor_gnn.batch_family import Family, family
-from qor_gnn.batch_integers import integers_of, rebuilt
-from qor_gnn.batch_template import NoTemplateError, template_of
+from qor_gnn.batch.estimates import Batch
+from qor_gnn.batch.family import Family, family
+from qor_gnn.batch.integers import integers_of, rebuilt
+from qor_gnn.batch.template import NoTemplateError, template_of
+from qor_gnn.design.from_tree import kernel_of_tree
+from qor_gnn.design.region import Statement, walk
 from qor_gnn.estimate import estimate
-from qor_gnn.from_tree import kernel_of_tree
-from qor_gnn.personality import personality
-from qor_gnn.region import Statement, walk
+from qor_gnn.tools.personality import personality
 from tests.qor.batch_designs import (
     constants_and_scalars,
     copies_of_pipelines,

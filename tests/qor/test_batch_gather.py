@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from qor_gnn.batch_gather import distinct_rows
+from qor_gnn.batch.gather import distinct_rows
 
 
 def check(table: np.ndarray) -> int:

@@ -13,11 +13,11 @@ from click.testing import CliRunner
 
 from dse import cli
 from dsl.errors import InputError
-from qor_gnn.calibrate import Labelled, calibrate, left_out, non_negative
-from qor_gnn.data import zu9eg
-from qor_gnn.resource_labels import different, labelled, sums_of
-from qor_gnn.resource_terms import FF_TERMS, LUT_TERMS, Sums
-from qor_gnn.resources import read
+from qor_gnn.area.resources import read
+from qor_gnn.area.terms import FF_TERMS, LUT_TERMS, Sums
+from qor_gnn.fit.calibrate import Labelled, calibrate, left_out, non_negative
+from qor_gnn.fit.labelled import zu9eg
+from qor_gnn.fit.labels import different, labelled, sums_of
 
 TOOL = zu9eg.PERSONALITY
 

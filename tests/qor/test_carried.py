@@ -17,13 +17,14 @@ from dsl.steps import Pipeline, Step, Unroll
 from dsl.types import f32
 from polyhedral.codegen import loop_tree
 from polyhedral.schedule import apply
-from qor_gnn.address import Addresses, site
-from qor_gnn.carried import Nest, carried_distance
-from qor_gnn.estimate import LoopEstimate, estimate
-from qor_gnn.from_tree import kernel_of_tree
-from qor_gnn.loops import running
-from qor_gnn.personality import personality
-from qor_gnn.region import Loop, Memory, Split, Trips
+from qor_gnn.design.from_tree import kernel_of_tree
+from qor_gnn.design.region import Loop, Memory, Split, Trips
+from qor_gnn.estimate import estimate
+from qor_gnn.memory.addresses import Addresses, site
+from qor_gnn.result.qor_estimate import LoopEstimate
+from qor_gnn.schedule.carried import Nest, carried_distance
+from qor_gnn.schedule.loops import running
+from qor_gnn.tools.personality import personality
 
 TOOLS = ("vitis-2022.1-zu9eg-10ns", "vitis-2023.2-u280-3.33ns", "vitis-2025.1-u200-4ns")
 

@@ -11,12 +11,13 @@ import pytest
 from dsl.builder import ProgramBuilder
 from dsl.steps import Partition, Step, Unroll
 from dsl.types import IntType, f64
-from qor_gnn.data.u200_design import source_tree
-from qor_gnn.directives import with_directives
-from qor_gnn.estimate import QorEstimate, estimate
-from qor_gnn.from_tree import kernel_of_tree
-from qor_gnn.region import Kernel
-from qor_gnn.storage_auto import partitioned
+from qor_gnn.design.directives import with_directives
+from qor_gnn.design.from_tree import kernel_of_tree
+from qor_gnn.design.region import Kernel
+from qor_gnn.estimate import estimate
+from qor_gnn.fit.labelled.u200_design import source_tree
+from qor_gnn.memory.automatic_partition import partitioned
+from qor_gnn.result.qor_estimate import QorEstimate
 
 TOOL = "vitis-2025.1-u200-4ns"
 ROWS, COLUMNS = 60, 80

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from dsl.errors import InputError
-from qor_gnn.data import u200, zu9eg
-from qor_gnn.data.rows import csv_rows
-from qor_gnn.data.u200_design import directives_of
-from qor_gnn.data.u200_program import Converted, convert
-from qor_gnn.data.u280 import design_rows
+from qor_gnn.fit.labelled import u200, zu9eg
+from qor_gnn.fit.labelled.rows import csv_rows
+from qor_gnn.fit.labelled.u200_design import directives_of
+from qor_gnn.fit.labelled.u200_program import Converted, convert
+from qor_gnn.fit.labelled.u280 import design_rows
 
 HEAD = "kernel,config,latency,lut,ff,dsp,II,IL\n"
 GOOD = "atax,__lp2_n_1_f_lp4_p_1_f,100,10,10,0,,"

@@ -17,14 +17,15 @@ from polyhedral.codegen import loop_tree
 from polyhedral.schedule import apply_step
 from polyhedral.scheduled import original
 from polyhedral.scop import build_scop
-from qor_gnn.batch import Batch
-from qor_gnn.batch_family import family
-from qor_gnn.dataflow import RegionTime
-from qor_gnn.dataflow_events import Fifo, Process, run_events
-from qor_gnn.estimate import QorEstimate, estimate
-from qor_gnn.from_module import kernel_of_module
-from qor_gnn.from_tree import kernel_of_tree
-from qor_gnn.region import Channel
+from qor_gnn.batch.estimates import Batch
+from qor_gnn.batch.family import family
+from qor_gnn.dataflow.events import Fifo, Process, run_events
+from qor_gnn.dataflow.region import RegionTime
+from qor_gnn.design.from_module import kernel_of_module
+from qor_gnn.design.from_tree import kernel_of_tree
+from qor_gnn.design.region import Channel
+from qor_gnn.estimate import estimate
+from qor_gnn.result.qor_estimate import QorEstimate
 from weft import f32
 
 U280 = "vitis-2023.2-u280-3.33ns"

@@ -9,20 +9,20 @@ import pytest
 from dsl.builder import ProgramBuilder
 from dsl.steps import Step, Unroll
 from dsl.types import f64
-from qor_gnn.automatic import automatic
-from qor_gnn.compose import function_latency
-from qor_gnn.data.u200_design import source_tree
-from qor_gnn.directives import with_directives
-from qor_gnn.from_tree import kernel_of_tree
-from qor_gnn.loops import Scope
-from qor_gnn.personality import Personality, personality
-from qor_gnn.region import Kernel
-from qor_gnn.resource_divisions import index_divisions
-from qor_gnn.resource_leaves import leaves
-from qor_gnn.resource_tables import divider
-from qor_gnn.resource_terms import Sums
-from qor_gnn.resources import terms_of
-from qor_gnn.storage_auto import partitioned
+from qor_gnn.area.index_divisions import index_divisions
+from qor_gnn.area.modules import leaves
+from qor_gnn.area.multiplexers import divider
+from qor_gnn.area.resources import terms_of
+from qor_gnn.area.terms import Sums
+from qor_gnn.design.directives import with_directives
+from qor_gnn.design.from_tree import kernel_of_tree
+from qor_gnn.design.region import Kernel
+from qor_gnn.fit.labelled.u200_design import source_tree
+from qor_gnn.memory.automatic_partition import partitioned
+from qor_gnn.schedule.automatic_directives import automatic
+from qor_gnn.schedule.compose import function_latency
+from qor_gnn.schedule.loops import Scope
+from qor_gnn.tools.personality import Personality, personality
 
 TOOL = personality("vitis-2025.1-u200-4ns")
 KEPT = frozenset("ijk")

@@ -9,13 +9,13 @@ from dsl.builder import ProgramBuilder
 from dsl.errors import ToolError
 from dsl.steps import Partition, Pipeline, Step, Unroll
 from dsl.types import f32, f64
-from qor_gnn.data.u200 import Labels, Row
-from qor_gnn.data.u200_design import source_tree
-from qor_gnn.data.u200_faulty import faulty
-from qor_gnn.directives import with_directives
-from qor_gnn.feasibility import Feasibility, feasibility
-from qor_gnn.from_tree import kernel_of_tree
-from qor_gnn.region import Kernel
+from qor_gnn.design.directives import with_directives
+from qor_gnn.design.from_tree import kernel_of_tree
+from qor_gnn.design.region import Kernel
+from qor_gnn.fit.feasibility import Feasibility, feasibility
+from qor_gnn.fit.labelled.u200 import Labels, Row
+from qor_gnn.fit.labelled.u200_design import source_tree
+from qor_gnn.fit.labelled.u200_faulty import faulty
 
 TOOL = "vitis-2025.1-u200-4ns"
 

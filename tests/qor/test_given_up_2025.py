@@ -12,25 +12,25 @@ import pytest
 from dsl.builder import ProgramBuilder
 from dsl.steps import Partition, Pipeline, Step, Unroll
 from dsl.types import f64
-from qor_gnn.address_cost import divisions, exits_dsp
-from qor_gnn.binding import region_units
-from qor_gnn.compose import function_latency
-from qor_gnn.data.u200_design import source_tree
-from qor_gnn.directives import with_directives
-from qor_gnn.from_tree import kernel_of_tree
-from qor_gnn.graph import LOAD
-from qor_gnn.loops import Scope
-from qor_gnn.personality import Personality, personality
-from qor_gnn.regions import Region
-from qor_gnn.resource_control import FRAME, loop_control, states_of
-from qor_gnn.resource_divisions import index_divisions
-from qor_gnn.resource_leaves import leaves
-from qor_gnn.resource_logic import logic, module_logic
-from qor_gnn.resource_places import unknown_banks
-from qor_gnn.resource_registers import registers
-from qor_gnn.resource_tables import ADDER, divider, multiplexer
-from qor_gnn.resource_terms import Sums
-from qor_gnn.resources import terms_of
+from qor_gnn.area.access_places import unknown_banks
+from qor_gnn.area.address_cost import divisions, exits_dsp
+from qor_gnn.area.binding import region_units
+from qor_gnn.area.control import FRAME, loop_control, states_of
+from qor_gnn.area.index_divisions import index_divisions
+from qor_gnn.area.logic import logic, module_logic
+from qor_gnn.area.modules import leaves
+from qor_gnn.area.multiplexers import ADDER, divider, multiplexer
+from qor_gnn.area.registers import registers
+from qor_gnn.area.resources import terms_of
+from qor_gnn.area.terms import Sums
+from qor_gnn.body.graph import LOAD
+from qor_gnn.design.directives import with_directives
+from qor_gnn.design.from_tree import kernel_of_tree
+from qor_gnn.fit.labelled.u200_design import source_tree
+from qor_gnn.schedule.compose import function_latency
+from qor_gnn.schedule.loops import Scope
+from qor_gnn.schedule.regions import Region
+from qor_gnn.tools.personality import Personality, personality
 
 TOOL = personality("vitis-2025.1-u200-4ns")
 ROWS, COLUMNS = 60, 80

@@ -8,9 +8,9 @@ import weft
 from dsl.kernel import Kernel
 from dsl.schedule import ScheduleBuilder
 from mlir_passes.pipeline import compile_design
+from qor_gnn.design.from_module import kernel_of_module
+from qor_gnn.design.from_tree import kernel_of_tree
 from qor_gnn.estimate import estimate
-from qor_gnn.from_module import kernel_of_module
-from qor_gnn.from_tree import kernel_of_tree
 from weft import f32
 
 

@@ -9,18 +9,19 @@ import pytest
 from dsl.builder import ProgramBuilder
 from dsl.steps import Pipeline, Step, Unroll
 from dsl.types import f64
-from qor_gnn.compose import function_latency
-from qor_gnn.data.u200_design import source_tree
-from qor_gnn.directives import with_directives
-from qor_gnn.estimate import QorEstimate, estimate
-from qor_gnn.from_tree import kernel_of_tree
-from qor_gnn.loops import Scope
-from qor_gnn.personality import personality
-from qor_gnn.region import READ_FROM_COPIES, Kernel
-from qor_gnn.resource_guards import guards
-from qor_gnn.resource_leaves import leaves
-from qor_gnn.resource_terms import Sums
-from qor_gnn.storage_auto import partitioned
+from qor_gnn.area.guards import guards
+from qor_gnn.area.modules import leaves
+from qor_gnn.area.terms import Sums
+from qor_gnn.design.directives import with_directives
+from qor_gnn.design.from_tree import kernel_of_tree
+from qor_gnn.design.region import READ_FROM_COPIES, Kernel
+from qor_gnn.estimate import estimate
+from qor_gnn.fit.labelled.u200_design import source_tree
+from qor_gnn.memory.automatic_partition import partitioned
+from qor_gnn.result.qor_estimate import QorEstimate
+from qor_gnn.schedule.compose import function_latency
+from qor_gnn.schedule.loops import Scope
+from qor_gnn.tools.personality import personality
 
 TOOL = "vitis-2025.1-u200-4ns"
 KEPT = frozenset("imkj")

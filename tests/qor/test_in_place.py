@@ -10,11 +10,12 @@ from dsl.builder import ProgramBuilder
 from dsl.program import Program
 from dsl.steps import Step, Unroll
 from dsl.types import f64
-from qor_gnn.data.u200_design import source_tree
-from qor_gnn.directives import with_directives
-from qor_gnn.estimate import LoopEstimate, estimate
-from qor_gnn.from_tree import kernel_of_tree
-from qor_gnn.reasons import Recurrence
+from qor_gnn.design.directives import with_directives
+from qor_gnn.design.from_tree import kernel_of_tree
+from qor_gnn.estimate import estimate
+from qor_gnn.fit.labelled.u200_design import source_tree
+from qor_gnn.result.qor_estimate import LoopEstimate
+from qor_gnn.schedule.reasons import Recurrence
 
 TOOL = "vitis-2025.1-u200-4ns"
 ROWS, COLUMNS = 60, 80

@@ -8,17 +8,18 @@ from dsl.builder import ProgramBuilder
 from dsl.schedule import ScheduleBuilder
 from dsl.steps import Unroll
 from dsl.types import IntType
-from qor_gnn.binding import units_of
-from qor_gnn.compose import function_latency
-from qor_gnn.data.u200_design import source_tree
-from qor_gnn.directives import with_directives
-from qor_gnn.estimate import QorEstimate, estimate
-from qor_gnn.from_tree import kernel_of_tree
-from qor_gnn.loops import Scope
-from qor_gnn.personality import personality
-from qor_gnn.resource_leaves import leaves
-from qor_gnn.resource_terms import Sums
-from qor_gnn.resources import terms_of
+from qor_gnn.area.binding import units_of
+from qor_gnn.area.modules import leaves
+from qor_gnn.area.resources import terms_of
+from qor_gnn.area.terms import Sums
+from qor_gnn.design.directives import with_directives
+from qor_gnn.design.from_tree import kernel_of_tree
+from qor_gnn.estimate import estimate
+from qor_gnn.fit.labelled.u200_design import source_tree
+from qor_gnn.result.qor_estimate import QorEstimate
+from qor_gnn.schedule.compose import function_latency
+from qor_gnn.schedule.loops import Scope
+from qor_gnn.tools.personality import personality
 from tests.qor.designs import region_tree
 
 TOOL = "vitis-2025.1-u200-4ns"

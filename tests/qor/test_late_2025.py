@@ -12,20 +12,20 @@ import pytest
 from dsl.builder import ProgramBuilder
 from dsl.steps import Partition, Step, Unroll
 from dsl.types import f64
-from qor_gnn.binding import units_of
-from qor_gnn.body import Body
-from qor_gnn.compose import function_latency
-from qor_gnn.data.u200_design import source_tree
-from qor_gnn.directives import with_directives
-from qor_gnn.from_tree import kernel_of_tree
-from qor_gnn.graph import LOAD, STORE
-from qor_gnn.late import late, waits
-from qor_gnn.loops import Scope
-from qor_gnn.personality import Personality, personality
-from qor_gnn.regions import Region
-from qor_gnn.resource_control import states_of
-from qor_gnn.resources import terms_of
-from qor_gnn.scheduling import Times
+from qor_gnn.area.binding import units_of
+from qor_gnn.area.control import states_of
+from qor_gnn.area.resources import terms_of
+from qor_gnn.body.body import Body
+from qor_gnn.body.graph import LOAD, STORE
+from qor_gnn.design.directives import with_directives
+from qor_gnn.design.from_tree import kernel_of_tree
+from qor_gnn.fit.labelled.u200_design import source_tree
+from qor_gnn.schedule.alap import late, waits
+from qor_gnn.schedule.compose import function_latency
+from qor_gnn.schedule.list_schedule import Times
+from qor_gnn.schedule.loops import Scope
+from qor_gnn.schedule.regions import Region
+from qor_gnn.tools.personality import Personality, personality
 
 N = 40
 TOOL = personality("vitis-2025.1-u200-4ns")

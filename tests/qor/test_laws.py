@@ -10,9 +10,10 @@ import pytest
 from dsl.builder import ProgramBuilder
 from dsl.schedule import ScheduleBuilder
 from dsl.types import f32
-from qor_gnn.estimate import LoopEstimate, QorEstimate, estimate
-from qor_gnn.reasons import Conflict, PortLimit, Recurrence, Requested
-from qor_gnn.region import Kernel, body_as_kernel, split_functions
+from qor_gnn.design.region import Kernel, body_as_kernel, split_functions
+from qor_gnn.estimate import estimate
+from qor_gnn.result.qor_estimate import LoopEstimate, QorEstimate
+from qor_gnn.schedule.reasons import Conflict, PortLimit, Recurrence, Requested
 from tests.qor.designs import N, column_sums, matrix_vector, prefix, region_tree, scale
 
 CALL = 1  # a function that a top calls takes a cycle more than as the top

@@ -15,11 +15,12 @@ from mlir_passes.pipeline import compile_design
 from polyhedral.codegen import loop_tree
 from polyhedral.schedule import apply
 from polyhedral.scheduled import build
-from qor_gnn.data.u280_programs import KERNELS, program
-from qor_gnn.estimate import LoopEstimate, QorEstimate, estimate
-from qor_gnn.from_module import kernel_of_module
-from qor_gnn.from_tree import kernel_of_tree
-from qor_gnn.reasons import Recurrence
+from qor_gnn.design.from_module import kernel_of_module
+from qor_gnn.design.from_tree import kernel_of_tree
+from qor_gnn.estimate import estimate
+from qor_gnn.fit.labelled.u280_programs import KERNELS, program
+from qor_gnn.result.qor_estimate import LoopEstimate, QorEstimate
+from qor_gnn.schedule.reasons import Recurrence
 from tests.qor.designs import region_tree
 
 TOOL = "vitis-2023.2-u280-3.33ns"

@@ -9,7 +9,7 @@ from backends.rtl.synth import SynthOptions, rtl_of
 from dse.estimation import estimated, setting
 from dsl.loader import load
 from mlir_passes.pipeline import compile_design
-from qor_gnn.open_personality import FILE, NAME, document
+from qor_gnn.tools.open_personality import FILE, NAME, document
 from tests.support.qor_checks import open_faults
 from tests.support.random_recurrences import random_directives, random_recurrence
 
@@ -17,7 +17,9 @@ GEMM = "examples/polybench/gemm.py:gemm"
 
 
 def test_the_personality_is_what_the_library_says():
-    assert json.loads(FILE.read_text("utf-8")) == document(), "python -m qor_gnn.open_personality"
+    assert json.loads(FILE.read_text("utf-8")) == document(), (
+        "python -m qor_gnn.tools.open_personality"
+    )
 
 
 def test_the_device_chooses_it():

@@ -9,11 +9,12 @@ import pytest
 from dsl.builder import ProgramBuilder
 from dsl.steps import Partition, Pipeline, Step, Unroll
 from dsl.types import f32, f64
-from qor_gnn.data.u200_design import source_tree
-from qor_gnn.directives import with_directives
-from qor_gnn.estimate import LoopEstimate, estimate
-from qor_gnn.from_tree import kernel_of_tree
-from qor_gnn.personality import allowed, personality
+from qor_gnn.design.directives import with_directives
+from qor_gnn.design.from_tree import kernel_of_tree
+from qor_gnn.estimate import estimate
+from qor_gnn.fit.labelled.u200_design import source_tree
+from qor_gnn.result.qor_estimate import LoopEstimate
+from qor_gnn.tools.personality import allowed, personality
 
 TOOL = "vitis-2025.1-u200-4ns"
 U280 = "vitis-2023.2-u280-3.33ns"

@@ -8,10 +8,11 @@ from dsl.builder import ProgramBuilder
 from dsl.program import Program
 from dsl.steps import Pipeline, Step, Unroll
 from dsl.types import f64
-from qor_gnn.data.u200_design import source_tree
-from qor_gnn.directives import with_directives
-from qor_gnn.estimate import LoopEstimate, QorEstimate, estimate
-from qor_gnn.from_tree import kernel_of_tree
+from qor_gnn.design.directives import with_directives
+from qor_gnn.design.from_tree import kernel_of_tree
+from qor_gnn.estimate import estimate
+from qor_gnn.fit.labelled.u200_design import source_tree
+from qor_gnn.result.qor_estimate import LoopEstimate, QorEstimate
 
 TOOL = "vitis-2025.1-u200-4ns"
 STEPS = 40

@@ -16,12 +16,12 @@ from dsl.steps import BindStorage, Flatten, Interchange, Partition, Pipeline, Un
 from dsl.types import f32
 from mlir_passes.dialect import context
 from mlir_passes.pipeline import compile_design
-from qor_gnn.directives import with_directives
+from qor_gnn.design.directives import with_directives
+from qor_gnn.design.from_module import kernel_of_module
+from qor_gnn.design.from_tree import kernel_of_tree
+from qor_gnn.design.region import Split, body_as_kernel, loops_in, split_functions
 from qor_gnn.estimate import estimate
-from qor_gnn.from_module import kernel_of_module
-from qor_gnn.from_tree import kernel_of_tree
-from qor_gnn.personality import personality
-from qor_gnn.region import Split, body_as_kernel, loops_in, split_functions
+from qor_gnn.tools.personality import personality
 from tests.qor.designs import matrix_vector, region_tree, scale
 from tests.support.profiles import BALANCED, FAST
 from tests.support.random_programs import random_program

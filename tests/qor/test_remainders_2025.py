@@ -9,14 +9,14 @@ import pytest
 from dsl.builder import ProgramBuilder
 from dsl.schedule import ScheduleBuilder
 from dsl.types import f64
-from qor_gnn.compose import function_latency
-from qor_gnn.loops import Scope
-from qor_gnn.personality import personality
-from qor_gnn.resource_leaves import Leaf, leaves
-from qor_gnn.resource_places import banks_of
-from qor_gnn.resource_registers import registers
-from qor_gnn.resource_remainders import remainders
-from qor_gnn.resource_terms import Sums
+from qor_gnn.area.access_places import banks_of
+from qor_gnn.area.bank_remainders import remainders
+from qor_gnn.area.modules import Leaf, leaves
+from qor_gnn.area.registers import registers
+from qor_gnn.area.terms import Sums
+from qor_gnn.schedule.compose import function_latency
+from qor_gnn.schedule.loops import Scope
+from qor_gnn.tools.personality import personality
 from tests.qor.designs import region_tree
 
 TOOL = personality("vitis-2025.1-u200-4ns")

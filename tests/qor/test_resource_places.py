@@ -10,26 +10,26 @@ from dsl.affine import Affine, Constraint
 from dsl.builder import ProgramBuilder
 from dsl.schedule import ScheduleBuilder
 from dsl.types import f32, f64
-from qor_gnn.address_cost import address_dsp, divisions
-from qor_gnn.binding import units_of
-from qor_gnn.compose import function_latency
-from qor_gnn.loops import Scope
-from qor_gnn.personality import Personality, personality
-from qor_gnn.region import Guard, Loop
-from qor_gnn.regions import Region
-from qor_gnn.resource_divisions import index_divisions
-from qor_gnn.resource_leaves import Leaf, leaves
-from qor_gnn.resource_logic import logic, module_logic, port_uses
-from qor_gnn.resource_places import banks_of
-from qor_gnn.resource_tables import (
+from qor_gnn.area.access_places import banks_of
+from qor_gnn.area.address_cost import address_dsp, divisions
+from qor_gnn.area.binding import units_of
+from qor_gnn.area.index_divisions import index_divisions
+from qor_gnn.area.logic import logic, module_logic, port_uses
+from qor_gnn.area.modules import Leaf, leaves
+from qor_gnn.area.multiplexers import (
     bank_multiplexer,
     divider,
     division_adders,
     multiplexer,
     subtraction,
 )
-from qor_gnn.resource_terms import Sums
-from qor_gnn.resources import terms_of
+from qor_gnn.area.resources import terms_of
+from qor_gnn.area.terms import Sums
+from qor_gnn.design.region import Guard, Loop
+from qor_gnn.schedule.compose import function_latency
+from qor_gnn.schedule.loops import Scope
+from qor_gnn.schedule.regions import Region
+from qor_gnn.tools.personality import Personality, personality
 from tests.qor.designs import region_tree
 
 ZU9EG, U200 = "vitis-2022.1-zu9eg-10ns", "vitis-2025.1-u200-4ns"

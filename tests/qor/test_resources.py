@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 
 from dsl.errors import InputError
-from qor_gnn.data import zu9eg
-from qor_gnn.directives import with_directives
+from qor_gnn.area.multiplexers import bank_multiplexer, multiplexer
+from qor_gnn.area.resources import Coefficients, coefficients, read, resources, written
+from qor_gnn.area.terms import FF_TERMS, LUT_TERMS, Sums
+from qor_gnn.design.directives import with_directives
 from qor_gnn.estimate import estimate
-from qor_gnn.resource_labels import sums_of
-from qor_gnn.resource_tables import bank_multiplexer, multiplexer
-from qor_gnn.resource_terms import FF_TERMS, LUT_TERMS, Sums
-from qor_gnn.resources import Coefficients, coefficients, read, resources, written
+from qor_gnn.fit.labelled import zu9eg
+from qor_gnn.fit.labels import sums_of
 
 FOLDER = Path(os.environ.get("WEFT_DATA", "../shared/data")) / "vitis2022-zu9eg"
 needs_data = pytest.mark.skipif(

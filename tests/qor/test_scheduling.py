@@ -12,8 +12,8 @@ from dse.estimation import estimated, setting
 from dsl.errors import WeftError
 from dsl.loader import load
 from dsl.schedule import Schedule, ScheduleBuilder
-from qor_gnn import scheduling
-from qor_gnn.scheduling import Times, priorities
+from qor_gnn.schedule import list_schedule as scheduling
+from qor_gnn.schedule.list_schedule import Times, priorities
 from tests.examples.discovery import ROOT
 from tests.support.random_programs import random_program
 from tests.support.random_schedules import random_walk

@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 
 from dsl.errors import ToolError
 from dsl.types import f64
-from qor_gnn.data.u200 import designs, kernels
-from qor_gnn.data.u200_program import Converted, convert
-from qor_gnn.region import Memory, Split
-from qor_gnn.storage import (
+from qor_gnn.batch.storage import storage_many
+from qor_gnn.design.region import Memory, Split
+from qor_gnn.fit.labelled.u200 import designs, kernels
+from qor_gnn.fit.labelled.u200_program import Converted, convert
+from qor_gnn.memory.storage import (
     Kind,
     StorageCost,
     bank_cost,
@@ -27,7 +28,6 @@ from qor_gnn.storage import (
     storage,
     storage_rules,
 )
-from qor_gnn.storage_batch import storage_many
 
 U280 = storage_rules("vitis-2023.2-u280-3.33ns")
 U200 = storage_rules("vitis-2025.1-u200-4ns")

@@ -16,15 +16,15 @@ from dsl.steps import Partition, Pipeline, Step, Unroll
 from dsl.types import f64
 from polyhedral.codegen import loop_tree
 from polyhedral.schedule import apply
-from qor_gnn.data.u200 import designs, kernels
-from qor_gnn.data.u200_design import Directives, plain, source_tree, written
-from qor_gnn.data.u200_program import Converted, convert
-from qor_gnn.directives import with_directives
-from qor_gnn.from_tree import kernel_of_tree
-from qor_gnn.region import Kernel, Loop, Trips
-from qor_gnn.storage import storage_rules
-from qor_gnn.storage_auto import local_memory, partitioned
-from qor_gnn.storage_pipes import pipes
+from qor_gnn.design.directives import with_directives
+from qor_gnn.design.from_tree import kernel_of_tree
+from qor_gnn.design.region import Kernel, Loop, Trips
+from qor_gnn.fit.labelled.u200 import designs, kernels
+from qor_gnn.fit.labelled.u200_design import Directives, plain, source_tree, written
+from qor_gnn.fit.labelled.u200_program import Converted, convert
+from qor_gnn.memory.automatic_partition import local_memory, partitioned
+from qor_gnn.memory.automatic_pipelines import pipes
+from qor_gnn.memory.storage import storage_rules
 
 DATA = Path(os.environ.get("WEFT_DATA", "../shared/data")) / "hlsfactory-u200"
 Build = Callable[[ProgramBuilder], None]

@@ -21,12 +21,12 @@ from polyhedral.check import check_program
 from polyhedral.codegen import loop_tree
 from polyhedral.looptree import TreeLoop
 from polyhedral.schedule import apply
-from qor_gnn.data.u200 import Facts, Row, designs, kernels, without_labels
-from qor_gnn.data.u200_design import Directives, design, disjoint, plain, source_tree
-from qor_gnn.data.u200_program import Converted, Refused, convert
+from qor_gnn.design.region import Guard, Statement, loops_in
+from qor_gnn.design.region import walk as region_walk
 from qor_gnn.estimate import estimate
-from qor_gnn.region import Guard, Statement, loops_in
-from qor_gnn.region import walk as region_walk
+from qor_gnn.fit.labelled.u200 import Facts, Row, designs, kernels, without_labels
+from qor_gnn.fit.labelled.u200_design import Directives, design, disjoint, plain, source_tree
+from qor_gnn.fit.labelled.u200_program import Converted, Refused, convert
 
 FOLDER = Path(os.environ.get("WEFT_DATA", "../shared/data")) / "hlsfactory-u200"
 pytestmark = pytest.mark.skipif(

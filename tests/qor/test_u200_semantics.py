@@ -11,8 +11,8 @@ import pytest
 
 from dsl.inputs import random_inputs
 from dsl.interp import run
-from qor_gnn.data.u200 import kernels
-from qor_gnn.data.u200_program import Converted, convert
+from qor_gnn.fit.labelled.u200 import kernels
+from qor_gnn.fit.labelled.u200_program import Converted, convert
 
 FOLDER = Path(os.environ.get("WEFT_DATA", "../shared/data")) / "hlsfactory-u200"
 pytestmark = pytest.mark.skipif(

@@ -18,8 +18,8 @@ from polyhedral.check import check_program
 from polyhedral.codegen import loop_tree
 from polyhedral.looptree import TreeLoop
 from polyhedral.schedule import apply
-from qor_gnn.data.u280 import design_rows, loop_rows
-from qor_gnn.data.u280_programs import KERNELS, loops_of, program
+from qor_gnn.fit.labelled.u280 import design_rows, loop_rows
+from qor_gnn.fit.labelled.u280_programs import KERNELS, loops_of, program
 
 FOLDER = Path(os.environ.get("WEFT_DATA", "../shared/data")) / "streamhls-u280"
 needs_data = pytest.mark.skipif(

@@ -13,12 +13,13 @@ from dsl.inputs import random_inputs
 from dsl.interp import run
 from polyhedral.codegen import loop_tree
 from polyhedral.schedule import apply
-from qor_gnn.data import u280_flow
-from qor_gnn.data.u280 import PERSONALITY
-from qor_gnn.data.u280_flow import KERNELS, Shape, all_orders, designs, orders, shapes_of
-from qor_gnn.data.u280_flow_program import flow_design
-from qor_gnn.estimate import QorEstimate, estimate
-from qor_gnn.from_tree import kernel_of_tree
+from qor_gnn.design.from_tree import kernel_of_tree
+from qor_gnn.estimate import estimate
+from qor_gnn.fit.labelled import u280_flow
+from qor_gnn.fit.labelled.u280 import PERSONALITY
+from qor_gnn.fit.labelled.u280_flow import KERNELS, Shape, all_orders, designs, orders, shapes_of
+from qor_gnn.fit.labelled.u280_flow_program import flow_design
+from qor_gnn.result.qor_estimate import QorEstimate
 
 FOLDER = Path(os.environ.get("WEFT_DATA", "../shared/data")) / "streamhls-u280"
 needs_data = pytest.mark.skipif(

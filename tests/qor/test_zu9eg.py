@@ -16,10 +16,10 @@ from dsl.steps import Flatten, Partition, Pipeline, Unroll
 from polyhedral.check import check_program
 from polyhedral.codegen import loop_tree
 from polyhedral.schedule import apply
-from qor_gnn.data import zu9eg
+from qor_gnn.design.from_tree import kernel_of_tree
+from qor_gnn.design.region import Loop, loops_in, split_functions
 from qor_gnn.estimate import estimate
-from qor_gnn.from_tree import kernel_of_tree
-from qor_gnn.region import Loop, loops_in, split_functions
+from qor_gnn.fit.labelled import zu9eg
 
 FOLDER = Path(os.environ.get("WEFT_DATA", "../shared/data")) / "vitis2022-zu9eg"
 needs_data = pytest.mark.skipif(

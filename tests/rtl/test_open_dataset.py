@@ -11,10 +11,10 @@ from dsl.program import Program
 from dsl.schedule import Schedule
 from dsl.stored.read import program_of_data
 from mlir_passes.pipeline import compile_design
-from qor_gnn.open_personality import NAME as TOOL
+from qor_gnn.tools.open_personality import NAME as TOOL
 
 ROOT = Path(__file__).resolve().parents[2]
-FOLDER = ROOT / "qor_gnn/datasets/open-ecp5"
+FOLDER = ROOT / "qor_gnn/fit/datasets/open-ecp5"
 PROGRAMS = Dataset(FOLDER).programs()
 ROWS = list(Dataset(FOLDER).rows())
 ROUTED = [row for row in ROWS if row["outcome"] == "ok"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 
-from qor_gnn.region import Guard, Loop, Node, Statement, loops_in
+from qor_gnn.design.region import Guard, Loop, Node, Statement, loops_in
 
 Place = tuple[object, ...]
 """Where an operation stands in the body of a pipeline, all copies told apart."""

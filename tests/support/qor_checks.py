@@ -12,15 +12,16 @@ from dsl.program import Program
 from dsl.schedule import Schedule
 from polyhedral.codegen import loop_tree
 from polyhedral.scheduled import ScheduledScop
-from qor_gnn.automatic import automatic
-from qor_gnn.batch_family import written_unrolls
-from qor_gnn.compose import function_latency
-from qor_gnn.estimate import QorEstimate, estimate
-from qor_gnn.from_tree import kernel_of_tree
-from qor_gnn.loops import Scope
-from qor_gnn.personality import Personality, allowed, available, personality
-from qor_gnn.region import Kernel, Loop, Statement, loops_in, walk
-from qor_gnn.regions import Region
+from qor_gnn.batch.family import written_unrolls
+from qor_gnn.design.from_tree import kernel_of_tree
+from qor_gnn.design.region import Kernel, Loop, Statement, loops_in, walk
+from qor_gnn.estimate import estimate
+from qor_gnn.result.qor_estimate import QorEstimate
+from qor_gnn.schedule.automatic_directives import automatic
+from qor_gnn.schedule.compose import function_latency
+from qor_gnn.schedule.loops import Scope
+from qor_gnn.schedule.regions import Region
+from qor_gnn.tools.personality import Personality, allowed, available, personality
 from tests.support.qor_oracle import TooManyError, copies_of, needed
 
 VITIS = tuple(name for name in available() if not personality(name).is_open)

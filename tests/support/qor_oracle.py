@@ -17,8 +17,8 @@ from heapq import heappop, heappush
 from itertools import count
 from math import ceil
 
-from qor_gnn.personality import Operator, Personality
-from qor_gnn.region import Access, Kernel, Loop, Memory, Op, loops_in
+from qor_gnn.design.region import Access, Kernel, Loop, Memory, Op, loops_in
+from qor_gnn.tools.personality import Operator, Personality
 from tests.support.pipeline_iterations import Instance, Place, entries, iterations
 
 MOST = 6_000

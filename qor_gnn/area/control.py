@@ -1,0 +1,146 @@
+"""Terms of a function's control: state machine, loops, nests, pipelines, what loops keep out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import zip_longest
+from math import prod
+
+from qor_gnn.area.access_places import address_bits, reached, word
+from qor_gnn.area.modules import OWN, Leaf, called_pipelines
+from qor_gnn.area.multiplexers import ADDER, multiplexer
+from qor_gnn.area.registers import Pools, keep
+from qor_gnn.area.speculation import found_ahead, states_left
+from qor_gnn.area.terms import Sums
+from qor_gnn.design.region import Memory
+from qor_gnn.schedule.regions import Region
+
+FRAME = 2
+"""States of a function besides its regions'."""
+
+_CALL = 2  # states of a pipeline that is called: start it, wait for it
+_COMPARE = 4
+
+
+def control(regions: Sequence[Region], own: Sequence[Leaf], sums: Sums) -> None:
+    """Add the terms of one function's control."""
+    states = FRAME + sum(states_of(region) for region in regions)
+    sums.lut["fsm"] += multiplexer(states + 1)
+    sums.ff["fsm"] += states
+    loop_control(regions, own, sums)
+    sums.lut["copies_pipelined"] += max(0, called_pipelines(own) - 1)
+
+
+def loop_control(regions: Sequence[Region], own: Sequence[Leaf], sums: Sums) -> None:
+    """Add the terms of the loops and pipelines, which each has by itself."""
+    for leaf in own:
+        if leaf.counts:
+            _counter(prod(loop.trips.maximum for loop in leaf.region.loops), True, sums)
+        else:
+            for loop in leaf.region.loops:
+                _counter(loop.trips.maximum, loop.factor == 1, sums)
+        if leaf.pipelined:
+            _pipeline(leaf, sums)
+        elif leaf.region.outlined:
+            _outlined(leaf, sums)
+    sums.lut["outer"] += len(
+        {loop.iv for leaf in own for nest in leaf.around for loop in nest.loops}
+    )
+    for region in regions:
+        _flattened(region, sums)
+
+
+def states_of(region: Region) -> int:
+    """States of a region in its parent's state machine."""
+    own = region.prologue
+    if region.kind == "pipeline" or region.outlined:
+        return own + _CALL
+    if region.times is not None:
+        return own + region.times.states
+    return own + 1 + _states_in(region)
+
+
+def _states_in(nest: Region) -> int:
+    """States of what a loop holds."""
+    total, regions = 0, nest.children
+    for region, behind in zip_longest(regions, regions[1:]):
+        body = region.body
+        once = region.kind == "block" and body is not None and body.personality.rules.blocks_once
+        waited = behind.prologue if behind is not None else 0
+        if once and (early := found_ahead(region, nest)):
+            total += 0 if waited else states_left(region, early)
+        elif not once or waited < region.latency or not region.latency:
+            total += states_of(region)
+    return total
+
+
+def _counter(trips: int, compared: bool, sums: Sums) -> None:
+    """A counter, which reaches its bound, its adder, and its comparison where no single bit tells the end."""
+    bits = max(1, trips).bit_length()
+    sums.ff["fsm"] += 2 * bits
+    sums.lut["loop"] += multiplexer(2) + bits + ADDER
+    if compared:
+        sums.lut["loop"] += bits + _COMPARE
+
+
+def _pipeline(leaf: Leaf, sums: Sums) -> None:
+    levels = 1 if leaf.counts else len(leaf.region.loops)
+    for terms in (sums.lut, sums.ff):
+        terms["pipeline"] += leaf.module != OWN
+        terms["levels"] += levels
+    sums.ff["stages"] += leaf.times.states
+    if not leaf.body.personality.rules.interval_states:
+        sums.lut["stages"] += leaf.times.states
+    elif leaf.period > 1:  # else an enable is the flip-flop of the stage before it
+        sums.lut["stages"] += -(-leaf.times.states // leaf.period)
+        sums.lut["fsm"] += multiplexer(leaf.period + 1)
+    each = leaf.body.personality.rules.each_flattened
+    sums.lut["loop_flat"] += levels - 1 if each else levels > 1
+
+
+def _outlined(leaf: Leaf, sums: Sums) -> None:
+    """A sequential loop with a state machine of its own."""
+    states = FRAME + leaf.times.states
+    sums.lut["fsm"] += multiplexer(states + 1)
+    sums.ff["fsm"] += states
+    for terms in (sums.lut, sums.ff):
+        terms["pipeline"] += 1
+
+
+def _flattened(region: Region, sums: Sums) -> None:
+    if region.kind == "nest":
+        for terms in (sums.lut, sums.ff):
+            terms["flattened_outer"] += len(region.loops) - 1
+    for child in region.children:
+        _flattened(child, sums)
+
+
+def kept_out(leaf: Leaf, sums: Sums, shared: Pools) -> None:
+    """What runs in front of a loop, and the registers that it keeps over its iterations."""
+    body = leaf.body
+    table, graph = body.addresses, body.graph
+    before = 0
+    again: set[int] = set()
+    for n in body.hoisted:
+        address = graph.address[n]
+        if address >= 0 and address in again:
+            continue  # another copy loads it as well, behind a store to its array
+        again.add(address)
+        name = graph.statement[n].target.memory
+        memory = table.memory(address) if address >= 0 else _named(leaf, name)
+        before += word(memory)
+    for address in body.registers:
+        memory = table.memory(address)
+        before += word(memory)
+        if memory.in_registers and address not in graph.loads:
+            continue  # a scalar that each iteration sets anew
+        sums.ff["accumulators"] += word(memory)
+        if not memory.in_registers:
+            sums.lut["accumulators"] += 1
+            banks = reached(table, address, leaf.steps)
+            sums.ff["accumulators"] += banks * address_bits(table, address)
+    keep(shared, ("before",), before)
+
+
+def _named(leaf: Leaf, name: str) -> Memory:
+    return next(memory for memory in leaf.body.addresses.memories if memory.name == name)

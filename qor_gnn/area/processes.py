@@ -1,0 +1,69 @@
+"""What a dataflow region costs: its channels, and processes that share nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from qor_gnn.area.binding import units_of
+from qor_gnn.area.resources import terms_of
+from qor_gnn.area.terms import Sums
+from qor_gnn.design.region import Channel, Kernel
+from qor_gnn.memory.storage import StorageCost, StorageRules, banks_of, fifo, memory_cost, ping_pong
+from qor_gnn.schedule.regions import Region
+
+
+def without_channels(kernel: Kernel) -> Kernel:
+    """The kernel as if its channels cost nothing: they are counted by `channel_cost`."""
+    names = {c.memory for c in kernel.channels}
+    if not names:
+        return kernel
+    memories = tuple(replace(m, argument=True) if m.name in names else m for m in kernel.memories)
+    return replace(kernel, memories=memories)
+
+
+def channels_cost(kernel: Kernel, rules: StorageRules) -> StorageCost:
+    """What all channels cost."""
+    total = StorageCost()
+    for channel in kernel.channels:
+        total = total.plus(channel_cost(kernel, channel, rules))
+    return total
+
+
+def channel_cost(kernel: Kernel, channel: Channel, rules: StorageRules) -> StorageCost:
+    """A FIFO or two halves of each bank; a scalar is a FIFO of two words."""
+    memory = kernel.memory(channel.memory)
+    width = getattr(memory.dtype, "width", 32)
+    if channel.depth is not None or not memory.shape:
+        banks = memory.banks if memory.shape else 1
+        return fifo(width, channel.depth or 2, rules).times(banks)
+    if memory.in_registers or memory.impl:
+        return memory_cost(memory, rules).times(2)
+    total = StorageCost()
+    for words, count in banks_of(memory.shape, memory.splits):
+        total = total.plus(ping_pong(width, words, 1, rules).times(count))
+    return total
+
+
+def concurrent_units(functions: Sequence[Sequence[Region]]) -> dict[str, int]:
+    """Units of processes: they run at the same time and share none."""
+    total: dict[str, int] = {}
+    for regions in functions:
+        for core, count in units_of(regions).items():
+            total[core] = total.get(core, 0) + count
+    return total
+
+
+def concurrent_terms(functions: Sequence[Sequence[Region]]) -> Sums:
+    """Resource terms of processes: each is a module with its own units and ports."""
+    total = Sums()
+    for regions in functions:
+        own = terms_of([regions], units_of(regions))
+        for name, amount in own.lut.items():
+            total.lut[name] += amount
+        for name, amount in own.ff.items():
+            total.ff[name] += amount
+        total.lut_fixed += own.lut_fixed
+        total.ff_fixed += own.ff_fixed
+    total.lut["one"] = total.ff["one"] = 1
+    return total

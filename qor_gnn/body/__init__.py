@@ -1,0 +1,1 @@
+"""Straight-line bodies: the operation graph, registers, ports."""

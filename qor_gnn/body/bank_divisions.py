@@ -1,0 +1,158 @@
+"""Divisions of subscripts by numbers of banks: what waits for them, and what they take.
+
+A loop by itself over neighbours counts through the banks that it loads from. A store of it is a
+switch over the banks, which stands in front of the iteration: all its loads wait for the remainder.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+
+from qor_gnn.body.graph import LOAD, STORE, Graph
+from qor_gnn.memory.addresses import Addresses, Terms
+from qor_gnn.tools.personality import Rules
+
+_HIDDEN = 9
+"""States of a wide division that are hidden where only stores want it: jacobi-1d, 111 cycles of 30
+iterations and 89 of 8, against 120 and 98 where the loads are divided as well."""
+
+
+def late_loads(
+    graph: Graph, nodes: Sequence[int], variables: tuple[str, ...], rules: Rules
+) -> dict[int, int]:
+    """The first state of loads that wait for a division."""
+    counted = set(neighbours(graph, nodes, variables))
+    stores = switched_stores(graph, nodes, counted)
+    loads = [n for n in nodes if graph.kind[n] == LOAD]
+    if stores:
+        states = rules.modulus
+        if wide(graph, stores):
+            both = any(_division(graph, n) for n in loads)
+            states = rules.wide_modulus - (0 if both else _HIDDEN)
+        return dict.fromkeys(loads, states)
+    divided: dict[int, list[int]] = {}
+    for n in loads:
+        if _unknown(graph, n) and n not in counted:
+            memory = graph.addresses.shape(graph.address[n]).memory
+            divided.setdefault(memory, []).append(n)
+    # One by itself just runs through the banks.
+    late = [n for several in divided.values() if len(several) > 1 for n in several]
+    return {n: _states(graph, n, rules) for n in late}
+
+
+def quotients(graph: Graph, nodes: Sequence[int], variables: tuple[str, ...]) -> list[int]:
+    """Stores behind a wide division: the place in the bank is a product of 128 bits, for each, and
+    one more (-1) where the loads are divided as well.
+    """
+    stores = switched_stores(graph, nodes, neighbours(graph, nodes, variables))
+    if not stores or not wide(graph, stores):
+        return []
+    both = any(graph.kind[n] == LOAD and _division(graph, n) for n in nodes)
+    return [*stores, -1] if both else stores
+
+
+def switched_stores(graph: Graph, nodes: Sequence[int], counted: Collection[int]) -> list[int]:
+    """Stores of a loop over neighbours to one dimension whose bank only a division tells.
+
+    Args:
+        graph: with its operations; ``nodes`` are those of the loop.
+        counted: its `neighbours`.
+    """
+    if not counted:
+        return []
+    stores = (n for n in nodes if graph.kind[n] == STORE)
+    return [n for n in stores if len(_shape(graph, n)) == 1 and _division(graph, n)]
+
+
+def neighbours(graph: Graph, nodes: Sequence[int], variables: tuple[str, ...]) -> list[int]:
+    """Loads of a loop by itself, one dimension: of elements in a row, more than it steps by."""
+    if len(variables) != 1:
+        return []
+    table = graph.addresses
+    rows: dict[int, list[int]] = {}
+    for n in nodes:
+        if graph.kind[n] == LOAD and len(_shape(graph, n)) == 1:
+            rows.setdefault(table.shape_of[graph.address[n]], []).append(n)
+    found = []
+    for shape, loads in rows.items():
+        places = {table.consts[graph.address[n]][0] for n in loads}
+        steps = [abs(c) for v, c in table.shapes[shape].terms[0] if v == variables[0]]
+        if steps and max(places) - min(places) + 1 == len(places) > steps[0]:
+            found += loads
+    return found
+
+
+def wide(graph: Graph, stores: Sequence[int]) -> bool:
+    """The tool knows no bound of the subscripts: the loop can end between its copies."""
+    table = graph.addresses
+    return any(table.blurs(table.shape(graph.address[n]).terms[0]) for n in stores)
+
+
+def _shape(graph: Graph, node: int) -> tuple[int, ...]:
+    return graph.addresses.memory(graph.address[node]).shape
+
+
+def _division(graph: Graph, node: int) -> bool:
+    """Of a dimension whose banks are not known the number is no power of two."""
+    return any(True for _ in _remainders(graph.addresses, graph.address[node]))
+
+
+def _unknown(graph: Graph, node: int) -> bool:
+    """Only a division tells its bank; in one dimension that is so for any number of banks."""
+    address = graph.address[node]
+    shape, memory = graph.addresses.shape(address), graph.addresses.memory(address)
+    dims = zip(shape.terms, shape.resolved, memory.splits, memory.shape, strict=True)
+    single = len(memory.shape) == 1
+    return any(
+        not known
+        and 1 < split.factor < extent
+        and (single or split.factor & (split.factor - 1))
+        and all(c % split.factor for _, c in terms)  # else what is left to divide is narrow
+        for terms, known, split, extent in dims
+    )
+
+
+def _states(graph: Graph, node: int, rules: Rules) -> int:
+    """Of a division: one for each bit of a wide index but the last two."""
+    extent = max(graph.addresses.memory(graph.address[node]).shape)
+    return max(rules.modulus, (extent - 1).bit_length() - 2)
+
+
+def rows_divided(graph: Graph, inner: str) -> bool:
+    """Only a division tells in which bank of an array's rows a loop is that updates the array: the tool
+    divides in the loop around, which is flattened no more.
+
+    Args:
+        graph: the operations of an iteration.
+        inner: the counter of the innermost loop.
+    """
+    table, arrays = graph.addresses, updated(graph)
+    return any(
+        terms[0][0] != inner
+        for a in {a for a in graph.address if a >= 0 and table.shape(a).memory in arrays}
+        for terms in _remainders(table, a)
+        if len(terms) == 1
+    )
+
+
+def divides(table: Addresses, address: int, variables: Collection[str]) -> bool:
+    """Only a division of what a body with these counters moves tells the bank of an access."""
+    return any(v in variables for terms in _remainders(table, address) for v, _ in terms)
+
+
+def updated(graph: Graph) -> set[int]:
+    """Arrays of which other elements are loaded than those that are stored."""
+    table = graph.addresses
+    stored = {*graph.stores, *graph.conditional}
+    stored |= {a for a, kind in zip(graph.address, graph.kind, strict=True) if kind == STORE}
+    memories = {table.shape(a).memory for a in stored}
+    return {m for a in graph.loads if a not in stored and (m := table.shape(a).memory) in memories}
+
+
+def _remainders(table: Addresses, address: int) -> Iterator[Terms]:
+    """What moves of dimensions whose bank is not known, if their number of banks is no power of two."""
+    shape, memory = table.shape(address), table.memory(address)
+    dims = zip(shape.terms, shape.resolved, memory.splits, memory.shape, strict=True)
+    for terms, known, split, extent in dims:
+        if not known and split.factor < extent and split.factor & (split.factor - 1):
+            yield terms

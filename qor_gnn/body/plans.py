@@ -1,0 +1,71 @@
+"""A statement as it is appended to a `qor_gnn.body.graph.Graph` copy by copy."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from qor_gnn.design.region import Access
+from qor_gnn.memory.addresses import Site
+from qor_gnn.tools.personality import Operator
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One operation of a statement: a load, a value from outside, an index, or an operator."""
+
+    kind: str
+    site: Site | None = None
+    operator: Operator | None = None
+    operands: tuple[int, ...] = ()
+    head: tuple[str, str, int, str] = ("", "", 0, "")
+    index: Access | None = None
+    outside: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A statement whose accesses are placed but for what differs between copies."""
+
+    steps: tuple[Step, ...]
+    target: Site
+    regrouped: tuple[Step, ...] = ()
+    early: tuple[Site, ...] = ()  # what is regrouped is loaded from
+
+
+def regrouped(steps: Sequence[Step]) -> tuple[tuple[Step, ...], tuple[Site, ...]]:
+    """The steps with products of three so that the two factors come first which fewer copies tell
+    apart: ``(a·x)·b`` as ``(x·b)·a`` where ``x·b`` is the same in copies of which each has its ``a``.
+
+    Returns:
+        The steps, and what the factors that come first are loaded from; nothing where no product is
+        such.
+    """
+    uses = Counter(k for step in steps for k in step.operands)
+    moved: list[frozenset[str]] = []
+    for step in steps:
+        own = step.site.moved if step.site is not None else frozenset()
+        moved.append(own.union(*(moved[k] for k in step.operands)))
+    order, changed, sites = list(range(len(steps))), list(steps), list[Site]()
+    for k, step in enumerate(steps):
+        if step.kind != "mul" or len(step.operands) != 2 or step.index is not None:
+            continue
+        first, last = step.operands
+        inner = steps[first]
+        if inner.head != step.head or len(inner.operands) != 2 or uses[first] > 1 or last < first:
+            continue
+        stays, goes = sorted(inner.operands, key=lambda n: len(moved[n]))
+        if not moved[stays] | moved[last] < moved[first]:
+            continue
+        changed[first] = replace(inner, operands=(stays, last))
+        changed[k] = replace(step, operands=(first, goes))
+        order.remove(last)
+        order.insert(order.index(first), last)
+        sites += [site for n in (stays, last) if (site := steps[n].site) is not None]
+    if changed == list(steps):
+        return (), ()
+    place = {k: at for at, k in enumerate(order)}
+    return tuple(
+        replace(changed[k], operands=tuple(place[n] for n in changed[k].operands)) for k in order
+    ), tuple(sites)

@@ -1,0 +1,70 @@
+"""Ports that the accesses of a body take: one for each bank class that an access may be in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from qor_gnn.body.graph import LOAD, Graph
+from qor_gnn.tools.personality import Personality
+
+Taken = tuple[tuple[int, int], ...]
+"""(resource, capacity) pairs."""
+
+_ANY_NUMBER = 1 << 30  # of accesses to registers
+
+ANY = "any"
+"""The kind of port that loads and stores share."""
+
+PortKey = tuple[int, str, tuple[int, ...]]
+"""Memory, ``load``, ``store`` or ``any``, and the residues that make the bank class."""
+
+
+def ports_of(
+    graph: Graph, nodes: Sequence[int], personality: Personality
+) -> tuple[dict[int, Taken], list[PortKey]]:
+    """What each load and store takes, and what the resources are."""
+    table = graph.addresses
+    accesses = [n for n in nodes if graph.address[n] >= 0]
+    used = [graph.address[n] for n in accesses]
+    rotate = personality.rules.banks_rotate
+    classes = table.rotating(used) if rotate else table.classes(used)
+    numbers: dict[PortKey, int] = {}
+    taken: dict[int, Taken] = {}
+    kinds: dict[tuple[int, str], tuple[tuple[str, int], ...]] = {}
+    for n in accesses:
+        address, kind = graph.address[n], graph.kind[n]
+        memory = table.shapes[table.shape_of[address]].memory
+        asked = kinds.get((memory, kind))
+        if asked is None:
+            asked = kinds[memory, kind] = _asked(graph, memory, kind, personality)
+        found = []
+        for name, capacity in asked:
+            for where in classes[address]:
+                key = (memory, name, where)
+                number = numbers.get(key)
+                if number is None:
+                    number = numbers[key] = len(numbers)
+                found.append((number, capacity))
+        taken[n] = tuple(found)
+    return taken, list(numbers)
+
+
+def _asked(
+    graph: Graph, memory: int, kind: str, personality: Personality
+) -> tuple[tuple[str, int], ...]:
+    """The kinds of port of a memory that an access takes, and how many a bank has of each."""
+    declared = graph.addresses.memories[memory]
+    if declared.in_registers:
+        return ()
+    fallback = personality.argument_memory if declared.argument else personality.local_memory
+    ports = personality.ports[declared.storage or fallback]
+    own = (kind, ports.read if kind == LOAD else ports.write)
+    if ports.both < ports.read + ports.write:
+        return (own, (ANY, ports.both))
+    return (own,)
+
+
+def at_once(graph: Graph, memory: int, kind: str, personality: Personality) -> int:
+    """How many accesses of a kind one bank of a memory takes in a state, if there are no others."""
+    asked = _asked(graph, memory, kind, personality)
+    return min((capacity for _, capacity in asked), default=_ANY_NUMBER)

@@ -1,0 +1,1 @@
+"""Dataflow regions in time: processes, tokens, channels."""

@@ -1,0 +1,1 @@
+"""What is read of a design: regions, memories, directives, channels."""

@@ -1,0 +1,312 @@
+"""The region tree: what the model reads of a design, free of MLIR and of isl.
+
+Made from a `LoopTree` (`qor_gnn.design.from_tree`) or from a level 3 module (`qor_gnn.design.from_module`); both
+give the same tree. Everything is frozen, so that any part of it can be the key of a cache.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from dsl.affine import Affine, Constraint
+from dsl.steps import PartitionKind
+from dsl.types import DType
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """How one dimension is spread over banks; factor 1 is not at all."""
+
+    kind: PartitionKind = "cyclic"
+    factor: int = 1
+
+
+READ_FROM_COPIES = "ram_copies"
+"""The storage of an array that a tool keeps several times to read it as often at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """An array or (no dimensions) a scalar.
+
+    ``splits`` has one entry a dimension; a complete split has the extent as its factor.
+    ``storage`` and ``impl`` are what was bound, ``""`` where the tool chooses.
+    ``in_order``: copies of a body update it one after the other (`qor_gnn.body.ordered_updates`).
+    ``in_registers``: every bank holds a single element (and so does a scalar).
+    """
+
+    name: str
+    dtype: DType
+    shape: tuple[int, ...]
+    splits: tuple[Split, ...]
+    argument: bool = True
+    storage: str = ""
+    impl: str = ""
+    in_order: bool = False
+    in_registers: bool = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        alone = all(s.factor >= n for s, n in zip(self.splits, self.shape, strict=True))
+        object.__setattr__(self, "in_registers", alone)
+
+    @property
+    def banks(self) -> int:
+        """Number of memories that it is spread over."""
+        total = 1
+        for split in self.splits:
+            total *= split.factor
+        return total
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """An element of a memory: one subscript a dimension over the loop variables in scope."""
+
+    memory: str
+    indices: tuple[Affine, ...]
+
+    def __str__(self) -> str:
+        return f"{self.memory}{''.join(f'[{i}]' for i in self.indices)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Op:
+    """One operation of a statement.
+
+    ``kind`` is ``load`` (with ``access``), ``input`` (a scalar argument, named by ``access``),
+    ``const``, ``index`` (a loop variable as data) or an operator of the personality's library.
+    ``operands`` are positions in the statement's ``ops``; ``width`` is that of the result in bits.
+    ``impl`` is the implementation that a schedule asks for (``fabric``, ``dsp``); empty for the tool's
+    own choice.
+    """
+
+    kind: str
+    type: str
+    width: int
+    operands: tuple[int, ...] = ()
+    access: Access | None = None
+    value: str = ""
+    impl: str = ""
+
+
+_PREFIXES = {"f16": "h", "f32": "f", "f64": "d"}
+
+
+def bind_name(type_: str, kind: str) -> str:
+    """The name that ``bind_op`` has for an operator on floats: ``fadd``."""
+    return _PREFIXES.get(type_, "") + kind
+
+
+def bound(ops: Sequence[Op], binds: Mapping[str, str]) -> tuple[Op, ...]:
+    """The operations with the implementations asked for.
+
+    Args:
+        ops: of a statement.
+        binds: the name that ``bind_op`` has for an operator (``fadd``) to an implementation.
+    """
+    if not binds:
+        return tuple(ops)
+    names = [bind_name(op.type, op.kind) for op in ops]
+    return tuple(replace(op, impl=binds.get(name, "")) for op, name in zip(ops, names, strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """``target = the last of ops``, operands before what uses them."""
+
+    name: str
+    ops: tuple[Op, ...]
+    target: Access
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Trips:
+    """Trip counts of a loop over all its executions."""
+
+    minimum: int
+    maximum: int
+    average: float
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """``for iv = max(lowers); iv < min(uppers); iv += step`` and what was asked of it.
+
+    ``ii`` is None where it is not pipelined; ``unroll`` is 1 where it is not unrolled, 0 for
+    completely; ``flatten`` is None where nothing was said. ``automatic`` is False where the tool must
+    not pipeline it by itself.
+    """
+
+    iv: str
+    name: str
+    lowers: tuple[Affine, ...]
+    uppers: tuple[Affine, ...]
+    step: int
+    trips: Trips
+    body: tuple[Node, ...]
+    ii: int | None = None
+    unroll: int = 1
+    flatten: bool | None = None
+    independent: tuple[str, ...] = ()
+    automatic: bool = True
+
+    @property
+    def constant_trips(self) -> int | None:
+        """The trip count where both bounds are constant."""
+        if all(b.is_const for b in (*self.lowers, *self.uppers)):
+            return self.trips.maximum
+        return None
+
+    @property
+    def factor(self) -> int:
+        """Copies of the body: the unroll factor, the trip count if it is unrolled completely."""
+        most = max(1, self.trips.maximum)
+        return most if self.unroll == 0 else min(self.unroll, most)
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """``if all constraints: body``."""
+
+    constraints: tuple[Constraint, ...]
+    body: tuple[Node, ...]
+
+
+Node = Loop | Guard | Statement
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A hierarchy of its own in the tool: scheduled alone, called by the top.
+
+    ``symbols`` are integer arguments: variables whose value is not known to the tool.
+    """
+
+    name: str
+    body: tuple[Node, ...]
+    symbols: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Channel:
+    """A local memory that one process of a dataflow region writes and a later one reads.
+
+    ``producer`` and ``consumer`` are positions in the kernel's functions. ``depth``: words a bank of
+    a FIFO; None for a memory of two halves.
+    """
+
+    memory: str
+    producer: int
+    consumer: int
+    depth: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """A design: functions called one after the other, and the memories that they share.
+
+    ``outlined`` says that the functions are modules of their own (no inlining); otherwise there
+    is one, which is the top itself. In a ``dataflow`` region the functions are processes that run at
+    the same time, with ``channels`` between them.
+    """
+
+    name: str
+    memories: tuple[Memory, ...]
+    functions: tuple[Function, ...]
+    outlined: bool = False
+    dataflow: bool = False
+    channels: tuple[Channel, ...] = ()
+
+    def memory(self, name: str) -> Memory:
+        """The memory of that name; KeyError if there is none."""
+        for memory in self.memories:
+            if memory.name == name:
+                return memory
+        raise KeyError(name)
+
+
+Mode = Literal["average", "minimum", "maximum"]
+
+
+def trips_of(loop: Loop, mode: Mode) -> float:
+    """The trip count in one sense."""
+    match mode:
+        case "average":
+            return loop.trips.average
+        case "minimum":
+            return loop.trips.minimum
+        case "maximum":
+            return loop.trips.maximum
+
+
+def walk(nodes: tuple[Node, ...]) -> Iterator[Node]:
+    """Every node in execution order, parents first."""
+    for node in nodes:
+        yield node
+        if not isinstance(node, Statement):
+            yield from walk(node.body)
+
+
+def loops_in(nodes: tuple[Node, ...]) -> tuple[Loop, ...]:
+    """Every loop below, in execution order."""
+    return tuple(n for n in walk(nodes) if isinstance(n, Loop))
+
+
+def accesses_in(nodes: tuple[Node, ...]) -> Iterator[Access]:
+    """Every element that a statement below loads or stores, in execution order."""
+    for node in walk(nodes):
+        if isinstance(node, Statement):
+            yield from (o.access for o in node.ops if o.kind == "load" and o.access is not None)
+            yield node.target
+
+
+def split_functions(kernel: Kernel, groups: tuple[tuple[int, ...], ...]) -> Kernel:
+    """Make functions of groups of top-level nests, named ``KERNEL_1``, ``KERNEL_2``, …
+
+    Args:
+        kernel: a kernel of one function.
+        groups: positions in the function's body; every node is in one group, in order.
+
+    Raises:
+        ValueError: the groups are no division of the body.
+    """
+    (whole,) = kernel.functions
+    if [n for group in groups for n in group] != list(range(len(whole.body))):
+        raise ValueError(f"{groups} does not divide the {len(whole.body)} nests of {kernel.name}")
+    parts = tuple(
+        Function(f"{whole.name}_{n}", tuple(whole.body[k] for k in group), whole.symbols)
+        for n, group in enumerate(groups, 1)
+    )
+    return replace(kernel, functions=parts, outlined=True)
+
+
+def body_as_kernel(kernel: Kernel, loop: str) -> Kernel:
+    """The body of one loop as a design of its own; the loop variables around become arguments.
+
+    Raises:
+        KeyError: there is no such loop.
+    """
+    for function in kernel.functions:
+        for nodes, around in _bodies(function.body, function.symbols):
+            if nodes[0] == loop:
+                part = Function(f"{function.name}_{loop}", nodes[1], around)
+                return replace(kernel, functions=(part,), outlined=True)
+    raise KeyError(loop)
+
+
+def _bodies(
+    nodes: tuple[Node, ...], around: tuple[str, ...]
+) -> Iterator[tuple[tuple[str, tuple[Node, ...]], tuple[str, ...]]]:
+    for node in nodes:
+        match node:
+            case Loop():
+                inner = (*around, node.iv)
+                yield (node.name, node.body), inner
+                yield from _bodies(node.body, inner)
+            case Guard():
+                yield from _bodies(node.body, around)
+            case Statement():
+                pass

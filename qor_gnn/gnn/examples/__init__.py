@@ -1,0 +1,1 @@
+"""Labelled designs as networks and baselines learn from them."""

@@ -1,0 +1,1 @@
+"""Predictions of thousands of designs of a family, each distinct part scheduled once."""

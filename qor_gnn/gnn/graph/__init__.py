@@ -1,0 +1,1 @@
+"""The graph of a design: nodes, edges and their features."""

@@ -1,0 +1,1 @@
+"""The networks: of regions, of kernels, flat, and the heads."""

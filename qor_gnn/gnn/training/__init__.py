@@ -1,0 +1,1 @@
+"""Training, checkpoints, weights, protocols, baselines and metrics."""

@@ -1,0 +1,1 @@
+"""Memories: addresses, banks, partitioning that a tool chooses, and what storage costs."""

@@ -1,0 +1,265 @@
+"""Which loops a tool with automatic pipelining makes pipelines of, and what one iteration touches.
+
+The rules are read from the U200 labels (Vitis 2025.1): innermost loops are pipelined; a short loop
+inside that nobody gave an unroll factor is unrolled into its parent, which is then innermost; the
+loops above flatten as long as each holds a single loop and is not unrolled itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from dsl.affine import Affine
+from qor_gnn.design.region import Guard, Kernel, Loop, Node, Statement, Trips, loops_in
+
+SHORT = 64
+"""Loops of fewer iterations are unrolled into their parent (the tool's ``pipeline_loops``)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Touch:
+    """An access of a statement in a pipeline: ``order`` counts statements in program order."""
+
+    memory: str
+    indices: tuple[Affine, ...]
+    write: bool
+    guarded: bool
+    order: int
+
+    @property
+    def variables(self) -> frozenset[str]:
+        """The loop variables in its subscripts."""
+        return frozenset(v for i in self.indices for v in i.variables())
+
+
+@dataclass(frozen=True, slots=True)
+class Pipe:
+    """A loop that becomes a pipeline, or straight-line code where it is unrolled completely.
+
+    Attributes:
+        loop: what is pipelined; all inside is unrolled.
+        flattened: the loops around that are one with it, outermost first.
+        parent: the loop right around, if any.
+        touches: what its body accesses, in execution order; of scalars nothing.
+        around: accesses of the statements around it in the flattened nest.
+        outside: all loops around it, outermost first.
+    """
+
+    loop: Loop
+    flattened: tuple[Loop, ...]
+    parent: Loop | None
+    touches: tuple[Touch, ...]
+    around: tuple[Touch, ...]
+    outside: tuple[Loop, ...] = ()
+
+    @property
+    def inner(self) -> tuple[Loop, ...]:
+        """The loops that it unrolls."""
+        return loops_in(self.loop.body)
+
+    @property
+    def straight(self) -> bool:
+        """No loop is left of it."""
+        return self.loop.ii is None and self.loop.factor >= max(1, self.loop.trips.maximum)
+
+    @property
+    def blurred(self) -> bool:
+        """It does not start at 0 and can end behind some of its copies (`Rules.blurred`)."""
+        late = any(b.is_const and b.const for b in self.loop.lowers)
+        return late and self.loop.trips.maximum % self.loop.factor > 0
+
+    @property
+    def copies(self) -> dict[str, int]:
+        """How many copies of the body each unrolled variable makes."""
+        found = {x.iv: max(1, x.trips.maximum) for x in self.inner}
+        return {**found, self.loop.iv: self.loop.factor}
+
+    @property
+    def variables(self) -> frozenset[str]:
+        """The variables that run from one iteration to the next."""
+        return frozenset((self.loop.iv, *(x.iv for x in self.flattened)))
+
+    @property
+    def unrolled_by_tool(self) -> bool:
+        """The loops inside were unrolled without anybody's asking."""
+        asked = self.loop.ii is not None or any(_dissolved(x) for x in self.inner)
+        return bool(self.inner) and not asked
+
+    @property
+    def partly_by_tool(self) -> bool:
+        """Some loop inside was unrolled without anybody's asking, whatever was asked of others."""
+        if self.loop.ii is not None:
+            return False
+        below = [y for x in self.inner if x.ii is not None for y in loops_in(x.body)]
+        return any(not _dissolved(x) and x not in below for x in self.inner)
+
+
+def pipes(kernel: Kernel, kept: frozenset[str] = frozenset()) -> Iterator[Pipe]:
+    """The pipelines of a design, in program order.
+
+    Args:
+        kernel: with its directives.
+        kept: names of loops whose unroll factor somebody wrote, a factor of 1 included: the tool
+            does not unroll them by itself.
+    """
+    for function in kernel.functions:
+        yield from _pipes(function.body, (), kept)
+
+
+def _pipes(
+    nodes: tuple[Node, ...], around: tuple[Loop, ...], kept: frozenset[str]
+) -> Iterator[Pipe]:
+    for node in nodes:
+        match node:
+            case Loop() if fails(node):
+                pass
+            case Loop() if innermost(node, kept):
+                flattened = _flattened(around, node)
+                parent = around[-1] if around else None
+                touches = tuple(_touches((node,), False, [0], True))
+                beside = tuple(t for x in flattened for t in _touches(x.body, False, [0], False))
+                yield Pipe(node, flattened, parent, touches, beside, around)
+            case Loop() | Guard():
+                path = (*around, node) if isinstance(node, Loop) else around
+                yield from _pipes(node.body, path, kept)
+            case Statement():
+                pass
+
+
+def reaches_beyond(pipe: Pipe, touch: Touch, shape: tuple[int, ...]) -> bool:
+    """Some iteration accesses what is no element, as far as loops with constant bounds tell."""
+    spans = zip(_spans(pipe, touch), shape, strict=False)
+    return any(least < 0 or most >= extent for (least, most), extent in spans)
+
+
+def starts_beyond(pipe: Pipe, touch: Touch, shape: tuple[int, ...]) -> bool:
+    """No iteration accesses an element."""
+    return any(n >= extent for (n, _), extent in zip(_spans(pipe, touch), shape, strict=False))
+
+
+def copy_of(pipe: Pipe, last: bool) -> Pipe:
+    """The pipeline in the first or the last copy of each loop around it that is unrolled."""
+    return replace(pipe, outside=tuple([_copy(x, last) for x in pipe.outside]))
+
+
+def _copy(loop: Loop, last: bool) -> Loop:
+    number = (loop.factor - 1) * last
+    trips = -(-(loop.trips.maximum - number) // loop.factor)
+    return replace(
+        loop,
+        lowers=tuple([b + number * loop.step for b in loop.lowers]),
+        step=loop.step * loop.factor,
+        trips=Trips(trips, trips, trips),
+        unroll=1,
+    )
+
+
+def _spans(pipe: Pipe, touch: Touch) -> list[tuple[int, int]]:
+    """The least and the most of each subscript; nothing where that is not known."""
+    loops = {x.iv: x for x in (*pipe.outside, pipe.loop, *pipe.inner)}
+    if touch.guarded or any(v not in loops for v in touch.variables):
+        return []
+    if not all(b.is_const for v in touch.variables for b in loops[v].lowers):
+        return []
+    found = []
+    for index in touch.indices:
+        least = most = index.const
+        for v, c in index.terms:
+            if not isinstance(v, str):
+                return []
+            first = max(b.const for b in loops[v].lowers)
+            last = first + (loops[v].trips.maximum - 1) * loops[v].step
+            least += min(c * first, c * last)
+            most += max(c * first, c * last)
+        found.append((least, most))
+    return found
+
+
+def fails(loop: Loop) -> bool:
+    """A pipeline that has to unroll a loop of unknown trip count: nothing of it is pipelined."""
+    return loop.ii is not None and any(x.constant_trips is None for x in loops_in(loop.body))
+
+
+def innermost(loop: Loop, kept: frozenset[str]) -> bool:
+    """Nothing is left of the loops inside: asked for, or because they are short."""
+    inside = loops_in(loop.body)
+    if not inside or loop.ii is not None:
+        return True
+    direct = [x for x in inside if not any(x in loops_in(y.body) for y in inside)]
+    if all(_dissolved(x) and innermost(x, kept) for x in direct):
+        return True
+    return all(_absorbed(x, kept) for x in inside) and not _perfect(loop)
+
+
+def _perfect(loop: Loop) -> bool:
+    """It makes one loop with the only loop inside: what stands around stores to no array."""
+    around = [n for n in loop.body if not isinstance(n, Loop)]
+    alone = len(loop.body) == len(around) + 1 and loop.factor == 1
+    return alone and all(isinstance(n, Statement) and not n.target.indices for n in around)
+
+
+def _dissolved(loop: Loop) -> bool:
+    return loop.constant_trips is not None and loop.factor >= loop.constant_trips
+
+
+def _absorbed(loop: Loop, kept: frozenset[str]) -> bool:
+    if loop.name in kept or loop.ii is not None or loops_in(loop.body):
+        return False
+    return loop.constant_trips is not None and loop.constant_trips < SHORT
+
+
+def _flattened(around: tuple[Loop, ...], loop: Loop) -> tuple[Loop, ...]:
+    found: list[Loop] = []
+    inner = loop
+    for outer in reversed(around):
+        loops = [n for n in outer.body if not isinstance(n, Statement)]
+        alone = loops == [inner] and inner.constant_trips is not None
+        if not alone or outer.factor > 1 or outer.ii is not None:
+            break
+        found.insert(0, outer)
+        inner = outer
+    return tuple(found)
+
+
+def _touches(
+    nodes: tuple[Node, ...], guarded: bool, count: list[int], deep: bool
+) -> Iterator[Touch]:
+    for node in nodes:
+        match node:
+            case Statement():
+                for op in node.ops:
+                    if op.kind == "load" and op.access is not None and op.access.indices:
+                        access = op.access
+                        yield Touch(access.memory, access.indices, False, guarded, count[0])
+                if node.target.indices:
+                    target = node.target
+                    yield Touch(target.memory, target.indices, True, guarded, count[0])
+                count[0] += 1
+            case Loop() if deep:
+                yield from _touches(node.body, guarded, count, deep)
+            case Guard():
+                yield from _touches(node.body, True, count, deep)
+            case Loop():
+                pass
+
+
+def follows(pipe: Pipe, touches: Iterable[Touch]) -> int:
+    """Whether an iteration loads of an array what the one before has stored, and nothing else.
+
+    Returns:
+        1 where its subscripts count up: the value is in a register; −1 where they count down: the
+        tool does not see it; else 0.
+    """
+    if pipe.inner or pipe.flattened:
+        return 0
+    reads = {t.indices for t in touches if not t.write}
+    writes = {t.indices for t in touches if t.write}
+    if len(reads) != 1 or len(writes) != 1:
+        return 0
+    before = {pipe.loop.iv: Affine(((pipe.loop.iv, 1),), -1)}
+    (read,), (write,) = reads, writes
+    steps = {c for i in write for v, c in i.terms if v == pipe.loop.iv}
+    if len(steps) != 1 or tuple(i.substitute(before) for i in write) != read:
+        return 0
+    return 1 if steps.pop() > 0 else -1

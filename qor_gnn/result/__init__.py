@@ -1,0 +1,1 @@
+"""What an estimate is, whichever way it was made."""

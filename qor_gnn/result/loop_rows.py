@@ -1,0 +1,104 @@
+"""The loops of a scheduled design as rows of its estimate."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from qor_gnn.area.binding import region_units
+from qor_gnn.area.units import addresses_dsp, units_dsp
+from qor_gnn.dataflow.region import RegionTime
+from qor_gnn.design.region import Kernel, Loop, Mode, Statement, Trips, walk
+from qor_gnn.result.qor_estimate import Cycles, LoopEstimate
+from qor_gnn.schedule.critical_path import critical_path
+from qor_gnn.schedule.reasons import Step
+from qor_gnn.schedule.regions import Region
+from qor_gnn.tools.personality import Personality
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What a design takes in one mode: cycles, and the regions of each function."""
+
+    latency: float
+    functions: tuple[list[Region], ...]
+    region: RegionTime | None = None
+
+
+def loop_rows(
+    kernel: Kernel, runs: dict[Mode, Run], tool: Personality, explain: bool
+) -> tuple[LoopEstimate, ...]:
+    """The rows of a design's loops.
+
+    Args:
+        kernel: the design.
+        runs: by mode, the average first.
+        tool: whose schedule it is.
+        explain: whether each says what bounds it.
+    """
+    found: list[LoopEstimate] = []
+    for n, function in enumerate(kernel.functions):
+        several = [runs[mode].functions[n] for mode in runs]
+        _collect(_At(function.name, 0, explain), several, found)
+    return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class _At:
+    function: str
+    level: int
+    explain: bool
+
+
+def _collect(at: _At, runs: Sequence[Sequence[Region]], found: list[LoopEstimate]) -> None:
+    """The loops of regions; copies of one loop are counted, not listed."""
+    seen = Counter(_names(region) for region in runs[0])
+    inside = replace(at, level=at.level + 1)
+    for versions in zip(*runs, strict=True):
+        copies = seen.pop(_names(versions[0]), 0)
+        if copies and versions[0].loops:
+            found.append(_loop(at, versions, copies))
+            _collect(inside, [r.children for r in versions], found)
+
+
+def _names(region: Region) -> tuple[str, ...]:
+    return tuple(loop.iv for loop in region.loops)
+
+
+def _loop(at: _At, versions: Sequence[Region], copies: int) -> LoopEstimate:
+    region = versions[0]
+    assert region.kind != "block"
+    inner: Loop = region.loops[-1]
+    pipeline = region.pipeline
+    counts = [r.iterations for r in versions]
+    depth = region.depth - 1 if pipeline is not None else region.depth
+    latencies = [r.iterations_latency for r in versions]
+    path: tuple[Step, ...] = ()
+    if at.explain and region.body is not None and region.times is not None:
+        path = critical_path(region.body, region.times)
+    units = region_units(region)
+    own = replace(region, children=[])
+    return LoopEstimate(
+        function=at.function,
+        loops=tuple(loop.name for loop in region.loops),
+        kind=region.kind,
+        level=at.level,
+        copies=copies,
+        trips=Trips(round(min(counts)), round(max(counts)), counts[0]),
+        unroll=inner.factor,
+        asked=inner.ii,
+        ii=pipeline.interval if pipeline is not None else depth,
+        depth=depth,
+        latency=Cycles(latencies[0], round(min(latencies)), round(max(latencies))),
+        limits=pipeline.limits if pipeline is not None else (),
+        path=path,
+        units=tuple(sorted(units.items())),
+        dsp=units_dsp([own], units) + addresses_dsp([own]),
+        statements=tuple(_statements(region.loops[0])),
+    )
+
+
+def _statements(loop: Loop) -> dict[str, None]:
+    """Names of the statements inside, in order."""
+    return {node.name: None for node in walk((loop,)) if isinstance(node, Statement)}

@@ -1,0 +1,98 @@
+"""`QorEstimate`: what a design costs, whoever says so."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from qor_gnn.area.terms import Sums
+from qor_gnn.dataflow.region import RegionTime
+from qor_gnn.design.region import Trips
+from qor_gnn.schedule.reasons import Limit, Step
+
+Provenance = Literal["model", "gnn", "csynth", "cosim", "rtl-sim", "post-synth", "post-route"]
+
+
+@dataclass(frozen=True, slots=True)
+class Cycles:
+    """A latency in cycles: over all executions, and as the tool reports it from trip counts.
+
+    ``minimum`` and ``maximum`` take every loop at its least and its most iterations.
+    """
+
+    average: float
+    minimum: int
+    maximum: int
+
+
+@dataclass(frozen=True, slots=True)
+class LoopEstimate:
+    """One loop, or nest flattened into one.
+
+    Attributes:
+        function: the function that it is in.
+        loops: names of the loops, outermost first; several where they were flattened.
+        kind: ``pipeline``, ``sequential`` or ``nest`` (a sequential loop with regions inside).
+        level: how many regions are around it.
+        copies: how often it is there: copies of an unrolled loop around it.
+        trips: iterations each time that it is entered, of the unrolled loop.
+        unroll: copies of the innermost loop's body.
+        asked: the interval that was asked for; None where it is not pipelined.
+        ii: the interval; of a sequential loop the iteration latency.
+        depth: the iteration latency, as the tool reports it.
+        latency: cycles each time that it is entered.
+        limits: what bounds the interval from below, the strongest first.
+        path: the critical path of an iteration.
+        units: that it needs of each core by itself; a design shares them between its loops.
+        dsp: of these units and of its addresses; 0 of a nest, whose loops have them.
+        statements: names of the statements inside.
+    """
+
+    function: str
+    loops: tuple[str, ...]
+    kind: Literal["pipeline", "sequential", "nest"]
+    level: int
+    copies: int
+    trips: Trips
+    unroll: int
+    asked: int | None
+    ii: float
+    depth: float
+    latency: Cycles
+    limits: tuple[Limit, ...]
+    path: tuple[Step, ...]
+    units: tuple[tuple[str, int], ...]
+    dsp: int
+    statements: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class QorEstimate:
+    """What a design costs, and where the numbers came from.
+
+    ``None`` is what was not estimated. Memories are counted in BRAM18. ``period_ns`` is the least
+    period that the schedule keeps: above ``clock_ns`` where an operator does not fit into that; of the
+    open backend what is expected after routing, above or below.
+    ``sums`` is what LUT and FF were summed from, memories included, for predictors that fit them
+    anew. ``region`` is the dataflow region, if it is one.
+    ``directives`` has what the tool makes of each directive that it does not do as it is written, where
+    that was asked for.
+    """
+
+    kernel: str
+    latency: Cycles
+    loops: tuple[LoopEstimate, ...]
+    units: tuple[tuple[str, int], ...]
+    dsp: int
+    provenance: Provenance
+    tool: str
+    device: str
+    clock_ns: float
+    lut: int | None = None
+    ff: int | None = None
+    bram18: int | None = None
+    uram: int | None = None
+    period_ns: float | None = None
+    sums: Sums | None = field(default=None, compare=False, repr=False)
+    region: RegionTime | None = None
+    directives: tuple[str, ...] = field(default=(), compare=False)

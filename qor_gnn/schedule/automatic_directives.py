@@ -1,0 +1,78 @@
+"""What a tool does to the loops of a design by itself, before anything is scheduled.
+
+Read from the labels of Vitis 2025.1 on xcu200, see docs/qor-u200.md: short innermost loops that
+nobody gave an unroll factor are unrolled into their parent; what is below an explicit pipeline is
+unrolled, whatever was asked of it; a pipeline above a loop of variable trip count fails, and
+nothing below it is pipelined any more; arrays are partitioned as far as the pipelines want ports.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from qor_gnn.design.region import Function, Guard, Kernel, Loop, Node, Statement, loops_in
+from qor_gnn.memory.automatic_partition import partitioned
+from qor_gnn.memory.automatic_pipelines import fails, innermost
+from qor_gnn.tools.personality import Personality
+
+
+def automatic(kernel: Kernel, tool: Personality, kept: frozenset[str] = frozenset()) -> Kernel:
+    """The design as the tool sees it once it has transformed loops and split arrays.
+
+    Args:
+        kernel: with the directives that somebody wrote.
+        tool: whose options say what it does by itself; without any the design stays as it is.
+        kept: loops whose unroll factor somebody wrote, a factor of 1 included.
+    """
+    found = kernel
+    if tool.options.auto_partition:
+        found, _ = partitioned(found, kept)
+    if tool.options.auto_unroll:
+        functions = tuple(
+            Function(f.name, _transformed(f.body, kept), f.symbols) for f in found.functions
+        )
+        found = replace(found, functions=functions)
+    return found
+
+
+def _transformed(nodes: tuple[Node, ...], kept: frozenset[str]) -> tuple[Node, ...]:
+    found: list[Node] = []
+    for node in nodes:
+        match node:
+            case Loop() if fails(node):
+                found.append(replace(node, ii=None, automatic=False, body=_unpiped(node.body)))
+            case Loop() if loops_in(node.body) and innermost(node, kept):
+                found.append(replace(node, body=_dissolved(node.body)))
+            case Loop() | Guard():
+                found.append(replace(node, body=_transformed(node.body, kept)))
+            case Statement():
+                found.append(node)
+    return tuple(found)
+
+
+def _dissolved(nodes: tuple[Node, ...]) -> tuple[Node, ...]:
+    """All loops unrolled completely."""
+    found: list[Node] = []
+    for node in nodes:
+        match node:
+            case Loop():
+                found.append(replace(node, ii=None, unroll=0, body=_dissolved(node.body)))
+            case Guard():
+                found.append(replace(node, body=_dissolved(node.body)))
+            case Statement():
+                found.append(node)
+    return tuple(found)
+
+
+def _unpiped(nodes: tuple[Node, ...]) -> tuple[Node, ...]:
+    """No loop is pipelined, not even by the tool."""
+    found: list[Node] = []
+    for node in nodes:
+        match node:
+            case Loop():
+                found.append(replace(node, ii=None, automatic=False, body=_unpiped(node.body)))
+            case Guard():
+                found.append(replace(node, body=_unpiped(node.body)))
+            case Statement():
+                found.append(node)
+    return tuple(found)

@@ -1,0 +1,371 @@
+"""From scheduled bodies to the latency of a function: regions one after the other.
+
+Time is counted in states of the function's state machine. After a sequential loop the current
+state is its final check, which the next region shares; after a call it is a free one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from dsl.affine import Affine
+from qor_gnn.body.body import Body
+from qor_gnn.design.region import Function, Loop, trips_of
+from qor_gnn.schedule.bank_switches import epilogue_switches, switched_schedule
+from qor_gnn.schedule.interval import Cycle, limits
+from qor_gnn.schedule.list_schedule import schedule
+from qor_gnn.schedule.loops import (
+    Placed,
+    Scope,
+    flattened_body,
+    has_pipeline,
+    inlined,
+    innermost,
+    innermost_body,
+    is_straight,
+    nest_of,
+    placed_copies,
+    running,
+    sole_loop,
+    straight_block,
+)
+from qor_gnn.schedule.pipeline import Pipeline, pipelined
+from qor_gnn.schedule.prologue import (
+    above_stores,
+    also_inside,
+    fed_by,
+    loads_before,
+    released,
+    states_before,
+    states_behind,
+    stores_behind,
+    takes_from,
+)
+from qor_gnn.schedule.reasons import PortLimit
+from qor_gnn.schedule.recurrences import recurrences_of
+from qor_gnn.schedule.regions import Region, side_by_side
+from qor_gnn.tools.personality import Rules
+
+Ended = Literal["start", "loop", "call", "stored"]
+
+
+@dataclass(slots=True)
+class _Flow:
+    """A sequence of regions so far: the current state, how the last one ended, what it stored."""
+
+    at: float = 0
+    ended: Ended = "start"
+    stored: list[int] = field(default_factory=list)
+    regions: list[Region] = field(default_factory=list)
+    calls: list[Region] = field(default_factory=list)  # that run at the same time, the last ones
+    called_at: float = 0
+    block: Body | None = None  # in front of the next region
+    top: bool = False
+
+
+def function_latency(scope: Scope, function: Function) -> tuple[float, list[Region]]:
+    """States of a function from its call to its return, and its regions."""
+    flow = _sequence(scope, [(n, {}) for n in function.body], 1, top=True)
+    only = flow.regions[0] if len(flow.regions) == 1 else None
+    if only is not None and only.pipeline is not None and flow.ended == "call":
+        return flow.at - (0 if only.prologue else 1), flow.regions
+    return flow.at + (0 if flow.ended == "call" else 1), flow.regions
+
+
+def _sequence(scope: Scope, nodes: Sequence[Placed], copies: int, top: bool = False) -> _Flow:
+    """Regions and blocks one after the other.
+
+    Args:
+        scope: the design.
+        nodes: what runs.
+        copies: by how much the loop around is unrolled.
+        top: they are a function's body.
+    """
+    flow = _Flow(top=top)
+    pending: list[Placed] = []
+    items = inlined(list(nodes))
+    for position, (node, env) in enumerate(items):
+        if is_straight(scope, node):
+            pending.append((node, env))
+            continue
+        assert isinstance(node, Loop)
+        flow.block = straight_block(scope, pending) if pending else None
+        before = _before(flow)
+        pending = []
+        last = position == len(items) - 1
+        _loop(scope, flow, node, env, before, _Context(copies, top, last))
+    if pending:
+        body = straight_block(scope, pending)
+        times = schedule(body)
+        last_block = Region("block", (), 1, times.states, times.states, 0, body, times)
+        last_block.start = flow.at
+        flow.regions.append(last_block)
+        flow.at += times.states
+        flow.ended = "call"
+    return flow
+
+
+@dataclass(frozen=True, slots=True)
+class _Context:
+    copies: int
+    top: bool
+    last: bool
+
+
+def _before(flow: _Flow) -> int | None:
+    """States of a block in front of a loop: its last state is the loop's first."""
+    body = flow.block
+    if body is None:
+        return None
+    times = schedule(body)
+    states = released(body, times)
+    block = Region("block", (), 1, times.states, states, 0, body, times)
+    block.start = flow.at
+    flow.regions.append(block)
+    if states or not body.personality.rules.readers_together:
+        flow.calls = []
+    return states
+
+
+def _loop(
+    scope: Scope,
+    flow: _Flow,
+    loop: Loop,
+    env: dict[str, Affine],
+    before: int | None,
+    context: _Context,
+) -> None:
+    chain = pipelined_chain(scope, loop)
+    body = flattened_body(scope, chain, env) if chain else None
+    if body is not None:
+        _pipeline(scope, flow, chain, body, env, before, context)
+    elif innermost(loop):
+        _sequential(scope, flow, loop, env, before, context)
+    else:
+        _nest(scope, flow, loop, env, before)
+
+
+# -------------------------------------------------------------------------------------- pipelines
+
+
+def pipelined_chain(scope: Scope, loop: Loop) -> tuple[Loop, ...]:
+    """The perfect nest from ``loop`` to a pipelined loop; () where there is none."""
+    chain = [loop]
+    while scope.pipeline_ii(chain[-1]) is None:
+        inner = sole_loop(chain[-1], scope.personality.rules.flatten_imperfect)
+        if (
+            inner is None
+            or inner.constant_trips is None
+            or chain[-1].factor != 1
+            or inner.flatten is False
+            or inner.iv in scope.apart
+        ):
+            return ()
+        if inner.unroll == 0 and scope.pipeline_ii(inner) is None:
+            return ()
+        chain.append(inner)
+    return tuple(chain)
+
+
+def _pipeline(
+    scope: Scope,
+    flow: _Flow,
+    chain: tuple[Loop, ...],
+    body: Body,
+    env: dict[str, Affine],
+    before: int | None,
+    context: _Context,
+) -> None:
+    rules = scope.personality.rules
+    inner = chain[-1]
+    counts = [scope.iterations(loop) for loop in chain]
+    nest = nest_of(scope, chain, env)
+    asked = scope.pipeline_ii(inner)
+    assert asked is not None
+    body, recurrences = recurrences_of(scope, (chain, env), body, nest, asked)
+    if rules.longest_interval:
+        first = limits(body, recurrences, asked)[0]
+        if first.interval > rules.longest_interval:
+            ports = isinstance(first, PortLimit) and len(chain) > 1
+            (scope.apart if ports else scope.unpipelined).add(inner.iv)
+            if len(chain) > 1 and not ports:
+                scope.serial.add(inner.iv)
+            _loop(scope, flow, chain[0], env, before, context)
+            return
+    found = _scheduled(scope, inner, body, recurrences, asked)
+    if found.depth <= found.interval + 1:  # nothing overlaps
+        counts[-1] = _until_exit(scope, inner)
+    iterations = 1.0
+    for n in counts:
+        iterations *= n
+    states = max(0.0, iterations - 1) * found.interval + max(1, found.depth - 1)
+    prologue = states_before(body)
+    if before is not None:
+        prologue = max(before, prologue)
+    elif prologue and also_inside(body):
+        prologue += 1
+    if before is None and _failed_flattening(chain, body, context):
+        prologue += 1
+    if flow.ended in ("call", "stored") and above_stores(body, flow.stored):
+        behind = _last_pipelines(flow)
+        if not (rules.rows_wait and takes_from(flow.block, behind)):
+            prologue = _behind_call(flow.block, behind[0] if behind else None, body, rules)
+    region = Region("pipeline", chain, iterations, found.depth, states + rules.call, prologue)
+    region.body, region.times, region.pipeline = body, found.times, found
+    if rules.rows_wait:
+        region.latency += max(0, stores_behind(body) - 1)
+    _call(scope, flow, region)
+    flow.stored += body.epilogue
+    flow.ended = "stored" if body.epilogue else "call"
+
+
+def _last_pipelines(flow: _Flow) -> list[Body]:
+    """The last pipeline of a sequence first, and those that run beside it."""
+    found = [r for r in reversed(flow.regions) if r.pipeline is not None]
+    return [r.body for r in found if r.start == found[0].start and r.body is not None]
+
+
+def _behind_call(block: Body | None, last: Body | None, body: Body, rules: Rules) -> int:
+    """States between a call and the next one, whose loads may be done before its stores."""
+    if last is None:
+        return 0
+    waits = states_behind(block, last) if block else 0
+    if not rules.rows_wait:
+        return waits
+    loads = loads_before(body)
+    return max(waits, loads if fed_by(body, last) else loads - rules.load)
+
+
+def _scheduled(
+    scope: Scope, loop: Loop, body: Body, recurrences: list[Cycle], asked: int
+) -> Pipeline:
+    """The scheduled pipeline. Copies of a body that differ in nothing but banks are one to it."""
+    carried = tuple((c.path, c.delay, c.distance, c.through) for c in recurrences)
+    constraints = (tuple(body.nodes), tuple(map(tuple, body.preds)), tuple(body.ports.items()))
+    key = (id(loop), asked, constraints, carried)
+    known = scope.pipelines.get(key)
+    if known is None:
+        known = scope.pipelines[key] = pipelined(body, recurrences, asked)
+        return known
+    return replace(known, body=body)
+
+
+def _call(scope: Scope, flow: _Flow, region: Region) -> None:
+    """Calls that share no memory run at the same time, and take as long as the longest."""
+    rules = scope.personality.rules
+    free = rules.concurrent_nests or not region.prologue
+    follows = bool(flow.calls) and flow.ended in ("call", "stored") and free
+    region.beside = follows and (
+        side_by_side(scope.addresses.memories, region, flow.calls)
+        if rules.readers_together and not flow.top
+        else all(not region.memories & other.memories for other in flow.calls)
+    )
+    if not region.beside:
+        flow.calls = []
+        flow.called_at = flow.at
+    region.start = flow.called_at + region.prologue
+    flow.calls.append(region)
+    flow.regions.append(region)
+    flow.at = max(flow.at, flow.called_at + region.prologue + region.latency)
+
+
+def _failed_flattening(chain: tuple[Loop, ...], body: Body, context: _Context) -> bool:
+    """A loop that could be flattened but for the accumulators in memory that it keeps."""
+    inner = chain[-1]
+    if len(chain) != 1 or inner.factor != 1 or inner.flatten is False:
+        return False
+    if context.top or context.copies != 1 or not body.epilogue:
+        return False
+    return all(body.addresses.memory(a).banks == 1 for a in body.epilogue)
+
+
+# ------------------------------------------------------------------------------- sequential loops
+
+
+def _sequential(
+    scope: Scope,
+    flow: _Flow,
+    loop: Loop,
+    env: dict[str, Affine],
+    before: int | None,
+    context: _Context,
+) -> None:
+    body = innermost_body(scope, loop, env)
+    times = switched_schedule(body)
+    iterations = _until_exit(scope, loop)
+    prologue = max(before or 0, states_before(body))
+    states = iterations * times.states
+    region = Region("sequential", (loop,), iterations, times.states, states + 1, prologue)
+    region.body, region.times = body, times
+    region.outlined = loop.iv in scope.unpipelined
+    if scope.personality.rules.readers_together:
+        _call(scope, flow, region)
+        flow.stored += body.epilogue
+        flow.ended = "call"
+        return
+    region.start = flow.at + prologue
+    flow.regions.append(region)
+    flow.at += 1 + prologue + states
+    flow.stored += body.epilogue
+    flow.ended = "loop"
+    if context.last:
+        flow.at += epilogue_switches(body)
+
+
+def _until_exit(scope: Scope, loop: Loop) -> float:
+    """Iterations of a loop that run one after the other: where somebody asked for a pipeline, the
+    last one ends with the copy that the loop ends with.
+    """
+    return scope.iterations(loop) if loop.ii is None else trips_of(loop, scope.mode) / loop.factor
+
+
+def _nest(
+    scope: Scope, flow: _Flow, loop: Loop, env: dict[str, Affine], before: int | None
+) -> None:
+    """A sequential loop with regions inside; with a pipeline inside, outer loops flatten."""
+    chain, around = [loop], env
+    while (inner := _flattens_into(scope, chain[-1])) is not None:
+        if inner.constant_trips is None and _flattens_inwards(scope, inner, around):
+            break
+        around = {**around, chain[-1].iv: running(chain[-1], 1)}
+        chain.append(inner)
+    last = chain[-1]
+    nodes = [(n, copy) for copy in placed_copies(last, around) for n in last.body]
+    inside = _sequence(scope, nodes, last.factor)
+    depth = inside.at + (0 if inside.ended == "call" else 1)
+    iterations = 1.0
+    for each in chain:
+        iterations *= scope.iterations(each)
+    prologue = before or 0
+    region = Region("nest", tuple(chain), iterations, depth, 1 + iterations * depth, prologue)
+    region.children = inside.regions
+    if scope.personality.rules.concurrent_nests:
+        region.latency += 1
+        _call(scope, flow, region)
+        flow.ended = "call"
+        return
+    region.start = flow.at + prologue
+    flow.regions.append(region)
+    flow.at += prologue + 1 + iterations * depth
+    flow.ended = "loop"
+
+
+def _flattens_inwards(scope: Scope, loop: Loop, env: dict[str, Affine]) -> bool:
+    """It makes one pipeline with the loops inside: the outermost loop of a nest may vary."""
+    chain = pipelined_chain(scope, loop)
+    return len(chain) > 1 and flattened_body(scope, chain, env) is not None
+
+
+def _flattens_into(scope: Scope, loop: Loop) -> Loop | None:
+    """The sequential loop inside that this one makes one loop with, above a pipeline.
+
+    A pipeline by itself is none, whatever loops are inside: it unrolls them.
+    """
+    inner = sole_loop(loop)
+    if inner is None or innermost(inner) or not has_pipeline(scope, loop):
+        return None
+    if scope.pipeline_ii(inner) is not None:
+        return None
+    return inner if loop.factor == 1 and inner.flatten is not False else None

@@ -1,0 +1,275 @@
+"""The initiation interval of a pipelined body: the least that ports and recurrences allow."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from qor_gnn.body.body import Body
+from qor_gnn.body.graph import LOAD, STORE, Graph, When
+from qor_gnn.body.longest_paths import conditional_paths, loads_of, longest_path, register_paths
+from qor_gnn.schedule.carried import Nest, carried_distance, dissolved
+from qor_gnn.schedule.joint_cycles import Turn, joint_cycles
+from qor_gnn.schedule.reasons import Limit, PortLimit, Recurrence, Requested
+from qor_gnn.schedule.row_cycles import row_cycles
+
+_SHOWN = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Cycle:
+    """A recurrence in terms of operations: ``source`` of one iteration feeds ``sink`` of the
+    iteration ``distance`` later. ``states`` must pass from the start of the first operation of
+    ``path`` to the start of its successor, the sink's user. ``told`` is what is said of it where its
+    operations are not those of one body (`qor_gnn.schedule.value_cycles`).
+    """
+
+    address: int
+    path: tuple[int, ...]
+    delay: int
+    distance: int
+    through: str
+    told: Recurrence | None = None
+
+    @property
+    def interval(self) -> int:
+        """The least interval that it allows."""
+        return -(-self.delay // self.distance)
+
+
+def limits(body: Body, recurrences: Sequence[Cycle], asked: int) -> tuple[Limit, ...]:
+    """What bounds the interval from below, the strongest first.
+
+    Args:
+        body: of the loop or flattened nest.
+        recurrences: its `cycles`.
+        asked: the interval that the user asked for.
+    """
+    found: list[Limit] = [Requested(asked)]
+    port = port_limit(body)
+    if port is not None:
+        found.append(port)
+    found += [describe(body, c) for c in recurrences]
+    return tuple(sorted(found, key=lambda limit: -limit.interval))
+
+
+def port_limit(body: Body) -> PortLimit | None:
+    """The busiest bank, if its ports limit the interval at all."""
+    uses: dict[int, int] = {}
+    capacity: dict[int, int] = {}
+    for taken in body.ports.values():
+        for resource, limit in taken:
+            uses[resource] = uses.get(resource, 0) + 1
+            capacity[resource] = limit
+    if all(n <= capacity[r] for r, n in uses.items()):
+        return None
+    worst = max(uses, key=lambda r: (-(-uses[r] // capacity[r]), -r))
+    graph, table = body.graph, body.addresses
+    users = [n for n, taken in body.ports.items() if any(r == worst for r, _ in taken)]
+    memory, port, where = body.port_keys[worst]
+    split = table.memories[memory].banks > 1
+    statements = dict.fromkeys(graph.statement[n].name for n in users)
+    return PortLimit(
+        table.memories[memory].name,
+        where if split else (),
+        port,
+        capacity[worst],
+        uses[worst],
+        tuple(table.text(graph.address[n]) for n in users[:_SHOWN]),
+        tuple(statements),
+        -(-uses[worst] // capacity[worst]),
+    )
+
+
+def cycles(body: Body, nest: Nest) -> list[Cycle]:
+    """Every recurrence: through registers, and through memory.
+
+    Args:
+        body: of the loop or flattened nest.
+        nest: its loops.
+    """
+    found = []
+    turns: list[Turn] = []
+    closing = body.personality.rules.closing
+    for address, states, path in (*register_paths(body), *conditional_paths(body)):
+        delay = max(1, states - closing) if len(path) == 1 else states + _turning(body, path)
+        found.append(Cycle(address, tuple(path), delay, 1, "register"))
+    for address, value in body.registers.items():
+        if value >= 0:
+            turns += [Turn(value, load, -closing, 1) for load in loads_of(body, address)]
+    found += _memory_cycles(body, nest, turns)
+    for row in row_cycles(body, nest):
+        delay = row.states + _around_memory(body, row.source, row.stored, row.distance)
+        found.append(Cycle(row.source, row.path, delay, row.distance, "memory"))
+    for joint in joint_cycles(body, turns, max((c.interval for c in found), default=1)):
+        address = body.graph.address[joint.load]
+        found.append(Cycle(address, joint.path, joint.delay, joint.distance, "memory"))
+    return found
+
+
+def _turning(body: Body, path: Sequence[int]) -> int:
+    """The state in which a recurrence of shortened products closes."""
+    saved = body.personality.rules.product_saved
+    return 1 if saved and any(body.graph.kind[n] == "mul" for n in path) else 0
+
+
+def _memory_cycles(body: Body, nest: Nest, turns: list[Turn]) -> list[Cycle]:
+    """Recurrences through one store each; all ways from a store to a later load go to ``turns``."""
+    graph, table = body.graph, body.addresses
+    found = []
+    # An element is loaded several times where a store in between may be to it.
+    loads: dict[int, list[tuple[int, int]]] = {}
+    for load in body.nodes:
+        if graph.kind[load] == LOAD:
+            address = graph.address[load]
+            loads.setdefault(table.shape(address).memory, []).append((address, load))
+    stores = [(a, graph.stores[a]) for a in body.store_value]
+    # What is stored at the end of an inner loop is loaded by no later iteration of it.
+    stores += [(a, c.value) for a, c in graph.conditional.items() if c.when != "last"]
+    stores += [(graph.address[n], graph.deps[n][0]) for n in graph.early_stores if graph.deps[n]]
+    for address, value in stores:
+        if value < 0 or body.kept_out[value]:
+            continue
+        memory = table.shape(address).memory
+        sources = loads.get(memory, [])
+        if table.memories[memory].in_order:  # ports limit it anyway
+            sources = [(a, load) for a, load in sources if a == address]
+        for source, load in sources:
+            distance = carried_distance(table, address, source, nest, _when(body, address))
+            if distance is None:
+                continue
+            around = _around_memory(body, source, address, distance)
+            turns.append(Turn(value, load, around, distance))
+            path = _path(body, load, value)
+            if path is None:
+                continue
+            states = sum(o.distance for n in path if (o := graph.operator[n]) is not None)
+            found.append(Cycle(source, tuple(path), states + around, distance, "memory"))
+    if graph.order:
+        found += _ordered_cycles(body, loads, nest)
+    return found
+
+
+def _ordered_cycles(
+    body: Body, loads: Mapping[int, list[tuple[int, int]]], nest: Nest
+) -> Iterator[Cycle]:
+    """Recurrences through several accesses of an iteration that may be of one element: each waits
+    for the one before, as the copies of an unrolled loop do that updates an array in place.
+    """
+    graph, table, rules = body.graph, body.addresses, body.personality.rules
+    last = {a: c.when == "last" for a, c in graph.conditional.items()}
+    stores = [(a, n) for a, n in body.store_value.items()]
+    stores += [(a, n) for a, n in body.conditional.items() if not last[a]]
+    stores += [(graph.address[n], n) for n in graph.early_stores if not body.kept_out[n]]
+    for memory, sources in loads.items():
+        if table.memories[memory].in_order:
+            continue  # ports limit it anyway
+        for source, load in sources:
+            ways = None
+            for address, store in stores:
+                distance = carried_distance(table, address, source, nest)
+                if distance is None:
+                    continue
+                ways = _Ways(body, load) if ways is None else ways
+                path = ways.path(store)
+                if path is None or not any(graph.kind[n] == STORE for n in path[:-1]):
+                    continue  # a chain of values alone: it has been seen
+                delay = ways.states[store] + rules.memory_cycle - rules.load
+                if any(table.blurs(terms) for terms in table.shape(address).terms):
+                    delay += rules.store
+                shown = tuple(n for n in path if graph.operator[n] is not None)
+                yield Cycle(source, shown, max(1, delay), distance, "memory")
+
+
+class _Ways:
+    """The longest ways in states from the start of an operation to that of others."""
+
+    def __init__(self, body: Body, start: int) -> None:
+        self.states = {start: 0}
+        self._before: dict[int, int] = {}
+        open_ = [start]
+        seen = {start}
+        while open_:  # numbers go with the order of operations
+            n = heapq.heappop(open_)
+            for after, states in body.succs[n]:
+                if self.states[n] + states > self.states.get(after, -1):
+                    self.states[after] = self.states[n] + states
+                    self._before[after] = n
+                if after not in seen:
+                    seen.add(after)
+                    heapq.heappush(open_, after)
+
+    def path(self, end: int) -> list[int] | None:
+        """The operations behind the start up to ``end``; None where no way leads there."""
+        if end not in self._before:
+            return None
+        path = []
+        while end in self._before:
+            path.append(end)
+            end = self._before[end]
+        return path[::-1]
+
+
+def _around_memory(body: Body, address: int, stored: int, distance: int) -> int:
+    """States of a recurrence through memory besides its operators.
+
+    What the next iteration of a loop of its own loads is kept in a register, where it is all that is
+    loaded of the array.
+    """
+    rules, table = body.personality.rules, body.addresses
+    element = rules.element_cycle
+    inner = body.variables[1:][-1:]  # of a flattened nest
+    moved = table.shape(address).variables
+    if element is not None and stored == address and inner and inner[0] not in moved:
+        return element
+    if element is not None and dissolved(
+        table, stored, body.variables, _when(body, stored) == "guarded"
+    ):
+        return element
+    uniform = table.shape_of[stored] == table.shape_of[address] and distance == 1
+    if element is not None and not inner and uniform and only_load(body.graph, address):
+        return element
+    saved = rules.load - rules.load_register if table.memory(address).in_registers else 0
+    return max(1, rules.memory_cycle - saved)
+
+
+def _when(body: Body, address: int) -> When:
+    """The iterations in which it is stored."""
+    found = body.graph.conditional.get(address)
+    return "always" if found is None else found.when
+
+
+def only_load(graph: Graph, address: int) -> bool:
+    """Nothing else of the array is loaded."""
+    table = graph.addresses
+    memory = table.shape(address).memory
+    return all(a == address or table.shape(a).memory != memory for a in graph.loads)
+
+
+def _path(body: Body, load: int, value: int) -> list[int] | None:
+    """The operations from a load to a stored value; [] where the load itself is stored."""
+    if load == value:
+        return []
+    # What runs in the first iteration of an inner loop has nothing from the one before.
+    return longest_path(body.graph, load, value, body.graph.at_first) or None
+
+
+def describe(body: Body, cycle: Cycle) -> Recurrence:
+    """The recurrence in the user's words."""
+    if cycle.told is not None:
+        return cycle.told
+    graph, table = body.graph, body.addresses
+    names = dict.fromkeys(graph.statement[n].name for n in cycle.path)
+    if not names and cycle.address in graph.stored_by:
+        names = {graph.stored_by[cycle.address].name: None}
+    return Recurrence(
+        table.memory(cycle.address).name,
+        table.text(cycle.address),
+        tuple(names),
+        tuple(graph.kind[n] for n in cycle.path),
+        cycle.delay,
+        cycle.distance,
+        cycle.through,
+        cycle.interval,
+    )

@@ -1,0 +1,145 @@
+"""Recurrences through several stores: the critical cycle of the dependence graph of a pipeline.
+
+``a[i] = b[i - 1] * x; b[i] = a[i - 1] + y``: neither value depends on itself through one store, and
+yet two iterations take a product, a sum and two turns through memory. The interval is at least the
+delay of any cycle over its distance in iterations (Rau, Iterative modulo scheduling, 1994); cycles
+through one store are found one by one (`qor_gnn.schedule.interval`), those here are more than that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from qor_gnn.body.body import Body
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A value of one iteration that a load of a later one gives: ``delay`` states besides operators,
+    ``distance`` iterations.
+    """
+
+    value: int
+    load: int
+    delay: int
+    distance: int
+
+
+@dataclass(frozen=True, slots=True)
+class Joint:
+    """A cycle: the operators on it in order, its states and its iterations."""
+
+    load: int
+    path: tuple[int, ...]
+    delay: int
+    distance: int
+
+    @property
+    def interval(self) -> int:
+        """The least interval that it allows."""
+        return -(-self.delay // self.distance)
+
+
+def joint_cycles(body: Body, turns: Sequence[Turn], interval: int) -> list[Joint]:
+    """Cycles that ask for more than an interval, each for more than the one before; mostly none.
+
+    Args:
+        body: of the pipeline.
+        turns: all ways from one iteration into a later one.
+        interval: that cycles through one turn allow.
+    """
+    if len({turn.value for turn in turns}) < 2:
+        return []
+    search = _Search(body, turns)
+    found: list[Joint] = []
+    while (cycle := search.slower_than(interval)) is not None:
+        assert cycle.interval > interval, "it was found because the interval is too short"
+        found.append(cycle)
+        interval = cycle.interval
+    return found
+
+
+@dataclass(slots=True)
+class _Search:
+    """Longest paths over a body's operators and turns (Bellman and Ford)."""
+
+    body: Body
+    turns: Sequence[Turn]
+    order: list[int] = field(init=False)
+    inputs: dict[int, list[int]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """What a loaded value reaches, in order, each with those of its operands that are."""
+        graph = self.body.graph
+        users = graph.users()
+        reached = {turn.load for turn in self.turns}
+        open_ = list(reached)
+        while open_:
+            for user in users[open_.pop()]:
+                inside = graph.operator[user] is not None and user not in graph.at_first
+                if inside and user not in reached:
+                    reached.add(user)
+                    open_.append(user)
+        loads = {turn.load for turn in self.turns}
+        self.order = sorted(reached - loads)
+        self.inputs = {n: [d for d in graph.deps[n] if d in reached] for n in self.order}
+
+    def slower_than(self, interval: int) -> Joint | None:
+        """A cycle that an interval is too short for; None where there is none."""
+        states = {turn.load: 0 for turn in self.turns}
+        before: dict[int, int] = {}  # operator -> the operand that is there last
+        by: dict[int, Turn] = {}  # load -> the turn that gives its value last
+        for _ in range(len(states) + 1):
+            self._pass(states, before)
+            late: int | None = None
+            for turn in self.turns:
+                if turn.value not in states:
+                    continue
+                there = states[turn.value] + turn.delay - interval * turn.distance
+                if there > states[turn.load]:
+                    states[turn.load], by[turn.load], late = there, turn, turn.load
+            if late is None:
+                return None
+        assert late is not None, "there is at least one turn"
+        return self._cycle(late, before, by)
+
+    def _pass(self, states: dict[int, int], before: dict[int, int]) -> None:
+        operators = self.body.graph.operator
+        for n in self.order:
+            best = -1
+            for d in self.inputs[n]:
+                if d in states and (best < 0 or states[d] > states[best]):
+                    best = d
+            if best < 0:
+                continue
+            operator = operators[n]
+            assert operator is not None
+            there = states[best] + operator.distance
+            if there > states.get(n, -1):  # only what is later makes a cycle that is too slow
+                states[n], before[n] = there, best
+
+    def _cycle(self, at: int, before: dict[int, int], by: dict[int, Turn]) -> Joint:
+        """The cycle that a load which comes later and later is on, or behind."""
+        for _ in by:  # walk back until it is certain to be on it
+            at, _path = self._back(before, by[at])
+        start, path, delay, distance = at, list[int](), 0, 0
+        while True:
+            turn = by[at]
+            at, operators = self._back(before, turn)
+            path = [*operators, *path]
+            delay += turn.delay
+            distance += turn.distance
+            if at == start:
+                break
+        graph = self.body.graph
+        delay += sum(o.distance for n in path if (o := graph.operator[n]) is not None)
+        return Joint(start, tuple(path), delay, distance)
+
+    def _back(self, before: dict[int, int], turn: Turn) -> tuple[int, list[int]]:
+        """The load that a turn's value comes from, and the operators between."""
+        path, at = [], turn.value
+        while at in before:
+            path.append(at)
+            at = before[at]
+        return at, path[::-1]

@@ -1,0 +1,235 @@
+"""List scheduling of a body: by states for a sequential loop, modulo the interval for a pipeline.
+
+Cycle by cycle, the ready operation with the longest path to the end first, ties in program order;
+ports (and in pipelines units) are taken modulo the interval.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from qor_gnn.body.body import Body
+from qor_gnn.body.ports import Taken
+
+
+@dataclass(slots=True)
+class Times:
+    """When each operation of a body starts.
+
+    ``states`` is the number of states of one iteration. ``offset`` is the time in ns that has
+    passed in its state before a combinational operation starts.
+    """
+
+    start: dict[int, int]
+    states: int
+    offset: dict[int, float] = field(default_factory=dict)
+
+
+def priorities(body: Body) -> dict[int, int]:
+    """Longest path in states from the start of an operation to the end of the iteration."""
+    waiting = {n: len(body.succs[n]) for n in body.nodes}
+    ready = [n for n in body.nodes if not waiting[n]]
+    height: dict[int, int] = {}
+    while ready:
+        n = ready.pop()
+        best = body.lengths[n]
+        for after, states in body.succs[n]:
+            through = states + height[after]
+            if through > best:
+                best = through
+        height[n] = best
+        for before, _ in body.preds[n]:
+            waiting[before] -= 1
+            if not waiting[before]:
+                ready.append(before)
+    return height
+
+
+def schedule(body: Body, units: Mapping[str, int] | None = None) -> Times:
+    """Start times of a sequential body's operations, with as many units as it takes or as given."""
+    found = _ListScheduler(body, None, units).run()
+    assert found is not None, "states never run out"
+    return found
+
+
+def modulo_schedule(body: Body, interval: int, units: Mapping[str, int]) -> Times | None:
+    """Start times of a pipeline's operations; None where they do not fit the interval.
+
+    An access whose bank is not known takes ports of several banks at once: these can be free in
+    different states only.
+
+    Args:
+        body: what to schedule.
+        interval: states between iterations.
+        units: how many units of each core there are.
+    """
+    return _ListScheduler(body, interval, units).run()
+
+
+Item = tuple[int, int]
+"""An operation that could start, by its priority: the negative of its height, then its number."""
+Key = Taken | tuple[str, int]
+"""Ports, all of which are needed; or units of a core."""
+
+
+@dataclass(slots=True)
+class _Queue:
+    """Operations that wait for nothing but the same resources: where one finds them taken, so do all."""
+
+    items: list[Item] = field(default_factory=list)  # a heap
+    oldest: list[tuple[int, int]] = field(default_factory=list)  # a heap of (earliest, operation)
+
+
+@dataclass(slots=True)
+class _ListScheduler:
+    body: Body
+    interval: int | None
+    units: Mapping[str, int] | None
+    used: dict[tuple[int | str, int], int] = field(default_factory=dict)
+    start: dict[int, int] = field(default_factory=dict)
+    offset: dict[int, float] = field(default_factory=dict)
+    queues: dict[Key, _Queue] = field(default_factory=dict)
+
+    def run(self) -> Times | None:
+        body = self.body
+        height = priorities(body)
+        waiting = {n: len(body.preds[n]) for n in body.nodes}
+        earliest = dict.fromkeys(body.nodes, 0) | body.ready
+        ready = [(-height[n], n) for n in body.nodes if not waiting[n] and not earliest[n]]
+        heapq.heapify(ready)
+        later: dict[int, list[int]] = {}
+        for n, state in body.ready.items():
+            if not waiting[n]:
+                later.setdefault(state, []).append(n)
+        at, left, states = 0, len(body.nodes), 0
+        last = body.lengths
+        while left:
+            for n in later.pop(at, ()):
+                heapq.heappush(ready, (-height[n], n))
+            self._first_of_queues(ready)
+            deferred: list[Item] = []
+            shut: set[Key] = set()
+            while ready:
+                item = heapq.heappop(ready)
+                n = item[1]
+                key = self._key(n)
+                if key in shut or not self._take(n, at):
+                    if self._tried_everywhere(at, earliest[n]):
+                        return None
+                    self._defer(item, key, earliest[n], shut, deferred)
+                    continue
+                if key is not None and (queue := self.queues.get(key)) and queue.items:
+                    heapq.heappush(ready, heapq.heappop(queue.items))
+                self.start[n] = at
+                left -= 1
+                states = max(states, at + last[n])
+                for after, distance in body.succs[n]:
+                    if at + distance > earliest[after]:
+                        earliest[after] = at + distance
+                    waiting[after] -= 1
+                    if not waiting[after]:
+                        if earliest[after] <= at:
+                            heapq.heappush(ready, (-height[after], after))
+                        else:
+                            later.setdefault(earliest[after], []).append(after)
+            if self.interval is not None and any(
+                self._tried_everywhere(at, self._oldest(key)) for key in shut
+            ):
+                return None
+            ready = deferred
+            heapq.heapify(ready)
+            at += 1
+        return Times(self.start, states, self.offset)
+
+    def _tried_everywhere(self, at: int, earliest: int) -> bool:
+        """Whether an operation that does not fit now has been tried in every slot."""
+        return self.interval is not None and at - earliest >= self.interval
+
+    def _key(self, node: int) -> Key | None:
+        """The resources that an operation may have to wait for; None where there is more to it."""
+        ports = self.body.ports.get(node)
+        if ports is not None:
+            return ports
+        operator = self.body.graph.operator[node]
+        assert operator is not None
+        if self.units is None or not operator.shared or operator.delay:
+            return None
+        return operator.core, self.units.get(operator.core, 1)
+
+    def _first_of_queues(self, ready: list[Item]) -> None:
+        """In a new state the first of each queue may be lucky."""
+        for queue in self.queues.values():
+            if queue.items:
+                heapq.heappush(ready, heapq.heappop(queue.items))
+
+    def _defer(
+        self,
+        item: Item,
+        key: Key | None,
+        earliest: int,
+        shut: set[Key],
+        deferred: list[Item],
+    ) -> None:
+        """Put an operation that does not fit where it waits for the next state."""
+        if key is None:
+            deferred.append(item)
+            return
+        shut.add(key)
+        queue = self.queues.setdefault(key, _Queue())
+        heapq.heappush(queue.items, item)
+        if self.interval is not None:
+            heapq.heappush(queue.oldest, (earliest, item[1]))
+
+    def _oldest(self, key: Key) -> int:
+        """Since when the operation waits that waits longest in a queue."""
+        oldest = self.queues[key].oldest
+        while oldest and oldest[0][1] in self.start:
+            heapq.heappop(oldest)
+        return oldest[0][0]  # shut: there is one
+
+    def _take(self, node: int, at: int) -> bool:
+        """Take the resources of an operation in a state, if they are free."""
+        slot = at if self.interval is None else at % self.interval
+        ports = self.body.ports.get(node)
+        if ports is not None:
+            used = self.used
+            if len(ports) == 1:  # by far the most frequent case
+                ((resource, capacity),) = ports
+                count = used.get((resource, slot), 0)
+                if count >= capacity:
+                    return False
+                used[resource, slot] = count + 1
+                return True
+            for resource, capacity in ports:
+                if used.get((resource, slot), 0) >= capacity:
+                    return False
+            for resource, _ in ports:
+                used[resource, slot] = used.get((resource, slot), 0) + 1
+            return True
+        operator = self.body.graph.operator[node]
+        assert operator is not None
+        if not operator.shared:
+            return self._chain(node, at, operator.delay)
+        if operator.delay and not self._chain(node, at, operator.delay):
+            return False
+        if self.units is None:
+            return True
+        taken = self.used.get((operator.core, slot), 0)
+        if taken >= self.units.get(operator.core, 1):
+            return False
+        self.used[operator.core, slot] = taken + 1
+        return True
+
+    def _chain(self, node: int, at: int, delay: float) -> bool:
+        """Put a combinational operation behind those in its state, if the period allows it."""
+        before = 0.0
+        for pred, _ in self.body.preds[node]:
+            operator = self.body.graph.operator[pred]
+            if self.start.get(pred) == at and operator is not None and not operator.shared:
+                before = max(before, self.offset[pred] + operator.delay)
+        if before > 0 and before + delay > self.body.personality.usable_ns:
+            return False
+        self.offset[node] = before
+        return True

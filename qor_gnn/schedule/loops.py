@@ -1,0 +1,315 @@
+"""Loops as the tool meets them: copies of an unrolled body, nests that flatten, single bodies."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from math import ceil
+
+from dsl.affine import Affine
+from qor_gnn.body.bank_divisions import rows_divided
+from qor_gnn.body.body import Body, block, loop_body
+from qor_gnn.body.graph import STORE, Expander, Graph
+from qor_gnn.body.reassociation import Exit, hastened, reassociated
+from qor_gnn.body.register_promotion import promotable
+from qor_gnn.design.region import (
+    Guard,
+    Kernel,
+    Loop,
+    Mode,
+    Node,
+    Statement,
+    accesses_in,
+    loops_in,
+    trips_of,
+    walk,
+)
+from qor_gnn.memory.addresses import Addresses
+from qor_gnn.schedule.carried import Nest, carried_distance, starts_anywhere
+from qor_gnn.schedule.interval import only_load
+from qor_gnn.schedule.pipeline import Pipeline
+from qor_gnn.tools.personality import Personality
+
+Placed = tuple[Node, dict[str, Affine]]
+"""A node with the variables around it placed."""
+
+_COPY = "@"  # begins the name of a copy's number
+
+
+@dataclass(slots=True)
+class Scope:
+    """What the evaluation of one design shares: the tool, the memories, the address table."""
+
+    kernel: Kernel
+    personality: Personality
+    mode: Mode = "average"
+    addresses: Addresses = field(init=False)
+    numbers: dict[str, int] = field(init=False)
+    order: dict[str, int] = field(default_factory=dict)  # of counters, if that tells about banks
+    from_zero: frozenset[str] = field(init=False)  # counters of loops with constant lower bounds
+    loops: dict[str, Loop] = field(init=False)  # by variable
+    pipelines: dict[object, Pipeline] = field(default_factory=dict)  # by what they depend on
+    unpipelined: set[str] = field(default_factory=set)  # loops that the tool gave up
+    serial: set[str] = field(default_factory=set)  # of these, those that were to be flattened
+    apart: set[str] = field(default_factory=set)  # loops that it does not flatten into others
+
+    def __post_init__(self) -> None:
+        rules = self.personality.rules
+        self.numbers = {m.name: n for n, m in enumerate(self.kernel.memories)}
+        self.addresses = Addresses(self.kernel.memories, rules.banks_hide)
+        loops = [loop for f in self.kernel.functions for loop in loops_in(f.body)]
+        self.loops = {loop.iv: loop for loop in loops}
+        if rules.counters_hide:
+            self.order = {loop.iv: n for n, loop in enumerate(loops)}
+        self.from_zero = frozenset(loop.iv for loop in loops if not starts_anywhere(loop))
+        self.addresses.cancelled.update(
+            self.numbers[access.memory]
+            for function in self.kernel.functions
+            for access in accesses_in(function.body)
+            for index in access.indices
+            if not index.is_linear and index.variables() - self.from_zero
+        )
+
+    def iterations(self, loop: Loop) -> float:
+        """How often the (unrolled) body runs."""
+        trips = trips_of(loop, self.mode)
+        copies = loop.factor
+        rules = self.personality.rules
+        around = sole_loop(loop) is not None and not innermost(loop)
+        if rules.late_nests_short and around and _starts_late(loop):
+            return max(1, trips // copies)
+        if rules.whole_copies:
+            return ceil(trips / copies)
+        return trips / copies if trips % copies else trips // copies
+
+    def pipeline_ii(self, loop: Loop) -> int | None:
+        """The interval that is asked of a loop, by the user or by the tool itself."""
+        if loop.iv in self.unpipelined:
+            return None
+        if loop.ii is not None:
+            return loop.ii
+        automatic = self.personality.options.auto_pipeline
+        free = automatic and loop.automatic and loop.unroll != 0
+        return 1 if free and innermost(loop) else None
+
+
+def _starts_late(loop: Loop) -> bool:
+    """Its counter is known to begin elsewhere than at 0."""
+    return all(b.is_const for b in loop.lowers) and max(b.const for b in loop.lowers) != 0
+
+
+def nest_of(scope: Scope, chain: Sequence[Loop], env: Mapping[str, Affine]) -> Nest:
+    """The loops of a pipeline as the distances of its recurrences need them."""
+    copies = chain[-1].factor
+    trips = {loop.iv: max(1, loop.trips.maximum) for loop in chain}
+    trips[chain[-1].iv] = ceil(trips[chain[-1].iv] / copies)
+    return Nest(trips, scope.loops, env, copies)
+
+
+def innermost(loop: Loop) -> bool:
+    """No loop is left inside when those unrolled completely are gone."""
+    return all(inner.unroll == 0 for inner in loops_in(loop.body))
+
+
+def has_pipeline(scope: Scope, loop: Loop) -> bool:
+    """It is pipelined, or a loop inside is."""
+    return any(isinstance(n, Loop) and scope.pipeline_ii(n) is not None for n in walk((loop,)))
+
+
+def sole_loop(loop: Loop, imperfect: bool = False) -> Loop | None:
+    """The loop that is all of the body, or (``imperfect``) all but statements."""
+    inner = [n for n in loop.body if loops_in((n,))]
+    if len(inner) != 1 or not isinstance(inner[0], Loop):
+        return None
+    return inner[0] if imperfect or len(loop.body) == 1 else None
+
+
+def running(loop: Loop, copies: int) -> Affine:
+    """The variable of a loop that still runs, unrolled by ``copies``, in terms of its counter."""
+    scaled = Affine(((loop.iv, copies * loop.step),))
+    lowers = [b for b in loop.lowers if b.is_const]
+    return scaled + (max(b.const for b in lowers) if len(lowers) == len(loop.lowers) else 0)
+
+
+def placed_copies(loop: Loop, env: dict[str, Affine]) -> list[dict[str, Affine]]:
+    """The environments of the copies of an unrolled loop's body."""
+    copies = loop.factor
+    if loop.unroll == 0:
+        first = [b.substitute(env) for b in loop.lowers]
+        start = next((b for b in first if not b.is_const), None)
+        if start is None:
+            start = Affine((), max(b.const for b in first))
+        return [{**env, loop.iv: start + c * loop.step} for c in range(copies)]
+    base = running(loop, copies)
+    return [{**env, loop.iv: base + c * loop.step} for c in range(copies)]
+
+
+def nest_graph(scope: Scope, chain: tuple[Loop, ...], env: dict[str, Affine]) -> Graph:
+    """The operations of one iteration of a nest whose loops are each the only one in the one above.
+
+    The innermost body is unrolled as its loop asks, all inside it completely. Statements around a
+    loop run in its first or its last iteration.
+    """
+    inner = chain[-1]
+    copies = inner.factor
+    number = _COPY + inner.iv
+    once = inner.constant_trips is not None and copies >= inner.constant_trips
+    base = Affine((), running(inner, 1).const) if once else running(inner, copies)
+    own = {**env, **{loop.iv: running(loop, 1) for loop in chain[:-1]}}
+    own[inner.iv] = base + Affine(((number, inner.step),))
+    copied = frozenset({number, *(each.iv for each in loops_in(inner.body))})
+    partial = inner.trips.maximum % copies  # copies in front of the only exit
+    if partial and _starts_late(inner) and scope.personality.rules.blurred:
+        scope.addresses.blurred.add(inner.iv)
+    scope.addresses.order = {} if inner.iv in scope.unpipelined else scope.order
+    expander = Expander(
+        scope.personality, scope.addresses, scope.numbers, own, copied, scope.from_zero
+    )
+    expander.prepare(chain[0].body)
+    before, after = [], []
+    for outer, loop in pairwise(chain):
+        at = outer.body.index(loop)
+        before.append(outer.body[:at])
+        after.append(outer.body[at + 1 :])
+    expander.when = "first"
+    for nodes in before:
+        expander.run(nodes, {})
+    expander.when = "always"
+    at = 0
+    for c in range(copies):
+        at = at if c != partial else len(expander.graph.kind)
+        expander.copy = c
+        expander.run(inner.body, {number: c})
+    expander.when = "last"
+    for nodes in reversed(after):
+        expander.run(nodes, {})
+    rules = scope.personality.rules
+    if not rules.reassociate:
+        return expander.graph
+    tree = len(chain) == 1 and inner.iv not in scope.serial
+    if one_by_one(scope, inner):
+        rules = replace(rules, tree_saved=0)
+    exit_ = Exit(at, "tree" if tree else "chain") if partial else None
+    carried = _carried_loads(scope, expander.graph, inner, env) if len(chain) == 1 else ()
+    return reassociated(expander.graph, rules, exit_, carried)
+
+
+def _carried_loads(scope: Scope, graph: Graph, loop: Loop, env: Mapping[str, Affine]) -> list[int]:
+    """Loads of other elements than are stored, which the iteration before has stored."""
+    nest = nest_of(scope, (loop,), env)
+    stored: dict[int, list[int]] = {}
+    for a in graph.stores:
+        stored.setdefault(graph.addresses.shape_of[a], []).append(a)
+    return [
+        load
+        for a, load in graph.loads.items()
+        if only_load(graph, a)
+        and any(
+            s != a and carried_distance(graph.addresses, s, a, nest) == 1
+            for s in stored.get(graph.addresses.shape_of[a], ())
+        )
+    ]
+
+
+def innermost_body(scope: Scope, loop: Loop, env: dict[str, Affine]) -> Body:
+    """The body of a loop by itself."""
+    graph = nest_graph(scope, (loop,), env)
+    if one_by_one(scope, loop):
+        _in_blocks(graph)
+    return loop_body(graph, scope.personality, (loop.iv,))
+
+
+def one_by_one(scope: Scope, loop: Loop) -> bool:
+    """It is not pipelined, and its copies are blocks of code with exits between them that the tool
+    cannot compare (`Rules.blurred`).
+    """
+    return loop.iv in scope.unpipelined and loop.iv in scope.addresses.blurred
+
+
+def _in_blocks(graph: Graph) -> None:
+    """Operators of a copy start when the copy before has stored its result, or as it is stored."""
+    graph.order = [(a, b, 0 if graph.kind[a] == STORE else n) for a, b, n in graph.order]
+    stores = sorted(graph.early_stores)
+    for n, operator in enumerate(graph.operator):
+        if operator is not None and (before := bisect_left(stores, n)):
+            graph.order.append((stores[before - 1], n, 0))
+
+
+def flattened_body(scope: Scope, chain: tuple[Loop, ...], env: dict[str, Affine]) -> Body | None:
+    """The body of a nest that runs as one pipeline; None where the nest does not flatten.
+
+    Where accumulators are promoted first, it does not if the innermost loop by itself keeps some of
+    memory in registers.
+    """
+    if len(chain) > 1 and not scope.personality.rules.guards_flatten and _guarded_update(chain[-1]):
+        return None
+    graph = nest_graph(scope, chain, env)
+    if len(chain) > 1 and scope.personality.rules.promote_first:
+        kept = promotable(graph, frozenset({chain[-1].iv}))
+        if any(not graph.addresses.memory(a).in_registers for a in kept):
+            return None
+    if (
+        len(chain) > 1
+        and scope.personality.rules.rows_divided
+        and rows_divided(graph, chain[-1].iv)
+    ):
+        return None
+    variables = tuple(loop.iv for loop in chain)
+    if scope.personality.rules.product_saved:
+        graph = hastened(graph, frozenset(variables), scope.personality.rules)
+    return loop_body(graph, scope.personality, variables)
+
+
+def _guarded_update(loop: Loop) -> bool:
+    """Under a guard the loop updates an element of an array that it stays at."""
+    own = {loop.iv, *(each.iv for each in loops_in(loop.body))}
+    guarded = [n for node in walk(loop.body) if isinstance(node, Guard) for n in walk(node.body)]
+    for node in guarded:
+        if isinstance(node, Statement) and node.target.indices:
+            stays = not any(index.variables() & own for index in node.target.indices)
+            if stays and any(op.access == node.target for op in node.ops):
+                return True
+    return False
+
+
+def straight_block(scope: Scope, nodes: list[Placed]) -> Body:
+    """Operations that run once, between regions."""
+    copied = frozenset(loop.iv for node, _ in nodes for loop in loops_in((node,)))
+    env = nodes[0][1]
+    scope.addresses.order = {}
+    expander = Expander(scope.personality, scope.addresses, scope.numbers, env, copied)
+    for node, env in nodes:
+        expander.prepare((node,), env)
+        expander.run((node,), {})
+    return block(expander.graph, scope.personality)
+
+
+def inlined(nodes: list[Placed]) -> list[Placed]:
+    """Guards opened, and loops that are unrolled completely but hold other loops copied out."""
+    found: list[Placed] = []
+    for node, env in nodes:
+        match node:
+            case Guard(body=body):
+                if loops_in(body):
+                    found += inlined([(n, env) for n in body])
+                else:
+                    found.append((node, env))
+            case Loop() if node.unroll == 0 and node.ii is None and not innermost(node):
+                for around in placed_copies(node, env):
+                    found += inlined([(n, around) for n in node.body])
+            case _:
+                found.append((node, env))
+    return found
+
+
+def is_straight(scope: Scope, node: Node) -> bool:
+    """It becomes straight-line code: a statement, or loops that are unrolled completely."""
+    match node:
+        case Statement():
+            return True
+        case Guard(body=body):
+            return all(is_straight(scope, n) for n in body)
+        case Loop():
+            return node.unroll == 0 and scope.pipeline_ii(node) is None and innermost(node)

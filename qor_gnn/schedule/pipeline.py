@@ -1,0 +1,263 @@
+"""A pipelined loop or flattened nest: its interval, units and schedule."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from qor_gnn.body.body import Body
+from qor_gnn.body.graph import LOAD, STORE
+from qor_gnn.body.longest_paths import loads_of
+from qor_gnn.schedule.interval import Cycle, limits
+from qor_gnn.schedule.list_schedule import Times, modulo_schedule
+from qor_gnn.schedule.reasons import Conflict, Limit
+
+
+@dataclass(slots=True)
+class Pipeline:
+    """A scheduled pipeline.
+
+    ``depth`` is the number of states of an iteration (the tool's iteration latency is one less);
+    ``limits`` says what bounds the interval, the strongest first.
+    """
+
+    body: Body
+    interval: int
+    depth: int
+    units: dict[str, int]
+    times: Times
+    limits: tuple[Limit, ...]
+
+
+def pipelined(body: Body, recurrences: list[Cycle], asked: int) -> Pipeline:
+    """Schedule a body at the least interval that ports and recurrences allow.
+
+    Units are as many as the interval makes necessary. Where a recurrence does not close with them,
+    either its operations wait for the last of them, which makes the pipeline deeper, or there are
+    more units: the latter where the former is deeper by more than `Rules.deeper`.
+    """
+    found = limits(body, recurrences, asked)
+    interval = found[0].interval
+    while (placed := _placed(body, recurrences, interval)) is None:
+        interval += 1
+    if interval > found[0].interval:
+        found = (Conflict(_unknown_banks(body), interval), *found)
+    units, times = placed
+    return Pipeline(body, interval, times.states, units, times, found)
+
+
+def _placed(
+    body: Body, recurrences: list[Cycle], interval: int
+) -> tuple[dict[str, int], Times] | None:
+    """Units and a schedule at an interval; None where the accesses do not fit it."""
+    least = {core: -(-n // interval) for core, n in operations(body).items()}
+    if body.personality.rules.cycles_in_step:
+        for core, n in _in_step(body, recurrences).items():
+            least[core] = max(least[core], n)
+    early = _integers(body) if body.personality.rules.integers_early else {}
+    first = times = modulo_schedule(body, interval, least | early)
+    if early and first is not None and not _in_one_state(body, first):
+        early = {}
+        first = times = modulo_schedule(body, interval, least) or first
+    least |= early
+    units = least
+    if first is None or times is None:
+        return None
+    waiting: tuple[dict[str, int], Times] | None = None
+    # Copies that wait for each other never want a unit at once: what is late there is a port.
+    apart = body.in_blocks and bool(body.graph.early_stores)
+    for more in (*(() if apart else _more(recurrences, body, least)), None):
+        if closes(body, times, recurrences, interval):
+            break
+        if waiting is None:
+            late = delayed(body, times, recurrences, interval, units)
+            waiting = None if late is None else (units, late)
+        if more is not None:
+            units, times = more, modulo_schedule(body, interval, more) or times
+    else:
+        units, times = least, first  # more units are no help
+    limit = times.states * body.personality.rules.deeper
+    if waiting is not None and waiting[1].states <= limit:
+        units, times = waiting
+    return units | {core: _at_once(body, times, core, interval) for core in early}, times
+
+
+def _integers(body: Body) -> dict[str, int]:
+    """Cores of operations on integers, with a unit for each operation."""
+    operators = body.graph.operator
+    cores = {o.core for n in body.nodes if (o := operators[n]) is not None and o.integer}
+    return {core: n for core, n in operations(body).items() if core in cores}
+
+
+def _in_one_state(body: Body, times: Times) -> bool:
+    """All that an iteration loads of an array is loaded in one state."""
+    kinds, addresses = body.graph.kind, body.addresses
+    loads = [n for n in body.nodes if kinds[n] == LOAD]
+    arrays = [addresses.shape(body.graph.address[n]).memory for n in loads]
+    return len(set(zip(arrays, map(times.start.get, loads), strict=True))) == len(set(arrays))
+
+
+def _at_once(body: Body, times: Times, core: str, interval: int) -> int:
+    """The most operations of a core that start in one state of the interval."""
+    operators = body.graph.operator
+    slots = Counter(
+        times.start[n] % interval
+        for n in body.nodes
+        if (o := operators[n]) is not None and o.core == core
+    )
+    return max(slots.values())
+
+
+def _unknown_banks(body: Body) -> tuple[str, ...]:
+    """Arrays with accesses that take ports of several banks."""
+    table = body.addresses
+    found: dict[str, None] = {}
+    for n, ports in body.ports.items():
+        if len(ports) > 1:
+            found[table.memory(body.graph.address[n]).name] = None
+    return tuple(found)
+
+
+def operations(body: Body) -> Counter[str]:
+    """How many operations of each core run in an iteration."""
+    found: Counter[str] = Counter()
+    for n in body.nodes:
+        operator = body.graph.operator[n]
+        if operator is not None and operator.shared:
+            found[operator.core] += 1
+    return found
+
+
+def _in_step(body: Body, recurrences: list[Cycle]) -> Counter[str]:
+    """Operations of each core that parallel recurrences of several operators want at once.
+
+    All start together, so that their n-th operations do, or as ports feed them. What is not on the slowest chain of any of
+    them has time to wait.
+    """
+    graph = body.graph
+    stages: dict[tuple[str, int], set[int]] = {}
+    for cycle in recurrences:
+        at = 0
+        path = [n for n in cycle.path if (o := graph.operator[n]) is not None and o.shared]
+        for n in path if cycle.through == "register" and len(path) > 1 else ():
+            operator = graph.operator[n]
+            assert operator is not None
+            stages.setdefault((operator.core, at), set()).add(n)
+            at += operator.distance
+    found: Counter[str] = Counter()
+    states = _loaded_in(body) if stages else 1
+    for (core, _), nodes in stages.items():
+        found[core] = max(found[core], -(-len(nodes) // states))
+    return found
+
+
+def _loaded_in(body: Body) -> int:
+    """States in which an iteration loads what it does, as ports allow."""
+    uses: Counter[int] = Counter()
+    capacity: dict[int, int] = {}
+    for n, taken in body.ports.items():
+        for resource, limit in taken if body.graph.kind[n] == LOAD else ():
+            uses[resource] += 1
+            capacity[resource] = limit
+    return max((-(-n // capacity[r]) for r, n in uses.items()), default=1)
+
+
+def _more(
+    recurrences: list[Cycle], body: Body, least: Mapping[str, int]
+) -> Iterator[dict[str, int]]:
+    """Larger allocations, the cores on recurrences first."""
+    first: dict[str, None] = {}
+    for cycle in recurrences:
+        for n in cycle.path:
+            operator = body.graph.operator[n]
+            if operator is not None and operator.shared:
+                first[operator.core] = None
+    cores = [*first, *(c for c in least if c not in first)]
+    for extra in (1, 2):
+        for core in cores:
+            yield {**least, core: least[core] + extra}
+        if len(cores) > 1:
+            yield {core: n + extra for core, n in least.items()}
+
+
+def closes(body: Body, times: Times, recurrences: list[Cycle], interval: int) -> bool:
+    """Whether each value of one iteration is there when the later iteration wants it."""
+    return all(_closes(body, times, c, interval) for c in recurrences)
+
+
+def _closes(body: Body, times: Times, cycle: Cycle, interval: int) -> bool:
+    graph, start = body.graph, times.start
+    if not cycle.path:
+        return True
+    end = cycle.path[-1]
+    operator = graph.operator[end]
+    assert operator is not None
+    if cycle.through == "register":
+        loads = loads_of(body, cycle.address)
+        users = [start[n] for load in loads for n in graph.users()[load] if n in start]
+        if not users:
+            return True
+        saved = body.personality.rules.closing if len(cycle.path) == 1 else 0
+        return start[end] + operator.distance - saved <= min(users) + interval
+    stores = [
+        start[s]
+        for s in (*body.store_value.values(), *body.conditional.values())
+        if end in graph.deps[s]
+    ]
+    # The load can wait for the rest; what counts is a store that waits for its port.
+    waiting = max(0, min(stores, default=0) - start[end] - operator.distance)
+    if body.personality.rules.loads_together and _loaded_at_once(body, times, cycle.address):
+        chain = [o.distance for n in cycle.path[:-1] if (o := graph.operator[n]) is not None]
+        waiting += start[end] - start[cycle.path[0]] - sum(chain)
+    return cycle.delay + waiting <= interval * cycle.distance
+
+
+def _loaded_at_once(body: Body, times: Times, address: int) -> bool:
+    """All that is loaded of an address's memory is loaded in one state."""
+    graph, table = body.graph, body.addresses
+    memory = table.shape(address).memory
+    loads = (n for n in body.nodes if graph.kind[n] == LOAD)
+    own = (n for n in loads if table.shape(graph.address[n]).memory == memory)
+    return len({times.start[n] for n in own}) == 1
+
+
+def delayed(
+    body: Body, times: Times, recurrences: list[Cycle], interval: int, units: Mapping[str, int]
+) -> Times | None:
+    """The schedule with the operations on its recurrences as late as the last of each allows; None
+    where that does not close them, or wants more units.
+    """
+    graph = body.graph
+    start = dict(times.start)
+    memory = body.personality.rules.loads_together
+    for cycle in recurrences:
+        inside = bool(cycle.path) and (memory or cycle.through == "register")
+        if inside and not _closes(body, times, cycle, interval):
+            at = start[cycle.path[-1]]
+            for n in reversed(cycle.path[:-1]):
+                operator = graph.operator[n]
+                assert operator is not None
+                at -= operator.distance
+                start[n] = max(start[n], at)
+    late = Times(start, times.states, times.offset)
+    used: Counter[tuple[str, int]] = Counter()
+    for n in body.nodes:
+        operator = graph.operator[n]
+        if operator is not None and operator.shared:
+            used[operator.core, start[n] % interval] += 1
+    enough = all(count <= units[core] for (core, _), count in used.items())
+    return late if enough and closes(body, late, recurrences, interval) else None
+
+
+def concurrency(body: Body, times: Times) -> dict[str, int]:
+    """For each core the most operations that start in one state."""
+    found: Counter[tuple[str, int]] = Counter()
+    for n in body.nodes:
+        operator = body.graph.operator[n]
+        if body.graph.kind[n] not in (LOAD, STORE) and operator is not None and operator.shared:
+            found[operator.core, times.start[n]] += 1
+    most: dict[str, int] = {}
+    for (core, _), n in found.items():
+        most[core] = max(most.get(core, 0), n)
+    return most

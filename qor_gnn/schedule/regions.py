@@ -1,0 +1,138 @@
+"""What became of the loops and blocks of a function, in execution order."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from qor_gnn.body.body import Body
+from qor_gnn.design.region import Loop, Memory
+from qor_gnn.schedule.list_schedule import Times
+from qor_gnn.schedule.pipeline import Pipeline
+
+_PORTS = 2  # of a bank, that the calls that run at the same time may take together
+
+
+@dataclass(slots=True)
+class Region:
+    """What became of a loop, a flattened nest or a block, in execution order.
+
+    Attributes:
+        kind: ``pipeline``, ``sequential`` (an innermost loop), ``nest`` or ``block``.
+        loops: the loops, outermost first; more than one where they were flattened.
+        iterations: how often its body runs, each time that it is entered.
+        depth: states of one iteration.
+        latency: states that it takes its parent to run it once.
+        prologue: states in front of it, in its parent.
+        body, times, pipeline: how it was scheduled; of a nest there is none.
+        children: the regions in its body.
+        beside: it runs at the same time as the region before it.
+        outlined: a sequential loop that the tool wanted to pipeline: a module of its own.
+        start: the state of its parent's iteration (or of the function) in which it begins.
+    """
+
+    kind: Literal["pipeline", "sequential", "nest", "block"]
+    loops: tuple[Loop, ...]
+    iterations: float
+    depth: float
+    latency: float
+    prologue: int = 0
+    body: Body | None = None
+    times: Times | None = None
+    pipeline: Pipeline | None = None
+    children: list[Region] = field(default_factory=list)
+    beside: bool = False
+    outlined: bool = False
+    start: float = 0
+
+    @property
+    def memories(self) -> frozenset[int]:
+        """Numbers of the memories that its own body touches."""
+        if self.body is None:
+            return frozenset().union(*(child.memories for child in self.children))
+        graph = self.body.graph
+        touched = {a for a in (*graph.address, *self.body.registers) if a >= 0}
+        return frozenset(graph.addresses.shape(a).memory for a in touched)
+
+    @property
+    def stores(self) -> frozenset[int]:
+        """Numbers of the memories that its own body stores to."""
+        if self.body is None:
+            return frozenset().union(*(child.stores for child in self.children))
+        body, table = self.body, self.body.addresses
+        kept = [body.graph.address[n] for n in body.graph.early_stores]
+        stored = (*body.store_value, *body.conditional, *body.registers, *kept)
+        return frozenset(table.shape(a).memory for a in stored)
+
+    def places(self, memory: int) -> tuple[frozenset[tuple[int, int]], ...]:
+        """For each dimension of a memory what is known of the banks that it accesses: moduli and
+        remainders.
+        """
+        if self.body is None:
+            inside = [p for child in self.children if (p := child.places(memory))]
+            return tuple(frozenset().union(*dims) for dims in zip(*inside, strict=True))
+        table = self.body.addresses
+        touched = {a for a in (*self.body.graph.address, *self.body.registers) if a >= 0}
+        residues = [table.residues[a] for a in touched if table.shape(a).memory == memory]
+        return tuple(map(frozenset, zip(*residues, strict=True)))
+
+    def busiest(self, memory: int) -> int:
+        """The most accesses of an iteration of its own body to one bank of a memory."""
+        if self.body is None:
+            return max((child.busiest(memory) for child in self.children), default=0)
+        keys = self.body.port_keys
+        taken = (r for ports in self.body.ports.values() for r, _ in ports)
+        uses = Counter(r for r in taken if keys[r][0] == memory)
+        return max(uses.values(), default=0)
+
+    @property
+    def iterations_latency(self) -> float:
+        """Cycles from the first to the last of its iterations."""
+        if self.pipeline is not None:
+            last = max(1, self.depth - 1)
+            return max(0.0, self.iterations - 1) * self.pipeline.interval + last
+        return self.iterations * self.depth
+
+
+def side_by_side(memories: Sequence[Memory], region: Region, others: Sequence[Region]) -> bool:
+    """It shares with the others scalars, and arrays split completely, that they only read, through
+    two ports together; or is known to access other banks than they do.
+    """
+    for number in region.memories:
+        memory = memories[number]
+        met = [
+            other
+            for other in others
+            if number in other.memories and not _in_other_banks(memories, number, region, other)
+        ]
+        if not met:
+            continue
+        if any(number in r.stores for r in (region, *met)):
+            return False
+        if memory.in_registers:
+            continue
+        extents = zip(memory.splits, memory.shape, strict=True)
+        if not any(s.factor >= n > 1 for s, n in extents):
+            return False
+        if sum(r.busiest(number) for r in (region, *met)) > _PORTS:
+            return False
+    return True
+
+
+def _in_other_banks(memories: Sequence[Memory], number: int, region: Region, other: Region) -> bool:
+    """In some dimension the banks of both are known, and none is of both."""
+    dims = zip(memories[number].splits, region.places(number), other.places(number), strict=True)
+    return any(
+        mine.isdisjoint(theirs) and all(modulus == split.factor for modulus, _ in mine | theirs)
+        for split, mine, theirs in dims
+    )
+
+
+def bodies_in(regions: Sequence[Region]) -> Iterator[Body]:
+    """The scheduled bodies of regions and of what they hold."""
+    for region in regions:
+        if region.body is not None:
+            yield region.body
+        yield from bodies_in(region.children)

@@ -1,0 +1,127 @@
+"""Writes the personality of the open backend from its operator library.
+
+    python -m qor_gnn.tools.open_personality
+
+Searches rank structures by it before anything is scheduled; the figures of a design come from the
+backend's own scheduler (`qor_gnn.result.open_backend`).
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from backends.rtl.graph import Kind
+from backends.rtl.operators.library import MARGIN, Key, Spec, spec
+from dsl.types import FixedType
+
+NAME = "open-ecp5-10ns"
+CLOCK = 10.0
+WIDTHS = (4, 8, 12, 16, 20, 24, 32, 36, 40, 48, 56, 64, 96, 128, 256)
+FILE = Path(__file__).parent / "personalities" / f"{NAME}.json"
+
+_WORD = ((32, False),)
+_INTEGER = FixedType(32, 32)
+_F32 = {
+    "add": (Kind.FADD, 32, _WORD * 2),
+    "sub": (Kind.FSUB, 32, _WORD * 2),
+    "mul": (Kind.FMUL, 32, _WORD * 2),
+    "div": (Kind.FDIV, 32, _WORD * 2),
+    "sqrt": (Kind.FSQRT, 32, _WORD),
+    "exp": (Kind.FEXP, 32, _WORD),
+    "cmp": (Kind.FLT, 1, _WORD * 2),
+    "abs": (Kind.FABS, 32, _WORD),
+    "neg": (Kind.FNEG, 32, _WORD),
+    "select": (Kind.SELECT, 32, ((1, False), *_WORD * 2)),
+    "from_int": (Kind.TO_FLOAT, 32, _WORD),
+    "to_int": (Kind.FROM_FLOAT, 32, _WORD),
+}
+_INTEGERS = {
+    "add": Kind.ADD,
+    "sub": Kind.SUB,
+    "neg": Kind.SUB,
+    "cmp": Kind.LT,
+    "select": Kind.SELECT,
+    "and": Kind.AND,
+    "or": Kind.OR,
+    "xor": Kind.XOR,
+    "shl": Kind.SHL,
+    "shr": Kind.SHR,
+    "cast": Kind.RESIZE,
+    "mul": Kind.MUL,
+    "div": Kind.FLOORDIV,
+    "mod": Kind.REM,
+}
+
+
+def document() -> dict[str, Any]:
+    """The file."""
+    floats = {name: _float(name, *entry) for name, entry in _F32.items()}
+    return {
+        "name": NAME,
+        "tool": "Weft RTL, Yosys, nextpnr",
+        "version": "open",
+        "family": "ecp5",
+        "device": "ecp5-85k",
+        "clock_ns": CLOCK,
+        "uncertainty": MARGIN / CLOCK,
+        "argument_memory": "ram_s2p",
+        "local_memory": "ram_s2p",
+        "options": {"unsafe_math": False, "auto_pipeline": False, "auto_partition": False,
+                    "inline": True},
+        "rules": {"load": 1, "memory_cycle": 2, "call": 1, "address_dsp": 0,
+                  "flatten_imperfect": True},
+        "ports": {"ram_1p": [1, 1, 1], "ram_s2p": [1, 1, 2], "ram_2p": [1, 1, 2],
+                  "ram_t2p": [1, 1, 2], "ram_1wnr": [64, 1, 65], "rom_1p": [1, 0, 1],
+                  "rom_2p": [1, 0, 1], "rom_np": [64, 0, 64]},
+        "operators": {"f32": floats},
+        "integers": {name: {"steps": _steps(name, kind)} for name, kind in _INTEGERS.items()},
+    }  # fmt: skip
+
+
+def _float(
+    name: str, kind: Kind, width: int, operands: tuple[tuple[int, bool], ...]
+) -> dict[str, Any]:
+    fixed = _INTEGER if kind in (Kind.TO_FLOAT, Kind.FROM_FLOAT) else None
+    found = spec(Key(kind, width, operands, fixed), CLOCK)
+    row = {"core": f"f{name}", "distance": found.latency, "dsp": found.dsp}
+    delay = {} if found.latency else {"delay": round(found.delay_in_ns, 2)}
+    return {**row, "lut": found.lut, "ff": found.ff, **delay, "measured": True}
+
+
+def _steps(name: str, kind: Kind) -> list[dict[str, Any]]:
+    steps = []
+    for width in WIDTHS:
+        found = _integer(kind, width)
+        delay = 0.0 if found.latency else round(found.delay_in_ns, 2)
+        steps.append(
+            {"width": width, "distance": found.latency, "dsp": found.dsp, "delay": [delay, 0],
+             "lut": [found.lut, 0], "ff": found.ff, "measured": True}
+        )  # fmt: skip
+    last = steps[-1]
+    return [*steps, {**last, "width": 100_000}]
+
+
+def _integer(kind: Kind, width: int) -> Spec:
+    """The operator whose result has so many bits; a product of two halves."""
+    whole = (width, True)
+    match kind:
+        case Kind.MUL:
+            half = (-(-width // 2), True)
+            return spec(Key(kind, width, (half, half)), CLOCK)
+        case Kind.SELECT:
+            return spec(Key(kind, width, ((1, False), whole, whole)), CLOCK)
+        case Kind.SHL | Kind.SHR:
+            bits = max(1, (width - 1).bit_length())
+            return spec(Key(kind, width, (whole, (bits, False))), CLOCK)
+        case Kind.LT:
+            return spec(Key(kind, 1, (whole, whole)), CLOCK)
+        case Kind.RESIZE:
+            return Spec(0, 0.0, 0.0, 0, 0, 0)
+        case _:
+            return spec(Key(kind, width, (whole, whole)), CLOCK)
+
+
+if __name__ == "__main__":
+    FILE.write_text(json.dumps(document(), indent=1) + "\n", encoding="utf-8")
