@@ -14,30 +14,30 @@ if TYPE_CHECKING:
     from backends.equivalence import Equivalence
     from backends.verify import VerifyResult
     from backends.vitis.project import Project
-    from dsl.kernel import Kernel
-    from dsl.schedule import Schedule
+    from dsl.kernels.kernel import Kernel
+    from dsl.schedules.schedule import Schedule
     from mlir_passes.pipeline import Design
     from qor_gnn.result.qor_estimate import QorEstimate
 
 _WHERE = {
-    "dsl.function_kernel": ("kernel",),
-    "dsl.kernel": ("Kernel",),
-    "dsl.intrinsics": ("grid", "stmt", "select", "sqrt", "exp", "log", "tanh"),
-    "dsl.schedule": ("Schedule", "ScheduleBuilder"),
-    "dsl.errors": (
+    "dsl.frontend.function_kernel": ("kernel",),
+    "dsl.kernels.kernel": ("Kernel",),
+    "dsl.expressions.intrinsics": ("grid", "stmt", "select", "sqrt", "exp", "log", "tanh"),
+    "dsl.schedules.schedule": ("Schedule", "ScheduleBuilder"),
+    "dsl.errors.errors": (
         *("WeftError", "LanguageError", "ScheduleError", "IRError", "ToolError", "InputError"),
         "Span",
     ),
-    "dsl.types": ("f16", "bf16", "f32", "f64", "fixed", "ufixed", "const", "index"),
-    "dsl.loader": ("load",),
+    "dsl.expressions.types": ("f16", "bf16", "f32", "f64", "fixed", "ufixed", "const", "index"),
+    "dsl.kernels.loader": ("load",),
 }
 _NAMES = {name: (module, name) for module, names in _WHERE.items() for name in names}
 # Words that Python, or another module of ours, has taken.
 _NAMES |= {
-    "Program": ("dsl.builder", "ProgramBuilder"),
-    "min": ("dsl.intrinsics", "minimum"),
-    "max": ("dsl.intrinsics", "maximum"),
-    "abs": ("dsl.intrinsics", "absolute"),
+    "Program": ("dsl.builder.program", "ProgramBuilder"),
+    "min": ("dsl.expressions.intrinsics", "minimum"),
+    "max": ("dsl.expressions.intrinsics", "maximum"),
+    "abs": ("dsl.expressions.intrinsics", "absolute"),
 }
 _FUNCTIONS = ("compile", "equivalence", "estimate", "export", "verify")
 # Not what would hide Python's own: `from weft import *` is for kernels.
@@ -50,7 +50,7 @@ def __getattr__(name: str) -> Any:
         module, attribute = _NAMES[name]
         value = getattr(import_module(module), attribute)
     else:
-        from dsl.types import int_type_named
+        from dsl.expressions.types import int_type_named
 
         value = int_type_named(name)
         if value is None:
@@ -60,7 +60,7 @@ def __getattr__(name: str) -> Any:
 
 
 def _suggestion(name: str) -> str:
-    from dsl.errors import did_you_mean
+    from dsl.errors.errors import did_you_mean
 
     near = did_you_mean(name, __dir__())
     return f"; {near}" if near and near.startswith("did you mean") else ""
@@ -89,8 +89,8 @@ def compile(
         ScheduleError: W2xx: the schedule names what is not there, or is not legal.
         InputError: W505: the kernel has no schedule of that name; W509: not a kernel.
     """
-    from dsl.call_arguments import check_call
-    from dsl.kernel import schedule_of
+    from dsl.kernels.call_arguments import check_call
+    from dsl.kernels.kernel import schedule_of
     from mlir_passes.pipeline import compile_design
 
     check_call("compile", kernel=kernel, size=size, optional=("size",))
@@ -121,7 +121,7 @@ def verify(
         WeftError: as `compile`, and W401, W410 where g++ or the ap_types headers are missing.
     """
     from backends.verify import verify_many
-    from dsl.call_arguments import check_call
+    from dsl.kernels.call_arguments import check_call
 
     check_call(
         "verify", kernel=kernel, size=size, seed=seed, trials=trials, optional=("size",)
@@ -145,7 +145,7 @@ def equivalence(
         WeftError: as `compile`.
     """
     from backends.equivalence import equivalence as proof
-    from dsl.call_arguments import check_call
+    from dsl.kernels.call_arguments import check_call
 
     check_call("equivalence", kernel=kernel, size=size, optional=("size",))
     return proof(compile(kernel, schedule, size))
@@ -179,8 +179,8 @@ def estimate(
 
     from dse.estimation import estimated, setting
     from dse.outcomes import outcomes
-    from dsl.call_arguments import check_call
-    from dsl.kernel import schedule_of
+    from dsl.kernels.call_arguments import check_call
+    from dsl.kernels.kernel import schedule_of
 
     check_call(
         "estimate", kernel=kernel, size=size, device=device, clock=clock, tool=tool,
@@ -228,7 +228,7 @@ def export(
     from backends.equivalence import not_refuted
     from backends.vitis.project import export as write
     from dse.estimation import prediction
-    from dsl.call_arguments import check_call
+    from dsl.kernels.call_arguments import check_call
 
     check_call(
         "export", kernel=kernel, folder=folder, size=size, device=device, clock=clock, seed=seed,

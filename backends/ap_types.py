@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
-from dsl.errors import ToolError
+from dsl.errors.errors import ToolError
 
 
 @dataclass(frozen=True, slots=True)

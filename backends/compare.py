@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dsl.program import Array
-from dsl.types import FloatType
+from dsl.expressions.types import FloatType
+from dsl.programs.program import Array
 
 _PRECISION = {"f16": 11, "bf16": 8, "f32": 24, "f64": 53}
 _SMALLEST = {"f16": -24, "bf16": -133, "f32": -149, "f64": -1074}

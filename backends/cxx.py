@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 
 from backends.process import Limits, Run, run_limited
-from dsl.errors import ToolError
+from dsl.errors.errors import ToolError
 
 # No contraction to fused multiply-adds and no x87: each operation rounds once, as in hardware.
 # Pragmas of HLS are unknown to g++; labels of loops are there for the HLS tool.

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
-from dsl.errors import ToolError, did_you_mean
+from dsl.errors.errors import ToolError, did_you_mean
 
 
 @dataclass(frozen=True, slots=True)

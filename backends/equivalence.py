@@ -11,10 +11,10 @@ import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from dsl.errors import IRError
-from dsl.program import Program
-from dsl.schedule import Schedule
-from dsl.steps import PartialSums, Reassociate
+from dsl.errors.errors import IRError
+from dsl.programs.program import Program
+from dsl.schedules.schedule import Schedule
+from dsl.schedules.steps import PartialSums, Reassociate
 
 if TYPE_CHECKING:
     from mlir_passes.pipeline import Design

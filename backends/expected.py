@@ -14,7 +14,8 @@ from typing import Any, assert_never
 from backends.isolate import in_child
 from backends.rawdata import pack, unpack
 from dsl import interp
-from dsl.expr import (
+from dsl.arrays.inputs import check_inputs, storage_dtype
+from dsl.expressions.expr import (
     Binary,
     BinaryOp,
     Cast,
@@ -27,11 +28,10 @@ from dsl.expr import (
     Unary,
     UnaryOp,
 )
-from dsl.expr import walk as inside
-from dsl.inputs import check_inputs, storage_dtype
-from dsl.program import Program, Stmt, Storage
-from dsl.schedule import Schedule
-from dsl.types import DType, FloatType
+from dsl.expressions.expr import walk as inside
+from dsl.expressions.types import DType, FloatType
+from dsl.programs.program import Program, Stmt, Storage
+from dsl.schedules.schedule import Schedule
 
 LONG = 2_000_000
 """Statements, run one by one, from which on a kernel is compiled."""
@@ -74,7 +74,7 @@ def expected(program: Program, inputs: Mapping[str, Any], long: int = LONG) -> d
 
 def _compiled(program: Program, inputs: Mapping[str, Any]) -> dict[str, Any] | None:
     """None where the process did not come back with a result."""
-    from mlir_passes.jit import jit
+    from mlir_passes.cpu.jit import jit
     from mlir_passes.pipeline import compile_design
 
     outputs = tuple(array for array in program.arguments if array.shape)

@@ -9,8 +9,8 @@ import numpy as np
 
 from backends.compare import same_bits
 from backends.reference import Reference
-from dsl.program import Array
-from dsl.types import FloatType
+from dsl.expressions.types import FloatType
+from dsl.programs.program import Array
 
 
 @dataclass(frozen=True, slots=True)

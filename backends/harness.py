@@ -16,7 +16,7 @@ from backends.ap_types import need_ap_types
 from backends.cxx import Cxx
 from backends.process import Limits, Run, run_limited
 from backends.rawdata import element_bytes
-from dsl.program import Program
+from dsl.programs.program import Program
 
 HERE = Path(__file__).parent
 

@@ -14,8 +14,8 @@ from typing import Any, assert_never
 import numpy as np
 import numpy.typing as npt
 
-from dsl.program import Array
-from dsl.types import DType, FixedType, FloatType, IndexType, IntType
+from dsl.expressions.types import DType, FixedType, FloatType, IndexType, IntType
+from dsl.programs.program import Array
 
 RawArray = npt.NDArray[Any]
 
@@ -65,7 +65,7 @@ def from_bytes(array: Array, data: bytes, storage: np.dtype[Any]) -> RawArray:
     Args:
         array: Says type and shape.
         data: Exactly the elements.
-        storage: The type of raw arrays of this element type (`dsl.inputs.storage_dtype`).
+        storage: The type of raw arrays of this element type (`dsl.arrays.inputs.storage_dtype`).
 
     Raises:
         ValueError: The length does not fit.

@@ -12,10 +12,10 @@ import numpy.typing as npt
 from backends.compare import limited_scale
 from backends.tolerance import magnitudes, tolerances
 from dsl import interp
-from dsl.inputs import InputMaker, random_inputs
-from dsl.program import Program
-from dsl.schedule import Schedule
-from dsl.types import FloatType
+from dsl.arrays.inputs import InputMaker, random_inputs
+from dsl.expressions.types import FloatType
+from dsl.programs.program import Program
+from dsl.schedules.schedule import Schedule
 
 RawArray = npt.NDArray[Any]
 

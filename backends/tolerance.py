@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from dsl.expr import (
+from dsl.expressions.expr import (
     Binary,
     BinaryOp,
     Cast,
@@ -28,10 +28,10 @@ from dsl.expr import (
     loads,
     walk,
 )
-from dsl.program import If, Loop, Node, Program, Stmt
-from dsl.schedule import Schedule
-from dsl.steps import PartialSums, Reassociate
-from dsl.types import FloatType
+from dsl.expressions.types import FloatType
+from dsl.programs.program import If, Loop, Node, Program, Stmt
+from dsl.schedules.schedule import Schedule
+from dsl.schedules.steps import PartialSums, Reassociate
 
 _INEXACT = (UnaryOp.EXP, UnaryOp.LOG, UnaryOp.TANH)
 _FACTOR = (

@@ -25,11 +25,11 @@ from backends.isolate import in_child
 from backends.process import Limits
 from backends.rawdata import pack, unpack
 from backends.reference import RawArray, Reference, reference
-from dsl.errors import InputError, IRError
-from dsl.inputs import InputMaker, storage_dtype
+from dsl.arrays.inputs import InputMaker, storage_dtype
+from dsl.errors.errors import InputError, IRError
 from dsl.interp import ExecutionError
-from dsl.program import Array, Program
-from dsl.schedule import Schedule
+from dsl.programs.program import Array, Program
+from dsl.schedules.schedule import Schedule
 
 if TYPE_CHECKING:
     from mlir_passes.pipeline import Design
@@ -244,7 +244,7 @@ def _compared(right: Reference, array: Array, got: RawArray) -> Difference:
 
 
 def _check_jit(case: _Case, seconds: int) -> None:
-    from mlir_passes.jit import jit
+    from mlir_passes.cpu.jit import jit
 
     start = time.perf_counter()
     try:
@@ -293,7 +293,7 @@ def _check_chunk(
     cases: Sequence[_Case], units: Sequence[Unit], folder: Path, seconds: int, sanitize: bool
 ) -> None:
     """Compile and run; when the compiler refuses, halves of the chunk find whom it refuses."""
-    from mlir_passes.emit_hls import include_directory
+    from mlir_passes.emit.hls import include_directory
 
     start = time.perf_counter()
     with_ap = any(unit.ap_types for unit in units)

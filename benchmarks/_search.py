@@ -29,7 +29,7 @@ from dse.space.space import Point, Space, space_of
 from dse.strategies.auto import opening
 from dse.strategies.estimates import Estimates
 from dse.strategies.sampled import all_points, sampled_point
-from dsl.program import Program
+from dsl.programs.program import Program
 
 NAME = "dse_quality"
 MODEL = "model"

@@ -13,13 +13,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from benchmarks._row import Goal, Options, Row, main, median
-from dsl.affine import Affine
-from dsl.expr import Access, BinaryOp, Load
-from dsl.literals import const
-from dsl.program import Array, Loop, Node, Program, Stmt, Storage
-from dsl.schedule import Schedule, ScheduleBuilder
-from dsl.types import f32
-from dsl.typing import binary
+from dsl.expressions.affine import Affine
+from dsl.expressions.expr import Access, BinaryOp, Load
+from dsl.expressions.literals import const
+from dsl.expressions.types import f32
+from dsl.expressions.typing import binary
+from dsl.programs.program import Array, Loop, Node, Program, Stmt, Storage
+from dsl.schedules.schedule import Schedule, ScheduleBuilder
 from mlir_passes.pipeline import compile_design
 from tests.support.md_grid import md_grid
 

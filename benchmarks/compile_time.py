@@ -23,7 +23,7 @@ from typing import Any
 
 from benchmarks._peer import ROOT, Peer, PeerError, PeerProcess
 from benchmarks._row import Goal, Options, Row, main, median, say
-from dsl.steps import Distribute, Fuse, Interchange, Reorder, Reverse, Shift, Skew, Tile
+from dsl.schedules.steps import Distribute, Fuse, Interchange, Reorder, Reverse, Shift, Skew, Tile
 from polyhedral.check import check_program
 from polyhedral.schedule import apply_step
 from polyhedral.scheduled import original

@@ -26,7 +26,7 @@ from dse.evaluators.model import ModelEvaluator, personality_for
 from dse.space.space import Point, space_of
 from dse.strategies.auto import solved
 from dse.strategies.pom import pom
-from dsl.program import Program
+from dsl.programs.program import Program
 
 NAME = "dse_quality"
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"

@@ -25,7 +25,7 @@ from typing import IO, Any
 
 from backends.isolate import in_child
 from benchmarks._row import Goal, Options, Row, main, say
-from dsl.schedule import Schedule
+from dsl.schedules.schedule import Schedule
 from tests.support.diagnosis import PROCESS, shrunk
 from tests.support.legality_checks import Verdict
 from tests.support.levels import Case, check_levels

@@ -24,9 +24,9 @@ from functools import partial
 from pathlib import Path
 
 from benchmarks._row import Goal, Options, Row, main, say
-from dsl.errors import WeftError
-from dsl.program import Program
-from dsl.schedule import Schedule
+from dsl.errors.errors import WeftError
+from dsl.programs.program import Program
+from dsl.schedules.schedule import Schedule
 from polyhedral.schedule import apply
 from tests.support.qor_checks import bound_faults, interval_faults, open_faults
 from tests.support.random_recurrences import random_directives, random_recurrence

@@ -30,7 +30,7 @@ import numpy.typing as npt
 
 from benchmarks._row import Goal, Options, Row, main, say
 from dse.labels.examples import examples_of
-from dsl.loader import load
+from dsl.kernels.loader import load
 from qor_gnn.batch.family import Family, family
 from qor_gnn.estimate import estimate
 from qor_gnn.fit.labelled import zu9eg

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks._row import Goal, Row
-from dsl.loader import load
+from dsl.kernels.loader import load
 from qor_gnn.batch.estimates import Batch
 from qor_gnn.batch.family import Family, family
 from qor_gnn.design.directives import with_directives

@@ -26,10 +26,10 @@ from backends.rtl.synth import SynthOptions, default_cache, rtl_of
 from backends.rtl.tools import Cache, find_nextpnr, find_verilator, find_yosys, implement
 from backends.rtl.wrap.host import host_wrapper
 from benchmarks._row import Goal, Options, Row, main, say
-from dsl.errors import WeftError
-from dsl.kernel import Kernel
-from dsl.loader import load_kernels
-from dsl.schedule import Schedule
+from dsl.errors.errors import WeftError
+from dsl.kernels.kernel import Kernel
+from dsl.kernels.loader import load_kernels
+from dsl.schedules.schedule import Schedule
 from mlir_passes.pipeline import compile_design
 
 NAME = "rtl_quality"

@@ -20,7 +20,7 @@ from math import ceil, prod
 from typing import Literal
 
 from dse.work import Work, work_of
-from dsl.program import Array, Storage
+from dsl.programs.program import Array, Storage
 from qor_gnn.tools.personality import Personality
 
 __all__ = ["MAX_BANKS", "Bound", "Bounds", "Work", "bounds", "work_of"]

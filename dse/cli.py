@@ -15,9 +15,9 @@ from pathlib import Path
 
 import click
 
-from dse import console
-from dsl.errors import InputError, WeftError, did_you_mean
-from dsl.shown import shown
+from dse.views import console
+from dsl.errors.errors import InputError, WeftError, did_you_mean
+from dsl.errors.shown import shown
 
 # Name: the line in the list of commands. The command is `command` in dse/commands/<name>.py.
 COMMANDS = {

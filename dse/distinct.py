@@ -17,9 +17,9 @@ from functools import cached_property, lru_cache
 from itertools import combinations
 from math import prod
 
-from dsl.affine import Affine, Atom
-from dsl.program import Loop, Program
-from dsl.schedule import Schedule
+from dsl.expressions.affine import Affine, Atom
+from dsl.programs.program import Loop, Program
+from dsl.schedules.schedule import Schedule
 from polyhedral.codegen import loop_tree
 from polyhedral.counts import instance_counts
 from polyhedral.looptree import Instance, LoopTree

@@ -9,9 +9,9 @@ from backends.devices import DEVICES, Device
 from backends.devices import device as device_named
 from dse.collection import rare_collection
 from dse.in_order import in_order_notes
-from dsl.errors import ToolError
-from dsl.program import Program
-from dsl.schedule import Schedule
+from dsl.errors.errors import ToolError
+from dsl.programs.program import Program
+from dsl.schedules.schedule import Schedule
 from polyhedral.codegen import loop_tree
 from polyhedral.schedule import apply
 from qor_gnn.batch.family import written_unrolls
@@ -181,8 +181,8 @@ def prediction(
         device: what for.
         clock: the target period in ns.
     """
-    from dse.estimate_json import as_data, as_text
     from dse.outcomes import outcomes
+    from dse.views.estimate_data import as_data, as_text
 
     try:
         where = setting(None, device.name, clock)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dsl.schedule import Schedule
-from dsl.steps import Dataflow, Stream
+from dsl.schedules.schedule import Schedule
+from dsl.schedules.steps import Dataflow, Stream
 
 NOTE = "dataflow is executed in order: the RTL backend runs one process after the other"
 

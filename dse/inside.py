@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from dsl.errors import InputError
+from dsl.errors.errors import InputError
 
 
 def inside(path: Path, folder: Path) -> Path:

@@ -12,11 +12,11 @@ from typing import Any
 
 import click
 
-from dsl.errors import InputError, LanguageError
-from dsl.kernel import Kernel, schedule_of
-from dsl.loader import load, load_kernels, split_spec
-from dsl.program import Program
-from dsl.schedule import Schedule
+from dsl.errors.errors import InputError, LanguageError
+from dsl.kernels.kernel import Kernel, schedule_of
+from dsl.kernels.loader import load, load_kernels, split_spec
+from dsl.programs.program import Program
+from dsl.schedules.schedule import Schedule
 
 UNSCHEDULED = "-"  # the name of the empty schedule in tables
 DEFAULT_SIZE = "default"

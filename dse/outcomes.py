@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from math import prod
 
-from dse.estimate_words import short
 from dse.estimation import Estimation, open_answer
-from dsl.errors import WeftError
-from dsl.schedule import Schedule
-from dsl.steps import (
+from dse.views.estimate_words import short
+from dsl.errors.errors import WeftError
+from dsl.schedules.schedule import Schedule
+from dsl.schedules.steps import (
     BindOp,
     BindStorage,
     Flatten,

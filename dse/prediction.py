@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dse.estimation import Estimation
-from dsl.errors import InputError
+from dsl.errors.errors import InputError
 from qor_gnn.batch.family import written_unrolls
 
 if TYPE_CHECKING:

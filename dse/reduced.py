@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from dsl.errors import LanguageError, ScheduleError
-from dsl.kernel import Kernel
-from dsl.pretty import pretty
-from dsl.program import Loop, Program, Stmt
-from dsl.schedule import Schedule
-from dsl.steps import Split, Tile, Unroll
+from dsl.errors.errors import LanguageError, ScheduleError
+from dsl.kernels.kernel import Kernel
+from dsl.programs.pretty import pretty
+from dsl.programs.program import Loop, Program, Stmt
+from dsl.schedules.schedule import Schedule
+from dsl.schedules.steps import Split, Tile, Unroll
 from dsl.stored.kernel import StoredKernel
 from polyhedral.codegen import loop_tree
 from polyhedral.counts import instance_counts

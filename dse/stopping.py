@@ -6,7 +6,7 @@ import contextlib
 import signal
 from collections.abc import Callable, Iterator
 
-from dse import console
+from dse.views import console
 
 
 @contextlib.contextmanager

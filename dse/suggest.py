@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from dse.estimation import Estimation, estimated
 from dse.suggest_steps import Change, changed, changes, partitions
-from dsl.errors import LanguageError, ScheduleError, ToolError
-from dsl.schedule import Schedule
-from dsl.steps import Partition, Step
+from dsl.errors.errors import LanguageError, ScheduleError, ToolError
+from dsl.schedules.schedule import Schedule
+from dsl.schedules.steps import Partition, Step
 from qor_gnn.batch.family import written_unrolls
 from qor_gnn.design.directives import with_directives
 from qor_gnn.design.region import Kernel

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from math import lcm
 
 from dse.estimation import Estimation
-from dsl.schedule import Schedule
-from dsl.steps import (
+from dsl.schedules.schedule import Schedule
+from dsl.schedules.steps import (
     Distribute,
     Interchange,
     Partition,

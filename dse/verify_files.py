@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dse.kernels import DEFAULT_SIZE, UNSCHEDULED, chosen, has_size, kernels_of, size_values, sized
-from dsl.errors import InputError, WeftError
+from dsl.errors.errors import InputError, WeftError
 
 if TYPE_CHECKING:
     from backends.verify import VerifyResult
-    from dsl.inputs import InputMaker
+    from dsl.arrays.inputs import InputMaker
     from mlir_passes.pipeline import Design
 
 COLUMNS = (
@@ -20,7 +20,7 @@ COLUMNS = (
     *("max_ulp", "tolerance_ulp", "seconds", "detail"),
 )
 PROOF_COLUMNS = ("kernel", "schedule", "size", "status", "seconds", "detail")
-PRELOAD = ("backends.verify", "mlir_passes.pipeline", "mlir_passes.jit", "dse.verify_files")
+PRELOAD = ("backends.verify", "mlir_passes.pipeline", "mlir_passes.cpu.jit", "dse.verify_files")
 
 
 @dataclass(frozen=True, slots=True)

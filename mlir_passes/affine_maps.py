@@ -1,11 +1,11 @@
-"""Between `dsl.affine.Affine` and MLIR's affine maps and integer sets, both ways."""
+"""Between `dsl.expressions.affine.Affine` and MLIR's affine maps and integer sets, both ways."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
-from dsl.affine import Affine, Constraint, FloorDiv
+from dsl.expressions.affine import Affine, Constraint, FloorDiv
 from mlir_passes.provider import ir
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from dsl.affine import Affine, FloorDiv
+from dsl.expressions.affine import Affine, FloorDiv
 from mlir_passes.affine_maps import split_remainders
 from mlir_passes.loop_bounds import Bounds
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from dsl.affine import Affine, Constraint
+from dsl.expressions.affine import Affine, Constraint
 from mlir_passes.affine_maps import from_map, from_set
 
 

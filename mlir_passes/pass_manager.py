@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
-from dsl.errors import InputError, did_you_mean
-from mlir_passes.verify import verify_module
+from dsl.errors.errors import InputError, did_you_mean
+from mlir_passes.dialect.verify import verify_module
 
 Listener = Callable[[str, str], None]
 """Receives a pass's name and the module's text after it."""

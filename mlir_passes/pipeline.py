@@ -9,22 +9,22 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from dsl.program import Program
-from dsl.schedule import Schedule
-from mlir_passes.build import build_module
+from dsl.programs.program import Program
+from dsl.schedules.schedule import Schedule
+from mlir_passes.construct.module import build_module
+from mlir_passes.dialect.verify import verify_module
 from mlir_passes.pass_manager import Listener, Pass, Printing, check_names, run_passes
 from mlir_passes.passes.promote_single_trip import PromoteSingleTrip
 from mlir_passes.passes.simplify_bounds import SimplifyBounds
 from mlir_passes.passes.simplify_guards import SimplifyGuards
-from mlir_passes.verify import verify_module
 from polyhedral.looptree import LoopTree
 from polyhedral.scheduled import ScheduledScop
 
 if TYPE_CHECKING:
-    from mlir_passes.emit_hls import HlsSource
+    from mlir_passes.emit.hls import HlsSource
 
 if TYPE_CHECKING:
-    from mlir_passes.emit_hls import HlsSource
+    from mlir_passes.emit.hls import HlsSource
 
 # Only what makes the loops plainer. Arithmetic stays as it is written: store-to-load forwarding,
 # hoisting or merging common subexpressions would break up the statements that a reader of the C++
@@ -89,7 +89,7 @@ class Design:
     @cached_property
     def hls(self) -> HlsSource:
         """HLS C++ of the kernel, its header, and what a testbench must know of both."""
-        from mlir_passes.emit_hls import emit
+        from mlir_passes.emit.hls import emit
 
         with self._timed("emit"):
             return emit(self.module)

@@ -14,7 +14,7 @@ from functools import cache
 from importlib.util import find_spec
 from typing import Any
 
-from dsl.errors import IRError
+from dsl.errors.errors import IRError
 
 _PACKAGES = ("mlir", "torch_mlir")
 _NEEDED = ("ir", "dialects.ext", "dialects.affine", "execution_engine", "passmanager")

@@ -10,12 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from dsl.affine import Affine, And, Cond, negate
-from dsl.expr import Access
-from dsl.program import Program
+from dsl.expressions.affine import Affine, And, Cond, negate
+from dsl.expressions.expr import Access
+from dsl.programs.program import Program
 from mlir_passes.affine_maps import from_map
-from mlir_passes.build import build_statements
-from mlir_passes.dialect import (
+from mlir_passes.construct.module import build_statements
+from mlir_passes.dialect.attributes import (
     ArrayInfo,
     argument_infos,
     local_info,

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from dsl.affine import Affine, Constraint
+from dsl.expressions.affine import Affine, Constraint
 from mlir_passes.affine_maps import from_map, to_map, to_map_of, to_set
-from mlir_passes.dialect import fitted, loop_attributes, loop_info
+from mlir_passes.dialect.attributes import fitted, loop_attributes, loop_info
 from mlir_passes.loop_bounds import Bounds, Names
 from mlir_passes.provider import ir
 

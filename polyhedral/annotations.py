@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from dsl.errors import ScheduleError
-from dsl.steps import Step
+from dsl.errors.errors import ScheduleError
+from dsl.schedules.steps import Step
 from polyhedral.ranges import constant_interval
 from polyhedral.scheduled import Dim, Piece
 

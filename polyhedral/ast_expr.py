@@ -12,8 +12,8 @@ from typing import Literal
 
 import islpy as isl
 
-from dsl.affine import Affine, Constraint
-from dsl.errors import IRError
+from dsl.errors.errors import IRError
+from dsl.expressions.affine import Affine, Constraint
 from polyhedral.conjunctions import Conjunction, both, complement, conjunctions
 
 Env = Mapping[str, Affine]

@@ -6,9 +6,9 @@ from collections import deque
 
 import islpy as isl
 
-from dsl.errors import LanguageError
-from dsl.expr import Access
-from dsl.program import Array, Program
+from dsl.errors.errors import LanguageError
+from dsl.expressions.expr import Access
+from dsl.programs.program import Array, Program
 from polyhedral.check_index import check_index
 from polyhedral.dependences import unwritten_reads
 from polyhedral.isl_text import affine_text, positional

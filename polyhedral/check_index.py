@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 
 import islpy as isl
 
-from dsl.affine import Affine, FloorDiv
-from dsl.errors import LanguageError, Span
-from dsl.expr import Binary, BinaryOp, Cast, Const, Index, walk
-from dsl.types import DType, IndexType, IntType
+from dsl.errors.errors import LanguageError, Span
+from dsl.expressions.affine import Affine, FloorDiv
+from dsl.expressions.expr import Binary, BinaryOp, Cast, Const, Index, walk
+from dsl.expressions.types import DType, IndexType, IntType
 from polyhedral.isl_text import affine_text, positional
 from polyhedral.scop import Statement
 

@@ -14,9 +14,9 @@ from operator import itemgetter
 
 import islpy as isl
 
-from dsl.affine import Affine, Constraint
-from dsl.errors import IRError
-from dsl.expr import loads
+from dsl.errors.errors import IRError
+from dsl.expressions.affine import Affine, Constraint
+from dsl.expressions.expr import loads
 from polyhedral.ast_expr import (
     Env,
     NotABoundError,

@@ -6,9 +6,9 @@ argument that is a FIFO needs its order of loops, processes their nests, depths 
 
 from __future__ import annotations
 
-from dsl.errors import ScheduleError
-from dsl.program import Array
-from dsl.steps import BindStorage, Dataflow, Interface
+from dsl.errors.errors import ScheduleError
+from dsl.programs.program import Array
+from dsl.schedules.steps import BindStorage, Dataflow, Interface
 from polyhedral.ports import check_ports
 from polyhedral.processes import process_names
 from polyhedral.scheduled import ScheduledScop

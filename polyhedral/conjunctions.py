@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from math import inf
 
-from dsl.affine import Affine, And, Atom, Cond, Constraint, FloorDiv, Or, negate
+from dsl.expressions.affine import Affine, And, Atom, Cond, Constraint, FloorDiv, Or, negate
 
 Conjunction = tuple[Constraint, ...]
 Terms = tuple[tuple[Atom, int], ...]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from dsl.affine import Affine
+from dsl.expressions.affine import Affine
 from polyhedral.looptree import Instance, LoopTree, TreeGuard, TreeLoop
 
 _BUDGET = 200_000  # evaluations of bounds for one statement

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 import islpy as isl
 
-from dsl.affine import Affine
-from dsl.expr import Access, Const, Expr, Index, Load, map_leaves
-from dsl.program import Stmt
+from dsl.expressions.affine import Affine
+from dsl.expressions.expr import Access, Const, Expr, Index, Load, map_leaves
+from dsl.programs.program import Stmt
 from polyhedral.isl_text import (
     affine_text,
     conjunction,

@@ -19,11 +19,11 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 
-from dsl.affine import Affine
-from dsl.errors import ScheduleError
-from dsl.expr import loads
-from dsl.program import Array
-from dsl.steps import Dataflow, Stream
+from dsl.errors.errors import ScheduleError
+from dsl.expressions.affine import Affine
+from dsl.expressions.expr import loads
+from dsl.programs.program import Array
+from dsl.schedules.steps import Dataflow, Stream
 from polyhedral.element_times import partition_of, words_a_memory
 from polyhedral.points import Column, points
 from polyhedral.processes import Channel, channels, process_pieces

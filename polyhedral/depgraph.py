@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeAlias
 
 import networkx as nx
 
-from dsl.program import Storage
+from dsl.programs.program import Storage
 from polyhedral.dependences import Dependence, dependences
 from polyhedral.scop import Scop, common_loops
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from dsl.affine import Affine
-from dsl.expr import Access, loads
+from dsl.expressions.affine import Affine
+from dsl.expressions.expr import Access, loads
 from polyhedral.least_distance import Axis, Spot, least_distance
 from polyhedral.looptree import Instance, TreeGuard, TreeLoop, TreeNode
 

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 
 import islpy as isl
 
-from dsl.expr import Access, Binary, BinaryOp, Expr, Select, children, loads
-from dsl.program import Array
-from dsl.types import boolean
+from dsl.expressions.expr import Access, Binary, BinaryOp, Expr, Select, children, loads
+from dsl.expressions.types import boolean
+from dsl.programs.program import Array
 from polyhedral.isl_text import conjunction, dims, map_of
 from polyhedral.scheduled import Piece, ScheduledScop
 

@@ -25,7 +25,7 @@ from itertools import product
 
 import islpy as isl
 
-from dsl.affine import Affine, Cond, Constraint
+from dsl.expressions.affine import Affine, Cond, Constraint
 from polyhedral.annotations import unrolled_levels
 from polyhedral.conjunctions import Conjunction, conjunctions
 from polyhedral.isl_text import conjunction, constraint_text, dims, positional, set_of

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from dsl.errors import ScheduleError
-from dsl.steps import Interchange, Reassociate, Reorder, Skew, Step, Tile
+from dsl.errors.errors import ScheduleError
+from dsl.schedules.steps import Interchange, Reassociate, Reorder, Skew, Step, Tile
 from polyhedral.scheduled import ScheduledScop
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import assert_never
 
 import islpy as isl
 
-from dsl.affine import Affine, And, Atom, Cond, Constraint, FloorDiv, Or
+from dsl.expressions.affine import Affine, And, Atom, Cond, Constraint, FloorDiv, Or
 
 
 def affine_text(expr: Affine, names: Mapping[str, str]) -> str:

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from dsl.affine import Affine
+from dsl.expressions.affine import Affine
 from polyhedral.independent import LoopOrigin
 from polyhedral.looptree import Instance, TreeGuard, TreeLoop, TreeNode
 from polyhedral.scheduled import LoopId, Piece, ScheduledScop

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 import islpy as isl
 
-from dsl.affine import Affine, Constraint
+from dsl.expressions.affine import Affine, Constraint
 from polyhedral.isl_text import affine_text, conjunction, constraint_text, dims
 
 

@@ -14,8 +14,8 @@ from functools import cached_property, partial
 
 import islpy as isl
 
-from dsl.errors import ScheduleError
-from dsl.steps import Step
+from dsl.errors.errors import ScheduleError
+from dsl.schedules.steps import Step
 from polyhedral.dependences import DepKind
 from polyhedral.execution_order import Placed, reversed_pairs, shared_loops
 from polyhedral.help import suggestion

@@ -12,10 +12,10 @@ from functools import lru_cache, reduce
 
 import islpy as isl
 
-from dsl.errors import ScheduleError
-from dsl.expr import Access
-from dsl.program import Array
-from dsl.steps import Step
+from dsl.errors.errors import ScheduleError
+from dsl.expressions.expr import Access
+from dsl.programs.program import Array
+from dsl.schedules.steps import Step
 from polyhedral.dependences import Dependence, DepKind, array_dependences
 from polyhedral.isl_text import dims
 from polyhedral.legality import shared_levels

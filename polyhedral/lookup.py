@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import get_args
 
-from dsl.errors import ScheduleError, did_you_mean
-from dsl.program import Array
-from dsl.steps import Step, Tail
+from dsl.errors.errors import ScheduleError, did_you_mean
+from dsl.programs.program import Array
+from dsl.schedules.steps import Step, Tail
 from polyhedral.scheduled import Dim, LoopId, Piece, ScheduledScop
 
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from dsl.affine import Affine, Constraint
-from dsl.errors import Span
-from dsl.program import Program, Stmt
-from dsl.steps import BindOp, BindStorage, Interface, Partition, Stream
+from dsl.errors.errors import Span
+from dsl.expressions.affine import Affine, Constraint
+from dsl.programs.program import Program, Stmt
+from dsl.schedules.steps import BindOp, BindStorage, Interface, Partition, Stream
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from functools import cached_property, lru_cache
 
 import islpy as isl
 
-from dsl.expr import Access
+from dsl.expressions.expr import Access
 from polyhedral.isl_text import dims, map_of, set_of
 from polyhedral.moved import Moved
 from polyhedral.scop import Scop, Statement, common_loops, reduction_access

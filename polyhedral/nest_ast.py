@@ -14,7 +14,7 @@ from enum import Enum
 
 import islpy as isl
 
-from dsl.affine import Affine, Constraint
+from dsl.expressions.affine import Affine, Constraint
 from polyhedral.ast_expr import alternatives
 from polyhedral.conjunctions import Conjunction, both, conjunctions
 from polyhedral.effort import TooMuchWork, limited

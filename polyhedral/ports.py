@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from dsl.errors import ScheduleError
-from dsl.program import Array
-from dsl.steps import Interface
+from dsl.errors.errors import ScheduleError
+from dsl.programs.program import Array
+from dsl.schedules.steps import Interface
 from polyhedral.element_times import (
     Element,
     conditional_loads,

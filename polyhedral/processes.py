@@ -12,9 +12,9 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from dsl.errors import ScheduleError
-from dsl.program import Array, Storage
-from dsl.steps import Dataflow, Step
+from dsl.errors.errors import ScheduleError
+from dsl.programs.program import Array, Storage
+from dsl.schedules.steps import Dataflow, Step
 from polyhedral.lookup import find_statement
 from polyhedral.scheduled import Piece, ScheduledScop
 

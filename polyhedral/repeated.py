@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import fields
 from typing import TypeVar
 
-from dsl.errors import ScheduleError
-from dsl.steps import Step
+from dsl.errors.errors import ScheduleError
+from dsl.schedules.steps import Step
 
 S = TypeVar("S", bound=Step)
 

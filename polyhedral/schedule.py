@@ -6,9 +6,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from dsl.program import Program
-from dsl.schedule import Schedule
-from dsl.steps import (
+from dsl.programs.program import Program
+from dsl.schedules.schedule import Schedule
+from dsl.schedules.steps import (
     BindOp,
     BindStorage,
     Dataflow,

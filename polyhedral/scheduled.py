@@ -16,10 +16,10 @@ from functools import cached_property
 
 import islpy as isl
 
-from dsl.affine import Affine, Constraint
-from dsl.errors import Span
-from dsl.program import Loop, Program
-from dsl.steps import BindOp, BindStorage, Dataflow, Interface, Partition, Stream
+from dsl.errors.errors import Span
+from dsl.expressions.affine import Affine, Constraint
+from dsl.programs.program import Loop, Program
+from dsl.schedules.steps import BindOp, BindStorage, Dataflow, Interface, Partition, Stream
 from polyhedral.isl_text import (
     affine_text,
     conjunction,

@@ -13,9 +13,9 @@ from itertools import count
 
 import islpy as isl
 
-from dsl.affine import Affine, Cond, negate
-from dsl.expr import Access, Binary, BinaryOp, Load, loads
-from dsl.program import If, Loop, Node, Program, Stmt
+from dsl.expressions.affine import Affine, Cond, negate
+from dsl.expressions.expr import Access, Binary, BinaryOp, Load, loads
+from dsl.programs.program import If, Loop, Node, Program, Stmt
 from polyhedral.isl_text import (
     affine_text,
     cond_text,

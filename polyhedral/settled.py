@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from dsl.affine import Affine, Atom, FloorDiv
-from dsl.expr import Access, Const, Expr, Index, Load, map_leaves, walk
-from dsl.program import Stmt
+from dsl.expressions.affine import Affine, Atom, FloorDiv
+from dsl.expressions.expr import Access, Const, Expr, Index, Load, map_leaves, walk
+from dsl.programs.program import Stmt
 from polyhedral.looptree import Instance, TreeGuard, TreeLoop, TreeNode
 
 Range = tuple[int, int]

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dsl.expr import Binary, BinaryOp, Expr, Unary, UnaryOp, walk
-from dsl.types import FloatType
+from dsl.expressions.expr import Binary, BinaryOp, Expr, Unary, UnaryOp, walk
+from dsl.expressions.types import FloatType
 
 _INTEGER = {"fabric": 4, "dsp": 4}
 # The greatest latency of each implementation of an operator; the least is 0.

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import islpy as isl
 
-from dsl.affine import Affine
-from dsl.expr import Access
+from dsl.expressions.affine import Affine
+from dsl.expressions.expr import Access
 from polyhedral.coverage import Run, run_map
 from polyhedral.scheduled import ScheduledScop
 from polyhedral.scop import Statement, reduction_access

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 import islpy as isl
 
-from dsl.affine import Affine
+from dsl.expressions.affine import Affine
 from polyhedral.conjunctions import excluded
 from polyhedral.coverage import Around, Run, run_map, runs_of
 from polyhedral.isl_text import dims, map_of, set_of

@@ -13,7 +13,7 @@ from math import lcm
 
 import islpy as isl
 
-from dsl.affine import Affine, Constraint
+from dsl.expressions.affine import Affine, Constraint
 from polyhedral.dependences import last_writes
 from polyhedral.effort import TooMuchWork, limited
 from polyhedral.isl_text import affine_text, conjunction, constraint_text, dims

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from dsl.program import Storage
+from dsl.programs.program import Storage
 from polyhedral.dependences import Dependence, DepKind, dependences
 from polyhedral.scop import Scop, Statement
 

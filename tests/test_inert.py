@@ -26,14 +26,17 @@ ATTRIBUTES = {
 
 # The file and what it does, and why that is no data of a stranger's.
 ALLOWED = {
-    ("dsl/loader.py", "util.spec_from_file_location"): "a kernel's file, which the user names",
-    ("dsl/loader.py", "util.module_from_spec"): "the same",
-    ("dsl/loader.py", "loader.exec_module"): "the same",
+    (
+        "dsl/kernels/loader.py",
+        "util.spec_from_file_location",
+    ): "a kernel's file, which the user names",
+    ("dsl/kernels/loader.py", "util.module_from_spec"): "the same",
+    ("dsl/kernels/loader.py", "loader.exec_module"): "the same",
     ("dse/cli.py", "importlib.import_module"): "a command of the list of commands",
     ("dse/run/fanout.py", "importlib.import_module"): "the bindings of MLIR, ahead of a time limit",
     ("dse/run/storage.py", "importlib.import_module"): "a database's driver or Dask, by our name",
     ("mlir_passes/provider.py", "importlib.import_module"): "the bindings of MLIR",
-    ("mlir_passes/jit.py", "ctypes.CDLL"): "the runtime library of the compiler",
+    ("mlir_passes/cpu/jit.py", "ctypes.CDLL"): "the runtime library of the compiler",
     ("backends/process.py", "subprocess.Popen"): "tools, by a list of words without a shell",
     ("weft.py", "importlib.import_module"): "our own modules, when a name of theirs is asked for",
     ("weft.py", "compile"): "Weft's own function of that name",

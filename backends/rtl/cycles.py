@@ -22,7 +22,7 @@ from backends.rtl.schedule.result import (
     ScheduledRegion,
     ScheduledStraight,
 )
-from dsl.affine import Constraint
+from dsl.expressions.affine import Constraint
 
 HANDSHAKE = 1
 """Cycles from start to done besides those of the regions."""

@@ -16,9 +16,9 @@ from dataclasses import dataclass, field
 from enum import Enum
 from itertools import product
 
-from dsl.affine import Affine, Constraint
-from dsl.steps import PartitionKind
-from dsl.types import FixedType
+from dsl.expressions.affine import Affine, Constraint
+from dsl.expressions.types import FixedType
+from dsl.schedules.steps import PartitionKind
 
 
 class Kind(Enum):

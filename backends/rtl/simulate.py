@@ -20,11 +20,11 @@ from backends.rtl.design import RtlDesign
 from backends.rtl.testbench import pack, testbench, unpack
 from backends.rtl.tools import Cache, Outcome, Tool
 from backends.rtl.tools.verilator import build
-from dsl.inputs import InputMaker, storage_dtype
-from dsl.numeric import wrap
-from dsl.program import Array, Program
-from dsl.schedule import Schedule
-from dsl.types import FixedType, FloatType, IntType
+from dsl.arrays.inputs import InputMaker, storage_dtype
+from dsl.expressions.numeric import wrap
+from dsl.expressions.types import FixedType, FloatType, IntType
+from dsl.programs.program import Array, Program
+from dsl.schedules.schedule import Schedule
 
 Verdict = Literal["ok", "mismatch", "cycles", "vacuous", "timeout", "failed"]
 SECONDS = 300.0

@@ -32,11 +32,11 @@ from backends.rtl.tools import (
 )
 from backends.rtl.tools.nextpnr import DEVICES
 from backends.rtl.wrap.host import host_wrapper
-from dsl.errors import ToolError, did_you_mean
-from dsl.inputs import InputMaker
-from dsl.program import Program
-from dsl.schedule import Schedule
-from dsl.steps import Reassociate
+from dsl.arrays.inputs import InputMaker
+from dsl.errors.errors import ToolError, did_you_mean
+from dsl.programs.program import Program
+from dsl.schedules.schedule import Schedule
+from dsl.schedules.steps import Reassociate
 
 XC7 = "xc7"
 """Xilinx 7 series: there is no open placement with timing, so it ends after synthesis."""

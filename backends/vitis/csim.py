@@ -10,7 +10,7 @@ from backends.ap_types import need_ap_types
 from backends.cxx import need_cxx
 from backends.process import Limits, Run, run_limited
 from backends.vitis.files import ProjectFiles
-from dsl.errors import ToolError
+from dsl.errors.errors import ToolError
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from backends.devices import Device
-from dsl.errors import ToolError
+from dsl.errors.errors import ToolError
 
 # A name that is the same word in C++, Tcl, make, a cfg file and a file system.
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,199}")

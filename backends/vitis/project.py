@@ -24,13 +24,13 @@ from backends.vitis.readme import readme
 from backends.vitis.tcl import run_hls_tcl
 from backends.vitis.testbench import Golden, golden, testbench
 from backends.vitis.write import write_project
-from dsl.inputs import InputMaker
-from dsl.program import Program, Stmt
-from dsl.schedule import Schedule
-from dsl.steps import PartialSums, Reassociate
+from dsl.arrays.inputs import InputMaker
+from dsl.expressions.types import FloatType
+from dsl.programs.program import Program, Stmt
+from dsl.schedules.schedule import Schedule
+from dsl.schedules.steps import PartialSums, Reassociate
 from dsl.stored.write import program_json
-from dsl.types import FloatType
-from mlir_passes.emit_hls import include_directory
+from mlir_passes.emit.hls import include_directory
 from polyhedral.deadlock import needs_flushing
 
 if TYPE_CHECKING:

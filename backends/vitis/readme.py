@@ -5,8 +5,8 @@ from __future__ import annotations
 from backends.equivalence import Equivalence
 from backends.vitis.files import ProjectFiles
 from backends.vitis.testbench import Golden, declaration
-from dsl.program import Program
-from dsl.schedule import Schedule
+from dsl.programs.program import Program
+from dsl.schedules.schedule import Schedule
 
 _TEXT = """\
 # @TOP@: a Vitis HLS project

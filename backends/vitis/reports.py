@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from dsl.errors import ToolError
+from dsl.errors.errors import ToolError
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from backends.vitis.reports import (
     parse_impl_rpt,
     parse_impl_xml,
 )
-from dsl.errors import ToolError
+from dsl.errors.errors import ToolError
 
 Step = Literal["csynth", "cosim", "impl"]
 STEPS: tuple[Step, ...] = ("csynth", "cosim", "impl")

@@ -10,9 +10,9 @@ import numpy as np
 from backends.compare import ulp
 from backends.rawdata import to_bytes
 from backends.reference import Reference
-from dsl.program import Array, Program
-from dsl.types import FixedType, FloatType
-from mlir_passes.emit_hls import Argument
+from dsl.expressions.types import FixedType, FloatType
+from dsl.programs.program import Array, Program
+from mlir_passes.emit.hls import Argument
 
 
 @dataclass(frozen=True, slots=True)

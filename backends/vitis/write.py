@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from backends.vitis.manifest import NAME, existing
-from dsl.errors import ToolError
+from dsl.errors.errors import ToolError
 
 
 def write_project(folder: Path, files: Mapping[str, bytes], force: bool = False) -> None:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import click
 
-from dse import console
-from dse.output import format_option, show
-from dsl.errors import InputError
+from dse.views import console
+from dse.views.output import format_option, show
+from dsl.errors.errors import InputError
 
 
 @click.command()

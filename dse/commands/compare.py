@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dse import console
-from dse.output import SCHEMA_VERSION, format_option, show
+from dse.views import console
+from dse.views.output import SCHEMA_VERSION, format_option, show
 
 if TYPE_CHECKING:
     from dse.run.directory import RunDirectory

@@ -12,14 +12,14 @@ from typing import Any
 
 import click
 
-from dse import console
 from dse.kernels import UNSCHEDULED, Target, kernels_of, target, target_options
-from dse.output import format_option, show, table
-from dsl.errors import InputError
+from dse.views import console
+from dse.views.output import format_option, show, table
+from dsl.errors.errors import InputError
 
 
 def _program(what: Target) -> str:
-    from dsl.pretty import pretty
+    from dsl.programs.pretty import pretty
 
     return pretty(what.program)
 

@@ -10,7 +10,7 @@ from importlib import metadata
 
 import click
 
-from dse.output import format_option, show
+from dse.views.output import format_option, show
 
 COLUMNS = ("what", "status", "version", "needed_for", "detail")
 
@@ -35,7 +35,7 @@ def _package(name: str, needed_for: str, optional: bool = False) -> Finding:
 
 
 def _mlir() -> Finding:
-    from dsl.errors import WeftError
+    from dsl.errors.errors import WeftError
     from mlir_passes import provider
 
     needed = "compile, verify, export"
@@ -53,7 +53,7 @@ def _mlir() -> Finding:
 
 def _cxx() -> Finding:
     from backends.cxx import find_cxx
-    from dsl.errors import ToolError
+    from dsl.errors.errors import ToolError
 
     needed = "verify, export --csim"
     try:

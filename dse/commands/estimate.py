@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dse.console import colours
 from dse.kernels import DEFAULT_SIZE, UNSCHEDULED, Target, target, target_options
-from dse.output import format_option, rendered
+from dse.views.console import colours
+from dse.views.output import format_option, rendered
 
 if TYPE_CHECKING:
     from dse.estimation import Estimation
@@ -96,31 +96,31 @@ def _text(
 ) -> str:
     match form:
         case "json":
-            from dse.estimate_json import as_data, as_text
+            from dse.views.estimate_data import as_data, as_text
 
             names = {"schedule": what.schedule_name, "size": what.size}
             data = as_data(found, names, suggested, told)
             if more is not None:
-                from dse import predict_view
+                from dse.views import predict as predict_view
 
                 data["predicted"] = predict_view.as_data(more)
             return as_text(data)
         case "csv":
-            from dse.estimate_json import CSV_COLUMNS, as_rows
+            from dse.views.estimate_data import CSV_COLUMNS, as_rows
 
             rows = as_rows(found)
             if more is not None:
-                from dse import predict_view
+                from dse.views import predict as predict_view
 
                 rows += predict_view.as_rows(more, rows[-1])
             return rendered("estimate", CSV_COLUMNS, rows, "csv")
         case _:
-            from dse.estimate_view import Style, view
+            from dse.views.estimate import Style, view
 
             style = Style(colours(sys.stdout))
             text = view(_title(what), found, style, suggested, told)
             if more is not None:
-                from dse import predict_view
+                from dse.views import predict as predict_view
 
                 text += "\n" + predict_view.view(more, style)
             return text

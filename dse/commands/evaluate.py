@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dse import console
 from dse.labels.options import label_options, labelled
-from dse.output import format_option, show
 from dse.prediction import needs_libraries
-from dsl.errors import InputError
+from dse.views import console
+from dse.views.output import format_option, show
+from dsl.errors.errors import InputError
 
 if TYPE_CHECKING:
     from qor_gnn.gnn.examples.example import Example, Predictor

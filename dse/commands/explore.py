@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dse import console
 from dse.explore_options import (
     fanout_options,
     limits_of,
@@ -20,8 +19,9 @@ from dse.explore_options import (
     storage_options,
 )
 from dse.kernels import UNSCHEDULED, quiet_stdout, target
-from dse.output import format_option, show
 from dse.stopping import stop_once
+from dse.views import console
+from dse.views.output import format_option, show
 
 if TYPE_CHECKING:
     from dse.bounds import Work
@@ -62,13 +62,13 @@ def command(kernel: str, folder: Path, resume: bool, form: str, **given: Any) ->
     on. Ctrl-C once stops when the evaluations under way have ended, twice at once. Exits with 3 when
     no design keeps to the limits.
     """
-    from dse import explore_view as view
     from dse.bounds import work_of
     from dse.report.page import NAME, write_report
     from dse.run.explore import Means, explore
     from dse.run.plan import opened
     from dse.run.storage import database
     from dse.space.space import space_of
+    from dse.views import explore as view
 
     start = time.monotonic()
     plan = _plan(kernel, given)
@@ -146,7 +146,7 @@ def _plan(kernel: str, given: dict[str, Any]) -> Plan:
 def _needs_open_flow(where: Setting) -> None:
     """Designs for the device can be placed and routed: W403 if not."""
     from backends.rtl.tools.nextpnr import DEVICES
-    from dsl.errors import ToolError
+    from dsl.errors.errors import ToolError
 
     if where.device.name not in DEVICES:
         raise ToolError(
@@ -179,7 +179,7 @@ def _described(run: RunDirectory, plan: Plan, space: Space, work: Work) -> Probl
     from dse.evaluators.base import Request
     from dse.run.problem import describe, keep
     from dse.run.proven import sound
-    from dsl.schedule import Schedule
+    from dsl.schedules.schedule import Schedule
 
     chip = plan.where.device
     plain = plan.evaluator.evaluate(Request(plan.program, Schedule(), chip, plan.clock))
@@ -193,8 +193,8 @@ def _described(run: RunDirectory, plan: Plan, space: Space, work: Work) -> Probl
 @contextlib.contextmanager
 def _heard(plan: Plan, problem: Problem, trials: int) -> Iterator[Heard]:
     """Progress on standard error, and Ctrl-C."""
-    from dse.explore_view import best_word
     from dse.run.explore import Heard
+    from dse.views.explore import best_word
 
     best: float | None = None
     promoted = 0

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dse import console
 from dse.kernels import Target, target, target_options
-from dse.output import SCHEMA_VERSION, format_option, show
+from dse.views import console
+from dse.views.output import SCHEMA_VERSION, format_option, show
 
 if TYPE_CHECKING:
     from backends.devices import Device

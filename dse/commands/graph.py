@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from dse.kernels import Target, target, target_options
-from dse.output import format_option, show
-from dsl.errors import InputError
+from dse.views.output import format_option, show
+from dsl.errors.errors import InputError
 
 if TYPE_CHECKING:
     from qor_gnn.gnn.graph.build import DesignGraph

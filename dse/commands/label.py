@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dse import console
-from dse.output import format_option, show
-from dsl.errors import InputError
+from dse.views import console
+from dse.views.output import format_option, show
+from dsl.errors.errors import InputError
 
 if TYPE_CHECKING:
     from dse.labels.variants import Subject

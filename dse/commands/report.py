@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from dse import console
-from dse.output import format_option, show
+from dse.views import console
+from dse.views.output import format_option, show
 
 COLUMNS = ("kernel", "trials", "designs", "feasible", "on_front", "best_latency", "report")
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dse import console
 from dse.kernels import UNSCHEDULED, target
-from dse.output import format_option, show
+from dse.views import console
+from dse.views.output import format_option, show
 
 if TYPE_CHECKING:
     from dse.space.nest import Order

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dse import console
 from dse.in_order import in_order_notes
 from dse.kernels import Target, target, target_options
-from dse.output import format_option, show
+from dse.views import console
+from dse.views.output import format_option, show
 
 if TYPE_CHECKING:
     from backends.rtl.synth import SynthOptions, SynthReport

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dse import console
 from dse.labels.options import label_options, labelled
-from dse.output import format_option, show
-from dsl.errors import InputError, did_you_mean
+from dse.views import console
+from dse.views.output import format_option, show
+from dsl.errors.errors import InputError, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,10 +10,10 @@ from typing import Any
 
 import click
 
-from dse import console
 from dse.kernels import Target, target, target_options
-from dse.output import format_option, show
-from dsl.errors import InputError
+from dse.views import console
+from dse.views.output import format_option, show
+from dsl.errors.errors import InputError
 
 
 @click.command()

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from dse import console
 from dse.explore_options import storage_options
 from dse.kernels import UNSCHEDULED, quiet_stdout, target
-from dse.output import format_option, show
 from dse.stopping import stop_once
+from dse.views import console
+from dse.views.output import format_option, show
 
 if TYPE_CHECKING:
     from optuna.storages import BaseStorage
@@ -99,7 +99,7 @@ def command(
 def _kernel(spec: str | None, board: Board) -> tuple[str, StoredKernel]:
     """What the study is of, as data, and where that is from."""
     from dse.kernel_data import data_of, unpacked
-    from dsl.errors import InputError
+    from dsl.errors.errors import InputError
 
     if spec is not None:
         with quiet_stdout():
@@ -139,7 +139,7 @@ def _board(storage: BaseStorage, study: str, jobs: int, idle: float) -> Board:
 
 def _awaited(make: Callable[[], Made], idle: float) -> Made:
     """What may not be there yet: workers and the exploration start in any order."""
-    from dsl.errors import InputError
+    from dsl.errors.errors import InputError
 
     start = time.monotonic()
     while True:

@@ -12,8 +12,8 @@ from enum import Enum
 from typing import Protocol
 
 from backends.devices import Device
-from dsl.program import Program
-from dsl.schedule import Schedule
+from dsl.programs.program import Program
+from dsl.schedules.schedule import Schedule
 
 TRUE = ("rtl",)
 """Those whose figures are what a tool made of the design: predictors learn from them."""

@@ -19,10 +19,10 @@ from dse.evaluators.model import ModelEvaluator
 from dse.evaluators.version import TOOLS, code_version
 from dse.kernel_data import unpacked
 from dse.reduced import ascending, fitting, size_text
-from dsl.errors import InputError, ToolError
+from dsl.errors.errors import InputError, ToolError
 from dsl.interp import ExecutionError
-from dsl.kernel import Kernel
-from dsl.schedule import Schedule
+from dsl.kernels.kernel import Kernel
+from dsl.schedules.schedule import Schedule
 
 NAME = "csim"
 ABSENT = ("W401", "W402", "W410")  # no compiler or no headers: says nothing of the design

@@ -13,7 +13,7 @@ from dse.evaluators.base import Request, Result, Status
 from dse.evaluators.model import result_of
 from dse.evaluators.version import MODEL, code_version
 from dse.prediction import PROVENANCE, Predicted, predicted
-from dsl.errors import InputError, LanguageError, ScheduleError, ToolError
+from dsl.errors.errors import InputError, LanguageError, ScheduleError, ToolError
 from polyhedral.schedule import apply
 
 NAME = "gnn"

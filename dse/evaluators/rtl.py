@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from dse.evaluators.base import Check, LoopReport, Request, Result, Status
 from dse.evaluators.version import TOOLS, code_version
-from dsl.errors import LanguageError, ScheduleError, WeftError
+from dsl.errors.errors import LanguageError, ScheduleError, WeftError
 from dsl.interp import ExecutionError
 
 if TYPE_CHECKING:

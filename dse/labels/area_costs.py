@@ -28,8 +28,8 @@ from backends.rtl.synth import SynthOptions, rtl_of
 from backends.rtl.wrap.host import host_wrapper
 from dse.labels.dataset import Dataset, Named
 from dse.labels.open_examples import unusable
-from dsl.program import Program
-from dsl.schedule import Schedule
+from dsl.programs.program import Program
+from dsl.schedules.schedule import Schedule
 from dsl.stored.read import program_of_data
 from mlir_passes.pipeline import compile_design
 from qor_gnn.fit.calibrate import non_negative

@@ -18,8 +18,8 @@ from typing import Any
 
 from dse.inside import inside, read_text
 from dse.run.directory import write_whole, writing
-from dsl.errors import InputError
-from dsl.program import Program
+from dsl.errors.errors import InputError
+from dsl.programs.program import Program
 from dsl.stored.read import json_of, refuse
 from dsl.stored.write import program_data
 from qor_gnn.fit.labelled.rows import cell, csv_rows

@@ -10,7 +10,7 @@ from dse.labels import open_examples
 from dse.labels.dataset import MANIFEST
 from dse.labels.report_examples import report_examples
 from dse.labels.trusted import NOBODY, Trusted
-from dsl.errors import InputError
+from dsl.errors.errors import InputError
 from qor_gnn.fit.labelled.zu9eg import CHECKOUT
 from qor_gnn.gnn.examples import convert_u200, convert_zu9eg
 from qor_gnn.gnn.examples.convert import Progress, Source, convert

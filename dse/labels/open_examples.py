@@ -14,8 +14,8 @@ from dse.kernels import sized
 from dse.labels.dataset import Dataset, Named
 from dse.labels.trusted import Trusted
 from dse.labels.variants import retyped
-from dsl.errors import InputError, LanguageError, ScheduleError, ToolError
-from dsl.schedule import Schedule
+from dsl.errors.errors import InputError, LanguageError, ScheduleError, ToolError
+from dsl.schedules.schedule import Schedule
 from dsl.stored.read import program_of_data, program_of_json
 from dsl.stored.write import program_json
 from qor_gnn.fit.labelled.rows import cell, number

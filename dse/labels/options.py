@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dse import console
 from dse.prediction import needs_libraries
+from dse.views import console
 
 if TYPE_CHECKING:
     from qor_gnn.gnn.examples.example import Example

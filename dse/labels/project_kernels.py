@@ -11,9 +11,9 @@ from dse.inside import read_text
 from dse.kernels import DEFAULT_SIZE, Target, sized
 from dse.labels.trusted import HELP, Trusted, python_file
 from dse.run.codec import program_digest
-from dsl.errors import InputError, did_you_mean
-from dsl.loader import split_spec
-from dsl.program import Program
+from dsl.errors.errors import InputError, did_you_mean
+from dsl.kernels.loader import split_spec
+from dsl.programs.program import Program
 from dsl.stored.read import program_of_json
 
 

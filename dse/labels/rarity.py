@@ -7,8 +7,8 @@ import random
 from backends.rtl.area.estimate import area
 from backends.rtl.synth import SynthOptions, rtl_of
 from backends.rtl.wrap.host import host_wrapper
-from dsl.errors import WeftError
-from dsl.schedule import Schedule
+from dsl.errors.errors import WeftError
+from dsl.schedules.schedule import Schedule
 from mlir_passes.pipeline import Design
 
 _POWER = 1.5

@@ -21,8 +21,8 @@ from dse.inside import inside
 from dse.labels.project_kernels import program_of
 from dse.labels.trusted import Trusted
 from dse.run.json_text import json_in
-from dsl.errors import InputError, LanguageError, ScheduleError, ToolError
-from dsl.schedule import Schedule
+from dsl.errors.errors import InputError, LanguageError, ScheduleError, ToolError
+from dsl.schedules.schedule import Schedule
 from qor_gnn.batch.family import written_unrolls
 from qor_gnn.gnn.examples.convert import Origin, example
 from qor_gnn.gnn.examples.example import Example

@@ -17,8 +17,8 @@ from dse.labels.sample import draw
 from dse.labels.variants import Subject
 from dse.space.space import space_of
 from dse.workers import Ended, Pool
-from dsl.errors import WeftError
-from dsl.schedule import Schedule
+from dsl.errors.errors import WeftError
+from dsl.schedules.schedule import Schedule
 from mlir_passes.pipeline import compile_design
 from qor_gnn.tools.personality import personality
 

@@ -11,9 +11,9 @@ from math import prod
 from dse.labels.rarity import Rarity
 from dse.space.nest import Nest, Vector
 from dse.space.space import Choice, Point, Space
-from dsl.errors import WeftError
-from dsl.schedule import Schedule
-from dsl.steps import Flatten, Partition, Pipeline, Step
+from dsl.errors.errors import WeftError
+from dsl.schedules.schedule import Schedule
+from dsl.schedules.steps import Flatten, Partition, Pipeline, Step
 from mlir_passes.pipeline import Design, compile_design
 
 _SEQUENTIAL, _UNPARTITIONED, _SLOW = 0.15, 0.15, 0.25

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from dse.kernels import kernels_of
-from dsl.errors import InputError
-from dsl.kernel import Kernel
-from dsl.loader import split_spec
+from dsl.errors.errors import InputError
+from dsl.kernels.kernel import Kernel
+from dsl.kernels.loader import split_spec
 
 HELP = (
     "name the kernel, and its file is run: --kernel FILE.py:NAME; or --trust DIR, and so are the "

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from dse.kernels import kernels_of, sized
 from dse.verify_files import python_files
-from dsl.errors import InputError, WeftError
-from dsl.kernel import Kernel
-from dsl.types import DType, FixedType, FloatType, IntType
+from dsl.errors.errors import InputError, WeftError
+from dsl.expressions.types import DType, FixedType, FloatType, IntType
+from dsl.kernels.kernel import Kernel
 
 FLOAT = "f32"
 """The captured type that `Subject.dtype` stands for."""

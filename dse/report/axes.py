@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Literal
 
-from dsl.schedule import Schedule
-from dsl.steps import (
+from dsl.schedules.schedule import Schedule
+from dsl.schedules.steps import (
     Distribute,
     Flatten,
     Interchange,

@@ -17,8 +17,8 @@ from dse.run.front import Design, designs, front, limits_of, over
 from dse.run.history import Recorded, ending, history
 from dse.run.problem import Problem, problem_of
 from dse.space.partitions import NO_PARTITION
-from dsl.errors import InputError
-from dsl.schedule import Schedule
+from dsl.errors.errors import InputError
+from dsl.schedules.schedule import Schedule
 
 DRAWN = 2_500  # designs in the charts; more are thinned out
 TOLD = 120  # designs with their schedule and loops

@@ -22,7 +22,7 @@ from dse.prediction import example_of, model_for, predicted_by
 from dse.run.directory import RunDirectory
 from dse.run.front import Design, front, hypervolume, limits_of
 from dse.run.study import objective_values
-from dsl.errors import InputError
+from dsl.errors.errors import InputError
 
 if TYPE_CHECKING:
     from qor_gnn.gnn.examples.example import Example

@@ -15,9 +15,9 @@ from dse.reduced import ascending, fitting, size_text
 from dse.run.codec import program_digest
 from dse.run.directory import RunDirectory, open_run
 from dse.run.front import best
-from dsl.errors import InputError, ToolError
-from dsl.kernel import Kernel
-from dsl.schedule import Schedule
+from dsl.errors.errors import InputError, ToolError
+from dsl.kernels.kernel import Kernel
+from dsl.schedules.schedule import Schedule
 from polyhedral.schedule import apply
 
 _SECONDS = 600.0  # limit of g++, and of the testbench

@@ -16,7 +16,7 @@ from typing import Any
 from dse.evaluators.base import Evaluator, Request, Result, Status
 from dse.run.fanout import Done, Job, timeout
 from dse.run.storage import need
-from dsl.errors import InputError
+from dsl.errors.errors import InputError
 
 _CONNECT = 15.0  # seconds for the scheduler to answer
 _GRACE = 2.0  # seconds for a task to reach its worker

@@ -11,8 +11,8 @@ from typing import Any, TypeVar
 
 from dse.evaluators.base import Check, Evaluator, LoopReport, Request, Result, Status
 from dse.space.space import Choice, Point
-from dsl.pretty import pretty
-from dsl.program import Program
+from dsl.programs.pretty import pretty
+from dsl.programs.program import Program
 
 Made = TypeVar("Made", Result, Check, LoopReport)
 

@@ -26,8 +26,8 @@ from dse.fidelities import PROMOTIONS
 from dse.inside import inside
 from dse.run.codec import result_from_json, result_to_json
 from dse.run.json_text import json_in
-from dsl.errors import InputError
-from dsl.schedule import Schedule
+from dsl.errors.errors import InputError
+from dsl.schedules.schedule import Schedule
 
 SCHEMA_VERSION = 1
 _MANIFEST, _LOCK, _RESULT = "manifest.json", "run.lock", "result"

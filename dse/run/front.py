@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from dse.evaluators.base import Limits, Result, Status, judged
 from dse.run.directory import RunDirectory
 from dse.run.study import objective_values
-from dsl.errors import InputError
+from dsl.errors.errors import InputError
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,9 +17,9 @@ from dse.run.codec import key_of, program_digest
 from dse.run.directory import wrong
 from dse.run.fanout import Job, Processes
 from dse.run.offers import Board, Taken
-from dsl.errors import InputError, WeftError
-from dsl.program import Program
-from dsl.schedule import Schedule
+from dsl.errors.errors import InputError, WeftError
+from dsl.programs.program import Program
+from dsl.schedules.schedule import Schedule
 from dsl.stored.kernel import StoredKernel
 
 _PATIENCE = 0.2  # seconds between looks at the offers

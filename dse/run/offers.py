@@ -21,7 +21,7 @@ from dse.run.codec import result_from_json, result_to_json
 from dse.run.fanout import Done, Job
 from dse.run.storage import clock, optuna_library
 from dse.run.study_kernel import keep_kernel, kernel_in
-from dsl.errors import InputError
+from dsl.errors.errors import InputError
 
 if TYPE_CHECKING:
     from optuna.storages import BaseStorage

@@ -28,7 +28,7 @@ from optuna.storages._rdb.models import TrialModel, TrialSystemAttributeModel
 from optuna.trial import TrialState, create_trial
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 
-from dsl.errors import InputError
+from dsl.errors.errors import InputError
 
 if TYPE_CHECKING:
     from optuna.study import StudyDirection

@@ -13,8 +13,8 @@ from dse.evaluators.base import Evaluator, Limits
 from dse.kernel_data import NAME as KERNEL
 from dse.run.codec import program_digest
 from dse.run.directory import RunDirectory, create, open_run, unbegun, write_whole
-from dsl.errors import InputError
-from dsl.program import Program
+from dsl.errors.errors import InputError
+from dsl.programs.program import Program
 from dsl.stored.kernel import StoredKernel, kernel_json
 
 # What a session may have otherwise than the one before.

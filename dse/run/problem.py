@@ -111,7 +111,7 @@ def describe(
         plain: what the program costs as it stands.
     """
     from dse.bounds import bounds
-    from dsl.pretty import pretty
+    from dsl.programs.pretty import pretty
 
     structures = tuple(
         Structure(

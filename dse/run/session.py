@@ -24,7 +24,7 @@ from dse.strategies.auto import opening
 from dse.strategies.nearby import Nearby
 from dse.strategies.pom import Trial, pom
 from dse.strategies.sampled import all_points, parameters, sampled_point, sampled_structure
-from dsl.errors import InputError
+from dsl.errors.errors import InputError
 
 if TYPE_CHECKING:
     from optuna.trial import Trial as Asked

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from dse.run.directory import writing
-from dsl.errors import InputError
+from dsl.errors.errors import InputError
 
 if TYPE_CHECKING:
     from optuna.storages import BaseStorage

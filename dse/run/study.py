@@ -15,7 +15,7 @@ from dse.run.directory import RunDirectory
 from dse.run.samplers import Sampler, sampler
 from dse.run.storage import damaged, journal, optuna_library
 from dse.space.space import Point
-from dsl.errors import InputError
+from dsl.errors.errors import InputError
 
 if TYPE_CHECKING:
     from types import ModuleType

@@ -14,7 +14,7 @@ from itertools import product
 from math import ceil, gcd, lcm, prod
 
 from dse.space.nest import Order, Use, Vector
-from dsl.affine import Affine
+from dsl.expressions.affine import Affine
 
 _MANY = 128  # copies whose accesses are looked at one by one
 _FEW = 6  # of each loop, where there are more

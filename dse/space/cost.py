@@ -11,7 +11,7 @@ from math import ceil, prod
 
 from dse.space.banks import port_interval
 from dse.space.nest import Nest, Order, Vector
-from dsl.steps import Tail
+from dsl.schedules.steps import Tail
 from qor_gnn.tools.personality import Personality
 
 Units = tuple[tuple[str, int, int], ...]  # core, DSP of a unit, number of units

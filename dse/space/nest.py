@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from math import prod
 
 from dse.space.factors import factors
-from dsl.affine import Affine
-from dsl.steps import Step
+from dsl.expressions.affine import Affine
+from dsl.schedules.steps import Step
 from qor_gnn.body.reassociation import carried_levels
 
 Vector = tuple[int, ...]  # unroll factor of each loop of an order, outermost first

@@ -8,9 +8,9 @@ from itertools import permutations
 from math import inf
 
 from dse.space.nest import Carry, Nest, NestLoop, Operation, Order, Use
-from dsl.errors import ScheduleError
-from dsl.program import Storage
-from dsl.steps import Reorder, Skew, Step, Unroll
+from dsl.errors.errors import ScheduleError
+from dsl.programs.program import Storage
+from dsl.schedules.steps import Reorder, Skew, Step, Unroll
 from polyhedral.carried import Carried, carried
 from polyhedral.legality import shared_levels
 from polyhedral.looptree import Instance

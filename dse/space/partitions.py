@@ -11,8 +11,8 @@ from math import lcm, prod
 from dse.bounds import MAX_BANKS
 from dse.space.banks import Demand, demand, interval_with, port_interval
 from dse.space.nest import Order, Vector
-from dsl.program import Program
-from dsl.steps import Partition
+from dsl.programs.program import Program
+from dsl.schedules.steps import Partition
 
 NO_PARTITION = "no partition of the arrays serves the factors of all nests"
 """Why there is no schedule of a point, where `partitions` finds none."""

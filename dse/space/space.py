@@ -10,9 +10,9 @@ from dse.space.nest import Nest, Order, Vector
 from dse.space.orders import Context
 from dse.space.partitions import solved
 from dse.space.variants import Variant, variants
-from dsl.program import Program
-from dsl.schedule import Schedule
-from dsl.steps import Flatten, Pipeline, Reorder, Split, Step, Tail, Unroll
+from dsl.programs.program import Program
+from dsl.schedules.schedule import Schedule
+from dsl.schedules.steps import Flatten, Pipeline, Reorder, Split, Step, Tail, Unroll
 from polyhedral.codegen import loop_tree
 from polyhedral.counts import instance_counts
 from polyhedral.schedule import apply

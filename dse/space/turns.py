@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from dse.space.nest import Nest, NestLoop, Order
-from dsl.errors import ScheduleError
-from dsl.steps import PartialSums, Split, Step
+from dsl.errors.errors import ScheduleError
+from dsl.schedules.steps import PartialSums, Split, Step
 from polyhedral.schedule import apply_step
 from polyhedral.scheduled import ScheduledScop
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from dse.space.nest import Nest
 from dse.space.orders import Context, groups, lowered, nests
 from dse.space.turns import LEVELS, Turn, turning, whole_parts
-from dsl.errors import ScheduleError
-from dsl.program import Program
-from dsl.steps import BindOp, Distribute, Fuse, Reassociate, Step
+from dsl.errors.errors import ScheduleError
+from dsl.programs.program import Program
+from dsl.schedules.steps import BindOp, Distribute, Fuse, Reassociate, Step
 from polyhedral.ranges import constant_interval
 from polyhedral.schedule import apply_step
 from polyhedral.scheduled import Piece, ScheduledScop

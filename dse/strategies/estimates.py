@@ -11,7 +11,7 @@ from dse.space.addresses import address_products
 from dse.space.banks import Demand, demand
 from dse.space.cost import Cost, cost, design_cycles, design_units, stages
 from dse.space.space import Choice, Point, Space
-from dsl.program import Program
+from dsl.programs.program import Program
 
 Structure = tuple[int, ...]  # the number of a variant, and the order of each nest of it
 

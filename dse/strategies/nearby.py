@@ -16,7 +16,7 @@ from dse.space.space import Point, Space
 from dse.strategies.estimates import Estimates
 from dse.strategies.refine import neighbours
 from dse.strategies.sampled import points, sampled_point
-from dsl.schedule import Schedule
+from dsl.schedules.schedule import Schedule
 
 Values = tuple[float, ...]
 _DRAWS = 1_000  # points in a row that are of no use before a space counts as spent

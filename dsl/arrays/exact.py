@@ -1,6 +1,6 @@
 """Exact arithmetic on arrays of raws: int64 where 64 bits hold a type, else Python integers.
 
-The rules are those of `dsl.numeric`, for whole arrays. An array of a type that fits int64 has
+The rules are those of `dsl.expressions.numeric`, for whole arrays. An array of a type that fits int64 has
 dtype int64, any other has dtype object. An operation may also be done modulo 2**64 (``low``):
 then everything is int64, and only the low 64 bits of the result mean anything, which is all that
 a wrapping store of at most 64 bits looks at.
@@ -13,11 +13,11 @@ from typing import Any, assert_never
 import numpy as np
 from numpy.typing import NDArray
 
-from dsl import numeric
 from dsl.arrays.floats import round_to
-from dsl.expr import BinaryOp, CompareOp, UnaryOp
-from dsl.numeric import Exact, Fault, FaultKind, bounds, frac_of, signed_of, width_of
-from dsl.types import FixedType, FloatType, Overflow, Quant
+from dsl.expressions import numeric
+from dsl.expressions.expr import BinaryOp, CompareOp, UnaryOp
+from dsl.expressions.numeric import Exact, Fault, FaultKind, bounds, frac_of, signed_of, width_of
+from dsl.expressions.types import FixedType, FloatType, Overflow, Quant
 
 Raws = NDArray[Any]
 Truths = NDArray[np.bool_]

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dsl.expr import BinaryOp, UnaryOp
-from dsl.types import FloatType
+from dsl.expressions.expr import BinaryOp, UnaryOp
+from dsl.expressions.types import FloatType
 
 FloatArray = NDArray[Any]
 

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsl.arrays import exact, floats
-from dsl.numeric import signed_of, width_of
-from dsl.types import DType, FloatType
+from dsl.expressions.numeric import signed_of, width_of
+from dsl.expressions.types import DType, FloatType
 
 
 def storage_dtype(dtype: DType) -> np.dtype[Any]:

@@ -6,20 +6,20 @@ import ast
 from collections.abc import Callable, Sequence, Sized
 from fractions import Fraction
 
-from dsl import typing, values
-from dsl.affine import Affine
-from dsl.errors import LanguageError, did_you_mean
-from dsl.expr import BinaryOp, Const, Expr, UnaryOp
+from dsl.errors.errors import LanguageError, did_you_mean
+from dsl.expressions import typing, values
+from dsl.expressions.affine import Affine
+from dsl.expressions.expr import BinaryOp, Const, Expr, UnaryOp
+from dsl.expressions.intrinsics import INTRINSICS, Intrinsic, intrinsic_of
+from dsl.expressions.numeric import convert
+from dsl.expressions.types import ArrayType, DType, FixedType
+from dsl.expressions.values import Value
 from dsl.frontend.capture import describe, dtype_of, is_number
 from dsl.frontend.context import Context
 from dsl.frontend.evaluate import as_value, evaluate, value
 from dsl.frontend.unsupported import CALLS
-from dsl.intrinsics import INTRINSICS, Intrinsic, intrinsic_of
-from dsl.kernel import Kernel
-from dsl.numeric import convert
-from dsl.program import Array
-from dsl.types import ArrayType, DType, FixedType
-from dsl.values import Value
+from dsl.kernels.kernel import Kernel
+from dsl.programs.program import Array
 
 _UNARY = {
     "abs": UnaryOp.ABS,

@@ -13,9 +13,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dsl.intrinsics import Intrinsic
-from dsl.kernel import Kernel
-from dsl.types import ArrayType, ConstType, DType, FixedType, FloatType, IndexType, IntType
+from dsl.expressions.intrinsics import Intrinsic
+from dsl.expressions.types import (
+    ArrayType,
+    ConstType,
+    DType,
+    FixedType,
+    FloatType,
+    IndexType,
+    IntType,
+)
+from dsl.kernels.kernel import Kernel
 
 Number = bool | int | float | Fraction
 """A constant that is known when the kernel is compiled."""

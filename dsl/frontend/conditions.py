@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import ast
 
-from dsl import values
-from dsl.affine import Affine, And, Cond, Or, negate
-from dsl.errors import LanguageError
-from dsl.expr import CompareOp, Expr, loads
+from dsl.errors.errors import LanguageError
+from dsl.expressions import values
+from dsl.expressions.affine import Affine, And, Cond, Or, negate
+from dsl.expressions.expr import CompareOp, Expr, loads
+from dsl.expressions.values import Value
 from dsl.frontend.capture import is_number
 from dsl.frontend.context import Context
 from dsl.frontend.evaluate import comparisons, value
-from dsl.values import Value
 
 
 def condition(ctx: Context, node: ast.expr, statement: ast.If) -> bool | Cond:

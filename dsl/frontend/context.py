@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from dsl.errors import LanguageError, Span
+from dsl.errors.errors import LanguageError, Span
 from dsl.frontend.capture import Environment
 from dsl.frontend.scope import Names
 from dsl.frontend.source import FunctionSource
@@ -16,7 +16,7 @@ Placed = ast.expr | ast.stmt | ast.keyword
 """What has a place in the file."""
 
 if TYPE_CHECKING:
-    from dsl.kernel import Kernel
+    from dsl.kernels.kernel import Kernel
 
 MAX_STATEMENTS = 20_000
 """Statements of one program, inlined ones included."""

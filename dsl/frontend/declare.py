@@ -5,17 +5,17 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from dsl import typing, values
-from dsl.affine import Affine
-from dsl.errors import LanguageError
-from dsl.expr import Access
+from dsl.errors.errors import LanguageError
+from dsl.expressions import typing, values
+from dsl.expressions.affine import Affine
+from dsl.expressions.expr import Access
+from dsl.expressions.types import ArrayType, ConstType, DType, IndexType, IntType
+from dsl.expressions.values import Value
 from dsl.frontend.capture import describe, dtype_of
 from dsl.frontend.context import Context
 from dsl.frontend.evaluate import evaluate, value
 from dsl.frontend.source import NAME, FunctionSource, arguments_of
-from dsl.program import Array, Loop, Node, Stmt, Storage
-from dsl.types import ArrayType, ConstType, DType, IndexType, IntType
-from dsl.values import Value
+from dsl.programs.program import Array, Loop, Node, Stmt, Storage
 
 Placed = ast.expr | ast.stmt | ast.arg
 

@@ -11,18 +11,18 @@ import types
 from fractions import Fraction
 from typing import Any
 
-from dsl import typing, values
-from dsl.affine import Affine
-from dsl.errors import did_you_mean
-from dsl.expr import Access, BinaryOp, CompareOp, Expr, Load, UnaryOp
+from dsl.errors.errors import did_you_mean
+from dsl.expressions import typing, values
+from dsl.expressions.affine import Affine
+from dsl.expressions.expr import Access, BinaryOp, CompareOp, Expr, Load, UnaryOp
+from dsl.expressions.result_types import require_truth
+from dsl.expressions.values import Value
 from dsl.frontend import fold
 from dsl.frontend.capture import MISSING, describe, is_dtype, is_number, plain
 from dsl.frontend.context import Context
 from dsl.frontend.scope import LoopName
 from dsl.frontend.unsupported import EXPRESSIONS
-from dsl.program import Array
-from dsl.result_types import require_truth
-from dsl.values import Value
+from dsl.programs.program import Array
 
 BINARY_OPS: dict[type[ast.operator], BinaryOp] = {
     ast.Add: BinaryOp.ADD,

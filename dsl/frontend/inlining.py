@@ -5,16 +5,16 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection
 
-from dsl import typing, values
-from dsl.affine import Affine
-from dsl.errors import LanguageError, did_you_mean
-from dsl.expr import Access, Const, Expr, Load
+from dsl.errors.errors import LanguageError, did_you_mean
+from dsl.expressions import typing, values
+from dsl.expressions.affine import Affine
+from dsl.expressions.expr import Access, Const, Expr, Load
+from dsl.expressions.values import Value
 from dsl.frontend.context import Context
 from dsl.frontend.evaluate import evaluate, value
-from dsl.inline import Names, inlined, inlined_locals
-from dsl.kernel import Kernel
-from dsl.program import Array, Loop, Node, Program, Stmt, Storage
-from dsl.values import Value
+from dsl.kernels.kernel import Kernel
+from dsl.programs.inline import Names, inlined, inlined_locals
+from dsl.programs.program import Array, Loop, Node, Program, Stmt, Storage
 
 MAX_CALL_DEPTH = 32
 

@@ -7,13 +7,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from dsl import values
-from dsl.affine import Affine
+from dsl.expressions import values
+from dsl.expressions.affine import Affine
+from dsl.expressions.intrinsics import grid, intrinsic_of
 from dsl.frontend.context import Context
 from dsl.frontend.evaluate import evaluate, value
 from dsl.frontend.subscript import MAX_EXTENT, not_affine
 from dsl.frontend.unsupported import EXPRESSIONS
-from dsl.intrinsics import grid, intrinsic_of
 
 Kind = Literal["", "min", "max"]
 Range = tuple[int, int]
@@ -21,7 +21,7 @@ Range = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """One loop: ``for var in [max(lowers), min(uppers))`` by ``step`` (see `dsl.program.Loop`)."""
+    """One loop: ``for var in [max(lowers), min(uppers))`` by ``step`` (see `dsl.programs.program.Loop`)."""
 
     target: ast.Name
     lowers: tuple[Affine, ...]

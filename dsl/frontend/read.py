@@ -6,15 +6,15 @@ from dsl.frontend.context import Context, Request
 from dsl.frontend.declare import arguments, check_name, check_signature
 from dsl.frontend.scope import Names
 from dsl.frontend.statements import body
-from dsl.program import Program
-from dsl.scopes import ordered_locals
+from dsl.programs.program import Program
+from dsl.programs.scopes import ordered_locals
 
 
 def read_kernel(request: Request) -> Program:
     """The program of a kernel at the sizes that the request says.
 
     Raises:
-        LanguageError: what is wrong with it (see `dsl.codes`), at its place.
+        LanguageError: what is wrong with it (see `dsl.errors.codes`), at its place.
     """
     source = request.source
     check_signature(source)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
-from dsl.errors import LanguageError, Span, did_you_mean
-from dsl.program import Array
-from dsl.types import int_type_named
+from dsl.errors.errors import LanguageError, Span, did_you_mean
+from dsl.expressions.types import int_type_named
+from dsl.programs.program import Array
 
 
 @dataclass(frozen=True, slots=True)

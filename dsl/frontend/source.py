@@ -9,8 +9,8 @@ import types
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from dsl.errors import LanguageError, Span
-from dsl.nesting import admit
+from dsl.errors.errors import LanguageError, Span
+from dsl.expressions.nesting import admit
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 """What may be called anything in C++ as well."""

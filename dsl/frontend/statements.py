@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 
-from dsl import values
-from dsl.expr import Access, Expr, Load
+from dsl.expressions import values
+from dsl.expressions.expr import Access, Expr, Load
+from dsl.expressions.intrinsics import intrinsic_of, stmt
+from dsl.expressions.types import DType
 from dsl.frontend.conditions import condition
 from dsl.frontend.context import Context
 from dsl.frontend.declare import check_name, declare_annotated, declare_assigned
@@ -16,9 +18,7 @@ from dsl.frontend.scope import LoopName
 from dsl.frontend.source import NAME
 from dsl.frontend.subscript import access_of
 from dsl.frontend.unsupported import STATEMENTS
-from dsl.intrinsics import intrinsic_of, stmt
-from dsl.program import Array, If, Loop, Node, Stmt
-from dsl.types import DType
+from dsl.programs.program import Array, If, Loop, Node, Stmt
 
 
 def body(ctx: Context, statements: list[ast.stmt]) -> tuple[Node, ...]:

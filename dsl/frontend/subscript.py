@@ -6,16 +6,16 @@ import ast
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dsl import values
-from dsl.affine import Affine
-from dsl.errors import LanguageError, did_you_mean
-from dsl.expr import Access, Expr, Load, loads
+from dsl.errors.errors import LanguageError, did_you_mean
+from dsl.expressions import values
+from dsl.expressions.affine import Affine
+from dsl.expressions.expr import Access, Expr, Load, loads
+from dsl.expressions.types import ArrayType, ConstType, DType, Overflow, Quant, const, fixed
 from dsl.frontend.capture import describe, dtype_of, is_number, plain
 from dsl.frontend.context import Context
 from dsl.frontend.evaluate import bounded, evaluate, example_access, value
 from dsl.frontend.unsupported import EXPRESSIONS
-from dsl.program import Array
-from dsl.types import ArrayType, ConstType, DType, Overflow, Quant, const, fixed
+from dsl.programs.program import Array
 
 MAX_EXTENT = 2**31 - 1
 """Loop variables count as ``i32``."""

@@ -13,14 +13,14 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from dsl.inputs import Value, check_inputs
+from dsl.arrays.inputs import Value, check_inputs
 from dsl.interp.fast import ELEMENTS_AT_ONCE, FastRun
 from dsl.interp.faults import ExecutionError
 from dsl.interp.memory import allocate
 from dsl.interp.plan import deepest, inside, plan_program
 from dsl.interp.plan import one_by_one as statements_in
 from dsl.interp.scalar_nest import compile_plan
-from dsl.program import Program
+from dsl.programs.program import Program
 
 __all__ = ["ExecutionError", "one_by_one", "run"]
 
@@ -40,7 +40,7 @@ def run(
     Args:
         program: to run.
         inputs: an array of the exact shape for each array argument, a number for each scalar one,
-            in the representation of `dsl.inputs.storage_dtype`. They are not changed.
+            in the representation of `dsl.arrays.inputs.storage_dtype`. They are not changed.
         path: ``plain`` runs element by element; the result is the same.
         min_trips: loops of fewer iterations are not run at once.
         chunk: elements that are worked on at once, about.

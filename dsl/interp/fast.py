@@ -11,7 +11,7 @@ from typing import assert_never
 
 import numpy as np
 
-from dsl.affine import Affine
+from dsl.expressions.affine import Affine
 from dsl.interp import scan, vector
 from dsl.interp.memory import Memory, Store, local
 from dsl.interp.plan import IfPlan, LoopPlan, Plan, StmtPlan, at_once

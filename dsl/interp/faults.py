@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from dsl.errors import WeftError
-from dsl.numeric import Fault, FaultKind
-from dsl.program import Stmt
+from dsl.errors.errors import WeftError
+from dsl.expressions.numeric import Fault, FaultKind
+from dsl.programs.program import Stmt
 
 _CODES = {
     FaultKind.DIVISION_BY_ZERO: "W190",

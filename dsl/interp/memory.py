@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dsl.affine import Affine
 from dsl.arrays.storage import storage_dtype
-from dsl.program import Array, Program, Storage
+from dsl.expressions.affine import Affine
+from dsl.programs.program import Array, Program, Storage
 
 
 @dataclass(slots=True)

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from dsl.affine import Affine
-from dsl.expr import Access, Binary, BinaryOp, Expr, Load, loads
+from dsl.expressions.affine import Affine
+from dsl.expressions.expr import Access, Binary, BinaryOp, Expr, Load, loads
+from dsl.expressions.numeric import frac_of, width_of
+from dsl.expressions.types import FixedType, FloatType, Overflow
 from dsl.interp.ranges import Range, largest, loop_range, never_zero, smallest
-from dsl.numeric import frac_of, width_of
-from dsl.program import If, Loop, Node, Program, Stmt
-from dsl.types import FixedType, FloatType, Overflow
+from dsl.programs.program import If, Loop, Node, Program, Stmt
 
 _PRIME = "'"
 

@@ -14,12 +14,12 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
-from dsl.affine import Affine, FloorDiv
 from dsl.arrays.exact import ArrayFault
-from dsl.expr import Access
+from dsl.expressions.affine import Affine, FloorDiv
+from dsl.expressions.expr import Access
+from dsl.expressions.numeric import FaultKind
 from dsl.interp.memory import Store
 from dsl.interp.space import Ints, Ramp, Space, evaluate
-from dsl.numeric import FaultKind
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from math import prod
 
-from dsl.affine import Cond
-from dsl.expr import Binary, loads
+from dsl.expressions.affine import Cond
+from dsl.expressions.expr import Binary, loads
 from dsl.interp.parallel import is_parallel, summand
 from dsl.interp.ranges import Range, loop_range, stays_inside, trips
 from dsl.interp.wave import slope
-from dsl.program import Array, If, Loop, Node, Program, Stmt
+from dsl.programs.program import Array, If, Loop, Node, Program, Stmt
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from math import gcd
 
-from dsl.affine import Affine
-from dsl.expr import Access
-from dsl.program import Loop
+from dsl.expressions.affine import Affine
+from dsl.expressions.expr import Access
+from dsl.programs.program import Loop
 
 Range = tuple[int, int]
 """Smallest and largest value, both included; empty if they are the wrong way round."""

@@ -13,10 +13,10 @@ from typing import Any, assert_never
 
 import numpy as np
 
-from dsl import numeric
-from dsl.affine import Affine
 from dsl.arrays import floats
-from dsl.expr import (
+from dsl.expressions import numeric
+from dsl.expressions.affine import Affine
+from dsl.expressions.expr import (
     Access,
     Binary,
     BinaryOp,
@@ -30,10 +30,10 @@ from dsl.expr import (
     Unary,
     UnaryOp,
 )
+from dsl.expressions.numeric import Exact, Fault, FaultKind, frac_of, signed_of, width_of
+from dsl.expressions.types import DType, FixedType, FloatType, Overflow
 from dsl.interp.memory import Memory, Store
 from dsl.interp.ranges import Range, stays_inside
-from dsl.numeric import Exact, Fault, FaultKind, frac_of, signed_of, width_of
-from dsl.types import DType, FixedType, FloatType, Overflow
 
 Env = list[int]
 Closure = Callable[[Env], Any]
@@ -218,7 +218,7 @@ def _larger(a: Any, b: Any) -> Any:
 def _compare(expr: Compare, a: Closure, b: Closure) -> Closure:
     op, ta, tb = expr.op, expr.lhs.dtype, expr.rhs.dtype
     if isinstance(ta, FloatType) or isinstance(tb, FloatType):
-        assert ta == tb, "dsl.typing converts both sides"
+        assert ta == tb, "dsl.expressions.typing converts both sides"
         return lambda env: bool(numeric.compared(op, a(env), b(env)))
     fa, fb = frac_of(ta), frac_of(tb)
     if fa == fb:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from dsl.affine import And, Cond, Constraint, Or
+from dsl.expressions.affine import And, Cond, Constraint, Or
+from dsl.expressions.numeric import Fault
 from dsl.interp.faults import ExecutionError
 from dsl.interp.memory import Memory
 from dsl.interp.plan import IfPlan, LoopPlan, Plan, StmtPlan
 from dsl.interp.scalar import Env, Scope, affine, cells, compile_expr, conversion, offset
-from dsl.numeric import Fault
 
 Action = Callable[[Env], None]
 

@@ -14,15 +14,15 @@ from numpy.typing import NDArray
 
 from dsl.arrays import exact
 from dsl.arrays.exact import ArrayFault
-from dsl.expr import BinaryOp, Load
+from dsl.expressions.expr import BinaryOp, Load
+from dsl.expressions.numeric import Exact, frac_of
+from dsl.expressions.types import FixedType, FloatType
 from dsl.interp import vector
 from dsl.interp.faults import ExecutionError
 from dsl.interp.memory import Memory
 from dsl.interp.places import locate
 from dsl.interp.plan import LoopPlan, StmtPlan
 from dsl.interp.space import Space
-from dsl.numeric import Exact, frac_of
-from dsl.types import FixedType, FloatType
 
 _NARROW = 64
 _SUMMANDS_AT_ONCE = 1 << 16

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from dsl.affine import Affine, And, Cond, Constraint, FloorDiv, Or
+from dsl.expressions.affine import Affine, And, Cond, Constraint, FloorDiv, Or
 
 Ints = NDArray[np.int64]
 Truths = NDArray[np.bool_]

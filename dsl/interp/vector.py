@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dsl.arrays import exact, floats
 from dsl.arrays.exact import ArrayFault, Raws, Truths
-from dsl.expr import (
+from dsl.expressions.expr import (
     Binary,
     BinaryOp,
     Cast,
@@ -23,13 +23,13 @@ from dsl.expr import (
     Unary,
     UnaryOp,
 )
+from dsl.expressions.numeric import Exact, FaultKind, frac_of, width_of
+from dsl.expressions.types import DType, FloatType, boolean
 from dsl.interp.faults import ExecutionError
 from dsl.interp.memory import Memory
 from dsl.interp.places import locate
 from dsl.interp.plan import StmtPlan
 from dsl.interp.space import Space, evaluate
-from dsl.numeric import Exact, FaultKind, frac_of, width_of
-from dsl.types import DType, FloatType, boolean
 
 _RING = (
     BinaryOp.ADD,

@@ -14,9 +14,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import chain
 
-from dsl.affine import Affine
-from dsl.expr import Access, loads
-from dsl.program import Loop, Program, Stmt
+from dsl.expressions.affine import Affine
+from dsl.expressions.expr import Access, loads
+from dsl.programs.program import Loop, Program, Stmt
 
 Distance = tuple[int, int]
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from dsl.affine import Affine, And, Cond, Constraint, Or
-from dsl.errors import Span
-from dsl.expr import (
+from dsl.errors.errors import Span
+from dsl.expressions.affine import Affine, And, Cond, Constraint, Or
+from dsl.expressions.expr import (
     Access,
     Binary,
     BinaryOp,
@@ -22,9 +22,18 @@ from dsl.expr import (
     Unary,
     UnaryOp,
 )
-from dsl.nesting import MAX_DEPTH, admit, admit_value
-from dsl.program import Array, If, Loop, Node, Stmt, Storage
-from dsl.result_types import binary_type, common_float, common_type, require_truth, unary_type
+from dsl.expressions.nesting import MAX_DEPTH, admit, admit_value
+from dsl.expressions.result_types import (
+    binary_type,
+    common_float,
+    common_type,
+    require_truth,
+    unary_type,
+)
+from dsl.expressions.types import DType, FloatType, boolean
+from dsl.expressions.typing import assignable
+from dsl.expressions.values import MAX_COEFFICIENT
+from dsl.programs.program import Array, If, Loop, Node, Stmt, Storage
 from dsl.stored.parts import (
     Malformed,
     affine_of,
@@ -36,9 +45,6 @@ from dsl.stored.parts import (
     name_of,
     text_of,
 )
-from dsl.types import DType, FloatType, boolean
-from dsl.typing import assignable
-from dsl.values import MAX_COEFFICIENT
 
 MAX_LEVELS = 2 * MAX_DEPTH
 """Of loops and branches, and of a condition: what is one level where it is written may be two here."""

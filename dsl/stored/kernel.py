@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dsl.arrays.inputs import Value, check_inputs, random_inputs
 from dsl.arrays.storage import storage_dtype
-from dsl.errors import InputError, WeftError
-from dsl.inputs import Value, check_inputs, random_inputs
-from dsl.kernel import Kernel
-from dsl.program import Array, Program
+from dsl.errors.errors import InputError, WeftError
+from dsl.kernels.kernel import Kernel
+from dsl.programs.program import Array, Program
 from dsl.stored.parts import Malformed, fields_of, list_of
 from dsl.stored.read import json_of, program_of_data, refuse
 from dsl.stored.write import SCHEMA_VERSION, digest, program_data

@@ -14,11 +14,10 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-from dsl.affine import Affine, FloorDiv
-from dsl.expr import Const
-from dsl.frontend.source import NAME
-from dsl.numeric import bounds
-from dsl.types import (
+from dsl.expressions.affine import Affine, FloorDiv
+from dsl.expressions.expr import Const
+from dsl.expressions.numeric import bounds
+from dsl.expressions.types import (
     DType,
     FixedType,
     FloatType,
@@ -27,7 +26,8 @@ from dsl.types import (
     Quant,
     int_type_named,
 )
-from dsl.values import MAX_COEFFICIENT
+from dsl.expressions.values import MAX_COEFFICIENT
+from dsl.frontend.source import NAME
 
 MAX_TEXT = 4000
 """Characters of a line of source."""
@@ -201,7 +201,7 @@ def const_of(data: object, dtype: DType) -> Const:
 
 
 def _float_of(data: object, dtype: FloatType) -> float:
-    from dsl.numeric import round_float
+    from dsl.expressions.numeric import round_float
 
     try:
         value = float.fromhex(data) if isinstance(data, str) and len(data) < 40 else None

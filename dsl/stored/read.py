@@ -1,7 +1,7 @@
 """A program from JSON that a stranger may have written: nothing is run, everything is checked.
 
 What comes out keeps the rules of the language as what the front doors make does: names in scope,
-types as `dsl.typing` gives them, subscripts for every dimension, locals within their scopes. What
+types as `dsl.expressions.typing` gives them, subscripts for every dimension, locals within their scopes. What
 needs the loops to be counted (accesses out of bounds and the like) is checked where any program is.
 """
 
@@ -11,9 +11,9 @@ import json
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from dsl.errors import InputError, LanguageError, Span
-from dsl.program import Array, Program, Storage
-from dsl.scopes import ordered_locals
+from dsl.errors.errors import InputError, LanguageError, Span
+from dsl.programs.program import Array, Program, Storage
+from dsl.programs.scopes import ordered_locals
 from dsl.stored.body import BodyReader
 from dsl.stored.parts import (
     Malformed,

@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from dsl.affine import And, Cond, Constraint
-from dsl.errors import Span
-from dsl.expr import (
+from dsl.errors.errors import Span
+from dsl.expressions.affine import And, Cond, Constraint
+from dsl.expressions.expr import (
     Access,
     Binary,
     Cast,
@@ -30,7 +30,7 @@ from dsl.expr import (
     Unary,
     children,
 )
-from dsl.program import Array, If, Loop, Node, Program, Stmt
+from dsl.programs.program import Array, If, Loop, Node, Program, Stmt
 from dsl.stored.parts import affine_data, const_data, shown
 
 SCHEMA_VERSION = 1

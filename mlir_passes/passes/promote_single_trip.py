@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from dsl.affine import Affine, Constraint
-from mlir_passes.dialect import LoopInfo, loop_info, top_function
+from dsl.expressions.affine import Affine, Constraint
+from mlir_passes.dialect.attributes import LoopInfo, loop_info, top_function
 from mlir_passes.loop_bounds import Bounds, Names, bounds_of, condition_of
 from mlir_passes.rewrite import (
     inline_before,

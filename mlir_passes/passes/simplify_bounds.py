@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from dsl.affine import Affine
-from mlir_passes.dialect import top_function
+from dsl.expressions.affine import Affine
+from mlir_passes.dialect.attributes import top_function
 from mlir_passes.extremes import Point, Scope, minimum, sampled
 from mlir_passes.loop_bounds import Bounds, Names, bounds_of
 from mlir_passes.rewrite import with_bounds

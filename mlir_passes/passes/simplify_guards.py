@@ -12,8 +12,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from dsl.affine import Constraint
-from mlir_passes.dialect import top_function
+from dsl.expressions.affine import Constraint
+from mlir_passes.dialect.attributes import top_function
 from mlir_passes.extremes import Scope, maximum, minimum
 from mlir_passes.loop_bounds import Names, bounds_of, condition_of
 from mlir_passes.rewrite import inline_before, with_condition

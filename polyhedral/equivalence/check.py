@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from dsl.program import Program, Storage
-from dsl.types import DType, IndexType, IntType
+from dsl.expressions.types import DType, IndexType, IntType
+from dsl.programs.program import Program, Storage
 from polyhedral.effort import OPERATIONS, TooMuchWork, limited
 from polyhedral.equivalence.instances import check_instances
 from polyhedral.equivalence.order import check_order

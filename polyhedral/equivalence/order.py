@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from dsl.affine import Affine
+from dsl.expressions.affine import Affine
 from polyhedral.equivalence.raised import RaisedStore
 from polyhedral.equivalence.refutation import Refutation, source_note
 from polyhedral.equivalence.relations import Run

@@ -14,12 +14,12 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from dsl import typing
-from dsl.expr import Access, Binary, BinaryOp, Const, Expr, Index, Load, map_leaves
-from dsl.partial import IDEMPOTENT
-from dsl.program import Array, Program, Storage
-from dsl.schedule import Schedule
-from dsl.steps import PartialSums
+from dsl.expressions import typing
+from dsl.expressions.expr import Access, Binary, BinaryOp, Const, Expr, Index, Load, map_leaves
+from dsl.programs.partial import IDEMPOTENT
+from dsl.programs.program import Array, Program, Storage
+from dsl.schedules.schedule import Schedule
+from dsl.schedules.steps import PartialSums
 from polyhedral.effort import OPERATIONS, TooMuchWork, limited
 from polyhedral.equivalence.raised import NotProven
 from polyhedral.equivalence.refutation import Refutation, source_note

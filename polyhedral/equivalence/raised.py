@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from dsl.affine import Affine, Cond
-from dsl.errors import Span
-from dsl.expr import Access
-from dsl.steps import PartitionKind
-from dsl.types import DType
+from dsl.errors.errors import Span
+from dsl.expressions.affine import Affine, Cond
+from dsl.expressions.expr import Access
+from dsl.expressions.types import DType
+from dsl.schedules.steps import PartitionKind
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dsl.errors import IRError, Span
+from dsl.errors.errors import IRError, Span
 from polyhedral.scop import Statement
 
 HELP = (

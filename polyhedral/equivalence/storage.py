@@ -12,7 +12,7 @@ from functools import reduce
 
 import islpy as isl
 
-from dsl.program import Array
+from dsl.programs.program import Array
 from polyhedral.dependences import Dependence, DepKind, array_dependences
 from polyhedral.equivalence.raised import RaisedArray
 from polyhedral.equivalence.refutation import Refutation

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import islpy as isl
 
-from dsl.expr import loads
+from dsl.expressions.expr import loads
 from polyhedral.equivalence.raised import RaisedArray
 from polyhedral.equivalence.refutation import Refutation
 from polyhedral.equivalence.relations import Run, instance_text

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 import islpy as isl
 
-from dsl.affine import Affine
-from dsl.expr import Access
+from dsl.expressions.affine import Affine
+from dsl.expressions.expr import Access
 from polyhedral.equivalence.raised import Expression, RaisedStore, Value
 from polyhedral.equivalence.refutation import Refutation, source_note
 from polyhedral.equivalence.relations import Run, instance_text

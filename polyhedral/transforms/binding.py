@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 
-from dsl.errors import ScheduleError, did_you_mean
-from dsl.program import Storage
-from dsl.steps import BindOp, BindStorage, Interface, Step
+from dsl.errors.errors import ScheduleError, did_you_mean
+from dsl.programs.program import Storage
+from dsl.schedules.steps import BindOp, BindStorage, Interface, Step
 from polyhedral.lookup import find_array, find_statement
 from polyhedral.repeated import once
 from polyhedral.scheduled import ScheduledScop

@@ -16,8 +16,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from dsl.errors import ScheduleError
-from dsl.steps import Dataflow, Step, Stream
+from dsl.errors.errors import ScheduleError
+from dsl.schedules.steps import Dataflow, Step, Stream
 from polyhedral.lookup import find_array
 from polyhedral.processes import channels, check_names
 from polyhedral.repeated import once

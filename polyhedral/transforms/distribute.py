@@ -20,8 +20,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from dsl.errors import ScheduleError
-from dsl.steps import Distribute
+from dsl.errors.errors import ScheduleError
+from dsl.schedules.steps import Distribute
 from polyhedral.lookup import find_statement
 from polyhedral.scheduled import Dim, Piece, Place, ScheduledScop
 

@@ -19,9 +19,9 @@ take its loops' names.
 
 from __future__ import annotations
 
-from dsl.affine import Affine
-from dsl.errors import ScheduleError
-from dsl.steps import Fuse
+from dsl.errors.errors import ScheduleError
+from dsl.expressions.affine import Affine
+from dsl.schedules.steps import Fuse
 from polyhedral.legality import shared_levels
 from polyhedral.lookup import find_statement
 from polyhedral.scheduled import Piece, Place, ScheduledScop

@@ -31,11 +31,11 @@ from dataclasses import replace
 
 import islpy as isl
 
-from dsl.errors import LanguageError, ScheduleError
-from dsl.expr import Binary, BinaryOp
-from dsl.partial import Partial, moving_inside, with_partials
-from dsl.steps import PartialSums, Reassociate
-from dsl.types import FixedType
+from dsl.errors.errors import LanguageError, ScheduleError
+from dsl.expressions.expr import Binary, BinaryOp
+from dsl.expressions.types import FixedType
+from dsl.programs.partial import Partial, moving_inside, with_partials
+from dsl.schedules.steps import PartialSums, Reassociate
 from polyhedral.check import check_program
 from polyhedral.isl_text import dims, map_of
 from polyhedral.lookup import find_loop, find_statement

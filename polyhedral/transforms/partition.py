@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import get_args
 
-from dsl.errors import ScheduleError, did_you_mean
-from dsl.steps import Partition, PartitionKind
+from dsl.errors.errors import ScheduleError, did_you_mean
+from dsl.schedules.steps import Partition, PartitionKind
 from polyhedral.lookup import find_array
 from polyhedral.repeated import contradiction, once, told
 from polyhedral.scheduled import ScheduledScop

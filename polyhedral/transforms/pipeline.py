@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from dsl.errors import ScheduleError
-from dsl.steps import Flatten, Pipeline
+from dsl.errors.errors import ScheduleError
+from dsl.schedules.steps import Flatten, Pipeline
 from polyhedral.lookup import dim_of, find_loop, with_loop
 from polyhedral.ranges import constant_interval, loop_copies
 from polyhedral.repeated import contradiction

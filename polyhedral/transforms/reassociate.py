@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from dsl.errors import ScheduleError
-from dsl.expr import Binary, BinaryOp, Expr
-from dsl.steps import Reassociate
-from dsl.types import DType, FixedType, FloatType, Overflow
+from dsl.errors.errors import ScheduleError
+from dsl.expressions.expr import Binary, BinaryOp, Expr
+from dsl.expressions.types import DType, FixedType, FloatType, Overflow
+from dsl.schedules.steps import Reassociate
 from polyhedral.lookup import find_statement
 from polyhedral.scheduled import ScheduledScop
 from polyhedral.scop import reduction_access

@@ -17,8 +17,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dsl.errors import ScheduleError
-from dsl.steps import Interchange, Reorder, Step
+from dsl.errors.errors import ScheduleError
+from dsl.schedules.steps import Interchange, Reorder, Step
 from polyhedral.lookup import find_loop
 from polyhedral.scheduled import LoopId, Piece, Place, ScheduledScop
 

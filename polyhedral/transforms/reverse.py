@@ -13,8 +13,8 @@ After ``reverse("i")``::
 
 from __future__ import annotations
 
-from dsl.affine import Affine
-from dsl.steps import Reverse
+from dsl.expressions.affine import Affine
+from dsl.schedules.steps import Reverse
 from polyhedral.lookup import find_loop
 from polyhedral.ranges import common_interval, loop_copies
 from polyhedral.scheduled import Piece, ScheduledScop

@@ -15,9 +15,9 @@ After ``shift("S1", "i", 1)``::
 
 from __future__ import annotations
 
-from dsl.affine import Affine
-from dsl.errors import ScheduleError
-from dsl.steps import Shift
+from dsl.errors.errors import ScheduleError
+from dsl.expressions.affine import Affine
+from dsl.schedules.steps import Shift
 from polyhedral.lookup import find_loop, find_statement
 from polyhedral.scheduled import Piece, ScheduledScop
 

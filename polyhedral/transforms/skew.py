@@ -18,9 +18,9 @@ two loops is legal where distances like (1, -1) forbade it.
 
 from __future__ import annotations
 
-from dsl.affine import Affine
-from dsl.errors import ScheduleError
-from dsl.steps import Skew
+from dsl.errors.errors import ScheduleError
+from dsl.expressions.affine import Affine
+from dsl.schedules.steps import Skew
 from polyhedral.lookup import find_loop
 from polyhedral.scheduled import Piece, ScheduledScop
 

@@ -31,9 +31,9 @@ from typing import Literal
 
 import islpy as isl
 
-from dsl.affine import Affine, Constraint
-from dsl.errors import ScheduleError
-from dsl.steps import Split, Step, Tail
+from dsl.errors.errors import ScheduleError
+from dsl.expressions.affine import Affine, Constraint
+from dsl.schedules.steps import Split, Step, Tail
 from polyhedral.guarding import cut_down, side_by_side
 from polyhedral.lookup import check_new_name, check_tail, dim_of, find_loop, with_loop
 from polyhedral.ranges import Interval, common_interval, loop_copies, lowest

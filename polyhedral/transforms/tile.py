@@ -17,8 +17,8 @@ After ``tile(["i", "j"], [8, 16])``::
 
 from __future__ import annotations
 
-from dsl.errors import ScheduleError
-from dsl.steps import Tile
+from dsl.errors.errors import ScheduleError
+from dsl.schedules.steps import Tile
 from polyhedral.lookup import check_new_name, dim_of, find_loop, with_loop
 from polyhedral.scheduled import ScheduledScop
 from polyhedral.transforms.reorder import reorder_loops

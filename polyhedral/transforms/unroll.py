@@ -15,9 +15,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from dsl.affine import Affine, Constraint
-from dsl.errors import ScheduleError
-from dsl.steps import Unroll
+from dsl.errors.errors import ScheduleError
+from dsl.expressions.affine import Affine, Constraint
+from dsl.schedules.steps import Unroll
 from polyhedral.lookup import check_tail, find_loop
 from polyhedral.ranges import Interval, common_interval, loop_copies
 from polyhedral.repeated import contradiction

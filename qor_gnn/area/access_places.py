@@ -8,7 +8,7 @@ from itertools import product
 from math import ceil, gcd, prod
 from typing import NamedTuple
 
-from dsl.types import FixedType, FloatType, IntType
+from dsl.expressions.types import FixedType, FloatType, IntType
 from qor_gnn.area.multiplexers import bank_multiplexer
 from qor_gnn.body.body import Body, only_multiplexed
 from qor_gnn.design.region import Memory

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dsl.affine import Affine
+from dsl.expressions.affine import Affine
 from qor_gnn.area.access_places import word
 from qor_gnn.area.modules import Leaf
 from qor_gnn.area.multiplexers import ADDER

@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from dsl.errors import InputError
+from dsl.errors.errors import InputError
 from qor_gnn.area.control import control, kept_out
 from qor_gnn.area.guards import guards
 from qor_gnn.area.index_divisions import index_divisions

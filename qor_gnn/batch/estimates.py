@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from backends.devices import Device
-from dsl.errors import LanguageError, ScheduleError
-from dsl.steps import Dataflow
+from dsl.errors.errors import LanguageError, ScheduleError
+from dsl.schedules.steps import Dataflow
 from polyhedral.codegen import loop_tree
 from polyhedral.looptree import LoopTree
 from polyhedral.schedule import apply

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from dsl.program import Program
-from dsl.schedule import Schedule
-from dsl.steps import Partition, Pipeline, Split, Step, Tile, Unroll
+from dsl.programs.program import Program
+from dsl.schedules.schedule import Schedule
+from dsl.schedules.steps import Partition, Pipeline, Split, Step, Tile, Unroll
 
 
 @dataclass(frozen=True, slots=True)

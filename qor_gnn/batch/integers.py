@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import assert_never
 
-from dsl.affine import Affine, Constraint, FloorDiv
+from dsl.expressions.affine import Affine, Constraint, FloorDiv
 from polyhedral.looptree import Instance, TreeGuard, TreeLoop, TreeNode, TripCount
 
 

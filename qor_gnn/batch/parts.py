@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from dsl.program import Storage
-from dsl.steps import Partition
+from dsl.programs.program import Storage
+from dsl.schedules.steps import Partition
 from polyhedral.looptree import Instance, LoopTree, TreeLoop
 from qor_gnn.batch.integers import loops_in
 from qor_gnn.batch.regions import Part

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dsl.steps import PartitionKind
+from dsl.schedules.steps import PartitionKind
 from qor_gnn.memory.storage import Impl, StorageRules, UltraRam
 
 Counts = NDArray[np.int64]

@@ -17,10 +17,10 @@ from typing import assert_never
 import numpy as np
 from numpy.typing import NDArray
 
-from dsl.affine import Affine, Constraint
-from dsl.errors import ScheduleError
-from dsl.schedule import Schedule
-from dsl.steps import Partition, Pipeline, Split, Step, Tile, Unroll
+from dsl.errors.errors import ScheduleError
+from dsl.expressions.affine import Affine, Constraint
+from dsl.schedules.schedule import Schedule
+from dsl.schedules.steps import Partition, Pipeline, Split, Step, Tile, Unroll
 from polyhedral.codegen import loop_tree
 from polyhedral.looptree import Instance, LoopTree, TreeGuard, TreeLoop, TreeNode
 from polyhedral.schedule import apply

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, assert_never
 
-from dsl.affine import Affine
+from dsl.expressions.affine import Affine
 from qor_gnn.body.ordered_updates import CopiesInOrder
 from qor_gnn.body.outside import Outside
 from qor_gnn.body.plans import Plan, Step, regrouped

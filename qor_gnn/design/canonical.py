@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
-from dsl.affine import Affine, Constraint
-from dsl.types import DType, IntType
+from dsl.expressions.affine import Affine, Constraint
+from dsl.expressions.types import DType, IntType
 from qor_gnn.design.constants import folded, folded_alone
 from qor_gnn.design.region import (
     Function,

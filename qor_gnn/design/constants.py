@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from dsl.types import FloatType
+from dsl.expressions.types import FloatType
 from qor_gnn.design.region import Function, Guard, Kernel, Loop, Node, Op, Statement, walk
 
 _FORMATS = {"f64": "<d", "f32": "<f"}

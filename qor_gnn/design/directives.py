@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from dsl.errors import ScheduleError, did_you_mean
-from dsl.steps import BindStorage, Flatten, Partition, Pipeline, Step, Unroll
+from dsl.errors.errors import ScheduleError, did_you_mean
+from dsl.schedules.steps import BindStorage, Flatten, Partition, Pipeline, Step, Unroll
 from qor_gnn.design.region import Function, Guard, Kernel, Loop, Memory, Node, Split, loops_in
 
 

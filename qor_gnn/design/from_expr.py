@@ -1,6 +1,6 @@
 """A statement's expression as the operations that level 3 would have for it.
 
-It follows `mlir_passes.build_expr` operator by operator, so that a design read from its loop tree
+It follows `mlir_passes.construct.expressions` operator by operator, so that a design read from its loop tree
 and one read from its module are the same. What costs nothing (sign extension, truncation) is left
 out in both.
 """
@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import assert_never
 
-from dsl import expr as dx
-from dsl.affine import Affine
-from dsl.expr import BinaryOp, Expr, UnaryOp
-from dsl.numeric import bounds, frac_of, signed_of, width_of
-from dsl.result_types import common_type
-from dsl.types import DType, FixedType, FloatType, IndexType, IntType
+from dsl.expressions import expr as dx
+from dsl.expressions.affine import Affine
+from dsl.expressions.expr import BinaryOp, Expr, UnaryOp
+from dsl.expressions.numeric import bounds, frac_of, signed_of, width_of
+from dsl.expressions.result_types import common_type
+from dsl.expressions.types import DType, FixedType, FloatType, IndexType, IntType
 from qor_gnn.design.region import Access, Op
 
 _KINDS = {

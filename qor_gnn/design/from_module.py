@@ -8,10 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from dsl.affine import Affine
-from dsl.errors import IRError
+from dsl.errors.errors import IRError
+from dsl.expressions.affine import Affine
 from mlir_passes.affine_maps import from_map
-from mlir_passes.dialect import (
+from mlir_passes.dialect.attributes import (
     ArrayInfo,
     argument_infos,
     local_info,
@@ -19,8 +19,8 @@ from mlir_passes.dialect import (
     stmt_info,
     top_function,
 )
+from mlir_passes.dialect.processes import processes_of
 from mlir_passes.loop_bounds import Names, bounds_of, condition_of
-from mlir_passes.processes import processes_of
 from qor_gnn.design.canonical import canonical
 from qor_gnn.design.from_expr import constant_text, type_of
 from qor_gnn.design.processes import in_processes

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
-from dsl.program import Array, Program, Stmt, Storage
-from dsl.steps import BindOp
+from dsl.programs.program import Array, Program, Stmt, Storage
+from dsl.schedules.steps import BindOp
 from polyhedral.looptree import Instance, LoopTree, TreeGuard, TreeLoop, TreeNode
 from qor_gnn.design.canonical import canonical, canonical_statement
 from qor_gnn.design.from_expr import Lowering

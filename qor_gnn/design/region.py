@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from dsl.affine import Affine, Constraint
-from dsl.steps import PartitionKind
-from dsl.types import DType
+from dsl.expressions.affine import Affine, Constraint
+from dsl.expressions.types import DType
+from dsl.schedules.steps import PartitionKind
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from dsl.errors import InputError, did_you_mean
+from dsl.errors.errors import InputError, did_you_mean
 from polyhedral.codegen import loop_tree
 from polyhedral.scheduled import build
 from qor_gnn.area.binding import units_of

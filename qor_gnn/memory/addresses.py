@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from itertools import product
 from math import gcd, lcm
 
-from dsl.affine import Affine, Atom
+from dsl.expressions.affine import Affine, Atom
 from qor_gnn.design.region import Memory
 
 Terms = tuple[tuple[Atom, int], ...]

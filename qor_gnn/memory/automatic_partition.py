@@ -25,7 +25,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from math import gcd, prod
 
-from dsl.affine import Affine
+from dsl.expressions.affine import Affine
 from qor_gnn.design.region import READ_FROM_COPIES, Kernel, Loop, Memory, Split, Statement
 from qor_gnn.memory.automatic_pipelines import Pipe, Touch, follows, pipes
 from qor_gnn.memory.bank_counts import for_ports, in_one_piece, scattered, turns, waiting

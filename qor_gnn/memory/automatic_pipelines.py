@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from dsl.affine import Affine
+from dsl.expressions.affine import Affine
 from qor_gnn.design.region import Guard, Kernel, Loop, Node, Statement, Trips, loops_in
 
 SHORT = 64

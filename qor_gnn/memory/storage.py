@@ -24,7 +24,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
-from dsl.errors import ToolError, did_you_mean
+from dsl.errors.errors import ToolError, did_you_mean
 from qor_gnn.design.region import Memory, Split
 
 _FILE = Path(__file__).parent / "storage_rules.json"

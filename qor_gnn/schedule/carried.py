@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import product
 from math import gcd, lcm
 
-from dsl.affine import Affine, Atom, Constraint, FloorDiv
+from dsl.expressions.affine import Affine, Atom, Constraint, FloorDiv
 from polyhedral.least_distance import Axis, Spot, least_distance
 from qor_gnn.body.graph import When
 from qor_gnn.design.region import Loop

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from dsl.affine import Affine
+from dsl.expressions.affine import Affine
 from qor_gnn.body.body import Body
 from qor_gnn.design.region import Function, Loop, trips_of
 from qor_gnn.schedule.bank_switches import epilogue_switches, switched_schedule

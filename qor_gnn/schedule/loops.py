@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from math import ceil
 
-from dsl.affine import Affine
+from dsl.expressions.affine import Affine
 from qor_gnn.body.bank_divisions import rows_divided
 from qor_gnn.body.body import Body, block, loop_body
 from qor_gnn.body.graph import STORE, Expander, Graph

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from dsl.affine import Affine
+from dsl.expressions.affine import Affine
 from qor_gnn.body.body import Body
 from qor_gnn.design.region import Loop
 from qor_gnn.schedule.carried import Nest

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
 
-from dsl.affine import Affine, Constraint
+from dsl.expressions.affine import Affine, Constraint
 from polyhedral.least_distance import Axis
 from polyhedral.value_distances import Touch, value_distances
 from qor_gnn.body.reassociation import REAL_SUMS

@@ -14,7 +14,7 @@ from typing import Any
 
 from backends.rtl.graph import Kind
 from backends.rtl.operators.library import MARGIN, Key, Spec, spec
-from dsl.types import FixedType
+from dsl.expressions.types import FixedType
 
 NAME = "open-ecp5-10ns"
 CLOCK = 10.0

@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from dsl.errors import ToolError, did_you_mean
+from dsl.errors.errors import ToolError, did_you_mean
 
 _FILES = Path(__file__).parent / "personalities"
 DEFAULT = "vitis-2022.1-zu9eg-10ns"

@@ -6,8 +6,8 @@ import random
 
 from hypothesis import settings
 
-from dsl.numeric import Exact, bounds
-from dsl.types import FixedType, IntType, Overflow, Quant
+from dsl.expressions.numeric import Exact, bounds
+from dsl.expressions.types import FixedType, IntType, Overflow, Quant
 
 INTS: tuple[IntType, ...] = (
     *(IntType(w) for w in (1, 2, 7, 8, 32, 33, 64, 65, 100)),

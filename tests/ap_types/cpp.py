@@ -1,4 +1,4 @@
-"""Compile and run C++ with the real ap_types headers, to compare `dsl.numeric` with them."""
+"""Compile and run C++ with the real ap_types headers, to compare `dsl.expressions.numeric` with them."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from dsl.numeric import Exact, frac_of, signed_of, width_of
-from dsl.types import FixedType, Overflow, Quant
+from dsl.expressions.numeric import Exact, frac_of, signed_of, width_of
+from dsl.expressions.types import FixedType, Overflow, Quant
 
 # A value is printed as `<width> <integer bits> <signed> <bits, highest first>`, an integer with as
 # many integer bits as it has bits; what is no ap type as a number.

@@ -7,10 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from dsl.expr import BinaryOp, CompareOp, UnaryOp
-from dsl.numeric import Exact, exact_binary, exact_compare, exact_unary, frac_of, signed_of
-from dsl.types import FixedType, IntType
-from dsl.typing import binary_type, common_type, unary_type
+from dsl.expressions.expr import BinaryOp, CompareOp, UnaryOp
+from dsl.expressions.numeric import (
+    Exact,
+    exact_binary,
+    exact_compare,
+    exact_unary,
+    frac_of,
+    signed_of,
+)
+from dsl.expressions.types import FixedType, IntType
+from dsl.expressions.typing import binary_type, common_type, unary_type
 from tests.ap_types.cases import EFFORT, FIXED, INTS, pairs, values
 from tests.ap_types.cpp import Shown, expected, literal, run, shown, type_name
 

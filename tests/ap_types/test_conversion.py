@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from dsl.numeric import Exact, bounds, convert, frac_of, from_float, to_float, width_of
-from dsl.types import FixedType, FloatType, IntType, Overflow, Quant
+from dsl.expressions.numeric import Exact, bounds, convert, frac_of, from_float, to_float, width_of
+from dsl.expressions.types import FixedType, FloatType, IntType, Overflow, Quant
 from tests.ap_types.cases import EFFORT, FIXED, INTS, targets, values
 from tests.ap_types.cpp import Shown, expected, literal, run, shown, type_name
 

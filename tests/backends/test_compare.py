@@ -8,13 +8,13 @@ import pytest
 from backends.compare import Difference, difference, limited_scale, ulp
 from backends.tolerance import magnitudes, tolerances
 from dsl import interp
-from dsl.affine import Affine
-from dsl.expr import Access, Binary, BinaryOp, Const, Load, Unary, UnaryOp
-from dsl.program import Array, Loop, Program, Stmt, Storage
-from dsl.schedule import Schedule
-from dsl.steps import Reassociate, Unroll
-from dsl.types import IntType as Int
-from dsl.types import bf16, f16, f32, f64, fixed
+from dsl.expressions.affine import Affine
+from dsl.expressions.expr import Access, Binary, BinaryOp, Const, Load, Unary, UnaryOp
+from dsl.expressions.types import IntType as Int
+from dsl.expressions.types import bf16, f16, f32, f64, fixed
+from dsl.programs.program import Array, Loop, Program, Stmt, Storage
+from dsl.schedules.schedule import Schedule
+from dsl.schedules.steps import Reassociate, Unroll
 
 i, j = Affine.of("i"), Affine.of("j")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from backends.devices import DEFAULT, DEVICES, device
-from dsl.errors import ToolError
+from dsl.errors.errors import ToolError
 
 
 def test_what_they_are_asked_for_is_there() -> None:

@@ -8,8 +8,8 @@ import pytest
 import weft
 from backends.expected import cannot_fail, expected
 from dsl import interp
-from dsl.inputs import random_inputs
-from dsl.loader import load_kernels
+from dsl.arrays.inputs import random_inputs
+from dsl.kernels.loader import load_kernels
 from tests.support.profiles import BALANCED, FAST
 from tests.support.random_programs import random_program
 from weft import f32, i32

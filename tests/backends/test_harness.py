@@ -11,8 +11,8 @@ from backends.ap_types import find_ap_types
 from backends.cxx import SANITIZE, need_cxx
 from backends.harness import Unit, build, program_text, run_jobs
 from backends.rawdata import pack, unpack
-from dsl.program import Array, Program
-from dsl.types import DType, IntType, f32, f64
+from dsl.expressions.types import DType, IntType, f32, f64
+from dsl.programs.program import Array, Program
 
 needs_ap = pytest.mark.skipif(find_ap_types() is None, reason="needs the group csim")
 

@@ -12,7 +12,7 @@ import pytest
 
 from backends.cxx import Cxx, find_cxx, need_cxx
 from backends.process import LOG_BYTES, Limits, run_limited
-from dsl.errors import ToolError
+from dsl.errors.errors import ToolError
 
 QUICK = Limits(seconds=30)
 

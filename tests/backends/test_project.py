@@ -20,9 +20,9 @@ from backends.vitis import csim as csim_module
 from backends.vitis.csim import csim
 from backends.vitis.project import export, project
 from dsl import interp
-from dsl.errors import ToolError
-from dsl.inputs import random_inputs, storage_dtype
-from dsl.schedule import Schedule, ScheduleBuilder
+from dsl.arrays.inputs import random_inputs, storage_dtype
+from dsl.errors.errors import ToolError
+from dsl.schedules.schedule import Schedule, ScheduleBuilder
 from mlir_passes.pipeline import Design, compile_design
 from tests.backends.test_scripts import STUBS, TCLSH, needs_tclsh, steps, tclsh
 from weft import const, f16, f32, fixed, i5, u70

@@ -12,8 +12,19 @@ from backends.ap_types import find_ap_types
 from backends.cxx import need_cxx
 from backends.process import Limits, run_limited
 from backends.rawdata import element_bytes, from_bytes, pack, to_bytes, unpack
-from dsl.program import Array
-from dsl.types import DType, FixedType, FloatType, IntType, bf16, f16, f32, f64, fixed, ufixed
+from dsl.expressions.types import (
+    DType,
+    FixedType,
+    FloatType,
+    IntType,
+    bf16,
+    f16,
+    f32,
+    f64,
+    fixed,
+    ufixed,
+)
+from dsl.programs.program import Array
 
 VITIS = Path(__file__).resolve().parents[2] / "backends" / "vitis"
 AP_TYPES = find_ap_types()

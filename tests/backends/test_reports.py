@@ -15,7 +15,7 @@ from backends.vitis.reports import (
     parse_impl_rpt,
     parse_impl_xml,
 )
-from dsl.errors import ToolError
+from dsl.errors.errors import ToolError
 
 SAMPLES = Path(__file__).parent / "reports"
 PARSERS = (parse_csynth, parse_cosim, parse_impl_xml, parse_impl_rpt)

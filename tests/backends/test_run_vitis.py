@@ -18,7 +18,7 @@ from backends.vitis.config import hls_config
 from backends.vitis.files import ProjectFiles
 from backends.vitis.run import run_vitis
 from backends.vitis.tcl import run_hls_tcl
-from dsl.errors import ToolError
+from dsl.errors.errors import ToolError
 
 REPORTS = Path(__file__).parent / "reports"
 FILES = ProjectFiles("toy", device("xczu9eg"), 10.0, data=("data/00_x.in.bin",))

@@ -19,7 +19,7 @@ from backends.vitis.config import hls_config
 from backends.vitis.files import ProjectFiles, checked_name
 from backends.vitis.makefile import makefile
 from backends.vitis.tcl import run_hls_tcl, tcl_word
-from dsl.errors import ToolError
+from dsl.errors.errors import ToolError
 
 TCLSH = shutil.which("tclsh")
 needs_tclsh = pytest.mark.skipif(TCLSH is None, reason="needs tclsh on PATH")

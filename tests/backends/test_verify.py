@@ -11,10 +11,10 @@ import pytest
 import weft
 from backends.ap_types import find_ap_types
 from backends.verify import verify, verify_many
-from dsl.errors import InputError
-from dsl.program import Program
-from dsl.schedule import Schedule, ScheduleBuilder
-from mlir_passes.emit_hls import HlsSource
+from dsl.errors.errors import InputError
+from dsl.programs.program import Program
+from dsl.schedules.schedule import Schedule, ScheduleBuilder
+from mlir_passes.emit.hls import HlsSource
 from mlir_passes.pipeline import compile_design
 from weft import f16, f32, f64, fixed, i7, i16, u3
 

@@ -10,7 +10,7 @@ import pytest
 from backends.vitis import write
 from backends.vitis.manifest import NAME, existing, manifest
 from backends.vitis.write import write_project
-from dsl.errors import ToolError
+from dsl.errors.errors import ToolError
 
 
 def files(**contents: str) -> dict[str, bytes]:

@@ -11,8 +11,8 @@ import weft
 from dse.estimation import Estimation, estimated, setting
 from dse.outcomes import outcomes
 from dse.suggest import suggestions
-from dsl.schedule import Schedule
-from dsl.steps import (
+from dsl.schedules.schedule import Schedule
+from dsl.schedules.steps import (
     BindOp,
     BindStorage,
     Dataflow,

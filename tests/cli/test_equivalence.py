@@ -13,7 +13,7 @@ import pytest
 
 import weft as weft_api
 from mlir_passes import pipeline
-from mlir_passes.dialect import top_function
+from mlir_passes.dialect.attributes import top_function
 from mlir_passes.loop_bounds import Names, bounds_of
 from mlir_passes.rewrite import with_bounds
 from tests.cli.conftest import Weft

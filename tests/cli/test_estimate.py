@@ -13,8 +13,8 @@ import weft as api
 from backends.devices import DEVICES
 from dse.estimation import estimated, setting
 from dse.suggest import helps, shares, suggestions
-from dsl.loader import load
-from dsl.schedule import Schedule
+from dsl.kernels.loader import load
+from dsl.schedules.schedule import Schedule
 from qor_gnn.schedule.reasons import PortLimit, Recurrence
 from qor_gnn.tools.personality import available, personality
 from tests.cli.conftest import Weft
@@ -295,7 +295,7 @@ def test_reasons_as_values(file: Path) -> None:
 
 
 def test_colours(file: Path) -> None:
-    from dse.estimate_view import Style, view
+    from dse.views.estimate import Style, view
 
     loaded = load(f"{file}:matmul")
     base = estimated(loaded.program, loaded.schedules["naive"], setting(), explain=True)

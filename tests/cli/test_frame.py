@@ -11,9 +11,10 @@ from pathlib import Path
 import click
 import pytest
 
-from dse import cli, console
-from dse.output import painted, rendered, table
-from dsl.errors import InputError, Span, WeftError
+from dse import cli
+from dse.views import console
+from dse.views.output import painted, rendered, table
+from dsl.errors.errors import InputError, Span, WeftError
 from tests.cli.conftest import Weft, cpu_seconds
 
 WEFT = Path(sys.executable).parent / "weft"

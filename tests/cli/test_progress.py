@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dse.console import patience, stages
+from dse.views.console import patience, stages
 from tests.cli.conftest import Weft
 
 

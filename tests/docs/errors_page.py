@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from dsl.codes import CODES
+from dsl.errors.codes import CODES
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "errors.md"
 
 HEAD = """\
 # Errors
 
-<!-- Made by `python -m tests.docs.errors_page` from dsl/codes.py. -->
+<!-- Made by `python -m tests.docs.errors_page` from dsl/errors/codes.py. -->
 
 Whatever a user can cause derives from `weft.WeftError` and has a code, a place where there is one,
 notes, and a help line where something better is known:

@@ -9,8 +9,8 @@ import click
 import pytest
 
 from dse import cli
-from dsl.codes import CODES
-from dsl.steps import STEPS
+from dsl.errors.codes import CODES
+from dsl.schedules.steps import STEPS
 from tests.docs.errors_page import PAGE, page
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -27,7 +27,7 @@ def raised() -> set[str]:
 def test_the_table_has_the_codes_that_are_raised() -> None:
     missing, stale = sorted(raised() - set(CODES)), sorted(set(CODES) - raised())
     assert not missing, (
-        "say in dsl/codes.py what they stand for; then test_the_page_shows_the_table"
+        "say in dsl/errors/codes.py what they stand for; then test_the_page_shows_the_table"
     )
     assert not stale, "nothing raises them"
 

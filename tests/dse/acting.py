@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from backends.devices import device
 from dse.evaluators.base import Request, Result, Status
 from dse.run.fanout import Job
-from dsl.schedule import Schedule
+from dsl.schedules.schedule import Schedule
 from tests.dse.contract import stencil
 
 REQUEST = Request(stencil.program, Schedule(), device("xczu9eg"), 10.0)

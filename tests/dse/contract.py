@@ -11,8 +11,8 @@ from backends.devices import device
 from dse.evaluators.base import Evaluator, Request, Status
 from dse.fidelities import RESOURCES
 from dse.workers import run_tasks
-from dsl.schedule import Schedule
-from dsl.steps import Interchange, Pipeline, Unroll
+from dsl.schedules.schedule import Schedule
+from dsl.schedules.steps import Interchange, Pipeline, Unroll
 from weft import f32
 
 

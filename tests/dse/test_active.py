@@ -19,9 +19,9 @@ from dse.run.explore import _parts
 from dse.run.fanout import Here
 from dse.run.front import designs, front
 from dse.run.promote import Promotion
-from dsl.loader import load
-from dsl.schedule import Schedule
-from dsl.steps import Pipeline, Split, Unroll
+from dsl.kernels.loader import load
+from dsl.schedules.schedule import Schedule
+from dsl.schedules.steps import Pipeline, Split, Unroll
 from qor_gnn.gnn.training.weights import load as load_weights
 from tests.dse.commands import GEMM
 

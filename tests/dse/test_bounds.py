@@ -11,9 +11,9 @@ import pytest
 
 import weft
 from dse.bounds import Bounds, bounds, work_of
-from dsl.loader import load_kernels
-from dsl.program import Program
-from dsl.schedule import Schedule
+from dsl.kernels.loader import load_kernels
+from dsl.programs.program import Program
+from dsl.schedules.schedule import Schedule
 from polyhedral.chains import chains
 from polyhedral.codegen import loop_tree
 from polyhedral.counts import instance_counts

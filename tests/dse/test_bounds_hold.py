@@ -10,8 +10,8 @@ import weft
 from dse.bounds import bounds, work_of
 from dse.space.space import space_of
 from dse.strategies.sampled import all_points
-from dsl.schedule import Schedule
-from dsl.steps import Pipeline
+from dsl.schedules.schedule import Schedule
+from dsl.schedules.steps import Pipeline
 from polyhedral.codegen import loop_tree
 from polyhedral.schedule import apply
 from qor_gnn.design.from_tree import kernel_of_tree

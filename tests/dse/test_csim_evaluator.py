@@ -12,10 +12,10 @@ from dse.evaluators.base import Check, Evaluator, Request, Status
 from dse.evaluators.registry import evaluator
 from dse.fidelities import PROMOTIONS
 from dse.kernel_data import data_of, packed
-from dsl.kernel import Kernel
-from dsl.loader import load
-from dsl.schedule import Schedule
-from dsl.steps import Partition
+from dsl.kernels.kernel import Kernel
+from dsl.kernels.loader import load
+from dsl.schedules.schedule import Schedule
+from dsl.schedules.steps import Partition
 from tests.dse.contract import EvaluatorContract
 
 SOURCE = """

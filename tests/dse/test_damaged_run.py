@@ -7,7 +7,7 @@ import pytest
 
 from dse.cli import run as weft
 from dse.run.directory import open_run
-from dsl.errors import InputError
+from dsl.errors.errors import InputError
 from tests.dse.commands import GEMM
 from tests.dse.manifest import WHOLE
 

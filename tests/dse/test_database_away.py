@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import pytest
 
 from dse.run.storage import clock, database
-from dsl.errors import InputError
+from dsl.errors.errors import InputError
 from tests.dse.commands import begin, begin_exploring, end, kept, statuses, wait_for_points
 from tests.dse.lossy import Lossy, lossy
 from tests.dse.postgres import SECRET, Server, program, restartable

@@ -26,10 +26,10 @@ from dse.run.front import Design, best, designs, front
 from dse.run.history import history
 from dse.run.study import objective_values
 from dse.space.space import Choice, Point
-from dsl.errors import InputError
-from dsl.loader import load_kernels
-from dsl.schedule import Schedule
-from dsl.steps import Pipeline
+from dsl.errors.errors import InputError
+from dsl.kernels.loader import load_kernels
+from dsl.schedules.schedule import Schedule
+from dsl.schedules.steps import Pipeline
 from tests.dse.commands import statuses
 from tests.dse.manifest import WHOLE
 

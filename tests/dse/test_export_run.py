@@ -14,9 +14,9 @@ from dse.cli import run as weft_command
 from dse.reduced import ascending, fitting, instances
 from dse.run.directory import open_run
 from dse.run.front import best
-from dsl.loader import load
-from dsl.schedule import Schedule
-from dsl.steps import Partition, Split, Unroll
+from dsl.kernels.loader import load
+from dsl.schedules.schedule import Schedule
+from dsl.schedules.steps import Partition, Split, Unroll
 
 pytest.importorskip("optuna")
 needs_cxx = pytest.mark.skipif(find_cxx() is None, reason="no g++")

@@ -12,11 +12,11 @@ from dse.evaluators.model import personality_for
 from dse.space.cost import cost
 from dse.space.nest import Carry
 from dse.space.space import space_of
-from dsl.builder import ProgramBuilder
-from dsl.program import Program
-from dsl.schedule import Schedule
-from dsl.steps import Pipeline
-from dsl.types import f32
+from dsl.builder.program import ProgramBuilder
+from dsl.expressions.types import f32
+from dsl.programs.program import Program
+from dsl.schedules.schedule import Schedule
+from dsl.schedules.steps import Pipeline
 from polyhedral.carried import carried
 from polyhedral.codegen import loop_tree
 from polyhedral.schedule import apply

@@ -14,10 +14,10 @@ from dse.evaluators.base import Request, Result, Status
 from dse.evaluators.gnn import GnnEvaluator, result_with
 from dse.evaluators.model import ModelEvaluator
 from dse.kernels import target
-from dse.predict_view import as_rows
 from dse.prediction import Predicted
-from dsl.schedule import Schedule
-from dsl.steps import Pipeline
+from dse.views.predict import as_rows
+from dsl.schedules.schedule import Schedule
+from dsl.schedules.steps import Pipeline
 from qor_gnn.gnn.examples.example import METRICS
 from qor_gnn.gnn.examples.files import save as save_examples
 from qor_gnn.gnn.examples.targets import ROUTED

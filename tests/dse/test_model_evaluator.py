@@ -8,8 +8,8 @@ import weft
 from backends.devices import device
 from dse.evaluators.base import Evaluator, Limits, Request, Result, Status, device_limits, judged
 from dse.evaluators.model import ModelEvaluator, personality_for
-from dsl.schedule import Schedule
-from dsl.steps import Unroll
+from dsl.schedules.schedule import Schedule
+from dsl.schedules.steps import Unroll
 from tests.dse.contract import EvaluatorContract, stencil
 from weft import f32, f64
 

@@ -15,9 +15,9 @@ from dse.evaluators.model import ModelEvaluator, personality_for
 from dse.space.space import Point, Space, space_of
 from dse.strategies.pom import Trial, pom, stage1
 from dse.strategies.spend import less
-from dsl.loader import load_kernels
-from dsl.program import Program
-from dsl.steps import Skew
+from dsl.kernels.loader import load_kernels
+from dsl.programs.program import Program
+from dsl.schedules.steps import Skew
 from weft import f32
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"

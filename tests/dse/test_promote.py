@@ -13,7 +13,6 @@ from backends.devices import device
 from dse.cli import run as weft_command
 from dse.evaluators.base import Check, Request, Result, Status
 from dse.evaluators.model import ModelEvaluator
-from dse.explore_view import summary
 from dse.run.cache import ResultCache
 from dse.run.directory import RunDirectory, create, open_run
 from dse.run.fanout import Here
@@ -21,9 +20,10 @@ from dse.run.front import designs, front
 from dse.run.problem import Problem
 from dse.run.promote import Promotion
 from dse.run.session import StopRequestedError
-from dsl.loader import load
-from dsl.schedule import Schedule
-from dsl.steps import Pipeline, Split, Unroll
+from dse.views.explore import summary
+from dsl.kernels.loader import load
+from dsl.schedules.schedule import Schedule
+from dsl.schedules.steps import Pipeline, Split, Unroll
 from tests.dse.commands import GEMM, begin_exploring, end, statuses
 
 PROGRAM = load(GEMM).at("mini").program

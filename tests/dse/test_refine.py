@@ -23,7 +23,7 @@ from dse.strategies.estimates import (
     structure_of,
 )
 from dse.strategies.refine import neighbours
-from dsl.loader import load_kernels
+from dsl.kernels.loader import load_kernels
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples/polybench"
 TOOL = personality_for(device("xcu280"), 3.33)

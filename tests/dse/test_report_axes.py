@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dse.report.axes import AS_WRITTEN, Axis, axes, choices, default
-from dsl.schedule import Schedule, ScheduleBuilder
-from dsl.steps import Distribute, Partition, Pipeline, Reorder, Split, Tile, Unroll
+from dsl.schedules.schedule import Schedule, ScheduleBuilder
+from dsl.schedules.steps import Distribute, Partition, Pipeline, Reorder, Split, Tile, Unroll
 
 
 def chosen(*steps: object) -> dict[tuple[str, str], object]:

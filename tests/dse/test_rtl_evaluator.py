@@ -7,7 +7,7 @@ import pytest
 from backends.devices import device
 from dse.evaluators.base import Request, Status
 from dse.evaluators.rtl import RtlEvaluator
-from dsl.schedule import Schedule
+from dsl.schedules.schedule import Schedule
 from tests.dse.contract import EvaluatorContract, stencil
 
 

@@ -11,7 +11,7 @@ from dse.evaluators.base import Result, Status
 from dse.run.cache import ResultCache
 from dse.run.directory import create, open_run, write_whole
 from dse.run.storage import journal
-from dsl.errors import InputError
+from dsl.errors.errors import InputError
 from tests.dse.commands import GEMM
 from tests.dse.manifest import WHOLE
 

@@ -19,9 +19,9 @@ from dse.space.nest import Order
 from dse.space.orders import groups
 from dse.space.space import Choice, Point, Space, space_of
 from dse.strategies.ladder import vectors
-from dsl.loader import load_kernels
-from dsl.schedule import Schedule
-from dsl.steps import Distribute, Partition, Reorder, Skew
+from dsl.kernels.loader import load_kernels
+from dsl.schedules.schedule import Schedule
+from dsl.schedules.steps import Distribute, Partition, Reorder, Skew
 from polyhedral.legality import shared_levels
 from polyhedral.schedule import apply
 from qor_gnn.tools.personality import personality

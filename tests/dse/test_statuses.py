@@ -13,7 +13,6 @@ import pytest
 from backends.devices import device
 from dse.evaluators.base import Limits, Request, Result, Status
 from dse.evaluators.model import ModelEvaluator
-from dse.explore_view import summary
 from dse.run.cache import ResultCache
 from dse.run.codec import key_of
 from dse.run.directory import create, open_run
@@ -24,8 +23,9 @@ from dse.run.proven import sound, unsound
 from dse.run.session import Options, Session, StopRequestedError
 from dse.run.study import Study
 from dse.space.space import Point, Space, space_of
-from dsl.loader import load_kernels
-from dsl.steps import Interchange
+from dse.views.explore import summary
+from dsl.kernels.loader import load_kernels
+from dsl.schedules.steps import Interchange
 from qor_gnn.tools.personality import personality
 from tests.dse.acting import Acting
 from tests.dse.commands import ROOT, statuses

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from dse.run.storage import database, journal, need, shown
-from dsl.errors import InputError
+from dsl.errors.errors import InputError
 from tests.dse.commands import begin, begin_exploring, end, kept, statuses, wait_for_points
 from tests.dse.postgres import SECRET, program, server
 

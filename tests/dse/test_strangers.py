@@ -20,7 +20,7 @@ from backends.cxx import find_cxx
 from dse.cli import run as weft_command
 from dse.run.joined import checked
 from dse.run.storage import journal
-from dsl.errors import InputError
+from dsl.errors.errors import InputError
 from tests.dse.manifest import WHOLE
 
 pytest.importorskip("optuna")
@@ -110,7 +110,7 @@ def honest(tmp_path_factory) -> Path:
 
 def _dataset(folder: Path) -> None:
     from dse.labels.dataset import COLUMNS, Dataset
-    from dsl.loader import load
+    from dsl.kernels.loader import load
 
     made = Dataset(folder)
     made.open({"device": "ecp5-85k"}, "test")

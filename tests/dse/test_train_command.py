@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from dse.cli import weft as cli
 from dse.commands.train import command
-from dsl.errors import InputError
+from dsl.errors.errors import InputError
 from qor_gnn.gnn.examples.example import METRICS
 from qor_gnn.gnn.examples.files import save as save_examples
 from qor_gnn.gnn.nets.network import Network, Shape

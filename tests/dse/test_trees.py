@@ -16,9 +16,9 @@ from dse.space.nest import Carry
 from dse.space.space import Point, space_of
 from dse.strategies.auto import solved
 from dse.strategies.solve import solve
-from dsl.loader import load_kernels
-from dsl.program import Program
-from dsl.steps import Reassociate
+from dsl.kernels.loader import load_kernels
+from dsl.programs.program import Program
+from dsl.schedules.steps import Reassociate
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples/polybench"
 BOARD, CLOCK = device("xcu280"), 3.33

@@ -18,8 +18,8 @@ from dse.space.space import Point, Space, space_of
 from dse.strategies.auto import solved
 from dse.strategies.ladder import ladder
 from dse.strategies.solve import solve
-from dsl.loader import load_kernels
-from dsl.steps import PartialSums
+from dsl.kernels.loader import load_kernels
+from dsl.schedules.steps import PartialSums
 from weft import f32, i32
 
 BOARD, CLOCK = device("xcu280"), 3.33

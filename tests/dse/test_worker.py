@@ -20,10 +20,10 @@ from dse.run.fanout import Job
 from dse.run.joined import task_of
 from dse.run.offers import Board, Offers, left_results
 from dse.run.storage import journal
-from dsl.errors import InputError
-from dsl.loader import load
-from dsl.schedule import Schedule
-from dsl.steps import Pipeline, Unroll
+from dsl.errors.errors import InputError
+from dsl.kernels.loader import load
+from dsl.schedules.schedule import Schedule
+from dsl.schedules.steps import Pipeline, Unroll
 from tests.dse.commands import GEMM, begin, begin_exploring, end, kept, statuses
 from tests.dse.manifest import WHOLE
 

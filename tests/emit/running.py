@@ -8,10 +8,10 @@ import numpy as np
 from backends.cxx import need_cxx
 from backends.harness import Unit, build, run_jobs
 from backends.rawdata import pack, unpack
-from dsl.inputs import storage_dtype
-from dsl.program import Array, Program
-from mlir_passes.dialect import context
-from mlir_passes.emit_hls import HlsSource, emit, include_directory
+from dsl.arrays.inputs import storage_dtype
+from dsl.programs.program import Array, Program
+from mlir_passes.dialect.attributes import context
+from mlir_passes.emit.hls import HlsSource, emit, include_directory
 from mlir_passes.provider import ir
 
 # The constructors of ap_int read what they have not set; g++ says so where they are inlined.

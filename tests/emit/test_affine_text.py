@@ -6,9 +6,9 @@ import random
 import numpy as np
 import pytest
 
-from dsl.types import IntType
-from mlir_passes.emit_affine import Lin, Ranges
-from mlir_passes.emit_hls import Argument, HlsSource
+from dsl.expressions.types import IntType
+from mlir_passes.emit.affine import Lin, Ranges
+from mlir_passes.emit.hls import Argument, HlsSource
 from tests.emit.running import body, run, run_all
 
 

@@ -1,4 +1,4 @@
-"""Integer and fixed-point operators in the emitted C++ are those of dsl.numeric, bit for bit.
+"""Integer and fixed-point operators in the emitted C++ are those of dsl.expressions.numeric, bit for bit.
 
 Types and numbers are chosen where the headers of ``ap_int`` and ``ap_fixed`` go wrong when they are
 used without care: mixed signedness, int with ap_int, the smallest number, fractions that vanish.
@@ -9,14 +9,14 @@ import random
 
 import pytest
 
-from dsl.affine import Affine
-from dsl.errors import LanguageError
-from dsl.expr import BinaryOp, CompareOp, Const, Index, UnaryOp
-from dsl.numeric import convert, exact_binary, exact_compare, exact_unary, frac_of
-from dsl.types import FixedType, FloatType, IntType, Overflow, Quant
-from dsl.typing import binary, cast, compare, select, unary
-from mlir_passes.build import build_module
-from mlir_passes.emit_hls import emit
+from dsl.errors.errors import LanguageError
+from dsl.expressions.affine import Affine
+from dsl.expressions.expr import BinaryOp, CompareOp, Const, Index, UnaryOp
+from dsl.expressions.numeric import convert, exact_binary, exact_compare, exact_unary, frac_of
+from dsl.expressions.types import FixedType, FloatType, IntType, Overflow, Quant
+from dsl.expressions.typing import binary, cast, compare, select, unary
+from mlir_passes.construct.module import build_module
+from mlir_passes.emit.hls import emit
 from tests.emit.running import run_all
 from tests.mlir.elementwise import elementwise, interesting, raw, to_python
 from tests.mlir.trees import identity_tree

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import pytest
 
-from mlir_passes.emit_cpp import (
+from mlir_passes.emit.cpp import (
     Cpp,
     call,
     infix,
@@ -19,9 +19,9 @@ from mlir_passes.emit_cpp import (
     subscript,
     ternary,
 )
-from mlir_passes.emit_layout import LIMIT
-from mlir_passes.emit_lines import assignment, comment, loop_header, statement
-from mlir_passes.emit_types import Needs
+from mlir_passes.emit.layout import LIMIT
+from mlir_passes.emit.lines import assignment, comment, loop_header, statement
+from mlir_passes.emit.types import Needs
 
 a, b, c, d = map(name, "abcd")
 

@@ -11,10 +11,10 @@ import pytest
 
 from backends.cxx import need_cxx
 from backends.harness import Unit, build
-from dsl.loader import load
-from dsl.program import Program
-from mlir_passes.emit_hls import include_directory
-from mlir_passes.emit_layout import LIMIT
+from dsl.kernels.loader import load
+from dsl.programs.program import Program
+from mlir_passes.emit.hls import include_directory
+from mlir_passes.emit.layout import LIMIT
 from mlir_passes.pipeline import compile_design
 from tests.emit.running import WARNINGS, arguments_of
 

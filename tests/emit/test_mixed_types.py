@@ -12,13 +12,24 @@ from collections.abc import Iterator
 import pytest
 
 from backends.verify import verify_many
-from dsl.affine import Affine
-from dsl.errors import LanguageError
-from dsl.expr import Access, BinaryOp, Cast, CompareOp, Expr, Load, UnaryOp, walk
-from dsl.program import Array, Loop, Program, Stmt
-from dsl.schedule import Schedule
-from dsl.types import DType, FixedType, FloatType, IntType, Overflow, Quant, bf16, f16, f32, f64
-from dsl.typing import assigned, binary, cast, compare, select, settled, unary
+from dsl.errors.errors import LanguageError
+from dsl.expressions.affine import Affine
+from dsl.expressions.expr import Access, BinaryOp, Cast, CompareOp, Expr, Load, UnaryOp, walk
+from dsl.expressions.types import (
+    DType,
+    FixedType,
+    FloatType,
+    IntType,
+    Overflow,
+    Quant,
+    bf16,
+    f16,
+    f32,
+    f64,
+)
+from dsl.expressions.typing import assigned, binary, cast, compare, select, settled, unary
+from dsl.programs.program import Array, Loop, Program, Stmt
+from dsl.schedules.schedule import Schedule
 from mlir_passes.pipeline import compile_design
 
 TYPES: tuple[DType, ...] = (

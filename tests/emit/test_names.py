@@ -2,7 +2,7 @@
 
 import pytest
 
-from mlir_passes.emit_names import Names, spelled
+from mlir_passes.emit.names import Names, spelled
 from tests.emit.running import body, emitted
 
 

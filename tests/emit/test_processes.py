@@ -1,7 +1,7 @@
 """A dataflow region in C++: a function a process, channels between them, the same results."""
 
 import weft
-from dsl.schedule import ScheduleBuilder
+from dsl.schedules.schedule import ScheduleBuilder
 from mlir_passes.pipeline import compile_design
 from tests.support.levels import Case, check_levels
 from weft import f32, fixed

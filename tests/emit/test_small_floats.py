@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from backends.cxx import need_cxx
-from dsl.errors import IRError
-from dsl.numeric import bounds, frac_of, from_float, round_float, to_float
-from dsl.types import FixedType, FloatType, IntType
-from dsl.typing import binary, cast
-from mlir_passes.build import build_module
-from mlir_passes.emit_hls import emit, include_directory
+from dsl.errors.errors import IRError
+from dsl.expressions.numeric import bounds, frac_of, from_float, round_float, to_float
+from dsl.expressions.types import FixedType, FloatType, IntType
+from dsl.expressions.typing import binary, cast
+from mlir_passes.construct.module import build_module
+from mlir_passes.emit.hls import emit, include_directory
 from tests.emit.running import emitted, run, run_all
 from tests.mlir.elementwise import elementwise, interesting, raw
 from tests.mlir.elementwise import run as run_jit
@@ -168,7 +168,7 @@ def test_fixed_point_and_floats_meet_in_the_float():
 
 
 def binary_mul(x, y):
-    from dsl.expr import BinaryOp
+    from dsl.expressions.expr import BinaryOp
 
     return binary(BinaryOp.MUL, x, y)
 

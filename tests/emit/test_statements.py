@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dsl.errors import IRError
+from dsl.errors.errors import IRError
 from tests.emit.running import body, emitted, run, shown
 
 UPDATE = """

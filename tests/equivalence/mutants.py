@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from dsl.affine import Affine
+from dsl.expressions.affine import Affine
 from mlir_passes.affine_maps import from_map, to_map_of
-from mlir_passes.build import build_module
-from mlir_passes.dialect import context
+from mlir_passes.construct.module import build_module
+from mlir_passes.dialect.attributes import context
 from mlir_passes.pipeline import PASSES
 from mlir_passes.provider import ir
 from polyhedral.looptree import Instance, LoopTree, TreeGuard, TreeLoop, TreeNode

@@ -8,8 +8,8 @@ import pytest
 
 import weft
 from backends.equivalence import Equivalence, equivalence
-from dsl.program import Program
-from dsl.schedule import Schedule, ScheduleBuilder
+from dsl.programs.program import Program
+from dsl.schedules.schedule import Schedule, ScheduleBuilder
 from mlir_passes.pipeline import compile_design
 from weft import i32
 

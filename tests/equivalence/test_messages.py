@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import weft
 from backends.equivalence import Equivalence, equivalence, module_equivalence
-from dsl.program import Program
-from dsl.schedule import Schedule, ScheduleBuilder
-from mlir_passes.dialect import context
+from dsl.programs.program import Program
+from dsl.schedules.schedule import Schedule, ScheduleBuilder
+from mlir_passes.dialect.attributes import context
 from mlir_passes.pipeline import compile_design
 from mlir_passes.provider import ir
 from mlir_passes.raising import raised_module, raised_statements

@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 import weft
 from backends.equivalence import equivalence, module_equivalence
 from dsl import interp
-from dsl.affine import Affine, Constraint
-from dsl.errors import ScheduleError
-from dsl.inputs import random_inputs
-from dsl.program import Program
-from dsl.schedule import Schedule
-from dsl.steps import Reassociate
+from dsl.arrays.inputs import random_inputs
+from dsl.errors.errors import ScheduleError
+from dsl.expressions.affine import Affine, Constraint
+from dsl.programs.program import Program
+from dsl.schedules.schedule import Schedule
+from dsl.schedules.steps import Reassociate
 from mlir_passes.pipeline import Design, compile_design
 from polyhedral.looptree import Instance, LoopTree, TreeGuard, TreeLoop
 from tests.equivalence.mutants import Mutant, module_of, of_module, of_tree

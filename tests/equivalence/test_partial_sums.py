@@ -8,10 +8,10 @@ import pytest
 
 import weft
 from backends.equivalence import equivalence
-from dsl.affine import Affine
-from dsl.expr import Binary, BinaryOp, Const
-from dsl.program import Array, Loop, Node, Program, Stmt
-from dsl.schedule import Schedule, ScheduleBuilder
+from dsl.expressions.affine import Affine
+from dsl.expressions.expr import Binary, BinaryOp, Const
+from dsl.programs.program import Array, Loop, Node, Program, Stmt
+from dsl.schedules.schedule import Schedule, ScheduleBuilder
 from mlir_passes.pipeline import compile_design
 from polyhedral.equivalence.partial_sums import Rewriting, check_partial_sums, rewritings
 from polyhedral.equivalence.refutation import Refutation

@@ -7,9 +7,9 @@ import random
 import pytest
 
 from backends.equivalence import equivalence
-from dsl.errors import ScheduleError
-from dsl.program import Program
-from dsl.schedule import Schedule
+from dsl.errors.errors import ScheduleError
+from dsl.programs.program import Program
+from dsl.schedules.schedule import Schedule
 from mlir_passes.pipeline import compile_design
 from polyhedral.schedule import apply
 from polyhedral.scheduled import build

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from dse.cli import run
-from dsl.errors import LanguageError
-from dsl.loader import load_kernels
-from dsl.schedule import Schedule
+from dsl.errors.errors import LanguageError
+from dsl.kernels.loader import load_kernels
+from dsl.schedules.schedule import Schedule
 from polyhedral.schedule import apply
 from tests.docs.test_guide import PAGES, blocks
 from tests.everyday import kernels as everyday

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from dsl.expressions.types import FloatType
 from dsl.interp import run
-from dsl.types import FloatType
 from polyhedral.codegen import loop_tree
 from polyhedral.schedule import apply
 from tests.examples.discovery import FILES, label, load

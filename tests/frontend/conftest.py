@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from dsl.errors import WeftError
-from dsl.kernel import Kernel
-from dsl.loader import load
+from dsl.errors.errors import WeftError
+from dsl.kernels.kernel import Kernel
+from dsl.kernels.loader import load
 
 HEADER = """\
 import math

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import weft
-from dsl.errors import LanguageError
+from dsl.errors.errors import LanguageError
 from tests.frontend.conftest import Load
 from weft import f32, fixed, i8, i32
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import weft
-from dsl.errors import LanguageError
+from dsl.errors.errors import LanguageError
 from weft import f32
 
 HUGE = 10**5000

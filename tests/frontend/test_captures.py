@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 
 import weft
-from dsl.affine import Affine
-from dsl.errors import LanguageError
-from dsl.expr import Const
-from dsl.function_kernel import FunctionKernel
-from dsl.program import Loop
-from dsl.types import FixedType, f16, f32
+from dsl.errors.errors import LanguageError
+from dsl.expressions.affine import Affine
+from dsl.expressions.expr import Const
+from dsl.expressions.types import FixedType, f16, f32
+from dsl.frontend.function_kernel import FunctionKernel
+from dsl.programs.program import Loop
 from tests.frontend.conftest import Load
 from weft import fixed
 

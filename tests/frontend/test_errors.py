@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dsl.codes import CODES as ALL_CODES
+from dsl.errors.codes import CODES as ALL_CODES
 
 CODES = {code for code in ALL_CODES if code < "W160"}  # those of the frontend
 HERE = Path(__file__).parent

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from dsl.affine import Affine
-from dsl.expr import (
+from dsl.expressions.affine import Affine
+from dsl.expressions.expr import (
     Access,
     Binary,
     BinaryOp,
@@ -20,7 +20,7 @@ from dsl.expr import (
     Unary,
     UnaryOp,
 )
-from dsl.types import FixedType, IntType, Overflow, Quant, boolean, f32
+from dsl.expressions.types import FixedType, IntType, Overflow, Quant, boolean, f32
 from tests.frontend.conftest import Load as LoadKernel
 
 vi = Affine.of("i")

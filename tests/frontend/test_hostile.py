@@ -8,9 +8,9 @@ from collections.abc import Callable
 import pytest
 
 import weft
-from dsl.errors import LanguageError
-from dsl.kernel import Kernel
-from dsl.program import Program
+from dsl.errors.errors import LanguageError
+from dsl.kernels.kernel import Kernel
+from dsl.programs.program import Program
 from tests.frontend.conftest import Load
 
 HEAD = "@weft.kernel\ndef k(A: f32[N]):\n"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dsl.affine import Affine
-from dsl.expr import Access, Binary, BinaryOp, Const, Load
-from dsl.program import Array, Loop, Program, Stmt, Storage
-from dsl.types import f32, f64
+from dsl.expressions.affine import Affine
+from dsl.expressions.expr import Access, Binary, BinaryOp, Const, Load
+from dsl.expressions.types import f32, f64
+from dsl.programs.program import Array, Loop, Program, Stmt, Storage
 from tests.frontend.conftest import Load as LoadKernel
 
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import weft
-from dsl.errors import InputError
-from dsl.inputs import random_inputs
+from dsl.arrays.inputs import random_inputs
+from dsl.errors.errors import InputError
 from weft import f16, f32, fixed, i8, u70
 
 SIZES = {"mini": {"N": 3}}

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import weft
-from dsl.errors import InputError, LanguageError
-from dsl.kernel import Kernel, schedule_of
-from dsl.schedule import Schedule
-from dsl.steps import Pipeline, Tile
+from dsl.errors.errors import InputError, LanguageError
+from dsl.kernels.kernel import Kernel, schedule_of
+from dsl.schedules.schedule import Schedule
+from dsl.schedules.steps import Pipeline, Tile
 from weft import f32, i8
 
 N = 4

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import weft
-from dsl.errors import InputError, LanguageError
-from dsl.loader import load, load_kernels, split_spec
+from dsl.errors.errors import InputError, LanguageError
+from dsl.kernels.loader import load, load_kernels, split_spec
 
 KERNELS = """\
 import weft

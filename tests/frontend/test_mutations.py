@@ -9,9 +9,9 @@ import random
 import warnings
 from pathlib import Path
 
-from dsl.errors import WeftError
-from dsl.loader import load
-from dsl.pretty import pretty
+from dsl.errors.errors import WeftError
+from dsl.kernels.loader import load
+from dsl.programs.pretty import pretty
 from tests.frontend.conftest import HEADER
 
 KERNELS = '''

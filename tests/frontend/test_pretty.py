@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from dsl.affine import Affine, And, Cond, Constraint, Or, negate
-from dsl.expr import Access, Binary, BinaryOp, Const, Expr, Index, Unary, UnaryOp, walk
-from dsl.loader import load
-from dsl.pretty import pretty
-from dsl.pretty_expr import affine_text, cond_text
-from dsl.program import Array, If, Loop, Program, Stmt, Storage
-from dsl.scopes import ordered_locals
-from dsl.types import FixedType, FloatType, IntType, bf16, f32, f64
+from dsl.expressions.affine import Affine, And, Cond, Constraint, Or, negate
+from dsl.expressions.expr import Access, Binary, BinaryOp, Const, Expr, Index, Unary, UnaryOp, walk
+from dsl.expressions.types import FixedType, FloatType, IntType, bf16, f32, f64
+from dsl.kernels.loader import load
+from dsl.programs.pretty import pretty
+from dsl.programs.pretty_expr import affine_text, cond_text
+from dsl.programs.program import Array, If, Loop, Program, Stmt, Storage
+from dsl.programs.scopes import ordered_locals
 from tests.frontend.conftest import Load
 from tests.support.random_programs import random_program
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from dsl.affine import Affine, And, Constraint, Or
-from dsl.expr import (
+from dsl.expressions.affine import Affine, And, Constraint, Or
+from dsl.expressions.expr import (
     Access,
     Binary,
     BinaryOp,
@@ -15,8 +15,8 @@ from dsl.expr import (
     Expr,
     Load,
 )
-from dsl.program import Array, If, Loop, Node, Program, Stmt, Storage
-from dsl.types import boolean, f32, f64
+from dsl.expressions.types import boolean, f32, f64
+from dsl.programs.program import Array, If, Loop, Node, Program, Stmt, Storage
 from tests.frontend.conftest import Load as LoadKernel
 
 vi, vj, vk = (Affine.of(name) for name in "ijk")

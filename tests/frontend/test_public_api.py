@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import weft
-from dsl.types import IntType
+from dsl.expressions.types import IntType
 from weft import f32
 
 ROOT = Path(__file__).parent.parent.parent

@@ -13,7 +13,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from dsl.expr import Access
+from dsl.expressions.expr import Access
 from tests.frontend.conftest import Load
 from tests.support.enumeration import program_events
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import weft
-from dsl.expr import Binary, BinaryOp, Cast, Expr, walk
-from dsl.pretty import pretty
-from dsl.shifts import Pending
-from dsl.types import IntType
+from dsl.expressions.expr import Binary, BinaryOp, Cast, Expr, walk
+from dsl.expressions.shifts import Pending
+from dsl.expressions.types import IntType
+from dsl.programs.pretty import pretty
 from mlir_passes.pipeline import compile_design
 from tests.support.expression_cases import CASES, FIXED, N, S, X, wrapped
 

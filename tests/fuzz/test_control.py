@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from dsl import interp
-from dsl.affine import And, Cond, Constraint, FloorDiv, Or
-from dsl.expr import Binary, Const, walk
-from dsl.inputs import random_inputs
-from dsl.program import If, Loop, Node, Program, Stmt
+from dsl.arrays.inputs import random_inputs
+from dsl.expressions.affine import And, Cond, Constraint, FloorDiv, Or
+from dsl.expressions.expr import Binary, Const, walk
+from dsl.programs.program import If, Loop, Node, Program, Stmt
 from tests.support.diagnosis import shrunk
 from tests.support.enumeration import program_events
 from tests.support.levels import Case, check_levels

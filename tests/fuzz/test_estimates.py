@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 import weft
-from dsl.schedule import Schedule
-from dsl.steps import Partition, Pipeline, Reassociate, Unroll
+from dsl.schedules.schedule import Schedule
+from dsl.schedules.steps import Partition, Pipeline, Reassociate, Unroll
 from polyhedral.codegen import loop_tree
 from polyhedral.schedule import apply
 from qor_gnn.design.from_tree import kernel_of_tree

@@ -9,10 +9,21 @@ from pathlib import Path
 
 import pytest
 
-from dsl.affine import And, Constraint, FloorDiv, Or
-from dsl.expr import Binary, BinaryOp, Cast, Compare, Index, Load, Select, Unary, UnaryOp, walk
-from dsl.program import If, Loop, Program, Stmt, Storage
-from dsl.types import FixedType, FloatType, IntType, Overflow, Quant
+from dsl.expressions.affine import And, Constraint, FloorDiv, Or
+from dsl.expressions.expr import (
+    Binary,
+    BinaryOp,
+    Cast,
+    Compare,
+    Index,
+    Load,
+    Select,
+    Unary,
+    UnaryOp,
+    walk,
+)
+from dsl.expressions.types import FixedType, FloatType, IntType, Overflow, Quant
+from dsl.programs.program import If, Loop, Program, Stmt, Storage
 from tests.support.enumeration import program_events
 from tests.support.profiles import BALANCED, FAST, LONG
 from tests.support.random_programs import random_program

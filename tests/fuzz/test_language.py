@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from dsl.errors import LanguageError
-from dsl.expr import loads
-from dsl.program import If, Loop, Program, Stmt, Storage
-from dsl.schedule import Schedule
+from dsl.errors.errors import LanguageError
+from dsl.expressions.expr import loads
+from dsl.programs.program import If, Loop, Program, Stmt, Storage
+from dsl.schedules.schedule import Schedule
 from polyhedral.check import check_program
 from tests.support.profiles import BALANCED, FAST, LONG
 from tests.support.random_programs import random_program

@@ -12,10 +12,10 @@ import pytest
 from backends.rtl.front.lower import graph_of
 from backends.verify import verify_many
 from dsl import interp
-from dsl.inputs import random_inputs
-from dsl.loader import load
-from dsl.numeric import bounds
-from dsl.schedule import Schedule
+from dsl.arrays.inputs import random_inputs
+from dsl.expressions.numeric import bounds
+from dsl.kernels.loader import load
+from dsl.schedules.schedule import Schedule
 from mlir_passes.pipeline import compile_design
 from tests.rtl.front_support import compared
 from tests.support.expression_cases import CASES, FIXED, N, S, X, wrapped

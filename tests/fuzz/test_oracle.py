@@ -5,13 +5,13 @@ from dataclasses import replace
 
 import pytest
 
-from dsl import typing as t
-from dsl.affine import Affine
-from dsl.expr import Access, BinaryOp, Load
-from dsl.program import Array, Loop, Program, Stmt, Storage
-from dsl.schedule import Schedule
-from dsl.steps import Interchange, Reassociate, Reverse, Skew
-from dsl.types import IntType
+from dsl.expressions import typing as t
+from dsl.expressions.affine import Affine
+from dsl.expressions.expr import Access, BinaryOp, Load
+from dsl.expressions.types import IntType
+from dsl.programs.program import Array, Loop, Program, Stmt, Storage
+from dsl.schedules.schedule import Schedule
+from dsl.schedules.steps import Interchange, Reassociate, Reverse, Skew
 from polyhedral.codegen import loop_tree
 from polyhedral.looptree import Instance, LoopTree, TreeGuard, TreeLoop
 from polyhedral.scheduled import build

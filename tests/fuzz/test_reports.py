@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from dsl.loader import load
-from dsl.schedule import Schedule
-from dsl.steps import Pipeline, Reverse
+from dsl.kernels.loader import load
+from dsl.schedules.schedule import Schedule
+from dsl.schedules.steps import Pipeline, Reverse
 from tests.support import trial
 from tests.support.diagnosis import PROCESS, again, shrunk
 from tests.support.profiles import BALANCED

@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 from functools import cache
 
-from dsl.schedule import Schedule
-from dsl.steps import Partition, Pipeline, Step, Unroll
+from dsl.schedules.schedule import Schedule
+from dsl.schedules.steps import Partition, Pipeline, Step, Unroll
 from qor_gnn.design.directives import with_directives
 from qor_gnn.design.region import loops_in
 from qor_gnn.estimate import estimate

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import weft
-from dsl.errors import ScheduleError
-from dsl.loader import load
-from dsl.schedule import Schedule, ScheduleBuilder
+from dsl.errors.errors import ScheduleError
+from dsl.kernels.loader import load
+from dsl.schedules.schedule import Schedule, ScheduleBuilder
 from qor_gnn.batch.family import Family, family, written_unrolls
 from qor_gnn.design.from_tree import kernel_of_tree
 from qor_gnn.estimate import estimate

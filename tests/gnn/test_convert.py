@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dsl.errors import InputError
+from dsl.errors.errors import InputError
 from qor_gnn.fit.labelled import zu9eg
 from qor_gnn.gnn.examples import convert_u200, convert_zu9eg
 from qor_gnn.gnn.examples.convert import convert, version

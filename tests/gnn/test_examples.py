@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dsl.errors import InputError
+from dsl.errors.errors import InputError
 from qor_gnn.estimate import estimate
 from qor_gnn.fit.labelled import zu9eg
 from qor_gnn.gnn.examples.example import BASE, Example, Prediction, column

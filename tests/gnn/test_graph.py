@@ -7,8 +7,8 @@ import pytest
 
 import weft
 from dse.estimation import estimated, setting
-from dsl.loader import load
-from dsl.schedule import Schedule
+from dsl.kernels.loader import load
+from dsl.schedules.schedule import Schedule
 from qor_gnn.gnn.graph.build import design_graph
 from qor_gnn.gnn.graph.draw import svg
 from qor_gnn.gnn.graph.schema import FEATURES, EdgeType, NodeType

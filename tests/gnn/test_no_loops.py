@@ -8,7 +8,7 @@ import pytest
 import weft
 from dse.estimation import estimated, setting
 from dse.prediction import example_of, predicted
-from dsl.schedule import Schedule
+from dsl.schedules.schedule import Schedule
 from qor_gnn.gnn.graph.schema import NodeType
 from qor_gnn.gnn.nets.network import Shape
 from qor_gnn.gnn.training.predict import GnnPredictor

@@ -14,11 +14,11 @@ from dse.cli import weft as cli
 from dse.labels.dataset import COLUMNS, Dataset
 from dse.labels.examples import examples_of
 from dse.labels.trusted import Trusted, given
-from dsl.errors import InputError, ToolError
-from dsl.loader import load
-from dsl.schedule import Schedule
-from dsl.steps import Pipeline
-from dsl.types import IntType
+from dsl.errors.errors import InputError, ToolError
+from dsl.expressions.types import IntType
+from dsl.kernels.loader import load
+from dsl.schedules.schedule import Schedule
+from dsl.schedules.steps import Pipeline
 from mlir_passes.pipeline import compile_design
 from qor_gnn.gnn.examples.example import METRICS
 from qor_gnn.gnn.examples.files import save

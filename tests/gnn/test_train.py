@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from dsl.errors import InputError
+from dsl.errors.errors import InputError
 from qor_gnn.gnn.examples.example import column
 from qor_gnn.gnn.nets.network import Shape
 from qor_gnn.gnn.training.predict import GnnPredictor, divided_by_number

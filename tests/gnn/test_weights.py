@@ -13,7 +13,7 @@ import torch
 from safetensors import safe_open
 from safetensors.torch import save_file
 
-from dsl.errors import InputError
+from dsl.errors.errors import InputError
 from qor_gnn.gnn.nets.network import Shape
 from qor_gnn.gnn.training.adapt import Adapter
 from qor_gnn.gnn.training.ensemble import Model

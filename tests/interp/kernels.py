@@ -1,12 +1,12 @@
-"""Small programs, built from the dataclasses of `dsl.program` directly."""
+"""Small programs, built from the dataclasses of `dsl.programs.program` directly."""
 
 from __future__ import annotations
 
-from dsl.affine import Affine, Cond, Constraint
-from dsl.expr import Access, BinaryOp, Expr, Load
-from dsl.program import Array, If, Loop, Node, Program, Stmt, Storage
-from dsl.types import DType
-from dsl.typing import Operand, assigned, binary
+from dsl.expressions.affine import Affine, Cond, Constraint
+from dsl.expressions.expr import Access, BinaryOp, Expr, Load
+from dsl.expressions.types import DType
+from dsl.expressions.typing import Operand, assigned, binary
+from dsl.programs.program import Array, If, Loop, Node, Program, Stmt, Storage
 
 Sub = Affine | int | str
 LOCAL = Storage.LOCAL

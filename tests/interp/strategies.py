@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from dsl.numeric import Exact, bounds
-from dsl.types import FixedType, IntType
+from dsl.expressions.numeric import Exact, bounds
+from dsl.expressions.types import FixedType, IntType
 
 widths = st.one_of(st.integers(1, 12), st.sampled_from([16, 31, 32, 33, 53, 62, 63, 64, 65, 100]))
 

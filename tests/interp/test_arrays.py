@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dsl import numeric
 from dsl.arrays import exact, floats
 from dsl.arrays.storage import storage_dtype
-from dsl.expr import BinaryOp, CompareOp, UnaryOp
-from dsl.numeric import frac_of
-from dsl.types import FixedType, FloatType, IntType, Overflow, Quant
-from dsl.typing import binary_type, unary_type
+from dsl.expressions import numeric
+from dsl.expressions.expr import BinaryOp, CompareOp, UnaryOp
+from dsl.expressions.numeric import frac_of
+from dsl.expressions.types import FixedType, FloatType, IntType, Overflow, Quant
+from dsl.expressions.typing import binary_type, unary_type
 from tests.interp.strategies import exact_types, raws
 
 INT_OPS = tuple(op for op in BinaryOp if op is not BinaryOp.DIV)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dsl.affine import Constraint
-from dsl.errors import Span
-from dsl.expr import Access, BinaryOp, Index, Load, UnaryOp
+from dsl.errors.errors import Span
+from dsl.expressions.affine import Constraint
+from dsl.expressions.expr import Access, BinaryOp, Index, Load, UnaryOp
+from dsl.expressions.numeric import FaultKind
+from dsl.expressions.types import FixedType, FloatType, IntType
+from dsl.expressions.typing import binary, cast, unary
 from dsl.interp import ExecutionError, run
-from dsl.numeric import FaultKind
-from dsl.program import Array, If, Stmt
-from dsl.types import FixedType, FloatType, IntType
-from dsl.typing import binary, cast, unary
+from dsl.programs.program import Array, If, Stmt
 from tests.interp.kernels import LOCAL, Maker, loop, v
 
 F32, I8, I32 = FloatType("f32"), IntType(8), IntType(32)
@@ -144,8 +144,8 @@ def test_out_of_bounds(options):
 
 @paths
 def test_both_sides_of_a_select_are_evaluated(options):
-    from dsl.expr import CompareOp
-    from dsl.typing import compare, select
+    from dsl.expressions.expr import CompareOp
+    from dsl.expressions.typing import compare, select
 
     m = Maker(Array("a", I8, (6,)), Array("b", I8, (6,)))
     safe = compare(CompareOp.NE, m("b", "i"), 0)

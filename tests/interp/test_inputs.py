@@ -5,13 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dsl.errors import InputError
-from dsl.expr import BinaryOp, UnaryOp
-from dsl.inputs import check_inputs, dequantize, quantize, random_inputs, storage_dtype
-from dsl.interp import run
-from dsl.numeric import bounds
-from dsl.program import Array
-from dsl.types import (
+from dsl.arrays.inputs import check_inputs, dequantize, quantize, random_inputs, storage_dtype
+from dsl.errors.errors import InputError
+from dsl.expressions.expr import BinaryOp, UnaryOp
+from dsl.expressions.numeric import bounds
+from dsl.expressions.types import (
     FixedType,
     FloatType,
     IntType,
@@ -24,7 +22,9 @@ from dsl.types import (
     index,
     ufixed,
 )
-from dsl.typing import binary, unary
+from dsl.expressions.typing import binary, unary
+from dsl.interp import run
+from dsl.programs.program import Array
 from tests.interp import kernels
 from tests.interp.kernels import LOCAL, Maker, loop
 

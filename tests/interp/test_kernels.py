@@ -7,9 +7,9 @@ import time
 import numpy as np
 import pytest
 
-from dsl.inputs import random_inputs
+from dsl.arrays.inputs import random_inputs
+from dsl.expressions.types import FixedType, FloatType, IntType
 from dsl.interp import run
-from dsl.types import FixedType, FloatType, IntType
 from tests.interp import kernels
 
 F16, BF16, F32, F64 = (FloatType(n) for n in ("f16", "bf16", "f32", "f64"))

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dsl.expr import BinaryOp, UnaryOp
-from dsl.numeric import (
+from dsl.expressions.expr import BinaryOp, UnaryOp
+from dsl.expressions.numeric import (
     Fault,
     bounds,
     convert,
@@ -22,8 +22,8 @@ from dsl.numeric import (
     round_float,
     to_float,
 )
-from dsl.types import FixedType, FloatType, IntType, Overflow, Quant
-from dsl.typing import binary_type, unary_type
+from dsl.expressions.types import FixedType, FloatType, IntType, Overflow, Quant
+from dsl.expressions.typing import binary_type, unary_type
 from tests.interp.strategies import exact_types, raws
 
 INT_OPS = tuple(op for op in BinaryOp if op is not BinaryOp.DIV)

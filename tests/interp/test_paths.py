@@ -7,15 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dsl.affine import Affine, FloorDiv
-from dsl.inputs import random_inputs
+from dsl.arrays.inputs import random_inputs
+from dsl.expressions.affine import Affine, FloorDiv
+from dsl.expressions.types import FloatType, IntType
+from dsl.expressions.typing import binary
 from dsl.interp import ExecutionError, run
 from dsl.interp.parallel import is_parallel, summand
 from dsl.interp.plan import LoopPlan, plan_program
 from dsl.interp.wave import slope
-from dsl.program import Array
-from dsl.types import FloatType, IntType
-from dsl.typing import binary
+from dsl.programs.program import Array
 from tests.interp import kernels
 from tests.interp.kernels import ADD, LOCAL, SUB, Maker, loop, v
 from tests.support.profiles import BALANCED, FAST, LONG

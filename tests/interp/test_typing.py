@@ -6,9 +6,9 @@ from fractions import Fraction
 
 import pytest
 
-from dsl.affine import Affine
-from dsl.errors import LanguageError, Span
-from dsl.expr import (
+from dsl.errors.errors import LanguageError, Span
+from dsl.expressions.affine import Affine
+from dsl.expressions.expr import (
     Access,
     Binary,
     BinaryOp,
@@ -20,7 +20,7 @@ from dsl.expr import (
     Unary,
     UnaryOp,
 )
-from dsl.types import (
+from dsl.expressions.types import (
     FixedType,
     FloatType,
     IntType,
@@ -33,7 +33,7 @@ from dsl.types import (
     index,
     ufixed,
 )
-from dsl.typing import (
+from dsl.expressions.typing import (
     assignable,
     assigned,
     binary,

@@ -4,16 +4,16 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from dsl.affine import Affine
-from dsl.expr import Access, Binary, Expr, Load
-from dsl.numeric import bounds, width_of
-from dsl.program import Array, Loop, Program, Stmt
-from dsl.shifts import Pending
-from dsl.types import DType, FloatType
-from dsl.typing import cast, settled
-from mlir_passes.build import build_module
-from mlir_passes.jit import jit
-from mlir_passes.verify import verify_module
+from dsl.expressions.affine import Affine
+from dsl.expressions.expr import Access, Binary, Expr, Load
+from dsl.expressions.numeric import bounds, width_of
+from dsl.expressions.shifts import Pending
+from dsl.expressions.types import DType, FloatType
+from dsl.expressions.typing import cast, settled
+from dsl.programs.program import Array, Loop, Program, Stmt
+from mlir_passes.construct.module import build_module
+from mlir_passes.cpu.jit import jit
+from mlir_passes.dialect.verify import verify_module
 from tests.mlir.trees import identity_tree
 
 

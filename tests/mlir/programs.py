@@ -1,10 +1,10 @@
 """Small programs made without the front end."""
 
-from dsl.affine import Affine
-from dsl.expr import Access, BinaryOp, Load
-from dsl.program import Array, Loop, Program, Stmt
-from dsl.types import DType, f32
-from dsl.typing import assigned, binary
+from dsl.expressions.affine import Affine
+from dsl.expressions.expr import Access, BinaryOp, Load
+from dsl.expressions.types import DType, f32
+from dsl.expressions.typing import assigned, binary
+from dsl.programs.program import Array, Loop, Program, Stmt
 
 
 def loop(var: str, stop: int, *body) -> Loop:

@@ -2,16 +2,16 @@
 
 import pytest
 
-from dsl.affine import Affine, Constraint
-from dsl.errors import Span
-from dsl.expr import Access, BinaryOp, Const, Index
-from dsl.program import Array, Program, Stmt, Storage
-from dsl.steps import BindOp, BindStorage, Interface, Partition
-from dsl.types import IntType, f32
-from dsl.typing import binary, power
-from mlir_passes import dialect
-from mlir_passes.build import accesses, build_module
-from mlir_passes.verify import verify_module
+from dsl.errors.errors import Span
+from dsl.expressions.affine import Affine, Constraint
+from dsl.expressions.expr import Access, BinaryOp, Const, Index
+from dsl.expressions.types import IntType, f32
+from dsl.expressions.typing import binary, power
+from dsl.programs.program import Array, Program, Stmt, Storage
+from dsl.schedules.steps import BindOp, BindStorage, Interface, Partition
+from mlir_passes.construct.module import accesses, build_module
+from mlir_passes.dialect import attributes as dialect
+from mlir_passes.dialect.verify import verify_module
 from polyhedral.looptree import (
     Instance,
     LocalPlacement,

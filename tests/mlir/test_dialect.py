@@ -2,8 +2,9 @@
 
 import pytest
 
-from dsl.types import FixedType, IntType, Overflow, Quant, f32, fixed, ufixed
-from mlir_passes import dialect, hls
+from dsl.expressions.types import FixedType, IntType, Overflow, Quant, f32, fixed, ufixed
+from mlir_passes.dialect import attributes as dialect
+from mlir_passes.dialect import ops as hls
 from mlir_passes.provider import affine, func, ir, memref
 
 A = dialect.ArrayInfo(

@@ -3,18 +3,18 @@
 import numpy as np
 import pytest
 
-from dsl.affine import Affine
-from dsl.expr import Access, BinaryOp, Load
-from dsl.inputs import random_inputs
+from dsl.arrays.inputs import random_inputs
+from dsl.expressions.affine import Affine
+from dsl.expressions.expr import Access, BinaryOp, Load
+from dsl.expressions.types import IntType, f32
+from dsl.expressions.typing import binary
 from dsl.interp import run as interpret
-from dsl.program import Array, Program, Stmt, Storage
-from dsl.schedule import Schedule, Shift, Skew, Split
-from dsl.types import IntType, f32
-from dsl.typing import binary
-from mlir_passes.build import build_module
-from mlir_passes.dialect import ArrayInfo
-from mlir_passes.jit import jit
-from mlir_passes.jit_memory import element_bytes, load_raw, store_raw
+from dsl.programs.program import Array, Program, Stmt, Storage
+from dsl.schedules.schedule import Schedule, Shift, Skew, Split
+from mlir_passes.construct.module import build_module
+from mlir_passes.cpu.jit import jit
+from mlir_passes.cpu.memory import element_bytes, load_raw, store_raw
+from mlir_passes.dialect.attributes import ArrayInfo
 from mlir_passes.pipeline import compile_design
 from tests.mlir.programs import gemm, load, loop
 from tests.mlir.trees import identity_tree

@@ -1,16 +1,23 @@
-"""Integer and fixed-point operators in the JIT are those of dsl.numeric, bit for bit."""
+"""Integer and fixed-point operators in the JIT are those of dsl.expressions.numeric, bit for bit."""
 
 import itertools
 import random
 
 import pytest
 
-from dsl.affine import Affine
-from dsl.errors import LanguageError
-from dsl.expr import BinaryOp, CompareOp, Const, Index, UnaryOp
-from dsl.numeric import exact_binary, exact_compare, exact_unary, frac_of, signed_of, wrap
-from dsl.types import FixedType, IntType
-from dsl.typing import binary, cast, compare, select, unary
+from dsl.errors.errors import LanguageError
+from dsl.expressions.affine import Affine
+from dsl.expressions.expr import BinaryOp, CompareOp, Const, Index, UnaryOp
+from dsl.expressions.numeric import (
+    exact_binary,
+    exact_compare,
+    exact_unary,
+    frac_of,
+    signed_of,
+    wrap,
+)
+from dsl.expressions.types import FixedType, IntType
+from dsl.expressions.typing import binary, cast, compare, select, unary
 from tests.mlir.elementwise import elementwise, interesting, run
 
 SMALL = [IntType(4), IntType(3, False), IntType(1), IntType(1, False)]

@@ -1,4 +1,4 @@
-"""Conversions in the JIT are those of dsl.numeric, bit for bit, in every mode."""
+"""Conversions in the JIT are those of dsl.expressions.numeric, bit for bit, in every mode."""
 
 import itertools
 import math
@@ -7,9 +7,19 @@ import struct
 
 import pytest
 
-from dsl.numeric import convert, frac_of, from_float, round_float, to_float
-from dsl.types import FixedType, FloatType, IntType, Overflow, Quant, bf16, f16, f32, f64
-from dsl.typing import cast
+from dsl.expressions.numeric import convert, frac_of, from_float, round_float, to_float
+from dsl.expressions.types import (
+    FixedType,
+    FloatType,
+    IntType,
+    Overflow,
+    Quant,
+    bf16,
+    f16,
+    f32,
+    f64,
+)
+from dsl.expressions.typing import cast
 from tests.mlir.elementwise import elementwise, interesting, run
 
 MODES = list(itertools.product(Quant, Overflow))

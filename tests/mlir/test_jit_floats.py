@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 import weft
-from dsl.expr import BinaryOp, CompareOp, UnaryOp
-from dsl.inputs import random_inputs
+from dsl.arrays.inputs import random_inputs
+from dsl.expressions.expr import BinaryOp, CompareOp, UnaryOp
+from dsl.expressions.types import IntType, bf16, f16, f32, f64
+from dsl.expressions.typing import binary, cast, compare, unary
 from dsl.interp import run as interpret
-from dsl.schedule import Schedule
-from dsl.types import IntType, bf16, f16, f32, f64
-from dsl.typing import binary, cast, compare, unary
-from mlir_passes.build import build_module
-from mlir_passes.jit import jit
+from dsl.schedules.schedule import Schedule
+from mlir_passes.construct.module import build_module
+from mlir_passes.cpu.jit import jit
 from mlir_passes.pipeline import compile_design
 from tests.mlir.elementwise import elementwise, raw
 from tests.mlir.trees import identity_tree

@@ -5,12 +5,13 @@ import itertools
 import numpy as np
 import pytest
 
-from dsl.affine import Affine
-from dsl.errors import InputError
-from dsl.inputs import random_inputs
-from mlir_passes import dialect
+from dsl.arrays.inputs import random_inputs
+from dsl.errors.errors import InputError
+from dsl.expressions.affine import Affine
+from mlir_passes.cpu.jit import jit
+from mlir_passes.dialect import attributes as dialect
+from mlir_passes.dialect.verify import verify_module
 from mlir_passes.extremes import Scope, maximum, minimum
-from mlir_passes.jit import jit
 from mlir_passes.loop_bounds import Bounds
 from mlir_passes.pass_manager import Printing, run_passes
 from mlir_passes.passes.promote_single_trip import PromoteSingleTrip
@@ -18,7 +19,6 @@ from mlir_passes.passes.simplify_bounds import SimplifyBounds
 from mlir_passes.passes.simplify_guards import SimplifyGuards
 from mlir_passes.pipeline import PASSES, compile_design
 from mlir_passes.provider import ir, passmanager
-from mlir_passes.verify import verify_module
 from tests.mlir.programs import gemm
 from tests.support.random_programs import random_program
 

@@ -6,8 +6,9 @@ import sys
 
 import pytest
 
-from dsl.errors import IRError
-from mlir_passes import jit, provider
+from dsl.errors.errors import IRError
+from mlir_passes import provider
+from mlir_passes.cpu import jit
 
 
 @pytest.fixture
@@ -52,7 +53,7 @@ def test_a_missing_compiler_runtime_is_named(monkeypatch):
 def test_the_bindings_load_without_numpy_and_leave_it_importable():
     code = """
 import sys
-from mlir_passes.dialect import context
+from mlir_passes.dialect.attributes import context
 context()
 assert "numpy" not in sys.modules
 import numpy

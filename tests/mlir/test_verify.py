@@ -2,10 +2,10 @@
 
 import pytest
 
-from dsl.errors import IRError
-from mlir_passes import dialect
+from dsl.errors.errors import IRError
+from mlir_passes.dialect import attributes as dialect
+from mlir_passes.dialect.verify import verify_module
 from mlir_passes.provider import ir
-from mlir_passes.verify import verify_module
 
 I64 = "hls.type = #hls.int<8 : i64, 1 : i64>"
 

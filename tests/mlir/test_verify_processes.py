@@ -2,11 +2,11 @@
 
 import pytest
 
-from dsl.errors import IRError
-from mlir_passes import dialect
-from mlir_passes.processes import processes_of
+from dsl.errors.errors import IRError
+from mlir_passes.dialect import attributes as dialect
+from mlir_passes.dialect.processes import processes_of
+from mlir_passes.dialect.verify import verify_module
 from mlir_passes.provider import ir
-from mlir_passes.verify import verify_module
 
 ARGS = ", ".join(f'%{name}: memref<8xf32> {{hls.name = "{name}"}}' for name in "ABC")
 TWO = '#hls.dataflow<[["S0"], ["S1"]]>'

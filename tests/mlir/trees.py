@@ -2,8 +2,8 @@
 
 from itertools import count
 
-from dsl.affine import Affine, And, Cond, Constraint, Or, negate
-from dsl.program import If, Loop, Program, Stmt
+from dsl.expressions.affine import Affine, And, Cond, Constraint, Or, negate
+from dsl.programs.program import If, Loop, Program, Stmt
 from polyhedral.looptree import Instance, LoopTree, TreeGuard, TreeLoop
 
 

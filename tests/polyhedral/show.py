@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dsl.affine import Affine
-from dsl.program import Program
-from dsl.schedule import ScheduleBuilder
+from dsl.expressions.affine import Affine
+from dsl.programs.program import Program
+from dsl.schedules.schedule import ScheduleBuilder
 from polyhedral.codegen import loop_tree
 from polyhedral.looptree import Instance, TreeGuard, TreeLoop, TreeNode
 from polyhedral.schedule import apply

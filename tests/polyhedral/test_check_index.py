@@ -10,9 +10,9 @@ import pytest
 import weft
 from backends.ap_types import find_ap_types
 from backends.verify import verify_many
-from dsl.affine import Affine
-from dsl.errors import LanguageError
-from dsl.program import Loop
+from dsl.errors.errors import LanguageError
+from dsl.expressions.affine import Affine
+from dsl.programs.program import Loop
 from mlir_passes.pipeline import compile_design
 from polyhedral.check import check_program
 from weft import f32, i8, i32, i64, u2

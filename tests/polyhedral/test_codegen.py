@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 import weft
-from dsl.errors import IRError
-from dsl.program import Program
-from dsl.schedule import Schedule, ScheduleBuilder
+from dsl.errors.errors import IRError
+from dsl.programs.program import Program
+from dsl.schedules.schedule import Schedule, ScheduleBuilder
 from polyhedral.codegen import loop_tree
 from polyhedral.coverage import covers, covers_statements
 from polyhedral.nest_ast import Style, TooLargeError, build_nest

@@ -9,9 +9,9 @@ import islpy as isl
 import pytest
 
 import weft
-from dsl.errors import ScheduleError
-from dsl.program import Program
-from dsl.schedule import Schedule, ScheduleBuilder
+from dsl.errors.errors import ScheduleError
+from dsl.programs.program import Program
+from dsl.schedules.schedule import Schedule, ScheduleBuilder
 from polyhedral.codegen import loop_tree
 from polyhedral.deadlock import Deadlock
 from polyhedral.isl_text import set_of

@@ -7,7 +7,7 @@ import json
 import pytest
 
 import weft
-from dsl.errors import LanguageError
+from dsl.errors.errors import LanguageError
 from polyhedral.check import check_program
 from polyhedral.dependences import dependences
 from polyhedral.depgraph import dependence_graph, to_dot, to_json

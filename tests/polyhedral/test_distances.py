@@ -6,12 +6,12 @@ import random
 
 import pytest
 
-from dsl.builder import ProgramBuilder
-from dsl.expr import loads
-from dsl.program import Program
-from dsl.schedule import Schedule
-from dsl.steps import Interchange, PartialSums, Pipeline, Reassociate, Split, Step
-from dsl.types import f32
+from dsl.builder.program import ProgramBuilder
+from dsl.expressions.expr import loads
+from dsl.expressions.types import f32
+from dsl.programs.program import Program
+from dsl.schedules.schedule import Schedule
+from dsl.schedules.steps import Interchange, PartialSums, Pipeline, Reassociate, Split, Step
 from mlir_passes.pipeline import compile_design
 from polyhedral.codegen import loop_tree
 from polyhedral.looptree import Instance, LoopTree, TreeGuard, TreeLoop, TreeNode

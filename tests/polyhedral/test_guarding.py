@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 import weft
-from dsl.errors import ScheduleError
-from dsl.kernel import Kernel
-from dsl.schedule import ScheduleBuilder
+from dsl.errors.errors import ScheduleError
+from dsl.kernels.kernel import Kernel
+from dsl.schedules.schedule import ScheduleBuilder
 from polyhedral.schedule import apply
 from polyhedral.scheduled import build
 from tests.support.levels import Case, check_levels

@@ -11,8 +11,8 @@ import pytest
 
 import weft
 from backends.verify import verify
-from dsl.affine import Affine, And, Constraint, Or, cond_holds, negate
-from dsl.schedule import Schedule, ScheduleBuilder
+from dsl.expressions.affine import Affine, And, Constraint, Or, cond_holds, negate
+from dsl.schedules.schedule import Schedule, ScheduleBuilder
 from mlir_passes.pipeline import compile_design
 from polyhedral.check import check_program
 from polyhedral.codegen import loop_tree

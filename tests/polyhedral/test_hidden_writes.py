@@ -4,11 +4,11 @@ import random
 
 import pytest
 
-from dsl.affine import Affine, Constraint
-from dsl.expr import Access, BinaryOp, Load
-from dsl.program import Array, If, Loop, Program, Stmt
-from dsl.types import IntType
-from dsl.typing import binary
+from dsl.expressions.affine import Affine, Constraint
+from dsl.expressions.expr import Access, BinaryOp, Load
+from dsl.expressions.types import IntType
+from dsl.expressions.typing import binary
+from dsl.programs.program import Array, If, Loop, Program, Stmt
 from polyhedral import hidden_writes
 from polyhedral.dependences import array_dependences
 from polyhedral.hidden_writes import batches

@@ -8,8 +8,8 @@ import pytest
 
 import weft
 from backends.equivalence import equivalence
-from dsl.kernel import Kernel
-from dsl.schedule import ScheduleBuilder
+from dsl.kernels.kernel import Kernel
+from dsl.schedules.schedule import ScheduleBuilder
 from mlir_passes.pipeline import compile_design
 from tests.support.levels import Case, check_levels
 from weft import f32

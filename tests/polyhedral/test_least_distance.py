@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from dsl.affine import Affine, Constraint
+from dsl.expressions.affine import Affine, Constraint
 from polyhedral.least_distance import Axis, Spot, least_distance, meets
 from tests.support.axes import points
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 import weft
-from dsl.errors import ScheduleError
-from dsl.program import Program
-from dsl.schedule import ScheduleBuilder
+from dsl.errors.errors import ScheduleError
+from dsl.programs.program import Program
+from dsl.schedules.schedule import ScheduleBuilder
 from polyhedral.legality import IllegalStep
 from polyhedral.schedule import apply
 from weft import f32

@@ -6,9 +6,9 @@ import pytest
 
 import polyhedral.legality as module
 import weft
-from dsl.errors import WeftError
-from dsl.loader import load_kernels
-from dsl.steps import Distribute, Fuse
+from dsl.errors.errors import WeftError
+from dsl.kernels.loader import load_kernels
+from dsl.schedules.steps import Distribute, Fuse
 from polyhedral.legality import violations
 from polyhedral.moved import moved
 from polyhedral.schedule import apply_step

@@ -8,15 +8,16 @@ import pytest
 
 import weft
 from backends.tolerance import tolerances
-from dsl import interp, typing
-from dsl.affine import Affine
-from dsl.errors import ScheduleError
-from dsl.expr import Access, Binary, BinaryOp, Load
-from dsl.inputs import random_inputs
-from dsl.program import Array, Loop, Node, Program, Stmt
-from dsl.schedule import Schedule, ScheduleBuilder
-from dsl.steps import PartialSums, Reassociate
-from dsl.types import DType, FloatType, IntType
+from dsl import interp
+from dsl.arrays.inputs import random_inputs
+from dsl.errors.errors import ScheduleError
+from dsl.expressions import typing
+from dsl.expressions.affine import Affine
+from dsl.expressions.expr import Access, Binary, BinaryOp, Load
+from dsl.expressions.types import DType, FloatType, IntType
+from dsl.programs.program import Array, Loop, Node, Program, Stmt
+from dsl.schedules.schedule import Schedule, ScheduleBuilder
+from dsl.schedules.steps import PartialSums, Reassociate
 from polyhedral.codegen import loop_tree
 from polyhedral.schedule import apply
 from polyhedral.scheduled import ScheduledScop

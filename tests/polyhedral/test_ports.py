@@ -8,10 +8,10 @@ from collections.abc import Iterator
 import pytest
 
 import weft
-from dsl.errors import ScheduleError
-from dsl.program import Program
-from dsl.schedule import Schedule, ScheduleBuilder
-from dsl.steps import Interface, Partition
+from dsl.errors.errors import ScheduleError
+from dsl.programs.program import Program
+from dsl.schedules.schedule import Schedule, ScheduleBuilder
+from dsl.schedules.steps import Interface, Partition
 from polyhedral.ports import NotAPort
 from polyhedral.schedule import apply
 from tests.support.flow_oracle import banks, uses_of

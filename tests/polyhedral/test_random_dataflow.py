@@ -8,9 +8,9 @@ from collections import Counter
 
 import pytest
 
-from dsl.errors import ScheduleError
-from dsl.schedule import Schedule
-from dsl.steps import Dataflow, Step
+from dsl.errors.errors import ScheduleError
+from dsl.schedules.schedule import Schedule
+from dsl.schedules.steps import Dataflow, Step
 from polyhedral.deadlock import Deadlock
 from polyhedral.processes import SharedArray
 from polyhedral.schedule import apply

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weft
-from dsl.schedule import ScheduleBuilder
+from dsl.schedules.schedule import ScheduleBuilder
 from tests.polyhedral.show import nest
 from weft import f32
 

@@ -11,11 +11,11 @@ import pytest
 import weft
 from backends.verify import verify
 from dsl import interp
-from dsl.affine import Affine, Constraint
-from dsl.errors import IRError
-from dsl.inputs import random_inputs
-from dsl.program import Program
-from dsl.schedule import Schedule, ScheduleBuilder
+from dsl.arrays.inputs import random_inputs
+from dsl.errors.errors import IRError
+from dsl.expressions.affine import Affine, Constraint
+from dsl.programs.program import Program
+from dsl.schedules.schedule import Schedule, ScheduleBuilder
 from polyhedral.codegen import loop_tree
 from polyhedral.coverage import covers
 from polyhedral.looptree import Instance, LoopTree, TreeGuard, TreeLoop, TreeNode

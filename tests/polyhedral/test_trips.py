@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dsl.affine import Affine
+from dsl.expressions.affine import Affine
 from polyhedral.looptree import TreeLoop
 from polyhedral.trips import trip_count
 

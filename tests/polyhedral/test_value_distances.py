@@ -5,7 +5,7 @@ import random
 import pytest
 
 import polyhedral.value_distances as module
-from dsl.affine import Affine, Constraint
+from dsl.expressions.affine import Affine, Constraint
 from polyhedral.least_distance import Axis
 from polyhedral.value_distances import Touch, value_distances
 from tests.support.axes import points

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import weft
-from dsl.loader import load
-from dsl.schedule import ScheduleBuilder
+from dsl.kernels.loader import load
+from dsl.schedules.schedule import ScheduleBuilder
 from qor_gnn.batch.family import Family, family
 from weft import f32
 

@@ -8,8 +8,8 @@ from math import lcm
 
 import pytest
 
-from dsl.affine import Affine
-from dsl.types import f32
+from dsl.expressions.affine import Affine
+from dsl.expressions.types import f32
 from qor_gnn.design.region import Memory, Split
 from qor_gnn.memory.addresses import Addresses, site
 from qor_gnn.schedule.carried import Nest, carried_distance

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import weft
-from dsl.loader import load
-from dsl.program import Program
-from dsl.schedule import Schedule, ScheduleBuilder
+from dsl.kernels.loader import load
+from dsl.programs.program import Program
+from dsl.schedules.schedule import Schedule, ScheduleBuilder
 from qor_gnn.batch.estimates import Batch
 from qor_gnn.batch.family import Family, family
 from qor_gnn.batch.integers import integers_of, rebuilt

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from dse import cli
-from dsl.errors import InputError
+from dsl.errors.errors import InputError
 from qor_gnn.area.resources import read
 from qor_gnn.area.terms import FF_TERMS, LUT_TERMS, Sums
 from qor_gnn.fit.calibrate import Labelled, calibrate, left_out, non_negative

@@ -9,12 +9,12 @@ from collections.abc import Iterator
 import networkx as nx
 import pytest
 
-from dsl.affine import Affine
-from dsl.builder import ProgramBuilder
-from dsl.program import Program
-from dsl.schedule import Schedule
-from dsl.steps import Pipeline, Step, Unroll
-from dsl.types import f32
+from dsl.builder.program import ProgramBuilder
+from dsl.expressions.affine import Affine
+from dsl.expressions.types import f32
+from dsl.programs.program import Program
+from dsl.schedules.schedule import Schedule
+from dsl.schedules.steps import Pipeline, Step, Unroll
 from polyhedral.codegen import loop_tree
 from polyhedral.schedule import apply
 from qor_gnn.design.from_tree import kernel_of_tree

@@ -4,7 +4,7 @@ import pytest
 
 import weft
 from dse.estimation import estimated, setting
-from dsl.schedule import Schedule
+from dsl.schedules.schedule import Schedule
 from weft import i8, i32, i1000
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dsl.builder import ProgramBuilder
-from dsl.steps import Step, Unroll
-from dsl.types import f64
+from dsl.builder.program import ProgramBuilder
+from dsl.expressions.types import f64
+from dsl.schedules.steps import Step, Unroll
 from qor_gnn.design.directives import with_directives
 from qor_gnn.design.from_tree import kernel_of_tree
 from qor_gnn.estimate import estimate

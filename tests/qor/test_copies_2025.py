@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import pytest
 
-from dsl.builder import ProgramBuilder
-from dsl.steps import Partition, Step, Unroll
-from dsl.types import IntType, f64
+from dsl.builder.program import ProgramBuilder
+from dsl.expressions.types import IntType, f64
+from dsl.schedules.steps import Partition, Step, Unroll
 from qor_gnn.design.directives import with_directives
 from qor_gnn.design.from_tree import kernel_of_tree
 from qor_gnn.design.region import Kernel

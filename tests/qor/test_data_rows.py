@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dsl.errors import InputError
+from dsl.errors.errors import InputError
 from qor_gnn.fit.labelled import u200, zu9eg
 from qor_gnn.fit.labelled.rows import csv_rows
 from qor_gnn.fit.labelled.u200_design import directives_of

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import weft
-from dsl.loader import load
-from dsl.program import Program
-from dsl.schedule import Schedule, ScheduleBuilder
-from dsl.steps import Stream
+from dsl.kernels.loader import load
+from dsl.programs.program import Program
+from dsl.schedules.schedule import Schedule, ScheduleBuilder
+from dsl.schedules.steps import Stream
 from mlir_passes.pipeline import compile_design
 from polyhedral.codegen import loop_tree
 from polyhedral.schedule import apply_step

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from dsl.builder import ProgramBuilder
-from dsl.steps import Step, Unroll
-from dsl.types import f64
+from dsl.builder.program import ProgramBuilder
+from dsl.expressions.types import f64
+from dsl.schedules.steps import Step, Unroll
 from qor_gnn.area.index_divisions import index_divisions
 from qor_gnn.area.modules import leaves
 from qor_gnn.area.multiplexers import divider

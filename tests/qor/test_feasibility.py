@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from benchmarks.qor_u200 import ordered_pairs
-from dsl.builder import ProgramBuilder
-from dsl.errors import ToolError
-from dsl.steps import Partition, Pipeline, Step, Unroll
-from dsl.types import f32, f64
+from dsl.builder.program import ProgramBuilder
+from dsl.errors.errors import ToolError
+from dsl.expressions.types import f32, f64
+from dsl.schedules.steps import Partition, Pipeline, Step, Unroll
 from qor_gnn.design.directives import with_directives
 from qor_gnn.design.from_tree import kernel_of_tree
 from qor_gnn.design.region import Kernel

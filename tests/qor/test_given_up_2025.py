@@ -9,9 +9,9 @@ from math import prod
 
 import pytest
 
-from dsl.builder import ProgramBuilder
-from dsl.steps import Partition, Pipeline, Step, Unroll
-from dsl.types import f64
+from dsl.builder.program import ProgramBuilder
+from dsl.expressions.types import f64
+from dsl.schedules.steps import Partition, Pipeline, Step, Unroll
 from qor_gnn.area.access_places import unknown_banks
 from qor_gnn.area.address_cost import divisions, exits_dsp
 from qor_gnn.area.binding import region_units

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import weft
-from dsl.kernel import Kernel
-from dsl.schedule import ScheduleBuilder
+from dsl.kernels.kernel import Kernel
+from dsl.schedules.schedule import ScheduleBuilder
 from mlir_passes.pipeline import compile_design
 from qor_gnn.design.from_module import kernel_of_module
 from qor_gnn.design.from_tree import kernel_of_tree

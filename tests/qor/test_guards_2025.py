@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from dsl.builder import ProgramBuilder
-from dsl.steps import Pipeline, Step, Unroll
-from dsl.types import f64
+from dsl.builder.program import ProgramBuilder
+from dsl.expressions.types import f64
+from dsl.schedules.steps import Pipeline, Step, Unroll
 from qor_gnn.area.guards import guards
 from qor_gnn.area.modules import leaves
 from qor_gnn.area.terms import Sums

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from dsl.builder import ProgramBuilder
-from dsl.schedule import ScheduleBuilder
-from dsl.steps import Unroll
-from dsl.types import IntType
+from dsl.builder.program import ProgramBuilder
+from dsl.expressions.types import IntType
+from dsl.schedules.schedule import ScheduleBuilder
+from dsl.schedules.steps import Unroll
 from qor_gnn.area.binding import units_of
 from qor_gnn.area.modules import leaves
 from qor_gnn.area.resources import terms_of

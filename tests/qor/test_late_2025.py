@@ -9,9 +9,9 @@ from dataclasses import replace
 
 import pytest
 
-from dsl.builder import ProgramBuilder
-from dsl.steps import Partition, Step, Unroll
-from dsl.types import f64
+from dsl.builder.program import ProgramBuilder
+from dsl.expressions.types import f64
+from dsl.schedules.steps import Partition, Step, Unroll
 from qor_gnn.area.binding import units_of
 from qor_gnn.area.control import states_of
 from qor_gnn.area.resources import terms_of

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import pytest
 
-from dsl.builder import ProgramBuilder
-from dsl.schedule import ScheduleBuilder
-from dsl.types import f32
+from dsl.builder.program import ProgramBuilder
+from dsl.expressions.types import f32
+from dsl.schedules.schedule import ScheduleBuilder
 from qor_gnn.design.region import Kernel, body_as_kernel, split_functions
 from qor_gnn.estimate import estimate
 from qor_gnn.result.qor_estimate import LoopEstimate, QorEstimate

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import pytest
 
-from dsl.builder import ProgramBuilder
-from dsl.schedule import Schedule, ScheduleBuilder
-from dsl.steps import BindOp
-from dsl.types import f32
+from dsl.builder.program import ProgramBuilder
+from dsl.expressions.types import f32
+from dsl.schedules.schedule import Schedule, ScheduleBuilder
+from dsl.schedules.steps import BindOp
 from mlir_passes.pipeline import compile_design
 from polyhedral.codegen import loop_tree
 from polyhedral.schedule import apply

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from dsl.builder import ProgramBuilder
-from dsl.steps import Partition, Step, Unroll
-from dsl.types import f64
+from dsl.builder.program import ProgramBuilder
+from dsl.expressions.types import f64
+from dsl.schedules.steps import Partition, Step, Unroll
 from qor_gnn.area.multiplexers import ADDER, multiplexer
 from qor_gnn.area.resources import terms_of
 from qor_gnn.design.directives import with_directives

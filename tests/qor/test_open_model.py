@@ -7,7 +7,7 @@ import pytest
 
 from backends.rtl.synth import SynthOptions, rtl_of
 from dse.estimation import estimated, setting
-from dsl.loader import load
+from dsl.kernels.loader import load
 from mlir_passes.pipeline import compile_design
 from qor_gnn.tools.open_personality import FILE, NAME, document
 from tests.support.qor_checks import open_faults

@@ -6,9 +6,9 @@ from math import ceil, log2
 
 import pytest
 
-from dsl.builder import ProgramBuilder
-from dsl.steps import Partition, Pipeline, Step, Unroll
-from dsl.types import f32, f64
+from dsl.builder.program import ProgramBuilder
+from dsl.expressions.types import f32, f64
+from dsl.schedules.steps import Partition, Pipeline, Step, Unroll
 from qor_gnn.design.directives import with_directives
 from qor_gnn.design.from_tree import kernel_of_tree
 from qor_gnn.estimate import estimate

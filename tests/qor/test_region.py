@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from dsl.builder import ProgramBuilder
-from dsl.errors import IRError, ScheduleError, ToolError
-from dsl.kernel import Kernel as SourceKernel
-from dsl.loader import load
-from dsl.schedule import Schedule, ScheduleBuilder
-from dsl.steps import BindStorage, Flatten, Interchange, Partition, Pipeline, Unroll
-from dsl.types import f32
-from mlir_passes.dialect import context
+from dsl.builder.program import ProgramBuilder
+from dsl.errors.errors import IRError, ScheduleError, ToolError
+from dsl.expressions.types import f32
+from dsl.kernels.kernel import Kernel as SourceKernel
+from dsl.kernels.loader import load
+from dsl.schedules.schedule import Schedule, ScheduleBuilder
+from dsl.schedules.steps import BindStorage, Flatten, Interchange, Partition, Pipeline, Unroll
+from mlir_passes.dialect.attributes import context
 from mlir_passes.pipeline import compile_design
 from qor_gnn.design.directives import with_directives
 from qor_gnn.design.from_module import kernel_of_module

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from dsl.builder import ProgramBuilder
-from dsl.schedule import ScheduleBuilder
-from dsl.types import f64
+from dsl.builder.program import ProgramBuilder
+from dsl.expressions.types import f64
+from dsl.schedules.schedule import ScheduleBuilder
 from qor_gnn.area.access_places import banks_of
 from qor_gnn.area.bank_remainders import remainders
 from qor_gnn.area.modules import Leaf, leaves

@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from dsl.affine import Affine, Constraint
-from dsl.builder import ProgramBuilder
-from dsl.schedule import ScheduleBuilder
-from dsl.types import f32, f64
+from dsl.builder.program import ProgramBuilder
+from dsl.expressions.affine import Affine, Constraint
+from dsl.expressions.types import f32, f64
+from dsl.schedules.schedule import ScheduleBuilder
 from qor_gnn.area.access_places import banks_of
 from qor_gnn.area.address_cost import address_dsp, divisions
 from qor_gnn.area.binding import units_of

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from dsl.errors import InputError
+from dsl.errors.errors import InputError
 from qor_gnn.area.multiplexers import bank_multiplexer, multiplexer
 from qor_gnn.area.resources import Coefficients, coefficients, read, resources, written
 from qor_gnn.area.terms import FF_TERMS, LUT_TERMS, Sums

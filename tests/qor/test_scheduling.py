@@ -9,9 +9,9 @@ import time
 import pytest
 
 from dse.estimation import estimated, setting
-from dsl.errors import WeftError
-from dsl.loader import load
-from dsl.schedule import Schedule, ScheduleBuilder
+from dsl.errors.errors import WeftError
+from dsl.kernels.loader import load
+from dsl.schedules.schedule import Schedule, ScheduleBuilder
 from qor_gnn.schedule import list_schedule as scheduling
 from qor_gnn.schedule.list_schedule import Times, priorities
 from tests.examples.discovery import ROOT

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from dsl.builder import ProgramBuilder
-from dsl.steps import Partition, Pipeline, Step, Unroll
-from dsl.types import f64
+from dsl.builder.program import ProgramBuilder
+from dsl.expressions.types import f64
+from dsl.schedules.steps import Partition, Pipeline, Step, Unroll
 from qor_gnn.area.binding import units_of
 from qor_gnn.area.logic import module_logic
 from qor_gnn.area.modules import leaves

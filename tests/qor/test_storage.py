@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dsl.errors import ToolError
-from dsl.types import f64
+from dsl.errors.errors import ToolError
+from dsl.expressions.types import f64
 from qor_gnn.batch.storage import storage_many
 from qor_gnn.design.region import Memory, Split
 from qor_gnn.fit.labelled.u200 import designs, kernels

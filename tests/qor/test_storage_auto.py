@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from dsl.affine import Affine
-from dsl.builder import ProgramBuilder
-from dsl.schedule import ScheduleBuilder
-from dsl.steps import Partition, Pipeline, Step, Unroll
-from dsl.types import f64
+from dsl.builder.program import ProgramBuilder
+from dsl.expressions.affine import Affine
+from dsl.expressions.types import f64
+from dsl.schedules.schedule import ScheduleBuilder
+from dsl.schedules.steps import Partition, Pipeline, Step, Unroll
 from polyhedral.codegen import loop_tree
 from polyhedral.schedule import apply
 from qor_gnn.design.directives import with_directives

@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from dsl.affine import Affine, And, Constraint, Or, cond_holds, negate
-from dsl.errors import InputError, ScheduleError
-from dsl.expr import Binary, Cast, Compare, Select, Unary, walk
-from dsl.program import Stmt
-from dsl.schedule import Schedule
-from dsl.steps import Pipeline, Unroll
-from dsl.types import FloatType
+from dsl.errors.errors import InputError, ScheduleError
+from dsl.expressions.affine import Affine, And, Constraint, Or, cond_holds, negate
+from dsl.expressions.expr import Binary, Cast, Compare, Select, Unary, walk
+from dsl.expressions.types import FloatType
+from dsl.programs.program import Stmt
+from dsl.schedules.schedule import Schedule
+from dsl.schedules.steps import Pipeline, Unroll
 from polyhedral.check import check_program
 from polyhedral.codegen import loop_tree
 from polyhedral.looptree import TreeLoop

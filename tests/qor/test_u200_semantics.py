@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dsl.inputs import random_inputs
+from dsl.arrays.inputs import random_inputs
 from dsl.interp import run
 from qor_gnn.fit.labelled.u200 import kernels
 from qor_gnn.fit.labelled.u200_program import Converted, convert

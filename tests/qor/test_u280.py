@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dsl.errors import InputError
-from dsl.inputs import random_inputs
+from dsl.arrays.inputs import random_inputs
+from dsl.errors.errors import InputError
 from dsl.interp import run
-from dsl.schedule import Schedule
+from dsl.schedules.schedule import Schedule
 from polyhedral.check import check_program
 from polyhedral.codegen import loop_tree
 from polyhedral.looptree import TreeLoop

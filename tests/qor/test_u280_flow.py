@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dsl.errors import ScheduleError
-from dsl.inputs import random_inputs
+from dsl.arrays.inputs import random_inputs
+from dsl.errors.errors import ScheduleError
 from dsl.interp import run
 from polyhedral.codegen import loop_tree
 from polyhedral.schedule import apply

@@ -5,9 +5,9 @@ import random
 import pytest
 
 import weft
-from dsl.affine import Affine
-from dsl.schedule import Schedule
-from dsl.steps import Pipeline, Unroll
+from dsl.expressions.affine import Affine
+from dsl.schedules.schedule import Schedule
+from dsl.schedules.steps import Pipeline, Unroll
 from polyhedral.codegen import loop_tree
 from polyhedral.schedule import apply
 from qor_gnn.design.from_tree import kernel_of_tree

@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dsl.inputs import random_inputs
+from dsl.arrays.inputs import random_inputs
 from dsl.interp import run
-from dsl.schedule import Schedule
-from dsl.steps import Flatten, Partition, Pipeline, Unroll
+from dsl.schedules.schedule import Schedule
+from dsl.schedules.steps import Flatten, Partition, Pipeline, Unroll
 from polyhedral.check import check_program
 from polyhedral.codegen import loop_tree
 from polyhedral.schedule import apply

@@ -12,13 +12,13 @@ from backends.rtl.graph import FLOATS, Dep, Graph, Kind, Op, Straight, walk
 from backends.rtl.graph import Pipeline as PipelineRegion
 from backends.tolerance import tolerances
 from dsl import interp
-from dsl.errors import ScheduleError
-from dsl.inputs import storage_dtype
-from dsl.numeric import wrap
-from dsl.program import Program
-from dsl.schedule import Schedule
-from dsl.steps import Partition, Pipeline, Unroll
-from dsl.types import FloatType
+from dsl.arrays.inputs import storage_dtype
+from dsl.errors.errors import ScheduleError
+from dsl.expressions.numeric import wrap
+from dsl.expressions.types import FloatType
+from dsl.programs.program import Program
+from dsl.schedules.schedule import Schedule
+from dsl.schedules.steps import Partition, Pipeline, Unroll
 from mlir_passes.pipeline import compile_design
 from polyhedral.schedule import apply
 from tests.support.random_schedules import Walk, nests_of, random_walk

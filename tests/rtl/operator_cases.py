@@ -7,7 +7,7 @@ import numpy as np
 from backends.rtl.front.operate import operate
 from backends.rtl.graph import FLOATS, Kind, Op
 from backends.rtl.operators.library import Key
-from dsl.types import FixedType, Overflow, Quant
+from dsl.expressions.types import FixedType, Overflow, Quant
 from tests.rtl.evaluate import signed
 from tests.rtl.stream import Case, operands
 

@@ -14,8 +14,8 @@ from backends.rtl.graph import (
     Pipeline,
     walk,
 )
-from dsl.schedule import Schedule
-from dsl.steps import Partition
+from dsl.schedules.schedule import Schedule
+from dsl.schedules.steps import Partition
 from mlir_passes.pipeline import compile_design
 from mlir_passes.provider import passmanager
 from tests.examples.discovery import ROOT
@@ -24,7 +24,7 @@ from weft import f32, fixed, i8, i16, i32
 
 
 def _gemm_i16():
-    from dsl.loader import load
+    from dsl.kernels.loader import load
 
     return load(f"{ROOT / 'examples' / 'hardware' / 'gemm_i16.py'}:gemm_i16").at("mini")
 

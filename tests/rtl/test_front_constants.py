@@ -9,7 +9,7 @@ from backends.rtl.front.operate import operate
 from backends.rtl.front.val import Val, constant
 from backends.rtl.front.values import Builder
 from backends.rtl.graph import Kind
-from dsl.numeric import wrap
+from dsl.expressions.numeric import wrap
 
 
 def _run(builder: Builder, result: Val, inputs: dict[str, int]) -> int:

@@ -21,7 +21,7 @@ from backends.rtl.graph import (
     Split,
     Use,
 )
-from dsl.affine import Affine, Constraint
+from dsl.expressions.affine import Affine, Constraint
 
 _SPECIAL = (0, 0x80000000, 0x7F800000, 0xFF800000, 0x7FC00000, 0x3F800000, 0x00800000, 0x7F7FFFFF)
 

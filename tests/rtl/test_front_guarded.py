@@ -6,9 +6,9 @@ import pytest
 
 import weft
 from backends.rtl.front.lower import graph_of
-from dsl.inputs import random_inputs
-from dsl.kernel import Kernel
-from dsl.schedule import ScheduleBuilder
+from dsl.arrays.inputs import random_inputs
+from dsl.kernels.kernel import Kernel
+from dsl.schedules.schedule import ScheduleBuilder
 from mlir_passes.pipeline import compile_design
 from polyhedral.scheduled import build
 from tests.rtl.front_support import mismatch

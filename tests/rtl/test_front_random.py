@@ -6,8 +6,8 @@ import random
 import pytest
 
 from backends.rtl.front.lower import graph_of
-from dsl.errors import ToolError
-from dsl.inputs import random_inputs
+from dsl.arrays.inputs import random_inputs
+from dsl.errors.errors import ToolError
 from mlir_passes.pipeline import compile_design
 from mlir_passes.provider import passmanager
 from tests.rtl.front_support import compared, hardware_walk

@@ -3,7 +3,7 @@
 import pytest
 
 import weft
-from dsl.errors import ToolError
+from dsl.errors.errors import ToolError
 from tests.rtl.front_support import graph_of_kernel
 from weft import f32, f64, i16
 

@@ -20,7 +20,7 @@ from backends.rtl.graph import (
     Straight,
 )
 from backends.rtl.tools import find_verilator, find_yosys, lint, yosys
-from dsl.affine import Affine, Constraint
+from dsl.expressions.affine import Affine, Constraint
 from tests.rtl.support.batch import Case, check, combined
 from tests.rtl.support.graphs import Maker, affine, array, counter, mac
 from tests.rtl.support.simulate import faults, simulate

@@ -7,10 +7,10 @@ from dse.cli import weft as cli
 from dse.labels.dataset import COLUMNS, Dataset
 from dse.labels.run import Plan, tasks
 from dse.labels.variants import Subject, dtype_named, subjects
-from dsl.errors import InputError
-from dsl.schedule import Schedule
-from dsl.steps import Pipeline
-from dsl.types import FixedType, IntType
+from dsl.errors.errors import InputError
+from dsl.expressions.types import FixedType, IntType
+from dsl.schedules.schedule import Schedule
+from dsl.schedules.steps import Pipeline
 from mlir_passes.pipeline import compile_design
 
 GEMM = "examples/polybench/gemm.py"

@@ -7,8 +7,8 @@ import pytest
 
 from dse.estimation import estimated, setting
 from dse.labels.dataset import Dataset
-from dsl.program import Program
-from dsl.schedule import Schedule
+from dsl.programs.program import Program
+from dsl.schedules.schedule import Schedule
 from dsl.stored.read import program_of_data
 from mlir_passes.pipeline import compile_design
 from qor_gnn.tools.open_personality import NAME as TOOL

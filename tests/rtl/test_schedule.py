@@ -16,7 +16,7 @@ from backends.rtl.schedule.problem import problem
 from backends.rtl.schedule.regions import Target, pipeline, schedule, straight
 from backends.rtl.schedule.solve import slot
 from backends.rtl.schedule.timing import ANYTIME, Fabric, key_of
-from dsl.affine import Affine, Constraint
+from dsl.expressions.affine import Affine, Constraint
 from tests.rtl.support.graphs import Maker, affine, array, counter, mac, random_block
 
 

@@ -24,7 +24,7 @@ from backends.rtl.tools import (
     yosys,
 )
 from backends.rtl.tools import find as finding
-from dsl.errors import ToolError
+from dsl.errors.errors import ToolError
 
 COUNT = """#include <cstdio>
 #include "Vdesign.h"

@@ -14,7 +14,7 @@ from backends.rtl.wrap.axi_lite import axi_lite_wrapper
 from backends.rtl.wrap.host import host_wrapper
 from backends.rtl.wrap.layout import elements, layout_of
 from dsl import interp
-from dsl.inputs import random_inputs
+from dsl.arrays.inputs import random_inputs
 from mlir_passes.pipeline import compile_design
 from weft import i16, i32, i40
 

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 import weft
-from dsl.errors import ScheduleError
-from dsl.loader import load
-from dsl.schedule import ScheduleBuilder
-from dsl.steps import STEPS
+from dsl.errors.errors import ScheduleError
+from dsl.kernels.loader import load
+from dsl.schedules.schedule import ScheduleBuilder
+from dsl.schedules.steps import STEPS
 from weft import f32, i32
 
 Build = Callable[[ScheduleBuilder], object]

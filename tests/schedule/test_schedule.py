@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from dsl.errors import InputError, ScheduleError
-from dsl.schedule import Schedule, ScheduleBuilder
-from dsl.steps import STEPS
+from dsl.errors.errors import InputError, ScheduleError
+from dsl.schedules.schedule import Schedule, ScheduleBuilder
+from dsl.schedules.steps import STEPS
 
 
 def every_step() -> Schedule:

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import weft
-from dsl.errors import InputError, ScheduleError
-from dsl.schedule import Schedule, ScheduleBuilder
-from dsl.steps import STEPS, Partition, Split, Tile
+from dsl.errors.errors import InputError, ScheduleError
+from dsl.schedules.schedule import Schedule, ScheduleBuilder
+from dsl.schedules.steps import STEPS, Partition, Split, Tile
 
 HUGE = 10**5000
 

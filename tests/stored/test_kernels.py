@@ -12,10 +12,10 @@ import pytest
 import weft
 from dse.kernel_data import data_of, packed, unpacked
 from dse.reduced import ascending
-from dsl.errors import InputError
-from dsl.inputs import random_inputs
-from dsl.loader import load
-from dsl.pretty import pretty
+from dsl.arrays.inputs import random_inputs
+from dsl.errors.errors import InputError
+from dsl.kernels.loader import load
+from dsl.programs.pretty import pretty
 from dsl.stored.kernel import StoredKernel, kernel_json, kernel_of_json
 from dsl.stored.write import digest
 from weft import f32, i32

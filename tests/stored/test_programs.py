@@ -16,18 +16,19 @@ import numpy as np
 import pytest
 
 import weft
-from dsl import interp, typing
-from dsl.affine import Affine
-from dsl.errors import InputError, WeftError
-from dsl.expr import BinaryOp, Const
-from dsl.inputs import random_inputs
-from dsl.loader import load, load_kernels
-from dsl.pretty import pretty
-from dsl.program import Loop, Program, Stmt
-from dsl.schedule import Schedule
+from dsl import interp
+from dsl.arrays.inputs import random_inputs
+from dsl.errors.errors import InputError, WeftError
+from dsl.expressions import typing
+from dsl.expressions.affine import Affine
+from dsl.expressions.expr import BinaryOp, Const
+from dsl.expressions.types import FixedType, FloatType, IntType
+from dsl.kernels.loader import load, load_kernels
+from dsl.programs.pretty import pretty
+from dsl.programs.program import Loop, Program, Stmt
+from dsl.schedules.schedule import Schedule
 from dsl.stored.read import program_of_data, program_of_json
 from dsl.stored.write import digest, program_data, program_json
-from dsl.types import FixedType, FloatType, IntType
 from mlir_passes.pipeline import compile_design
 from tests.support.random_programs import random_program
 from weft import f32, fixed, i8, i32, u3

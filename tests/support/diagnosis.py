@@ -6,8 +6,8 @@ import time
 from dataclasses import replace
 
 from backends.isolate import in_child
-from dsl.program import Program
-from dsl.schedule import Schedule
+from dsl.programs.program import Program
+from dsl.schedules.schedule import Schedule
 from tests.support.levels import Case, check_levels
 from tests.support.shrink import shrink
 from tests.support.trial import CHECKS, Failure, attempt

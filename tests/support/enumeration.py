@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from dsl.affine import Affine, cond_holds
-from dsl.expr import Access, loads
-from dsl.program import If, Loop, Node, Program, Stmt, Storage
+from dsl.expressions.affine import Affine, cond_holds
+from dsl.expressions.expr import Access, loads
+from dsl.programs.program import If, Loop, Node, Program, Stmt, Storage
 from polyhedral.looptree import Instance, LoopTree, TreeGuard, TreeLoop, TreeNode
 
 Key = tuple[str, tuple[int, ...]]

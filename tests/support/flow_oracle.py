@@ -6,8 +6,8 @@ import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from dsl.program import Program, Storage
-from dsl.steps import Partition
+from dsl.programs.program import Program, Storage
+from dsl.schedules.steps import Partition
 from polyhedral.scheduled import ScheduledScop
 from tests.support.enumeration import Toucher, program_events
 from tests.support.timestamps import order_of, rows_of, times_of

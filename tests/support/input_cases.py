@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from dse.cli import COMMANDS
-from dsl.pretty import pretty
-from dsl.steps import STEPS
+from dsl.programs.pretty import pretty
+from dsl.schedules.steps import STEPS
 from tests.support.hostile import (
     NUMBERS,
     WORDS,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from dsl.errors import ScheduleError
-from dsl.steps import Step
+from dsl.errors.errors import ScheduleError
+from dsl.schedules.steps import Step
 from polyhedral.complete import check_complete
 from polyhedral.legality import IllegalStep
 from polyhedral.schedule import _TRANSFORMS, apply_step

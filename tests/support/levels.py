@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from backends.equivalence import equivalence
 from backends.verify import VerifyResult, verify_many
-from dsl.errors import ScheduleError
-from dsl.program import Program
-from dsl.schedule import Schedule
+from dsl.errors.errors import ScheduleError
+from dsl.programs.program import Program
+from dsl.schedules.schedule import Schedule
 from mlir_passes.pipeline import Design, compile_design
 from tests.support.trial import Failure
 

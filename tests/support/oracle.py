@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from dsl.expr import loads
-from dsl.program import Program, Storage
+from dsl.expressions.expr import loads
+from dsl.programs.program import Program, Storage
 from polyhedral.looptree import LoopTree
 from tests.support.enumeration import (
     Element,

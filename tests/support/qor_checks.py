@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from backends.devices import DEVICES
 from dse.bounds import bounds, work_of
 from dse.estimation import open_answer
-from dsl.errors import ToolError
-from dsl.program import Program
-from dsl.schedule import Schedule
+from dsl.errors.errors import ToolError
+from dsl.programs.program import Program
+from dsl.schedules.schedule import Schedule
 from polyhedral.codegen import loop_tree
 from polyhedral.scheduled import ScheduledScop
 from qor_gnn.batch.family import written_unrolls

@@ -5,10 +5,10 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass, field
 
-from dsl.affine import Affine
-from dsl.expr import Access
-from dsl.program import Array, Loop, Storage
-from dsl.types import DType, FixedType, FloatType, IntType, Overflow, Quant
+from dsl.expressions.affine import Affine
+from dsl.expressions.expr import Access
+from dsl.expressions.types import DType, FixedType, FloatType, IntType, Overflow, Quant
+from dsl.programs.program import Array, Loop, Storage
 from tests.support.profiles import Profile
 
 WIDTHS = (1, 2, 3, 5, 7, 8, 8, 12, 16, 16, 17, 24, 31, 32, 32, 32, 33, 40, 48, 63, 64, 65, 70)

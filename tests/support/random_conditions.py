@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import random
 
-from dsl.builder import ProgramBuilder
-from dsl.program import Program
-from dsl.schedule import Schedule
-from dsl.steps import Pipeline, Split, Step, Unroll
-from dsl.terms import Condition
+from dsl.builder.program import ProgramBuilder
+from dsl.builder.terms import Condition
+from dsl.programs.program import Program
+from dsl.schedules.schedule import Schedule
+from dsl.schedules.steps import Pipeline, Split, Step, Unroll
 from weft import i32
 
 EXTENTS = {"i": 5, "j": 4, "k": 3}

@@ -10,11 +10,11 @@ import random
 from collections.abc import Sequence
 from dataclasses import replace
 
-from dsl import typing as t
-from dsl.affine import Affine
-from dsl.expr import Access, BinaryOp, Expr, Load, loads
-from dsl.program import Array, If, Loop, Node, Program, Stmt
-from dsl.types import IntType
+from dsl.expressions import typing as t
+from dsl.expressions.affine import Affine
+from dsl.expressions.expr import Access, BinaryOp, Expr, Load, loads
+from dsl.expressions.types import IntType
+from dsl.programs.program import Array, If, Loop, Node, Program, Stmt
 from tests.support.random_arrays import Place
 
 SCALARS = 3

@@ -11,10 +11,10 @@ from collections.abc import Callable
 from enum import Enum
 from fractions import Fraction
 
-from dsl import typing as t
-from dsl.affine import Affine
-from dsl.expr import BinaryOp, CompareOp, Const, Expr, Index, UnaryOp
-from dsl.types import DType, FixedType, FloatType, IndexType, IntType, f32
+from dsl.expressions import typing as t
+from dsl.expressions.affine import Affine
+from dsl.expressions.expr import BinaryOp, CompareOp, Const, Expr, Index, UnaryOp
+from dsl.expressions.types import DType, FixedType, FloatType, IndexType, IntType, f32
 from tests.support.random_arrays import random_dtype
 
 WIDEST = 160

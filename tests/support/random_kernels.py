@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-from dsl.kernel import Kernel
-from dsl.program import Program
+from dsl.kernels.kernel import Kernel
+from dsl.programs.program import Program
 from tests.support.random_pipelines import random_pipeline
 from tests.support.random_programs import random_program
 

@@ -6,10 +6,10 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 
-from dsl.affine import Affine, And, Cond, Constraint, Or, cond_variables, negate
-from dsl.expr import Access, Const
-from dsl.program import If, Loop, Node, Program, Stmt
-from dsl.types import IntType
+from dsl.expressions.affine import Affine, And, Cond, Constraint, Or, cond_variables, negate
+from dsl.expressions.expr import Access, Const
+from dsl.expressions.types import IntType
+from dsl.programs.program import If, Loop, Node, Program, Stmt
 from tests.support.enumeration import TooManyError, program_events
 from tests.support.profiles import Profile
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import random
 
-from dsl.builder import ProgramBuilder
-from dsl.program import Program
-from dsl.schedule import Schedule
-from dsl.steps import Dataflow, Step, Stream
+from dsl.builder.program import ProgramBuilder
+from dsl.programs.program import Program
+from dsl.schedules.schedule import Schedule
+from dsl.schedules.steps import Dataflow, Step, Stream
 from weft import i32
 
 ROWS, COLUMNS = 2, 3

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import random
 
-from dsl.builder import ProgramBuilder
-from dsl.program import Program
-from dsl.steps import (
+from dsl.builder.program import ProgramBuilder
+from dsl.programs.program import Program
+from dsl.schedules.steps import (
     Dataflow,
     Interchange,
     Partition,

@@ -6,11 +6,11 @@ import random
 from collections.abc import Callable
 from dataclasses import replace
 
-from dsl.affine import Affine
-from dsl.expr import Access, BinaryOp, Expr, Load, loads, map_leaves
-from dsl.program import If, Loop, Node, Program, Stmt, Storage
-from dsl.scopes import ordered_locals
-from dsl.types import DType
+from dsl.expressions.affine import Affine
+from dsl.expressions.expr import Access, BinaryOp, Expr, Load, loads, map_leaves
+from dsl.expressions.types import DType
+from dsl.programs.program import If, Loop, Node, Program, Stmt, Storage
+from dsl.programs.scopes import ordered_locals
 from tests.support.enumeration import Element, Toucher, program_events
 from tests.support.profiles import BALANCED, Profile
 from tests.support.random_arrays import Place, Plan, random_dtype

@@ -14,11 +14,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dsl.errors import WeftError
-from dsl.loader import load_kernels
-from dsl.program import Program
-from dsl.schedule import Schedule
-from dsl.steps import (
+from dsl.errors.errors import WeftError
+from dsl.kernels.loader import load_kernels
+from dsl.programs.program import Program
+from dsl.schedules.schedule import Schedule
+from dsl.schedules.steps import (
     BindOp,
     Flatten,
     Interchange,

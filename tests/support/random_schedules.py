@@ -5,10 +5,10 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass, field
 
-from dsl.errors import ScheduleError
-from dsl.program import Program
-from dsl.schedule import Schedule
-from dsl.steps import (
+from dsl.errors.errors import ScheduleError
+from dsl.programs.program import Program
+from dsl.schedules.schedule import Schedule
+from dsl.schedules.steps import (
     BindOp,
     BindStorage,
     Distribute,
@@ -223,7 +223,7 @@ def _regroup(rng: random.Random, kind: str, nests: list[Nest]) -> Step | None:
 
 def _reducing(rng: random.Random, state: ScheduledScop) -> str:
     """A statement that reads what it writes, where there is one."""
-    from dsl.expr import loads
+    from dsl.expressions.expr import loads
 
     stmts = state.scop.program.statements()
     likely = [s.name for s in stmts if s.target in loads(s.value)]

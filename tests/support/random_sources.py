@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from types import SimpleNamespace
 
-from dsl.numeric import convert, wrap
-from dsl.types import FixedType, IntType, int_type_named
+from dsl.expressions.numeric import convert, wrap
+from dsl.expressions.types import FixedType, IntType, int_type_named
 
 INPUTS: Mapping[str, IntType | FixedType] = {
     "a": IntType(8, False),

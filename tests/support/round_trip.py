@@ -5,9 +5,9 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from dsl.loader import load_kernels
-from dsl.pretty import pretty
-from dsl.program import Program
+from dsl.kernels.loader import load_kernels
+from dsl.programs.pretty import pretty
+from dsl.programs.program import Program
 
 
 def reloaded(program: Program) -> Program:

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import fields, replace
 from typing import TypeVar
 
-from dsl import typing as t
-from dsl.affine import Affine, And, Cond, Constraint, Or
-from dsl.expr import Access, Const, Expr, Index, Load, children, loads, map_leaves, walk
-from dsl.program import If, Loop, Node, Program, Stmt, Storage
-from dsl.schedule import Schedule
-from dsl.steps import Step
+from dsl.expressions import typing as t
+from dsl.expressions.affine import Affine, And, Cond, Constraint, Or
+from dsl.expressions.expr import Access, Const, Expr, Index, Load, children, loads, map_leaves, walk
+from dsl.programs.program import If, Loop, Node, Program, Stmt, Storage
+from dsl.schedules.schedule import Schedule
+from dsl.schedules.steps import Step
 from tests.support.enumeration import TooManyError
 from tests.support.validity import faults
 

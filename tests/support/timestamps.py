@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import islpy as isl
 
-from dsl.steps import (
+from dsl.schedules.steps import (
     Distribute,
     Fuse,
     Interchange,

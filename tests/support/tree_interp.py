@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dsl.inputs import Value, check_inputs
+from dsl.arrays.inputs import Value, check_inputs
 from dsl.interp.memory import allocate
 from dsl.interp.plan import StmtPlan
 from dsl.interp.scalar_nest import compile_plan

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from backends.tolerance import tolerances
 from dsl import interp
-from dsl.errors import WeftError
-from dsl.inputs import random_inputs
-from dsl.pretty import pretty
-from dsl.program import Program
-from dsl.schedule import Schedule
+from dsl.arrays.inputs import random_inputs
+from dsl.errors.errors import WeftError
+from dsl.programs.pretty import pretty
+from dsl.programs.program import Program
+from dsl.schedules.schedule import Schedule
 from polyhedral.check import check_program
 from polyhedral.codegen import loop_tree
 from polyhedral.scheduled import ScheduledScop, build

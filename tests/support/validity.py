@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dsl.affine import cond_variables
-from dsl.expr import Access, Index, loads, walk
-from dsl.program import If, Loop, Program, Stmt, Storage
+from dsl.expressions.affine import cond_variables
+from dsl.expressions.expr import Access, Index, loads, walk
+from dsl.programs.program import If, Loop, Program, Stmt, Storage
 from tests.support.enumeration import Element, Toucher, program_events
 
 

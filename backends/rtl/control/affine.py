@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from backends.rtl.ir import Expr, all_of, concat, lit
-from dsl.affine import Affine, Atom, Constraint, FloorDiv
+from dsl.expressions.affine import Affine, Atom, Constraint, FloorDiv
 
 
 @dataclass(frozen=True, slots=True)

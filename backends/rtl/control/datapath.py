@@ -21,7 +21,7 @@ from backends.rtl.ir import Expr, Lit, ModuleBuilder, Ref, lit, mux
 from backends.rtl.operators.library import instantiate
 from backends.rtl.schedule.result import BlockSchedule
 from backends.rtl.schedule.timing import SpecOf, is_wire, key_of
-from dsl.affine import Affine
+from dsl.expressions.affine import Affine
 
 
 class Stages:

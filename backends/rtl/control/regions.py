@@ -27,7 +27,7 @@ from backends.rtl.schedule.result import (
     ScheduledStraight,
 )
 from backends.rtl.schedule.timing import SpecOf
-from dsl.affine import Affine, Constraint
+from dsl.expressions.affine import Affine, Constraint
 
 
 @dataclass(frozen=True, slots=True)

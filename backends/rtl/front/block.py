@@ -13,7 +13,7 @@ from backends.rtl.front.statements import statement_value
 from backends.rtl.front.val import Val
 from backends.rtl.front.values import Builder
 from backends.rtl.graph import Array, Counter, Op, Scalar, Use
-from dsl.affine import Affine
+from dsl.expressions.affine import Affine
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from math import gcd
 from backends.rtl.front.memory import Access
 from backends.rtl.front.scope import Scope, contradict
 from backends.rtl.graph import Counter, Dep, DepKind, Op
-from dsl.affine import Affine
+from dsl.expressions.affine import Affine
 from polyhedral.least_distance import Axis, Spot, least_distance, meets
 
 MOST_QUESTIONS = 2000

@@ -24,7 +24,7 @@ from backends.rtl.graph import (
     Straight,
     places,
 )
-from dsl.numeric import wrap
+from dsl.expressions.numeric import wrap
 
 Watch = Callable[["Straight | Pipeline", int, int, Op, "tuple[str, int, int]"], None]
 """Called with each access: its region, the number of this run of a region (they count up), the

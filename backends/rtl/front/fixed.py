@@ -1,4 +1,4 @@
-"""Fixed-point operations of the ``hls`` dialect as integer arithmetic: `dsl.numeric` on `Val`s."""
+"""Fixed-point operations of the ``hls`` dialect as integer arithmetic: `dsl.expressions.numeric` on `Val`s."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import assert_never
 from backends.rtl.front.val import Val, constant, signed_range
 from backends.rtl.front.values import Builder
 from backends.rtl.graph import Kind
-from dsl.numeric import division_width
-from dsl.types import FixedType, Overflow, Quant
+from dsl.expressions.numeric import division_width
+from dsl.expressions.types import FixedType, Overflow, Quant
 
 
 def cast(b: Builder, x: Val, src: FixedType, dst: FixedType) -> Val:

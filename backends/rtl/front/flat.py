@@ -10,8 +10,8 @@ from backends.rtl.front.tree import For, If, Kernel, Local, Node, Statement
 from backends.rtl.front.unsupported import too_large, unsupported
 from backends.rtl.front.val import Guard
 from backends.rtl.graph import Counter
-from dsl.affine import Affine, Constraint
-from mlir_passes.dialect import ArrayInfo
+from dsl.expressions.affine import Affine, Constraint
+from mlir_passes.dialect.attributes import ArrayInfo
 
 MAX_COPIES = 20000
 """Statement copies of one design."""

@@ -20,7 +20,7 @@ from backends.rtl.front.tree import Statement
 from backends.rtl.front.val import Val, constant
 from backends.rtl.front.values import Builder
 from backends.rtl.graph import Array, Counter, Kind
-from dsl.affine import Affine, Constraint
+from dsl.expressions.affine import Affine, Constraint
 
 _KINDS = {
     "arith.addf": (Kind.FADD, 0x80000000),  # −0 changes nothing that is added to it

@@ -12,10 +12,10 @@ from backends.rtl.front.regions import RegionMaker
 from backends.rtl.front.scope import Scope
 from backends.rtl.graph import Array, Graph, Memory, Op, Pipeline, Region, Scalar, Split, Straight
 from backends.rtl.graph import walk as walk_regions
-from dsl.numeric import signed_of
-from dsl.types import DType, FloatType
-from mlir_passes.build_types import plain
-from mlir_passes.dialect import ArrayInfo
+from dsl.expressions.numeric import signed_of
+from dsl.expressions.types import DType, FloatType
+from mlir_passes.construct.types import plain
+from mlir_passes.dialect.attributes import ArrayInfo
 
 LANES = 8
 """Partial results of a reduction, enough for an adder of 6 cycles."""

@@ -15,7 +15,7 @@ from backends.rtl.front.val import FALSE, Guard, Val, constant
 from backends.rtl.front.values import Builder
 from backends.rtl.graph import Array, Kind, Place, Split
 from backends.rtl.graph import Memory as Storage
-from dsl.affine import Affine, Constraint
+from dsl.expressions.affine import Affine, Constraint
 
 
 @dataclass(slots=True)

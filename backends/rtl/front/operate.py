@@ -7,8 +7,8 @@ import struct
 from collections.abc import Callable
 
 from backends.rtl.graph import FLOATS, Kind, Op
-from dsl.numeric import from_float, to_float
-from dsl.types import FloatType
+from dsl.expressions.numeric import from_float, to_float
+from dsl.expressions.types import FloatType
 
 _EXPONENT, _FRACTION, _SIGN = 0x7F800000, 0x007FFFFF, 0x80000000
 _NAN = 0x7FC00000

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from backends.rtl.front.scope import Scope
 from backends.rtl.front.val import Guard
 from backends.rtl.graph import Array, Counter, Memory
-from dsl.affine import Affine, Constraint
+from dsl.expressions.affine import Affine, Constraint
 
 Indices = tuple[Affine, ...]
 

@@ -11,11 +11,11 @@ from typing import Any
 
 from backends.rtl.front.tree import Expr, For, If, Kernel, Local, Node, Statement
 from backends.rtl.front.unsupported import unsupported
-from dsl.affine import Affine
-from dsl.types import FloatType
+from dsl.expressions.affine import Affine
+from dsl.expressions.types import FloatType
 from mlir_passes.affine_maps import from_map
-from mlir_passes.build_types import plain
-from mlir_passes.dialect import (
+from mlir_passes.construct.types import plain
+from mlir_passes.dialect.attributes import (
     ArrayInfo,
     argument_infos,
     local_info,

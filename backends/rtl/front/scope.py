@@ -8,7 +8,7 @@ from math import gcd
 
 from backends.rtl.front.val import Guard
 from backends.rtl.graph import Counter
-from dsl.affine import Affine, Constraint, FloorDiv
+from dsl.expressions.affine import Affine, Constraint, FloorDiv
 from mlir_passes.extremes import Scope as Loops
 from mlir_passes.extremes import minimum
 from mlir_passes.loop_bounds import Bounds

@@ -10,8 +10,8 @@ from backends.rtl.front.unsupported import unsupported
 from backends.rtl.front.val import FALSE, TRUE, Val, constant, signed_range
 from backends.rtl.front.values import Builder
 from backends.rtl.graph import Kind
-from dsl.affine import Affine
-from dsl.types import FixedType, Quant
+from dsl.expressions.affine import Affine
+from dsl.expressions.types import FixedType, Quant
 
 Load = Callable[[str, tuple[Affine, ...]], Val]
 Index = Callable[[Affine], Val]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dsl.affine import Affine, Constraint
-from dsl.types import FixedType
-from mlir_passes.dialect import ArrayInfo
+from dsl.expressions.affine import Affine, Constraint
+from dsl.expressions.types import FixedType
+from mlir_passes.dialect.attributes import ArrayInfo
 
 
 @dataclass(frozen=True, slots=True)

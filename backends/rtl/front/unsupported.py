@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dsl.errors import Span, ToolError
+from dsl.errors.errors import Span, ToolError
 
 
 def unsupported(what: str, span: Span | None = None) -> ToolError:

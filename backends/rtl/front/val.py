@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dsl.affine import Constraint
+from dsl.expressions.affine import Constraint
 
 Guard = tuple[Constraint, ...]
 """A conjunction over loop variables, in the order of its text."""

@@ -22,8 +22,8 @@ from backends.rtl.front.val import (
     signed_range,
 )
 from backends.rtl.graph import FLOATS, Kind, Op, Place, Use
-from dsl.affine import Affine
-from dsl.types import FixedType
+from dsl.expressions.affine import Affine
+from dsl.expressions.types import FixedType
 
 _FLOAT_BITS = (1 << 32) - 1
 

@@ -20,7 +20,7 @@ from backends.rtl.front.hold import Key, Rewrite, copy
 from backends.rtl.front.promote import Indices
 from backends.rtl.front.scope import Scope
 from backends.rtl.graph import Array, Counter, Memory
-from dsl.affine import Affine
+from dsl.expressions.affine import Affine
 
 LONGEST = 16
 """Registers of one row of a window."""

@@ -20,7 +20,7 @@ from backends.rtl.ir import Expr, Module, ModuleBuilder, concat, mux, to_verilog
 from backends.rtl.operators import measured
 from backends.rtl.operators.library import Key, at_depth, instantiate, model_cost
 from backends.rtl.tools import Cache, Outcome, Tool, find_nextpnr, find_yosys, implement
-from dsl.types import FixedType, Overflow, Quant
+from dsl.expressions.types import FixedType, Overflow, Quant
 
 DEVICE = "ecp5-25k"
 SEEDS = (1,)

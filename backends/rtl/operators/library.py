@@ -28,7 +28,7 @@ from backends.rtl.operators.pipeline import (
     registers,
     stages_for,
 )
-from dsl.types import FixedType
+from dsl.expressions.types import FixedType
 
 MARGIN = OVERHEAD
 """ns of a period that no operator may use: from the clock to a register's output, and set-up."""

@@ -21,7 +21,7 @@ from backends.rtl.graph import (
     Straight,
     walk,
 )
-from dsl.affine import Affine
+from dsl.expressions.affine import Affine
 
 
 def accesses(graph: Graph) -> Count[tuple[str, int | None]]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from backends.rtl.schedule.problem import Port, Problem
 from backends.rtl.schedule.solve import Times
-from dsl.errors import ToolError
+from dsl.errors.errors import ToolError
 
 LARGEST = 150
 """Operations of a block beyond which it is not tried."""

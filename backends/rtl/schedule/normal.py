@@ -22,7 +22,7 @@ from backends.rtl.graph import (
     Region,
     Straight,
 )
-from dsl.affine import Affine, Constraint
+from dsl.expressions.affine import Affine, Constraint
 
 Values = Mapping[str, Affine]
 Ranges = Mapping[str, tuple[int, int]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from backends.rtl.graph import Counter
-from dsl.affine import Constraint
+from dsl.expressions.affine import Constraint
 
 Ranges = Mapping[str, tuple[int, int]]
 """Of each counter the least and the greatest value."""

@@ -8,7 +8,7 @@ from typing import assert_never
 
 from backends.rtl.graph import Block, Counter, Graph, Guarded, Loop, Pipeline, Region, Straight
 from backends.rtl.schedule.timing import Timed
-from dsl.affine import Constraint
+from dsl.expressions.affine import Constraint
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 
 from backends.process import Limits, Run, run_limited
-from dsl.errors import ToolError
+from dsl.errors.errors import ToolError
 
 # Compiling a WebAssembly program to machine code, once for each machine.
 FIRST_USE = Limits(seconds=900, memory=0)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from dsl.errors import InputError
+from dsl.errors.errors import InputError
 
 
 def csv_rows(path: Path) -> Iterator[tuple[str, dict[Any, Any]]]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from dsl.errors import InputError
+from dsl.errors.errors import InputError
 from qor_gnn.fit.labelled.rows import cell, count, csv_rows
 
 TOOL = "Vitis HLS 2025.1"

@@ -15,11 +15,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import assert_never
 
-from dsl.affine import Affine, And, Cond, Constraint, Or, negate
-from dsl.errors import InputError, did_you_mean
-from dsl.program import If, Loop, Node, Program, Stmt
-from dsl.schedule import Schedule
-from dsl.steps import Pipeline, Unroll
+from dsl.errors.errors import InputError, did_you_mean
+from dsl.expressions.affine import Affine, And, Cond, Constraint, Or, negate
+from dsl.programs.program import If, Loop, Node, Program, Stmt
+from dsl.schedules.schedule import Schedule
+from dsl.schedules.steps import Pipeline, Unroll
 from polyhedral.looptree import (
     Instance,
     LoopTree,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from dsl.steps import Unroll
+from dsl.schedules.steps import Unroll
 from qor_gnn.design.region import loops_in
 from qor_gnn.fit.labelled.u200 import Row
 from qor_gnn.fit.labelled.u200_design import Directives, plain

@@ -15,13 +15,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from dsl import typing as t
-from dsl.affine import Affine
-from dsl.errors import InputError, LanguageError
-from dsl.expr import Access, BinaryOp, CompareOp, Expr, Load, UnaryOp, loads
-from dsl.program import Array, If, Loop, Node, Program, Stmt, Storage
-from dsl.scopes import ordered_locals
-from dsl.types import DType, boolean
+from dsl.errors.errors import InputError, LanguageError
+from dsl.expressions import typing as t
+from dsl.expressions.affine import Affine
+from dsl.expressions.expr import Access, BinaryOp, CompareOp, Expr, Load, UnaryOp, loads
+from dsl.expressions.types import DType, boolean
+from dsl.programs.program import Array, If, Loop, Node, Program, Stmt, Storage
+from dsl.programs.scopes import ordered_locals
 from polyhedral.check import check_program
 from polyhedral.dependences import unwritten_reads
 from polyhedral.looptree import TripCount

@@ -12,10 +12,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from dsl import typing as t
-from dsl.affine import Affine, And, Cond, Constraint, Or, negate
-from dsl.expr import Access, BinaryOp, CompareOp, Const, Expr, Index, Load, UnaryOp
-from dsl.types import DType, FloatType, IntType, boolean, f32, f64
+from dsl.expressions import typing as t
+from dsl.expressions.affine import Affine, And, Cond, Constraint, Or, negate
+from dsl.expressions.expr import Access, BinaryOp, CompareOp, Const, Expr, Index, Load, UnaryOp
+from dsl.expressions.types import DType, FloatType, IntType, boolean, f32, f64
 
 C_TYPES: Mapping[str, DType] = {
     "double": f64,

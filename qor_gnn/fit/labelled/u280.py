@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from dsl.errors import InputError
+from dsl.errors.errors import InputError
 from qor_gnn.fit.labelled.rows import csv_rows
 
 TOOL = "Vitis HLS 2023.2"

@@ -12,11 +12,11 @@ from itertools import product
 from math import prod
 from typing import Any
 
-from dsl.builder import ProgramBuilder
-from dsl.program import Program
-from dsl.schedule import Schedule, ScheduleBuilder
-from dsl.terms import LoopVar, Placeholder
-from dsl.types import f32
+from dsl.builder.program import ProgramBuilder
+from dsl.builder.terms import LoopVar, Placeholder
+from dsl.expressions.types import f32
+from dsl.programs.program import Program
+from dsl.schedules.schedule import Schedule, ScheduleBuilder
 from qor_gnn.fit.labelled.u280_flow import KERNELS, Indices, Node, Operand, Shape
 
 

@@ -10,9 +10,9 @@ import re
 from collections.abc import Callable
 from functools import cache
 
-from dsl.builder import ProgramBuilder
-from dsl.program import Program
-from dsl.types import f32
+from dsl.builder.program import ProgramBuilder
+from dsl.expressions.types import f32
+from dsl.programs.program import Program
 
 _LABEL = re.compile(r"VITIS_LOOP_\d+_(\d+)")
 

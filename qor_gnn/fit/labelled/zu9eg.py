@@ -16,13 +16,13 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
-from dsl.builder import ProgramBuilder
-from dsl.errors import InputError, ScheduleError
-from dsl.program import Program
-from dsl.schedule import Schedule
-from dsl.steps import Flatten, Partition, Pipeline, Step, Unroll
-from dsl.terms import Element, LoopVar, Placeholder
-from dsl.types import f32
+from dsl.builder.program import ProgramBuilder
+from dsl.builder.terms import Element, LoopVar, Placeholder
+from dsl.errors.errors import InputError, ScheduleError
+from dsl.expressions.types import f32
+from dsl.programs.program import Program
+from dsl.schedules.schedule import Schedule
+from dsl.schedules.steps import Flatten, Partition, Pipeline, Step, Unroll
 from polyhedral.codegen import loop_tree
 from polyhedral.scheduled import build
 from qor_gnn.design.directives import with_directives

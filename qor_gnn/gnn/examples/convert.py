@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import qor_gnn
-from dsl.errors import InputError
+from dsl.errors.errors import InputError
 from qor_gnn.design.region import Kernel
 from qor_gnn.fit.sources import version_of
 from qor_gnn.gnn.examples.example import Example, digest

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from dsl.errors import InputError
+from dsl.errors.errors import InputError
 from qor_gnn.estimate import estimate
 from qor_gnn.fit.labelled import zu9eg
 from qor_gnn.gnn.examples.convert import Origin, Source, example

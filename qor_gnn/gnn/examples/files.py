@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dsl.errors import InputError
+from dsl.errors.errors import InputError
 from qor_gnn.gnn.examples.example import Example
 from qor_gnn.gnn.examples.pack import packed, unpacked
 from qor_gnn.gnn.graph import schema

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from backends.devices import DEVICES, Device
-from dsl.steps import Partition
+from dsl.schedules.steps import Partition
 from qor_gnn.batch.estimates import Batch, BatchEstimate, Sums
 from qor_gnn.batch.family import Family
 from qor_gnn.batch.gather import Counts, distinct_rows

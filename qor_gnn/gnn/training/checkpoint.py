@@ -9,7 +9,7 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
-from dsl.errors import InputError
+from dsl.errors.errors import InputError
 from qor_gnn.gnn.training.tensors import MOST_BYTES, read_tensors, write_tensors
 
 _MOMENTS = ("exp_avg", "exp_avg_sq")

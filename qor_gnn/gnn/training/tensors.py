@@ -17,7 +17,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from dsl.errors import InputError
+from dsl.errors.errors import InputError
 
 MOST_BYTES = 1 << 28
 _KEY, _SUM = "weft", "checksum"

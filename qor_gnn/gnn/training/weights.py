@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from dsl.errors import InputError
+from dsl.errors.errors import InputError
 from qor_gnn.gnn.examples.checks import check_words
 from qor_gnn.gnn.examples.example import METRICS
 from qor_gnn.gnn.examples.targets import MOST, SUMMED

@@ -20,7 +20,7 @@ from backends.rtl.graph import (
     Split,
     Use,
 )
-from dsl.affine import Affine, Constraint
+from dsl.expressions.affine import Affine, Constraint
 
 
 def affine(terms: dict[str, int] | None = None, const: int = 0) -> Affine:

@@ -6,10 +6,10 @@ import random
 
 from backends.rtl.front.lower import graph_of
 from backends.rtl.generate import Options, generate
-from dsl.errors import ToolError
-from dsl.inputs import random_inputs
-from dsl.program import Program
-from dsl.schedule import Schedule
+from dsl.arrays.inputs import random_inputs
+from dsl.errors.errors import ToolError
+from dsl.programs.program import Program
+from dsl.schedules.schedule import Schedule
 from mlir_passes.pipeline import compile_design
 from tests.rtl.front_support import compared, hardware_walk, raw_bits
 from tests.rtl.support.batch import Case

@@ -16,7 +16,7 @@ from backends.rtl.operators.floats.divide import divide
 from backends.rtl.operators.floats.exp import exp
 from backends.rtl.operators.floats.multiply import multiply
 from backends.rtl.operators.floats.root import square_root
-from dsl.types import FixedType
+from dsl.expressions.types import FixedType
 
 __all__ = ["float_operator"]
 

@@ -16,7 +16,7 @@ from backends.rtl.operators.floats.parts import (
     unpack,
 )
 from backends.rtl.operators.integers import negate_if
-from dsl.types import FixedType, Overflow, Quant
+from dsl.expressions.types import FixedType, Overflow, Quant
 
 
 def to_float(raw: Expr, frac: int, signed: bool) -> Expr:
@@ -75,7 +75,7 @@ def _aligned(exponent: Expr, significand: Expr, fixed: FixedType) -> tuple[Expr,
 
 
 def _rounds_up(mode: Quant, negative: Expr, odd: Expr, guard: Expr, sticky: Expr) -> Expr:
-    """Whether the magnitude is rounded up; see `dsl.numeric.quantize` for the modes."""
+    """Whether the magnitude is rounded up; see `dsl.expressions.numeric.quantize` for the modes."""
     more = guard & sticky
     match mode:
         case Quant.TRN:
@@ -97,7 +97,7 @@ def _rounds_up(mode: Quant, negative: Expr, odd: Expr, guard: Expr, sticky: Expr
 
 
 def _limited(magnitude: Expr, negative: Expr, beyond: Expr, fixed: FixedType) -> Expr:
-    """The raw of a magnitude with its sign; see `dsl.numeric.limit` for the modes."""
+    """The raw of a magnitude with its sign; see `dsl.expressions.numeric.limit` for the modes."""
     width, wide = fixed.width, magnitude.width
     wrapped = negate_if(magnitude.low(width), negative)
     if fixed.overflow is Overflow.WRAP:

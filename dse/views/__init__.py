@@ -1,0 +1,1 @@
+"""What prints: tables, words and data of estimates, predictions and explorations."""

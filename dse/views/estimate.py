@@ -1,0 +1,262 @@
+"""An estimate as text for a person: a table of loops, the total next to the device, reasons."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from textwrap import wrap
+
+from dse.estimation import Estimation
+from dse.outcomes import Outcome
+from dse.suggest import RESOURCES, Suggestion, shares, worth
+from dse.views.dataflow import CHANNEL_HEADS, PROCESS_HEADS, channel_rows, process_rows
+from dse.views.estimate_words import limit_lines, path_rows, plain, why
+from qor_gnn.dataflow.region import RegionTime
+from qor_gnn.design.region import Trips
+from qor_gnn.result.qor_estimate import Cycles, LoopEstimate, QorEstimate
+from qor_gnn.tools.personality import personality
+
+LABELS = {"dsp": "DSP", "lut": "LUT", "ff": "FF", "bram18": "BRAM18", "uram": "URAM"}
+
+WIDTH = 100  # columns of the lines that give reasons
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """How marked words are written; plain text unless the terminal has colours."""
+
+    colour: bool = False
+
+    def head(self, text: str) -> str:
+        """A heading."""
+        return self._in("1", text)
+
+    def dim(self, text: str) -> str:
+        """What is there for completeness."""
+        return self._in("2", text)
+
+    def bad(self, text: str) -> str:
+        """A budget that is not kept."""
+        return self._in("31", text)
+
+    def code(self, text: str) -> str:
+        """What can be pasted."""
+        return self._in("36", text)
+
+    def _in(self, code: str, text: str) -> str:
+        return f"\x1b[{code}m{text}\x1b[0m" if self.colour else text
+
+
+def view(
+    title: str,
+    found: Estimation,
+    style: Style,
+    suggested: Sequence[Suggestion] | None = None,
+    told: Sequence[Outcome] = (),
+) -> str:
+    """The whole text.
+
+    Args:
+        title: the kernel, its schedule and size.
+        found: the estimate; with ``suggested`` one that was explained.
+        style: with or without colours.
+        suggested: what would help; None where no explanation is wanted.
+        told: what there is to say of the schedule's directives.
+    """
+    answer = found.answer
+    parts = [_heading(title, found, style)]
+    if answer.loops:
+        parts.append(_loops(answer, style))
+    if answer.region is not None:
+        parts.append(_region(found, answer.region, style))
+    parts.append(_total(found, style))
+    if told:
+        parts.append("\n".join(line for outcome in told for line in _told(outcome, style)))
+    if suggested is not None:
+        tried = worth(answer)
+        for n, loop in enumerate(answer.loops):
+            if loop.kind != "nest":
+                parts.append(_explained(loop, style))
+                own = [s for s in suggested if s.loop == n]
+                parts += [_suggested(answer, s, style) for s in own]
+                if n in tried and not own:
+                    parts.append("  no single change of order, copies or banks that helps")
+    return "\n\n".join(parts) + "\n"
+
+
+def source(answer: QorEstimate, tool: str) -> str:
+    """Where the numbers come from."""
+    return f"{answer.provenance} of {tool}, on {answer.device} at {answer.clock_ns:g} ns"
+
+
+def _heading(title: str, found: Estimation, style: Style) -> str:
+    tool = found.setting.tool
+    where = source(found.answer, f"{tool.tool} {tool.version}")
+    lines = [style.head(title), f"{where}: an estimate, the tool was not run"]
+    lines += [f"note: {note}" for note in found.setting.notes]
+    return "\n".join(lines)
+
+
+# ----------------------------------------------------------------------------------------- tables
+
+
+def aligned(heads: Sequence[str], rows: Sequence[Sequence[str]], right: str) -> list[str]:
+    """Lines of a table; ``right`` has an ``r`` for each column that is aligned to the right."""
+    widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
+    lines = []
+    for row in (heads, *rows):
+        cells = zip(row, widths, right, strict=True)
+        lines.append(
+            "  ".join(c.rjust(w) if r == "r" else c.ljust(w) for c, w, r in cells).rstrip()
+        )
+    return lines
+
+
+def _loops(answer: QorEstimate, style: Style) -> str:
+    heads = ("loop", "trips", "II", "asked", "depth", "latency", "share", "DSP", "why")
+    rows = [
+        (
+            loop_name(loop),
+            trips(loop.trips),
+            f"{loop.ii:,.0f}" if loop.kind == "pipeline" else "",
+            _asked(loop),
+            f"{loop.depth:,.0f}",
+            f"{loop.latency.average:,.0f}",
+            f"{100 * part:.1f}%",
+            str(loop.dsp) if loop.kind != "nest" else "",
+            why(loop),
+        )
+        for loop, part in zip(answer.loops, shares(answer), strict=True)
+    ]
+    lines = aligned(heads, rows, "lrrrrrrrl")
+    return "\n".join([style.head(lines[0]), *lines[1:]])
+
+
+def loop_name(loop: LoopEstimate) -> str:
+    """The loops of a row, indented by what is around them."""
+    copies = f" x{loop.copies}" if loop.copies > 1 else ""
+    body = f" (unrolled by {loop.unroll})" if loop.unroll > 1 else ""
+    return "  " * loop.level + ", ".join(map(plain, loop.loops)) + copies + body
+
+
+def trips(count: Trips) -> str:
+    """A trip count, or its range and average."""
+    if count.minimum == count.maximum:
+        return f"{count.average:,.0f}"
+    return f"{count.minimum:,}..{count.maximum:,} ({count.average:,.1f})"
+
+
+def _asked(loop: LoopEstimate) -> str:
+    if loop.kind != "pipeline":
+        return ""
+    return "auto" if loop.asked is None else str(loop.asked)
+
+
+def _region(found: Estimation, region: RegionTime, style: Style) -> str:
+    processes = aligned(PROCESS_HEADS, process_rows(region), "lrrrrl")
+    lines = [style.head(processes[0]), *processes[1:]]
+    if region.channels:
+        rows = channel_rows(found, region.channels)
+        channels = aligned(CHANNEL_HEADS, rows, "llllrrrrrr")
+        lines += ["", style.head(channels[0]), *channels[1:]]
+    return "\n".join([*lines, "", f"a call every {region.interval:,.0f} cycles"])
+
+
+def _total(found: Estimation, style: Style) -> str:
+    answer = found.answer
+    rows = []
+    over = set()
+    for name in RESOURCES:
+        used, limit = getattr(answer, name), getattr(found.setting.device, name)
+        if used is None:
+            rows.append((LABELS[name], "-", f"{limit:,}", "not estimated"))
+            continue
+        share = f"{100 * used / limit:.1f}%" if limit else ""
+        if used > limit:
+            over.add(len(rows))
+            share += " too many"
+        rows.append((LABELS[name], f"{used:,}", f"{limit:,}", share))
+    lines = aligned(("total", "used", "available", "share"), rows, "lrrl")
+    body = [style.bad(line) if n in over else line for n, line in enumerate(lines[1:])]
+    return "\n".join([_latency(answer), *_period(answer), "", style.head(lines[0]), *body])
+
+
+def _latency(answer: QorEstimate) -> str:
+    cycles = answer.latency
+    time = seconds(cycles.average * answer.clock_ns * 1e-9)
+    text = f"latency  {cycles.average:,.0f} cycles = {time} at {answer.clock_ns:g} ns"
+    return text + _range(cycles)
+
+
+def _range(cycles: Cycles) -> str:
+    if cycles.minimum == cycles.maximum:
+        return ""
+    return f", {cycles.minimum:,} to {cycles.maximum:,} by trip counts"
+
+
+def _period(answer: QorEstimate) -> list[str]:
+    if answer.period_ns is None:
+        return []
+    if personality(answer.tool).is_open:
+        mhz = 1000 / answer.period_ns
+        return [f"period   {answer.period_ns:.2f} ns ({mhz:.0f} MHz) is expected after routing"]
+    if answer.period_ns <= answer.clock_ns:
+        return []
+    wanted = f"the chain of an operator does not fit the {answer.clock_ns:g} ns asked for"
+    return [f"period   {answer.period_ns:.2f} ns: {wanted}"]
+
+
+def seconds(value: float) -> str:
+    """A time with the unit that suits it."""
+    for unit, scale in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
+        if value >= scale:
+            return f"{value / scale:,.4g} {unit}"
+    return f"{value / 1e-9:.4g} ns"
+
+
+# ---------------------------------------------------------------------------------------- reasons
+
+
+def _told(outcome: Outcome, style: Style) -> list[str]:
+    lines = wrap(str(outcome), WIDTH, subsequent_indent="    ", break_on_hyphens=False)
+    return [lines[0].replace(outcome.step, style.code(outcome.step), 1), *lines[1:]]
+
+
+def _explained(loop: LoopEstimate, style: Style) -> str:
+    name = ", ".join(map(plain, loop.loops))
+    lines = [style.head(f"{name} ({', '.join(loop.statements)})") + f": {_verdict(loop)}"]
+    if loop.limits:
+        for text in limit_lines(loop.limits, loop.asked or 1):
+            lines += wrap(
+                text, WIDTH, initial_indent="  ", subsequent_indent="      ", break_on_hyphens=False
+            )
+    if loop.path:
+        lines.append("  critical path of an iteration:")
+        rows = path_rows(loop.path)
+        table = aligned(("at", "states", "operation", "statement"), rows, "rrll")
+        lines += [style.dim(f"    {table[0]}"), *(f"    {line}" for line in table[1:])]
+    return "\n".join(lines)
+
+
+def _verdict(loop: LoopEstimate) -> str:
+    if loop.kind == "sequential":
+        return f"not pipelined, {loop.depth:,.0f} states an iteration"
+    asked = "the tool pipelines it" if loop.asked is None else f"asked for II {loop.asked}"
+    return f"II {loop.ii:,.0f} ({asked})"
+
+
+def _suggested(before: QorEstimate, s: Suggestion, style: Style) -> str:
+    old, new = before.latency.average, s.answer.latency.average
+    times = f" ({old / new:.3g}x)" if new else ""  # a design without states has no latency
+    lines = [f"  would help: latency {old:,.0f} -> {new:,.0f}{times}, {_changes(before, s.answer)}"]
+    lines += [style.code(f"    {line}") for line in s.python]
+    return "\n".join(lines)
+
+
+def _changes(before: QorEstimate, now: QorEstimate) -> str:
+    parts = []
+    for name in RESOURCES:
+        old, new = getattr(before, name), getattr(now, name)
+        if old is not None and new is not None and (old != new or name == "dsp"):
+            parts.append(f"{LABELS[name]} {old:,} -> {new:,}")
+    return ", ".join(parts)

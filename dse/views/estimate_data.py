@@ -1,0 +1,170 @@
+"""An estimate as data: the JSON object and the CSV rows of `weft estimate`, and `qor.json`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from dse.estimation import Estimation
+from dse.outcomes import Outcome
+from dse.suggest import RESOURCES, Suggestion
+from dse.views.dataflow import region_data
+from dse.views.estimate_words import why
+from dse.views.output import SCHEMA_VERSION, as_json
+from qor_gnn.result.qor_estimate import Cycles, LoopEstimate
+from qor_gnn.schedule.reasons import Conflict, Limit, PortLimit, Recurrence, Requested
+
+CSV_COLUMNS = (
+    *("row", "name", "statements", "level", "copies", "kind"),
+    *("trips_min", "trips_max", "trips_avg", "unroll", "asked", "ii", "depth"),
+    *("latency_min", "latency_max", "latency_avg", "period_ns", *RESOURCES, "why"),
+    *("provenance", "tool", "device", "clock_ns"),
+)
+KINDS: dict[type[Limit], str] = {
+    Recurrence: "recurrence",
+    PortLimit: "ports",
+    Conflict: "conflict",
+    Requested: "requested",
+}
+
+
+def as_data(
+    found: Estimation,
+    names: Mapping[str, str],
+    suggested: Sequence[Suggestion] | None = None,
+    told: Sequence[Outcome] = (),
+) -> dict[str, Any]:
+    """Everything that the model said, with where it comes from.
+
+    Args:
+        found: the estimate.
+        names: what the schedule and the size are called.
+        suggested: what would help; None where no explanation is wanted.
+        told: what there is to say of the schedule's directives.
+    """
+    answer, device = found.answer, found.setting.device
+    data: dict[str, Any] = {
+        "schema_version": SCHEMA_VERSION,
+        "command": "estimate",
+        "kernel": answer.kernel,
+        **names,
+        "provenance": _provenance(found),
+        "latency": {"unit": "cycles", **asdict(answer.latency)},
+        "period_ns": answer.period_ns,
+        "resources": {
+            name: _resource(getattr(answer, name), getattr(device, name), answer.provenance)
+            for name in RESOURCES
+        },
+        "units": dict(answer.units),
+        "loops": [_loop(loop, suggested is not None) for loop in answer.loops],
+        "directives": [asdict(outcome) for outcome in told],
+    }
+    region = region_data(found)
+    if region is not None:
+        data["dataflow"] = region
+    if suggested is not None:
+        data["suggestions"] = [_suggestion(s) for s in suggested]
+    return data
+
+
+def as_text(data: dict[str, Any]) -> str:
+    """The object as a file's text."""
+    return as_json(data)
+
+
+def _provenance(found: Estimation) -> dict[str, Any]:
+    tool, answer = found.setting.tool, found.answer
+    return {
+        "source": answer.provenance,
+        "tool": tool.tool,
+        "version": tool.version,
+        "personality": tool.name,
+        "device": answer.device,
+        "part": found.setting.device.part,
+        "clock_ns": answer.clock_ns,
+        "notes": list(found.setting.notes),
+    }
+
+
+def _resource(used: int | None, available: int, provenance: str) -> dict[str, Any]:
+    return {
+        "used": used,
+        "available": available,
+        "share": None if used is None or not available else used / available,
+        "provenance": None if used is None else provenance,
+    }
+
+
+def _loop(loop: LoopEstimate, explain: bool) -> dict[str, Any]:
+    data = asdict(loop)
+    data["units"] = dict(loop.units)
+    data["why"] = why(loop)
+    data["limits"] = [_limit(limit) for limit in loop.limits]
+    if not explain:
+        del data["path"]
+    return data
+
+
+def _limit(limit: Limit) -> dict[str, Any]:
+    return {"kind": KINDS[type(limit)], **asdict(limit)}
+
+
+def _suggestion(s: Suggestion) -> dict[str, Any]:
+    return {
+        "loop": s.loop,
+        "python": list(s.python),
+        "schedule": json.loads(s.schedule.to_json()),
+        "latency": asdict(s.answer.latency),
+        "resources": {name: getattr(s.answer, name) for name in RESOURCES},
+    }
+
+
+def as_rows(found: Estimation) -> list[dict[str, Any]]:
+    """A row for each loop, and one for the design, with `CSV_COLUMNS`."""
+    answer = found.answer
+    source = {
+        "provenance": answer.provenance,
+        "tool": answer.tool,
+        "device": answer.device,
+        "clock_ns": answer.clock_ns,
+    }
+    rows: list[dict[str, Any]] = [
+        {
+            "row": "loop",
+            "name": list(loop.loops),
+            "statements": list(loop.statements),
+            "level": loop.level,
+            "copies": loop.copies,
+            "kind": loop.kind,
+            "trips_min": loop.trips.minimum,
+            "trips_max": loop.trips.maximum,
+            "trips_avg": exact(loop.trips.average),
+            "unroll": loop.unroll,
+            "asked": loop.asked,
+            "ii": exact(loop.ii) if loop.kind == "pipeline" else None,
+            "depth": exact(loop.depth),
+            **_latencies(loop.latency),
+            "dsp": loop.dsp if loop.kind != "nest" else None,
+            "why": why(loop),
+            **source,
+        }
+        for loop in answer.loops
+    ]
+    resources = {name: getattr(answer, name) for name in RESOURCES}
+    total = {**_latencies(answer.latency), "period_ns": answer.period_ns, **resources}
+    return [*rows, {"row": "design", "name": answer.kernel, **total, **source}]
+
+
+def _latencies(cycles: Cycles) -> dict[str, Any]:
+    return {
+        "latency_min": cycles.minimum,
+        "latency_max": cycles.maximum,
+        "latency_avg": exact(cycles.average),
+    }
+
+
+def exact(value: float) -> str:
+    """All digits of a count: a table's rounding would lose them."""
+    return str(int(value)) if value == int(value) else repr(value)

@@ -1,0 +1,150 @@
+"""What `weft explore` shows: the rows of the front, and what was found in a few lines."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from dse.evaluators.base import Limits, Result, Status
+from dse.run.directory import RunDirectory
+from dse.run.front import designs, front, limits_of, nearest
+from dse.run.problem import Problem
+from dse.run.proven import unsound
+from dse.views.estimate import LABELS, seconds
+
+_FAILED = (Status.TIMEOUT, Status.TOOL_ERROR)
+KEY = 12  # digits of a design's key that people see
+
+
+def columns(objectives: Sequence[str], promote: Sequence[str], form: str) -> tuple[str, ...]:
+    """Of the table of the front; the time is in seconds where a program reads it."""
+    others = dict.fromkeys([*(o for o in objectives if o not in ("latency", "seconds")), "dsp"])
+    time = "time" if form == "table" else "seconds"
+    return ("latency", time, *others, *promote, "to_bound", "speed_up", "design")
+
+
+def rows(run: RunDirectory, problem: Problem) -> list[dict[str, Any]]:
+    """The Pareto front, fastest first."""
+    clock = run.manifest["clock_ns"]
+    return [
+        {
+            "latency": round(d.result.latency or 0),
+            "seconds": (d.result.latency or 0) * clock * 1e-9,
+            **d.result.resources,
+            **{name: verdict(result) for name, result in d.promoted.items()},
+            "to_bound": to_bound(d.result, problem),
+            "speed_up": speed_up(d.result, problem),
+            "design": d.key,
+            "provenance": d.result.provenance,
+            "tool": d.result.tool,
+        }
+        for d in front(designs(run))
+    ]
+
+
+def for_people(row: dict[str, Any]) -> dict[str, Any]:
+    """A row of the table: a time with its unit, the beginning of the key."""
+    return {**row, "time": seconds(row["seconds"]), "design": row["design"][:KEY]}
+
+
+def verdict(result: Result) -> str:
+    """What a promotion came to: of a check its status, else that of the evaluation."""
+    return result.checks[0].status if result.checks else result.status.value
+
+
+def to_bound(result: Result, problem: Problem) -> float | None:
+    """How many times the lower bound a design takes."""
+    bound = problem.bound
+    return round((result.latency or 0) / bound.cycles, 3) if bound else None
+
+
+def speed_up(result: Result, problem: Problem) -> float | None:
+    """Over the program without a schedule, if both figures come from the same place."""
+    plain = problem.plain
+    if plain is None or not plain.latency or not result.latency:
+        return None
+    same = (plain.provenance, plain.tool) == (result.provenance, result.tool)
+    return float(f"{plain.latency / result.latency:.4g}") if same else None
+
+
+def summary(run: RunDirectory, problem: Problem, trials: int, took: float) -> list[str]:
+    """What was found, how far from the bounds, what of the budget it takes, and by whom."""
+    found = designs(run)
+    lines = [f"explore: {trials} trials, {len(found)} feasible designs, {took:.1f} s"]
+    lines += _failed(run)
+    lines += _unsound(run)
+    lines += [f"  {b.kind}: at least {b.cycles:,} cycles ({b.reason})" for b in problem.bounds]
+    if not found:
+        return [*lines, *_nothing(run)]
+    best = found[0].result
+    return [*lines, f"  fastest: {_fastest(best, problem, run.manifest['clock_ns'])}",
+            f"  uses: {_uses(best, limits_of(run))}",
+            f"  figures: {best.provenance}, {best.tool.partition(';')[0]}"]  # fmt: skip
+
+
+def _failed(run: RunDirectory) -> Iterator[str]:
+    """How many promotions say nothing of their designs, and what came of the first."""
+    every = (*designs(run), *designs(run, refuted=True))
+    for name in run.manifest.get("promote", ()):
+        results = [design.promoted[name] for design in every if name in design.promoted]
+        failed = [r for r in results if r.status in _FAILED and not r.refuted]
+        if failed:
+            first = f"{failed[0].status.value}: {failed[0].detail}"
+            yield f"  promotion to {name}: {len(failed)} of {len(results)} failed, {first}"
+
+
+def _unsound(run: RunDirectory) -> Iterator[str]:
+    """How many points had figures that cannot be, and the first of them."""
+    found = unsound(run)
+    if found:
+        points = "1 point was" if len(found) == 1 else f"{len(found)} points were"
+        yield f"  {points} estimated under a proven bound and left out, {found[0].detail}"
+
+
+def _nothing(run: RunDirectory) -> list[str]:
+    """That nothing was found, and what comes nearest."""
+    lines = ["  no design keeps to the limits"]
+    if (least := nearest(run)) is not None:
+        clock = run.manifest["clock_ns"]
+        cycles = f"{least.latency:,.0f} cycles = {seconds((least.latency or 0) * clock * 1e-9)}"
+        lines.append(f"  nearest: {cycles}, {least.detail}")
+        lines.append(f"  it uses: {_uses(least, limits_of(run))}")
+    return lines
+
+
+def _fastest(best: Result, problem: Problem, clock: float) -> str:
+    cycles = best.latency or 0.0
+    parts = [f"{cycles:,.0f} cycles = {seconds(cycles * clock * 1e-9)}"]
+    if (ratio := to_bound(best, problem)) is not None:
+        parts.append(f"{ratio:.2f} x the bound")
+    if (faster := speed_up(best, problem)) is not None:
+        parts.append(f"{faster:,.4g} x as fast as without a schedule")
+    return ", ".join(parts)
+
+
+def _uses(best: Result, limits: Limits) -> str:
+    parts = []
+    for name, used in best.resources.items():
+        limit = limits.resources.get(name)
+        share = f" of {limit:,} ({100 * used / limit:.0f}%)" if limit else ""
+        parts.append(f"{LABELS.get(name, name)} {used:,}{share}")
+    return ", ".join(parts)
+
+
+def onward(folder: Path, report: str, found: bool) -> list[str]:
+    """Where to look, and what to do next."""
+    lines = [f"report: {folder / report}"]
+    if found:
+        command = shlex.join(["weft", "export", str(folder), "--best", "--out"])
+        lines.append(f"export: {command} DIR")
+    return lines
+
+
+def best_word(best: float, problem: Problem) -> str:
+    """The best so far, for the line of progress."""
+    bound = problem.bound
+    return f"best {best:,.0f} cycles" + (
+        f", {best / bound.cycles:.2f} x the bound" if bound else ""
+    )

@@ -1,0 +1,1 @@
+"""`weft.Program`: the front door for programs that are built by programs."""

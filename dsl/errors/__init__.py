@@ -1,0 +1,1 @@
+"""Errors: values first, text second; and the user's lines that they point at."""

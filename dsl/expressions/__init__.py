@@ -1,0 +1,1 @@
+"""Types, typed expressions and quasi-affine expressions, and their exact arithmetic."""

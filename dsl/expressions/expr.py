@@ -1,0 +1,196 @@
+"""Expressions of statements: typed, immutable trees over array elements and constants.
+
+Every node carries its `dtype`, computed by `dsl.expressions.typing`; arithmetic on integers and fixed point
+widens exactly as ``ap_int``/``ap_fixed`` do, so a value is only ever cut by a `Cast` or by the
+store (which converts implicitly to the element type). A shift to the left keeps the type of what is
+shifted, which is cast first where bits would be lost (see `dsl.expressions.shifts`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from enum import Enum
+from fractions import Fraction
+
+from dsl.errors.errors import Span
+from dsl.expressions.affine import Affine
+from dsl.expressions.types import DType, IndexType
+
+
+class BinaryOp(Enum):
+    """Operators of two operands; the value is the Python spelling."""
+
+    ADD = "+"
+    SUB = "-"
+    MUL = "*"
+    DIV = "/"  # floats and fixed point
+    FLOORDIV = "//"  # integers, rounds towards minus infinity as Python does
+    MOD = "%"  # integers, sign of the divisor as in Python
+    AND = "&"
+    OR = "|"
+    XOR = "^"
+    SHL = "<<"  # of the left operand's type, which `dsl.expressions.typing` has widened
+    SHR = ">>"  # arithmetic for signed operands
+    MIN = "min"  # b if b < a else a
+    MAX = "max"  # b if b > a else a
+
+
+class UnaryOp(Enum):
+    """Operators of one operand."""
+
+    NEG = "-"
+    INVERT = "~"
+    NOT = "not"
+    ABS = "abs"
+    SQRT = "sqrt"
+    EXP = "exp"
+    LOG = "log"
+    TANH = "tanh"
+
+
+class CompareOp(Enum):
+    """Comparisons; the result is ``u1``. Integers and fixed point compare by exact value."""
+
+    EQ = "=="
+    NE = "!="
+    LT = "<"
+    LE = "<="
+    GT = ">"
+    GE = ">="
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """An array element: one `Affine` per dimension over the loop variables in scope."""
+
+    array: str
+    indices: tuple[Affine, ...]
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return f"{self.array}[{', '.join(map(str, self.indices))}]" if self.indices else self.array
+
+
+@dataclass(frozen=True, slots=True)
+class Const:
+    """A literal of a definite type. ``value`` is exact: an int, a Fraction (fixed) or a float."""
+
+    value: int | float | Fraction
+    dtype: DType
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """The value of an array element or scalar."""
+
+    access: Access
+    dtype: DType
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """An affine expression of loop variables used as data."""
+
+    affine: Affine
+    dtype: DType = field(default_factory=IndexType)
+
+
+@dataclass(frozen=True, slots=True)
+class Unary:
+    """``op(operand)``."""
+
+    op: UnaryOp
+    operand: Expr
+    dtype: DType
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Binary:
+    """``lhs op rhs``; operands keep their own types, ``dtype`` is the result's."""
+
+    op: BinaryOp
+    lhs: Expr
+    rhs: Expr
+    dtype: DType
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Compare:
+    """``lhs op rhs`` as ``u1``."""
+
+    op: CompareOp
+    lhs: Expr
+    rhs: Expr
+    dtype: DType
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Select:
+    """``then if cond else orelse``; both sides are evaluated."""
+
+    cond: Expr
+    then: Expr
+    orelse: Expr
+    dtype: DType
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """Conversion as an assignment to ``dtype`` would do it."""
+
+    operand: Expr
+    dtype: DType
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+Expr = Const | Load | Index | Unary | Binary | Compare | Select | Cast
+
+
+def children(expr: Expr) -> tuple[Expr, ...]:
+    """Direct operands, left to right."""
+    match expr:
+        case Const() | Load() | Index():
+            return ()
+        case Unary(operand=x) | Cast(operand=x):
+            return (x,)
+        case Binary(lhs=a, rhs=b) | Compare(lhs=a, rhs=b):
+            return (a, b)
+        case Select(cond=c, then=a, orelse=b):
+            return (c, a, b)
+
+
+def walk(expr: Expr) -> Iterator[Expr]:
+    """The expression and all below it, parents first."""
+    pending = [expr]
+    while pending:
+        part = pending.pop()
+        yield part
+        pending.extend(reversed(children(part)))
+
+
+def loads(expr: Expr) -> tuple[Access, ...]:
+    """Every access that is read, in evaluation order, repetitions included."""
+    return tuple(e.access for e in walk(expr) if isinstance(e, Load))
+
+
+def map_leaves(expr: Expr, leaf: Callable[[Const | Load | Index], Expr]) -> Expr:
+    """Rebuild the expression with every leaf replaced."""
+    match expr:
+        case Const() | Load() | Index():
+            return leaf(expr)
+        case Unary(op, x, dtype, span):
+            return Unary(op, map_leaves(x, leaf), dtype, span)
+        case Cast(x, dtype, span):
+            return Cast(map_leaves(x, leaf), dtype, span)
+        case Binary(op, a, b, dtype, span):
+            return Binary(op, map_leaves(a, leaf), map_leaves(b, leaf), dtype, span)
+        case Compare(op, a, b, dtype, span):
+            return Compare(op, map_leaves(a, leaf), map_leaves(b, leaf), dtype, span)
+        case Select(c, a, b, dtype, span):
+            parts = (map_leaves(c, leaf), map_leaves(a, leaf), map_leaves(b, leaf))
+            return Select(*parts, dtype, span)

@@ -1,0 +1,236 @@
+"""``@weft.kernel``: a kernel that is read from the source of a Python function."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import sys
+import types
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Self, overload
+
+from dsl.errors.callsite import caller_span, line_span
+from dsl.errors.errors import LanguageError, Span, did_you_mean
+from dsl.kernels.kernel import Kernel, Sizes
+from dsl.programs.program import Program
+
+if TYPE_CHECKING:
+    from dsl.frontend.capture import Environment
+    from dsl.frontend.source import FunctionSource
+
+
+class FunctionKernel(Kernel):
+    """A kernel that is read from the source of a Python function."""
+
+    def __init__(
+        self,
+        function: types.FunctionType,
+        lines: list[str],
+        enclosing: Mapping[str, object],
+        sizes: Sizes | None = None,
+    ) -> None:
+        super().__init__(function.__name__, sizes)
+        functools.update_wrapper(self, function)
+        self.function = function
+        self.overrides: Mapping[str, object] = {}
+        self._lines = lines
+        self._enclosing = enclosing
+        self._source: FunctionSource | None = None
+        self._program: Program | None = None
+
+    @property
+    def source(self) -> FunctionSource:
+        """The text and syntax tree of the function.
+
+        Raises:
+            LanguageError: W101 where they cannot be had, W108 where nested too deeply.
+        """
+        from dsl.frontend.source import function_source
+
+        if self._source is None:
+            self._source = function_source(self.function, self._lines)
+        return self._source
+
+    def build_in(self, building: tuple[Kernel, ...]) -> Program:
+        """See `Kernel.build_in`; the program is kept."""
+        from dsl.frontend import Request, read_kernel
+
+        if self._program is None:
+            module = self.function.__globals__
+            request = Request(
+                self.source, self._environment(), self.overrides, module, (*building, self)
+            )
+            self._program = read_kernel(request)
+        return self._program
+
+    def _environment(self) -> Environment:
+        from dsl.frontend.capture import environment
+
+        return environment(self.function, self._enclosing, self.overrides)
+
+    def captured(self) -> frozenset[str]:
+        """The names that the kernel, and those of its module that it calls, read from outside."""
+        return self._captured(set())
+
+    def numbers(self) -> Mapping[str, int]:
+        """See `Kernel.numbers`."""
+        from dsl.frontend.capture import plain
+
+        environment = self._environment()
+        values = {name: plain(environment.lookup(name)) for name in sorted(self.captured())}
+        return {n: v for n, v in values.items() if isinstance(v, int) and not isinstance(v, bool)}
+
+    def _captured(self, seen: set[int]) -> frozenset[str]:
+        seen.add(id(self.function))
+        found = self.source.captured
+        environment = self._environment()
+        for name in found:
+            callee = environment.lookup(name)
+            if (
+                isinstance(callee, FunctionKernel)
+                and callee.function.__globals__ is self.function.__globals__
+                and id(callee.function) not in seen
+            ):
+                found |= callee._captured(seen)
+        return found
+
+    def _with(self, values: Mapping[str, object]) -> Self:
+        from dsl.frontend.capture import TYPES, is_number, plain
+
+        known = self.captured()
+        for name, value in values.items():
+            if name not in known:
+                raise LanguageError(
+                    "W138",
+                    f"the kernel '{self.name}' captures no '{name}'",
+                    span=caller_span(),
+                    help=did_you_mean(name, self._replaceable(known)),
+                )
+            if not is_number(plain(value)) and not isinstance(value, TYPES):
+                raise LanguageError(
+                    "W138",
+                    f"'{name}' of '{self.name}' cannot be {value!r}",
+                    span=caller_span(),
+                    help="captured names are replaced by numbers or types",
+                )
+        return self._specialised({**self.overrides, **values})
+
+    def _replaceable(self, names: frozenset[str]) -> list[str]:
+        """Those of the captured names worth suggesting: numbers, and types under a name of theirs.
+
+        ``f32`` itself can be replaced too, but nobody means that.
+        """
+        from dsl.frontend.capture import TYPES, is_number, plain
+
+        environment = self._environment()
+        values = {name: environment.lookup(name) for name in names}
+        return [
+            name
+            for name, value in values.items()
+            if is_number(plain(value)) or (isinstance(value, TYPES) and str(value) != name)
+        ]
+
+    def _specialised(self, overrides: Mapping[str, object]) -> Self:
+        if overrides == self.overrides:
+            return self
+        other = type(self)(self.function, self._lines, self._enclosing, self.sizes)
+        other.schedules, other.own_inputs = self.schedules, self.own_inputs
+        other.overrides = overrides
+        other._source = self._source
+        return other
+
+    def inherit(self, overrides: Mapping[str, object], module: Mapping[str, object]) -> Kernel:
+        """See `Kernel.inherit`; what was said by `at` for this kernel itself comes first."""
+        if module is not self.function.__globals__ or not overrides:
+            return self
+        known = self.captured()
+        passed = {name: value for name, value in overrides.items() if name in known}
+        return self._specialised({**passed, **self.overrides})
+
+    def is_same(self, other: Kernel) -> bool:
+        """See `Kernel.is_same`."""
+        return isinstance(other, FunctionKernel) and other.function is self.function
+
+
+@overload
+def kernel(function: Callable[..., object], /) -> FunctionKernel: ...
+@overload
+def kernel(*, sizes: Sizes | None = None) -> Callable[[Callable[..., object]], FunctionKernel]: ...
+def kernel(
+    function: Callable[..., object] | None = None, /, *, sizes: Sizes | None = None
+) -> FunctionKernel | Callable[[Callable[..., object]], FunctionKernel]:
+    """Decorator: make a kernel of a function, which is read from its source and never executed.
+
+    Args:
+        function: The function, when used as ``@weft.kernel``.
+        sizes: Named values for captured constants, for `Kernel.at`; the constants themselves
+            are the default.
+
+    Raises:
+        LanguageError: W102 for what is no plain function.
+    """
+    _check_sizes(sizes)
+    frame = sys._getframe(1)
+
+    def decorate(decorated: Callable[..., object]) -> FunctionKernel:
+        from dsl.frontend.source import file_lines
+
+        _check_function(decorated)
+        assert isinstance(decorated, types.FunctionType)
+        # Read now: the file may be another one when the program is asked for.
+        lines = file_lines(decorated)
+        return FunctionKernel(decorated, lines, _enclosing(frame, decorated), sizes)
+
+    return decorate if function is None else decorate(function)
+
+
+def _enclosing(frame: types.FrameType, function: types.FunctionType) -> Mapping[str, object]:
+    """The locals of the function that ``function`` is defined in, if ``frame`` is its frame.
+
+    Sizes that are locals of the function around, and are used in annotations only, are not in the
+    closure: they are known when it is decorated and not later.
+    """
+    inside = function.__code__ in frame.f_code.co_consts
+    return dict(frame.f_locals) if inside and frame.f_locals is not frame.f_globals else {}
+
+
+def _check_sizes(sizes: object) -> None:
+    if sizes is None:
+        return
+    fine = isinstance(sizes, Mapping) and all(
+        isinstance(name, str) and isinstance(values, Mapping) for name, values in sizes.items()
+    )
+    if not fine:
+        raise LanguageError(
+            "W138",
+            "sizes= is not a dict of sizes",
+            span=caller_span(),
+            help='write sizes={"mini": {"N": 8}, "large": {"N": 1024}}',
+        )
+
+
+_NOT_PLAIN = (
+    (inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR, "an async function"),
+    (inspect.CO_GENERATOR, "a generator"),
+)
+
+
+def _check_function(function: object) -> None:
+    what: str | None = None
+    span: Span | None = caller_span()
+    if not isinstance(function, types.FunctionType):
+        what = f"a {type(function).__name__}"
+    else:
+        span = line_span(function.__code__.co_filename, function.__code__.co_firstlineno)
+        if function.__name__ == "<lambda>":
+            what = "a lambda"
+        for flag, name in _NOT_PLAIN:
+            if function.__code__.co_flags & flag:
+                what = name
+    if what is not None:
+        raise LanguageError(
+            "W102",
+            f"@weft.kernel takes a plain function, not {what}",
+            span=span,
+            help="write def name(A: f32[8]): under it",
+        )

@@ -1,0 +1,48 @@
+"""Arguments of the functions of `weft`: a wrong type is said where it is given, with what is meant."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection
+from numbers import Integral, Real
+from typing import Any
+
+from dsl.errors.errors import InputError
+from dsl.errors.shown import shown
+from dsl.kernels.kernel import Kernel
+
+_MEANT: dict[str, tuple[tuple[type, ...], str]] = {
+    "kernel": ((Kernel,), "a kernel: a function under @weft.kernel"),
+    "size": ((str,), "the name of one of the kernel's sizes"),
+    "device": ((str,), "the name of a device"),
+    "tool": ((str,), "the name of a tool personality"),
+    "clock": ((Real,), "a number of nanoseconds"),
+    "seed": ((Integral,), "a whole number"),
+    "trials": ((Integral,), "a whole number"),
+    "folder": ((str, os.PathLike), "a path"),
+}
+
+
+def check_call(function: str, *, optional: Collection[str] = (), **given: Any) -> None:
+    """Check the types of some arguments.
+
+    Args:
+        function: what is called.
+        optional: those that may be None.
+        given: arguments by name.
+
+    Raises:
+        InputError: W509, one of another type.
+    """
+    for name, value in given.items():
+        kinds, meant = _MEANT[name]
+        if value is None and name in optional:
+            continue
+        if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
+            raise InputError(
+                "W509",
+                f"{name} of weft.{function} is {shown(value)}, of type {type(value).__name__}",
+                help=f"it is {meant}" + (", or None" if name in optional else ""),
+            )
+    if given.get("trials", 1) < 1:
+        raise InputError("W509", "trials of weft.verify is less than 1", help="use 1 or more")

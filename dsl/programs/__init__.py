@@ -1,0 +1,1 @@
+"""Programs: loops, conditions and statements over declared arrays, and rewritings of them."""

@@ -1,0 +1,213 @@
+"""A reduction spread over several accumulators, as a rewriting of the program.
+
+Before, with ``partial_sums("S0", "k", 4)``::
+
+    for i in range(N):
+      for k in range(M):
+        S0: y[i] = y[i] + A[i, k]
+
+After::
+
+    for i in range(N):
+      for part in range(4):
+        S0_init: y_part[i, part] = 0
+      for k in range(M):
+        S0: y_part[i, k % 4] = y_part[i, k % 4] + A[i, k]
+      for part in range(4):
+        S0_sum: y[i] = y[i] + y_part[i, part]
+
+Whether that computes the same is for `polyhedral.transforms.partial_sums` to prove.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+
+from dsl.expressions import typing
+from dsl.expressions.affine import Affine, And, Cond, cond_variables, negate
+from dsl.expressions.expr import Access, Binary, BinaryOp, Const, Index, Load, map_leaves
+from dsl.programs.names import unused
+from dsl.programs.program import Array, If, Loop, Node, Program, Stmt, Storage
+from dsl.programs.scopes import ordered_locals
+
+# Operators of which a value taken twice counts once: their accumulators start from the element.
+IDEMPOTENT = (BinaryOp.MIN, BinaryOp.MAX, BinaryOp.AND, BinaryOp.OR)
+
+
+@dataclass(frozen=True, slots=True)
+class Partial:
+    """The rewritten program and what is new in it.
+
+    Attributes:
+        program: with the accumulators.
+        array: their name.
+        init: the statement that starts them.
+        sum: the statement that adds them to the element.
+        around: how many loops stand around the reduced loop.
+    """
+
+    program: Program
+    array: str
+    init: str
+    sum: str
+    around: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Names:
+    array: str
+    init: str
+    sum: str
+
+
+def moving_inside(stmt: Stmt, inner: Collection[Loop]) -> tuple[Loop, ...]:
+    """Of the loops inside of the reduced one, those that the element moves with."""
+    used = {v for index in stmt.target.indices for v in index.variables()}
+    return tuple(loop for loop in inner if loop.var in used)
+
+
+def with_partials(program: Program, name: str, level: int, count: int, block: int = 1) -> Partial:
+    """The program with the accumulation of a statement spread over ``count`` elements.
+
+    Args:
+        program: the kernel.
+        name: a statement ``X[f] = X[f] op e`` without another access of X in e.
+        level: of its loops, the one whose iterations take turns, counted from the outermost.
+        count: accumulators of each element.
+        block: iterations that one of them takes in a row.
+    """
+    stmts = [s.name for s in program.statements()]
+    arrays = [a.name for a in program.arrays]
+    stmt = next(s for s in program.statements() if s.name == name)
+    names = _Names(
+        unused(f"{stmt.target.array}_part", arrays),
+        unused(f"{name}_init", stmts),
+        unused(f"{name}_sum", stmts),
+    )
+    of = program.array(stmt.target.array)
+    array = Array(
+        names.array, of.dtype, (*of.shape, count), Storage.LOCAL, False, of.scope_depth, of.span
+    )
+    body = _Rewriter(names, array, stmt, level, count, block).nodes(program.body, ())
+    new = replace(program, arrays=(*program.arrays, array), body=body)
+    return Partial(ordered_locals(new), names.array, names.init, names.sum, level)
+
+
+def position(loop: Loop) -> Affine:
+    """How many iterations of the loop ran before, where its bounds tell; else its variable."""
+    var = Affine.of(loop.var)
+    if loop.step > 0:
+        return (var - loop.lowers[0]) // loop.step if len(loop.lowers) == 1 else var
+    return (loop.uppers[0] - 1 - var) // -loop.step if len(loop.uppers) == 1 else var
+
+
+@dataclass(frozen=True, slots=True)
+class _Rewriter:
+    """Copies the program; the reduced loop gets a nest in front of it and one behind."""
+
+    names: _Names
+    array: Array
+    stmt: Stmt
+    level: int
+    count: int
+    block: int
+
+    def nodes(self, nodes: tuple[Node, ...], around: tuple[Loop, ...]) -> tuple[Node, ...]:
+        """The nodes, those that the statement is in rewritten."""
+        found: list[Node] = []
+        for node in nodes:
+            found += self._node(node, around) if _holds(node, self.stmt.name) else (node,)
+        return tuple(found)
+
+    def _node(self, node: Node, around: tuple[Loop, ...]) -> tuple[Node, ...]:
+        match node:
+            case Stmt():
+                return (self._accumulation(node, around[self.level]),)
+            case If(then=then, orelse=orelse):
+                new = (self.nodes(then, around), self.nodes(orelse, around))
+                return (replace(node, then=new[0], orelse=new[1]),)
+            case Loop(body=body):
+                loop = replace(node, body=self.nodes(body, (*around, node)))
+                if len(around) != self.level:
+                    return (loop,)
+                return (self._nest(node, around, True), loop, self._nest(node, around, False))
+
+    def _accumulation(self, stmt: Stmt, loop: Loop) -> Stmt:
+        partial = self._partial(position(loop) // self.block % self.count)
+
+        def leaf(expr: Const | Load | Index) -> Const | Load | Index:
+            own = isinstance(expr, Load) and expr.access.array == stmt.target.array
+            return Load(partial, self.array.dtype) if own else expr
+
+        return replace(stmt, target=partial, value=map_leaves(stmt.value, leaf))
+
+    def _partial(self, number: Affine) -> Access:
+        target = self.stmt.target
+        return Access(self.array.name, (*target.indices, number), target.span)
+
+    def _nest(self, loop: Loop, around: tuple[Loop, ...], first: bool) -> Node:
+        """The loops over the elements and their accumulators, around the new statement."""
+        path, conds = _way_to(loop, self.stmt.name)
+        moving = moving_inside(self.stmt, path)
+        known = {each.var for each in (*around, *moving)}
+        part = unused("part", known)
+        new = self._init(part) if first else self._sum(part)
+        node: Node = Loop(part, (Affine(),), (Affine((), self.count),), 1, (new,), loop.span)
+        kept = tuple(c for c in conds if cond_variables(c) <= known)
+        if kept:
+            node = If(kept[0] if len(kept) == 1 else And(kept), (node,))
+        for each in reversed(moving):
+            node = replace(each, body=(node,))
+        return node
+
+    def _init(self, part: str) -> Stmt:
+        """``X_part[f, part] = identity``, or X[f] itself."""
+        stmt, dtype = self.stmt, self.array.dtype
+        target = self._partial(Affine.of(part))
+        assert isinstance(stmt.value, Binary)
+        start: Load | Const
+        if stmt.value.op in IDEMPOTENT:
+            start = Load(stmt.target, dtype)
+        else:
+            start = typing.const(1 if stmt.value.op is BinaryOp.MUL else 0, dtype)
+        text = str(stmt.target if isinstance(start, Load) else start.value)
+        return Stmt(self.names.init, target, start, stmt.span, f"{target} = {text}")
+
+    def _sum(self, part: str) -> Stmt:
+        """``X[f] = X[f] op X_part[f, part]``; what was subtracted is added up."""
+        stmt, dtype = self.stmt, self.array.dtype
+        assert isinstance(stmt.value, Binary)
+        op = BinaryOp.ADD if stmt.value.op is BinaryOp.SUB else stmt.value.op
+        partial = Load(self._partial(Affine.of(part)), dtype)
+        value = typing.binary(op, Load(stmt.target, dtype), partial, stmt.span)
+        text = f"{stmt.target} {op.value}= {partial.access}"
+        if op in (BinaryOp.MIN, BinaryOp.MAX):
+            text = f"{stmt.target} = {op.value}({stmt.target}, {partial.access})"
+        return Stmt(self.names.sum, stmt.target, value, stmt.span, text)
+
+
+def _holds(node: Node, name: str) -> bool:
+    match node:
+        case Stmt():
+            return node.name == name
+        case Loop(body=body):
+            return any(_holds(n, name) for n in body)
+        case If(then=then, orelse=orelse):
+            return any(_holds(n, name) for n in (*then, *orelse))
+
+
+def _way_to(node: Node, name: str) -> tuple[tuple[Loop, ...], tuple[Cond, ...]]:
+    """The loops and conditions between a loop and a statement in it, the loop left out."""
+    loops: list[Loop] = []
+    conds: list[Cond] = []
+    while not isinstance(node, Stmt):
+        if isinstance(node, Loop):
+            node = next(n for n in node.body if _holds(n, name))
+        else:
+            met = any(_holds(n, name) for n in node.then)
+            conds.append(node.cond if met else negate(node.cond))
+            node = next(n for n in (node.then if met else node.orelse) if _holds(n, name))
+        if isinstance(node, Loop):
+            loops.append(node)
+    return tuple(loops), tuple(conds)

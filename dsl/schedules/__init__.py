@@ -1,0 +1,1 @@
+"""Schedules: immutable tuples of steps, the only description of a design point."""

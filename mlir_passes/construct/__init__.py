@@ -1,0 +1,1 @@
+"""From a loop tree to level 3: annotated affine MLIR."""

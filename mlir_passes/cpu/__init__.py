@@ -1,0 +1,1 @@
+"""Level 3 on the CPU: lowered to LLVM and run."""

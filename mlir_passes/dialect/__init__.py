@@ -1,0 +1,1 @@
+"""The `hls` dialect: its ops and attributes, and what a module must fulfil."""

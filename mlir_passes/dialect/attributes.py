@@ -1,0 +1,392 @@
+"""Readers and writers of the ``hls`` attributes as frozen Python values, and the MLIR context.
+
+docs/level3.md says what each attribute means. Nobody else touches raw attributes: builders call
+``*_attributes(info)``, consumers call ``*_info(op)``.
+"""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, replace
+from typing import Any, Literal, assert_never, cast
+
+from dsl.errors.errors import Span
+from dsl.expressions.types import DType, FixedType, FloatType, IndexType, IntType, Overflow, Quant
+from dsl.schedules.steps import PartitionKind
+from mlir_passes.dialect import ops as hls
+from mlir_passes.provider import ir, search_dialects_in
+
+Access = Literal["in", "out", "inout"]
+
+# A context never forgets a string, type or map it has seen. Modules keep theirs alive, so that
+# starting another one after a while bounds the memory of a long exploration.
+_MODULES_PER_CONTEXT = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Partition:
+    """Dimension ``dim`` (from 0) is split over ``factor`` memories (0 for ``complete``)."""
+
+    kind: PartitionKind
+    factor: int
+    dim: int
+
+
+@dataclass(frozen=True, slots=True)
+class Storage:
+    """The memory of an array; latency −1: the tool chooses."""
+
+    type: str
+    impl: str
+    latency: int
+
+
+@dataclass(frozen=True, slots=True)
+class Interface:
+    """The interface of an argument; an empty bundle is the tool's default."""
+
+    mode: str
+    bundle: str
+
+
+@dataclass(frozen=True, slots=True)
+class BindOp:
+    """The implementation of one kind of operator of a statement; latency −1: the tool chooses."""
+
+    op: str
+    impl: str
+    latency: int
+
+
+@dataclass(frozen=True, slots=True)
+class TripCount:
+    """Trip counts over all executions of a loop whose bounds are not constant."""
+
+    minimum: int
+    maximum: int
+    average: int
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayInfo:
+    """An argument or a local: an array, or a scalar (empty shape). ``stream``: words of a FIFO."""
+
+    name: str
+    dtype: DType
+    shape: tuple[int, ...] = ()
+    partitions: tuple[Partition, ...] = ()
+    storage: Storage | None = None
+    interface: Interface | None = None
+    const: bool = False
+    access: Access | None = None
+    stream: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LoopInfo:
+    """What a loop is called and what was asked of it; ``unroll`` 0 is completely."""
+
+    name: str
+    ii: int | None = None
+    unroll: int | None = None
+    flatten: bool | None = None
+    trip_count: TripCount | None = None
+    independent: tuple[str, ...] = ()
+    distances: tuple[tuple[str, int], ...] = ()
+
+
+def fitted(info: LoopInfo, trip_count: int | None) -> LoopInfo:
+    """What is asked of a copy of a loop that may have fewer iterations than its factor.
+
+    Unrolled by as much as it has iterations it is unrolled completely, and nothing is left to
+    pipeline.
+    """
+    if info.unroll is None or info.unroll == 0 or trip_count is None or info.unroll < trip_count:
+        return info
+    return replace(info, unroll=0, ii=None)
+
+
+@dataclass(frozen=True, slots=True)
+class StmtInfo:
+    """The statement that a store completes."""
+
+    name: str
+    source: str = ""
+    line: str = ""
+    bind_ops: tuple[BindOp, ...] = ()
+
+
+class _State(threading.local):
+    context: Any = None
+    used: int = 0
+
+
+_state = _State()
+
+
+def context() -> Any:
+    """This thread's MLIR context with the ``hls`` dialect loaded: ``with context(): ...``.
+
+    It is shared by the modules built one after the other in a thread: making one takes 10 ms.
+    """
+    if _state.context is None or _state.used >= _MODULES_PER_CONTEXT:
+        search_dialects_in("mlir_passes")
+        _state.context, _state.used = ir.Context(), 0
+        with _state.context:
+            hls.Hls.load()
+    _state.used += 1
+    return _state.context
+
+
+# ------------------------------------------------------------------------------------- writers
+
+
+def _int(value: int) -> Any:
+    return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), value)
+
+
+def _string(value: str) -> Any:
+    return ir.StringAttr.get(value)
+
+
+def mlir_type(dtype: DType) -> Any:
+    """The MLIR type that holds a value: signless integer of the exact width, or float."""
+    match dtype:
+        case IntType(width=width) | FixedType(width=width):
+            return ir.IntegerType.get_signless(width)
+        case FloatType("f16"):
+            return ir.F16Type.get()
+        case FloatType("bf16"):
+            return ir.BF16Type.get()
+        case FloatType("f32"):
+            return ir.F32Type.get()
+        case FloatType():
+            return ir.F64Type.get()
+        case IndexType():
+            return ir.IntegerType.get_signless(32)
+    assert_never(dtype)
+
+
+def fixed_attribute(dtype: IntType | FixedType) -> Any:
+    """``#hls.fixed`` of a type; an integer has no fraction, cuts towards zero and wraps."""
+    if isinstance(dtype, IntType):
+        dtype = FixedType(dtype.width, dtype.width, dtype.signed, Quant.TRN_ZERO)
+    return hls.Fixed.get(
+        _int(dtype.width),
+        _int(dtype.integer),
+        _int(dtype.signed),
+        _string(dtype.quant.value),
+        _string(dtype.overflow.value),
+    )
+
+
+def type_attribute(dtype: IntType | FixedType) -> Any:
+    """``hls.type`` of an integer or fixed-point type."""
+    if isinstance(dtype, IntType):
+        return hls.Int.get(_int(dtype.width), _int(dtype.signed))
+    return fixed_attribute(dtype)
+
+
+def array_attributes(info: ArrayInfo) -> dict[str, Any]:
+    """The attribute dictionary of an argument or a local."""
+    found: dict[str, Any] = {"hls.name": _string(info.name)}
+    if isinstance(info.dtype, IntType | FixedType):
+        found["hls.type"] = type_attribute(info.dtype)
+    if info.partitions:
+        parts = [
+            hls.Partition.get(_string(p.kind), _int(p.factor), _int(p.dim)) for p in info.partitions
+        ]
+        found["hls.partition"] = ir.ArrayAttr.get(parts)
+    if info.storage is not None:
+        s = info.storage
+        found["hls.storage"] = hls.Storage.get(_string(s.type), _string(s.impl), _int(s.latency))
+    if info.interface is not None:
+        i = info.interface
+        found["hls.interface"] = hls.Interface.get(_string(i.mode), _string(i.bundle))
+    if info.const:
+        found["hls.const"] = ir.UnitAttr.get()
+    if info.access is not None:
+        found["hls.access"] = _string(info.access)
+    if info.stream is not None:
+        found["hls.stream"] = hls.Stream.get(_int(info.stream))
+    return found
+
+
+def loop_attributes(info: LoopInfo) -> dict[str, Any]:
+    """The attributes of an ``affine.for``."""
+    found: dict[str, Any] = {"hls.name": _string(info.name)} if info.name else {}
+    if info.ii is not None:
+        found["hls.pipeline"] = hls.Pipeline.get(_int(info.ii))
+    if info.unroll is not None:
+        found["hls.unroll"] = hls.Unroll.get(_int(info.unroll))
+    if info.flatten is not None:
+        found["hls.flatten"] = hls.Flatten.get(_int(info.flatten))
+    if info.trip_count is not None:
+        t = info.trip_count
+        found["hls.trip_count"] = hls.TripCount.get(
+            _int(t.minimum), _int(t.maximum), _int(t.average)
+        )
+    if info.independent:
+        found["hls.independent"] = ir.ArrayAttr.get([_string(a) for a in info.independent])
+    if info.distances:
+        found["hls.distances"] = ir.DictAttr.get({a: _int(d) for a, d in info.distances})
+    return found
+
+
+def stmt_attributes(info: StmtInfo) -> dict[str, Any]:
+    """The attributes of the ``affine.store`` that completes a statement."""
+    found: dict[str, Any] = {"hls.stmt": _string(info.name)}
+    if info.source:
+        found["hls.source"] = _string(info.source)
+    if info.line:
+        found["hls.line"] = _string(info.line)
+    if info.bind_ops:
+        binds = [
+            hls.BindOp.get(_string(b.op), _string(b.impl), _int(b.latency)) for b in info.bind_ops
+        ]
+        found["hls.bind_op"] = ir.ArrayAttr.get(binds)
+    return found
+
+
+# ------------------------------------------------------------------------------------- readers
+
+
+def _params(attribute: Any) -> tuple[Any, ...]:
+    """The parameters of an attribute of ours as Python ints and strings."""
+    return tuple(p.maybe_downcast().value for p in attribute.params)
+
+
+def _attributes(op_or_attributes: Any) -> Any:
+    return getattr(op_or_attributes, "attributes", op_or_attributes)
+
+
+def _text(attributes: Any, name: str) -> str:
+    return str(attributes[name].value) if name in attributes else ""
+
+
+def fixed_type(attribute: Any) -> FixedType:
+    """The type that a ``#hls.fixed`` stands for."""
+    width, integer, signed, quant, overflow = _params(attribute)
+    return FixedType(width, integer, bool(signed), Quant(quant), Overflow(overflow))
+
+
+def element_type(attributes: Any) -> IntType | FixedType | None:
+    """``hls.type`` of an argument or a local, None for floats."""
+    attributes = _attributes(attributes)
+    if "hls.type" not in attributes:
+        return None
+    attribute = attributes["hls.type"]
+    if attribute.attr_name == "hls.int":
+        width, signed = _params(attribute)
+        return IntType(width, bool(signed))
+    return fixed_type(attribute)
+
+
+def float_type(type_: Any) -> FloatType:
+    """The float type of the language that an MLIR float type is."""
+    return FloatType(cast('Literal["f16", "bf16", "f32", "f64"]', str(type_)))
+
+
+def partitions_of(attributes: Any) -> tuple[Partition, ...]:
+    """``hls.partition`` of an argument or a local."""
+    attributes = _attributes(attributes)
+    if "hls.partition" not in attributes:
+        return ()
+    return tuple(Partition(*_params(p)) for p in attributes["hls.partition"])
+
+
+def array_info(attributes: Any, type_: Any) -> ArrayInfo:
+    """An argument or local from its attributes and its MLIR type (a memref, or a scalar's)."""
+    attributes = _attributes(attributes)
+    is_array = isinstance(type_, ir.MemRefType)
+    element = element_type(attributes)
+    if element is None:
+        element_or_float: DType = float_type(type_.element_type if is_array else type_)
+    else:
+        element_or_float = element
+    return ArrayInfo(
+        name=_text(attributes, "hls.name"),
+        dtype=element_or_float,
+        shape=tuple(type_.shape) if is_array else (),
+        partitions=partitions_of(attributes),
+        storage=Storage(*_params(attributes["hls.storage"]))
+        if "hls.storage" in attributes
+        else None,
+        interface=Interface(*_params(attributes["hls.interface"]))
+        if "hls.interface" in attributes
+        else None,
+        const="hls.const" in attributes,
+        access=cast("Access | None", _text(attributes, "hls.access") or None),
+        stream=_params(attributes["hls.stream"])[0] if "hls.stream" in attributes else None,
+    )
+
+
+def top_function(module: Any) -> Any:
+    """The ``func.func`` that is the kernel: the one marked ``hls.top``, else the only one."""
+    functions = [op for op in module.body.operations if op.operation.name == "func.func"]
+    marked = [f for f in functions if "hls.top" in f.operation.attributes]
+    return (marked or functions)[0]
+
+
+def argument_infos(function: Any) -> tuple[ArrayInfo, ...]:
+    """The arguments of a ``func.func`` in calling order."""
+    types = function.type.inputs
+    attributes = function.operation.attributes
+    if "arg_attrs" not in attributes:
+        return tuple(array_info({}, t) for t in types)
+    pairs = zip(attributes["arg_attrs"], types, strict=True)
+    return tuple(array_info(a, t) for a, t in pairs)
+
+
+def local_info(op: Any) -> ArrayInfo:
+    """The local that a ``memref.alloc`` or ``memref.alloca`` is."""
+    return array_info(op.operation.attributes, op.operation.results[0].type)
+
+
+def loop_info(op: Any) -> LoopInfo:
+    """The annotations of an ``affine.for``."""
+    attributes = op.operation.attributes
+
+    def number(name: str) -> int | None:
+        return int(_params(attributes[name])[0]) if name in attributes else None
+
+    flatten = number("hls.flatten")
+    trip = attributes.get("hls.trip_count")
+    return LoopInfo(
+        name=_text(attributes, "hls.name"),
+        ii=number("hls.pipeline"),
+        unroll=number("hls.unroll"),
+        flatten=None if flatten is None else bool(flatten),
+        trip_count=None if trip is None else TripCount(*_params(trip)),
+        independent=tuple(str(a.value) for a in attributes.get("hls.independent", ())),
+        distances=tuple((a.name, int(a.attr.value)) for a in attributes.get("hls.distances", ())),
+    )
+
+
+def stmt_info(op: Any) -> StmtInfo:
+    """The statement that an ``affine.store`` completes; an empty name where it says none."""
+    attributes = op.operation.attributes
+    return StmtInfo(
+        name=_text(attributes, "hls.stmt"),
+        source=_text(attributes, "hls.source"),
+        line=_text(attributes, "hls.line"),
+        bind_ops=tuple(BindOp(*_params(b)) for b in attributes.get("hls.bind_op", ())),
+    )
+
+
+def op_type(op: Any, name: Literal["src", "dst", "lhs_type", "rhs_type"]) -> FixedType:
+    """A fixed-point type that an op of the dialect names in its attributes."""
+    return fixed_type(op.operation.attributes[name])
+
+
+def place(location: Any) -> Span | None:
+    """The place in the user's file that an MLIR location is, if it is one."""
+    if not isinstance(location, ir.FileLineColLoc):
+        return None
+    line, col = location.start_line, location.start_col
+    return Span(location.filename, line, col, line, col + 1)
+
+
+def span_of(op: Any) -> Span | None:
+    """The place in the user's file that an op (or a module) comes from."""
+    return place(op.operation.location)

@@ -1,0 +1,168 @@
+"""The processes of a dataflow region at level 3: which op belongs to which, and is that sound?
+
+A process is named by its statements, which every pass keeps; an op of the function's body belongs
+to the process of the statements in it, or of the next ones if there are none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from dsl.errors.errors import IRError
+from mlir_passes.dialect import ops as hls
+from mlir_passes.dialect.attributes import local_info, span_of, stmt_info
+from mlir_passes.provider import ir
+
+_LOCALS = frozenset({"memref.alloc", "memref.alloca"})
+_LOADS, _STORES = ("affine.load", "memref.load"), ("affine.store", "memref.store")
+
+
+def function_attributes(processes: tuple[tuple[str, ...], ...]) -> dict[str, Any]:
+    """The attributes of the kernel's function: that it is the kernel, and its processes if any."""
+    found = {"hls.top": ir.UnitAttr.get()}
+    if processes:
+        groups = [ir.ArrayAttr.get([ir.StringAttr.get(s) for s in one]) for one in processes]
+        found["hls.dataflow"] = hls.Dataflow.get(ir.ArrayAttr.get(groups))
+    return found
+
+
+def processes_of(function: Any) -> tuple[tuple[str, ...], ...]:
+    """The statements of each process of a ``func.func``; empty where it is no dataflow region."""
+    attributes = function.operation.attributes
+    if "hls.dataflow" not in attributes:
+        return ()
+    groups = attributes["hls.dataflow"].params[0].maybe_downcast()
+    return tuple(tuple(str(name.value) for name in one) for one in groups)
+
+
+def verify_processes(function: Any) -> None:
+    """Check the processes and the channels between them.
+
+    Raises:
+        IRError: W335: a statement in no process or in two, processes out of order or sharing a
+            value; an array that more than one process writes or more than one other reads, an
+            argument that more than one uses; a stream that is no channel.
+    """
+    numbers = _numbers(function)
+    body = list(function.operation.regions[0].blocks[0].operations)
+    for view in body:
+        if view.operation.name in _LOCALS and not numbers:
+            _check_stream(view.operation, {}, False)
+    if not numbers:
+        return
+    owners = _owners(body, numbers)
+    _check_values(body, owners)
+    touching: dict[Any, dict[int, bool]] = {}
+    for op, number in owners:
+        for memory, writes in _touched(op):
+            users = touching.setdefault(memory, {})
+            users[number] = users.get(number, False) or writes
+    for memory, users in touching.items():
+        _check_shared(memory, users, function.operation)
+    for view in body:
+        if view.operation.name in _LOCALS:
+            op = view.operation
+            _check_stream(op, touching.get(op.results[0], {}), True)
+
+
+def _numbers(function: Any) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for number, names in enumerate(processes_of(function)):
+        for name in names:
+            if name in found:
+                raise _refuse(f"statement '{name}' is in two processes", function.operation)
+            found[name] = number
+    return found
+
+
+def _owners(body: list[Any], numbers: dict[str, int]) -> list[tuple[Any, int]]:
+    """The ops that are no locals, with their processes, in order."""
+    owners: list[tuple[Any, int]] = []
+    waiting: list[Any] = []
+    last = 0
+    for view in body:
+        op = view.operation
+        if op.name in _LOCALS or op.name == "func.return":
+            continue
+        waiting.append(op)
+        inside = {_number(store, numbers) for store in _below(op, _STORES)}
+        if not inside:
+            continue
+        if len(inside) > 1:
+            raise _refuse("statements of two processes are in one nest", op)
+        number = inside.pop()
+        if number < last:
+            raise _refuse(f"process {number} stands behind process {last}", op)
+        last = number
+        owners += [(w, number) for w in waiting]
+        waiting = []
+    return owners
+
+
+def _number(store: Any, numbers: dict[str, int]) -> int:
+    name = stmt_info(store).name
+    if name not in numbers:
+        raise _refuse(f"statement '{name}' is in no process", store)
+    return numbers[name]
+
+
+def _check_values(body: list[Any], owners: list[tuple[Any, int]]) -> None:
+    """A value of one process is not used in another: only memory goes between them."""
+    made = {result: number for op, number in owners for result in op.results}
+    for op, number in owners:
+        for inner in _below(op, None):
+            for operand in inner.operands:
+                if made.get(operand, number) != number:
+                    raise _refuse(
+                        f"process {number} uses a value of process {made[operand]}", inner
+                    )
+
+
+def _touched(op: Any) -> Iterator[tuple[Any, bool]]:
+    """Memory that an op and those below access, and whether they write it."""
+    for inner in _below(op, None):
+        if inner.name in _LOADS:
+            yield inner.operands[0], False
+        elif inner.name in _STORES:
+            yield inner.operands[1], True
+
+
+def _below(op: Any, names: tuple[str, ...] | None) -> Iterator[Any]:
+    """The op and those in its regions, of the given names or all."""
+    if names is None or op.name in names:
+        yield op
+    for region in op.regions:
+        for block in region.blocks:
+            for view in block.operations:
+                yield from _below(view.operation, names)
+
+
+def _check_shared(memory: Any, users: dict[int, bool], function: Any) -> None:
+    if len(users) < 2:
+        return
+    writing = [number for number, writes in users.items() if writes]
+    owner = memory.owner
+    if isinstance(owner, ir.Block):
+        raise _refuse(f"processes {min(users)} and {max(users)} use one argument", function)
+    name = local_info(owner).name
+    if len(writing) > 1:
+        raise _refuse(f"'{name}' is written by processes {writing[0]} and {writing[1]}", owner)
+    if len(users) > 2:
+        raise _refuse(f"'{name}' is read by {len(users) - 1} processes", owner)
+    if not writing or min(users) != writing[0]:
+        raise _refuse(f"'{name}' is read by a process before the one that writes it", owner)
+
+
+def _check_stream(op: Any, users: dict[int, bool], is_region: bool) -> None:
+    info = local_info(op)
+    if info.stream is None:
+        return
+    if info.stream < 1:
+        raise _refuse(f"the stream '{info.name}' has a depth of {info.stream}", op)
+    if not is_region or len(users) != 2:
+        raise _refuse(f"the stream '{info.name}' does not go from one process to another", op)
+
+
+def _refuse(message: str, op: Any) -> IRError:
+    return IRError("W335", message, span=span_of(op))

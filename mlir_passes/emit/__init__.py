@@ -1,0 +1,1 @@
+"""HLS C++ from level 3, and from nothing else."""

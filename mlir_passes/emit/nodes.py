@@ -1,0 +1,182 @@
+"""What `emit_read` makes of a level 3 module and `emit_stmts` prints: plain Python, no MLIR."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from mlir_passes.dialect.attributes import ArrayInfo, BindOp, LoopInfo, StmtInfo
+from mlir_passes.emit.affine import Lin
+from mlir_passes.emit.cpp import Cpp
+from mlir_passes.emit.names import Names
+
+
+@dataclass(slots=True, eq=False)
+class Memory:
+    """An argument or a local."""
+
+    name: str
+    info: ArrayInfo
+    is_argument: bool
+    is_array: bool
+    read: bool = False
+    written: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class Value:
+    """An SSA value: the op that makes it and the values it takes.
+
+    Exactly one of ``width`` (an integer of that many bits), ``real`` (the name of a float type) and
+    neither (an index) describes its type. ``data`` is what the op needs besides: the number of a
+    constant, a predicate, fixed-point types.
+    """
+
+    op: str
+    operands: tuple[Value, ...]
+    width: int
+    real: str
+    block: Block
+    data: Any = None
+    memory: Memory | None = None
+    subscripts: tuple[Lin, ...] = ()
+    place: Cpp | None = None  # the element that a load reads
+    binds: tuple[BindOp, ...] = ()
+    uses: int = 0
+    crosses: bool = False  # used in another block than its own
+
+
+@dataclass(slots=True, eq=False)
+class Declare:
+    """A local comes to life."""
+
+    memory: Memory
+
+
+@dataclass(slots=True, eq=False)
+class Store:
+    """``place = value``."""
+
+    memory: Memory
+    subscripts: tuple[Lin, ...]
+    place: Cpp
+    value: Value
+    info: StmtInfo
+
+
+@dataclass(slots=True, eq=False)
+class Carried:
+    """A value that a loop hands from iteration to iteration, or that both branches set."""
+
+    variable: Value
+    result: Value
+    start: Value | None = None
+
+
+@dataclass(slots=True, eq=False)
+class Loop:
+    """``for (int var = lower; var test upper; var += step)``; ``test`` is ``<`` or ``<=``."""
+
+    var: str
+    type: str
+    lower: Cpp
+    test: str
+    upper: Cpp
+    step: int
+    info: LoopInfo
+    body: Block
+    carried: tuple[Carried, ...] = ()
+
+
+@dataclass(slots=True, eq=False)
+class If:
+    """``if (condition) then else orelse``."""
+
+    condition: Cpp
+    then: Block
+    orelse: Block | None
+    carried: tuple[Carried, ...] = ()
+
+    def joins(self, condition: Cpp, has_more: bool) -> bool:
+        """Whether a next ``if`` of this condition can be part of this one."""
+        plain = self.orelse is None and not self.carried and not has_more
+        return plain and self.condition.text == condition.text
+
+
+Node = Value | Declare | Store | Loop | If
+
+
+@dataclass(slots=True, eq=False)
+class Block:
+    """Nodes in order, and the values that the block's terminator hands on."""
+
+    nodes: list[Node] = field(default_factory=list)
+    yields: tuple[Value, ...] = ()
+    stores: set[Memory] = field(default_factory=set)  # below as well
+
+    def walk(self) -> Iterator[tuple[Node, Block]]:
+        """Every node below with its block, in order."""
+        for node in self.nodes:
+            yield node, self
+            match node:
+                case Loop(body=body):
+                    yield from body.walk()
+                case If(then=then, orelse=orelse):
+                    yield from then.walk()
+                    if orelse is not None:
+                        yield from orelse.walk()
+                case _:
+                    pass
+
+
+@dataclass(slots=True, eq=False)
+class Kernel:
+    """A top function: its name, its memory, its body, the names in use, the headers so far, and
+    the statements of each process if it is a dataflow region.
+    """
+
+    name: str
+    user_name: str
+    arguments: tuple[Memory, ...]
+    body: Block
+    names: Names
+    headers: set[str]
+    processes: tuple[tuple[str, ...], ...] = ()
+
+
+def count_uses(body: Block) -> None:
+    """Find the values that something with an effect needs: how often, where, what they read."""
+    for node, block in body.walk():
+        match node:
+            case Store(value=value):
+                _use(value, block)
+            case Loop(carried=carried):
+                for c in carried:
+                    assert c.start is not None
+                    _use(c.start, block)
+                _use_all(node.body)
+            case If():
+                _use_all(node.then)
+                if node.orelse is not None:
+                    _use_all(node.orelse)
+            case _:
+                pass
+    _use_all(body)
+
+
+def _use_all(block: Block) -> None:
+    for value in block.yields:
+        _use(value, block)
+
+
+def _use(value: Value, block: Block) -> None:
+    pending = [(value, block)]
+    while pending:
+        v, user = pending.pop()
+        v.uses += 1
+        v.crosses = v.crosses or v.block is not user
+        if v.uses == 1:
+            if v.memory is not None:
+                v.memory.read = True
+            pending.extend((operand, v.block) for operand in v.operands)

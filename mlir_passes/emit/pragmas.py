@@ -1,0 +1,107 @@
+"""``#pragma HLS`` lines from level 3 annotations, in the syntax of UG1399.
+
+Pragmas stand at the left margin, where clang-format puts preprocessor lines.
+"""
+
+from __future__ import annotations
+
+import math
+
+from mlir_passes.dialect.attributes import BindOp, Partition, Storage
+from mlir_passes.emit.nodes import Loop, Memory
+
+_MEMORY_MODES = ("ap_memory", "bram")
+
+
+def memory_pragmas(memory: Memory) -> list[str]:
+    """What was asked of an array or scalar: interface, storage, partitions."""
+    lines = []
+    if memory.is_argument:
+        lines += _interface(memory)
+    elif memory.info.storage is not None:
+        lines.append(_bind_storage(memory.name, memory.info.storage))
+    if memory.info.stream is not None:
+        lines.append(_pragma("stream", variable=memory.name, type="fifo", depth=memory.info.stream))
+    return lines + [_partition(memory.name, p) for p in memory.info.partitions]
+
+
+def _pragma(kind: str, **options: object) -> str:
+    given = [f"{key}={value}" for key, value in options.items() if value not in ("", None)]
+    return " ".join(["#pragma HLS", kind, *given])
+
+
+def _interface(memory: Memory) -> list[str]:
+    """The memory behind an argument is an option of its interface, not ``bind_storage``."""
+    asked, storage = memory.info.interface, memory.info.storage
+    if asked is None and storage is None:
+        return []
+    mode = asked.mode if asked is not None else _MEMORY_MODES[0]
+    bundle = asked.bundle if asked is not None else ""
+    options: dict[str, object] = {"mode": mode, "port": memory.name, "bundle": bundle}
+    if mode == "m_axi":
+        options["offset"] = "slave"
+        options["depth"] = math.prod(memory.info.shape)
+    if storage is not None and mode in _MEMORY_MODES:
+        options["storage_type"] = storage.type
+        options["storage_impl"] = "" if storage.impl == "auto" else storage.impl
+        options["latency"] = storage.latency if storage.latency >= 0 else ""
+    return [_pragma("interface", **options)]
+
+
+def _bind_storage(name: str, storage: Storage) -> str:
+    return _pragma(
+        "bind_storage",
+        variable=name,
+        type=storage.type,
+        impl="" if storage.impl == "auto" else storage.impl,
+        latency=storage.latency if storage.latency >= 0 else "",
+    )
+
+
+def _partition(name: str, partition: Partition) -> str:
+    """Dimensions count from 1 in the pragma."""
+    return _pragma(
+        "array_partition",
+        variable=name,
+        type=partition.kind,
+        factor="" if partition.kind == "complete" else partition.factor,
+        dim=partition.dim + 1,
+    )
+
+
+def bind_op_pragma(variable: str, bind: BindOp) -> str:
+    """``bind_op`` for the operator whose result the variable is."""
+    return _pragma(
+        "bind_op",
+        variable=variable,
+        op=bind.op,
+        impl="" if bind.impl == "auto" else bind.impl,
+        latency=bind.latency if bind.latency >= 0 else "",
+    )
+
+
+def loop_pragmas(loop: Loop, variables: dict[str, str]) -> list[str]:
+    """What was asked of a loop, as the first lines of its body.
+
+    Args:
+        loop: the loop.
+        variables: C++ names of arrays by the user's name.
+    """
+    info, lines = loop.info, []
+    if info.ii is not None:
+        lines.append(_pragma("pipeline", II=info.ii))
+    if info.unroll is not None:
+        lines.append(_pragma("unroll", factor=info.unroll or ""))
+    if info.flatten is not None:
+        lines.append(_pragma("loop_flatten") + ("" if info.flatten else " off"))
+    if info.trip_count is not None:
+        t = info.trip_count
+        lines.append(_pragma("loop_tripcount", min=t.minimum, max=t.maximum, avg=t.average))
+    known = [variables[array] for array in info.independent if array in variables]
+    lines += [f"#pragma HLS dependence variable={name} type=inter false" for name in known]
+    return lines + [
+        f"#pragma HLS dependence variable={variables[array]} type=inter direction=RAW"
+        f" distance={distance} true"
+        for array, distance in info.distances
+        if array in variables
+    ]
