@@ -10,6 +10,7 @@ from functools import cache
 from typing import Any
 
 from dsl.errors.errors import IRError
+from mlir_passes.cpu.bf16_bits import bf16_as_bits
 from mlir_passes.cpu.lower import all_ops, lower_to_cpu
 from mlir_passes.cpu.memory import empty_raw, load_raw, store_raw
 from mlir_passes.dialect.attributes import ArrayInfo, argument_infos, top_function
@@ -17,8 +18,9 @@ from mlir_passes.provider import execution_engine, ir, passmanager
 
 # A name of ours: a kernel called exp or malloc must not take the place of the library's.
 _ENTRY = "weft_kernel"
+_EXPAND = "builtin.module(lower-affine,arith-expand{include-bf16=true})"
 _TO_LLVM = (
-    "builtin.module(lower-affine,arith-expand{include-bf16=true},convert-scf-to-cf,"
+    "builtin.module(convert-scf-to-cf,"
     "expand-strided-metadata,lower-affine,convert-math-to-llvm,convert-arith-to-llvm,"
     "finalize-memref-to-llvm,convert-func-to-llvm{use-bare-ptr-memref-call-conv=true},"
     "convert-cf-to-llvm,reconcile-unrealized-casts)"
@@ -113,6 +115,9 @@ def jit(module: Any) -> JitKernel:
         clone.operation.verify()
         wide = _shifts_wide(top_function(clone))
         regular = all(width in _REGULAR for width in _widths(top_function(clone)))
+        passmanager.PassManager.parse(_EXPAND).run(clone.operation)
+        functions = [op.operation for op in clone.body.operations]
+        bf16_as_bits(functions, [op for function in functions for op in all_ops(function)])
         passmanager.PassManager.parse(_TO_LLVM).run(clone.operation)
         if not regular:
             _leave_scalar(clone.operation)

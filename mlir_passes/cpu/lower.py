@@ -12,7 +12,6 @@ from typing import Any
 
 from dsl.expressions.types import FixedType, FloatType
 from mlir_passes.cpu import lower_fixed
-from mlir_passes.cpu.bf16_memory import hold_as_bits
 from mlir_passes.cpu.bits import Bits, build
 from mlir_passes.cpu.float_bits import narrow
 from mlir_passes.dialect.attributes import (
@@ -46,7 +45,6 @@ def lower_to_cpu(module: Any) -> tuple[ArrayInfo, ...]:
     if "arg_attrs" in top.operation.attributes:
         del top.operation.attributes["arg_attrs"]
     outside = _locals_outside(top)
-    hold_as_bits(top, all_ops(top))
     arguments = [x.type for x in top.regions[0].blocks[0].arguments]
     function_type = ir.FunctionType.get(arguments, [])
     top.operation.attributes["function_type"] = ir.TypeAttr.get(function_type)
