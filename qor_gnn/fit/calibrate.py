@@ -191,36 +191,17 @@ def _problem(designs: Sequence[Labelled], resource: str, terms: Sequence[Term]) 
 
 
 def non_negative(gram: Vector, wanted: Vector) -> Vector:
-    """The x ≥ 0 that minimises x·gram·x / 2 − wanted·x (Lawson and Hanson's active sets).
+    """The x ≥ 0 that minimises x·gram·x / 2 − wanted·x.
 
     Args:
         gram: symmetric and positive definite, shape (n, n).
         wanted: shape (n,).
     """
-    count = len(wanted)
-    scale = 1e-10 * max(1.0, float(np.abs(wanted).max(initial=0.0)))
-    x = np.zeros(count)
-    free = np.zeros(count, bool)
-    for _ in range(30 * count + 30):
-        gradient = np.where(free, -np.inf, wanted - gram @ x)
-        best = int(np.argmax(gradient))
-        if free.all() or gradient[best] <= scale:
-            return x
-        free[best] = True
-        x = _feasible(gram, wanted, x, free)
-    return x
+    from scipy.linalg import solve_triangular
+    from scipy.optimize import nnls
 
-
-def _feasible(gram: Vector, wanted: Vector, x: Vector, free: NDArray[np.bool_]) -> Vector:
-    """The best x on the free variables, those fixed at 0 that would have to be negative."""
-    while True:
-        rows = np.flatnonzero(free)
-        step = np.zeros(len(x))
-        step[rows] = np.linalg.solve(gram[np.ix_(rows, rows)], wanted[rows])
-        negative = rows[step[rows] <= 0]
-        if not len(negative):
-            return step
-        ratios = x[negative] / (x[negative] - step[negative])
-        x = x + float(ratios.min()) * (step - x)
-        free[negative[ratios <= ratios.min()]] = False
-        x[~free] = 0
+    # With gram = L·Lᵀ it is the least |Lᵀ·x − L⁻¹·wanted|. Scaled: rows differ by many orders.
+    scale = 1 / np.sqrt(np.diag(gram))
+    lower = np.linalg.cholesky(gram * np.outer(scale, scale))
+    found, _ = nnls(lower.T, solve_triangular(lower, wanted * scale, lower=True))
+    return np.asarray(found * scale, float)

@@ -70,21 +70,9 @@ def kendall_tau(a: Floats, b: Floats) -> float:
     NaN where one of them is constant. M. G. Kendall, The treatment of ties in ranking problems,
     Biometrika 33 (1945).
     """
-    concordant = 0.0
-    for n in range(len(a) - 1):
-        concordant += float(np.sum(np.sign(a[n + 1 :] - a[n]) * np.sign(b[n + 1 :] - b[n])))
-    untied = [_pairs(len(x)) - _tied(x) for x in (a, b)]
-    product = float(untied[0]) * float(untied[1])
-    return concordant / product**0.5 if product else float("nan")
+    from scipy.stats import kendalltau
 
-
-def _pairs(count: int) -> int:
-    return count * (count - 1) // 2
-
-
-def _tied(values: Floats) -> int:
-    _, counts = np.unique(values, return_counts=True)
-    return sum(_pairs(int(n)) for n in counts)
+    return float(kendalltau(a, b).statistic) if len(a) > 1 else float("nan")
 
 
 # --------------------------------------------------------------------------------------- a search
