@@ -27,6 +27,8 @@ MOST = 6_000
 Element = tuple[str, tuple[int, ...]]
 Use = tuple[Element, str, object]
 """An element, whether it is loaded or stored, and what `_alike` says of the access."""
+_TARGET = -1
+"""Stands for what a statement stores among the numbers of its operations."""
 _CLASSES = {
     "add": "ring", "sub": "ring", "neg": "ring", "mul": "ring", "shl": "ring",
     "and": "logic", "or": "logic", "xor": "logic", "min": "min", "max": "max",
@@ -129,8 +131,9 @@ def _enter(found: _Pipeline, memories: Mapping[str, Memory], env: dict[str, int]
         if found.instances + len(every) > MOST:
             raise TooManyError
     found.instances += len(every)
+    moving = _moving(every)
     for t, instance in _live(every):
-        _instance(found, instance, t, written, uses)
+        _instance(found, instance, t, moving, written, uses)
     everywhere = _times(every)
     found.uses.append(
         {
@@ -177,6 +180,7 @@ def _instance(
     found: _Pipeline,
     instance: Instance,
     t: int,
+    moving: set[Place],
     written: dict[Element, tuple[int, Place]],
     uses: dict[Use, set[int]],
 ) -> None:
@@ -189,7 +193,7 @@ def _instance(
             if element in written:
                 before, source = written[element]
                 _edge(found, source, node, t - before)
-            elif _moves(found.chain, op.access):
+            elif node in moving:
                 uses.setdefault((element, "load", _alike(found.tool, op.access)), set()).add(t)
             continue
         if node not in found.latency:
@@ -199,7 +203,7 @@ def _instance(
             _edge(found, (*place, stmt.name, k), node, 0)
     target = _element(stmt.target, env)
     written[target] = t, (*place, stmt.name, len(stmt.ops) - 1)
-    if _moves(found.chain, stmt.target):
+    if (*place, stmt.name, _TARGET) in moving:
         uses.setdefault((target, "store", _alike(found.tool, stmt.target)), set()).add(t)
 
 
@@ -210,9 +214,14 @@ def _alike(tool: Personality, access: Access) -> object:
     return tuple(i.terms for i in access.indices) if tool.rules.banks_rotate else ()
 
 
-def _moves(chain: tuple[Loop, ...], access: Access) -> bool:
-    """The pipeline's counters move it: else it is loaded before and stored behind."""
-    return any(index.variables() & {loop.iv for loop in chain} for index in access.indices)
+def _moving(every: list[tuple[int, Instance]]) -> set[Place]:
+    """The accesses that are to several elements: others may be loaded before and stored behind."""
+    elements: dict[Place, set[Element]] = {}
+    for _, (place, stmt, env) in every:
+        accesses = [(n, op.access) for n, op in enumerate(stmt.ops) if op.access is not None]
+        for n, access in [*accesses, (_TARGET, stmt.target)]:
+            elements.setdefault((*place, stmt.name, n), set()).add(_element(access, env))
+    return {place for place, found in elements.items() if len(found) > 1}
 
 
 def _edge(found: _Pipeline, source: Place, sink: Place, distance: int) -> None:
