@@ -177,8 +177,8 @@ def estimate(
     """
     from dataclasses import replace
 
-    from dse.estimation import estimated, setting
-    from dse.outcomes import outcomes
+    from dse.estimates.estimation import estimated, setting
+    from dse.estimates.outcomes import outcomes
     from dsl.kernels.call_arguments import check_call
     from dsl.kernels.kernel import schedule_of
 
@@ -227,7 +227,7 @@ def export(
     from backends.devices import device as device_named
     from backends.equivalence import not_refuted
     from backends.vitis.project import export as write
-    from dse.estimation import prediction
+    from dse.views.estimate_data import qor_json
     from dsl.kernels.call_arguments import check_call
 
     check_call(
@@ -238,7 +238,7 @@ def export(
     design = compile(kernel, schedule, size)
     maker = kernel.at(size).make_inputs
     proof = not_refuted(design) if prove else None
-    extra, _ = prediction(design, chip, clock)
+    extra, _ = qor_json(design, chip, clock)
     return write(
         design, Path(folder), chip, clock, seed=seed, force=force, make_inputs=maker, extra=extra,
         proof=proof,

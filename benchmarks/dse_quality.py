@@ -20,7 +20,7 @@ import weft
 from backends.devices import device
 from benchmarks._row import Goal, Options, Row, main, say
 from benchmarks._search import ENUMERATED, SAMPLED, equal_budget_rows, exhaustive_rows
-from dse.bounds import bounds, work_of
+from dse.bounds.bounds import bounds, work_of
 from dse.evaluators.base import Limits, Request, Result, Status, device_limits, judged
 from dse.evaluators.model import ModelEvaluator, personality_for
 from dse.space.space import Point, space_of

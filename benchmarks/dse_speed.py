@@ -32,7 +32,7 @@ from benchmarks.dse_quality import CAPS, DATAFLOW, QUICK_CAPS, STREAM_HLS
 from dse.evaluators.base import Request, Status
 from dse.evaluators.model import personality_for
 from dse.evaluators.registry import evaluator
-from dse.kernel_data import data_of, packed
+from dse.kernels.data import data_of, packed
 from dse.run.codec import key_of, program_digest
 from dse.run.directory import create
 from dse.run.fanout import PRELOAD_TOOLS, Fanout, Job, Processes

@@ -26,12 +26,12 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks._row import Goal, Options, Row, main, say
-from dse.estimation import setting
+from dse.estimates.estimation import setting
 from dse.evaluators.base import Limits, Request, Result, device_limits
 from dse.evaluators.gnn import GnnEvaluator
 from dse.evaluators.model import ModelEvaluator
 from dse.evaluators.rtl import RtlEvaluator
-from dse.kernel_data import data_of
+from dse.kernels.data import data_of
 from dse.labels.variants import Subject
 from dse.run.active import Learner, true_front
 from dse.run.directory import RunDirectory

@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from dse.kernels import UNSCHEDULED, Target, kernels_of, target, target_options
+from dse.kernels.target import UNSCHEDULED, Target, kernels_of, target, target_options
 from dse.views import console
 from dse.views.output import format_option, show, table
 from dsl.errors.errors import InputError

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dse.kernels import DEFAULT_SIZE, UNSCHEDULED, Target, target, target_options
+from dse.kernels.target import DEFAULT_SIZE, UNSCHEDULED, Target, target, target_options
 from dse.views.console import colours
 from dse.views.output import format_option, rendered
 
 if TYPE_CHECKING:
-    from dse.estimation import Estimation
-    from dse.outcomes import Outcome
-    from dse.prediction import Predicted
-    from dse.suggest import Suggestion
+    from dse.estimates.estimation import Estimation
+    from dse.estimates.outcomes import Outcome
+    from dse.estimates.prediction import Predicted
+    from dse.estimates.suggest import Suggestion
 
 
 @click.command()
@@ -62,8 +62,8 @@ def command(
 
     No tool is run: the model schedules the design as the tool would.
     """
-    from dse.estimation import estimated, setting
-    from dse.outcomes import outcomes
+    from dse.estimates.estimation import estimated, setting
+    from dse.estimates.outcomes import outcomes
 
     if weights is not None and by != "gnn":
         raise click.UsageError("--weights is for --with gnn")
@@ -73,13 +73,13 @@ def command(
     found = estimated(what.program, what.schedule, where, explain=explain)
     suggested = None
     if explain:
-        from dse.suggest import suggestions
+        from dse.estimates.suggest import suggestions
 
         suggested = suggestions(found)
     told = outcomes(found, thorough=explain)
     more = None
     if by == "gnn":
-        from dse.prediction import predicted
+        from dse.estimates.prediction import predicted
 
         more = predicted(found, weights)
     click.echo(_text(what, found, suggested, told, more, form), nl=False, color=True)

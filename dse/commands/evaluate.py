@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from dse.estimates.prediction import needs_libraries
 from dse.labels.options import label_options, labelled
-from dse.prediction import needs_libraries
 from dse.views import console
 from dse.views.output import format_option, show
 from dsl.errors.errors import InputError

@@ -11,21 +11,21 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dse.explore_options import (
+from dse.commands.explore_options import (
     fanout_options,
     limits_of,
     objectives_of,
     search_options,
     storage_options,
 )
-from dse.kernels import UNSCHEDULED, quiet_stdout, target
-from dse.stopping import stop_once
+from dse.commands.stopping import stop_once
+from dse.kernels.target import UNSCHEDULED, quiet_stdout, target
 from dse.views import console
 from dse.views.output import format_option, show
 
 if TYPE_CHECKING:
-    from dse.bounds import Work
-    from dse.estimation import Setting
+    from dse.bounds.bounds import Work
+    from dse.estimates.estimation import Setting
     from dse.evaluators.base import Result
     from dse.run.directory import RunDirectory
     from dse.run.explore import Heard
@@ -62,7 +62,7 @@ def command(kernel: str, folder: Path, resume: bool, form: str, **given: Any) ->
     on. Ctrl-C once stops when the evaluations under way have ended, twice at once. Exits with 3 when
     no design keeps to the limits.
     """
-    from dse.bounds import work_of
+    from dse.bounds.bounds import work_of
     from dse.report.page import NAME, write_report
     from dse.run.explore import Means, explore
     from dse.run.plan import opened
@@ -116,9 +116,9 @@ def command(kernel: str, folder: Path, resume: bool, form: str, **given: Any) ->
 
 def _plan(kernel: str, given: dict[str, Any]) -> Plan:
     """What the command line asks for."""
-    from dse.estimation import setting
+    from dse.estimates.estimation import setting
     from dse.evaluators.registry import evaluator
-    from dse.kernel_data import data_of
+    from dse.kernels.data import data_of
     from dse.run.plan import Plan, study_name
     from dse.run.storage import shown
     from dse.run.study import STUDY
@@ -166,7 +166,7 @@ def _weights(where: Setting, given: dict[str, Any]) -> Path | None:
         if weights is not None:
             raise click.UsageError("--weights is for --evaluator gnn, --promote gnn and --learn")
         return None
-    from dse.prediction import model_for, needs_libraries
+    from dse.estimates.prediction import model_for, needs_libraries
 
     needs_libraries()
     if predicting or weights is not None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dse.kernels import Target, target, target_options
+from dse.kernels.target import Target, target, target_options
 from dse.views import console
 from dse.views.output import SCHEMA_VERSION, format_option, show
 
@@ -218,10 +218,10 @@ def _written(
 ) -> ProjectFiles:
     """Make the project."""
     from backends.vitis.project import export
-    from dse.estimation import prediction
     from dse.labels.project_kernels import origin
+    from dse.views.estimate_data import qor_json
 
-    extra, notes = prediction(design, chip, clock)
+    extra, notes = qor_json(design, chip, clock)
     with console.patience(
         "export: what the testbench expects is computed by the interpreter, statement by statement "
         "where loops depend on each other (a smaller --size takes less)"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dse.kernels import Target, target, target_options
+from dse.kernels.target import Target, target, target_options
 from dse.views.output import format_option, show
 from dsl.errors.errors import InputError
 
@@ -46,7 +46,7 @@ def command(
 
     Its size does not depend on unroll factors: copies are a feature of the nodes.
     """
-    from dse.estimation import estimated, setting
+    from dse.estimates.estimation import estimated, setting
     from qor_gnn.gnn.graph.build import design_graph
     from qor_gnn.gnn.graph.draw import svg
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dse.kernels import UNSCHEDULED, target
+from dse.kernels.target import UNSCHEDULED, target
 from dse.views import console
 from dse.views.output import format_option, show
 
@@ -50,8 +50,8 @@ def command(
     follow from the accesses. Lower bounds on any design's latency go to standard error.
     """
     from backends.devices import device
-    from dse.bounds import bounds, work_of
-    from dse.estimation import setting
+    from dse.bounds.bounds import bounds, work_of
+    from dse.estimates.estimation import setting
     from dse.space.space import space_of
 
     chip = device(device_name)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dse.in_order import in_order_notes
-from dse.kernels import Target, target, target_options
+from dse.estimates.in_order import in_order_notes
+from dse.kernels.target import Target, target, target_options
 from dse.views import console
 from dse.views.output import format_option, show
 

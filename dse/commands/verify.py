@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from dse.kernels import Target, target, target_options
+from dse.kernels.target import Target, target, target_options
 from dse.views import console
 from dse.views.output import format_option, show
 from dsl.errors.errors import InputError
@@ -67,7 +67,7 @@ def command(
     that keeps every dependence, and computes the same, or the pair that proves the contrary is
     shown and the exit code is 1. What can be neither proven nor refuted is said.
     """
-    from dse.verify_files import COLUMNS, PROOF_COLUMNS, Options
+    from dse.kernels.verify_files import COLUMNS, PROOF_COLUMNS, Options
 
     if prove:
         _nothing_is_run("seed", "trials", "no_cxx", "sanitize")
@@ -112,7 +112,7 @@ def _name(row: dict[str, Any]) -> str:
 
 def _one(spec: str, what: Target, options: Any) -> dict[str, Any]:
     from backends.verify import verify
-    from dse.verify_files import Pair, proof_row, row_of
+    from dse.kernels.verify_files import Pair, proof_row, row_of
     from mlir_passes.pipeline import compile_design
 
     file = spec.rpartition(":")[0] or spec
@@ -135,7 +135,7 @@ def _one(spec: str, what: Target, options: Any) -> dict[str, Any]:
 def _all(
     folder: Path, size: str | None, options: Any, jobs: int, timeout: float
 ) -> list[dict[str, Any]]:
-    from dse.verify_files import python_files, verify_all
+    from dse.kernels.verify_files import python_files, verify_all
 
     files = python_files(folder)
     rows: list[dict[str, Any]] = []

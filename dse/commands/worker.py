@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from dse.explore_options import storage_options
-from dse.kernels import UNSCHEDULED, quiet_stdout, target
-from dse.stopping import stop_once
+from dse.commands.explore_options import storage_options
+from dse.commands.stopping import stop_once
+from dse.kernels.target import UNSCHEDULED, quiet_stdout, target
 from dse.views import console
 from dse.views.output import format_option, show
 
@@ -59,7 +59,7 @@ def command(
     It needs the same Weft as weft explore. The kernel comes from the study, as data: nobody's Python
     is run. Ctrl-C once finishes what is under way, twice gives it back.
     """
-    from dse.estimation import setting
+    from dse.estimates.estimation import setting
     from dse.run.cache import ResultCache
     from dse.run.fanout import Processes, preload_of
     from dse.run.joined import Worker, checked, task_of
@@ -98,7 +98,7 @@ def command(
 
 def _kernel(spec: str | None, board: Board) -> tuple[str, StoredKernel]:
     """What the study is of, as data, and where that is from."""
-    from dse.kernel_data import data_of, unpacked
+    from dse.kernels.data import data_of, unpacked
     from dsl.errors.errors import InputError
 
     if spec is not None:

@@ -91,7 +91,7 @@ class Result:
     Attributes:
         status: figures are there only with ``ok`` and ``infeasible``.
         latency: cycles, on average over data-dependent trip counts; None if unknown.
-        resources: name in `dse.fidelities.RESOURCES` to its count; those not estimated are absent.
+        resources: name in `dse.evaluators.fidelities.RESOURCES` to its count; those not estimated are absent.
         provenance: where the figures come from (`qor_gnn.estimate.Provenance`).
         tool: what they are the figures of: tool, version, device and clock.
         detail: of a failure, one line.

@@ -17,8 +17,8 @@ from backends.devices import Device
 from dse.evaluators.base import Check, Request, Result, Status
 from dse.evaluators.model import ModelEvaluator
 from dse.evaluators.version import TOOLS, code_version
-from dse.kernel_data import unpacked
-from dse.reduced import ascending, fitting, size_text
+from dse.kernels.data import unpacked
+from dse.kernels.reduced import ascending, fitting, size_text
 from dsl.errors.errors import InputError, ToolError
 from dsl.interp import ExecutionError
 from dsl.kernels.kernel import Kernel
@@ -127,5 +127,5 @@ def simulated(
 
 @lru_cache(maxsize=4)
 def _ascending(kernel: bytes) -> tuple[Kernel, ...]:
-    """See `dse.reduced.ascending`; the kernel is read once."""
+    """See `dse.kernels.reduced.ascending`; the kernel is read once."""
     return ascending(unpacked(kernel, "the evaluator"))

@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
-from dse.estimation import estimated_state, setting
+from dse.estimates.estimation import estimated_state, setting
+from dse.estimates.prediction import PROVENANCE, Predicted, predicted
 from dse.evaluators.base import Request, Result, Status
 from dse.evaluators.model import result_of
 from dse.evaluators.version import MODEL, code_version
-from dse.prediction import PROVENANCE, Predicted, predicted
 from dsl.errors.errors import InputError, LanguageError, ScheduleError, ToolError
 from polyhedral.schedule import apply
 

@@ -6,10 +6,10 @@ import time
 from dataclasses import dataclass, replace
 
 from backends.devices import Device
-from dse.estimation import Setting, estimated_state, setting
+from dse.estimates.estimation import Setting, estimated_state, setting
+from dse.estimates.words import why
 from dse.evaluators.base import LoopReport, Request, Result, Status
 from dse.evaluators.version import MODEL, code_version
-from dse.views.estimate_words import why
 from dsl.errors.errors import LanguageError, ScheduleError, ToolError
 from polyhedral.schedule import apply
 from qor_gnn.result.qor_estimate import LoopEstimate, QorEstimate

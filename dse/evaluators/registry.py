@@ -1,4 +1,4 @@
-"""The evaluators of `dse.fidelities.FIDELITIES` by name.
+"""The evaluators of `dse.evaluators.fidelities.FIDELITIES` by name.
 
 One that joins them gets a test class of the evaluators' contract.
 """
@@ -22,7 +22,7 @@ def evaluator(
 
     Args:
         name: one of `FIDELITIES`; KeyError for any other.
-        kernel: it as data, of `dse.kernel_data.packed`.
+        kernel: it as data, of `dse.kernels.data.packed`.
         seconds: limit of each tool that it runs.
         weights: the predictor's file; None for the one that comes with Weft.
     """

@@ -15,11 +15,10 @@ MODEL = (
     "backends/devices.py",
     "backends/rtl",  # whose scheduler answers for ECP5, from level 3
     "mlir_passes",
-    "dse/estimation.py",
-    "dse/prediction.py",
+    "dse/estimates",
     "dse/evaluators",
 )
-TOOLS = (*MODEL, "backends", "dse/reduced.py")
+TOOLS = (*MODEL, "backends", "dse/kernels/reduced.py")
 _KINDS = (".py", ".h", ".json", ".safetensors")
 
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from dse.estimation import estimated, setting
-from dse.kernels import sized
+from dse.estimates.estimation import estimated, setting
+from dse.kernels.target import sized
 from dse.labels.dataset import Dataset, Named
 from dse.labels.trusted import Trusted
 from dse.labels.variants import retyped

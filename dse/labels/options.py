@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dse.prediction import needs_libraries
+from dse.estimates.prediction import needs_libraries
 from dse.views import console
 
 if TYPE_CHECKING:

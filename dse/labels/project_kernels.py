@@ -8,7 +8,7 @@ from typing import Any
 
 from backends.vitis.manifest import PROGRAM
 from dse.inside import read_text
-from dse.kernels import DEFAULT_SIZE, Target, sized
+from dse.kernels.target import DEFAULT_SIZE, Target, sized
 from dse.labels.trusted import HELP, Trusted, python_file
 from dse.run.codec import program_digest
 from dsl.errors.errors import InputError, did_you_mean

@@ -16,7 +16,7 @@ from backends.vitis.reports import (
     parse_csynth,
 )
 from backends.vitis.run import impl_report, results_of
-from dse.estimation import estimated, setting
+from dse.estimates.estimation import estimated, setting
 from dse.inside import inside
 from dse.labels.project_kernels import program_of
 from dse.labels.trusted import Trusted

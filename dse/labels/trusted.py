@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dse.kernels import kernels_of
+from dse.kernels.target import kernels_of
 from dsl.errors.errors import InputError
 from dsl.kernels.kernel import Kernel
 from dsl.kernels.loader import split_spec

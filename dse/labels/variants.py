@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from dse.kernels import kernels_of, sized
-from dse.verify_files import python_files
+from dse.kernels.target import kernels_of, sized
+from dse.kernels.verify_files import python_files
 from dsl.errors.errors import InputError, WeftError
 from dsl.expressions.types import DType, FixedType, FloatType, IntType
 from dsl.kernels.kernel import Kernel

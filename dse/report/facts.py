@@ -10,7 +10,7 @@ from math import isfinite
 from typing import Any
 
 from dse.evaluators.base import Limits, Result, Status, judged
-from dse.fidelities import RESOURCES
+from dse.evaluators.fidelities import RESOURCES
 from dse.report.axes import Axis, Value, axes, choices
 from dse.run.directory import RunDirectory
 from dse.run.front import Design, designs, front, limits_of, over

@@ -14,11 +14,11 @@ from math import log1p
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dse.estimation import Setting, estimated
+from dse.estimates.estimation import Setting, estimated
+from dse.estimates.prediction import example_of, model_for, predicted_by
 from dse.evaluators.base import Limits, Request, Result, Status, judged
 from dse.evaluators.gnn import result_with
 from dse.evaluators.model import result_of
-from dse.prediction import example_of, model_for, predicted_by
 from dse.run.directory import RunDirectory
 from dse.run.front import Design, front, hypervolume, limits_of
 from dse.run.study import objective_values

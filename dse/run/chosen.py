@@ -9,9 +9,9 @@ from pathlib import Path
 
 from backends.devices import Device
 from dse.evaluators.base import Check
-from dse.kernel_data import NAME, kept
-from dse.kernels import DEFAULT_SIZE, Target, target
-from dse.reduced import ascending, fitting, size_text
+from dse.kernels.data import NAME, kept
+from dse.kernels.reduced import ascending, fitting, size_text
+from dse.kernels.target import DEFAULT_SIZE, Target, target
 from dse.run.codec import program_digest
 from dse.run.directory import RunDirectory, open_run
 from dse.run.front import best

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from dse.evaluators.base import Result
-from dse.fidelities import PROMOTIONS
+from dse.evaluators.fidelities import PROMOTIONS
 from dse.inside import inside
 from dse.run.codec import result_from_json, result_to_json
 from dse.run.json_text import json_in

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from dse.evaluators.base import TRUE, Evaluator, Request, Result
 from dse.evaluators.registry import evaluator
-from dse.kernel_data import packed
+from dse.kernels.data import packed
 from dse.run.again import failed, failed_promotions, lasting
 from dse.run.cache import ResultCache
 from dse.run.directory import RunDirectory

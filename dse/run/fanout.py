@@ -19,14 +19,14 @@ from dse.workers import Ended, Pool
 
 PRELOAD = ("dse.evaluators.model", "dse.run.fanout")
 PRELOAD_TOOLS = (
-    *(*PRELOAD, "dse.evaluators.csim", "dse.run.codec", "dse.kernels", "weft"),
+    *(*PRELOAD, "dse.evaluators.csim", "dse.run.codec", "dse.kernels.target", "weft"),
     *("backends.vitis.project", "backends.vitis.csim", "mlir_passes.pipeline", "numpy.random"),
 )
 _OF_EVALUATOR = {
     "model": (),
     "gnn": (
         "dse.evaluators.gnn",
-        "dse.prediction",
+        "dse.estimates.prediction",
         "qor_gnn.gnn.training.predict",
         "qor_gnn.gnn.training.weights",
     ),

@@ -9,9 +9,9 @@ from typing import Any
 
 from backends.devices import device
 from dse.evaluators.base import Evaluator, Request, Result
+from dse.evaluators.fidelities import FIDELITIES
 from dse.evaluators.registry import evaluator
-from dse.fidelities import FIDELITIES
-from dse.kernel_data import packed
+from dse.kernels.data import packed
 from dse.run.cache import ResultCache
 from dse.run.codec import key_of, program_digest
 from dse.run.directory import wrong

@@ -89,7 +89,7 @@ class Offers:
             storage: of the study.
             study: its name.
             manifest: of the run.
-            kernel: it as data, of `dse.kernel_data.packed`: workers run no file.
+            kernel: it as data, of `dse.kernels.data.packed`: workers run no file.
         """
         library = optuna_library()
         self._states = library.trial.TrialState

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dse.estimation import Setting
+from dse.estimates.estimation import Setting
 from dse.evaluators.base import Evaluator, Limits
-from dse.kernel_data import NAME as KERNEL
+from dse.kernels.data import NAME as KERNEL
 from dse.run.codec import program_digest
 from dse.run.directory import RunDirectory, create, open_run, unbegun, write_whole
 from dsl.errors.errors import InputError

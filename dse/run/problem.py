@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING
 
 from backends.devices import Device
 from dse.evaluators.base import Result
-from dse.fidelities import RESOURCES
-from dse.reduced import extents_of
+from dse.evaluators.fidelities import RESOURCES
+from dse.kernels.reduced import extents_of
 from dse.run.codec import result_from_json, result_to_json
 from dse.run.directory import RunDirectory, write_whole
 from dse.run.json_text import json_in
 
 if TYPE_CHECKING:
-    from dse.bounds import Work
+    from dse.bounds.bounds import Work
     from dse.space.space import Space
     from qor_gnn.tools.personality import Personality
 
@@ -32,7 +32,7 @@ _EXACT, _RATIO = 256, 1.02  # the bound is kept at each budget up to there, then
 
 @dataclass(frozen=True, slots=True)
 class KnownBound:
-    """A lower bound on the cycles of any schedule, as `dse.bounds.Bound`."""
+    """A lower bound on the cycles of any schedule, as `dse.bounds.bounds.Bound`."""
 
     kind: str
     cycles: int
@@ -103,14 +103,14 @@ def describe(
 
     Args:
         space: what is searched.
-        work: of the kernel, from `dse.bounds.work_of`.
+        work: of the kernel, from `dse.bounds.bounds.work_of`.
         tool: whose operators are counted.
         device: what designs are made for.
         dsp: slices that a design may use.
         notes: where the tool was not measured.
         plain: what the program costs as it stands.
     """
-    from dse.bounds import bounds
+    from dse.bounds.bounds import bounds
     from dsl.programs.pretty import pretty
 
     structures = tuple(

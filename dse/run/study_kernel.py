@@ -26,7 +26,7 @@ def keep_kernel(storage: BaseStorage, study: str, kernel: bytes) -> None:
     Args:
         storage: of the study.
         study: its name.
-        kernel: of `dse.kernel_data.packed`.
+        kernel: of `dse.kernels.data.packed`.
     """
     if kernel_in(storage, study) == kernel:
         return

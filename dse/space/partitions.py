@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, product
 from math import lcm, prod
 
-from dse.bounds import MAX_BANKS
+from dse.bounds.bounds import MAX_BANKS
 from dse.space.banks import Demand, demand, interval_with, port_interval
 from dse.space.nest import Order, Vector
 from dsl.programs.program import Program

@@ -8,7 +8,7 @@ from functools import lru_cache
 from heapq import nsmallest
 from math import ceil, inf, prod
 
-from dse.bounds import MAX_BANKS
+from dse.bounds.bounds import MAX_BANKS
 from dse.space.cost import Cost, cost, sharing_interval, uneven
 from dse.space.nest import Nest, NestLoop, Order, Vector
 from dse.space.space import Choice

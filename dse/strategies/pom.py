@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from dse.bounds import MAX_BANKS
+from dse.bounds.bounds import MAX_BANKS
 from dse.evaluators.base import Limits, Result
 from dse.space.banks import Demand, demand
 from dse.space.cost import Cost, Shared, Units, added, cost, design_cycles, stages

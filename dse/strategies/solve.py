@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import lcm, prod
 
-from dse.bounds import MAX_BANKS
+from dse.bounds.bounds import MAX_BANKS
 from dse.space.banks import Demand, demand
 from dse.space.cost import (
     Shared,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from dse.estimation import Estimation
+from dse.estimates.estimation import Estimation
 from qor_gnn.area.processes import channel_cost
 from qor_gnn.dataflow.region import ChannelTime, ProcessTime, RegionTime
 from qor_gnn.memory.storage import StorageCost, storage_rules

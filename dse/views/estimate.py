@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from textwrap import wrap
 
-from dse.estimation import Estimation
-from dse.outcomes import Outcome
-from dse.suggest import RESOURCES, Suggestion, shares, worth
+from dse.estimates.estimation import Estimation
+from dse.estimates.outcomes import Outcome
+from dse.estimates.suggest import RESOURCES, Suggestion, shares, worth
+from dse.estimates.words import limit_lines, path_rows, plain, why
 from dse.views.dataflow import CHANNEL_HEADS, PROCESS_HEADS, channel_rows, process_rows
-from dse.views.estimate_words import limit_lines, path_rows, plain, why
 from qor_gnn.dataflow.region import RegionTime
 from qor_gnn.design.region import Trips
 from qor_gnn.result.qor_estimate import Cycles, LoopEstimate, QorEstimate

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
-from typing import Any
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Any
 
-from dse.estimation import Estimation
-from dse.outcomes import Outcome
-from dse.suggest import RESOURCES, Suggestion
+from backends.devices import Device
+from dse.estimates.estimation import Estimation, estimated_state, setting
+from dse.estimates.outcomes import Outcome, outcomes
+from dse.estimates.suggest import RESOURCES, Suggestion
+from dse.estimates.words import why
 from dse.views.dataflow import region_data
-from dse.views.estimate_words import why
 from dse.views.output import SCHEMA_VERSION, as_json
+from dsl.errors.errors import ToolError
 from qor_gnn.result.qor_estimate import Cycles, LoopEstimate
 from qor_gnn.schedule.reasons import Conflict, Limit, PortLimit, Recurrence, Requested
+
+if TYPE_CHECKING:
+    from mlir_passes.pipeline import Design
 
 CSV_COLUMNS = (
     *("row", "name", "statements", "level", "copies", "kind"),
@@ -168,3 +173,27 @@ def _latencies(cycles: Cycles) -> dict[str, Any]:
 def exact(value: float) -> str:
     """All digits of a count: a table's rounding would lose them."""
     return str(int(value)) if value == int(value) else repr(value)
+
+
+def qor_json(
+    design: Design, device: Device, clock: float
+) -> tuple[dict[str, str], tuple[str, ...]]:
+    """The file ``qor.json`` for an exported project, and what there is to say about it.
+
+    There is no file where no operator library fits the clock or knows an operator: a note says so.
+
+    Args:
+        design: what is exported.
+        device: what for.
+        clock: the target period in ns.
+    """
+    try:
+        where = setting(None, device.name, clock)
+        # The part may be another one of the family than the device's usual one.
+        of_part = replace(where, device=device)
+        found = estimated_state(design.scheduled, design.schedule, of_part)
+    except ToolError as error:
+        return {}, (f"no qor.json, as there is no estimate: {error.message}",)
+    return {
+        "qor.json": as_text(as_data(found, {"schedule": "schedule.json"}, told=outcomes(found)))
+    }, found.setting.notes

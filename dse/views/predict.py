@@ -10,7 +10,7 @@ from dataclasses import asdict
 from math import isfinite
 from typing import Any
 
-from dse.prediction import PROVENANCE, Predicted
+from dse.estimates.prediction import PROVENANCE, Predicted
 from dse.views.estimate import Style, aligned
 from dse.views.estimate_data import exact
 

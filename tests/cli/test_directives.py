@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 import weft
-from dse.estimation import Estimation, estimated, setting
-from dse.outcomes import outcomes
-from dse.suggest import suggestions
+from dse.estimates.estimation import Estimation, estimated, setting
+from dse.estimates.outcomes import outcomes
+from dse.estimates.suggest import suggestions
 from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import (
     BindOp,

@@ -11,8 +11,8 @@ import pytest
 
 import weft as api
 from backends.devices import DEVICES
-from dse.estimation import estimated, setting
-from dse.suggest import helps, shares, suggestions
+from dse.estimates.estimation import estimated, setting
+from dse.estimates.suggest import helps, shares, suggestions
 from dsl.kernels.loader import load
 from dsl.schedules.schedule import Schedule
 from qor_gnn.schedule.reasons import PortLimit, Recurrence

@@ -9,7 +9,7 @@ import pytest
 import weft
 from backends.devices import device
 from dse.evaluators.base import Evaluator, Request, Status
-from dse.fidelities import RESOURCES
+from dse.evaluators.fidelities import RESOURCES
 from dse.workers import run_tasks
 from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import Interchange, Pipeline, Unroll

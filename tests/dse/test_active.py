@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from backends.devices import device
 from dse.cli import weft as cli
-from dse.estimation import setting
+from dse.estimates.estimation import setting
 from dse.evaluators.base import Request, Result, Status
 from dse.evaluators.model import ModelEvaluator
 from dse.run.active import FILE, Learner, label_of, true_front

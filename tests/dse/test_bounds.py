@@ -10,7 +10,7 @@ import networkx as nx
 import pytest
 
 import weft
-from dse.bounds import Bounds, bounds, work_of
+from dse.bounds.bounds import Bounds, bounds, work_of
 from dsl.kernels.loader import load_kernels
 from dsl.programs.program import Program
 from dsl.schedules.schedule import Schedule

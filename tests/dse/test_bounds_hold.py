@@ -7,7 +7,7 @@ import random
 import pytest
 
 import weft
-from dse.bounds import bounds, work_of
+from dse.bounds.bounds import bounds, work_of
 from dse.space.space import space_of
 from dse.strategies.sampled import all_points
 from dsl.schedules.schedule import Schedule

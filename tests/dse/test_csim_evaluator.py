@@ -9,9 +9,9 @@ import pytest
 
 from backends.devices import device
 from dse.evaluators.base import Check, Evaluator, Request, Status
+from dse.evaluators.fidelities import PROMOTIONS
 from dse.evaluators.registry import evaluator
-from dse.fidelities import PROMOTIONS
-from dse.kernel_data import data_of, packed
+from dse.kernels.data import data_of, packed
 from dsl.kernels.kernel import Kernel
 from dsl.kernels.loader import load
 from dsl.schedules.schedule import Schedule

@@ -11,7 +11,7 @@ import pytest
 
 from backends.cxx import find_cxx
 from dse.cli import run as weft_command
-from dse.reduced import ascending, fitting, instances
+from dse.kernels.reduced import ascending, fitting, instances
 from dse.run.directory import open_run
 from dse.run.front import best
 from dsl.kernels.loader import load

@@ -10,11 +10,11 @@ from click.testing import CliRunner
 
 from backends.devices import device
 from dse.cli import weft as cli
+from dse.estimates.prediction import Predicted
 from dse.evaluators.base import Request, Result, Status
 from dse.evaluators.gnn import GnnEvaluator, result_with
 from dse.evaluators.model import ModelEvaluator
-from dse.kernels import target
-from dse.prediction import Predicted
+from dse.kernels.target import target
 from dse.views.predict import as_rows
 from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import Pipeline

@@ -9,7 +9,7 @@ import pytest
 import weft
 from backends.devices import device
 from backends.verify import verify
-from dse.bounds import bounds, work_of
+from dse.bounds.bounds import bounds, work_of
 from dse.evaluators.base import Limits, Request, Result, Status, device_limits, judged
 from dse.evaluators.model import ModelEvaluator, personality_for
 from dse.space.space import Point, Space, space_of

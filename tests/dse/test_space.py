@@ -11,7 +11,7 @@ import pytest
 
 import weft
 from backends.verify import verify
-from dse.bounds import MAX_BANKS
+from dse.bounds.bounds import MAX_BANKS
 from dse.space.banks import demand, port_interval
 from dse.space.cost import cost, dsp_of, stages
 from dse.space.factors import factors

@@ -8,7 +8,7 @@ import pytest
 
 from backends.devices import device
 from backends.verify import verify
-from dse.bounds import bounds, work_of
+from dse.bounds.bounds import bounds, work_of
 from dse.evaluators.base import Limits, Request, Result, Status, device_limits, judged
 from dse.evaluators.model import ModelEvaluator, personality_for
 from dse.space.cost import cost

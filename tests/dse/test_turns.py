@@ -8,7 +8,7 @@ from pathlib import Path
 import weft
 from backends.devices import device
 from backends.verify import verify
-from dse.bounds import MAX_BANKS
+from dse.bounds.bounds import MAX_BANKS
 from dse.evaluators.base import Limits, Request, Result, Status, judged
 from dse.evaluators.model import ModelEvaluator, personality_for
 from dse.run.codec import point_from_json, point_to_json

@@ -13,7 +13,7 @@ from backends.devices import device
 from dse.cli import run as weft_command
 from dse.evaluators.base import Request, Result, Status
 from dse.evaluators.model import ModelEvaluator
-from dse.kernel_data import data_of, packed, unpacked
+from dse.kernels.data import data_of, packed, unpacked
 from dse.run import offers as offering
 from dse.run.codec import key_of, program_digest
 from dse.run.fanout import Job

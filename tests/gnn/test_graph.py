@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import weft
-from dse.estimation import estimated, setting
+from dse.estimates.estimation import estimated, setting
 from dsl.kernels.loader import load
 from dsl.schedules.schedule import Schedule
 from qor_gnn.gnn.graph.build import design_graph

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import weft
-from dse.estimation import estimated, setting
-from dse.prediction import example_of, predicted
+from dse.estimates.estimation import estimated, setting
+from dse.estimates.prediction import example_of, predicted
 from dsl.schedules.schedule import Schedule
 from qor_gnn.gnn.graph.schema import NodeType
 from qor_gnn.gnn.nets.network import Shape

@@ -3,7 +3,7 @@
 import pytest
 
 import weft
-from dse.estimation import estimated, setting
+from dse.estimates.estimation import estimated, setting
 from dsl.schedules.schedule import Schedule
 from weft import i8, i32, i1000
 

@@ -6,7 +6,7 @@ import random
 import pytest
 
 from backends.rtl.synth import SynthOptions, rtl_of
-from dse.estimation import estimated, setting
+from dse.estimates.estimation import estimated, setting
 from dsl.kernels.loader import load
 from mlir_passes.pipeline import compile_design
 from qor_gnn.tools.open_personality import FILE, NAME, document

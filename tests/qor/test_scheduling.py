@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from dse.estimation import estimated, setting
+from dse.estimates.estimation import estimated, setting
 from dsl.errors.errors import WeftError
 from dsl.kernels.loader import load
 from dsl.schedules.schedule import Schedule, ScheduleBuilder

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from dse.estimation import estimated, setting
+from dse.estimates.estimation import estimated, setting
 from dse.labels.dataset import Dataset
 from dsl.programs.program import Program
 from dsl.schedules.schedule import Schedule

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import weft
-from dse.kernel_data import data_of, packed, unpacked
-from dse.reduced import ascending
+from dse.kernels.data import data_of, packed, unpacked
+from dse.kernels.reduced import ascending
 from dsl.arrays.inputs import random_inputs
 from dsl.errors.errors import InputError
 from dsl.kernels.loader import load

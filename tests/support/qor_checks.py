@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from backends.devices import DEVICES
-from dse.bounds import bounds, work_of
-from dse.estimation import open_answer
+from dse.bounds.bounds import bounds, work_of
+from dse.estimates.estimation import open_answer
 from dsl.errors.errors import ToolError
 from dsl.programs.program import Program
 from dsl.schedules.schedule import Schedule

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dse.fidelities import PROMOTIONS, RESOURCES
+from dse.evaluators.fidelities import PROMOTIONS, RESOURCES
 
 if TYPE_CHECKING:
     from backends.devices import Device

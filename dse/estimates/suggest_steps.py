@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from math import lcm
 
-from dse.estimation import Estimation
+from dse.estimates.estimation import Estimation
 from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import (
     Distribute,

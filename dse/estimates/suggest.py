@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from dse.estimation import Estimation, estimated
-from dse.suggest_steps import Change, changed, changes, partitions
+from dse.estimates.estimation import Estimation, estimated
+from dse.estimates.suggest_steps import Change, changed, changes, partitions
 from dsl.errors.errors import LanguageError, ScheduleError, ToolError
 from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import Partition, Step

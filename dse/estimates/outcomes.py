@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from math import prod
 
-from dse.estimation import Estimation, open_answer
-from dse.views.estimate_words import short
+from dse.estimates.estimation import Estimation, open_answer
+from dse.estimates.words import short
 from dsl.errors.errors import WeftError
 from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import (

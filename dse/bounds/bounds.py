@@ -1,7 +1,7 @@
 """Lower bounds on the latency of any schedule of a kernel: work, memory ports, recurrences.
 
 They hold for what the schedule space can do with the operators of a personality, after all that a
-tool does by itself (`dse.work`), and say how far a design is from what is possible:
+tool does by itself (`dse.bounds.work`), and say how far a design is from what is possible:
 
 - DSP roofline: every operation takes a unit for a cycle, so ``cycles`` must satisfy
   ``sum over cores (ceil(operations / cycles) * DSP of a unit) <= budget``.
@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from math import ceil, prod
 from typing import Literal
 
-from dse.work import Work, work_of
+from dse.bounds.work import Work, work_of
 from dsl.programs.program import Array, Storage
 from qor_gnn.tools.personality import Personality
 

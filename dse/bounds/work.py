@@ -3,7 +3,7 @@
 A tool unrolls, leaves out what is not needed, keeps elements in registers, computes the same value
 once, folds constants, and does integer sums (under ``reassociate`` those of floats too) in any
 order, as partial sums do extremes of all types. So an operation counts once for each of its values
-that are proven to differ (`dse.distinct`).
+that are proven to differ (`dse.bounds.distinct`).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from math import ceil, log2
 
-from dse.distinct import Facts, Row, Tag, facts_of, folds, rank, row_of
+from dse.bounds.distinct import Facts, Row, Tag, facts_of, folds, rank, row_of
 from dsl.programs.program import Program, Storage
 from polyhedral.chains import chains
 from qor_gnn.body.reassociation import REAL_SUMS
@@ -40,7 +40,7 @@ class Work:
 
 
 def work_of(program: Program, tool: Personality, reassociate: bool = False) -> Work:
-    """Count a kernel's work once; `dse.bounds.bounds` then answers for any budget.
+    """Count a kernel's work once; `dse.bounds.bounds.bounds` then answers for any budget.
 
     Args:
         program: the kernel.

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from backends.devices import DEVICES, Device
 from backends.devices import device as device_named
-from dse.collection import rare_collection
-from dse.in_order import in_order_notes
+from dse.estimates.collection import rare_collection
+from dse.estimates.in_order import in_order_notes
 from dsl.errors.errors import ToolError
 from dsl.programs.program import Program
 from dsl.schedules.schedule import Schedule
@@ -22,7 +22,6 @@ from qor_gnn.result.qor_estimate import QorEstimate
 from qor_gnn.tools.personality import DEFAULT, Personality, allowed, available, personality
 
 if TYPE_CHECKING:
-    from mlir_passes.pipeline import Design
     from polyhedral.scheduled import ScheduledScop
 
 _SAME_CLOCK = 0.005  # ns: 3.33 is 300 MHz
@@ -167,30 +166,3 @@ def assumed(regions: Kernel, tool: Personality) -> tuple[str, ...]:
                 if operator.shared and not operator.measured:
                     found[f"{op.kind} on {op.type}"] = None
     return (f"assumed, not measured: {', '.join(found)}",) if found else ()
-
-
-def prediction(
-    design: Design, device: Device, clock: float
-) -> tuple[dict[str, str], tuple[str, ...]]:
-    """The file ``qor.json`` for an exported project, and what there is to say about it.
-
-    There is no file where no operator library fits the clock or knows an operator: a note says so.
-
-    Args:
-        design: what is exported.
-        device: what for.
-        clock: the target period in ns.
-    """
-    from dse.outcomes import outcomes
-    from dse.views.estimate_data import as_data, as_text
-
-    try:
-        where = setting(None, device.name, clock)
-        # The part may be another one of the family than the device's usual one.
-        exact = replace(where, device=device)
-        found = estimated_state(design.scheduled, design.schedule, exact)
-    except ToolError as error:
-        return {}, (f"no qor.json, as there is no estimate: {error.message}",)
-    return {
-        "qor.json": as_text(as_data(found, {"schedule": "schedule.json"}, told=outcomes(found)))
-    }, found.setting.notes

@@ -7,7 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dse.kernels import DEFAULT_SIZE, UNSCHEDULED, chosen, has_size, kernels_of, size_values, sized
+from dse.kernels.target import (
+    DEFAULT_SIZE,
+    UNSCHEDULED,
+    chosen,
+    has_size,
+    kernels_of,
+    size_values,
+    sized,
+)
 from dsl.errors.errors import InputError, WeftError
 
 if TYPE_CHECKING:
@@ -20,7 +28,12 @@ COLUMNS = (
     *("max_ulp", "tolerance_ulp", "seconds", "detail"),
 )
 PROOF_COLUMNS = ("kernel", "schedule", "size", "status", "seconds", "detail")
-PRELOAD = ("backends.verify", "mlir_passes.pipeline", "mlir_passes.cpu.jit", "dse.verify_files")
+PRELOAD = (
+    "backends.verify",
+    "mlir_passes.pipeline",
+    "mlir_passes.cpu.jit",
+    "dse.kernels.verify_files",
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from dse.inside import read_text
-from dse.reduced import parts_of
+from dse.kernels.reduced import parts_of
 from dsl.errors.errors import InputError, LanguageError
 from dsl.kernels.kernel import Kernel
 from dsl.stored.kernel import MOST_SMALL, StoredKernel, kernel_json, kernel_of_json, stored_kernel

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dse.estimation import Estimation
+from dse.estimates.estimation import Estimation
 from dsl.errors.errors import InputError
 from qor_gnn.batch.family import written_unrolls
 

@@ -1,0 +1,1 @@
+"""Lower bounds on the latency of any schedule of a kernel."""

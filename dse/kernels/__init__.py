@@ -1,0 +1,1 @@
+"""Kernels that a command line, a run or a folder names."""
