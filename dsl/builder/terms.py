@@ -181,6 +181,13 @@ class Term:
     def __abs__(self) -> Term:
         return _unary(UnaryOp.ABS, self)
 
+    @located
+    def __weft_cast__(self, dtype: DType) -> Term:  # f32(x)
+        return Term(values.cast(dtype, self.value))
+
+    def __weft_apply__(self, function: Intrinsic, args: Sequence[object]) -> Term:  # weft.sqrt(x)
+        return _apply(function, args)
+
     def __eq__(self, other: object) -> Condition:  # type: ignore[override]
         return _compare(CompareOp.EQ, self, other)
 
@@ -341,19 +348,7 @@ def _logical(op: str, a: Term, b: Term) -> Expr:
 
 
 @located
-def cast_term(dtype: DType, x: object) -> Term:
-    """``f32(x)`` of a term."""
-    if not isinstance(x, Term):
-        raise LanguageError(
-            "W112",
-            f"{dtype}({shown(x)}) has a meaning inside of a kernel only",
-            help="in a weft.Program it converts terms",
-        )
-    return Term(values.cast(dtype, x.value))
-
-
-@located
-def apply(intrinsic: Intrinsic, args: Sequence[object]) -> Term:
+def _apply(intrinsic: Intrinsic, args: Sequence[object]) -> Term:
     """A function of the language on terms and numbers."""
     name = intrinsic.name
     given = tuple(value_of(a) for a in args)

@@ -23,15 +23,15 @@ class Intrinsic:
     signature: str
 
     def __call__(self, *args: object) -> object:
-        """Apply it to terms of a `weft.Program`.
+        """Apply it to terms of a `weft.Program`, by the method ``__weft_apply__`` of the first.
 
         Raises:
             LanguageError: W112 where no argument is a term.
         """
-        from dsl.builder.terms import Term, apply  # which needs this module
-
-        if any(isinstance(a, Term) for a in args):
-            return apply(self, args)
+        for argument in args:
+            apply = getattr(type(argument), "__weft_apply__", None)
+            if apply is not None:
+                return apply(argument, self, args)
         raise LanguageError(
             "W112",
             f"weft.{self.name} has a meaning inside of a kernel only",

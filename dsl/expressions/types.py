@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Literal
 
+from dsl.errors.callsite import caller_span
+from dsl.errors.errors import LanguageError
 from dsl.errors.shown import shown
 
 MAX_WIDTH = 4096
@@ -47,10 +49,22 @@ class _Subscriptable:
         return ArrayType(self, shape if isinstance(shape, tuple) else (shape,))  # type: ignore[arg-type]
 
     def __call__(self, value: object) -> object:
-        """A term of a `weft.Program` converted to this type; in a kernel it is read, not called."""
-        from dsl.builder.terms import cast_term
+        """A term of a `weft.Program` converted to this type; in a kernel it is read, not called.
 
-        return cast_term(self, value)  # type: ignore[arg-type]
+        A term converts itself, by its method ``__weft_cast__``.
+
+        Raises:
+            LanguageError: W112 for what is no term.
+        """
+        cast = getattr(type(value), "__weft_cast__", None)
+        if cast is None:
+            raise LanguageError(
+                "W112",
+                f"{self}({shown(value)}) has a meaning inside of a kernel only",
+                span=caller_span(),
+                help="in a weft.Program it converts terms",
+            )
+        return cast(value, self)
 
 
 @dataclass(frozen=True, slots=True)

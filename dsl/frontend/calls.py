@@ -16,7 +16,7 @@ from dsl.expressions.types import ArrayType, DType, FixedType
 from dsl.expressions.values import Value
 from dsl.frontend.capture import describe, dtype_of, is_number
 from dsl.frontend.context import Context
-from dsl.frontend.evaluate import as_value, evaluate, value
+from dsl.frontend.operands import as_value, value
 from dsl.frontend.unsupported import CALLS
 from dsl.kernels.kernel import Kernel
 from dsl.programs.program import Array
@@ -62,7 +62,7 @@ def call(ctx: Context, node: ast.Call) -> object:
 def _callee(ctx: Context, node: ast.expr) -> object:
     """What is called; a misspelt function is compared with those of the language."""
     try:
-        return evaluate(ctx, node)
+        return ctx.evaluate(node)
     except LanguageError as e:
         if e.code == "W130" and isinstance(node, ast.Name) and e.help is None:
             e.help = did_you_mean(node.id, INTRINSICS)
@@ -113,7 +113,7 @@ def _cast(ctx: Context, dtype: DType, node: ast.Call) -> Expr:
     if len(node.args) != 1:
         message = f"a cast takes 1 value, not {len(node.args)}"
         raise ctx.error("W150", message, node, f"write {dtype}(x)")
-    found = evaluate(ctx, node.args[0])
+    found = ctx.evaluate(node.args[0])
     if isinstance(found, Fraction):
         return _exact_constant(ctx, dtype, found, node)
     return values.cast(dtype, as_value(ctx, node.args[0], found), ctx.span(node))
@@ -130,8 +130,8 @@ def _exact_constant(ctx: Context, dtype: DType, number: Fraction, node: ast.Call
 
 def _specialised(ctx: Context, kernel: Kernel, node: ast.Call) -> Kernel:
     """``other.at("mini")`` or ``other.at(N=20)``."""
-    sizes = [evaluate(ctx, a) for a in node.args]
-    overrides = {k.arg: evaluate(ctx, k.value) for k in node.keywords if k.arg is not None}
+    sizes = [ctx.evaluate(a) for a in node.args]
+    overrides = {k.arg: ctx.evaluate(k.value) for k in node.keywords if k.arg is not None}
     places = [*node.args, *(k.value for k in node.keywords)]
     for found, place in zip([*sizes, *overrides.values()], places, strict=False):
         if isinstance(found, (Affine, Expr, Array)):
@@ -150,7 +150,7 @@ def _constant_call(ctx: Context, function: object, node: ast.Call) -> Value:
     name = getattr(function, "__name__", "")
     if len(node.args) != 1 or node.keywords:
         raise ctx.error("W150", f"{name}() takes 1 argument", node)
-    found = evaluate(ctx, node.args[0])
+    found = ctx.evaluate(node.args[0])
     if function is len:
         if isinstance(found, Array):
             return found.shape[0]
@@ -167,7 +167,7 @@ def _constant_call(ctx: Context, function: object, node: ast.Call) -> Value:
 
 def _fraction(ctx: Context, node: ast.Call) -> Fraction:
     """``Fraction(a, b)``: a constant with more digits than a float has."""
-    match [evaluate(ctx, a) for a in node.args]:
+    match [ctx.evaluate(a) for a in node.args]:
         case [int(numerator), int(denominator)] if denominator and not node.keywords:
             return Fraction(numerator, denominator)
     message = f"the constant {ctx.source.text(node)} has no value"

@@ -11,7 +11,8 @@ from dsl.expressions.expr import CompareOp, Expr, loads
 from dsl.expressions.values import Value
 from dsl.frontend.capture import is_number
 from dsl.frontend.context import Context
-from dsl.frontend.evaluate import comparisons, value
+from dsl.frontend.evaluate import comparisons
+from dsl.frontend.operands import value
 
 
 def condition(ctx: Context, node: ast.expr, statement: ast.If) -> bool | Cond:

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from dsl.errors.errors import LanguageError, Span
 from dsl.frontend.capture import Environment
 from dsl.frontend.scope import Names
 from dsl.frontend.source import FunctionSource
+from dsl.kernels.kernel import Kernel
 
 Placed = ast.expr | ast.stmt | ast.keyword
 """What has a place in the file."""
-
-if TYPE_CHECKING:
-    from dsl.kernels.kernel import Kernel
 
 MAX_STATEMENTS = 20_000
 """Statements of one program, inlined ones included."""
@@ -39,17 +36,30 @@ class Request:
 
 @dataclass(slots=True)
 class Context:
-    """The state of reading one kernel. ``bound`` are the names that its function assigns."""
+    """The state of reading one kernel.
+
+    ``bound`` are the names that its function assigns; ``evaluator`` says what expressions stand for
+    (see `dsl.frontend.evaluate`).
+    """
 
     request: Request
     names: Names
     bound: frozenset[str]
+    evaluator: Callable[[Context, ast.expr], object]
     statements: dict[str, Span | None] = field(default_factory=dict)
 
     @property
     def source(self) -> FunctionSource:
         """Where the kernel stands."""
         return self.request.source
+
+    def evaluate(self, node: ast.expr) -> object:
+        """What an expression stands for.
+
+        Raises:
+            LanguageError: it is not of the language, a name is unknown, the types do not fit.
+        """
+        return self.evaluator(self, node)
 
     def span(self, node: Placed) -> Span:
         """The place of a node."""

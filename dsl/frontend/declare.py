@@ -13,7 +13,7 @@ from dsl.expressions.types import ArrayType, ConstType, DType, IndexType, IntTyp
 from dsl.expressions.values import Value
 from dsl.frontend.capture import describe, dtype_of
 from dsl.frontend.context import Context
-from dsl.frontend.evaluate import evaluate, value
+from dsl.frontend.operands import value
 from dsl.frontend.source import NAME, FunctionSource, arguments_of
 from dsl.programs.program import Array, Loop, Node, Stmt, Storage
 
@@ -97,7 +97,7 @@ def _parts(declared: ArrayType | DType) -> tuple[DType, tuple[int, ...]]:
 def _declared_type(ctx: Context, node: ast.expr) -> ArrayType | ConstType | DType:
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         node = _unquoted(ctx, node, node.value)
-    found = evaluate(ctx, node)
+    found = ctx.evaluate(node)
     if isinstance(found, (ArrayType, ConstType)):
         return found
     dtype = dtype_of(found)

@@ -18,9 +18,12 @@ from dsl.expressions.expr import Access, BinaryOp, CompareOp, Expr, Load, UnaryO
 from dsl.expressions.result_types import require_truth
 from dsl.expressions.values import Value
 from dsl.frontend import fold
-from dsl.frontend.capture import MISSING, describe, is_dtype, is_number, plain
+from dsl.frontend.calls import call
+from dsl.frontend.capture import MISSING, describe, is_number, plain
 from dsl.frontend.context import Context
+from dsl.frontend.operands import bounded, value
 from dsl.frontend.scope import LoopName
+from dsl.frontend.subscript import subscript
 from dsl.frontend.unsupported import EXPRESSIONS
 from dsl.programs.program import Array
 
@@ -83,51 +86,12 @@ def evaluate(ctx: Context, node: ast.expr) -> object:
         case ast.Attribute():
             return _attribute(ctx, node)
         case ast.Subscript():
-            from dsl.frontend.subscript import subscript
-
             return subscript(ctx, node)
         case ast.Call():
-            from dsl.frontend.calls import call
-
             return call(ctx, node)
         case _:
             what, instead = EXPRESSIONS.get(type(node), ("this expression", "see the language"))
             raise ctx.error("W105", f"{what} is not supported in a kernel", node, instead)
-
-
-def value(ctx: Context, node: ast.expr) -> Value:
-    """An expression that must be a number, an affine expression or data."""
-    return as_value(ctx, node, evaluate(ctx, node))
-
-
-def as_value(ctx: Context, node: ast.expr, found: object) -> Value:
-    """What the expression at ``node`` evaluated to, as a number, an affine expression or data."""
-    match found:
-        case bool() | int() | float() | Affine():
-            return found
-        case Fraction():
-            return float(found)
-        case Array():
-            raise ctx.error(
-                "W142",
-                f"'{found.name}' is an array of type {found.type}, not one element",
-                node,
-                f"write one of its elements: {example_access(found)}",
-            )
-    if isinstance(found, Expr):
-        return found
-    what = describe(found)
-    instead = "captured names are numbers, tables of numbers that are indexed, types and kernels"
-    if is_dtype(found):
-        instead = f"call the type to convert a value: {found}(x)"
-    elif isinstance(found, (tuple, list)) or hasattr(found, "__array__"):
-        instead = "index it with constants, or pass it as an argument: weft.const[f32[8]]"
-    raise ctx.error("W113", f"{ctx.source.text(node)} is {what}, not a value", node, instead)
-
-
-def example_access(array: Array) -> str:
-    """How an element of the array is written."""
-    return f"{array.name}[{', '.join('ijklmnopq'[: len(array.shape)])}]"
 
 
 def binary(ctx: Context, op: ast.operator, a: Value, b: Value, node: ast.expr | ast.stmt) -> Value:
@@ -172,13 +136,6 @@ def _constant(ctx: Context, node: ast.Constant) -> object:
             kind = _CONSTANTS.get(type(node.value), "this constant")
             instead = "a kernel computes with integers, fixed point and floats"
             raise ctx.error("W105", f"{kind} is not supported in a kernel", node, instead)
-
-
-def bounded(ctx: Context, found: object, node: ast.expr) -> object:
-    """A constant or a captured object; a number of more bits than any type has is refused (W108)."""
-    if isinstance(found, int) and found.bit_length() > fold.MAX_BITS:
-        raise ctx.error("W108", f"this number has more than {fold.MAX_BITS} bits", node)
-    return found
 
 
 def _name(ctx: Context, node: ast.Name) -> object:

@@ -11,7 +11,7 @@ from dsl.expressions.affine import Affine
 from dsl.expressions.expr import Access, Const, Expr, Load
 from dsl.expressions.values import Value
 from dsl.frontend.context import Context
-from dsl.frontend.evaluate import evaluate, value
+from dsl.frontend.operands import value
 from dsl.kernels.kernel import Kernel
 from dsl.programs.inline import Names, inlined, inlined_locals
 from dsl.programs.program import Array, Loop, Node, Program, Stmt, Storage
@@ -25,7 +25,7 @@ def call_kernel(ctx: Context, node: ast.Call) -> tuple[Node, ...] | None:
     Raises:
         LanguageError: W150 to W154, or what is wrong in the callee, with a note on the call.
     """
-    callee = evaluate(ctx, node.func)
+    callee = ctx.evaluate(node.func)
     if not isinstance(callee, Kernel):
         return None
     program = _program(ctx, callee, node)
@@ -102,7 +102,7 @@ class _Call:
 
     def _bind_array(self, formal: Array, node: ast.expr) -> None:
         ctx, callee = self._ctx, self._callee
-        actual = evaluate(ctx, node)
+        actual = ctx.evaluate(node)
         text = ctx.source.text(node)
         if not isinstance(actual, Array):
             kind = "a value" if not isinstance(actual, (Affine, Expr)) else "one element"
@@ -144,7 +144,7 @@ class _Call:
     def _bind_scalar(self, formal: Array, node: ast.expr) -> None:
         """A constant or a scalar argument of the same type is read directly; else it is copied."""
         ctx = self._ctx
-        if isinstance(evaluate(ctx, node), Array):
+        if isinstance(ctx.evaluate(node), Array):
             message = (
                 f"'{formal.name}' of '{self._callee.name}' is a scalar {formal.dtype}, and "
                 f"{ctx.source.text(node)} is an array"

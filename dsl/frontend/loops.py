@@ -11,7 +11,7 @@ from dsl.expressions import values
 from dsl.expressions.affine import Affine
 from dsl.expressions.intrinsics import grid, intrinsic_of
 from dsl.frontend.context import Context
-from dsl.frontend.evaluate import evaluate, value
+from dsl.frontend.operands import value
 from dsl.frontend.subscript import MAX_EXTENT, not_affine
 from dsl.frontend.unsupported import EXPRESSIONS
 
@@ -63,7 +63,7 @@ def headers(ctx: Context, node: ast.For) -> tuple[Header, ...]:
         raise ctx.error(
             "W104", "'else' of a loop is not supported in a kernel", node.orelse[0], "put it after"
         )
-    called = evaluate(ctx, node.iter.func) if isinstance(node.iter, ast.Call) else None
+    called = ctx.evaluate(node.iter.func) if isinstance(node.iter, ast.Call) else None
     if called is not range and intrinsic_of(called) is not grid:
         text = ctx.source.text(node.iter)
         message = f"a loop runs over range(...) or weft.grid(...), not over {text}"
@@ -90,7 +90,7 @@ def _grid(ctx: Context, target: ast.expr, node: ast.Call) -> tuple[Header, ...]:
         if not isinstance(name, ast.Name):
             message = "a loop variable is a plain name"
             raise ctx.error("W109", message, name, _RANGE_HELP)
-        if isinstance(extent, ast.Call) and evaluate(ctx, extent.func) is range:
+        if isinstance(extent, ast.Call) and ctx.evaluate(extent.func) is range:
             found.append(_range(ctx, name, extent))
         else:
             upper = _bound(ctx, extent)
@@ -200,7 +200,7 @@ def _check_growth(ctx: Context, node: ast.expr) -> None:
     for part in ast.walk(node):
         match part:
             case ast.BinOp(op=ast.Pow() | ast.LShift() | ast.RShift(), right=ast.Name() as name):
-                if isinstance(evaluate(ctx, name), Affine):
+                if isinstance(ctx.evaluate(name), Affine):
                     raise ctx.error(
                         "W141",
                         "the bound of this loop is not affine: "
@@ -212,7 +212,7 @@ def _check_growth(ctx: Context, node: ast.expr) -> None:
 
 
 def _extremum(ctx: Context, node: ast.Call) -> Kind | None:
-    intrinsic = intrinsic_of(evaluate(ctx, node.func))
+    intrinsic = intrinsic_of(ctx.evaluate(node.func))
     if intrinsic is None or intrinsic.name not in ("min", "max") or node.keywords:
         return None
     return "min" if intrinsic.name == "min" else "max"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dsl.frontend.context import Context, Request
 from dsl.frontend.declare import arguments, check_name, check_signature
+from dsl.frontend.evaluate import evaluate
 from dsl.frontend.scope import Names
 from dsl.frontend.statements import body
 from dsl.programs.program import Program
@@ -18,10 +19,10 @@ def read_kernel(request: Request) -> Program:
     """
     source = request.source
     check_signature(source)
-    outside = Context(request, Names((), ()), frozenset())
+    outside = Context(request, Names((), ()), frozenset(), evaluate)
     declared = tuple(arguments(outside))
     names = Names(declared, source.bound, source.arrays)
-    ctx = Context(request, names, source.bound)
+    ctx = Context(request, names, source.bound, evaluate)
     nodes = body(ctx, source.node.body)
     name = source.node.name
     check_name(source, name, "this kernel", source.node)

@@ -11,9 +11,10 @@ from dsl.expressions.types import DType
 from dsl.frontend.conditions import condition
 from dsl.frontend.context import Context
 from dsl.frontend.declare import check_name, declare_annotated, declare_assigned
-from dsl.frontend.evaluate import binary, evaluate, example_access, value
+from dsl.frontend.evaluate import binary
 from dsl.frontend.inlining import call_kernel
 from dsl.frontend.loops import headers, interval
+from dsl.frontend.operands import example_access, value
 from dsl.frontend.scope import LoopName
 from dsl.frontend.source import NAME
 from dsl.frontend.subscript import access_of
@@ -84,13 +85,13 @@ def _with(ctx: Context, node: ast.With) -> tuple[Node, ...]:
     call = node.items[0].context_expr
     if (
         not isinstance(call, ast.Call)
-        or intrinsic_of(evaluate(ctx, call.func)) is not stmt
+        or intrinsic_of(ctx.evaluate(call.func)) is not stmt
         or len(node.items) != 1
         or node.items[0].optional_vars is not None
     ):
         message = "'with' is not supported in a kernel, but for weft.stmt"
         raise ctx.error("W110", message, call, f"write {stmt.signature}")
-    given = evaluate(ctx, call.args[0]) if len(call.args) == 1 and not call.keywords else None
+    given = ctx.evaluate(call.args[0]) if len(call.args) == 1 and not call.keywords else None
     if not isinstance(given, str):
         message = "weft.stmt takes the statement's name"
         raise ctx.error("W110", message, call, f"write {stmt.signature}")
@@ -117,7 +118,7 @@ def _expression(ctx: Context, node: ast.Expr) -> tuple[Node, ...]:
         nodes = call_kernel(ctx, expr)
         if nodes is not None:
             return nodes
-    evaluate(ctx, expr)
+    ctx.evaluate(expr)
     message = "this statement has no effect"
     raise ctx.error("W104", message, node, "assign the value to an element or a scalar")
 

@@ -13,7 +13,7 @@ from dsl.expressions.expr import Access, Expr, Load, loads
 from dsl.expressions.types import ArrayType, ConstType, DType, Overflow, Quant, const, fixed
 from dsl.frontend.capture import describe, dtype_of, is_number, plain
 from dsl.frontend.context import Context
-from dsl.frontend.evaluate import bounded, evaluate, example_access, value
+from dsl.frontend.operands import bounded, example_access, value
 from dsl.frontend.unsupported import EXPRESSIONS
 from dsl.programs.program import Array
 
@@ -39,7 +39,7 @@ def access_of(ctx: Context, node: ast.Subscript) -> tuple[Array, Access] | objec
     while isinstance(base, ast.Subscript):
         chain.insert(0, base)
         base = base.value
-    found = evaluate(ctx, base)
+    found = ctx.evaluate(base)
     if isinstance(found, Array):
         parts = [n.slice for n in chain]
         subscripts = [i for p in parts for i in (p.elts if isinstance(p, ast.Tuple) else [p])]
@@ -151,7 +151,7 @@ def _item(ctx: Context, base: object, node: ast.Subscript) -> object:
     if isinstance(base, type(fixed)):
         return _fixed_type(ctx, base, part)
     if isinstance(base, type(const)):
-        inner = evaluate(ctx, part)
+        inner = ctx.evaluate(part)
         if not isinstance(inner, ArrayType) and dtype_of(inner) is None:
             message = f"weft.const takes a type, not {describe(inner)}"
             raise ctx.error("W103", message, part, "write weft.const[f32[8]]")
@@ -177,7 +177,7 @@ def _extent(ctx: Context, node: ast.expr) -> int:
     instead = "sizes are positive integers that are known when the kernel is compiled"
     if isinstance(node, ast.Slice):
         raise ctx.error("W144", "an extent is not a slice", node, instead)
-    found = evaluate(ctx, node)
+    found = ctx.evaluate(node)
     text = ctx.source.text(node)
     if isinstance(found, (Affine, Expr, Array)):
         raise ctx.error("W144", f"the extent {text} is not a constant", node, instead)
@@ -192,7 +192,7 @@ def _extent(ctx: Context, node: ast.expr) -> int:
 
 def _fixed_type(ctx: Context, factory: Any, part: ast.expr) -> object:
     nodes = part.elts if isinstance(part, ast.Tuple) else [part]
-    params = [evaluate(ctx, n) for n in nodes]
+    params = [ctx.evaluate(n) for n in nodes]
     instead = 'write fixed[16, 8] (16 bits, 8 left of the point) or fixed[16, 8, "rnd", "sat"]'
     modes = ((2, Quant, "rounding"), (3, Overflow, "overflow"))
     for position, kind, what in modes:
@@ -233,7 +233,7 @@ def _key(ctx: Context, part: ast.expr) -> object:
         what, instead = EXPRESSIONS[ast.Slice]
         raise ctx.error("W105", f"{what} is not supported in a kernel", part, instead)
     if not isinstance(part, ast.Tuple):
-        return evaluate(ctx, part)
-    keys = [evaluate(ctx, n) for n in part.elts]
+        return ctx.evaluate(part)
+    keys = [ctx.evaluate(n) for n in part.elts]
     moving = next((k for k in keys if isinstance(k, (Affine, Expr))), None)
     return tuple(keys) if moving is None else moving

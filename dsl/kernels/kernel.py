@@ -163,7 +163,7 @@ class Kernel(ABC):
             return random_inputs(self.program, seed)
         from dsl.kernels.own_inputs import own_inputs
 
-        return own_inputs(self, self.own_inputs[0], seed)
+        return own_inputs(self.program, self.own_inputs[0], self, seed)
 
     def __call__(self, *args: Any, **named: Any) -> None:
         """Run the kernel on NumPy arrays, in place, by the reference interpreter.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,28 +23,29 @@ from dsl.expressions.numeric import bounds
 from dsl.expressions.types import FixedType, FloatType
 from dsl.programs.program import Array, Program
 
-if TYPE_CHECKING:
-    from dsl.kernels.kernel import InputFunction, Kernel
+K = TypeVar("K")
+"""The kernel's class: it is handed on to the function."""
 
 
-def own_inputs(kernel: Kernel, function: InputFunction, seed: int) -> dict[str, Value]:
+def own_inputs(
+    program: Program, function: Callable[[K, int], Mapping[str, Any]], kernel: K, seed: int
+) -> dict[str, Value]:
     """What `function` makes, in the storage of the arguments; the arguments it leaves out random.
 
     Numbers are converted where nothing but rounding is lost: any floats to a float or fixed-point
     argument, integers of another width to an integer argument (or raw fixed point) if they fit.
 
     Args:
-        kernel: At its size; the function is given it, and the seed.
+        program: Of the kernel, at its size.
         function: From `Kernel.inputs`.
+        kernel: At its size; the function is given it, and the seed.
         seed: Of the random numbers.
 
     Raises:
         InputError: W541 to W544 for an argument that is not there, misshapen, of another type or
             out of range; W545 where the function raises, or returns no dict.
     """
-    program, name = kernel.program, getattr(function, "__name__", "inputs")
-    where = _place(function)
-    given = _called(kernel, function, name, seed)
+    given = _called(program, function, kernel, seed)
     values: dict[str, Any] = {**random_inputs(program, seed)}
     try:
         values |= {n: _converted(program, n, value) for n, value in given.items()}
@@ -52,23 +53,25 @@ def own_inputs(kernel: Kernel, function: InputFunction, seed: int) -> dict[str, 
     except InputError as error:
         raise InputError(
             error.code,
-            f"{name} makes wrong inputs for '{kernel.name}': {error.message}",
-            span=where,
+            f"{_name(function)} makes wrong inputs for '{program.name}': {error.message}",
+            span=_place(function),
             help=error.help,
         ) from error
     # Copies: the arrays may be the function's own, and a call of the kernel changes them in place.
     return {n: np.array(v) if v.shape else v[()] for n, v in checked.items()}
 
 
-def _called(kernel: Kernel, function: InputFunction, name: str, seed: int) -> Mapping[str, object]:
-    where = _place(function)
+def _called(
+    program: Program, function: Callable[[K, int], Mapping[str, Any]], kernel: K, seed: int
+) -> Mapping[str, object]:
+    name, where = _name(function), _place(function)
     try:
         given = function(kernel, seed)
     except Exception as error:
         inner = raised_in(error, where.file) if where is not None else None
         raise InputError(
             "W545",
-            f"{name} makes no inputs for '{kernel.name}': {type(error).__name__}: {error}",
+            f"{name} makes no inputs for '{program.name}': {type(error).__name__}: {error}",
             span=inner or where,
             help="it is called with the kernel, at its size, and a seed",
         ) from error
@@ -76,7 +79,7 @@ def _called(kernel: Kernel, function: InputFunction, name: str, seed: int) -> Ma
         return given
     raise InputError(
         "W545",
-        f"{name} returns a {type(given).__name__}, not a dict of inputs for '{kernel.name}'",
+        f"{name} returns a {type(given).__name__}, not a dict of inputs for '{program.name}'",
         span=where,
         help='return {"A": array, ...}; arguments that are not in it are random',
     )
@@ -104,6 +107,10 @@ def _resized(array: Array, found: NDArray[Any]) -> NDArray[Any]:
         if not low <= int(value) <= high:
             raise out_of_range(array, value)
     return found.astype(storage_dtype(array.dtype))
+
+
+def _name(function: Callable[..., object]) -> str:
+    return getattr(function, "__name__", "inputs")
 
 
 def _place(function: Callable[..., object]) -> Span | None:

@@ -59,6 +59,11 @@ def made() -> tuple[Any, Any, Any, Any]:
         (lambda p, A, i, j: i in [j], "W106]: a term has no truth value"),
         (lambda p, A, i, j: A[i:j, 0], "W113]: slice("),
         (lambda p, A, i, j: f32(HUGE), "W112]: f32(an integer of 16610 bits) has a meaning"),
+        (lambda p, A, i, j: f32(A), "W112]: f32(<weft array A: f32[8, 8]>) has a meaning inside of"),
+        (lambda p, A, i, j: f32(type(i)), "W112]: f32(<class 'dsl.builder.terms.LoopVar'>) has a"),
+        (lambda p, A, i, j: weft.sqrt(A), "W112]: weft.sqrt has a meaning inside of a kernel only"),
+        (lambda p, A, i, j: weft.max(A, i), "W113]: the whole array 'A' is not a value of the program"),
+        (lambda p, A, i, j: weft.grid(8, i), "W112]: weft.grid has a meaning inside of a kernel only"),
     ],
 )  # fmt: skip
 def test_arguments_that_do_not_fit(call: Call, message: str) -> None:
@@ -85,6 +90,14 @@ def test_numbers_of_numpy_are_numbers() -> None:
     assert b.shape == (3,)
     p.compute("S", [i, j], a[i, j], np.float32(2))
     assert len(p.program.statements()) == 1
+
+
+def test_a_function_of_the_language_takes_numbers_before_terms() -> None:
+    p, a, i, j = made()
+    p.compute("S", (i, j), a[i, j], weft.max(0, 1.0, a[i, i]))
+    found = np.full((8, 8), -1, np.float32)
+    p(found)
+    assert (found == np.where(np.tri(8), 1, -1)).all()
 
 
 @pytest.mark.parametrize("position", [1, 2])
