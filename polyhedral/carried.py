@@ -10,7 +10,7 @@ from itertools import product
 import islpy as isl
 
 from polyhedral.dependences import Dependence, DepKind, dependences
-from polyhedral.legality import shared_levels
+from polyhedral.execution_order import shared_levels
 from polyhedral.memory_order import memory_order
 from polyhedral.scheduled import LoopId, Piece, ScheduledScop
 from polyhedral.scop import Scop

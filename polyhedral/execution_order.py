@@ -40,9 +40,14 @@ def shared_loops(p: Sequence[int], q: Sequence[int]) -> int:
     return n
 
 
+def shared_levels(p: Placed, q: Placed) -> int:
+    """How many loops two of them share."""
+    return shared_loops(p.place, q.place)
+
+
 def reversed_pairs(ordered: isl.Map, p: Placed, q: Placed) -> isl.Map | None:
     """Of the pairs, those (iteration of p, iteration of q) that run in the wrong order, or None."""
-    shared = shared_loops(p.place, q.place)
+    shared = shared_levels(p, q)
     # With all shared loops equal, the static place decides.
     tie_ok = p is not q and p.place[shared] < q.place[shared]
     if shared == 0 and tie_ok:

@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
 
 from dsl.errors.errors import ScheduleError
 from dsl.schedules.steps import Interchange, Reassociate, Reorder, Skew, Step, Tile
+from polyhedral.legality import Violation
 from polyhedral.scheduled import ScheduledScop
 
-if TYPE_CHECKING:
-    from polyhedral.legality import Violation
+Apply = Callable[[ScheduledScop, Step], ScheduledScop]
+"""A step on a state, as `polyhedral.schedule.apply_step` does it."""
 
 
-def suggestion(before: ScheduledScop, step: Step, violation: Violation) -> str | None:
+def suggestion(apply: Apply, before: ScheduledScop, step: Step, violation: Violation) -> str | None:
     """A help line for an `IllegalStep`: a step after which the refused one is legal, or None."""
     for first, text in _candidates(before, step, violation):
-        if _helps(before, first, step):
+        if _helps(apply, before, first, step):
             return text
     return None
 
 
-def _helps(before: ScheduledScop, first: Step, step: Step) -> bool:
-    from polyhedral.schedule import apply_step
-
+def _helps(apply: Apply, before: ScheduledScop, first: Step, step: Step) -> bool:
     try:
-        apply_step(apply_step(before, first), step)
+        apply(apply(before, first), step)
     except ScheduleError:
         return False
     return True

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from polyhedral.legality import shared_levels
+from polyhedral.execution_order import shared_levels
 from polyhedral.looptree import TreeLoop, TreeNode
 from polyhedral.scheduled import Piece, ScheduledScop
 from polyhedral.scop import Scop, Statement

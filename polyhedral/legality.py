@@ -17,8 +17,7 @@ import islpy as isl
 from dsl.errors.errors import ScheduleError
 from dsl.schedules.steps import Step
 from polyhedral.dependences import DepKind
-from polyhedral.execution_order import Placed, reversed_pairs, shared_loops
-from polyhedral.help import suggestion
+from polyhedral.execution_order import Placed, reversed_pairs
 from polyhedral.isl_text import first_point
 from polyhedral.memory_order import memory_order
 from polyhedral.moved import moved
@@ -107,22 +106,26 @@ def _touched(
         yield access.array, (*scope, *(e.evaluate(env) for e in access.indices)), writes
 
 
+Remedy = Callable[[Violation], str | None]
+"""What would make a step legal that a violation forbids, as a help line."""
+
+
 class IllegalStep(ScheduleError):
     """W203: a step reverses a dependence. Cheap to make; the text is built when it is read.
 
     Args:
         found: the violations, of which the first is told.
         step: what was asked for.
-        before: the state that it was asked of.
+        remedy: a help line for a violation, or None; asked when the text is built.
     """
 
     def __init__(
-        self, found: Callable[[], Iterator[Violation]], step: Step, before: ScheduledScop
+        self, found: Callable[[], Iterator[Violation]], step: Step, remedy: Remedy
     ) -> None:
         super().__init__("W203", "", span=step.span)
         self.found = found
         self.step = step
-        self.before = before
+        self.remedy = remedy
 
     @cached_property
     def violation(self) -> Violation:
@@ -140,7 +143,7 @@ class IllegalStep(ScheduleError):
         article = "an" if kind[0] in "ao" else "a"
         self.message = f"{describe(self.step)} reverses {article} {kind} dependence"
         self.notes = (str(self.witness), *_statement_notes(self.violation))
-        self.help = suggestion(self.before, self.step, self.violation)
+        self.help = self.remedy(self.violation)
         return super().render()
 
 
@@ -195,8 +198,3 @@ def violations(
                 bad = reversed_pairs(pairs, p, q)
                 if bad is not None:
                     yield Violation(state.scop, p, q, bad)
-
-
-def shared_levels(p: Piece, q: Piece) -> int:
-    """How many loops two pieces share."""
-    return shared_loops(p.place, q.place)

@@ -17,8 +17,8 @@ from dsl.expressions.expr import Access
 from dsl.programs.program import Array
 from dsl.schedules.steps import Step
 from polyhedral.dependences import Dependence, DepKind, array_dependences
+from polyhedral.execution_order import shared_levels
 from polyhedral.isl_text import dims
-from polyhedral.legality import shared_levels
 from polyhedral.scheduled import Piece, ScheduledScop
 from polyhedral.scop import Scop, Statement
 

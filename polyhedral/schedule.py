@@ -35,6 +35,7 @@ from polyhedral.annotations import check_annotations
 from polyhedral.check import check_program
 from polyhedral.complete import check_complete
 from polyhedral.guarding import with_guards
+from polyhedral.help import suggestion
 from polyhedral.legality import IllegalStep, violations
 from polyhedral.lifetimes import check_lifetimes
 from polyhedral.scheduled import ScheduledScop, original
@@ -121,5 +122,6 @@ def check_order(
     if not changed:
         return
     for _ in violations(after, changed, before, in_order=False):
-        raise IllegalStep(partial(violations, after, changed, before), step, before)
+        found = partial(violations, after, changed, before)
+        raise IllegalStep(found, step, partial(suggestion, apply_step, before, step))
     check_lifetimes(after, step)

@@ -12,7 +12,7 @@ from dsl.errors.errors import ScheduleError
 from dsl.programs.program import Storage
 from dsl.schedules.steps import Reorder, Skew, Step, Unroll
 from polyhedral.carried import Carried, carried
-from polyhedral.legality import shared_levels
+from polyhedral.execution_order import shared_levels
 from polyhedral.looptree import Instance
 from polyhedral.ranges import Interval, common_interval
 from polyhedral.schedule import apply_step

@@ -22,7 +22,7 @@ from __future__ import annotations
 from dsl.errors.errors import ScheduleError
 from dsl.expressions.affine import Affine
 from dsl.schedules.steps import Fuse
-from polyhedral.legality import shared_levels
+from polyhedral.execution_order import shared_levels
 from polyhedral.lookup import find_statement
 from polyhedral.scheduled import Piece, Place, ScheduledScop
 

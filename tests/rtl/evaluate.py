@@ -7,14 +7,15 @@ from collections.abc import Callable, Sequence
 from backends.rtl.area.net import Gate
 from backends.rtl.area.netlist import Adder, Bits, Comparator, Hard, Multiplier, Netlist
 from backends.rtl.ir import all_of, any_of, concat, lit, mux
-from backends.rtl.ir import expr as x
+from backends.rtl.ir import nodes as x
+from backends.rtl.ir.expr import Expr, ShiftOp
 
 
 def signed(v: int, width: int) -> int:
     return v - (v >> (width - 1) << width)
 
 
-def value(e: x.Expr, env: dict[str, int]) -> int:
+def value(e: Expr, env: dict[str, int]) -> int:
     """The bits of an expression, given those of its signals."""
     known: dict[int, int] = {}
     for node in x.topological([e]):
@@ -22,7 +23,7 @@ def value(e: x.Expr, env: dict[str, int]) -> int:
     return known[id(e)]
 
 
-def _value(e: x.Expr, env: dict[str, int], known: dict[int, int]) -> int:
+def _value(e: Expr, env: dict[str, int], known: dict[int, int]) -> int:
     args = [known[id(c)] for c in x.children(e)]
     match e:
         case x.Ref():
@@ -45,9 +46,9 @@ def _value(e: x.Expr, env: dict[str, int], known: dict[int, int]) -> int:
         case x.Mux():
             return args[1] if args[0] else args[2]
         case x.Shift():
-            if e.op is x.ShiftOp.SHL:
+            if e.op is ShiftOp.SHL:
                 return args[0] << args[1]
-            return (signed(args[0], e.width) if e.op is x.ShiftOp.SAR else args[0]) >> args[1]
+            return (signed(args[0], e.width) if e.op is ShiftOp.SAR else args[0]) >> args[1]
         case x.Compare():
             a, b = (signed(v, e.lhs.width) if e.signed else v for v in args)
             return _operator(e.op.value, a, b)

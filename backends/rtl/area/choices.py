@@ -11,7 +11,8 @@ from itertools import product
 
 from backends.rtl.area.net import Gate, Net
 from backends.rtl.area.netlist import Bits
-from backends.rtl.ir.expr import Expr, Mux
+from backends.rtl.ir.expr import Expr
+from backends.rtl.ir.nodes import Mux
 
 BITS = 5
 """Of more than so many bits no function is looked at."""

@@ -17,8 +17,9 @@ from backends.rtl.area.net import FALSE, TRUE, Gate, Net
 from backends.rtl.area.netlist import Bits, Fixed, Flop, Netlist, Part, Port
 from backends.rtl.area.words import Words
 from backends.rtl.ir.check import Driver, drivers_of, needs, refs
-from backends.rtl.ir.expr import Concat, Expr, Extend, Lit, Mux, Ref
+from backends.rtl.ir.expr import Expr
 from backends.rtl.ir.module import Instance, Module, Read, Reg, Wire
+from backends.rtl.ir.nodes import Concat, Extend, Lit, Mux, Ref
 
 
 def elaborate(module: Module, fixed: Fixed = ()) -> Netlist:

@@ -11,19 +11,9 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from backends.rtl.area.arithmetic import SHORT
-from backends.rtl.ir.expr import (
-    ArithOp,
-    Binary,
-    Concat,
-    Expr,
-    Extend,
-    Lit,
-    Ref,
-    Slice,
-    children,
-    topological,
-)
+from backends.rtl.ir.expr import ArithOp, Expr
 from backends.rtl.ir.module import Module
+from backends.rtl.ir.nodes import Binary, Concat, Extend, Lit, Ref, Slice, children, topological
 
 
 def joined_words(module: Module) -> frozenset[int]:

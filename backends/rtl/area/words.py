@@ -8,14 +8,11 @@ from backends.rtl.area.arithmetic import Arithmetic
 from backends.rtl.area.choices import Choices
 from backends.rtl.area.net import FALSE
 from backends.rtl.area.netlist import Bits, Netlist
-from backends.rtl.ir.expr import (
-    ArithOp,
+from backends.rtl.ir.expr import ArithOp, BitOp, CompareOp, Expr, ShiftOp
+from backends.rtl.ir.nodes import (
     Binary,
-    BitOp,
     Compare,
-    CompareOp,
     Concat,
-    Expr,
     Extend,
     Lit,
     Mux,
@@ -23,7 +20,6 @@ from backends.rtl.ir.expr import (
     Reduce,
     Ref,
     Shift,
-    ShiftOp,
     Slice,
     children,
 )

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from backends.rtl.ir.check import NetlistError, finish
-from backends.rtl.ir.expr import Expr, Lit, Ref
+from backends.rtl.ir.expr import Expr
 from backends.rtl.ir.fold import lit
 from backends.rtl.ir.module import Instance, Memory, Module, Read, Reg, Style, Wire, Write
 from backends.rtl.ir.names import Names
+from backends.rtl.ir.nodes import Lit, Ref
 
 
 class ModuleBuilder:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from backends.rtl.ir.expr import Expr, Ref, children
+from backends.rtl.ir.expr import Expr
 from backends.rtl.ir.module import Instance, Memory, Module, Read, Reg, Wire
+from backends.rtl.ir.nodes import Ref, children
 
 
 class NetlistError(ValueError):

@@ -7,20 +7,25 @@ from functools import reduce
 
 from backends.rtl.ir.expr import (
     ArithOp,
-    Binary,
     BitOp,
-    Compare,
     CompareOp,
-    Concat,
     Expr,
+    ShiftOp,
+    WidthError,
+    positive,
+    same,
+)
+from backends.rtl.ir.nodes import (
+    Binary,
+    Compare,
+    Concat,
     Extend,
     Lit,
     Mux,
     Not,
+    Reduce,
+    Shift,
     Slice,
-    WidthError,
-    positive,
-    same,
 )
 
 
@@ -28,6 +33,13 @@ def lit(value: int, width: int) -> Lit:
     """A constant: the low ``width`` bits of any integer."""
     positive(width)
     return Lit(value & ((1 << width) - 1), width)
+
+
+def invert(e: Expr) -> Expr:
+    """Every bit inverted."""
+    if isinstance(e, Lit):
+        return lit(~e.value, e.width)
+    return e.arg if isinstance(e, Not) else Not(e)
 
 
 def concat(*parts: Expr) -> Expr:
@@ -185,3 +197,33 @@ def compare(op: CompareOp, a: Expr, b: Expr, signed: bool) -> Expr:
         case CompareOp.EQ | CompareOp.NE if width == 1:
             return a ^ b ^ lit(int(op is CompareOp.EQ), 1)
     return Compare(op, a, b, signed)
+
+
+def extend(e: Expr, width: int, signed: bool) -> Expr:
+    """Extended by the top bit or zeros."""
+    if width == e.width:
+        return e
+    if isinstance(e, Lit):
+        return lit(e.signed if signed else e.value, width)
+    if isinstance(e, Extend) and (signed or not e.signed):
+        return Extend(e.arg, width, e.signed)
+    return Extend(e, width, signed)
+
+
+def shift(op: ShiftOp, arg: Expr, amount: Expr | int) -> Expr:
+    """A shift; by a number it is wires."""
+    if not isinstance(amount, int):
+        return Shift(op, arg, amount)
+    left = max(0, arg.width - amount)
+    if op is ShiftOp.SAR:
+        return arg.high(max(1, left)).sext(arg.width)
+    if left == 0:
+        return lit(0, arg.width)
+    if op is ShiftOp.SHR:
+        return arg.high(left).zext(arg.width)
+    return concat(arg.low(left), lit(0, amount)) if amount else arg
+
+
+def reduced(e: Expr, *, every: bool) -> Expr:
+    """1 bit: every bit, or some bit."""
+    return e if e.width == 1 else Reduce(every, e)

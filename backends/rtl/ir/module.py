@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum
 
-from backends.rtl.ir.expr import Expr, Ref
+from backends.rtl.ir.expr import Expr
+from backends.rtl.ir.nodes import Ref
 
 
 class Style(Enum):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from backends.rtl.ir import expr as ir
 from backends.rtl.ir import fold
+from backends.rtl.ir import nodes as ir
+from backends.rtl.ir.expr import ArithOp, BitOp, Expr, ShiftOp
 
 
-def with_children(e: ir.Expr, parts: Sequence[ir.Expr]) -> ir.Expr:
+def with_children(e: Expr, parts: Sequence[Expr]) -> Expr:
     """The same operator on other operands of the same widths; folded where they are constants."""
     match e:
         case ir.Slice():
@@ -21,10 +22,10 @@ def with_children(e: ir.Expr, parts: Sequence[ir.Expr]) -> ir.Expr:
             return parts[0].all() if e.every else parts[0].any()
         case ir.Concat():
             return fold.concat(*parts)
-        case ir.Binary(op=ir.BitOp()):
-            return fold.bitwise(ir.BitOp(e.op), *parts)
+        case ir.Binary(op=BitOp()):
+            return fold.bitwise(BitOp(e.op), *parts)
         case ir.Binary():
-            return fold.arith(ir.ArithOp(e.op), *parts)
+            return fold.arith(ArithOp(e.op), *parts)
         case ir.Compare():
             return fold.compare(e.op, parts[0], parts[1], e.signed)
         case ir.Shift():
@@ -35,20 +36,20 @@ def with_children(e: ir.Expr, parts: Sequence[ir.Expr]) -> ir.Expr:
             return e
 
 
-def _shift(op: ir.ShiftOp, arg: ir.Expr, amount: ir.Expr) -> ir.Expr:
+def _shift(op: ShiftOp, arg: Expr, amount: Expr) -> Expr:
     by = amount.value if isinstance(amount, ir.Lit) else amount
     match op:
-        case ir.ShiftOp.SHL:
+        case ShiftOp.SHL:
             return arg.shl(by)
-        case ir.ShiftOp.SHR:
+        case ShiftOp.SHR:
             return arg.shr(by)
-        case ir.ShiftOp.SAR:
+        case ShiftOp.SAR:
             return arg.sar(by)
 
 
-def substitute(roots: Sequence[ir.Expr], env: Mapping[str, ir.Expr]) -> list[ir.Expr]:
+def substitute(roots: Sequence[Expr], env: Mapping[str, Expr]) -> list[Expr]:
     """The expressions with signals replaced by name; others stay."""
-    made: dict[int, ir.Expr] = {}
+    made: dict[int, Expr] = {}
     for e in ir.topological(roots):
         if isinstance(e, ir.Ref):
             made[id(e)] = env.get(e.name, e)

@@ -13,13 +13,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from backends.rtl.ir.expr import (
-    ArithOp,
+from backends.rtl.ir.expr import ArithOp, CompareOp, Expr, ShiftOp
+from backends.rtl.ir.module import Memory, Module, Read, Reg, Style, Write
+from backends.rtl.ir.names import Names
+from backends.rtl.ir.nodes import (
     Binary,
     Compare,
-    CompareOp,
     Concat,
-    Expr,
     Extend,
     Lit,
     Mux,
@@ -27,13 +27,10 @@ from backends.rtl.ir.expr import (
     Reduce,
     Ref,
     Shift,
-    ShiftOp,
     Slice,
     children,
     topological,
 )
-from backends.rtl.ir.module import Memory, Module, Read, Reg, Style, Write
-from backends.rtl.ir.names import Names
 
 LONGEST_TEXT = 400  # of an expression before a part of it gets a wire
 

@@ -6,7 +6,8 @@ measured after routing.
 
 from __future__ import annotations
 
-from backends.rtl.ir import expr as ir
+from backends.rtl.ir import nodes as ir
+from backends.rtl.ir.expr import ArithOp, BitOp, CompareOp, Expr
 
 LEVEL = 0.95  # one LUT4 and the wire to it
 GATE = 0.5  # a two-input gate: some share a LUT
@@ -23,17 +24,17 @@ def levels(inputs: int) -> int:
     return count
 
 
-def delay(e: ir.Expr) -> float:
+def delay(e: Expr) -> float:
     """From the operands of one node to its result, in ns."""
     match e:
-        case ir.Binary(op=ir.BitOp()):
+        case ir.Binary(op=BitOp()):
             return GATE
-        case ir.Binary(op=ir.ArithOp.MUL):
+        case ir.Binary(op=ArithOp.MUL):
             return DSP
         case ir.Binary():
             return CARRY + CARRY_BIT * e.width
         case ir.Compare():
-            if e.op in (ir.CompareOp.EQ, ir.CompareOp.NE):
+            if e.op in (CompareOp.EQ, CompareOp.NE):
                 constant = isinstance(e.lhs, ir.Lit) or isinstance(e.rhs, ir.Lit)
                 return LEVEL * levels(e.lhs.width * (1 if constant else 2))
             return CARRY + CARRY_BIT * e.lhs.width
@@ -47,17 +48,17 @@ def delay(e: ir.Expr) -> float:
             return 0.0
 
 
-def luts(e: ir.Expr) -> float:
+def luts(e: Expr) -> float:
     """Roughly, in LUT4 (a carry cell is two)."""
     match e:
-        case ir.Binary(op=ir.BitOp()):
+        case ir.Binary(op=BitOp()):
             return 0.5 * e.width
-        case ir.Binary(op=ir.ArithOp.MUL):
+        case ir.Binary(op=ArithOp.MUL):
             return 0.0
         case ir.Binary():
             return e.width + 2.0
         case ir.Compare():
-            narrow = e.op in (ir.CompareOp.EQ, ir.CompareOp.NE)
+            narrow = e.op in (CompareOp.EQ, CompareOp.NE)
             return e.lhs.width * (0.67 if narrow else 1.0) + 1
         case ir.Reduce():
             return e.arg.width / 3
@@ -69,6 +70,6 @@ def luts(e: ir.Expr) -> float:
             return 0.0
 
 
-def dsps(e: ir.Expr) -> int:
+def dsps(e: Expr) -> int:
     """Multipliers of 18 × 18 bits."""
-    return int(isinstance(e, ir.Binary) and e.op is ir.ArithOp.MUL)
+    return int(isinstance(e, ir.Binary) and e.op is ArithOp.MUL)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from backends.rtl.ir import Expr, Lit, Module, ModuleBuilder, Ref
-from backends.rtl.ir import expr as ir
+from backends.rtl.ir import nodes as ir
 from backends.rtl.ir.rewrite import with_children
 from backends.rtl.operators.delays import delay
 
