@@ -8,7 +8,7 @@
 
 PYTHON ?= python3
 VENV   ?= .venv
-EXTRAS ?= csim,dse,db,dask,rtl,gnn,dev
+EXTRAS ?= csim,dse,db,dask,rtl,gnn,frames,dev
 JOBS   ?= 2
 
 BIN   := $(VENV)/bin

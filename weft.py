@@ -9,11 +9,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from backends.equivalence import Equivalence
+    from backends.rtl.synth import SynthReport
     from backends.verify import VerifyResult
     from backends.vitis.project import Project
+    from dse.api.run import Run
+    from dse.api.space import KernelSpace
     from dsl.kernels.kernel import Kernel
     from dsl.schedules.schedule import Schedule
     from mlir_passes.pipeline import Design
@@ -39,7 +43,10 @@ _NAMES |= {
     "max": ("dsl.expressions.intrinsics", "maximum"),
     "abs": ("dsl.expressions.intrinsics", "absolute"),
 }
-_FUNCTIONS = ("compile", "equivalence", "estimate", "export", "verify")
+_FUNCTIONS = (
+    *("compile", "equivalence", "estimate", "explore", "export", "load_run", "space", "synth"),
+    "verify",
+)
 # Not what would hide Python's own: `from weft import *` is for kernels.
 __all__ = sorted({*_NAMES, *_FUNCTIONS} - {"abs", "compile", "max", "min"})
 
@@ -175,22 +182,14 @@ def estimate(
     Raises:
         WeftError: as `compile`, and W403, W450 to W452 for the device, the tool and the clock.
     """
-    from dataclasses import replace
-
-    from dse.estimates.estimation import estimated, setting
-    from dse.estimates.outcomes import outcomes
+    from dse.api.design import estimated
     from dsl.kernels.call_arguments import check_call
-    from dsl.kernels.kernel import schedule_of
 
     check_call(
         "estimate", kernel=kernel, size=size, device=device, clock=clock, tool=tool,
         optional=("size", "device", "clock", "tool"),
     )  # fmt: skip
-    where = setting(tool, device, clock)
-    sized = kernel.at(size)
-    found = estimated(sized.program, schedule_of(sized, schedule), where, explain=explain)
-    told = tuple(map(str, outcomes(found, thorough=explain)))
-    return replace(found.answer, directives=told)
+    return estimated(kernel, schedule, size, device, clock, tool, explain=explain)
 
 
 def export(
@@ -222,26 +221,167 @@ def export(
         WeftError: as `compile`, W403 to W405, W430, W431 for the device and the folder, and W326 to
             W328, W336 to W339 for a design that is refuted.
     """
-    from pathlib import Path
-
-    from backends.devices import device as device_named
-    from backends.equivalence import not_refuted
-    from backends.vitis.project import export as write
-    from dse.views.estimate_data import qor_json
+    from dse.api.design import exported
     from dsl.kernels.call_arguments import check_call
 
     check_call(
         "export", kernel=kernel, folder=folder, size=size, device=device, clock=clock, seed=seed,
         optional=("size",),
     )  # fmt: skip
-    chip = device_named(device)
+    return exported(
+        kernel, folder, schedule, size, device, clock, seed=seed, force=force, prove=prove
+    )  # fmt: skip
+
+
+def space(
+    kernel: Kernel,
+    size: str | None = None,
+    *,
+    device: str = "xczu9eg",
+    clock: float = 10.0,
+    dsp: int | None = None,
+    reassociate: bool = False,
+) -> KernelSpace:
+    """The designs that an exploration chooses from, and lower bounds on their latency in cycles.
+
+    Args:
+        kernel: A kernel.
+        size: As for `compile`.
+        device: Whose operators are counted.
+        clock: The target period in ns.
+        dsp: Slices that a design may use; None for all of the device.
+        reassociate: Allow reductions to be done in any order.
+
+    Raises:
+        WeftError: as `estimate`.
+    """
+    from dse.api.space import space as found
+    from dsl.kernels.call_arguments import check_call
+
+    check_call(
+        "space", kernel=kernel, size=size, device=device, clock=clock, optional=("size",)
+    )  # fmt: skip
+    return found(kernel, size, device, clock, dsp, reassociate)
+
+
+def explore(
+    kernel: Kernel,
+    size: str | None = None,
+    *,
+    device: str = "xczu9eg",
+    clock: float = 10.0,
+    out: str | Path | None = None,
+    trials: int = 40,
+    objectives: Sequence[str] = ("latency", "dsp"),
+    dsp: int | None = None,
+    share: float = 1.0,
+    limits: Mapping[str, int | str] | None = None,
+    max_latency: float | None = None,
+    strategy: str = "auto",
+    seed: int = 0,
+    reassociate: bool = False,
+    evaluator: str = "model",
+    jobs: int = 1,
+    resume: bool = False,
+    progress: bool = True,
+) -> Run:
+    """Search the schedules of a kernel for the best designs within a device's resources.
+
+    Args:
+        kernel: A kernel.
+        size: As for `compile`.
+        device: The device that designs are made for.
+        clock: The target period in ns.
+        out: The run's folder; None for one that lasts as long as the result.
+        trials: Points to evaluate in all, those before ``resume`` included.
+        objectives: What to make small: latency (or seconds), dsp, lut, ff, bram18, uram.
+        dsp: Slices that a design may use; None for the device's.
+        share: Of the device's resources that a design may use.
+        limits: By resource, a number or a part of the device's like ``"20%"``.
+        max_latency: In cycles; slower designs are of no use.
+        strategy: As ``weft explore --strategy``.
+        seed: Of the samplers.
+        reassociate: Allow reductions to be done in any order.
+        evaluator: Whose figures the search goes by: ``model`` or ``gnn``.
+        jobs: Evaluations at once.
+        resume: Go on with the run in ``out``.
+        progress: Show progress on standard error.
+
+    Raises:
+        WeftError: as `estimate`; W508, W509, W521 to W528 for the folder, the arguments and
+            libraries that are missing.
+    """
+    from dse.api.explore import explored
+    from dsl.kernels.call_arguments import check_call
+
+    check_call(
+        "explore", kernel=kernel, size=size, device=device, clock=clock, folder=out, seed=seed,
+        trials=trials, jobs=jobs, optional=("size", "folder"),
+    )  # fmt: skip
+    return explored(
+        kernel, device=device, clock=clock, size=size, out=out, trials=trials,
+        objectives=objectives, dsp=dsp, share=share, limits=limits or {}, max_latency=max_latency,
+        strategy=strategy, seed=seed, reassociate=reassociate, evaluator=evaluator, jobs=jobs,
+        resume=resume, progress=progress,
+    )  # fmt: skip
+
+
+def load_run(folder: str | Path, kernel: Kernel | None = None) -> Run:
+    """Open what `explore`, or ``weft explore``, has found. Nothing of the folder is executed.
+
+    Args:
+        folder: Of the run.
+        kernel: That it was begun with; None for what the folder holds as data.
+
+    Raises:
+        WeftError: W521 no run is there; W536 it was begun with another kernel.
+    """
+    from dse.api.run import load_run as opened
+    from dsl.kernels.call_arguments import check_call
+
+    check_call("load_run", folder=folder, kernel=kernel, optional=("kernel",))
+    return opened(folder, kernel)
+
+
+def synth(
+    kernel: Kernel,
+    schedule: Schedule | str | None = None,
+    size: str | None = None,
+    *,
+    device: str = "ecp5-85k",
+    clock: float = 10.0,
+    out: str | Path | None = None,
+    timeout: float = 1800.0,
+) -> SynthReport:
+    """Make RTL of a design, simulate it, and synthesise, place and route it with open tools.
+
+    Args:
+        kernel: A kernel.
+        schedule: As for `compile`.
+        size: As for `compile`.
+        device: ecp5-25k, ecp5-45k, ecp5-85k, or xc7, which ends after synthesis.
+        clock: The period to aim at, in ns.
+        out: Keep the tools' files there.
+        timeout: Seconds for synthesis, and for each routing.
+
+    Raises:
+        WeftError: as `compile`; W44x where the design has no hardware or a tool is missing.
+    """
+    from pathlib import Path
+
+    from backends.rtl.synth import SynthOptions, default_cache
+    from backends.rtl.synth import synth as made
+    from dsl.kernels.call_arguments import check_call
+
+    check_call(
+        "synth", kernel=kernel, size=size, device=device, clock=clock, folder=out,
+        optional=("size", "folder"),
+    )  # fmt: skip
     design = compile(kernel, schedule, size)
-    maker = kernel.at(size).make_inputs
-    proof = not_refuted(design) if prove else None
-    extra, _ = qor_json(design, chip, clock)
-    return write(
-        design, Path(folder), chip, clock, seed=seed, force=force, make_inputs=maker, extra=extra,
-        proof=proof,
+    options = SynthOptions(device, clock, seconds=timeout, cache=default_cache())
+    return made(
+        design.program, design.schedule, design.module, options,
+        make_inputs=kernel.at(size).make_inputs, folder=None if out is None else Path(out),
     )  # fmt: skip
 
 

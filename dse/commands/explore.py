@@ -24,16 +24,13 @@ from dse.views import console
 from dse.views.output import format_option, show
 
 if TYPE_CHECKING:
-    from dse.bounds.bounds import Work
     from dse.estimates.estimation import Setting
     from dse.evaluators.base import Result
-    from dse.run.directory import RunDirectory
     from dse.run.explore import Heard
     from dse.run.front import Design
     from dse.run.plan import Plan
     from dse.run.problem import Problem
     from dse.run.study import Finished
-    from dse.space.space import Space
 
 NOTHING_FEASIBLE, INTERRUPTED = 3, 130
 
@@ -62,17 +59,13 @@ def command(kernel: str, folder: Path, resume: bool, form: str, **given: Any) ->
     on. Ctrl-C once stops when the evaluations under way have ended, twice at once. Exits with 3 when
     no design keeps to the limits.
     """
-    from dse.bounds.bounds import work_of
     from dse.report.page import NAME, write_report
-    from dse.run.explore import Means, explore
-    from dse.run.plan import opened
-    from dse.run.storage import database
-    from dse.space.space import space_of
+    from dse.run.exploration import Database, carry_out
+    from dse.run.explore import Means
     from dse.views import explore as view
 
     start = time.monotonic()
     plan = _plan(kernel, given)
-    tool = plan.where.tool
     means = Means(
         given["trials"], given["jobs"], given["dask"],
         given["is_open"] or plan.storage is not None, given["cache"],
@@ -81,37 +74,37 @@ def command(kernel: str, folder: Path, resume: bool, form: str, **given: Any) ->
         raise click.UsageError(
             "--jobs 0 leaves nobody to evaluate: add --open, --storage or --dask"
         )
-    with contextlib.ExitStack() as stack:
-        storage = None
-        if plan.storage is not None:
-            wait = given["storage_wait"]
-            storage = stack.enter_context(database(given["storage"], wait, console.say))
-        run = stack.enter_context(contextlib.closing(opened(folder, plan, resume=resume)))
-        space = space_of(plan.program, tool, plan.reassociate)
-        work = work_of(plan.program, tool, plan.reassociate)
-        problem = _described(run, plan, space, work)
+    database = None
+    if plan.storage is not None:
+        database = Database(given["storage"], given["storage_wait"], console.say)
+
+    @contextlib.contextmanager
+    def listening(problem: Problem) -> Iterator[Heard]:
         if means.shared:
-            where = f"--storage URL --study {plan.study}" if storage is not None else folder
+            where = f"--storage URL --study {plan.study}" if database is not None else folder
             console.say(f"workers may join: weft worker {where}")
         with _heard(plan, problem, means.trials) as heard:
-            found = explore(run, plan, space, storage, means, heard, resume=resume)
-        front = view.rows(run, problem)
-        if form == "table":
-            front = [view.for_people(row) for row in front]
-        if front or form != "table":
-            show("explore", view.columns(plan.objectives, plan.promote, form), front, form)
-        for line in view.summary(run, problem, found.trials, time.monotonic() - start):
-            console.say(line)
-        if found.spent:
-            console.say("note: the space has no more points that are worth a trial")
-        for note in plan.where.notes:
-            console.say(f"note: {note}")
-        write_report(run)
-        for line in view.onward(folder, NAME, found=bool(front)):
-            console.say(line)
-        if found.stopped:
-            return INTERRUPTED
-        return 0 if front else NOTHING_FEASIBLE
+            yield heard
+
+    carried = carry_out(folder, plan, means, listening, database, resume=resume)
+    run, problem, found = carried.run, carried.problem, carried.ended
+    front = view.rows(run, problem)
+    if form == "table":
+        front = [view.for_people(row) for row in front]
+    if front or form != "table":
+        show("explore", view.columns(plan.objectives, plan.promote, form), front, form)
+    for line in view.summary(run, problem, found.trials, time.monotonic() - start):
+        console.say(line)
+    if found.spent:
+        console.say("note: the space has no more points that are worth a trial")
+    for note in plan.where.notes:
+        console.say(f"note: {note}")
+    write_report(run)
+    for line in view.onward(folder, NAME, found=bool(front)):
+        console.say(line)
+    if found.stopped:
+        return INTERRUPTED
+    return 0 if front else NOTHING_FEASIBLE
 
 
 def _plan(kernel: str, given: dict[str, Any]) -> Plan:
@@ -172,22 +165,6 @@ def _weights(where: Setting, given: dict[str, Any]) -> Path | None:
     if predicting or weights is not None:
         model_for(where.tool.name, weights)
     return weights
-
-
-def _described(run: RunDirectory, plan: Plan, space: Space, work: Work) -> Problem:
-    """What is searched; kept in the run for its report."""
-    from dse.evaluators.base import Request
-    from dse.run.problem import describe, keep
-    from dse.run.proven import sound
-    from dsl.schedules.schedule import Schedule
-
-    chip = plan.where.device
-    plain = plan.evaluator.evaluate(Request(plan.program, Schedule(), chip, plan.clock))
-    notes = plan.where.notes
-    problem = describe(space, work, plan.where.tool, chip, plan.budget, notes, plain)
-    problem = replace(problem, plain=sound(plain, problem))
-    keep(run, problem)
-    return problem
 
 
 @contextlib.contextmanager

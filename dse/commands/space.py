@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,8 +11,7 @@ from dse.views import console
 from dse.views.output import format_option, show
 
 if TYPE_CHECKING:
-    from dse.space.nest import Order
-    from dse.space.space import Space
+    pass
 
 COLUMNS = ("variant", "nest", "order", "skewed", "carried", "factors", "points")
 
@@ -53,6 +52,7 @@ def command(
     from dse.bounds.bounds import bounds, work_of
     from dse.estimates.estimation import setting
     from dse.space.space import space_of
+    from dse.views.space import rows
 
     chip = device(device_name)
     where = setting(None, chip.name, clock)
@@ -66,33 +66,3 @@ def command(
         console.say(f"  {bound.kind}: at least {bound.cycles:,} cycles ({bound.reason})")
     for note in where.notes:
         console.say(f"note: {note}")
-
-
-def rows(space: Space) -> list[dict[str, Any]]:
-    """One row for each order of each nest."""
-    return [
-        {
-            "variant": variant.name,
-            "nest": " ".join(nest.statements),
-            "order": _loops(nest.around, order),
-            "skewed": order.skewed,
-            "carried": " ".join(loop.name for loop in order.loops if loop.carries),
-            "factors": " x ".join(str(len(loop.factors)) for loop in order.loops),
-            "points": order.size,
-        }
-        for variant in space.variants
-        for nest in variant.nests
-        for order in nest.orders
-    ]
-
-
-def _loops(around: tuple[str, ...], order: Order) -> str:
-    """``(t) i:248 j:~12``: loops shared with others in parentheses, extents or their average."""
-    own = [
-        f"{loop.name}:{loop.extent}"
-        if loop.extent is not None
-        else f"{loop.name}:~{loop.average:g}"
-        for loop in order.loops
-    ]
-    shared = [f"({' '.join(around)})"] if around else []
-    return " ".join([*shared, *own])

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import groupby
 from typing import assert_never
 
 from qor_gnn.result.qor_estimate import LoopEstimate
+from qor_gnn.result.text import plain
 from qor_gnn.schedule.reasons import Conflict, Limit, PortLimit, Recurrence, Requested, Step
-
-_COPY = re.compile(r"'\d+\b")  # the mark that tells loops of one name apart
-
-
-def plain(text: str) -> str:
-    """An access or a loop as the user wrote it."""
-    return _COPY.sub("", text)
 
 
 def why(loop: LoopEstimate) -> str:

@@ -9,11 +9,11 @@ from textwrap import wrap
 from dse.estimates.estimation import Estimation
 from dse.estimates.outcomes import Outcome
 from dse.estimates.suggest import RESOURCES, Suggestion, shares, worth
-from dse.estimates.words import limit_lines, path_rows, plain, why
+from dse.estimates.words import limit_lines, path_rows, why
 from dse.views.dataflow import CHANNEL_HEADS, PROCESS_HEADS, channel_rows, process_rows
 from qor_gnn.dataflow.region import RegionTime
-from qor_gnn.design.region import Trips
 from qor_gnn.result.qor_estimate import Cycles, LoopEstimate, QorEstimate
+from qor_gnn.result.text import aligned, loop_name, plain, seconds, trips
 from qor_gnn.tools.personality import personality
 
 LABELS = {"dsp": "DSP", "lut": "LUT", "ff": "FF", "bram18": "BRAM18", "uram": "URAM"}
@@ -100,18 +100,6 @@ def _heading(title: str, found: Estimation, style: Style) -> str:
 # ----------------------------------------------------------------------------------------- tables
 
 
-def aligned(heads: Sequence[str], rows: Sequence[Sequence[str]], right: str) -> list[str]:
-    """Lines of a table; ``right`` has an ``r`` for each column that is aligned to the right."""
-    widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
-    lines = []
-    for row in (heads, *rows):
-        cells = zip(row, widths, right, strict=True)
-        lines.append(
-            "  ".join(c.rjust(w) if r == "r" else c.ljust(w) for c, w, r in cells).rstrip()
-        )
-    return lines
-
-
 def _loops(answer: QorEstimate, style: Style) -> str:
     heads = ("loop", "trips", "II", "asked", "depth", "latency", "share", "DSP", "why")
     rows = [
@@ -130,20 +118,6 @@ def _loops(answer: QorEstimate, style: Style) -> str:
     ]
     lines = aligned(heads, rows, "lrrrrrrrl")
     return "\n".join([style.head(lines[0]), *lines[1:]])
-
-
-def loop_name(loop: LoopEstimate) -> str:
-    """The loops of a row, indented by what is around them."""
-    copies = f" x{loop.copies}" if loop.copies > 1 else ""
-    body = f" (unrolled by {loop.unroll})" if loop.unroll > 1 else ""
-    return "  " * loop.level + ", ".join(map(plain, loop.loops)) + copies + body
-
-
-def trips(count: Trips) -> str:
-    """A trip count, or its range and average."""
-    if count.minimum == count.maximum:
-        return f"{count.average:,.0f}"
-    return f"{count.minimum:,}..{count.maximum:,} ({count.average:,.1f})"
 
 
 def _asked(loop: LoopEstimate) -> str:
@@ -204,14 +178,6 @@ def _period(answer: QorEstimate) -> list[str]:
         return []
     wanted = f"the chain of an operator does not fit the {answer.clock_ns:g} ns asked for"
     return [f"period   {answer.period_ns:.2f} ns: {wanted}"]
-
-
-def seconds(value: float) -> str:
-    """A time with the unit that suits it."""
-    for unit, scale in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
-        if value >= scale:
-            return f"{value / scale:,.4g} {unit}"
-    return f"{value / 1e-9:.4g} ns"
 
 
 # ---------------------------------------------------------------------------------------- reasons

@@ -12,7 +12,8 @@ from dse.run.directory import RunDirectory
 from dse.run.front import designs, front, limits_of, nearest
 from dse.run.problem import Problem
 from dse.run.proven import unsound
-from dse.views.estimate import LABELS, seconds
+from dse.views.estimate import LABELS
+from qor_gnn.result.text import seconds
 
 _FAILED = (Status.TIMEOUT, Status.TOOL_ERROR)
 KEY = 12  # digits of a design's key that people see

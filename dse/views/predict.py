@@ -11,8 +11,9 @@ from math import isfinite
 from typing import Any
 
 from dse.estimates.prediction import PROVENANCE, Predicted
-from dse.views.estimate import Style, aligned
+from dse.views.estimate import Style
 from dse.views.estimate_data import exact
+from qor_gnn.result.text import aligned
 
 LABELS = {
     "latency": "latency, worst case", "lut": "LUT", "ff": "FF", "dsp": "DSP", "bram18": "BRAM18",

@@ -19,6 +19,7 @@ _MEANT: dict[str, tuple[tuple[type, ...], str]] = {
     "clock": ((Real,), "a number of nanoseconds"),
     "seed": ((Integral,), "a whole number"),
     "trials": ((Integral,), "a whole number"),
+    "jobs": ((Integral,), "a whole number"),
     "folder": ((str, os.PathLike), "a path"),
 }
 
@@ -44,5 +45,8 @@ def check_call(function: str, *, optional: Collection[str] = (), **given: Any) -
                 f"{name} of weft.{function} is {shown(value)}, of type {type(value).__name__}",
                 help=f"it is {meant}" + (", or None" if name in optional else ""),
             )
-    if given.get("trials", 1) < 1:
-        raise InputError("W509", "trials of weft.verify is less than 1", help="use 1 or more")
+    for name in ("trials", "jobs"):
+        if given.get(name, 1) < 1:
+            raise InputError(
+                "W509", f"{name} of weft.{function} is less than 1", help="use 1 or more"
+            )

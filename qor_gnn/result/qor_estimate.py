@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import html
 from dataclasses import dataclass, field
 from typing import Literal
 
 from qor_gnn.area.terms import Sums
 from qor_gnn.dataflow.region import RegionTime
 from qor_gnn.design.region import Trips
+from qor_gnn.result.text import aligned, loop_name, seconds, trips
 from qor_gnn.schedule.reasons import Limit, Step
 
 Provenance = Literal["model", "gnn", "csynth", "cosim", "rtl-sim", "post-synth", "post-route"]
@@ -96,3 +98,29 @@ class QorEstimate:
     sums: Sums | None = field(default=None, compare=False, repr=False)
     region: RegionTime | None = None
     directives: tuple[str, ...] = field(default=(), compare=False)
+
+    def __str__(self) -> str:
+        """The loops, the total latency and the resources as a table."""
+        heads = ("loop", "trips", "II", "depth", "latency", "DSP")
+        rows = [
+            (
+                loop_name(loop),
+                trips(loop.trips),
+                f"{loop.ii:,.0f}" if loop.kind == "pipeline" else "",
+                f"{loop.depth:,.0f}",
+                f"{loop.latency.average:,.0f}",
+                str(loop.dsp) if loop.kind != "nest" else "",
+            )
+            for loop in self.loops
+        ]
+        cycles = self.latency.average
+        time = seconds(cycles * self.clock_ns * 1e-9)
+        used = {"DSP": self.dsp, "LUT": self.lut, "FF": self.ff, "BRAM18": self.bram18}
+        lines = [f"{self.kernel}: {self.provenance} of {self.tool}, on {self.device}", ""]
+        lines += [*aligned(heads, rows, "lrrrrr"), ""] if rows else []
+        lines.append(f"latency  {cycles:,.0f} cycles = {time} at {self.clock_ns:g} ns")
+        lines.append("  ".join(f"{name} {n:,}" for name, n in used.items() if n is not None))
+        return "\n".join([*lines, *self.directives])
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(str(self))}</pre>"

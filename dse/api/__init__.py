@@ -1,0 +1,1 @@
+"""The public functions that explore, as `weft` shows them."""

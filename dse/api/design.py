@@ -1,0 +1,72 @@
+"""One design of a kernel: compiled, estimated, exported."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dsl.kernels.kernel import Kernel, schedule_of
+from dsl.schedules.schedule import Schedule
+
+if TYPE_CHECKING:
+    from backends.vitis.project import Project
+    from mlir_passes.pipeline import Design
+    from qor_gnn.result.qor_estimate import QorEstimate
+
+
+def compiled(kernel: Kernel, schedule: Schedule | str | None, size: str | None) -> Design:
+    """See `weft.compile`."""
+    from mlir_passes.pipeline import compile_design
+
+    sized = kernel.at(size)
+    return compile_design(sized.program, schedule_of(sized, schedule))
+
+
+def estimated(
+    kernel: Kernel,
+    schedule: Schedule | str | None,
+    size: str | None,
+    device: str | None,
+    clock: float | None,
+    tool: str | None,
+    *,
+    explain: bool = False,
+) -> QorEstimate:
+    """See `weft.estimate`."""
+    from dse.estimates.estimation import estimated as found_by
+    from dse.estimates.estimation import setting
+    from dse.estimates.outcomes import outcomes
+
+    where = setting(tool, device, clock)
+    sized = kernel.at(size)
+    found = found_by(sized.program, schedule_of(sized, schedule), where, explain=explain)
+    return replace(found.answer, directives=tuple(map(str, outcomes(found, thorough=explain))))
+
+
+def exported(
+    kernel: Kernel,
+    folder: str | Path,
+    schedule: Schedule | str | None,
+    size: str | None,
+    device: str,
+    clock: float,
+    *,
+    seed: int = 0,
+    force: bool = False,
+    prove: bool = True,
+) -> Project:
+    """See `weft.export`."""
+    from backends.devices import device as device_named
+    from backends.equivalence import not_refuted
+    from backends.vitis.project import export
+    from dse.views.estimate_data import qor_json
+
+    chip = device_named(device)
+    design = compiled(kernel, schedule, size)
+    proof = not_refuted(design) if prove else None
+    extra, _ = qor_json(design, chip, clock)
+    return export(
+        design, Path(folder), chip, clock, seed=seed, force=force,
+        make_inputs=kernel.at(size).make_inputs, extra=extra, proof=proof,
+    )  # fmt: skip

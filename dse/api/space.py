@@ -1,0 +1,62 @@
+"""`weft.Space`: the schedules that an exploration chooses from, as values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from dse.bounds.bounds import Bound, bounds
+from dse.bounds.work import work_of
+from dse.estimates.estimation import setting
+from dse.run.storage import need
+from dse.space.space import Space, space_of
+from dse.views.space import rows
+from dsl.kernels.kernel import Kernel
+
+
+@dataclass(frozen=True)
+class KernelSpace:
+    """The design space of a kernel for a tool.
+
+    Attributes:
+        space: structures, legal loop orders, factors.
+        bounds: lower bounds on the latency of any of its designs, in cycles.
+    """
+
+    space: Space
+    bounds: tuple[Bound, ...]
+
+    @property
+    def points(self) -> int:
+        """How many designs there are."""
+        return self.space.size
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """A line for each legal order of each nest."""
+        return rows(self.space)
+
+    def frame(self) -> Any:
+        """The rows as a pandas ``DataFrame``.
+
+        Raises:
+            InputError: W528 pandas is not installed.
+        """
+        return need("pandas", "a table of a space", "pandas", "frames").DataFrame(self.rows)
+
+    def __repr__(self) -> str:
+        limits = "".join(
+            f"\n  {b.kind}: at least {b.cycles:,} cycles ({b.reason})" for b in self.bounds
+        )
+        return f"<space of {self.space.program.name}: {self.points:,} points>{limits}"
+
+
+def space(
+    kernel: Kernel, size: str | None, device: str, clock: float, dsp: int | None, reassociate: bool
+) -> KernelSpace:
+    """See `weft.space`."""
+    where = setting(None, device, clock)
+    program = kernel.at(size).program
+    work = work_of(program, where.tool, reassociate)
+    found = bounds(work, where.tool, dsp or where.device.dsp)
+    return KernelSpace(space_of(program, where.tool, reassociate), tuple(found.all))
