@@ -208,7 +208,7 @@ class Run:
         kept = sorted((d for d in self.pareto if resource in d.resources), key=lambda d: d.latency)
         axes.scatter([d.resources[resource] for d in every], [d.latency for d in every], s=12,
                      color="0.7", label="designs")  # fmt: skip
-        axes.plot([d.resources[resource] for d in kept], [d.latency for d in kept], "o-", ms=4,
+        axes.plot([d.resources[resource] for d in kept], [d.latency for d in kept], "o-", drawstyle="steps-post", ms=4,
                   label="Pareto front")  # fmt: skip
         axes.set(xlabel=resource.upper(), ylabel="cycles", yscale="log", title=self.kernel.name)
         axes.legend()

@@ -124,3 +124,17 @@ def test_an_estimate_prints_as_its_table():
     assert "latency" in text
     assert "DSP" in text
     assert "i" in text.splitlines()[2]
+
+
+@weft.kernel
+def sums(x: weft.i16[8], y: weft.i16[8], z: weft.i16[8]):
+    for i in range(8):
+        z[i] = x[i] + y[i]
+
+
+@pytest.mark.slow
+def test_a_design_is_placed_and_routed(tmp_path):
+    report = weft.synth(sums, out=tmp_path / "tools")
+    assert report.outcome == "ok"
+    assert report.simulation.verdict == "ok"
+    assert report.fmax > 10
