@@ -11,7 +11,8 @@ from typing import Self, overload
 
 from dsl.errors.callsite import caller_span, line_span
 from dsl.errors.errors import LanguageError, Span, did_you_mean
-from dsl.frontend.capture import TYPES, Environment, environment, is_number, plain
+from dsl.expressions.values import plain
+from dsl.frontend.capture import TYPES, Environment, environment, is_number
 from dsl.frontend.context import Request
 from dsl.frontend.read import read_kernel
 from dsl.frontend.source import FunctionSource, file_lines, function_source
