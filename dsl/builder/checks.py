@@ -9,7 +9,7 @@ from dsl.errors.call_check import Calls
 from dsl.errors.callsite import caller_span
 from dsl.errors.errors import LanguageError, did_you_mean
 from dsl.errors.shown import shown
-from dsl.frontend.source import NAME
+from dsl.programs.names import NAME
 
 CALLS = Calls(LanguageError, "W115", "p")
 

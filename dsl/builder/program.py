@@ -24,13 +24,20 @@ from dsl.errors.shown import shown
 from dsl.expressions import values
 from dsl.expressions.affine import Affine, cond_variables
 from dsl.expressions.expr import Index, loads, walk
-from dsl.expressions.types import DType
-from dsl.frontend.capture import DTYPES, plain
-from dsl.frontend.context import MAX_STATEMENTS
-from dsl.frontend.subscript import MAX_EXTENT
+from dsl.expressions.types import DTYPES, DType
 from dsl.kernels.kernel import Kernel
 from dsl.programs.pretty import statement_text
-from dsl.programs.program import Array, If, Loop, Node, Program, Stmt, Storage
+from dsl.programs.program import (
+    MAX_EXTENT,
+    MAX_STATEMENTS,
+    Array,
+    If,
+    Loop,
+    Node,
+    Program,
+    Stmt,
+    Storage,
+)
 from dsl.programs.scopes import ordered_locals
 
 After = tuple[str, LoopVar | None]
@@ -173,7 +180,7 @@ class ProgramBuilder(Kernel):
         check_fits("dtype", dtype, DTYPES, "a type such as weft.f32")
         check_fits("const", const, bool, "True or False")
         check_fits("shape", shape, (tuple, list), "a tuple of extents, such as (8, 8)")
-        shape = tuple(plain(extent) for extent in shape)  # type: ignore[misc]
+        shape = tuple(values.plain(extent) for extent in shape)  # type: ignore[misc]
         for extent in shape:
             if type(extent) is not int or not 1 <= extent <= MAX_EXTENT:
                 message = f"the extent {shown(extent)} of '{name}' is not a positive integer"

@@ -14,8 +14,7 @@ from dsl.expressions.affine import Affine, And, Cond, Or, negate
 from dsl.expressions.expr import Access, BinaryOp, CompareOp, Expr, Load, UnaryOp
 from dsl.expressions.intrinsics import Intrinsic
 from dsl.expressions.types import DType
-from dsl.expressions.values import Value
-from dsl.frontend.fold import MAX_BITS
+from dsl.expressions.values import MAX_BITS, Value
 from dsl.programs.program import Array, Loop
 
 P = ParamSpec("P")

@@ -137,6 +137,7 @@ class IndexType:
 
 
 DType = IntType | FixedType | FloatType | IndexType
+DTYPES = (IntType, FixedType, FloatType, IndexType)
 
 
 @dataclass(frozen=True, slots=True)

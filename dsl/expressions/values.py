@@ -7,6 +7,9 @@ that list as it can, so ``A[2 * i + 1]`` and ``B[i] = 2 * i + 1`` are written th
 
 from __future__ import annotations
 
+import numbers
+from fractions import Fraction
+
 from dsl.errors.errors import LanguageError, Span
 from dsl.expressions import typing
 from dsl.expressions.affine import Affine, Cond, Constraint, Or, negate
@@ -20,8 +23,22 @@ Value = Number | Affine | Expr
 MAX_COEFFICIENT = 2**62
 """Affine expressions are computed in 64 bits further down."""
 
+MAX_BITS = 8192
+"""Bits of the largest integer constant."""
+
 MAX_SHIFT = 30
 """Shifts of loop variables by constants up to this are affine: an index is an ``i32``."""
+
+
+def plain(value: object) -> object:
+    """Numbers of other libraries (NumPy's scalars) as Python's own; all else unchanged."""
+    if isinstance(value, (bool, Fraction)):
+        return value
+    if isinstance(value, numbers.Integral):
+        return int(value)
+    if isinstance(value, numbers.Real):
+        return float(value)
+    return value
 
 
 def operand(value: Value) -> typing.Operand:

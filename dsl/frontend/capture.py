@@ -7,28 +7,19 @@ that `Kernel.at` overrides. They are looked up, never evaluated.
 from __future__ import annotations
 
 import builtins
-import numbers
 import types
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
 from dsl.expressions.intrinsics import Intrinsic
-from dsl.expressions.types import (
-    ArrayType,
-    ConstType,
-    DType,
-    FixedType,
-    FloatType,
-    IndexType,
-    IntType,
-)
+from dsl.expressions.types import DTYPES, ArrayType, ConstType, DType
+from dsl.expressions.values import plain
 from dsl.kernels.kernel import Kernel
 
 Number = bool | int | float | Fraction
 """A constant that is known when the kernel is compiled."""
 
-DTYPES = (IntType, FixedType, FloatType, IndexType)
 TYPES = (*DTYPES, ArrayType, ConstType)
 
 
@@ -77,17 +68,6 @@ def environment(
         except ValueError:  # not assigned yet
             continue
     return Environment(overrides, {**closed, **local}, function.__globals__)
-
-
-def plain(value: object) -> object:
-    """Numbers of other libraries (NumPy's scalars) as Python's own; all else unchanged."""
-    if isinstance(value, (bool, Fraction)):
-        return value
-    if isinstance(value, numbers.Integral):
-        return int(value)
-    if isinstance(value, numbers.Real):
-        return float(value)
-    return value
 
 
 def is_number(value: object) -> bool:

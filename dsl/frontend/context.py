@@ -11,12 +11,10 @@ from dsl.frontend.capture import Environment
 from dsl.frontend.scope import Names
 from dsl.frontend.source import FunctionSource
 from dsl.kernels.kernel import Kernel
+from dsl.programs.program import MAX_STATEMENTS
 
 Placed = ast.expr | ast.stmt | ast.keyword
 """What has a place in the file."""
-
-MAX_STATEMENTS = 20_000
-"""Statements of one program, inlined ones included."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,8 @@ from dsl.expressions.values import Value
 from dsl.frontend.capture import describe, dtype_of
 from dsl.frontend.context import Context
 from dsl.frontend.operands import value
-from dsl.frontend.source import NAME, FunctionSource, arguments_of
+from dsl.frontend.source import FunctionSource, arguments_of
+from dsl.programs.names import NAME
 from dsl.programs.program import Array, Loop, Node, Stmt, Storage
 
 Placed = ast.expr | ast.stmt | ast.arg

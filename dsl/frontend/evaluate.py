@@ -19,7 +19,7 @@ from dsl.expressions.result_types import require_truth
 from dsl.expressions.values import Value
 from dsl.frontend import fold
 from dsl.frontend.calls import call
-from dsl.frontend.capture import MISSING, describe, is_number, plain
+from dsl.frontend.capture import MISSING, describe, is_number
 from dsl.frontend.context import Context
 from dsl.frontend.operands import bounded, value
 from dsl.frontend.scope import LoopName
@@ -169,7 +169,7 @@ def _attribute(ctx: Context, node: ast.Attribute) -> object:
         message = f"a value of a kernel has no attribute '{node.attr}'"
         raise ctx.error("W105", message, node, "convert with a type, e.g. weft.f32(x)")
     try:
-        return bounded(ctx, plain(getattr(base, node.attr)), node)
+        return bounded(ctx, values.plain(getattr(base, node.attr)), node)
     except AttributeError:
         known_names = dir(base) if isinstance(base, types.ModuleType) else vars(type(base))
         near = did_you_mean(node.attr, (n for n in known_names if not n.startswith("_")))

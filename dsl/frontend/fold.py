@@ -10,10 +10,8 @@ import operator
 from collections.abc import Callable
 from fractions import Fraction
 
+from dsl.expressions.values import MAX_BITS
 from dsl.frontend.capture import Number
-
-MAX_BITS = 8192
-"""Bits of the largest integer constant."""
 
 _BINARY: dict[type[ast.operator], Callable[..., Number]] = {
     ast.Add: operator.add,

@@ -7,16 +7,17 @@ import inspect
 import sys
 import types
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Self, overload
+from typing import Self, overload
 
 from dsl.errors.callsite import caller_span, line_span
 from dsl.errors.errors import LanguageError, Span, did_you_mean
+from dsl.expressions.values import plain
+from dsl.frontend.capture import TYPES, Environment, environment, is_number
+from dsl.frontend.context import Request
+from dsl.frontend.read import read_kernel
+from dsl.frontend.source import FunctionSource, file_lines, function_source
 from dsl.kernels.kernel import Kernel, Sizes
 from dsl.programs.program import Program
-
-if TYPE_CHECKING:
-    from dsl.frontend.capture import Environment
-    from dsl.frontend.source import FunctionSource
 
 
 class FunctionKernel(Kernel):
@@ -45,16 +46,12 @@ class FunctionKernel(Kernel):
         Raises:
             LanguageError: W101 where they cannot be had, W108 where nested too deeply.
         """
-        from dsl.frontend.source import function_source
-
         if self._source is None:
             self._source = function_source(self.function, self._lines)
         return self._source
 
     def build_in(self, building: tuple[Kernel, ...]) -> Program:
         """See `Kernel.build_in`; the program is kept."""
-        from dsl.frontend import Request, read_kernel
-
         if self._program is None:
             module = self.function.__globals__
             request = Request(
@@ -64,8 +61,6 @@ class FunctionKernel(Kernel):
         return self._program
 
     def _environment(self) -> Environment:
-        from dsl.frontend.capture import environment
-
         return environment(self.function, self._enclosing, self.overrides)
 
     def captured(self) -> frozenset[str]:
@@ -74,18 +69,16 @@ class FunctionKernel(Kernel):
 
     def numbers(self) -> Mapping[str, int]:
         """See `Kernel.numbers`."""
-        from dsl.frontend.capture import plain
-
-        environment = self._environment()
-        values = {name: plain(environment.lookup(name)) for name in sorted(self.captured())}
+        around = self._environment()
+        values = {name: plain(around.lookup(name)) for name in sorted(self.captured())}
         return {n: v for n, v in values.items() if isinstance(v, int) and not isinstance(v, bool)}
 
     def _captured(self, seen: set[int]) -> frozenset[str]:
         seen.add(id(self.function))
         found = self.source.captured
-        environment = self._environment()
+        around = self._environment()
         for name in found:
-            callee = environment.lookup(name)
+            callee = around.lookup(name)
             if (
                 isinstance(callee, FunctionKernel)
                 and callee.function.__globals__ is self.function.__globals__
@@ -95,8 +88,6 @@ class FunctionKernel(Kernel):
         return found
 
     def _with(self, values: Mapping[str, object]) -> Self:
-        from dsl.frontend.capture import TYPES, is_number, plain
-
         known = self.captured()
         for name, value in values.items():
             if name not in known:
@@ -120,10 +111,8 @@ class FunctionKernel(Kernel):
 
         ``f32`` itself can be replaced too, but nobody means that.
         """
-        from dsl.frontend.capture import TYPES, is_number, plain
-
-        environment = self._environment()
-        values = {name: environment.lookup(name) for name in names}
+        around = self._environment()
+        values = {name: around.lookup(name) for name in names}
         return [
             name
             for name, value in values.items()
@@ -173,8 +162,6 @@ def kernel(
     frame = sys._getframe(1)
 
     def decorate(decorated: Callable[..., object]) -> FunctionKernel:
-        from dsl.frontend.source import file_lines
-
         _check_function(decorated)
         assert isinstance(decorated, types.FunctionType)
         # Read now: the file may be another one when the program is asked for.

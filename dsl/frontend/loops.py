@@ -12,8 +12,9 @@ from dsl.expressions.affine import Affine
 from dsl.expressions.intrinsics import grid, intrinsic_of
 from dsl.frontend.context import Context
 from dsl.frontend.operands import value
-from dsl.frontend.subscript import MAX_EXTENT, not_affine
+from dsl.frontend.subscript import not_affine
 from dsl.frontend.unsupported import EXPRESSIONS
+from dsl.programs.program import MAX_EXTENT
 
 Kind = Literal["", "min", "max"]
 Range = tuple[int, int]

@@ -7,10 +7,9 @@ from fractions import Fraction
 
 from dsl.expressions.affine import Affine
 from dsl.expressions.expr import Expr
-from dsl.expressions.values import Value
+from dsl.expressions.values import MAX_BITS, Value
 from dsl.frontend.capture import describe, is_dtype
 from dsl.frontend.context import Context
-from dsl.frontend.fold import MAX_BITS
 from dsl.programs.program import Array
 
 

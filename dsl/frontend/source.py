@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import ast
 import linecache
-import re
 import types
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from dsl.errors.errors import LanguageError, Span
 from dsl.expressions.nesting import admit
-
-NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-"""What may be called anything in C++ as well."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,9 +16,9 @@ from dsl.frontend.inlining import call_kernel
 from dsl.frontend.loops import headers, interval
 from dsl.frontend.operands import example_access, value
 from dsl.frontend.scope import LoopName
-from dsl.frontend.source import NAME
 from dsl.frontend.subscript import access_of
 from dsl.frontend.unsupported import STATEMENTS
+from dsl.programs.names import NAME
 from dsl.programs.program import Array, If, Loop, Node, Stmt
 
 

@@ -11,14 +11,11 @@ from dsl.expressions import values
 from dsl.expressions.affine import Affine
 from dsl.expressions.expr import Access, Expr, Load, loads
 from dsl.expressions.types import ArrayType, ConstType, DType, Overflow, Quant, const, fixed
-from dsl.frontend.capture import describe, dtype_of, is_number, plain
+from dsl.frontend.capture import describe, dtype_of, is_number
 from dsl.frontend.context import Context
 from dsl.frontend.operands import bounded, example_access, value
 from dsl.frontend.unsupported import EXPRESSIONS
-from dsl.programs.program import Array
-
-MAX_EXTENT = 2**31 - 1
-"""Loop variables count as ``i32``."""
+from dsl.programs.program import MAX_EXTENT, Array
 
 AFFINE_HELP = "write sums of loop variables times constants, with // and % by positive constants"
 
@@ -220,7 +217,7 @@ def _entry(ctx: Context, base: Any, node: ast.Subscript) -> object:
             "pass the table as an argument of type weft.const[...], e.g. weft.const[f32[8]]",
         )
     try:
-        return bounded(ctx, plain(base[key]), node)
+        return bounded(ctx, values.plain(base[key]), node)
     except (LookupError, TypeError, ValueError) as e:
         reason = "no such key" if isinstance(e, KeyError) else str(e)
         message = f"{ctx.source.text(node)} has no value: {reason}"

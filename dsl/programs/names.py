@@ -1,8 +1,12 @@
-"""Names for what a program does not name itself."""
+"""Names: what anything may be called, and new ones for what a program does not name itself."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
+
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+"""What may be called anything in C++ as well."""
 
 
 def unused(base: str, taken: Collection[str]) -> str:

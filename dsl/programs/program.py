@@ -15,6 +15,12 @@ from dsl.expressions.affine import Affine, Cond
 from dsl.expressions.expr import Access, Expr
 from dsl.expressions.types import ArrayType, DType
 
+MAX_EXTENT = 2**31 - 1
+"""Of a dimension, and of a bound of a loop: loop variables count as ``i32``."""
+
+MAX_STATEMENTS = 20_000
+"""Statements of one program, inlined ones included."""
+
 
 class Storage(Enum):
     """Where an array lives."""

@@ -16,7 +16,7 @@ from typing import Any
 
 from dsl.expressions.affine import Affine, FloorDiv
 from dsl.expressions.expr import Const
-from dsl.expressions.numeric import bounds
+from dsl.expressions.numeric import bounds, round_float
 from dsl.expressions.types import (
     DType,
     FixedType,
@@ -27,7 +27,7 @@ from dsl.expressions.types import (
     int_type_named,
 )
 from dsl.expressions.values import MAX_COEFFICIENT
-from dsl.frontend.source import NAME
+from dsl.programs.names import NAME
 
 MAX_TEXT = 4000
 """Characters of a line of source."""
@@ -201,8 +201,6 @@ def const_of(data: object, dtype: DType) -> Const:
 
 
 def _float_of(data: object, dtype: FloatType) -> float:
-    from dsl.expressions.numeric import round_float
-
     try:
         value = float.fromhex(data) if isinstance(data, str) and len(data) < 40 else None
     except (ValueError, OverflowError):

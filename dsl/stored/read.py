@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from dsl.errors.errors import InputError, LanguageError, Span
-from dsl.programs.program import Array, Program, Storage
+from dsl.programs.program import MAX_EXTENT, Array, Program, Storage
 from dsl.programs.scopes import ordered_locals
 from dsl.stored.body import BodyReader
 from dsl.stored.parts import (
@@ -29,7 +29,6 @@ from dsl.stored.write import SCHEMA_VERSION, digest
 MAX_BYTES = 1 << 26
 """Of a text that programs are read from."""
 
-_MAX_EXTENT = 2**31 - 1
 _MAX_LINE = 10**9
 _ARRAY = ("name", "type", "shape", "storage", "const", "scope_depth", "span")
 _PROGRAM = ("name", "arrays", "body", "span", "files", "lines")
@@ -118,11 +117,11 @@ def _array(data: object, places: Places) -> Array:
     name = name_of(name, "an array's name")
     if storage not in ("argument", "local") or type(const) is not bool:
         raise Malformed(f"'{name}' is neither an argument nor a local")
-    depth = integer_of(depth, f"the scope of '{name}'", 0, _MAX_EXTENT)
+    depth = integer_of(depth, f"the scope of '{name}'", 0, MAX_EXTENT)
     if (storage == "argument" and depth) or (storage == "local" and const):
         raise Malformed(f"'{name}' cannot be a {storage} in that scope, or const")
     extents = [
-        integer_of(n, f"an extent of '{name}'", 1, _MAX_EXTENT)
+        integer_of(n, f"an extent of '{name}'", 1, MAX_EXTENT)
         for n in list_of(shape, f"the shape of '{name}'")
     ]
     return Array(
