@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Literal
 from dsl.errors.errors import IRError
 from dsl.programs.program import Program
 from dsl.schedules.schedule import Schedule
-from dsl.schedules.steps import PartialSums, Reassociate
 
 if TYPE_CHECKING:
     from mlir_passes.pipeline import Design
@@ -60,7 +59,7 @@ def equivalence(design: Design) -> Equivalence:
 
     module, program = design.module, design.program
     start = time.perf_counter()
-    free = _free(design.schedule)
+    free = design.schedule.reassociated
     for each in rewritings(program, design.schedule):
         left_open = _verdict(check_partial_sums(each), start)
         if left_open.verdict != "proven":
@@ -91,12 +90,7 @@ def module_equivalence(program: Program, module: Any, schedule: Schedule) -> Equ
         module: an MLIR module.
         schedule: says which reductions may be done in any order.
     """
-    return _compared(program, module, _free(schedule))
-
-
-def _free(schedule: Schedule) -> frozenset[str]:
-    """The statements whose accumulations may be done in any order."""
-    return frozenset(step.stmt for step in schedule if isinstance(step, Reassociate | PartialSums))
+    return _compared(program, module, schedule.reassociated)
 
 
 def _compared(program: Program, module: Any, free: frozenset[str]) -> Equivalence:

@@ -31,7 +31,7 @@ from dsl.expressions.expr import (
 from dsl.expressions.types import FloatType
 from dsl.programs.program import If, Loop, Node, Program, Stmt
 from dsl.schedules.schedule import Schedule
-from dsl.schedules.steps import PartialSums, Reassociate
+from dsl.schedules.steps import PartialSums
 
 _INEXACT = (UnaryOp.EXP, UnaryOp.LOG, UnaryOp.TANH)
 _FACTOR = (
@@ -42,9 +42,8 @@ _LARGEST = 1 << 20
 
 def tolerances(program: Program, schedule: Schedule) -> dict[str, int]:
     """Units in the last place for each array that need not be exact; empty where all must be."""
-    relaxed = {step.stmt for step in schedule if isinstance(step, Reassociate | PartialSums)}
     statements = [(n, around) for n, around in program.walk() if isinstance(n, Stmt)]
-    inexact = _inexact_arrays(program, [s for s, _ in statements], relaxed)
+    inexact = _inexact_arrays(program, [s for s, _ in statements], schedule.reassociated)
     if not inexact:
         return {}
     terms = sum(
@@ -54,7 +53,7 @@ def tolerances(program: Program, schedule: Schedule) -> dict[str, int]:
     return dict.fromkeys(sorted(inexact), min(_LARGEST, _FACTOR * (1 + terms)))
 
 
-def _inexact_arrays(program: Program, statements: list[Stmt], relaxed: set[str]) -> set[str]:
+def _inexact_arrays(program: Program, statements: list[Stmt], relaxed: frozenset[str]) -> set[str]:
     found: set[str] = set()
     size = -1
     while len(found) > size:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from dsl.errors.errors import ScheduleError
-from dsl.schedules.steps import Interchange, Reassociate, Reorder, Skew, Step, Tile
+from dsl.schedules.steps import Reassociate, Skew, Step
 from polyhedral.legality import Violation
 from polyhedral.scheduled import ScheduledScop
+from polyhedral.transforms.registry import Order, order_of
 
 Apply = Callable[[ScheduledScop, Step], ScheduledScop]
 """A step on a state, as `polyhedral.schedule.apply_step` does it."""
@@ -36,7 +37,7 @@ def _candidates(
     if violation.is_reduction:
         text = f'reassociate("{name}") allows its reduction in any order (on floats it rounds anew)'
         yield Reassociate(name), text
-    elif isinstance(step, (Interchange, Reorder, Tile)):
+    elif order_of(step) is Order.PERMUTED:
         yield from _skews(before, violation)
 
 

@@ -2,35 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 from dsl.programs.program import Program
 from dsl.schedules.schedule import Schedule
-from dsl.schedules.steps import (
-    BindOp,
-    BindStorage,
-    Dataflow,
-    Distribute,
-    Flatten,
-    Fuse,
-    Interchange,
-    Interface,
-    PartialSums,
-    Partition,
-    Pipeline,
-    Reassociate,
-    Reorder,
-    Reverse,
-    Shift,
-    Skew,
-    Split,
-    Step,
-    Stream,
-    Tile,
-    Unroll,
-)
+from dsl.schedules.steps import Step
 from polyhedral.annotations import check_annotations
 from polyhedral.check import check_program
 from polyhedral.complete import check_complete
@@ -39,47 +15,8 @@ from polyhedral.help import suggestion
 from polyhedral.legality import IllegalStep, violations
 from polyhedral.lifetimes import check_lifetimes
 from polyhedral.scheduled import ScheduledScop, original
-from polyhedral.transforms.binding import bind_op, bind_storage, interface
-from polyhedral.transforms.dataflow import check_region, dataflow, stream
-from polyhedral.transforms.distribute import distribute
-from polyhedral.transforms.fuse import fuse
-from polyhedral.transforms.partial_sums import partial_sums
-from polyhedral.transforms.partition import partition
-from polyhedral.transforms.pipeline import flatten, pipeline
-from polyhedral.transforms.reassociate import reassociate
-from polyhedral.transforms.reorder import interchange, reorder
-from polyhedral.transforms.reverse import reverse
-from polyhedral.transforms.shift import shift
-from polyhedral.transforms.skew import skew
-from polyhedral.transforms.split import split
-from polyhedral.transforms.tile import tile
-from polyhedral.transforms.unroll import unroll
-
-_TRANSFORMS: dict[type[Step], Callable[[ScheduledScop, Any], ScheduledScop]] = {
-    Interchange: interchange,
-    Reorder: reorder,
-    Split: split,
-    Tile: tile,
-    Skew: skew,
-    Reverse: reverse,
-    Shift: shift,
-    Fuse: fuse,
-    Distribute: distribute,
-    Reassociate: reassociate,
-    PartialSums: partial_sums,
-    Unroll: unroll,
-    Pipeline: pipeline,
-    Flatten: flatten,
-    Partition: partition,
-    BindStorage: bind_storage,
-    BindOp: bind_op,
-    Interface: interface,
-    Dataflow: dataflow,
-    Stream: stream,
-}
-# Those that can change which iteration runs first. Cutting a loop into blocks or into a main and
-# a remainder part keeps the order, as does anything that only annotates.
-_REORDERING = (Interchange, Reorder, Tile, Skew, Reverse, Shift, Fuse, Distribute)
+from polyhedral.transforms.dataflow import check_region
+from polyhedral.transforms.registry import Order, carried_out, order_of
 
 
 def apply(program: Program, schedule: Schedule) -> ScheduledScop:
@@ -101,10 +38,10 @@ def apply(program: Program, schedule: Schedule) -> ScheduledScop:
 
 def apply_step(state: ScheduledScop, step: Step) -> ScheduledScop:
     """One step on one state; see `apply`."""
-    new = _TRANSFORMS[type(step)](state, step)
+    new = carried_out(state, step)
     known = {id(p) for p in state.pieces}
     changed = [p for p in new.pieces if id(p) not in known]
-    if isinstance(step, _REORDERING):
+    if order_of(step) is not Order.KEPT:
         check_order(state, new, frozenset(p.name for p in changed), step)
     new = with_guards(new, changed)
     check_annotations([p for p in new.pieces if id(p) not in known], step)

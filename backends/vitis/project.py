@@ -28,7 +28,6 @@ from dsl.arrays.inputs import InputMaker
 from dsl.expressions.types import FloatType
 from dsl.programs.program import Program, Stmt
 from dsl.schedules.schedule import Schedule
-from dsl.schedules.steps import PartialSums, Reassociate
 from dsl.stored.write import program_json
 from mlir_passes.emit.hls import include_directory
 from polyhedral.deadlock import needs_flushing
@@ -56,7 +55,7 @@ def _reassociates(program: Program, schedule: Schedule) -> bool:
 
     The tool has one option for the whole design: it then reorders the others as well.
     """
-    free = {step.stmt for step in schedule if isinstance(step, Reassociate | PartialSums)}
+    free = schedule.reassociated
     return any(
         isinstance(node, Stmt)
         and node.name in free

@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 from dsl.errors.errors import InputError, did_you_mean
 from dsl.errors.shown import shown
+from dsl.schedules import steps
 from dsl.schedules.step_calls import (
     NoSuchStepError,
     UnfitError,
@@ -23,32 +24,7 @@ from dsl.schedules.step_calls import (
     nearest_step,
     step_method,
 )
-from dsl.schedules.steps import (
-    STEPS,
-    BindOp,
-    BindStorage,
-    Dataflow,
-    Distribute,
-    Flatten,
-    Fuse,
-    Interchange,
-    Interface,
-    PartialSums,
-    Partition,
-    PartitionKind,
-    Pipeline,
-    Reassociate,
-    Reorder,
-    Reverse,
-    Shift,
-    Skew,
-    Split,
-    Step,
-    Stream,
-    Tail,
-    Tile,
-    Unroll,
-)
+from dsl.schedules.steps import STEPS, PartitionKind, Step, Tail
 
 SCHEMA_VERSION = 1
 
@@ -69,12 +45,17 @@ class Schedule:
         """This schedule with more steps at its end."""
         return Schedule((*self.steps, *steps))
 
+    @property
+    def reassociated(self) -> frozenset[str]:
+        """The statements whose reduction may be done in any order."""
+        return frozenset().union(*(step.reassociated for step in self.steps))
+
     def to_json(self, kernel: str = "") -> str:
         """JSON text with ``schema_version``; `from_json` reads it back to an equal schedule."""
-        steps = [{"step": step.kind, **_arguments(step)} for step in self.steps]
+        rows = [{"step": step.kind, **_arguments(step)} for step in self.steps]
         head = {"schema_version": SCHEMA_VERSION, "kernel": kernel}
-        body = ",\n".join("    " + json.dumps(step) for step in steps)
-        listed = f"[\n{body}\n  ]" if steps else "[]"
+        body = ",\n".join("    " + json.dumps(row) for row in rows)
+        listed = f"[\n{body}\n  ]" if rows else "[]"
         return f'{json.dumps(head, indent=2)[:-2]},\n  "steps": {listed}\n}}\n'
 
     @staticmethod
@@ -89,8 +70,8 @@ class Schedule:
         if data.get("schema_version") != SCHEMA_VERSION:
             found = shown(data.get("schema_version"))
             raise InputError("W511", f"{source} has schema_version {found}, not {SCHEMA_VERSION}")
-        steps = (_read_step(d, f"{source}: step {n}") for n, d in enumerate(data["steps"]))
-        return Schedule(tuple(steps))
+        read = (_read_step(d, f"{source}: step {n}") for n, d in enumerate(data["steps"]))
+        return Schedule(tuple(read))
 
     @staticmethod
     def load(path: Path) -> Schedule:
@@ -197,12 +178,12 @@ class ScheduleBuilder:
     @step_method
     def interchange(self, a: str, b: str) -> ScheduleBuilder:
         """See `dsl.schedules.steps.Interchange`."""
-        return self._add(Interchange, a, b)
+        return self._add(steps.Interchange, a, b)
 
     @step_method
     def reorder(self, loops: typing.Sequence[str]) -> ScheduleBuilder:
         """See `dsl.schedules.steps.Reorder`."""
-        return self._add(Reorder, loops)
+        return self._add(steps.Reorder, loops)
 
     @step_method
     def split(
@@ -214,95 +195,95 @@ class ScheduleBuilder:
         tail: Tail = "remainder",
     ) -> ScheduleBuilder:
         """See `dsl.schedules.steps.Split`."""
-        return self._add(Split, loop, factor, outer, inner, tail)
+        return self._add(steps.Split, loop, factor, outer, inner, tail)
 
     @step_method
     def tile(
         self, loops: typing.Sequence[str], factors: typing.Sequence[int], tail: Tail = "remainder"
     ) -> ScheduleBuilder:
         """See `dsl.schedules.steps.Tile`."""
-        return self._add(Tile, loops, factors, tail)
+        return self._add(steps.Tile, loops, factors, tail)
 
     @step_method
     def skew(self, outer: str, inner: str, factor: int) -> ScheduleBuilder:
         """See `dsl.schedules.steps.Skew`."""
-        return self._add(Skew, outer, inner, factor)
+        return self._add(steps.Skew, outer, inner, factor)
 
     @step_method
     def reverse(self, loop: str) -> ScheduleBuilder:
         """See `dsl.schedules.steps.Reverse`."""
-        return self._add(Reverse, loop)
+        return self._add(steps.Reverse, loop)
 
     @step_method
     def shift(self, stmt: str, loop: str, amount: int) -> ScheduleBuilder:
         """See `dsl.schedules.steps.Shift`."""
-        return self._add(Shift, stmt, loop, amount)
+        return self._add(steps.Shift, stmt, loop, amount)
 
     @step_method
     def fuse(self, stmts: typing.Sequence[str], depth: int) -> ScheduleBuilder:
         """See `dsl.schedules.steps.Fuse`."""
-        return self._add(Fuse, stmts, depth)
+        return self._add(steps.Fuse, stmts, depth)
 
     @step_method
     def distribute(self, stmts: typing.Sequence[str], depth: int = 0) -> ScheduleBuilder:
         """See `dsl.schedules.steps.Distribute`."""
-        return self._add(Distribute, stmts, depth)
+        return self._add(steps.Distribute, stmts, depth)
 
     @step_method
     def reassociate(self, stmt: str) -> ScheduleBuilder:
         """See `dsl.schedules.steps.Reassociate`."""
-        return self._add(Reassociate, stmt)
+        return self._add(steps.Reassociate, stmt)
 
     @step_method
     def partial_sums(self, stmt: str, loop: str, count: int, block: int = 1) -> ScheduleBuilder:
         """See `dsl.schedules.steps.PartialSums`."""
-        return self._add(PartialSums, stmt, loop, count, block)
+        return self._add(steps.PartialSums, stmt, loop, count, block)
 
     @step_method
     def unroll(self, loop: str, factor: int = 0, tail: Tail = "remainder") -> ScheduleBuilder:
         """See `dsl.schedules.steps.Unroll`."""
-        return self._add(Unroll, loop, factor, tail)
+        return self._add(steps.Unroll, loop, factor, tail)
 
     @step_method
     def pipeline(self, loop: str, ii: int = 1) -> ScheduleBuilder:
         """See `dsl.schedules.steps.Pipeline`."""
-        return self._add(Pipeline, loop, ii)
+        return self._add(steps.Pipeline, loop, ii)
 
     @step_method
     def flatten(self, loop: str, enabled: bool = True) -> ScheduleBuilder:
         """See `dsl.schedules.steps.Flatten`."""
-        return self._add(Flatten, loop, enabled)
+        return self._add(steps.Flatten, loop, enabled)
 
     @step_method
     def partition(
         self, array: str, dim: int, scheme: PartitionKind = "cyclic", factor: int = 0
     ) -> ScheduleBuilder:
         """See `dsl.schedules.steps.Partition`."""
-        return self._add(Partition, array, dim, scheme, factor)
+        return self._add(steps.Partition, array, dim, scheme, factor)
 
     @step_method
     def bind_storage(
         self, array: str, type: str, impl: str = "auto", latency: int = -1
     ) -> ScheduleBuilder:
         """See `dsl.schedules.steps.BindStorage`."""
-        return self._add(BindStorage, array, type, impl, latency)
+        return self._add(steps.BindStorage, array, type, impl, latency)
 
     @step_method
     def bind_op(self, stmt: str, op: str, impl: str = "auto", latency: int = -1) -> ScheduleBuilder:
         """See `dsl.schedules.steps.BindOp`."""
-        return self._add(BindOp, stmt, op, impl, latency)
+        return self._add(steps.BindOp, stmt, op, impl, latency)
 
     @step_method
     def interface(self, argument: str, mode: str, bundle: str = "") -> ScheduleBuilder:
         """See `dsl.schedules.steps.Interface`."""
-        return self._add(Interface, argument, mode, bundle)
+        return self._add(steps.Interface, argument, mode, bundle)
 
     @step_method
     def dataflow(self, processes: typing.Sequence[typing.Sequence[str]] = ()) -> ScheduleBuilder:
         """See `dsl.schedules.steps.Dataflow`."""
-        return self._add(Dataflow, processes)
+        return self._add(steps.Dataflow, processes)
 
     @step_method
     def stream(self, array: str, depth: int = 2) -> ScheduleBuilder:
         """See `dsl.schedules.steps.Stream`."""
-        return self._add(Stream, array, depth)
+        return self._add(steps.Stream, array, depth)

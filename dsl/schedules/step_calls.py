@@ -115,36 +115,13 @@ step_method = _CALLS.checked
 """A method that adds a step: arguments that it does not have, or that are missing, are W195."""
 
 
-_OTHER_NAMES = {
-    "bank": "partition",
-    "array_partition": "partition",
-    "bind": "bind_op",
-    "cache": "stream",
-    "compute_at": "fuse",
-    "concurrent": "dataflow",
-    "fifo": "stream",
-    "fission": "distribute",
-    "loop_flatten": "flatten",
-    "merge": "fuse",
-    "parallel": "unroll",
-    "parallelize": "unroll",
-    "permute": "reorder",
-    "reshape": "partition",
-    "resource": "bind_storage",
-    "stripmine": "split",
-    "swap": "interchange",
-    "tree_reduce": "partial_sums",
-    "vectorize": "unroll",
-}
-"""What steps are called elsewhere."""
-
-
 def nearest_step(name: str) -> str:
     """A help line for a name that no step has: the nearest one's, also of what others call it."""
-    found = difflib.get_close_matches(name, [*STEPS, *_OTHER_NAMES], n=1)
+    kinds = {known: kind for kind, cls in STEPS.items() for known in (kind, *cls.other_names)}
+    found = difflib.get_close_matches(name, kinds, n=1)
     if not found:
         return "docs/guide/schedules.md shows the steps"
-    return f"did you mean '{_OTHER_NAMES.get(found[0], found[0])}'?"
+    return f"did you mean '{kinds[found[0]]}'?"
 
 
 class NoSuchStepError(ScheduleError, AttributeError):

@@ -12,35 +12,55 @@ from typing import ClassVar, Literal
 from dsl.errors.errors import Span
 
 Tail = Literal["remainder", "guard"]
+PartitionKind = Literal["cyclic", "block", "complete"]
+
+STEPS: dict[str, type[Step]] = {}
+"""Every step, by its kind."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StepBase:
-    """What all steps share: the place in the user's file that asked for it."""
+class Step:
+    """What all steps share: the place in the user's file that asked for it.
+
+    ``kind`` is the step's name, ``other_names`` are those that it has in other tools. A subclass
+    is known by its kind: see `STEPS`.
+    """
 
     kind: ClassVar[str]
+    other_names: ClassVar[tuple[str, ...]] = ()
     span: Span | None = field(default=None, compare=False, repr=False)
+
+    def __init_subclass__(cls) -> None:
+        # With slots, a dataclass is made twice: the second one stays.
+        STEPS[cls.kind] = cls
+
+    @property
+    def reassociated(self) -> frozenset[str]:
+        """The statements whose reduction it allows to be done in any order."""
+        return frozenset()
 
 
 @dataclass(frozen=True, slots=True)
-class Interchange(StepBase):
+class Interchange(Step):
     """Swap two loops of one nest."""
 
     kind = "interchange"
+    other_names = ("swap",)
     a: str
     b: str
 
 
 @dataclass(frozen=True, slots=True)
-class Reorder(StepBase):
+class Reorder(Step):
     """Put the named loops of one nest in this order, in the places they occupy now."""
 
     kind = "reorder"
+    other_names = ("permute",)
     loops: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Split(StepBase):
+class Split(Step):
     """Strip-mine: ``loop`` becomes ``outer`` over blocks of ``factor`` and ``inner`` within one.
 
     Default names are ``<loop>_0`` and ``<loop>_1``. Extents that ``factor`` does not divide get a
@@ -48,6 +68,7 @@ class Split(StepBase):
     """
 
     kind = "split"
+    other_names = ("stripmine",)
     loop: str
     factor: int
     outer: str | None = None
@@ -56,7 +77,7 @@ class Split(StepBase):
 
 
 @dataclass(frozen=True, slots=True)
-class Tile(StepBase):
+class Tile(Step):
     """Split each loop by its factor, then put all block loops outside of all point loops."""
 
     kind = "tile"
@@ -66,7 +87,7 @@ class Tile(StepBase):
 
 
 @dataclass(frozen=True, slots=True)
-class Skew(StepBase):
+class Skew(Step):
     """``inner := inner + factor * outer`` (the new inner variable)."""
 
     kind = "skew"
@@ -76,7 +97,7 @@ class Skew(StepBase):
 
 
 @dataclass(frozen=True, slots=True)
-class Reverse(StepBase):
+class Reverse(Step):
     """Run a loop backwards."""
 
     kind = "reverse"
@@ -84,7 +105,7 @@ class Reverse(StepBase):
 
 
 @dataclass(frozen=True, slots=True)
-class Shift(StepBase):
+class Shift(Step):
     """Delay one statement by ``amount`` iterations of a loop that it may share with others."""
 
     kind = "shift"
@@ -94,56 +115,70 @@ class Shift(StepBase):
 
 
 @dataclass(frozen=True, slots=True)
-class Fuse(StepBase):
+class Fuse(Step):
     """Let the nests of the statements share their outermost ``depth`` loops (POM's ``after``)."""
 
     kind = "fuse"
+    other_names = ("compute_at", "merge")
     stmts: tuple[str, ...]
     depth: int
 
 
 @dataclass(frozen=True, slots=True)
-class Distribute(StepBase):
+class Distribute(Step):
     """Give the statements loops of their own below the outermost ``depth`` (loop fission)."""
 
     kind = "distribute"
+    other_names = ("fission",)
     stmts: tuple[str, ...]
     depth: int = 0
 
 
 @dataclass(frozen=True, slots=True)
-class Reassociate(StepBase):
+class Reassociate(Step):
     """Allow the reduction of one statement to be done in any order."""
 
     kind = "reassociate"
     stmt: str
 
+    @property
+    def reassociated(self) -> frozenset[str]:
+        """Its statement."""
+        return frozenset({self.stmt})
+
 
 @dataclass(frozen=True, slots=True)
-class PartialSums(StepBase):
+class PartialSums(Step):
     """Spread the reduction of one statement over ``count`` accumulators, which take turns along
     ``loop``, each for ``block`` iterations, and are added up behind it. It implies `Reassociate`.
     """
 
     kind = "partial_sums"
+    other_names = ("tree_reduce",)
     stmt: str
     loop: str
     count: int
     block: int = 1
 
+    @property
+    def reassociated(self) -> frozenset[str]:
+        """Its statement."""
+        return frozenset({self.stmt})
+
 
 @dataclass(frozen=True, slots=True)
-class Unroll(StepBase):
+class Unroll(Step):
     """Unroll a loop by ``factor``; 0 is completely."""
 
     kind = "unroll"
+    other_names = ("parallel", "parallelize", "vectorize")
     loop: str
     factor: int = 0
     tail: Tail = "remainder"
 
 
 @dataclass(frozen=True, slots=True)
-class Pipeline(StepBase):
+class Pipeline(Step):
     """Pipeline a loop at initiation interval ``ii``; all loops inside are unrolled by the tool."""
 
     kind = "pipeline"
@@ -152,22 +187,21 @@ class Pipeline(StepBase):
 
 
 @dataclass(frozen=True, slots=True)
-class Flatten(StepBase):
+class Flatten(Step):
     """Ask for (or forbid) flattening the perfect nest above a loop."""
 
     kind = "flatten"
+    other_names = ("loop_flatten",)
     loop: str
     enabled: bool = True
 
 
-PartitionKind = Literal["cyclic", "block", "complete"]
-
-
 @dataclass(frozen=True, slots=True)
-class Partition(StepBase):
+class Partition(Step):
     """Split dimension ``dim`` (counted from 0) of an array over ``factor`` memories."""
 
     kind = "partition"
+    other_names = ("bank", "array_partition", "reshape")
     array: str
     dim: int
     scheme: PartitionKind = "cyclic"
@@ -175,10 +209,11 @@ class Partition(StepBase):
 
 
 @dataclass(frozen=True, slots=True)
-class BindStorage(StepBase):
+class BindStorage(Step):
     """Choose the memory of an array, e.g. ``("ram_2p", "bram")``."""
 
     kind = "bind_storage"
+    other_names = ("resource",)
     array: str
     type: str
     impl: str = "auto"
@@ -186,10 +221,11 @@ class BindStorage(StepBase):
 
 
 @dataclass(frozen=True, slots=True)
-class BindOp(StepBase):
+class BindOp(Step):
     """Choose the implementation of an operator of one statement, e.g. ``("fadd", "fabric")``."""
 
     kind = "bind_op"
+    other_names = ("bind",)
     stmt: str
     op: str
     impl: str = "auto"
@@ -197,7 +233,7 @@ class BindOp(StepBase):
 
 
 @dataclass(frozen=True, slots=True)
-class Interface(StepBase):
+class Interface(Step):
     """Choose the interface of an argument: ``m_axi``, ``ap_memory``, ``bram``, ``s_axilite`` …
 
     Through ``axis``, ``ap_fifo`` and ``ap_hs`` each element passes once, in the order of memory.
@@ -210,7 +246,7 @@ class Interface(StepBase):
 
 
 @dataclass(frozen=True, slots=True)
-class Dataflow(StepBase):
+class Dataflow(Step):
     """Run the nests of the function at the same time, each as a process of its own.
 
     The nests of one statement (its main and remainder parts) are one process. ``processes`` names
@@ -218,38 +254,15 @@ class Dataflow(StepBase):
     """
 
     kind = "dataflow"
+    other_names = ("concurrent",)
     processes: tuple[tuple[str, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Stream(StepBase):
+class Stream(Step):
     """Hand an array from one process to the next in a FIFO of ``depth`` words a memory."""
 
     kind = "stream"
+    other_names = ("cache", "fifo")
     array: str
     depth: int = 2
-
-
-Step = (
-    Interchange
-    | Reorder
-    | Split
-    | Tile
-    | Skew
-    | Reverse
-    | Shift
-    | Fuse
-    | Distribute
-    | Reassociate
-    | PartialSums
-    | Unroll
-    | Pipeline
-    | Flatten
-    | Partition
-    | BindStorage
-    | BindOp
-    | Interface
-    | Dataflow
-    | Stream
-)
-STEPS: dict[str, type[Step]] = {cls.kind: cls for cls in Step.__args__}

@@ -1,4 +1,23 @@
 """One file a step: ``transform(state, step) -> state``, structure only.
 
-Whether the new order is legal is asked once, in `polyhedral.schedule`, of the state that results.
+Each registers itself (see `polyhedral.transforms.registry`); a new one is a line here. Whether the
+new order is legal is asked once, in `polyhedral.schedule`, of the state that results.
 """
+
+from polyhedral.transforms import (  # noqa: F401
+    binding,
+    dataflow,
+    distribute,
+    fuse,
+    partial_sums,
+    partition,
+    pipeline,
+    reassociate,
+    reorder,
+    reverse,
+    shift,
+    skew,
+    split,
+    tile,
+    unroll,
+)

@@ -25,8 +25,10 @@ from polyhedral.tool_words import (
     OPERATORS,
     operators_of,
 )
+from polyhedral.transforms.registry import Order, transform
 
 
+@transform(BindStorage, order=Order.KEPT)
 def bind_storage(state: ScheduledScop, step: BindStorage) -> ScheduledScop:
     """Choose the memory of an array."""
     array = find_array(state, step.array, step)
@@ -61,6 +63,7 @@ def _implementations() -> tuple[str, ...]:
     return ("auto", *dict.fromkeys(impl for known in MEMORIES.values() for impl in known))
 
 
+@transform(BindOp, order=Order.KEPT)
 def bind_op(state: ScheduledScop, step: BindOp) -> ScheduledScop:
     """Choose the implementation of an operator of one statement."""
     find_statement(state, step.stmt, step)
@@ -93,6 +96,7 @@ def bind_op(state: ScheduledScop, step: BindOp) -> ScheduledScop:
     return replace(state, operators=kept)
 
 
+@transform(Interface, order=Order.KEPT)
 def interface(state: ScheduledScop, step: Interface) -> ScheduledScop:
     """Choose the interface of an argument."""
     array = find_array(state, step.argument, step)

@@ -23,10 +23,12 @@ from polyhedral.processes import channels, check_names
 from polyhedral.repeated import once
 from polyhedral.scheduled import ScheduledScop
 from polyhedral.streams import check_streams
+from polyhedral.transforms.registry import Order, transform
 
 _DEEPEST = 2**24
 
 
+@transform(Dataflow, order=Order.KEPT)
 def dataflow(state: ScheduledScop, step: Dataflow) -> ScheduledScop:
     """Make processes of the nests."""
     check_names(state, step)
@@ -34,6 +36,7 @@ def dataflow(state: ScheduledScop, step: Dataflow) -> ScheduledScop:
     return replace(state, dataflow=once(known, known, step, "the region of processes")[0])
 
 
+@transform(Stream, order=Order.KEPT)
 def stream(state: ScheduledScop, step: Stream) -> ScheduledScop:
     """Make a FIFO of an array between two processes."""
     array = find_array(state, step.array, step)

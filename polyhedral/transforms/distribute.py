@@ -24,8 +24,10 @@ from dsl.errors.errors import ScheduleError
 from dsl.schedules.steps import Distribute
 from polyhedral.lookup import find_statement
 from polyhedral.scheduled import Dim, Piece, Place, ScheduledScop
+from polyhedral.transforms.registry import transform
 
 
+@transform(Distribute)
 def distribute(state: ScheduledScop, step: Distribute) -> ScheduledScop:
     """Separate the statements from the others in their nest; see the module."""
     if not step.stmts:

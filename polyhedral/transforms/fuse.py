@@ -25,8 +25,10 @@ from dsl.schedules.steps import Fuse
 from polyhedral.execution_order import shared_levels
 from polyhedral.lookup import find_statement
 from polyhedral.scheduled import Piece, Place, ScheduledScop
+from polyhedral.transforms.registry import transform
 
 
+@transform(Fuse)
 def fuse(state: ScheduledScop, step: Fuse) -> ScheduledScop:
     """Fuse the nests of the statements; see the module."""
     if len(step.stmts) < 2 or len(set(step.stmts)) < len(step.stmts):

@@ -42,10 +42,12 @@ from polyhedral.lookup import find_loop, find_statement
 from polyhedral.scheduled import Piece, ScheduledScop, original
 from polyhedral.scop import Scop, Statement, common_loops
 from polyhedral.transforms.reassociate import reassociate
+from polyhedral.transforms.registry import Order, transform
 
 MOST = 1024  # accumulators of an element
 
 
+@transform(PartialSums, order=Order.KEPT)
 def partial_sums(state: ScheduledScop, step: PartialSums) -> ScheduledScop:
     """Rewrite the program; see the module.
 

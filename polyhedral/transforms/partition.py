@@ -14,8 +14,10 @@ from dsl.schedules.steps import Partition, PartitionKind
 from polyhedral.lookup import find_array
 from polyhedral.repeated import contradiction, once, told
 from polyhedral.scheduled import ScheduledScop
+from polyhedral.transforms.registry import Order, transform
 
 
+@transform(Partition, order=Order.KEPT)
 def partition(state: ScheduledScop, step: Partition) -> ScheduledScop:
     """Record the partition; W207 if dimension or factor do not fit the array."""
     array = find_array(state, step.array, step)

@@ -15,8 +15,10 @@ from polyhedral.lookup import dim_of, find_loop, with_loop
 from polyhedral.ranges import constant_interval, loop_copies
 from polyhedral.repeated import contradiction
 from polyhedral.scheduled import LoopId, Piece, ScheduledScop
+from polyhedral.transforms.registry import Order, transform
 
 
+@transform(Pipeline, order=Order.KEPT)
 def pipeline(state: ScheduledScop, step: Pipeline) -> ScheduledScop:
     """Annotate the loop, in all its copies."""
     if step.ii < 1:
@@ -31,6 +33,7 @@ def pipeline(state: ScheduledScop, step: Pipeline) -> ScheduledScop:
     )
 
 
+@transform(Flatten, order=Order.KEPT)
 def flatten(state: ScheduledScop, step: Flatten) -> ScheduledScop:
     """Ask for, or forbid, flattening the perfect nest that ends in the loop."""
     uid = find_loop(state, step.loop, step)

@@ -16,8 +16,10 @@ from dsl.schedules.steps import Reassociate
 from polyhedral.lookup import find_statement
 from polyhedral.scheduled import ScheduledScop
 from polyhedral.scop import reduction_access
+from polyhedral.transforms.registry import Order, transform
 
 
+@transform(Reassociate, order=Order.KEPT)
 def reassociate(state: ScheduledScop, step: Reassociate) -> ScheduledScop:
     """Mark the statement; W209 if it is not a reduction."""
     find_statement(state, step.stmt, step)

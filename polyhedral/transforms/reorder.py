@@ -21,8 +21,10 @@ from dsl.errors.errors import ScheduleError
 from dsl.schedules.steps import Interchange, Reorder, Step
 from polyhedral.lookup import find_loop
 from polyhedral.scheduled import LoopId, Piece, Place, ScheduledScop
+from polyhedral.transforms.registry import Order, transform
 
 
+@transform(Interchange, order=Order.PERMUTED)
 def interchange(state: ScheduledScop, step: Interchange) -> ScheduledScop:
     """Swap two loops; those between keep their places."""
     first, second = find_loop(state, step.a, step), find_loop(state, step.b, step)
@@ -33,6 +35,7 @@ def interchange(state: ScheduledScop, step: Interchange) -> ScheduledScop:
     return reorder_loops(state, [outermost[1], *between, outermost[0]], step)
 
 
+@transform(Reorder, order=Order.PERMUTED)
 def reorder(state: ScheduledScop, step: Reorder) -> ScheduledScop:
     """Put the named loops in the given order, in the places that they occupy together."""
     if not step.loops:

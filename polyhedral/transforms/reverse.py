@@ -18,8 +18,10 @@ from dsl.schedules.steps import Reverse
 from polyhedral.lookup import find_loop
 from polyhedral.ranges import common_interval, loop_copies
 from polyhedral.scheduled import Piece, ScheduledScop
+from polyhedral.transforms.registry import transform
 
 
+@transform(Reverse)
 def reverse(state: ScheduledScop, step: Reverse) -> ScheduledScop:
     """Reverse one loop; see the module."""
     uid = find_loop(state, step.loop, step)

@@ -20,8 +20,10 @@ from dsl.expressions.affine import Affine
 from dsl.schedules.steps import Shift
 from polyhedral.lookup import find_loop, find_statement
 from polyhedral.scheduled import Piece, ScheduledScop
+from polyhedral.transforms.registry import transform
 
 
+@transform(Shift)
 def shift(state: ScheduledScop, step: Shift) -> ScheduledScop:
     """Shift one statement; see the module."""
     find_statement(state, step.stmt, step)

@@ -23,8 +23,10 @@ from dsl.expressions.affine import Affine
 from dsl.schedules.steps import Skew
 from polyhedral.lookup import find_loop
 from polyhedral.scheduled import Piece, ScheduledScop
+from polyhedral.transforms.registry import transform
 
 
+@transform(Skew)
 def skew(state: ScheduledScop, step: Skew) -> ScheduledScop:
     """Skew one loop by another; see the module."""
     outer, inner = find_loop(state, step.outer, step), find_loop(state, step.inner, step)

@@ -38,8 +38,10 @@ from polyhedral.guarding import cut_down, side_by_side
 from polyhedral.lookup import check_new_name, check_tail, dim_of, find_loop, with_loop
 from polyhedral.ranges import Interval, common_interval, loop_copies, lowest
 from polyhedral.scheduled import Dim, LoopId, Piece, Place, ScheduledScop
+from polyhedral.transforms.registry import Order, transform
 
 
+@transform(Split, order=Order.KEPT)
 def split(state: ScheduledScop, step: Split) -> ScheduledScop:
     """Split one loop; see the module."""
     uid = find_loop(state, step.loop, step)

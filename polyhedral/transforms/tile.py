@@ -21,10 +21,12 @@ from dsl.errors.errors import ScheduleError
 from dsl.schedules.steps import Tile
 from polyhedral.lookup import check_new_name, dim_of, find_loop, with_loop
 from polyhedral.scheduled import ScheduledScop
+from polyhedral.transforms.registry import Order, transform
 from polyhedral.transforms.reorder import reorder_loops
 from polyhedral.transforms.split import split_loop
 
 
+@transform(Tile, order=Order.PERMUTED)
 def tile(state: ScheduledScop, step: Tile) -> ScheduledScop:
     """Tile a band of loops; see the module."""
     if len(step.loops) != len(step.factors):

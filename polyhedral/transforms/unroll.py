@@ -22,8 +22,10 @@ from polyhedral.lookup import check_tail, find_loop
 from polyhedral.ranges import Interval, common_interval, loop_copies
 from polyhedral.repeated import contradiction
 from polyhedral.scheduled import Piece, Place, ScheduledScop
+from polyhedral.transforms.registry import Order, transform
 
 
+@transform(Unroll, order=Order.KEPT)
 def unroll(state: ScheduledScop, step: Unroll) -> ScheduledScop:
     """Annotate the loop in all its copies; see the module."""
     if step.factor < 0:

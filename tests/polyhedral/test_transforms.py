@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import weft
 from dsl.schedules.schedule import ScheduleBuilder
+from dsl.schedules.steps import STEPS
+from polyhedral.transforms.registry import TRANSFORMS
 from tests.polyhedral.show import nest
 from weft import f32
 
@@ -31,6 +33,12 @@ def triangular(A: f32[8, 8], B: f32[8, 8]):
 
 def steps() -> ScheduleBuilder:
     return ScheduleBuilder()
+
+
+def test_every_step_has_a_transform_and_names_of_its_own() -> None:
+    assert set(TRANSFORMS) == set(STEPS.values())
+    names = [name for step in STEPS.values() for name in (step.kind, *step.other_names)]
+    assert len(names) == len(set(names))
 
 
 def test_unscheduled() -> None:

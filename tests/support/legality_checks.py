@@ -9,8 +9,9 @@ from dsl.errors.errors import ScheduleError
 from dsl.schedules.steps import Step
 from polyhedral.complete import check_complete
 from polyhedral.legality import IllegalStep
-from polyhedral.schedule import _TRANSFORMS, apply_step
+from polyhedral.schedule import apply_step
 from polyhedral.scheduled import ScheduledScop
+from polyhedral.transforms.registry import carried_out
 from tests.support.oracle import Oracle
 from tests.support.timestamps import TwiceError, meaning_faults, rows_of, times_of
 
@@ -83,7 +84,7 @@ def _judge_acceptance(
 def _judge_refusal(
     oracle: Oracle, before: ScheduledScop, step: Step, error: IllegalStep
 ) -> StepResult:
-    after = _TRANSFORMS[type(step)](before, step)
+    after = carried_out(before, step)
     faults = list(meaning_faults(before, after, step))
     if faults:
         return StepResult(Verdict.WRONG_MEANING, error=error, detail=faults[0])
@@ -103,7 +104,7 @@ def _judge_overlap(
     oracle: Oracle, before: ScheduledScop, step: Step, error: ScheduleError
 ) -> StepResult:
     """Do lifetimes of a local's copies really overlap, if they share one storage?"""
-    after = _TRANSFORMS[type(step)](before, step)
+    after = carried_out(before, step)
     times = times_of(rows_of(after))
     local = {a.name: () for a in oracle.program.locals}
     order = sorted(oracle.events, key=lambda event: times[event.key])
