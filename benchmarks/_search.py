@@ -22,7 +22,6 @@ from backends.devices import device
 from benchmarks._row import Goal, Row, say
 from dse.evaluators.base import Limits, Request, Result, Status, device_limits, judged
 from dse.evaluators.model import ModelEvaluator, personality_for
-from dse.run.front import hypervolume
 from dse.run.samplers import Sampler, sampler
 from dse.run.storage import optuna_library
 from dse.space.space import Point, Space, space_of
@@ -30,6 +29,8 @@ from dse.strategies.auto import opening
 from dse.strategies.estimates import Estimates
 from dse.strategies.sampled import all_points, sampled_point
 from dsl.programs.program import Program
+from qor_gnn.result import pareto
+from qor_gnn.result.pareto import hypervolume
 
 NAME = "dse_quality"
 MODEL = "model"
@@ -106,11 +107,7 @@ def figures(result: Result) -> Figures | None:
 
 def front(found: list[Figures]) -> list[Figures]:
     """Those that no other is at least as good as, the fastest first."""
-    kept: list[Figures] = []
-    for one in sorted(found):
-        if not kept or one[1] < kept[-1][1]:
-            kept.append(one)
-    return kept
+    return pareto.front(found, lambda one: one)
 
 
 def adrs(right: list[Figures], found: list[Figures]) -> float:

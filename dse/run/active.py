@@ -20,9 +20,10 @@ from dse.evaluators.base import Limits, Request, Result, Status, judged
 from dse.evaluators.gnn import result_with
 from dse.evaluators.model import result_of
 from dse.run.directory import RunDirectory
-from dse.run.front import Design, front, hypervolume, limits_of
+from dse.run.front import Design, front, limits_of
 from dse.run.study import objective_values
 from dsl.errors.errors import InputError
+from qor_gnn.result.pareto import hypervolume
 
 if TYPE_CHECKING:
     from qor_gnn.gnn.examples.example import Example

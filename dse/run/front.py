@@ -9,6 +9,7 @@ from dse.evaluators.base import Limits, Result, Status, judged
 from dse.run.directory import RunDirectory
 from dse.run.study import objective_values
 from dsl.errors.errors import InputError
+from qor_gnn.result import pareto
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +53,7 @@ def designs(run: RunDirectory, *, refuted: bool = False) -> tuple[Design, ...]:
 
 def front(found: Sequence[Design]) -> tuple[Design, ...]:
     """The designs that no other is at least as good as in all objectives; one of equals."""
-    kept: list[Design] = []
-    for design in sorted(found, key=lambda d: (d.values, d.key)):
-        beaten = any(
-            all(a <= b for a, b in zip(other.values, design.values, strict=True)) for other in kept
-        )
-        if not beaten:
-            kept.append(design)
-    return tuple(kept)
+    return tuple(pareto.front(sorted(found, key=lambda d: d.key), lambda d: d.values))
 
 
 def nearest(run: RunDirectory) -> Result | None:
@@ -86,27 +80,3 @@ def best(run: RunDirectory) -> Design:
     if not found:
         raise InputError("W526", f"{run.path} has no design within its limits")
     return found[0]
-
-
-def hypervolume(points: Sequence[tuple[float, ...]], worst: tuple[float, ...]) -> float:
-    """The share of the box from zero to ``worst`` that the points dominate (all to be small).
-
-    Any number of objectives, by slicing along the first (While et al., 2006).
-    """
-    scaled = [
-        tuple(p / w if w else 0.0 for p, w in zip(point, worst, strict=True)) for point in points
-    ]
-    return _volume([p for p in scaled if all(x <= 1 for x in p)])
-
-
-def _volume(points: Sequence[tuple[float, ...]]) -> float:
-    if not points:
-        return 0.0
-    if len(points[0]) == 1:
-        return 1.0 - min(p[0] for p in points)
-    ordered = sorted(points)
-    edges = [*(p[0] for p in ordered), 1.0]
-    return sum(
-        (edges[n + 1] - edges[n]) * _volume([p[1:] for p in ordered[: n + 1]])
-        for n in range(len(ordered))
-    )

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from dse.run.directory import RunDirectory
-from dse.run.front import Design, designs, front, hypervolume
+from dse.run.front import Design, designs, front
 from dse.run.study import objective_values
+from qor_gnn.result.pareto import dominates, hypervolume
 
 BUDGETS = 14  # in the table of the best design at each; more are thinned out
 
@@ -102,14 +103,8 @@ def _source(design: Design) -> str:
     return f"{design.result.provenance}: {design.result.tool}"
 
 
-def better(one: Design, other: Design) -> bool:
-    """Nowhere worse, and somewhere better."""
-    pairs = list(zip(one.values, other.values, strict=True))
-    return all(x <= y for x, y in pairs) and any(x < y for x, y in pairs)
-
-
 def _beaten(mine: Sequence[Design], theirs: Sequence[Design]) -> int:
-    return sum(any(better(other, d) for other in theirs) for d in mine)
+    return sum(any(dominates(other.values, d.values) for other in theirs) for d in mine)
 
 
 def _joint(a: Sequence[Design], b: Sequence[Design]) -> tuple[Joint, ...]:
@@ -121,7 +116,9 @@ def _joint(a: Sequence[Design], b: Sequence[Design]) -> tuple[Joint, ...]:
             if any(d.values == design.values for d in its)
         )
         others = [*(b if "a" in runs else ()), *(a if "b" in runs else ())]
-        found.append(Joint(design, runs, tuple(d.key for d in others if better(design, d))))
+        found.append(
+            Joint(design, runs, tuple(d.key for d in others if dominates(design.values, d.values)))
+        )
     return tuple(found)
 
 

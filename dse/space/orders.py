@@ -282,7 +282,7 @@ def _use(state: ScheduledScop, access: Access, writes: bool, tool: Personality) 
 @dataclass(frozen=True, slots=True)
 class _Delays:
     """Of one statement, in states: its longest path of operators, that from what it accumulates
-    into, and what a turn through memory adds. ``moving`` are the loops that its target moves with,
+    into, and what passing through memory adds. ``moving`` are the loops that its target moves with,
     ``logic`` says that it accumulates in a unit without DSP slices.
     """
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from dse.space.nest import Nest
 from dse.space.orders import Context, groups, lowered, nests
-from dse.space.turns import LEVELS, Turn, turning, whole_parts
+from dse.space.partial_sums import LEVELS, Accumulators, partial_sums, whole_parts
 from dsl.errors.errors import ScheduleError
 from dsl.programs.program import Program
 from dsl.schedules.steps import BindOp, Distribute, Fuse, Reassociate, Step
@@ -65,9 +65,9 @@ def variants(
         found.setdefault(key, structure)
     plain = [_variant(*structure, context) for structure in found.values()]
     structures = list(found.values())
-    spread = [turning(state, plain[0].nests, n) for n in LEVELS if reassociate]
-    for turns in dict.fromkeys(turns for turns in spread if turns):
-        structures.append(_in_turns(state, free, turns))
+    spread = [partial_sums(state, plain[0].nests, n) for n in LEVELS if reassociate]
+    for sums in dict.fromkeys(sums for sums in spread if sums):
+        structures.append(_accumulated(state, free, sums))
         plain.append(_variant(*structures[-1], context))
     bound = []
     for name, at, steps in structures:
@@ -84,18 +84,18 @@ def _variant(name: str, state: ScheduledScop, steps: tuple[Step, ...], context: 
     return Variant(name, steps, found, state.scop.program)
 
 
-def _in_turns(
-    state: ScheduledScop, free: tuple[Step, ...], turns: tuple[Turn, ...]
+def _accumulated(
+    state: ScheduledScop, free: tuple[Step, ...], sums: tuple[Accumulators, ...]
 ) -> tuple[str, ScheduledScop, tuple[Step, ...]]:
     """The sums that wait for themselves in partial sums, the loop in blocks of them."""
-    spread = tuple(turn.step for turn in turns)
+    spread = tuple(one.step for one in sums)
     for step in spread:
         state = apply_step(state, step)
     state, apart = _distributed(state)
-    cuts = tuple(turn.cut for turn in turns)
+    cuts = tuple(one.cut for one in sums)
     for cut in cuts:
         state = apply_step(state, cut)
-    counts = ", ".join(str(turn.step.count) for turn in turns)
+    counts = ", ".join(str(one.step.count) for one in sums)
     return f"{counts} partial sums", state, (*free, *spread, *apart, *cuts)
 
 

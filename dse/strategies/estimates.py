@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from math import exp, lcm, log
 
@@ -12,6 +12,7 @@ from dse.space.banks import Demand, demand
 from dse.space.cost import Cost, cost, design_cycles, design_units, stages
 from dse.space.space import Choice, Point, Space
 from dsl.programs.program import Program
+from qor_gnn.result.pareto import front
 
 Structure = tuple[int, ...]  # the number of a variant, and the order of each nest of it
 
@@ -144,19 +145,4 @@ def _keys(structure: Structure) -> tuple[Structure, ...]:
 
 def front_of(found: Iterable[Figures]) -> list[Figures]:
     """Those that no other is at least as good as in both, the fastest first."""
-    kept: list[Figures] = []
-    for one in sorted(found, key=lambda f: (f.cycles, f.dsp)):
-        if not kept or one.dsp < kept[-1].dsp:
-            kept.append(one)
-    return kept
-
-
-def gain(front: Sequence[Figures], one: Figures) -> float:
-    """By what share it is faster than what the front has for its DSP, as a logarithm.
-
-    Negative where it is slower; infinite where the front has nothing so small.
-    """
-    fastest = next((f.cycles for f in front if f.dsp <= one.dsp), None)
-    if fastest is None:
-        return float("inf")
-    return log(fastest / one.cycles) if one.cycles > 0 else 0.0
+    return front(found, lambda f: (f.cycles, f.dsp))

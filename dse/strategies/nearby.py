@@ -17,6 +17,7 @@ from dse.strategies.estimates import Estimates
 from dse.strategies.refine import neighbours
 from dse.strategies.sampled import points, sampled_point
 from dsl.schedules.schedule import Schedule
+from qor_gnn.result.pareto import covers
 
 Values = tuple[float, ...]
 _DRAWS = 1_000  # points in a row that are of no use before a space counts as spent
@@ -53,10 +54,10 @@ class Nearby:
             self.take(point)
         if values is None or point in self.front:
             return
-        if any(_covers(other, values) for other in self.front.values()):
+        if any(covers(other, values) for other in self.front.values()):
             self.behind.append(point)
             return
-        for other in [p for p, v in self.front.items() if _covers(values, v)]:
+        for other in [p for p, v in self.front.items() if covers(values, v)]:
             del self.front[other]
             self.behind.append(other)
         self.front[point] = values
@@ -117,8 +118,3 @@ class Nearby:
 def _drawn(order: Order) -> Iterator[Vector]:
     """All factors that can be drawn."""
     return product(*(loop.factors for loop in order.loops))
-
-
-def _covers(one: Values, other: Values) -> bool:
-    """At least as good in everything."""
-    return all(a <= b for a, b in zip(one, other, strict=True))

@@ -8,7 +8,7 @@ front any more, candidates are taken that are expected to be a little worse: est
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from math import prod
@@ -182,7 +182,7 @@ class _Search:
         open_ &= dsp <= self.budget
         chosen: list[Point] = []
         while len(chosen) < _BATCH:
-            gains = np.where(open_, _gains(front, cycles, dsp), -np.inf)
+            gains = np.where(open_, gains_over(front, cycles, dsp), -np.inf)
             best = int(gains.argmax())
             if gains[best] <= (slack if slack < 1e-6 else -slack):
                 break
@@ -222,7 +222,7 @@ def _pair(figures: Figures) -> tuple[float, float]:
     return figures.cycles, figures.dsp
 
 
-def _gains(front: list[Figures], cycles: Floats, dsp: Floats) -> Floats:
+def gains_over(front: Sequence[Figures], cycles: Floats, dsp: Floats) -> Floats:
     """For each candidate the logarithm of how much faster it is than the front at its DSP."""
     ordered = sorted(front, key=lambda f: f.dsp)
     at = np.searchsorted(np.array([f.dsp for f in ordered]), dsp + 0.5, side="right") - 1

@@ -89,7 +89,7 @@ def solve(
     nests = space.variants[variant].nests
     solver = _Solver(space, variant, budget, orders)
     states = [_State({}, {}, list(solver.longest), (), {})]
-    for n in solver.turns:
+    for n in solver.slowest_first:
         grown = [new for state in states for new in solver.extended(state, n)]
         grown.sort(key=lambda s: s.score)
         states = _varied(grown, width)
@@ -135,7 +135,7 @@ class _Solver:
         self.alone = [
             min((o.rung.cost.cycles for o in options), default=0.0) for options in self.options
         ]
-        self.turns = sorted(range(len(nests)), key=lambda n: (-self.alone[n], n))
+        self.slowest_first = sorted(range(len(nests)), key=lambda n: (-self.alone[n], n))
         self.stage = {n: k for k, group in enumerate(self.stages) for n in group}
         self.longest = [max(self.alone[n] for n in group) for group in self.stages]
         self.untouched = self._untouched()
@@ -143,9 +143,9 @@ class _Solver:
     def _untouched(self) -> dict[int, Units]:
         """When it is a nest's turn: the least that the stages share of which no nest had its."""
         found: dict[int, Units] = {}
-        first = {self.stage[n]: n for n in reversed(self.turns)}
+        first = {self.stage[n]: n for n in reversed(self.slowest_first)}
         later = Shared(())
-        for n in reversed(self.turns):
+        for n in reversed(self.slowest_first):
             found[n] = later.units()
             if first[self.stage[n]] == n:
                 later = Shared((found[n], self._least(self.stage[n])))

@@ -72,7 +72,7 @@ def fewer_banks(table: Addresses, address: int, steps: Steps) -> bool:
     return any(one.banks < one.factor // one.stride for one in found)
 
 
-def turns(table: Addresses, address: int, steps: Steps) -> bool:
+def bank_rotates(table: Addresses, address: int, steps: Steps) -> bool:
     """Its bank is not known, and the remainder of a subscript: a bank has several elements."""
     shape = table.memory(address).shape
     unknown = unknown_banks(table, address, steps)

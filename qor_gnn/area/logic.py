@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from math import lcm
 
-from qor_gnn.area.access_places import banks_of, selection, turns
+from qor_gnn.area.access_places import bank_rotates, banks_of, selection
 from qor_gnn.area.modules import Leaf
 from qor_gnn.area.multiplexers import ADDER, multiplexer
 from qor_gnn.area.terms import Sums
@@ -149,14 +149,14 @@ def port_uses(leaf: Leaf) -> Counter[tuple[str, object]]:
     graph, table = body.graph, body.addresses
     used = {table.shape_of[graph.address[n]]: graph.address[n] for n in leaf.accesses()}
     rotate = body.personality.rules.banks_rotate
-    turning = {s for s, a in used.items() if rotate and turns(table, a, leaf.steps)}
+    rotating = {s for s, a in used.items() if rotate and bank_rotates(table, a, leaf.steps)}
     apart = competing(leaf)
     uses: Counter[tuple[str, object]] = Counter()
     for n in leaf.accesses():
         address = graph.address[n]
         if (shape := table.shape_of[address]) in apart and graph.kind[n] == LOAD:
             continue
-        if shape in turning:
+        if shape in rotating:
             for banks in product(*banks_of(table, address, leaf.steps)):
                 uses[graph.kind[n], (table.shapes[shape].memory, banks)] += 1
             continue
@@ -198,10 +198,10 @@ def competing(leaf: Leaf) -> set[int]:
     table, address = leaf.body.addresses, leaf.body.graph.address
     loads = [a for n in leaf.loads() if len(table.memory(a := address[n]).shape) > 1]
     shapes = {table.shape_of[a]: a for a in loads}
-    turning = {s for s, a in shapes.items() if turns(table, a, leaf.steps)}
+    rotating = {s for s, a in shapes.items() if bank_rotates(table, a, leaf.steps)}
     uses: Counter[tuple[int, tuple[int, ...]]] = Counter()
     for a in loads:
-        if (shape := table.shape_of[a]) in turning:
+        if (shape := table.shape_of[a]) in rotating:
             uses.update((shape, banks) for banks in product(*banks_of(table, a, leaf.steps)))
     return {shape for (shape, _), count in uses.items() if count > _PORTS}
 

@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from math import prod
 
-from qor_gnn.area.access_places import turns, word
+from qor_gnn.area.access_places import bank_rotates, word
 from qor_gnn.area.bank_remainders import remainders
 from qor_gnn.area.modules import Leaf, stored_apart
 from qor_gnn.area.speculation import ahead
@@ -360,6 +360,6 @@ def _load_addresses(leaf: Leaf) -> int:
         place = leaf.places[table.shape_of[address[n]]]
         if table.shape(address[n]).memory not in arrays or place.single or place.complete:
             continue
-        if blocks or turns(table, address[n], leaf.steps):
+        if blocks or bank_rotates(table, address[n], leaf.steps):
             total += place.bits * place.reached
     return total

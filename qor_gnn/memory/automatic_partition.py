@@ -28,7 +28,7 @@ from math import gcd, prod
 from dsl.expressions.affine import Affine
 from qor_gnn.design.region import READ_FROM_COPIES, Kernel, Loop, Memory, Split, Statement
 from qor_gnn.memory.automatic_pipelines import Pipe, Touch, follows, pipes
-from qor_gnn.memory.bank_counts import for_ports, in_one_piece, scattered, turns, waiting
+from qor_gnn.memory.bank_counts import banks_rotate, for_ports, in_one_piece, scattered, waiting
 from qor_gnn.memory.footprints import accesses_of, box_of, reach_of, unrolled_in
 from qor_gnn.memory.storage import StorageCost, StorageRules, memory_cost
 
@@ -172,7 +172,7 @@ def _turned(pipe: Pipe, shapes: Mapping[str, tuple[int, ...]], banking: Banking)
         dims = {d for t in own for d, e in enumerate(t.indices) if iv in e.variables()}
         factors = banking.factors.get(memory, {})
         some = [factors[d] for d in dims & factors.keys() if factors[d] < shapes[memory][d]]
-        if _updated(own) and any(turns(factor, pipe.loop.factor) for factor in some):
+        if _updated(own) and any(banks_rotate(factor, pipe.loop.factor) for factor in some):
             banking.copies[memory] = 2
 
 

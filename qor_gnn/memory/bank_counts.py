@@ -21,8 +21,8 @@ def for_ports(accesses: int, copies: int) -> int:
     return copies * -(-need // copies)
 
 
-def turns(factor: int, step: int) -> bool:
-    """Copies of a loop have banks of their own, through which each turns by a remainder: their number
+def banks_rotate(factor: int, step: int) -> bool:
+    """Copies of a loop have banks of their own, through which each rotates by a remainder: their number
     is no power of two.
     """
     own, rest = divmod(factor, abs(step))

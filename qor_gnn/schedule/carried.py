@@ -17,7 +17,7 @@ from polyhedral.least_distance import Axis, Spot, least_distance
 from qor_gnn.body.graph import When
 from qor_gnn.design.region import Loop
 from qor_gnn.memory.addresses import Addresses, Terms
-from qor_gnn.memory.bank_counts import turns
+from qor_gnn.memory.bank_counts import banks_rotate
 
 
 def starts_anywhere(loop: Loop) -> bool:
@@ -250,7 +250,7 @@ def dissolved(
     Nothing is left of such a subscript: which bank it is tells the tool nothing of when an element
     is accessed again. A loop that asks for some banks of the dimension itself, but not for all, keeps
     its accesses apart. In a loop of its own the same holds where a store under a guard
-    turns through banks (`turns`).
+    rotates through banks (`banks_rotate`).
     """
     shape, memory = table.shape(address), table.memory(address)
     if not table.banks_hide or not variables:
@@ -262,7 +262,7 @@ def dissolved(
             for d, (terms, split) in enumerate(zip(shape.terms, memory.splits, strict=True))
             if guarded
             and split.factor < memory.shape[d]
-            and any(a == inner and turns(split.factor, k) for a, k in terms)
+            and any(a == inner and banks_rotate(split.factor, k) for a, k in terms)
         )
     return frozenset(
         d

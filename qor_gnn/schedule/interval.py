@@ -10,7 +10,7 @@ from qor_gnn.body.body import Body
 from qor_gnn.body.graph import LOAD, STORE, Graph, When
 from qor_gnn.body.longest_paths import conditional_paths, loads_of, longest_path, register_paths
 from qor_gnn.schedule.carried import Nest, carried_distance, dissolved
-from qor_gnn.schedule.joint_cycles import Turn, joint_cycles
+from qor_gnn.schedule.joint_cycles import LoopCarried, joint_cycles
 from qor_gnn.schedule.reasons import Limit, PortLimit, Recurrence, Requested
 from qor_gnn.schedule.row_cycles import row_cycles
 
@@ -90,19 +90,19 @@ def cycles(body: Body, nest: Nest) -> list[Cycle]:
         nest: its loops.
     """
     found = []
-    turns: list[Turn] = []
+    carried: list[LoopCarried] = []
     closing = body.personality.rules.closing
     for address, states, path in (*register_paths(body), *conditional_paths(body)):
         delay = max(1, states - closing) if len(path) == 1 else states + _turning(body, path)
         found.append(Cycle(address, tuple(path), delay, 1, "register"))
     for address, value in body.registers.items():
         if value >= 0:
-            turns += [Turn(value, load, -closing, 1) for load in loads_of(body, address)]
-    found += _memory_cycles(body, nest, turns)
+            carried += [LoopCarried(value, load, -closing, 1) for load in loads_of(body, address)]
+    found += _memory_cycles(body, nest, carried)
     for row in row_cycles(body, nest):
         delay = row.states + _around_memory(body, row.source, row.stored, row.distance)
         found.append(Cycle(row.source, row.path, delay, row.distance, "memory"))
-    for joint in joint_cycles(body, turns, max((c.interval for c in found), default=1)):
+    for joint in joint_cycles(body, carried, max((c.interval for c in found), default=1)):
         address = body.graph.address[joint.load]
         found.append(Cycle(address, joint.path, joint.delay, joint.distance, "memory"))
     return found
@@ -114,8 +114,8 @@ def _turning(body: Body, path: Sequence[int]) -> int:
     return 1 if saved and any(body.graph.kind[n] == "mul" for n in path) else 0
 
 
-def _memory_cycles(body: Body, nest: Nest, turns: list[Turn]) -> list[Cycle]:
-    """Recurrences through one store each; all ways from a store to a later load go to ``turns``."""
+def _memory_cycles(body: Body, nest: Nest, carried: list[LoopCarried]) -> list[Cycle]:
+    """Recurrences through one store each; all ways from a store to a later load go to ``carried``."""
     graph, table = body.graph, body.addresses
     found = []
     # An element is loaded several times where a store in between may be to it.
@@ -140,7 +140,7 @@ def _memory_cycles(body: Body, nest: Nest, turns: list[Turn]) -> list[Cycle]:
             if distance is None:
                 continue
             around = _around_memory(body, source, address, distance)
-            turns.append(Turn(value, load, around, distance))
+            carried.append(LoopCarried(value, load, around, distance))
             path = _path(body, load, value)
             if path is None:
                 continue

@@ -1,7 +1,7 @@
 """Recurrences through several stores: the critical cycle of the dependence graph of a pipeline.
 
 ``a[i] = b[i - 1] * x; b[i] = a[i - 1] + y``: neither value depends on itself through one store, and
-yet two iterations take a product, a sum and two turns through memory. The interval is at least the
+yet two iterations take a product, a sum and two ways through memory. The interval is at least the
 delay of any cycle over its distance in iterations (Rau, Iterative modulo scheduling, 1994); cycles
 through one store are found one by one (`qor_gnn.schedule.interval`), those here are more than that.
 """
@@ -15,7 +15,7 @@ from qor_gnn.body.body import Body
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class LoopCarried:
     """A value of one iteration that a load of a later one gives: ``delay`` states besides operators,
     ``distance`` iterations.
     """
@@ -41,17 +41,17 @@ class Joint:
         return -(-self.delay // self.distance)
 
 
-def joint_cycles(body: Body, turns: Sequence[Turn], interval: int) -> list[Joint]:
+def joint_cycles(body: Body, carried: Sequence[LoopCarried], interval: int) -> list[Joint]:
     """Cycles that ask for more than an interval, each for more than the one before; mostly none.
 
     Args:
         body: of the pipeline.
-        turns: all ways from one iteration into a later one.
-        interval: that cycles through one turn allow.
+        carried: all ways from one iteration into a later one.
+        interval: that cycles through one store allow.
     """
-    if len({turn.value for turn in turns}) < 2:
+    if len({way.value for way in carried}) < 2:
         return []
-    search = _Search(body, turns)
+    search = _Search(body, carried)
     found: list[Joint] = []
     while (cycle := search.slower_than(interval)) is not None:
         assert cycle.interval > interval, "it was found because the interval is too short"
@@ -62,10 +62,10 @@ def joint_cycles(body: Body, turns: Sequence[Turn], interval: int) -> list[Joint
 
 @dataclass(slots=True)
 class _Search:
-    """Longest paths over a body's operators and turns (Bellman and Ford)."""
+    """Longest paths over a body's operators and loop-carried values (Bellman and Ford)."""
 
     body: Body
-    turns: Sequence[Turn]
+    carried: Sequence[LoopCarried]
     order: list[int] = field(init=False)
     inputs: dict[int, list[int]] = field(init=False)
 
@@ -73,7 +73,7 @@ class _Search:
         """What a loaded value reaches, in order, each with those of its operands that are."""
         graph = self.body.graph
         users = graph.users()
-        reached = {turn.load for turn in self.turns}
+        reached = {way.load for way in self.carried}
         open_ = list(reached)
         while open_:
             for user in users[open_.pop()]:
@@ -81,27 +81,27 @@ class _Search:
                 if inside and user not in reached:
                     reached.add(user)
                     open_.append(user)
-        loads = {turn.load for turn in self.turns}
+        loads = {way.load for way in self.carried}
         self.order = sorted(reached - loads)
         self.inputs = {n: [d for d in graph.deps[n] if d in reached] for n in self.order}
 
     def slower_than(self, interval: int) -> Joint | None:
         """A cycle that an interval is too short for; None where there is none."""
-        states = {turn.load: 0 for turn in self.turns}
+        states = {way.load: 0 for way in self.carried}
         before: dict[int, int] = {}  # operator -> the operand that is there last
-        by: dict[int, Turn] = {}  # load -> the turn that gives its value last
+        by: dict[int, LoopCarried] = {}  # load -> the one that gives its value last
         for _ in range(len(states) + 1):
             self._pass(states, before)
             late: int | None = None
-            for turn in self.turns:
-                if turn.value not in states:
+            for way in self.carried:
+                if way.value not in states:
                     continue
-                there = states[turn.value] + turn.delay - interval * turn.distance
-                if there > states[turn.load]:
-                    states[turn.load], by[turn.load], late = there, turn, turn.load
+                there = states[way.value] + way.delay - interval * way.distance
+                if there > states[way.load]:
+                    states[way.load], by[way.load], late = there, way, way.load
             if late is None:
                 return None
-        assert late is not None, "there is at least one turn"
+        assert late is not None, "there is at least one loop-carried value"
         return self._cycle(late, before, by)
 
     def _pass(self, states: dict[int, int], before: dict[int, int]) -> None:
@@ -119,26 +119,26 @@ class _Search:
             if there > states.get(n, -1):  # only what is later makes a cycle that is too slow
                 states[n], before[n] = there, best
 
-    def _cycle(self, at: int, before: dict[int, int], by: dict[int, Turn]) -> Joint:
+    def _cycle(self, at: int, before: dict[int, int], by: dict[int, LoopCarried]) -> Joint:
         """The cycle that a load which comes later and later is on, or behind."""
         for _ in by:  # walk back until it is certain to be on it
             at, _path = self._back(before, by[at])
         start, path, delay, distance = at, list[int](), 0, 0
         while True:
-            turn = by[at]
-            at, operators = self._back(before, turn)
+            way = by[at]
+            at, operators = self._back(before, way)
             path = [*operators, *path]
-            delay += turn.delay
-            distance += turn.distance
+            delay += way.delay
+            distance += way.distance
             if at == start:
                 break
         graph = self.body.graph
         delay += sum(o.distance for n in path if (o := graph.operator[n]) is not None)
         return Joint(start, tuple(path), delay, distance)
 
-    def _back(self, before: dict[int, int], turn: Turn) -> tuple[int, list[int]]:
-        """The load that a turn's value comes from, and the operators between."""
-        path, at = [], turn.value
+    def _back(self, before: dict[int, int], way: LoopCarried) -> tuple[int, list[int]]:
+        """The load that a loop-carried value comes from, and the operators between."""
+        path, at = [], way.value
         while at in before:
             path.append(at)
             at = before[at]

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from dse.cli import run as weft_command
-from dse.run.front import hypervolume
+from qor_gnn.result.pareto import hypervolume
 
 ROOT = Path(__file__).resolve().parents[2]
 GEMM = f"{ROOT}/examples/polybench/gemm.py:gemm"

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import multiprocessing
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -187,15 +187,11 @@ def _made(chunks: Sequence[_Chunk], jobs: int) -> Iterator[None]:
         return
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(min(jobs, len(chunks)), mp_context=context) as pool:
-        waiting: set[Future[None]] = {pool.submit(_make, chunk) for chunk in chunks}
         try:
-            while waiting:
-                ended, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-                for future in ended:
-                    yield future.result()
+            for made in as_completed([pool.submit(_make, chunk) for chunk in chunks]):
+                yield made.result()
         finally:
-            for future in waiting:
-                future.cancel()
+            pool.shutdown(cancel_futures=True)
 
 
 def _make(chunk: _Chunk) -> None:

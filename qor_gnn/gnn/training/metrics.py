@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from qor_gnn.gnn.examples.example import Example, Floats, Prediction, column
+from qor_gnn.result import pareto
 
 OBJECTIVES = ("latency", "lut", "ff", "dsp")
 """What a front is made of in `exploration_loss`."""
@@ -84,17 +85,9 @@ def front(points: Floats) -> npt.NDArray[np.int64]:
     Args:
         points: shape (n, objectives). Of equal points all are in the front.
     """
-    order = np.lexsort(points.T[::-1])
-    kept: list[int] = []
-    for n in order:
-        mine = points[n]
-        if kept:
-            others = points[kept]
-            dominated = np.all(others <= mine, axis=1) & np.any(others < mine, axis=1)
-            if dominated.any():
-                continue
-        kept.append(int(n))
-    return np.array(sorted(kept), dtype=np.int64)
+    rows = [tuple(row) for row in points.tolist()]
+    best = set(pareto.front(rows, lambda row: row))
+    return np.array([n for n, row in enumerate(rows) if row in best], dtype=np.int64)
 
 
 def adrs(reference: Floats, found: Floats) -> float:

@@ -2,7 +2,7 @@
 
 In a dot product every order of the loops has the sum innermost, so that an iteration waits for the
 one before. As many accumulators as that takes cycles do away with the waiting. Each has a part of the
-iterations to itself, and they take turns innermost: what is unrolled then lies side by side in memory.
+iterations to itself, and they rotate innermost: what is unrolled then lies side by side in memory.
 """
 
 from __future__ import annotations
@@ -21,14 +21,16 @@ LEVELS = (1, 5)  # of the tree of terms that an iteration adds, for which there 
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class Accumulators:
     """A step, and the one that cuts its loop into the parts of the accumulators later."""
 
     step: PartialSums
     cut: Split
 
 
-def turning(state: ScheduledScop, nests: Sequence[Nest], levels: int) -> tuple[Turn, ...]:
+def partial_sums(
+    state: ScheduledScop, nests: Sequence[Nest], levels: int
+) -> tuple[Accumulators, ...]:
     """The partial sums that are worth it, each legal after those before.
 
     Args:
@@ -36,14 +38,14 @@ def turning(state: ScheduledScop, nests: Sequence[Nest], levels: int) -> tuple[T
         nests: of the program distributed.
         levels: of the tree of the terms of an iteration.
     """
-    found: list[Turn] = []
+    found: list[Accumulators] = []
     for nest in nests:
         for step in _steps(nest, levels):
             try:
                 state = apply_step(state, step)
             except ScheduleError:
                 continue
-            found.append(Turn(step, Split(step.loop, step.block)))
+            found.append(Accumulators(step, Split(step.loop, step.block)))
             break
     return tuple(found)
 
