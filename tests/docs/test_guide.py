@@ -67,7 +67,7 @@ def run_python(block: Block, folder: Path, namespace: dict[str, object]) -> str:
     path.write_text(before + block.code, encoding="utf-8")
     linecache.checkcache(str(path))
     out = io.StringIO()
-    with contextlib.redirect_stdout(out):
+    with contextlib.redirect_stdout(out), contextlib.chdir(folder):
         exec(compile("\n" * before.count("\n") + block.code, str(path), "exec"), namespace)
     return out.getvalue()
 
