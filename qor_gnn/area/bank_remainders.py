@@ -1,4 +1,4 @@
-"""FF terms of loads whose bank is the remainder of a division (`Rules.remainders_late`).
+"""FF terms of loads whose bank is the remainder of a division (`Rules.alap_remainders`).
 
 The quotient, which is the place in the bank, is there long before the remainder. Where the ports take
 the loads of all copies in an interval, each load reads every bank, and what ports deliver waits for the
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from qor_gnn.area.access_places import reached, unknown_banks
 from qor_gnn.area.modules import Leaf
-from qor_gnn.body.bank_divisions import late_loads
+from qor_gnn.body.bank_divisions import alap_loads
 from qor_gnn.body.graph import LOAD
 from qor_gnn.body.ports import at_once
 
@@ -41,11 +41,11 @@ def remainders(leaf: Leaf) -> Remainders:
     """Where the interval is more than a state."""
     found = Remainders()
     body = leaf.body
-    if not (body.personality.rules.remainders_late and leaf.pipelined and leaf.period > 1):
+    if not (body.personality.rules.alap_remainders and leaf.pipelined and leaf.period > 1):
         return found
     graph, table = body.graph, body.addresses
     groups: dict[tuple[object, ...], list[int]] = defaultdict(list)
-    for n in late_loads(graph, body.nodes, body.variables, body.personality.rules):
+    for n in alap_loads(graph, body.nodes, body.variables, body.personality.rules):
         address = graph.address[n]
         if _divided(leaf, address):
             groups[table.shape_of[address], table.residues[address]].append(n)

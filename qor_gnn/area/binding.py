@@ -16,7 +16,7 @@ from qor_gnn.body.graph import LOAD
 from qor_gnn.body.longest_paths import register_paths
 from qor_gnn.body.ports import at_once
 from qor_gnn.design.region import READ_FROM_COPIES
-from qor_gnn.schedule.alap import late, waits
+from qor_gnn.schedule.alap import alap_times, waits_for_use
 from qor_gnn.schedule.bank_switches import switch_stores
 from qor_gnn.schedule.list_schedule import Times
 from qor_gnn.schedule.pipeline import concurrency, operations
@@ -69,8 +69,8 @@ def region_units(region: Region) -> dict[str, int]:
         case "pipeline":
             assert region.pipeline is not None
             found = dict(region.pipeline.units)
-        case _ if waits(body):
-            found = concurrency(body, late(body, times))
+        case _ if waits_for_use(body):
+            found = concurrency(body, alap_times(body, times))
             for core, n in _fed_at_once(body).items():
                 found[core] = max(n, found.get(core, 0))
         case "sequential":
@@ -118,7 +118,7 @@ def _sequential(body: Body, times: Times) -> dict[str, int]:
     switches = switch_stores(body)
     chains = register_paths(body)
     multiplexed = any(only_multiplexed(body, n) for n in body.nodes if body.graph.kind[n] == LOAD)
-    if not chains and body.personality.rules.late_loads:
+    if not chains and body.personality.rules.alap_loads:
         return found  # banks are unknown: else it `waits`
     if not chains:
         if len(switches) > 1:
@@ -127,7 +127,7 @@ def _sequential(body: Body, times: Times) -> dict[str, int]:
     if multiplexed:
         return found
     held = _Reduction(body, times, found).units()
-    if body.personality.rules.late_loads:
+    if body.personality.rules.alap_loads:
         return {core: min(n, found.get(core, n)) for core, n in held.items()}
     return held
 
@@ -172,8 +172,8 @@ class _Reduction:
         if outside <= 0 or (levels == 1 and chains == 1):
             return chains  # a chain leaves its unit free in most states
         window = self._window(levels, chains)
-        ahead = min(window, terms) + (1 if terms > window else 0)
-        return max(chains, ahead * max(1, outside // terms))
+        issued = min(window, terms) + (1 if terms > window else 0)
+        return max(chains, issued * max(1, outside // terms))
 
     def _term_units(self, core: str, count: int, chains: int, terms: int) -> int:
         levels = self._levels(core)

@@ -16,7 +16,7 @@ from qor_gnn.body.body import Body
 from qor_gnn.body.graph import LOAD, STORE
 from qor_gnn.body.longest_paths import register_paths
 from qor_gnn.design.region import Loop
-from qor_gnn.schedule.alap import late, waits
+from qor_gnn.schedule.alap import alap_times, waits_for_use
 from qor_gnn.schedule.in_place_updates import old_values
 from qor_gnn.schedule.list_schedule import Times, schedule
 from qor_gnn.schedule.pipeline import concurrency
@@ -134,8 +134,8 @@ def _leaf(region: Region, body: Body, times: Times, around: tuple[Region, ...]) 
     if pipeline is None:
         period = max(1, times.states)
         away = region.kind != "sequential" or body.in_order or body.in_blocks
-        if waits(body) and away:
-            times = late(body, times)
+        if waits_for_use(body) and away:
+            times = alap_times(body, times)
         elif region.kind == "sequential" and not body.in_order:
             times = _delayed(body, times, units)
     else:

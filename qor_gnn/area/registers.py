@@ -14,7 +14,7 @@ from math import prod
 from qor_gnn.area.access_places import bank_rotates, word
 from qor_gnn.area.bank_remainders import remainders
 from qor_gnn.area.modules import Leaf, stored_apart
-from qor_gnn.area.speculation import ahead
+from qor_gnn.area.speculation import speculated
 from qor_gnn.area.terms import Sums
 from qor_gnn.body.bank_divisions import divides, quotients, updated
 from qor_gnn.body.longest_paths import register_paths
@@ -52,7 +52,7 @@ class _Pool:
 
 def registers(leaf: Leaf, sums: Sums, shared: Pools) -> None:
     """Add the FF terms of one body; ``shared`` is that of its function."""
-    early = ahead(leaf)
+    early = speculated(leaf)
     _results(leaf, sums, shared, early)
     _logic_results(leaf, sums)
     _loads(leaf, sums, shared, early)

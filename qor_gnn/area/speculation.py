@@ -13,7 +13,7 @@ _MOST = 64
 """Operations of a block of code that may be there ahead: of 12 in symm some are, of 757 in adi none."""
 
 
-def ahead(leaf: Leaf) -> set[int]:
+def speculated(leaf: Leaf) -> set[int]:
     """What a block behind pipelines loads and computes of arrays that nothing beside it stores to.
 
     It is there before the pipelines are, in copies of the loop around as well, and waits for them.
@@ -24,7 +24,7 @@ def ahead(leaf: Leaf) -> set[int]:
 def found_ahead(block: Region, nest: Region) -> set[int]:
     """The same, of a region in a nest."""
     body, beside = block.body, nest.children
-    if block.kind != "block" or body is None or not body.personality.rules.early_blocks:
+    if block.kind != "block" or body is None or not body.personality.rules.speculative_blocks:
         return set()
     if not any(region.kind == "pipeline" for region in beside):
         return set()

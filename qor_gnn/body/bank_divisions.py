@@ -17,7 +17,7 @@ _HIDDEN = 9
 iterations and 89 of 8, against 120 and 98 where the loads are divided as well."""
 
 
-def late_loads(
+def alap_loads(
     graph: Graph, nodes: Sequence[int], variables: tuple[str, ...], rules: Rules
 ) -> dict[int, int]:
     """The first state of loads that wait for a division."""

@@ -10,7 +10,7 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from qor_gnn.body.bank_divisions import late_loads, quotients
+from qor_gnn.body.bank_divisions import alap_loads, quotients
 from qor_gnn.body.graph import LOAD, STORE, Graph
 from qor_gnn.body.ports import PortKey, Taken, ports_of
 from qor_gnn.body.register_promotion import promotable
@@ -212,7 +212,7 @@ def _finished(body: Body) -> Body:
         body.products = frozenset().union(*found.values())
         body.ready = dict.fromkeys(found, states) if states else {}
     if body.personality.rules.modulus:
-        late = late_loads(graph, body.nodes, variables, body.personality.rules)
+        late = alap_loads(graph, body.nodes, variables, body.personality.rules)
         body.ready = {**body.ready, **late}
     return body
 

@@ -1,4 +1,4 @@
-"""When a body that is not pipelined does what it has time for (`Rules.late_loads`)."""
+"""When a body that is not pipelined does what it has time for (`Rules.alap_loads`)."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from qor_gnn.schedule.list_schedule import Times, priorities
 _SPARE = 8  # states: what has more of them to wait does, and all that has any in copies in blocks
 
 
-def waits(body: Body) -> bool:
+def waits_for_use(body: Body) -> bool:
     """Whether what is loaded is loaded when it is wanted: no accumulator is carried from one
     iteration to the next, and some bank of each load is known.
     """
-    if not body.personality.rules.late_loads or register_paths(body):
+    if not body.personality.rules.alap_loads or register_paths(body):
         return False
     kinds = body.graph.kind
     return not any(kinds[n] == LOAD and only_multiplexed(body, n) for n in body.nodes)
 
 
-def late(body: Body, times: Times) -> Times:
+def alap_times(body: Body, times: Times) -> Times:
     """The schedule with operations spread along the slowest chains, and as long.
 
     What has time is loaded as late as what uses it allows and a port is free, and used as soon as all

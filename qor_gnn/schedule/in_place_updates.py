@@ -1,4 +1,4 @@
-"""When a pipeline loads the old values of elements that it updates in place (`Rules.updates_late`)."""
+"""When a pipeline loads the old values of elements that it updates in place (`Rules.alap_updates`)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def old_values(body: Body, times: Times, period: int) -> Times:
     state of the interval in which a port is free. Where other elements of the array are loaded as
     well, nothing waits: the next iteration may want what this one stores.
     """
-    if not body.personality.rules.updates_late:
+    if not body.personality.rules.alap_updates:
         return times
     first = times.start
     latest = _latest(body, times, _old(body))

@@ -93,7 +93,7 @@ def cycles(body: Body, nest: Nest) -> list[Cycle]:
     carried: list[LoopCarried] = []
     closing = body.personality.rules.closing
     for address, states, path in (*register_paths(body), *conditional_paths(body)):
-        delay = max(1, states - closing) if len(path) == 1 else states + _turning(body, path)
+        delay = max(1, states - closing) if len(path) == 1 else states + _closing_state(body, path)
         found.append(Cycle(address, tuple(path), delay, 1, "register"))
     for address, value in body.registers.items():
         if value >= 0:
@@ -108,7 +108,7 @@ def cycles(body: Body, nest: Nest) -> list[Cycle]:
     return found
 
 
-def _turning(body: Body, path: Sequence[int]) -> int:
+def _closing_state(body: Body, path: Sequence[int]) -> int:
     """The state in which a recurrence of shortened products closes."""
     saved = body.personality.rules.product_saved
     return 1 if saved and any(body.graph.kind[n] == "mul" for n in path) else 0

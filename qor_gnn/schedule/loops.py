@@ -78,7 +78,7 @@ class Scope:
         copies = loop.factor
         rules = self.personality.rules
         around = sole_loop(loop) is not None and not innermost(loop)
-        if rules.late_nests_short and around and _starts_late(loop):
+        if rules.partial_copies_free and around and _starts_late(loop):
             return max(1, trips // copies)
         if rules.whole_copies:
             return ceil(trips / copies)

@@ -55,7 +55,7 @@ def _placed(
     if body.personality.rules.cycles_in_step:
         for core, n in _in_step(body, recurrences).items():
             least[core] = max(least[core], n)
-    early = _integers(body) if body.personality.rules.integers_early else {}
+    early = _integers(body) if body.personality.rules.asap_integers else {}
     first = times = modulo_schedule(body, interval, least | early)
     if early and first is not None and not _in_one_state(body, first):
         early = {}

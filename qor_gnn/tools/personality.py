@@ -95,7 +95,7 @@ class Rules:
             unit's multiplexer.
         promote_first: accumulators go into registers before nests flatten, and so prevent it.
         whole_copies: a partial last iteration of an unrolled loop counts as a whole one.
-        late_nests_short: of an unrolled loop around a single other one that does not start at 0 a
+        partial_copies_free: of an unrolled loop around a single other one that does not start at 0 a
             partial last iteration does not count at all.
         reassociate: under unsafe math sums are trees; `tree_saved` states of each addition of one,
             and ``exit`` added to a sum in front of the exit of a flattened, partly unrolled loop.
@@ -116,7 +116,7 @@ class Rules:
             chooses the bank, its subscript does not tell when an element is accessed again.
         counters_hide: in a pipeline counters that do not move a subscript by multiples of what the
             innermost one does hide its remainder by a number of banks that is no power of two.
-        remainders_late: a load whose bank is the remainder of a division reads every bank, where ports
+        alap_remainders: a load whose bank is the remainder of a division reads every bank, where ports
             take those of all copies in an interval, and what they deliver waits.
         blurred: copies of a loop that does not start at 0 and may end behind some of them: the tool
             cannot tell elements that different copies access apart.
@@ -126,12 +126,12 @@ class Rules:
         division_dsp: DSP slices of an index's division by a number of banks that is no power of
             two; ``narrow`` bits are multiplied, or divided, in logic.
         exit_dsp: DSP slices of such a division behind an exit of an unrolled loop around others.
-        integers_early: in pipelines operations on integers do not wait for units: there are as many as
+        asap_integers: in pipelines operations on integers do not wait for units: there are as many as
             start at once. Not so where what an iteration loads of an array takes several states.
         cycles_in_step: parallel recurrences of several operators run in step, on units of their own.
         rows_wait: what a pipeline keeps of memory in registers is loaded and stored, as ports allow,
             between it and the calls around; else all of it is done beside those.
-        late_loads: in bodies that are not pipelined what is loaded is loaded when it is wanted.
+        alap_loads: in bodies that are not pipelined what is loaded is loaded when it is wanted.
         loads_together: what a pipeline loads of an array in one state it uses at once: where a
             recurrence through the array would wait for a unit, there is one more.
         readers_together: loops inside of one run at the same time if they share nothing but scalars,
@@ -162,7 +162,7 @@ class Rules:
         interval_states: the state machine of a pipeline has the states of its interval, and an enable
             for each iteration that overlaps (at interval 1 none; without such, registers are those of a
             sequential body); else its LUTs go with the states of an iteration.
-        early_blocks: what a block behind pipelines computes of arrays that nothing beside it stores to
+        speculative_blocks: what a block behind pipelines computes of arrays that nothing beside it stores to
             is there before them, in registers of its own.
         rows_divided: what does not move with a pipeline is divided around it, once; a nest that updates an
             array whose rows are in banks by a remainder is not flattened.
@@ -171,7 +171,7 @@ class Rules:
             so late that each bank's value is kept.
         ports_by_address: a port that several blocks of code use has an input for each address and each register
             that is stored; else for each access.
-        updates_late: pipelines that do not start in each state load the old value of what they update in place
+        alap_updates: pipelines that do not start in each state load the old value of what they update in place
             when it is wanted; the counter waits for it, the address for the store.
         loads_decoded: loads of a state that may all be in one bank, of several dimensions, are decoded for each
             bank as stores are; else its port has a multiplexer.
@@ -195,7 +195,7 @@ class Rules:
     flatten_imperfect: bool = False
     promote_first: bool = True
     whole_copies: bool = False
-    late_nests_short: bool = False
+    partial_copies_free: bool = False
     reassociate: bool = False
     tree_saved: int = 0
     product_saved: int = 0
@@ -208,17 +208,17 @@ class Rules:
     banks_rotate: bool = False
     banks_hide: bool = False
     counters_hide: bool = False
-    remainders_late: bool = False
+    alap_remainders: bool = False
     blurred: bool = False
     modulus: int = 0
     wide_modulus: int = 0
     division_dsp: int = 0
     narrow: int = 0
     exit_dsp: int = 0
-    integers_early: bool = False
+    asap_integers: bool = False
     cycles_in_step: bool = False
     rows_wait: bool = False
-    late_loads: bool = False
+    alap_loads: bool = False
     loads_together: bool = False
     readers_together: bool = False
     nests_choose: bool = False
@@ -238,12 +238,12 @@ class Rules:
     stores_unmerge: bool = False
     each_decoded: bool = False
     each_selected: bool = False
-    early_blocks: bool = False
+    speculative_blocks: bool = False
     rows_divided: bool = False
     loads_wait: bool = False
     ports_by_address: bool = False
     loads_decoded: bool = False
-    updates_late: bool = False
+    alap_updates: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from qor_gnn.tools.personality import personality
 from tests.qor.designs import region_tree
 
 TOOL = personality("vitis-2025.1-u200-4ns")
-EARLY = replace(TOOL, rules=replace(TOOL.rules, updates_late=False))
+EARLY = replace(TOOL, rules=replace(TOOL.rules, alap_updates=False))
 COLUMNS = 8
 
 

@@ -82,7 +82,7 @@ def row_by_column(copies: int, banks: int, late: bool = True) -> Leaf:
     s.partition("x", 0, "cyclic", banks)
     s.partition("z", 0, "cyclic", copies // 2)
     kernel = region_tree(p, s)
-    scope = Scope(kernel, replace(TOOL, rules=replace(TOOL.rules, remainders_late=late)))
+    scope = Scope(kernel, replace(TOOL, rules=replace(TOOL.rules, alap_remainders=late)))
     found = leaves(function_latency(scope, kernel.functions[0])[1])
     (leaf,) = (leaf for leaf in found if leaf.pipelined)
     assert leaf.period == 6

@@ -20,7 +20,7 @@ from qor_gnn.body.graph import LOAD, STORE
 from qor_gnn.design.directives import with_directives
 from qor_gnn.design.from_tree import kernel_of_tree
 from qor_gnn.fit.labelled.u200_design import source_tree
-from qor_gnn.schedule.alap import late, waits
+from qor_gnn.schedule.alap import alap_times, waits_for_use
 from qor_gnn.schedule.compose import function_latency
 from qor_gnn.schedule.list_schedule import Times
 from qor_gnn.schedule.loops import Scope
@@ -89,8 +89,8 @@ def test_a_recurrence_of_what_is_loaded_at_once_has_the_units_that_close_it() ->
 
 def test_what_waits_for_a_chain_is_done_when_it_is_wanted() -> None:
     ((body, times),) = bodies(regions_of(chain(), TOOL, Unroll("j", N)), "block")
-    assert waits(body)
-    found = late(body, times)
+    assert waits_for_use(body)
+    found = alap_times(body, times)
     kinds = body.graph.kind
     assert found.states == times.states
     assert all(times.start[n] <= found.start[n] for n in body.nodes)
@@ -109,7 +109,7 @@ def test_what_waits_for_a_chain_is_done_when_it_is_wanted() -> None:
 
 def test_a_block_that_waits_has_few_units_and_registers() -> None:
     amounts = []
-    for tool in (TOOL, under(late_loads=False)):
+    for tool in (TOOL, under(alap_loads=False)):
         regions = regions_of(chain(), tool, Unroll("j", N))
         units = units_of(regions)
         ff = terms_of([regions], units).ff
@@ -127,9 +127,9 @@ def test_a_body_with_accumulators_or_unknown_banks_does_not_wait() -> None:
     p.compute("S", (j,), s, s + x[j])
     tool = replace(TOOL, options=replace(TOOL.options, auto_pipeline=False))
     ((body, _),) = bodies(regions_of(p, tool), "sequential")
-    assert not waits(body)
-    ((plain, _),) = bodies(regions_of(chain(), under(late_loads=False), Unroll("j", N)), "block")
-    assert not waits(plain)
+    assert not waits_for_use(body)
+    ((plain, _),) = bodies(regions_of(chain(), under(alap_loads=False), Unroll("j", N)), "block")
+    assert not waits_for_use(plain)
 
 
 @pytest.mark.parametrize("once", [True, False])

@@ -78,8 +78,8 @@ def test_what_a_block_computes_ahead_of_pipelines_has_its_own_registers() -> Non
         more = [many.ff[name] - few.ff[name] for name in ("loaded", "results")]
         return sum(more) / 64 / (5 * 4)
 
-    assert words_of_a_copy(early_blocks=True) == 4
-    assert words_of_a_copy(early_blocks=False) == 0
+    assert words_of_a_copy(speculative_blocks=True) == 4
+    assert words_of_a_copy(speculative_blocks=False) == 0
 
 
 def test_the_state_machine_has_no_states_for_what_is_done_ahead() -> None:
@@ -88,7 +88,9 @@ def test_the_state_machine_has_no_states_for_what_is_done_ahead() -> None:
         few, many = (sums_of(Unroll("j", n), tool=under(**rules)).ff["fsm"] for n in (2, 4))
         return (many - few) / 2
 
-    assert states_of_a_copy(early_blocks=False) - states_of_a_copy(early_blocks=True) == 7
+    assert (
+        states_of_a_copy(speculative_blocks=False) - states_of_a_copy(speculative_blocks=True) == 7
+    )
 
 
 @pytest.mark.parametrize("columns", [1, 2])
