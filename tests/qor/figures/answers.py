@@ -1,0 +1,43 @@
+"""The one road from a design to what the white-box model says of it: it alone knows the model.
+
+When the model is called in another way, `estimates` is all that changes here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dsl.errors import WeftError
+from dsl.program import Program
+from dsl.schedule import Schedule
+from polyhedral.codegen import loop_tree
+from polyhedral.schedule import apply
+from qor_gnn.batch_family import written_unrolls
+from qor_gnn.estimate import QorEstimate, estimate
+from qor_gnn.from_tree import kernel_of_tree
+from qor_gnn.personality import allowed, available, personality
+
+TOOLS = available()
+
+
+def estimates(program: Program, schedule: Schedule) -> Iterator[tuple[str, QorEstimate | str]]:
+    """Every personality and its estimate, or how the design ends under it.
+
+    That is the code of the error, or the name of the exception where the model breaks down. The
+    open personality is asked for the model's schedule, as the others are, not for that of the open
+    backend.
+
+    Raises:
+        WeftError: the schedule is not legal.
+    """
+    state = apply(program, schedule)
+    kernel = kernel_of_tree(loop_tree(state))
+    kept = written_unrolls(schedule)
+    for name in TOOLS:
+        tool = allowed(personality(name), bool(state.reassociated))
+        try:
+            yield name, estimate(kernel, tool, explain=True, kept=kept)
+        except WeftError as error:
+            yield name, error.code
+        except Exception as error:  # noqa: BLE001 - a fault is recorded, so that its end is seen
+            yield name, type(error).__name__
