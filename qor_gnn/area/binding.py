@@ -20,6 +20,7 @@ from qor_gnn.schedule.alap import alap_times, waits_for_use
 from qor_gnn.schedule.bank_switches import switch_stores
 from qor_gnn.schedule.list_schedule import Times
 from qor_gnn.schedule.pipeline import concurrency, operations
+from qor_gnn.schedule.prologue import states_before
 from qor_gnn.schedule.regions import Region
 
 _WINDOW = 3  # terms that are issued together, besides one for each level of operators of a term
@@ -103,14 +104,15 @@ def _fed_at_once(body: Body) -> dict[str, int]:
 
 def hoisted_units(region: Region) -> dict[str, int]:
     """Units of what runs in front of a loop: one of each core, if it can start all operations there,
-    one in each state.
+    one in each state that loads and arithmetic take.
     """
     body = region.body
     if body is None:
         return {}
     operators = (body.graph.operator[n] for n in body.hoisted)
     count = Counter(o.core for o in operators if o is not None and o.shared)
-    return {core: -(-n // max(1, region.prologue)) for core, n in count.items()}
+    states = max(1, states_before(body)) if count else 1
+    return {core: -(-n // states) for core, n in count.items()}
 
 
 def _sequential(body: Body, times: Times) -> dict[str, int]:

@@ -7,15 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dsl.errors import WeftError
-from dsl.program import Program
-from dsl.schedule import Schedule
+from dsl.errors.errors import WeftError
+from dsl.programs.program import Program
+from dsl.schedules.schedule import Schedule
 from polyhedral.codegen import loop_tree
 from polyhedral.schedule import apply
-from qor_gnn.batch_family import written_unrolls
-from qor_gnn.estimate import QorEstimate, estimate
-from qor_gnn.from_tree import kernel_of_tree
-from qor_gnn.personality import allowed, available, personality
+from qor_gnn.batch.family import written_unrolls
+from qor_gnn.design.from_tree import kernel_of_tree
+from qor_gnn.estimate import estimate
+from qor_gnn.result.qor_estimate import QorEstimate
+from qor_gnn.tools.personality import allowed, available, personality
 
 TOOLS = available()
 

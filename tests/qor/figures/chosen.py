@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import weft
-from dsl.kernel import Kernel
-from dsl.program import Program
-from dsl.schedule import Schedule
-from dsl.steps import BindStorage, Dataflow, Partition, Pipeline, Step, Stream, Unroll
+from dsl.kernels.kernel import Kernel
+from dsl.programs.program import Program
+from dsl.schedules.schedule import Schedule
+from dsl.schedules.steps import BindStorage, Dataflow, Partition, Pipeline, Step, Stream, Unroll
 from tests.qor.figures.nests import in_place, triangular
 from tests.qor.figures.random_designs import on_local_arrays
 from weft import f32, f64

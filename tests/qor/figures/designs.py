@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 
-from dsl.program import Program
-from dsl.schedule import Schedule
+from dsl.programs.program import Program
+from dsl.schedules.schedule import Schedule
 from tests.examples.discovery import FILES, label, load
 from tests.qor.figures.chosen import CHOSEN, chosen
 from tests.qor.figures.nests import KERNELS, nest

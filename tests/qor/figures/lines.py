@@ -18,10 +18,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from hashlib import sha256
 
-from qor_gnn.estimate import Cycles, LoopEstimate, QorEstimate
-from qor_gnn.reasons import Conflict, Limit, PortLimit, Recurrence, Requested, Step
-from qor_gnn.region import Trips
-from qor_gnn.resource_terms import Sums
+from qor_gnn.area.terms import Sums
+from qor_gnn.design.region import Trips
+from qor_gnn.result.qor_estimate import Cycles, LoopEstimate, QorEstimate
+from qor_gnn.schedule.reasons import Conflict, Limit, PortLimit, Recurrence, Requested, Step
 
 _SEPARATOR = " | "
 _DIGITS = 9  # of amounts in digests: the order in which they are added is not a figure

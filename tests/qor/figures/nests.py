@@ -6,9 +6,9 @@ import random
 from collections.abc import Iterator
 
 import weft
-from dsl.program import Program
-from dsl.schedule import Schedule
-from dsl.steps import Partition, Pipeline, Step, Unroll
+from dsl.programs.program import Program
+from dsl.schedules.schedule import Schedule
+from dsl.schedules.steps import Partition, Pipeline, Step, Unroll
 from polyhedral.scheduled import build
 from tests.qor.figures.random_designs import accepted, on_local_arrays
 from tests.support.random_schedules import nests_of

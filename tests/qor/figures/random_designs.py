@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from dsl.affine import Affine
-from dsl.errors import WeftError
-from dsl.expr import Access, Load
-from dsl.loader import load_kernels
-from dsl.program import Array, Loop, Node, Program, Stmt, Storage
-from dsl.schedule import Schedule
-from dsl.scopes import ordered_locals
-from dsl.steps import (
+from dsl.errors.errors import WeftError
+from dsl.expressions.affine import Affine
+from dsl.expressions.expr import Access, Load
+from dsl.kernels.loader import load_kernels
+from dsl.programs.program import Array, Loop, Node, Program, Stmt, Storage
+from dsl.programs.scopes import ordered_locals
+from dsl.schedules.schedule import Schedule
+from dsl.schedules.steps import (
     BindOp,
     BindStorage,
     Dataflow,

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from qor_gnn.personality import available
+from qor_gnn.tools.personality import available
 from tests.qor.figures.designs import SLOW, designs, made
 from tests.qor.figures.lines import read
 from tests.qor.figures.summary import Change, changes, summary
