@@ -37,6 +37,7 @@ from dse.run.active import Learner, true_front
 from dse.run.directory import RunDirectory
 from dse.run.explore import Heard, Means, explore
 from dse.run.fanout import Processes, preload_of
+from dse.run.flights import Flights
 from dse.run.front import Design, designs, front
 from dse.run.plan import Plan, opened
 from dse.run.promote import Promotion
@@ -173,7 +174,8 @@ def promoted(run: RunDirectory, plan: Plan, setup: Setup, most: int, order: Orde
     modules = preload_of((plan.evaluator.name, setup.truth.name), is_open=True)
     with contextlib.closing(Processes(setup.jobs, SECONDS, modules)) as fanout:
         Promotion(
-            run, setup.truth, _requests(run, plan), most, heard, lambda: False, fanout, chosen=order
+            run, setup.truth, _requests(run, plan), most, heard,
+            Flights(fanout, lambda: False), chosen=order,
         ).carry_out()  # fmt: skip
 
 

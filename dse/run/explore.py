@@ -15,13 +15,15 @@ from dse.run.again import failed, failed_promotions, lasting
 from dse.run.cache import ResultCache
 from dse.run.directory import RunDirectory
 from dse.run.fanout import Fanout, Here, Processes, Several, preload_of
+from dse.run.flights import Flights, StopRequestedError
 from dse.run.front import Design, front
+from dse.run.ledger import Ledger, Options
 from dse.run.offers import Offers, left_results
 from dse.run.plan import Plan
 from dse.run.problem import problem_of
 from dse.run.promote import Promotion
 from dse.run.samplers import SAMPLERS, Sampler
-from dse.run.session import Options, Session, StopRequestedError
+from dse.run.session import Session
 from dse.run.storage import journal
 from dse.run.study import Finished, Study
 from dse.space.space import Space
@@ -122,10 +124,11 @@ def explore(
         try:
             for part in _parts(plan, means.trials):
                 with contextlib.closing(_fanout(plan, means, offers, plan.evaluator)) as fanout:
-                    session = Session(
+                    ledger = Ledger(
                         run, space, study, plan.evaluator, replace(options, trials=part.trials),
-                        heard.trial, heard.stopping, fanout, cache, failed=again,
+                        heard.trial, cache, again,
                     )  # fmt: skip
+                    session = Session(ledger, Flights(fanout, heard.stopping))
                     session.explore()
                     spent = session.spent
                 for name in plan.promote:
@@ -203,5 +206,6 @@ def _promote(
         order = Learner(run, name, plan.where, request, plan.weights)
     with contextlib.closing(_fanout(plan, means, offers, chosen)) as fanout:
         Promotion(
-            run, chosen, request, most, heard.promoted, heard.stopping, fanout, cache, order, failed
-        ).carry_out()
+            run, chosen, request, most, heard.promoted, Flights(fanout, heard.stopping), cache, order,
+            failed,
+        ).carry_out()  # fmt: skip

@@ -17,6 +17,7 @@ from dse.run.active import FILE, Learner, label_of, true_front
 from dse.run.directory import create
 from dse.run.explore import _parts
 from dse.run.fanout import Here
+from dse.run.flights import Flights
 from dse.run.front import designs, front
 from dse.run.promote import Promotion
 from dsl.kernels.loader import load
@@ -74,8 +75,9 @@ def run(tmp_path):
 
 def promoted(run, tool, most, order):
     Promotion(
-        run, tool, request_of(run), most, lambda *_: None, lambda: False, Here(60), chosen=order
-    ).carry_out()
+        run, tool, request_of(run), most, lambda *_: None,
+        Flights(Here(60), lambda: False), chosen=order,
+    ).carry_out()  # fmt: skip
 
 
 def distance(found, wanted):

@@ -16,8 +16,10 @@ from dse.evaluators.model import ModelEvaluator
 from dse.run.again import failed, lasting, may_change
 from dse.run.directory import create, open_run
 from dse.run.fanout import Here
+from dse.run.flights import Flights
 from dse.run.history import history
-from dse.run.session import Options, Session
+from dse.run.ledger import Ledger, Options
+from dse.run.session import Session
 from dse.run.study import Study
 from dse.space.space import Space
 from tests.dse.commands import GEMM, statuses
@@ -55,10 +57,11 @@ def session(folder: Path, evaluator: Evaluator, strategy: str, seconds: float) -
     with contextlib.closing(open_run(folder) if there else create(folder, WHOLE)) as opened:
         study = Study(opened, ("latency", "dsp"), LIMITS, "random", 0)
         options = Options(device("xczu9eg"), 10.0, LIMITS, strategy, 8)
-        Session(
-            opened, whole, study, evaluator, options, lambda *_: None, lambda: False, Here(60),
+        ledger = Ledger(
+            opened, whole, study, evaluator, options, lambda *_: None,
             failed=failed(opened, seconds),
-        ).explore()  # fmt: skip
+        )  # fmt: skip
+        Session(ledger, Flights(Here(60), lambda: False)).explore()
     return study
 
 

@@ -16,10 +16,10 @@ from dse.evaluators.model import ModelEvaluator
 from dse.run.cache import ResultCache
 from dse.run.directory import RunDirectory, create, open_run
 from dse.run.fanout import Here
+from dse.run.flights import Flights, StopRequestedError
 from dse.run.front import designs, front
 from dse.run.problem import Problem
 from dse.run.promote import Promotion
-from dse.run.session import StopRequestedError
 from dse.views.explore import summary
 from dsl.kernels.loader import load
 from dsl.schedules.schedule import Schedule
@@ -69,7 +69,7 @@ def promotion(run: RunDirectory, evaluator, most: int = 10, **more) -> Promotion
 
     return Promotion(
         run, evaluator, request, most, more.pop("heard", lambda *_: None),
-        more.pop("stopping", lambda: False), Here(60), **more,
+        Flights(Here(60), more.pop("stopping", lambda: False)), **more,
     )  # fmt: skip
 
 

@@ -17,10 +17,12 @@ from dse.run.cache import ResultCache
 from dse.run.codec import key_of
 from dse.run.directory import create, open_run
 from dse.run.fanout import Fanout, Here, Processes, Several
+from dse.run.flights import Flights, StopRequestedError
 from dse.run.front import designs, nearest
+from dse.run.ledger import Ledger, Options
 from dse.run.problem import KnownBound, Problem
 from dse.run.proven import sound, unsound
-from dse.run.session import Options, Session, StopRequestedError
+from dse.run.session import Session
 from dse.run.study import Study
 from dse.space.space import Point, Space, space_of
 from dse.views.explore import summary
@@ -53,27 +55,27 @@ def made(tmp_path: Path, space: Space) -> Iterator[Made]:
             stack.callback(run.close)
             study = Study(run, ("latency", "dsp"), limits, "tpe", 0)
             options = Options(CHIP, 10.0, limits, "pom", 10)
-            found = Session(
-                run, space, study, evaluator or ModelEvaluator(), options,
-                lambda *_: None, lambda: False, fanout or Here(60), **more,
-            )  # fmt: skip
-            stack.callback(found.fanout.close)
-            return found
+            ledger = Ledger(
+                run, space, study, evaluator or ModelEvaluator(), options, lambda *_: None, **more
+            )
+            flights = Flights(fanout or Here(60), lambda: False)
+            stack.callback(flights.fanout.close)
+            return Session(ledger, flights)
 
         yield session
 
 
 def test_ok_and_duplicate(made, space, tmp_path):
     session = made()
-    session._evaluate_all([space.plain(), space.plain()])
+    session.evaluate_all([space.plain(), space.plain()])
     assert statuses(tmp_path / "run") == {"ok": 1, "duplicate": 1}
-    first, second = session.study.study.trials
+    first, second = session.ledger.study.study.trials
     assert first.values == second.values
 
 
 def test_a_point_that_is_under_way_is_not_begun_again(made, space, tmp_path):
     session = made(Acting("wait"), Processes(2, 60))
-    session._evaluate_all([space.plain(), space.plain()])
+    session.evaluate_all([space.plain(), space.plain()])
     assert statuses(tmp_path / "run") == {"infeasible": 1, "duplicate": 1}
 
 
@@ -85,11 +87,11 @@ def test_illegal(made, space, tmp_path):
     broken = replace(nest, orders=(wrong, *nest.orders[1:]))
     variants = (replace(variant, nests=(broken, *variant.nests[1:])), *space.variants[1:])
     session = made()
-    session.space = replace(space, variants=variants)
+    session.ledger.space = replace(space, variants=variants)
     result = session.evaluate(space.plain())
     assert (result.status, result.detail) == (Status.ILLEGAL, "W203")
     assert statuses(tmp_path / "run") == {"illegal": 1}
-    [trial] = session.study.study.trials
+    [trial] = session.ledger.study.study.trials
     assert (trial.state.name, trial.user_attrs["status"]) == ("FAIL", "illegal")
 
 
@@ -97,7 +99,7 @@ def test_infeasible_has_its_figures_and_says_by_how_much(made, space, tmp_path):
     session = made(Acting("ok"))  # its DSP are the number of a process
     result = session.evaluate(space.plain())
     assert (result.status, result.evaluated) == (Status.INFEASIBLE, True)
-    [trial] = session.study.study.trials
+    [trial] = session.ledger.study.study.trials
     assert trial.values is not None
     assert trial.constraints["dsp"] > 0
     assert statuses(tmp_path / "run") == {"infeasible": 1}
@@ -111,13 +113,13 @@ def test_timeout_and_tool_error(made, space, tmp_path, act, status):
     result = session.evaluate(space.plain())
     assert (result.status.value, result.evaluated) == (status, False)
     assert statuses(tmp_path / "run") == {status: 1}
-    assert session.study.study.trials[0].state.name == "FAIL"
+    assert session.ledger.study.study.trials[0].state.name == "FAIL"
 
 
 def test_a_failure_is_known_when_the_run_is_opened_again(made, space, tmp_path):
     session = made(Acting("raise"), Processes(1, 60))
     session.evaluate(space.plain())
-    session.run.close()
+    session.ledger.run.close()
     with contextlib.closing(open_run(tmp_path / "run")) as run:
         study = Study(run, ("latency", "dsp"), Limits({"dsp": 60}), "tpe", 0)
         assert [f.status for f in study.finished.values()] == [Status.TOOL_ERROR]
@@ -149,18 +151,18 @@ def once(condition: Callable[[], bool]) -> Callable[[], bool]:
 def test_a_request_to_stop_waits_for_what_is_under_way(made, space, tmp_path):
     session = made(Acting("wait"), Processes(2, 60))
     points = iter(some_points(space, 4))
-    session.stopping = once(lambda: len(session.flying) == 2)
+    session.flights.stopping = once(lambda: len(session.flights.flying) == 2)
     with pytest.raises(StopRequestedError):
-        session._evaluate_all(points)
+        session.evaluate_all(points)
     assert statuses(tmp_path / "run") == {"infeasible": 2}
     assert len(list(points)) == 2
 
 
 def test_a_request_to_stop_does_not_wait_for_workers_that_are_not_there(made, space):
     session = made(None, Refusing())
-    session.stopping = once(lambda: bool(session.again))
+    session.flights.stopping = once(lambda: bool(session.flights.again))
     with pytest.raises(StopRequestedError):
-        session._evaluate_all([space.plain()])
+        session.evaluate_all([space.plain()])
 
 
 def some_points(space: Space, count: int) -> list[Point]:
@@ -188,10 +190,10 @@ class Counting(ModelEvaluator):
 def test_a_result_in_the_cache_is_not_evaluated_again(made, space, tmp_path):
     cache = ResultCache(tmp_path / "cache")
     first = made(Counting(), cache=cache)
-    request = first._request(space.plain())
+    request = first.ledger.job(space.plain()).request
     before = Counting.asked
     result = first.evaluate(space.plain())
-    first.run.close()
+    first.ledger.run.close()
     (tmp_path / "run").rename(tmp_path / "old")
     again = made(Counting(), cache=cache).evaluate(space.plain())
     assert again == result
@@ -223,17 +225,17 @@ def problem(cycles: int, curve: tuple[tuple[int, int], ...] = ()) -> Problem:
 
 def test_a_point_under_a_proven_bound_is_no_design(made, space, tmp_path):
     session = made(Acting("ok"))  # 2 cycles
-    session.options = replace(session.options, problem=problem(40))
+    session.ledger.options = replace(session.ledger.options, problem=problem(40))
     result = session.evaluate(space.plain())
     assert (result.status, result.evaluated) == (Status.UNDER_BOUND, False)
     assert result.detail == ("internal error: 2 cycles, where 40 are needed (recurrence: in turn)")
     assert statuses(tmp_path / "run") == {"under-bound": 1}
-    assert session.study.study.trials[0].state.name == "FAIL"
-    [key] = session.run.point_keys()
-    assert session.run.result(key) == result
-    assert designs(session.run) == ()
-    assert nearest(session.run) is None
-    assert unsound(session.run) == (result,)
+    assert session.ledger.study.study.trials[0].state.name == "FAIL"
+    [key] = session.ledger.run.point_keys()
+    assert session.ledger.run.result(key) == result
+    assert designs(session.ledger.run) == ()
+    assert nearest(session.ledger.run) is None
+    assert unsound(session.ledger.run) == (result,)
 
 
 def test_a_point_at_its_bound_is_a_design(made, space):
@@ -258,18 +260,18 @@ def test_what_a_cache_holds_is_held_against_the_bounds_too(made, space, tmp_path
     cache = ResultCache(tmp_path / "cache")
     first = made(cache=cache)
     assert first.evaluate(space.plain()).status is Status.OK
-    first.run.close()
+    first.ledger.run.close()
     shutil.rmtree(tmp_path / "run")
     second = made(cache=cache)
-    second.options = replace(second.options, problem=problem(10**9))
+    second.ledger.options = replace(second.ledger.options, problem=problem(10**9))
     assert second.evaluate(space.plain()).status is Status.UNDER_BOUND
 
 
 def test_the_command_says_how_many_points_were_under_a_bound(made, space):
     session = made(Acting("ok"))
-    session.options = replace(session.options, problem=problem(40))
-    session._evaluate_all(some_points(space, 3))
-    lines = summary(session.run, problem(40), 3, 0.0)
+    session.ledger.options = replace(session.ledger.options, problem=problem(40))
+    session.evaluate_all(some_points(space, 3))
+    lines = summary(session.ledger.run, problem(40), 3, 0.0)
     assert lines[:2] == [
         "explore: 3 trials, 0 feasible designs, 0.0 s",
         "  3 points were estimated under a proven bound and left out, internal error: 2 cycles, "

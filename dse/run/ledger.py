@@ -1,0 +1,126 @@
+"""What is known of an exploration's points, and what came of its trials: kept before anyone hears."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from backends.devices import Device
+from dse.evaluators.base import Evaluator, Limits, Request, Result, Status, judged
+from dse.run.cache import ResultCache
+from dse.run.codec import key_of, point_to_json
+from dse.run.directory import RunDirectory
+from dse.run.fanout import Job
+from dse.run.problem import Problem
+from dse.run.proven import sound
+from dse.run.study import Finished, Study, replacing
+from dse.space.space import Point, Space
+
+if TYPE_CHECKING:
+    from optuna.trial import Trial as Asked
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What to do with a space."""
+
+    device: Device
+    clock: float
+    limits: Limits
+    strategy: str
+    trials: int
+    problem: Problem | None = None  # whose bounds hold for every design
+
+    @property
+    def budget(self) -> int:
+        """DSP slices that a design may use."""
+        return self.limits.resources.get("dsp", self.device.dsp)
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A trial that waits for a result, and its point."""
+
+    trial: Asked
+    point: Point
+
+
+@dataclass(slots=True)
+class Ledger:
+    """A run's folder, its study and the cache of results as one book of the trials.
+
+    Attributes:
+        run: open for writing.
+        space: of its kernel.
+        study: of the run.
+        evaluator: of its points.
+        options: what the points are for.
+        heard: told of each trial that has ended, and how many have so far.
+        cache: where results may be that the run has not.
+        failed: keys of results of the run that are worth another try.
+        by_key: the trials that have ended with a result of their own.
+    """
+
+    run: RunDirectory
+    space: Space
+    study: Study
+    evaluator: Evaluator
+    options: Options
+    heard: Callable[[Finished, Result, int], None]
+    cache: ResultCache = field(default_factory=ResultCache)
+    failed: set[str] = field(default_factory=set)
+    by_key: dict[str, Finished] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.by_key = {f.key: f for f in self.study.finished.values() if f.key}
+
+    def job(self, point: Point) -> Job | None:
+        """The evaluation of a point; None where there is no schedule of it."""
+        schedule = self.space.schedule(point)
+        if schedule is None:
+            return None
+        request = Request(self.space.program, schedule, self.options.device, self.options.clock)
+        return Job(key_of(request, self.evaluator), self.evaluator, request)
+
+    def result(self, key: str) -> Result | None:
+        """What came of the trial of a key, as the limits judge it; None where there was none."""
+        known = self.run.result(key) if key in self.by_key else None
+        return None if known is None else judged(known, self.options.limits)
+
+    def worth_another_try(self) -> list[Finished]:
+        """Trials that failed, but may end otherwise now."""
+        return [f for k, f in self.by_key.items() if k in self.failed and f.point is not None]
+
+    def begin(self, begun: Begun, key: str) -> Result | None:
+        """Write down what a trial is about; the result where the run has one that is to stay."""
+        self.study.begin(begun.trial, begun.point, key)
+        if key in self.failed:
+            self.failed.discard(key)
+            return None
+        return self.run.result(key)
+
+    def describe(self, point: Point, job: Job) -> None:
+        """Keep what a point is, before its result is known."""
+        self.run.begin(job.key, job.request.schedule, point_to_json(point))
+
+    def keep(self, key: str, result: Result) -> Result:
+        """Keep a result, which is held against the proven bounds first."""
+        found = sound(result, self.options.problem)
+        self.run.keep(key, found)
+        self.cache.put(key, found)
+        return found
+
+    def end(self, begun: Begun, key: str, result: Result, *, duplicate: bool) -> Result:
+        """Write down what came of a trial, and tell of it; the result as the limits judge it."""
+        found = judged(result, self.options.limits)
+        shown = replace(found, status=Status.DUPLICATE) if duplicate else found
+        ended = self.study.end(begun.trial, begun.point, key, shown)
+        if not duplicate:
+            self.by_key[key] = ended
+        self.run.event(
+            "trial", number=ended.number, key=key, status=shown.status.value,
+            **replacing(begun.trial),
+        )  # fmt: skip
+        self.heard(ended, shown, self.study.count)
+        return found
