@@ -23,9 +23,9 @@ from typing import Any
 
 from benchmarks._peer import ROOT, Peer, PeerError, PeerProcess
 from benchmarks._row import Goal, Options, Row, main, median, say
-from polyhedral.check import check_program
+from polyhedral.legality.program import check_program
 from polyhedral.schedule import apply_step
-from polyhedral.scheduled import original
+from polyhedral.scop.scheduled import original
 from polyhedral.transforms.registry import Order, order_of
 
 NAME = "compile_time"

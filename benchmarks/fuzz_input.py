@@ -164,7 +164,7 @@ def _import_all() -> None:
 
     for command in COMMANDS:
         importlib.import_module(f"dse.commands.{command}")
-    for module in ("polyhedral.codegen", "mlir_passes.pipeline", "mlir_passes.emit.hls",
+    for module in ("polyhedral.codegen.generate", "mlir_passes.pipeline", "mlir_passes.emit.hls",
                    "backends.verify", "backends.vitis.project", "dse.estimates.estimation", "torch", "optuna"):  # fmt: skip
         importlib.import_module(module)
     materials()

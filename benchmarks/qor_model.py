@@ -22,8 +22,8 @@ from benchmarks.qor_flow import flow_rows
 from benchmarks.qor_resources import resource_rows, u280_resource_rows
 from benchmarks.qor_speed import speed_rows
 from benchmarks.qor_u200 import u200_rows
-from polyhedral.codegen import loop_tree
-from polyhedral.scheduled import build
+from polyhedral.codegen.generate import loop_tree
+from polyhedral.scop.scheduled import build
 from qor_gnn.design.from_tree import kernel_of_tree
 from qor_gnn.estimate import estimate
 from qor_gnn.fit.labelled import u280, u280_programs, zu9eg

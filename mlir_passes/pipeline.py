@@ -17,8 +17,8 @@ from mlir_passes.pass_manager import Listener, Pass, Printing, check_names, run_
 from mlir_passes.passes.promote_single_trip import PromoteSingleTrip
 from mlir_passes.passes.simplify_bounds import SimplifyBounds
 from mlir_passes.passes.simplify_guards import SimplifyGuards
-from polyhedral.looptree import LoopTree
-from polyhedral.scheduled import ScheduledScop
+from polyhedral.looptree.tree import LoopTree
+from polyhedral.scop.scheduled import ScheduledScop
 
 if TYPE_CHECKING:
     from mlir_passes.emit.hls import HlsSource
@@ -62,7 +62,7 @@ class Design:
     @cached_property
     def tree(self) -> LoopTree:
         """The scheduled loops."""
-        from polyhedral.codegen import loop_tree
+        from polyhedral.codegen.generate import loop_tree
 
         with self._timed("codegen"):
             return loop_tree(self.scheduled)

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import islpy as isl
 
-from polyhedral.processes import process_names
-from polyhedral.scheduled import Piece, ScheduledScop
+from polyhedral.dataflow.processes import process_names
+from polyhedral.scop.scheduled import Piece, ScheduledScop
 
 
 def describe(state: ScheduledScop) -> str:

@@ -7,15 +7,15 @@ from functools import partial
 from dsl.programs.program import Program
 from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import Step
-from polyhedral.annotations import check_annotations
-from polyhedral.check import check_program
-from polyhedral.complete import check_complete
-from polyhedral.guarding import with_guards
-from polyhedral.help import suggestion
-from polyhedral.legality import IllegalStep, violations
-from polyhedral.lifetimes import check_lifetimes
-from polyhedral.scheduled import ScheduledScop, original
+from polyhedral.legality.lifetimes import check_lifetimes
+from polyhedral.legality.program import check_program
+from polyhedral.legality.violations import IllegalStep, violations
+from polyhedral.remedies import suggestion
+from polyhedral.requests.annotations import check_annotations
+from polyhedral.requests.complete import check_complete
+from polyhedral.scop.scheduled import ScheduledScop, original
 from polyhedral.transforms.dataflow import check_region
+from polyhedral.transforms.guarding import with_guards
 from polyhedral.transforms.registry import Order, carried_out, order_of
 
 
@@ -23,8 +23,8 @@ def apply(program: Program, schedule: Schedule) -> ScheduledScop:
     """The program under the schedule.
 
     Raises:
-        ScheduleError: W203 (as `polyhedral.legality.IllegalStep`, with a witness) when a step
-            would reverse a dependence, other W2xx when it names what is not there or cannot be
+        ScheduleError: W203 (as `polyhedral.legality.violations.IllegalStep`, with a witness) when a
+            step would reverse a dependence, other W2xx when it names what is not there or cannot be
             done; the step's span is the error's.
         LanguageError: W16x when the program itself accesses an array out of bounds or reads a
             local before it is written.

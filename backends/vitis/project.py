@@ -30,7 +30,7 @@ from dsl.programs.program import Program, Stmt
 from dsl.schedules.schedule import Schedule
 from dsl.stored.write import program_json
 from mlir_passes.emit.hls import include_directory
-from polyhedral.deadlock import needs_flushing
+from polyhedral.dataflow.deadlock import needs_flushing
 
 if TYPE_CHECKING:
     from mlir_passes.pipeline import Design

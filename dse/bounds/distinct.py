@@ -20,11 +20,11 @@ from math import prod
 from dsl.expressions.affine import Affine, Atom
 from dsl.programs.program import Loop, Program
 from dsl.schedules.schedule import Schedule
-from polyhedral.codegen import loop_tree
-from polyhedral.counts import instance_counts
-from polyhedral.looptree import Instance, LoopTree
+from polyhedral.codegen.generate import loop_tree
+from polyhedral.dependences.values import Values, values_of
+from polyhedral.looptree.counts import instance_counts
+from polyhedral.looptree.tree import Instance, LoopTree
 from polyhedral.schedule import apply
-from polyhedral.values import Values, values_of
 from qor_gnn.design.from_tree import kernel_of_tree
 from qor_gnn.design.region import Statement, walk
 

@@ -14,7 +14,7 @@ from math import ceil, log2
 
 from dse.bounds.distinct import Facts, Row, Tag, facts_of, folds, rank, row_of
 from dsl.programs.program import Program, Storage
-from polyhedral.chains import chains
+from polyhedral.dependences.chains import chains
 from qor_gnn.body.reassociation import REAL_SUMS
 from qor_gnn.design.region import Access, Op, Statement
 from qor_gnn.tools.personality import Operator, Personality

@@ -25,20 +25,20 @@ def _program(what: Target) -> str:
 
 
 def _depgraph(what: Target) -> str:
-    from polyhedral.depgraph import to_json
+    from polyhedral.dependences.graph import to_json
 
     return to_json(_graph(what))
 
 
 def _dot(what: Target) -> str:
-    from polyhedral.depgraph import to_dot
+    from polyhedral.dependences.graph import to_dot
 
     return to_dot(_graph(what))
 
 
 def _graph(what: Target) -> Any:
-    from polyhedral.check import check_program
-    from polyhedral.depgraph import dependence_graph
+    from polyhedral.dependences.graph import dependence_graph
+    from polyhedral.legality.program import check_program
 
     return dependence_graph(check_program(what.program))
 

@@ -12,7 +12,7 @@ from dse.estimates.in_order import in_order_notes
 from dsl.errors.errors import ToolError
 from dsl.programs.program import Program
 from dsl.schedules.schedule import Schedule
-from polyhedral.codegen import loop_tree
+from polyhedral.codegen.generate import loop_tree
 from polyhedral.schedule import apply
 from qor_gnn.batch.family import written_unrolls
 from qor_gnn.design.from_tree import kernel_of_tree
@@ -22,7 +22,7 @@ from qor_gnn.result.qor_estimate import QorEstimate
 from qor_gnn.tools.personality import DEFAULT, Personality, allowed, available, personality
 
 if TYPE_CHECKING:
-    from polyhedral.scheduled import ScheduledScop
+    from polyhedral.scop.scheduled import ScheduledScop
 
 _SAME_CLOCK = 0.005  # ns: 3.33 is 300 MHz
 

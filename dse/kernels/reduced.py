@@ -11,8 +11,8 @@ from dsl.programs.program import Loop, Program, Stmt
 from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import Split, Tile, Unroll
 from dsl.stored.kernel import StoredKernel
-from polyhedral.codegen import loop_tree
-from polyhedral.counts import instance_counts
+from polyhedral.codegen.generate import loop_tree
+from polyhedral.looptree.counts import instance_counts
 from polyhedral.schedule import apply
 
 LARGEST = 2e6  # statement instances that the interpreter runs within seconds

@@ -22,7 +22,7 @@ class Carry:
     the tool makes a ``tree`` of, for each level of that. The old sum is added to the tree's root, but
     is a ``leaf`` of it for some tools where it is in ``logic``, or in a register: where it moves with no
     loop of the pipeline. ``moving`` names the loops that it moves with. ``flow`` is the least distance
-    along the loop and along each one inside it; see `polyhedral.carried.Carried`.
+    along the loop and along each one inside it; see `polyhedral.dependences.carried.Carried`.
     """
 
     distance: int

@@ -11,13 +11,13 @@ from dse.space.nest import Carry, Nest, NestLoop, Operation, Order, Use
 from dsl.errors.errors import ScheduleError
 from dsl.programs.program import Storage
 from dsl.schedules.steps import Reorder, Skew, Step, Unroll
-from polyhedral.carried import Carried, carried
-from polyhedral.execution_order import shared_levels
-from polyhedral.looptree import Instance
-from polyhedral.ranges import Interval, common_interval
+from polyhedral.dependences.carried import Carried, carried
+from polyhedral.looptree.settled import settled_instance
+from polyhedral.looptree.tree import Instance
 from polyhedral.schedule import apply_step
-from polyhedral.scheduled import Piece, ScheduledScop
-from polyhedral.settled import settled_instance
+from polyhedral.scop.execution_order import shared_levels
+from polyhedral.scop.ranges import Interval, common_interval
+from polyhedral.scop.scheduled import Piece, ScheduledScop
 from qor_gnn.design.from_tree import statement_of
 from qor_gnn.design.region import Access, Statement
 from qor_gnn.tools.personality import Operator, Personality

@@ -14,7 +14,7 @@ from dse.space.nest import Nest, NestLoop, Order
 from dsl.errors.errors import ScheduleError
 from dsl.schedules.steps import PartialSums, Split, Step
 from polyhedral.schedule import apply_step
-from polyhedral.scheduled import ScheduledScop
+from polyhedral.scop.scheduled import ScheduledScop
 
 MOST = 128  # accumulators of an element
 LEVELS = (1, 5)  # of the tree of terms that an iteration adds, for which there are enough of them

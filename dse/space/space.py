@@ -13,8 +13,8 @@ from dse.space.variants import Variant, variants
 from dsl.programs.program import Program
 from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import Flatten, Pipeline, Reorder, Split, Step, Tail, Unroll
-from polyhedral.codegen import loop_tree
-from polyhedral.counts import instance_counts
+from polyhedral.codegen.generate import loop_tree
+from polyhedral.looptree.counts import instance_counts
 from polyhedral.schedule import apply
 from qor_gnn.tools.personality import Personality, allowed
 

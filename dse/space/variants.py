@@ -10,10 +10,10 @@ from dse.space.partial_sums import LEVELS, Accumulators, partial_sums, whole_par
 from dsl.errors.errors import ScheduleError
 from dsl.programs.program import Program
 from dsl.schedules.steps import BindOp, Distribute, Fuse, Reassociate, Step
-from polyhedral.ranges import constant_interval
 from polyhedral.schedule import apply_step
-from polyhedral.scheduled import Piece, ScheduledScop
-from polyhedral.scop import reduction_access
+from polyhedral.scop.ranges import constant_interval
+from polyhedral.scop.scheduled import Piece, ScheduledScop
+from polyhedral.scop.scop import reduction_access
 from qor_gnn.design.region import bind_name
 
 FABRIC = "fabric"

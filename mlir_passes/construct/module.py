@@ -33,7 +33,7 @@ from mlir_passes.dialect.attributes import Storage as MemoryInfo
 from mlir_passes.dialect.processes import function_attributes
 from mlir_passes.loop_bounds import Bounds
 from mlir_passes.provider import ir
-from polyhedral.looptree import Instance, LoopTree, TreeGuard, TreeLoop, TreeNode
+from polyhedral.looptree.tree import Instance, LoopTree, TreeGuard, TreeLoop, TreeNode
 
 
 def build_module(tree: LoopTree) -> Any:

@@ -13,7 +13,6 @@ from collections.abc import Mapping
 
 from dsl.expressions.types import DType, IndexType, IntType
 from dsl.programs.program import Program, Storage
-from polyhedral.effort import OPERATIONS, TooMuchWork, limited
 from polyhedral.equivalence.instances import check_instances
 from polyhedral.equivalence.order import check_order
 from polyhedral.equivalence.raised import NotProven, RaisedArray, RaisedModule, RaisedStore
@@ -21,7 +20,8 @@ from polyhedral.equivalence.refutation import Refutation, source_note
 from polyhedral.equivalence.relations import Run
 from polyhedral.equivalence.storage import check_storage
 from polyhedral.equivalence.values import check_values
-from polyhedral.scop import Scop, build_scop
+from polyhedral.isl.effort import OPERATIONS, TooMuchWork, limited
+from polyhedral.scop.scop import Scop, build_scop
 
 
 def check_equivalence(

@@ -6,8 +6,8 @@ import islpy as isl
 
 from polyhedral.equivalence.refutation import Refutation, source_note
 from polyhedral.equivalence.relations import Run, instance_text
-from polyhedral.isl_text import coordinates, first_point
-from polyhedral.scop import Scop, Statement
+from polyhedral.isl.text import coordinates, first_point
+from polyhedral.scop.scop import Scop, Statement
 
 
 def check_instances(scop: Scop, runs: list[Run]) -> Refutation | None:

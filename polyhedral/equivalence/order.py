@@ -10,13 +10,13 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from dsl.expressions.affine import Affine
+from polyhedral.dependences.memory_order import order_between, program_order
 from polyhedral.equivalence.raised import RaisedStore
 from polyhedral.equivalence.refutation import Refutation, source_note
 from polyhedral.equivalence.relations import Run
-from polyhedral.execution_order import reversed_pairs, shared_loops
-from polyhedral.legality import Violation
-from polyhedral.memory_order import order_between, program_order
-from polyhedral.scop import Scop, Statement, common_loops
+from polyhedral.legality.violations import Violation
+from polyhedral.scop.execution_order import reversed_pairs, shared_loops
+from polyhedral.scop.scop import Scop, Statement, common_loops
 
 
 def check_order(scop: Scop, runs: list[Run], reassociated: frozenset[str]) -> Refutation | None:

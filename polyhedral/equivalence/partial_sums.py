@@ -20,15 +20,15 @@ from dsl.programs.partial import IDEMPOTENT
 from dsl.programs.program import Array, Program, Storage
 from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import PartialSums
-from polyhedral.effort import OPERATIONS, TooMuchWork, limited
+from polyhedral.dependences.memory_order import program_order
 from polyhedral.equivalence.raised import NotProven
 from polyhedral.equivalence.refutation import Refutation, source_note
 from polyhedral.equivalence.relations import instance_text
-from polyhedral.isl_text import coordinates, first_point
-from polyhedral.memory_order import program_order
+from polyhedral.isl.effort import OPERATIONS, TooMuchWork, limited
+from polyhedral.isl.text import coordinates, first_point
 from polyhedral.schedule import apply_step
-from polyhedral.scheduled import build
-from polyhedral.scop import Scop, Statement, build_scop, common_loops, reduction_access
+from polyhedral.scop.scheduled import build
+from polyhedral.scop.scop import Scop, Statement, build_scop, common_loops, reduction_access
 
 
 @dataclass(frozen=True)

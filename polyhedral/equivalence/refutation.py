@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dsl.errors.errors import IRError, Span
-from polyhedral.scop import Statement
+from polyhedral.scop.scop import Statement
 
 HELP = (
     "this is a fault of Weft: the design must not be used. Please report it, with the kernel and "

@@ -9,7 +9,7 @@ from functools import cached_property
 import islpy as isl
 
 from polyhedral.equivalence.raised import RaisedLoop, RaisedStore
-from polyhedral.isl_text import (
+from polyhedral.isl.text import (
     affine_text,
     cond_text,
     conjunction,
@@ -18,7 +18,7 @@ from polyhedral.isl_text import (
     positional,
     set_of,
 )
-from polyhedral.scop import Statement
+from polyhedral.scop.scop import Statement
 
 
 @dataclass(frozen=True, eq=False)

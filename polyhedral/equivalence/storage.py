@@ -13,15 +13,15 @@ from functools import reduce
 import islpy as isl
 
 from dsl.programs.program import Array
-from polyhedral.dependences import Dependence, DepKind, array_dependences
+from polyhedral.dependences.direct import Dependence, DepKind, array_dependences
 from polyhedral.equivalence.raised import RaisedArray
 from polyhedral.equivalence.refutation import Refutation
 from polyhedral.equivalence.relations import Run, instance_text
 from polyhedral.equivalence.streams import check_stream
-from polyhedral.execution_order import shared_loops
-from polyhedral.isl_text import coordinates, dims, first_point, map_of
-from polyhedral.lifetimes import overwritten
-from polyhedral.scop import Scop, Statement
+from polyhedral.isl.text import coordinates, dims, first_point, map_of
+from polyhedral.legality.lifetimes import overwritten
+from polyhedral.scop.execution_order import shared_loops
+from polyhedral.scop.scop import Scop, Statement
 
 
 def check_storage(

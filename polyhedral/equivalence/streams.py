@@ -12,8 +12,8 @@ from dsl.expressions.expr import loads
 from polyhedral.equivalence.raised import RaisedArray
 from polyhedral.equivalence.refutation import Refutation
 from polyhedral.equivalence.relations import Run, instance_text
-from polyhedral.isl_text import conjunction, coordinates, dims, map_of
-from polyhedral.scop import Scop, union_of
+from polyhedral.isl.text import conjunction, coordinates, dims, map_of
+from polyhedral.scop.scop import Scop, union_of
 
 
 def check_stream(scop: Scop, raised: RaisedArray, own: list[Run]) -> Refutation | None:

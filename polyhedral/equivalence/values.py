@@ -15,7 +15,7 @@ from dsl.expressions.expr import Access
 from polyhedral.equivalence.raised import Expression, RaisedStore, Value
 from polyhedral.equivalence.refutation import Refutation, source_note
 from polyhedral.equivalence.relations import Run, instance_text
-from polyhedral.isl_text import affine_text, coordinates, first_point, positional, set_of
+from polyhedral.isl.text import affine_text, coordinates, first_point, positional, set_of
 
 
 def check_values(run: Run, expected: RaisedStore) -> Refutation | None:

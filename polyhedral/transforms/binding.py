@@ -1,7 +1,7 @@
 """``bind_storage``, ``bind_op``, ``interface``: choices that only name resources of the tool.
 
-The words are those of `polyhedral.tool_words`. A choice is made once; what it needs of the design
-as a whole is asked at the end of the schedule, in `polyhedral.complete`.
+The words are those of `polyhedral.requests.tool_words`. A choice is made once; what it needs of the
+design as a whole is asked at the end of the schedule, in `polyhedral.requests.complete`.
 """
 
 from __future__ import annotations
@@ -12,10 +12,8 @@ from dataclasses import replace
 from dsl.errors.errors import ScheduleError, did_you_mean
 from dsl.programs.program import Storage
 from dsl.schedules.steps import BindOp, BindStorage, Interface, Step
-from polyhedral.lookup import find_array, find_statement
-from polyhedral.repeated import once
-from polyhedral.scheduled import ScheduledScop
-from polyhedral.tool_words import (
+from polyhedral.requests.repeated import once
+from polyhedral.requests.tool_words import (
     ARRAY_MODES,
     BUNDLED_MODES,
     INTERFACE_MODES,
@@ -25,6 +23,8 @@ from polyhedral.tool_words import (
     OPERATORS,
     operators_of,
 )
+from polyhedral.scop.lookup import find_array, find_statement
+from polyhedral.scop.scheduled import ScheduledScop
 from polyhedral.transforms.registry import Order, transform
 
 

@@ -18,11 +18,11 @@ from dataclasses import replace
 
 from dsl.errors.errors import ScheduleError
 from dsl.schedules.steps import Dataflow, Step, Stream
-from polyhedral.lookup import find_array
-from polyhedral.processes import channels, check_names
-from polyhedral.repeated import once
-from polyhedral.scheduled import ScheduledScop
-from polyhedral.streams import check_streams
+from polyhedral.dataflow.processes import channels, check_names
+from polyhedral.dataflow.streams import check_streams
+from polyhedral.requests.repeated import once
+from polyhedral.scop.lookup import find_array
+from polyhedral.scop.scheduled import ScheduledScop
 from polyhedral.transforms.registry import Order, transform
 
 _DEEPEST = 2**24
@@ -68,7 +68,8 @@ def check_region(before: ScheduledScop, state: ScheduledScop, step: Step) -> Non
         step: what is refused.
 
     Raises:
-        ScheduleError: W217 to W220, see `polyhedral.processes` and `polyhedral.streams`.
+        ScheduleError: W217 to W220, see `polyhedral.dataflow.processes` and
+        `polyhedral.dataflow.streams`.
     """
     if state.dataflow is None:
         return

@@ -22,8 +22,8 @@ from dataclasses import replace
 
 from dsl.errors.errors import ScheduleError
 from dsl.schedules.steps import Distribute
-from polyhedral.lookup import find_statement
-from polyhedral.scheduled import Dim, Piece, Place, ScheduledScop
+from polyhedral.scop.lookup import find_statement
+from polyhedral.scop.scheduled import Dim, Piece, Place, ScheduledScop
 from polyhedral.transforms.registry import transform
 
 

@@ -22,9 +22,9 @@ from __future__ import annotations
 from dsl.errors.errors import ScheduleError
 from dsl.expressions.affine import Affine
 from dsl.schedules.steps import Fuse
-from polyhedral.execution_order import shared_levels
-from polyhedral.lookup import find_statement
-from polyhedral.scheduled import Piece, Place, ScheduledScop
+from polyhedral.scop.execution_order import shared_levels
+from polyhedral.scop.lookup import find_statement
+from polyhedral.scop.scheduled import Piece, Place, ScheduledScop
 from polyhedral.transforms.registry import transform
 
 

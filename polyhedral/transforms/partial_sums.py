@@ -36,11 +36,11 @@ from dsl.expressions.expr import Binary, BinaryOp
 from dsl.expressions.types import FixedType
 from dsl.programs.partial import Partial, moving_inside, with_partials
 from dsl.schedules.steps import PartialSums, Reassociate
-from polyhedral.check import check_program
-from polyhedral.isl_text import dims, map_of
-from polyhedral.lookup import find_loop, find_statement
-from polyhedral.scheduled import Piece, ScheduledScop, original
-from polyhedral.scop import Scop, Statement, common_loops
+from polyhedral.isl.text import dims, map_of
+from polyhedral.legality.program import check_program
+from polyhedral.scop.lookup import find_loop, find_statement
+from polyhedral.scop.scheduled import Piece, ScheduledScop, original
+from polyhedral.scop.scop import Scop, Statement, common_loops
 from polyhedral.transforms.reassociate import reassociate
 from polyhedral.transforms.registry import Order, transform
 

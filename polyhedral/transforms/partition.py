@@ -11,9 +11,9 @@ from typing import get_args
 
 from dsl.errors.errors import ScheduleError, did_you_mean
 from dsl.schedules.steps import Partition, PartitionKind
-from polyhedral.lookup import find_array
-from polyhedral.repeated import contradiction, once, told
-from polyhedral.scheduled import ScheduledScop
+from polyhedral.requests.repeated import contradiction, once, told
+from polyhedral.scop.lookup import find_array
+from polyhedral.scop.scheduled import ScheduledScop
 from polyhedral.transforms.registry import Order, transform
 
 

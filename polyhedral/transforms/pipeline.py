@@ -1,8 +1,9 @@
 """``pipeline(loop, ii)``: ask for a pipelined loop.
 
 Iterations start every ``ii`` cycles. All loops inside are unrolled completely by the tool, so they
-need constant trip counts (checked in `polyhedral.annotations`). A loop that runs once, as that over
-blocks of a whole extent, stays a loop of one iteration in the code, so that its pragma is there.
+need constant trip counts (checked in `polyhedral.requests.annotations`). A loop that runs once, as
+that over blocks of a whole extent, stays a loop of one iteration in the code, so that its pragma is
+there.
 """
 
 from __future__ import annotations
@@ -11,10 +12,10 @@ from dataclasses import replace
 
 from dsl.errors.errors import ScheduleError
 from dsl.schedules.steps import Flatten, Pipeline
-from polyhedral.lookup import dim_of, find_loop, with_loop
-from polyhedral.ranges import constant_interval, loop_copies
-from polyhedral.repeated import contradiction
-from polyhedral.scheduled import LoopId, Piece, ScheduledScop
+from polyhedral.requests.repeated import contradiction
+from polyhedral.scop.lookup import dim_of, find_loop, with_loop
+from polyhedral.scop.ranges import constant_interval, loop_copies
+from polyhedral.scop.scheduled import LoopId, Piece, ScheduledScop
 from polyhedral.transforms.registry import Order, transform
 
 

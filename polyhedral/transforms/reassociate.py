@@ -13,9 +13,9 @@ from dsl.errors.errors import ScheduleError
 from dsl.expressions.expr import Binary, BinaryOp, Expr
 from dsl.expressions.types import DType, FixedType, FloatType, Overflow
 from dsl.schedules.steps import Reassociate
-from polyhedral.lookup import find_statement
-from polyhedral.scheduled import ScheduledScop
-from polyhedral.scop import reduction_access
+from polyhedral.scop.lookup import find_statement
+from polyhedral.scop.scheduled import ScheduledScop
+from polyhedral.scop.scop import reduction_access
 from polyhedral.transforms.registry import Order, transform
 
 

@@ -16,7 +16,7 @@ from enum import Enum, auto
 from typing import Any, TypeVar
 
 from dsl.schedules.steps import Step
-from polyhedral.scheduled import ScheduledScop
+from polyhedral.scop.scheduled import ScheduledScop
 
 S = TypeVar("S", bound=Step)
 

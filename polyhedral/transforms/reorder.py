@@ -19,8 +19,8 @@ from collections.abc import Sequence
 
 from dsl.errors.errors import ScheduleError
 from dsl.schedules.steps import Interchange, Reorder, Step
-from polyhedral.lookup import find_loop
-from polyhedral.scheduled import LoopId, Piece, Place, ScheduledScop
+from polyhedral.scop.lookup import find_loop
+from polyhedral.scop.scheduled import LoopId, Piece, Place, ScheduledScop
 from polyhedral.transforms.registry import Order, transform
 
 

@@ -15,9 +15,9 @@ from __future__ import annotations
 
 from dsl.expressions.affine import Affine
 from dsl.schedules.steps import Reverse
-from polyhedral.lookup import find_loop
-from polyhedral.ranges import common_interval, loop_copies
-from polyhedral.scheduled import Piece, ScheduledScop
+from polyhedral.scop.lookup import find_loop
+from polyhedral.scop.ranges import common_interval, loop_copies
+from polyhedral.scop.scheduled import Piece, ScheduledScop
 from polyhedral.transforms.registry import transform
 
 

@@ -18,8 +18,8 @@ from __future__ import annotations
 from dsl.errors.errors import ScheduleError
 from dsl.expressions.affine import Affine
 from dsl.schedules.steps import Shift
-from polyhedral.lookup import find_loop, find_statement
-from polyhedral.scheduled import Piece, ScheduledScop
+from polyhedral.scop.lookup import find_loop, find_statement
+from polyhedral.scop.scheduled import Piece, ScheduledScop
 from polyhedral.transforms.registry import transform
 
 

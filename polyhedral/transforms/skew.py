@@ -21,8 +21,8 @@ from __future__ import annotations
 from dsl.errors.errors import ScheduleError
 from dsl.expressions.affine import Affine
 from dsl.schedules.steps import Skew
-from polyhedral.lookup import find_loop
-from polyhedral.scheduled import Piece, ScheduledScop
+from polyhedral.scop.lookup import find_loop
+from polyhedral.scop.scheduled import Piece, ScheduledScop
 from polyhedral.transforms.registry import transform
 
 

@@ -34,10 +34,10 @@ import islpy as isl
 from dsl.errors.errors import ScheduleError
 from dsl.expressions.affine import Affine, Constraint
 from dsl.schedules.steps import Split, Step, Tail
-from polyhedral.guarding import cut_down, side_by_side
-from polyhedral.lookup import check_new_name, check_tail, dim_of, find_loop, with_loop
-from polyhedral.ranges import Interval, common_interval, loop_copies, lowest
-from polyhedral.scheduled import Dim, LoopId, Piece, Place, ScheduledScop
+from polyhedral.scop.lookup import check_new_name, check_tail, dim_of, find_loop, with_loop
+from polyhedral.scop.ranges import Interval, common_interval, loop_copies, lowest
+from polyhedral.scop.scheduled import Dim, LoopId, Piece, Place, ScheduledScop
+from polyhedral.transforms.guarding import cut_down, side_by_side
 from polyhedral.transforms.registry import Order, transform
 
 

@@ -19,8 +19,8 @@ from __future__ import annotations
 
 from dsl.errors.errors import ScheduleError
 from dsl.schedules.steps import Tile
-from polyhedral.lookup import check_new_name, dim_of, find_loop, with_loop
-from polyhedral.scheduled import ScheduledScop
+from polyhedral.scop.lookup import check_new_name, dim_of, find_loop, with_loop
+from polyhedral.scop.scheduled import ScheduledScop
 from polyhedral.transforms.registry import Order, transform
 from polyhedral.transforms.reorder import reorder_loops
 from polyhedral.transforms.split import split_loop

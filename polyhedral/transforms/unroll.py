@@ -18,10 +18,10 @@ from dataclasses import replace
 from dsl.errors.errors import ScheduleError
 from dsl.expressions.affine import Affine, Constraint
 from dsl.schedules.steps import Unroll
-from polyhedral.lookup import check_tail, find_loop
-from polyhedral.ranges import Interval, common_interval, loop_copies
-from polyhedral.repeated import contradiction
-from polyhedral.scheduled import Piece, Place, ScheduledScop
+from polyhedral.requests.repeated import contradiction
+from polyhedral.scop.lookup import check_tail, find_loop
+from polyhedral.scop.ranges import Interval, common_interval, loop_copies
+from polyhedral.scop.scheduled import Piece, Place, ScheduledScop
 from polyhedral.transforms.registry import Order, transform
 
 

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from backends.devices import Device
 from dsl.errors.errors import LanguageError, ScheduleError
 from dsl.schedules.steps import Dataflow
-from polyhedral.codegen import loop_tree
-from polyhedral.looptree import LoopTree
+from polyhedral.codegen.generate import loop_tree
+from polyhedral.looptree.tree import LoopTree
 from polyhedral.schedule import apply
 from qor_gnn.area.resources import coefficients
 from qor_gnn.batch.compose import composable, steps_of, timing, units

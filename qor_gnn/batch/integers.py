@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import assert_never
 
 from dsl.expressions.affine import Affine, Constraint, FloorDiv
-from polyhedral.looptree import Instance, TreeGuard, TreeLoop, TreeNode, TripCount
+from polyhedral.looptree.tree import Instance, TreeGuard, TreeLoop, TreeNode, TripCount
 
 
 def rebuilt(nodes: tuple[TreeNode, ...], number: Callable[[int], int]) -> tuple[TreeNode, ...]:

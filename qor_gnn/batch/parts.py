@@ -9,7 +9,7 @@ import numpy as np
 
 from dsl.programs.program import Storage
 from dsl.schedules.steps import Partition
-from polyhedral.looptree import Instance, LoopTree, TreeLoop
+from polyhedral.looptree.tree import Instance, LoopTree, TreeLoop
 from qor_gnn.batch.integers import loops_in
 from qor_gnn.batch.regions import Part
 from qor_gnn.batch.template import NoTemplateError, Template

@@ -21,8 +21,8 @@ from dsl.errors.errors import ScheduleError
 from dsl.expressions.affine import Affine, Constraint
 from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import Partition, Pipeline, Split, Step, Tile, Unroll
-from polyhedral.codegen import loop_tree
-from polyhedral.looptree import Instance, LoopTree, TreeGuard, TreeLoop, TreeNode
+from polyhedral.codegen.generate import loop_tree
+from polyhedral.looptree.tree import Instance, LoopTree, TreeGuard, TreeLoop, TreeNode
 from polyhedral.schedule import apply
 from qor_gnn.batch.family import Family, Slot, factor_in, with_factor
 from qor_gnn.batch.integers import integers_of, loops_in, rebuilt, spans, upper_places

@@ -8,7 +8,7 @@ from typing import assert_never
 
 from dsl.programs.program import Array, Program, Stmt, Storage
 from dsl.schedules.steps import BindOp
-from polyhedral.looptree import Instance, LoopTree, TreeGuard, TreeLoop, TreeNode
+from polyhedral.looptree.tree import Instance, LoopTree, TreeGuard, TreeLoop, TreeNode
 from qor_gnn.design.canonical import canonical, canonical_statement
 from qor_gnn.design.from_expr import Lowering
 from qor_gnn.design.processes import in_processes

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dsl.errors.errors import InputError, did_you_mean
-from polyhedral.codegen import loop_tree
-from polyhedral.scheduled import build
+from polyhedral.codegen.generate import loop_tree
+from polyhedral.scop.scheduled import build
 from qor_gnn.area.binding import units_of
 from qor_gnn.area.resources import terms_of
 from qor_gnn.area.terms import Sums

@@ -2,7 +2,7 @@
 
 Accesses of one shape are compared by arithmetic. Where the subscripts of the two move differently
 (``L[t, c]`` and ``L[t - 1, 7 - c]``), or hold a remainder, isl says how near they come, over the
-loops' own bounds (`polyhedral.least_distance`).
+loops' own bounds (`polyhedral.dependences.least_distance`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from itertools import product
 from math import gcd, lcm
 
 from dsl.expressions.affine import Affine, Atom, Constraint, FloorDiv
-from polyhedral.least_distance import Axis, Spot, least_distance
+from polyhedral.dependences.least_distance import Axis, Spot, least_distance
 from qor_gnn.body.graph import When
 from qor_gnn.design.region import Loop
 from qor_gnn.memory.addresses import Addresses, Terms

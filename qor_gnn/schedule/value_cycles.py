@@ -2,10 +2,10 @@
 
 Where the accesses of an array move differently (``A[j] = A[i]``), pairs of them say too little: which
 store gives a load its value hangs on the stores between. Here dataflow says it exactly
-(`polyhedral.value_distances`), for each copy of each statement. A schedule is the same for all
-iterations: the latencies on any cycle of values are at most the interval times the iterations
-along it (Rau, Iterative modulo scheduling, 1994). This is a lower bound, since values may be handed
-on in registers: what memory takes in addition is with `qor_gnn.schedule.interval`.
+(`polyhedral.dependences.value_distances`), for each copy of each statement. A schedule is the same
+for all iterations: the latencies on any cycle of values are at most the interval times the
+iterations along it (Rau, Iterative modulo scheduling, 1994). This is a lower bound, since values
+may be handed on in registers: what memory takes in addition is with `qor_gnn.schedule.interval`.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
 
 from dsl.expressions.affine import Affine, Constraint
-from polyhedral.least_distance import Axis
-from polyhedral.value_distances import Touch, value_distances
+from polyhedral.dependences.least_distance import Axis
+from polyhedral.dependences.value_distances import Touch, value_distances
 from qor_gnn.body.reassociation import REAL_SUMS
 from qor_gnn.design.iteration import Around, Copy, around, axis_of, copies_of
 from qor_gnn.design.region import (

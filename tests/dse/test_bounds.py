@@ -14,11 +14,11 @@ from dse.bounds.bounds import Bounds, bounds, work_of
 from dsl.kernels.loader import load_kernels
 from dsl.programs.program import Program
 from dsl.schedules.schedule import Schedule
-from polyhedral.chains import chains
-from polyhedral.codegen import loop_tree
-from polyhedral.counts import instance_counts
+from polyhedral.codegen.generate import loop_tree
+from polyhedral.dependences.chains import chains
+from polyhedral.dependences.values import values_of
+from polyhedral.looptree.counts import instance_counts
 from polyhedral.schedule import apply
-from polyhedral.values import values_of
 from qor_gnn.design.from_tree import kernel_of_tree
 from qor_gnn.estimate import estimate
 from qor_gnn.tools.personality import personality
@@ -115,7 +115,7 @@ def test_a_chain_is_counted_from_where_it_has_the_most_turns(monkeypatch, first)
             at = sorted(range(len(cycle)), key=cycle.__getitem__)[min(first, len(cycle) - 1)]
             yield cycle[at:] + cycle[:at]
 
-    monkeypatch.setattr("polyhedral.chains.nx.simple_cycles", begun)
+    monkeypatch.setattr("polyhedral.dependences.chains.nx.simple_cycles", begun)
 
     @weft.kernel
     def solve(L: f32[400, 400], b: f32[400], x: f32[400]):

@@ -12,7 +12,7 @@ from dse.space.space import space_of
 from dse.strategies.sampled import all_points
 from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import Pipeline
-from polyhedral.codegen import loop_tree
+from polyhedral.codegen.generate import loop_tree
 from polyhedral.schedule import apply
 from qor_gnn.design.from_tree import kernel_of_tree
 from qor_gnn.estimate import estimate

@@ -17,8 +17,8 @@ from dsl.expressions.types import f32
 from dsl.programs.program import Program
 from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import Pipeline
-from polyhedral.carried import carried
-from polyhedral.codegen import loop_tree
+from polyhedral.codegen.generate import loop_tree
+from polyhedral.dependences.carried import carried
 from polyhedral.schedule import apply
 from qor_gnn.design.from_tree import kernel_of_tree
 from qor_gnn.estimate import estimate

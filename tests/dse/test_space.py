@@ -22,8 +22,8 @@ from dse.strategies.ladder import vectors
 from dsl.kernels.loader import load_kernels
 from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import Distribute, Partition, Reorder, Skew
-from polyhedral.execution_order import shared_levels
 from polyhedral.schedule import apply
+from polyhedral.scop.execution_order import shared_levels
 from qor_gnn.tools.personality import personality
 from tests.support.random_programs import random_program
 from weft import f32

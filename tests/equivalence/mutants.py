@@ -17,7 +17,7 @@ from mlir_passes.construct.module import build_module
 from mlir_passes.dialect.attributes import context
 from mlir_passes.pipeline import PASSES
 from mlir_passes.provider import ir
-from polyhedral.looptree import Instance, LoopTree, TreeGuard, TreeLoop, TreeNode
+from polyhedral.looptree.tree import Instance, LoopTree, TreeGuard, TreeLoop, TreeNode
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from mlir_passes.provider import ir
 from mlir_passes.raising import raised_module, raised_statements
 from polyhedral.equivalence.check import check_equivalence
 from polyhedral.equivalence.raised import NotProven, RaisedModule
-from polyhedral.looptree import LocalPlacement, LoopTree, TreeLoop
+from polyhedral.looptree.tree import LocalPlacement, LoopTree, TreeLoop
 from tests.equivalence.mutants import module_of
 from tests.mlir.trees import identity_tree
 from weft import f32, i32

@@ -23,7 +23,7 @@ from dsl.programs.program import Program
 from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import Reassociate
 from mlir_passes.pipeline import Design, compile_design
-from polyhedral.looptree import Instance, LoopTree, TreeGuard, TreeLoop
+from polyhedral.looptree.tree import Instance, LoopTree, TreeGuard, TreeLoop
 from tests.equivalence.mutants import Mutant, module_of, of_module, of_tree
 from tests.equivalence.test_random import random_schedule
 from tests.examples.discovery import FILES, load

@@ -12,7 +12,7 @@ from dsl.programs.program import Program
 from dsl.schedules.schedule import Schedule
 from mlir_passes.pipeline import compile_design
 from polyhedral.schedule import apply
-from polyhedral.scheduled import build
+from polyhedral.scop.scheduled import build
 from tests.support.profiles import BALANCED, FAST
 from tests.support.random_programs import random_program
 from tests.support.random_schedules import random_step

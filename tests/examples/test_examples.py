@@ -10,7 +10,7 @@ import pytest
 
 from dsl.expressions.types import FloatType
 from dsl.interp import run
-from polyhedral.codegen import loop_tree
+from polyhedral.codegen.generate import loop_tree
 from polyhedral.schedule import apply
 from tests.examples.discovery import FILES, label, load
 from tests.support.tree_interp import run_tree

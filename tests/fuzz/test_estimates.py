@@ -13,7 +13,7 @@ import pytest
 import weft
 from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import Partition, Pipeline, Reassociate, Unroll
-from polyhedral.codegen import loop_tree
+from polyhedral.codegen.generate import loop_tree
 from polyhedral.schedule import apply
 from qor_gnn.design.from_tree import kernel_of_tree
 from qor_gnn.schedule.compose import function_latency

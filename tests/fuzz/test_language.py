@@ -8,7 +8,7 @@ from dsl.errors.errors import LanguageError
 from dsl.expressions.expr import loads
 from dsl.programs.program import If, Loop, Program, Stmt, Storage
 from dsl.schedules.schedule import Schedule
-from polyhedral.check import check_program
+from polyhedral.legality.program import check_program
 from tests.support.profiles import BALANCED, FAST, LONG
 from tests.support.random_programs import random_program
 from tests.support.round_trip import reloaded

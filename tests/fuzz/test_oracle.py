@@ -12,9 +12,9 @@ from dsl.expressions.types import IntType
 from dsl.programs.program import Array, Loop, Program, Stmt, Storage
 from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import Interchange, Reassociate, Reverse, Skew
-from polyhedral.codegen import loop_tree
-from polyhedral.looptree import Instance, LoopTree, TreeGuard, TreeLoop
-from polyhedral.scheduled import build
+from polyhedral.codegen.generate import loop_tree
+from polyhedral.looptree.tree import Instance, LoopTree, TreeGuard, TreeLoop
+from polyhedral.scop.scheduled import build
 from tests.support.enumeration import program_events
 from tests.support.legality_checks import Verdict, judge
 from tests.support.oracle import Oracle

@@ -12,7 +12,7 @@ from dsl.schedules.steps import BindOp, BindStorage, Interface, Partition
 from mlir_passes.construct.module import accesses, build_module
 from mlir_passes.dialect import attributes as dialect
 from mlir_passes.dialect.verify import verify_module
-from polyhedral.looptree import (
+from polyhedral.looptree.tree import (
     Instance,
     LocalPlacement,
     LoopTree,

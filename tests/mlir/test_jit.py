@@ -10,7 +10,8 @@ from dsl.expressions.types import IntType, f32
 from dsl.expressions.typing import binary
 from dsl.interp import run as interpret
 from dsl.programs.program import Array, Program, Stmt, Storage
-from dsl.schedules.schedule import Schedule, Shift, Skew, Split
+from dsl.schedules.schedule import Schedule
+from dsl.schedules.steps import Shift, Skew, Split
 from mlir_passes.construct.module import build_module
 from mlir_passes.cpu.jit import jit
 from mlir_passes.cpu.memory import element_bytes, load_raw, store_raw

@@ -4,7 +4,7 @@ from itertools import count
 
 from dsl.expressions.affine import Affine, And, Cond, Constraint, Or, negate
 from dsl.programs.program import If, Loop, Program, Stmt
-from polyhedral.looptree import Instance, LoopTree, TreeGuard, TreeLoop
+from polyhedral.looptree.tree import Instance, LoopTree, TreeGuard, TreeLoop
 
 
 def disjoint_cases(cond: Cond) -> list[tuple[Constraint, ...]]:

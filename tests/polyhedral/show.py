@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dsl.expressions.affine import Affine
 from dsl.programs.program import Program
 from dsl.schedules.schedule import ScheduleBuilder
-from polyhedral.codegen import loop_tree
-from polyhedral.looptree import Instance, TreeGuard, TreeLoop, TreeNode
+from polyhedral.codegen.generate import loop_tree
+from polyhedral.looptree.tree import Instance, TreeGuard, TreeLoop, TreeNode
 from polyhedral.schedule import apply
 
 

@@ -14,7 +14,7 @@ from dsl.errors.errors import LanguageError
 from dsl.expressions.affine import Affine
 from dsl.programs.program import Loop
 from mlir_passes.pipeline import compile_design
-from polyhedral.check import check_program
+from polyhedral.legality.program import check_program
 from weft import f32, i8, i32, i64, u2
 
 FIRST = 21470

@@ -8,11 +8,11 @@ import weft
 from dsl.errors.errors import IRError
 from dsl.programs.program import Program
 from dsl.schedules.schedule import Schedule, ScheduleBuilder
-from polyhedral.codegen import loop_tree
-from polyhedral.coverage import covers, covers_statements
-from polyhedral.nest_ast import Style, TooLargeError, build_nest
+from polyhedral.codegen.coverage import covers, covers_statements
+from polyhedral.codegen.generate import loop_tree
+from polyhedral.codegen.nest_ast import Style, TooLargeError, build_nest
 from polyhedral.schedule import apply
-from polyhedral.scheduled import ScheduledScop
+from polyhedral.scop.scheduled import ScheduledScop
 from tests.support.oracle import Oracle
 from weft import i32
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-import polyhedral.dependences as module
-from polyhedral.scop import build_scop
+import polyhedral.dependences.direct as module
+from polyhedral.scop.scop import build_scop
 from tests.support.profiles import CONTROL
 from tests.support.random_programs import random_program
 from tests.support.random_recurrences import random_recurrence

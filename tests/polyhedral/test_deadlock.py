@@ -12,13 +12,13 @@ import weft
 from dsl.errors.errors import ScheduleError
 from dsl.programs.program import Program
 from dsl.schedules.schedule import Schedule, ScheduleBuilder
-from polyhedral.codegen import loop_tree
-from polyhedral.deadlock import Deadlock
-from polyhedral.isl_text import set_of
-from polyhedral.points import points
+from polyhedral.codegen.generate import loop_tree
+from polyhedral.dataflow.deadlock import Deadlock
+from polyhedral.isl.points import points
+from polyhedral.isl.text import set_of
 from polyhedral.schedule import apply, apply_step
-from polyhedral.scheduled import original
-from polyhedral.scop import build_scop
+from polyhedral.scop.scheduled import original
+from polyhedral.scop.scop import build_scop
 from tests.support.flow_oracle import runs_to_its_end, uses_of
 from tests.support.random_networks import random_network
 from weft import f32

@@ -8,11 +8,11 @@ import pytest
 
 import weft
 from dsl.errors.errors import LanguageError
-from polyhedral.check import check_program
-from polyhedral.dependences import dependences
-from polyhedral.depgraph import dependence_graph, to_dot, to_json
-from polyhedral.memory_order import memory_order
-from polyhedral.scop import build_scop
+from polyhedral.dependences.direct import dependences
+from polyhedral.dependences.graph import dependence_graph, to_dot, to_json
+from polyhedral.dependences.memory_order import memory_order
+from polyhedral.legality.program import check_program
+from polyhedral.scop.scop import build_scop
 from weft import f32
 
 Row = tuple[str, str, str, str, tuple[int | None, ...]]

@@ -13,8 +13,8 @@ from dsl.programs.program import Program
 from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import Interchange, PartialSums, Pipeline, Reassociate, Split, Step
 from mlir_passes.pipeline import compile_design
-from polyhedral.codegen import loop_tree
-from polyhedral.looptree import Instance, LoopTree, TreeGuard, TreeLoop, TreeNode
+from polyhedral.codegen.generate import loop_tree
+from polyhedral.looptree.tree import Instance, LoopTree, TreeGuard, TreeLoop, TreeNode
 from polyhedral.schedule import apply
 
 

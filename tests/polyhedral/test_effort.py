@@ -5,9 +5,9 @@ from __future__ import annotations
 import islpy as isl
 import pytest
 
-from polyhedral import isl_text
-from polyhedral.effort import TooMuchWork, limited
-from polyhedral.nest_ast import Style, TooLargeError, build_nest
+from polyhedral.codegen.nest_ast import Style, TooLargeError, build_nest
+from polyhedral.isl import text as isl_text
+from polyhedral.isl.effort import TooMuchWork, limited
 from polyhedral.schedule import apply
 from tests.examples.discovery import FILES, load
 

@@ -9,7 +9,7 @@ from dsl.errors.errors import ScheduleError
 from dsl.kernels.kernel import Kernel
 from dsl.schedules.schedule import ScheduleBuilder
 from polyhedral.schedule import apply
-from polyhedral.scheduled import build
+from polyhedral.scop.scheduled import build
 from tests.support.levels import Case, check_levels
 from tests.support.random_conditions import random_conditions, random_unrolling
 from weft import i32

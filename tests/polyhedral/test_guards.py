@@ -14,11 +14,11 @@ from backends.verify import verify
 from dsl.expressions.affine import Affine, And, Constraint, Or, cond_holds, negate
 from dsl.schedules.schedule import Schedule, ScheduleBuilder
 from mlir_passes.pipeline import compile_design
-from polyhedral.check import check_program
-from polyhedral.codegen import loop_tree
-from polyhedral.conjunctions import both, complement, conjunctions, excluded
-from polyhedral.coverage import runs_of
+from polyhedral.codegen.coverage import runs_of
+from polyhedral.codegen.generate import loop_tree
+from polyhedral.legality.program import check_program
 from polyhedral.schedule import apply
+from polyhedral.scop.conjunctions import both, complement, conjunctions, excluded
 from tests.support.md_grid import md_grid
 from tests.support.random_loops import random_cond
 from weft import i32

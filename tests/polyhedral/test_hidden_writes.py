@@ -9,10 +9,10 @@ from dsl.expressions.expr import Access, BinaryOp, Load
 from dsl.expressions.types import IntType
 from dsl.expressions.typing import binary
 from dsl.programs.program import Array, If, Loop, Program, Stmt
-from polyhedral import hidden_writes
-from polyhedral.dependences import array_dependences
-from polyhedral.hidden_writes import batches
-from polyhedral.scop import build_scop
+from polyhedral.dependences import hidden_writes
+from polyhedral.dependences.direct import array_dependences
+from polyhedral.dependences.hidden_writes import batches
+from polyhedral.scop.scop import build_scop
 from tests.support.profiles import BALANCED, CONTROL, LONG
 from tests.support.random_programs import random_program
 

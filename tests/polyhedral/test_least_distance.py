@@ -6,7 +6,7 @@ import random
 import pytest
 
 from dsl.expressions.affine import Affine, Constraint
-from polyhedral.least_distance import Axis, Spot, least_distance, meets
+from polyhedral.dependences.least_distance import Axis, Spot, least_distance, meets
 from tests.support.axes import points
 
 

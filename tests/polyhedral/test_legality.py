@@ -8,7 +8,7 @@ import weft
 from dsl.errors.errors import ScheduleError
 from dsl.programs.program import Program
 from dsl.schedules.schedule import ScheduleBuilder
-from polyhedral.legality import IllegalStep
+from polyhedral.legality.violations import IllegalStep
 from polyhedral.schedule import apply
 from weft import f32
 

@@ -4,15 +4,15 @@ import random
 
 import pytest
 
-import polyhedral.legality as module
+import polyhedral.legality.violations as module
 import weft
 from dsl.errors.errors import WeftError
 from dsl.kernels.loader import load_kernels
 from dsl.schedules.steps import Distribute, Fuse
-from polyhedral.legality import violations
-from polyhedral.moved import moved
+from polyhedral.legality.violations import violations
 from polyhedral.schedule import apply_step
-from polyhedral.scheduled import build
+from polyhedral.scop.moved import moved
+from polyhedral.scop.scheduled import build
 from tests.support.random_programs import random_program
 from tests.support.random_schedules import nests_of
 from weft import f32

@@ -18,9 +18,9 @@ from dsl.expressions.types import DType, FloatType, IntType
 from dsl.programs.program import Array, Loop, Node, Program, Stmt
 from dsl.schedules.schedule import Schedule, ScheduleBuilder
 from dsl.schedules.steps import PartialSums, Reassociate
-from polyhedral.codegen import loop_tree
+from polyhedral.codegen.generate import loop_tree
 from polyhedral.schedule import apply
-from polyhedral.scheduled import ScheduledScop
+from polyhedral.scop.scheduled import ScheduledScop
 from tests.polyhedral.show import nest
 from tests.support.legality_checks import Verdict, judge
 from tests.support.levels import Case, check_levels

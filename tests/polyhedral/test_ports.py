@@ -12,7 +12,7 @@ from dsl.errors.errors import ScheduleError
 from dsl.programs.program import Program
 from dsl.schedules.schedule import Schedule, ScheduleBuilder
 from dsl.schedules.steps import Interface, Partition
-from polyhedral.ports import NotAPort
+from polyhedral.dataflow.ports import NotAPort
 from polyhedral.schedule import apply
 from tests.support.flow_oracle import banks, uses_of
 from tests.support.random_pipelines import random_flow_step, random_pipeline

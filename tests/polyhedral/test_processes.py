@@ -8,13 +8,13 @@ import weft
 from dsl.errors.errors import ScheduleError
 from dsl.programs.program import Program
 from dsl.schedules.schedule import ScheduleBuilder
-from polyhedral.codegen import loop_tree
-from polyhedral.deadlock import Deadlock
+from polyhedral.codegen.generate import loop_tree
+from polyhedral.dataflow.deadlock import Deadlock
+from polyhedral.dataflow.processes import Channel, SharedArray, channels, process_names
+from polyhedral.dataflow.streams import CountWitness, NotAStream, OrderWitness
 from polyhedral.describe import describe
-from polyhedral.processes import Channel, SharedArray, channels, process_names
 from polyhedral.schedule import apply
-from polyhedral.scheduled import ScheduledScop
-from polyhedral.streams import CountWitness, NotAStream, OrderWitness
+from polyhedral.scop.scheduled import ScheduledScop
 from weft import f32
 
 

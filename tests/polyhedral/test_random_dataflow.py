@@ -11,10 +11,10 @@ import pytest
 from dsl.errors.errors import ScheduleError
 from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import Dataflow, Step
-from polyhedral.deadlock import Deadlock
-from polyhedral.processes import SharedArray
+from polyhedral.dataflow.deadlock import Deadlock
+from polyhedral.dataflow.processes import SharedArray
+from polyhedral.dataflow.streams import CountWitness, NotAStream, OrderWitness
 from polyhedral.schedule import apply
-from polyhedral.streams import CountWitness, NotAStream, OrderWitness
 from polyhedral.transforms.registry import carried_out
 from tests.support.flow_oracle import (
     is_stream,

@@ -16,13 +16,13 @@ from dsl.errors.errors import IRError
 from dsl.expressions.affine import Affine, Constraint
 from dsl.programs.program import Program
 from dsl.schedules.schedule import Schedule, ScheduleBuilder
-from polyhedral.codegen import loop_tree
-from polyhedral.coverage import covers
-from polyhedral.looptree import Instance, LoopTree, TreeGuard, TreeLoop, TreeNode
-from polyhedral.nest_ast import Style
+from polyhedral.codegen.coverage import covers
+from polyhedral.codegen.generate import loop_tree
+from polyhedral.codegen.nest_ast import Style
+from polyhedral.codegen.tree_order import prove_order
+from polyhedral.looptree.tree import Instance, LoopTree, TreeGuard, TreeLoop, TreeNode
 from polyhedral.schedule import apply
-from polyhedral.scheduled import ScheduledScop, build
-from polyhedral.tree_order import prove_order
+from polyhedral.scop.scheduled import ScheduledScop, build
 from tests.support.oracle import Oracle
 from tests.support.profiles import CONTROL, FAST
 from tests.support.random_programs import random_program

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from dsl.expressions.affine import Affine
-from polyhedral.looptree import TreeLoop
-from polyhedral.trips import trip_count
+from polyhedral.looptree.tree import TreeLoop
+from polyhedral.looptree.trips import trip_count
 
 VI, VJ = (Affine.of(v) for v in "ij")
 

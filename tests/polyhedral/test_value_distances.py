@@ -4,10 +4,10 @@ import random
 
 import pytest
 
-import polyhedral.value_distances as module
+import polyhedral.dependences.value_distances as module
 from dsl.expressions.affine import Affine, Constraint
-from polyhedral.least_distance import Axis
-from polyhedral.value_distances import Touch, value_distances
+from polyhedral.dependences.least_distance import Axis
+from polyhedral.dependences.value_distances import Touch, value_distances
 from tests.support.axes import points
 
 

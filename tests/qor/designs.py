@@ -5,7 +5,7 @@ from __future__ import annotations
 from dsl.builder.program import ProgramBuilder
 from dsl.expressions.types import f32
 from dsl.schedules.schedule import Schedule, ScheduleBuilder
-from polyhedral.codegen import loop_tree
+from polyhedral.codegen.generate import loop_tree
 from polyhedral.schedule import apply
 from qor_gnn.design.from_tree import kernel_of_tree
 from qor_gnn.design.region import Kernel

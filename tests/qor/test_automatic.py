@@ -7,7 +7,7 @@ import pytest
 from dsl.builder.program import ProgramBuilder
 from dsl.expressions.types import f64
 from dsl.schedules.steps import Pipeline, Step, Unroll
-from polyhedral.looptree import TripCount
+from polyhedral.looptree.tree import TripCount
 from qor_gnn.design.directives import with_directives
 from qor_gnn.design.from_tree import kernel_of_tree
 from qor_gnn.design.region import Kernel, loops_in

@@ -15,7 +15,7 @@ from dsl.expressions.types import f32
 from dsl.programs.program import Program
 from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import Pipeline, Step, Unroll
-from polyhedral.codegen import loop_tree
+from polyhedral.codegen.generate import loop_tree
 from polyhedral.schedule import apply
 from qor_gnn.design.from_tree import kernel_of_tree
 from qor_gnn.design.region import Loop, Memory, Split, Trips

@@ -13,10 +13,10 @@ from dsl.programs.program import Program
 from dsl.schedules.schedule import Schedule, ScheduleBuilder
 from dsl.schedules.steps import Stream
 from mlir_passes.pipeline import compile_design
-from polyhedral.codegen import loop_tree
+from polyhedral.codegen.generate import loop_tree
 from polyhedral.schedule import apply_step
-from polyhedral.scheduled import original
-from polyhedral.scop import build_scop
+from polyhedral.scop.scheduled import original
+from polyhedral.scop.scop import build_scop
 from qor_gnn.batch.estimates import Batch
 from qor_gnn.batch.family import family
 from qor_gnn.dataflow.events import Fifo, Process, run_events

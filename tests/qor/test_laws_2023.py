@@ -12,9 +12,9 @@ from dsl.expressions.types import f32
 from dsl.schedules.schedule import Schedule, ScheduleBuilder
 from dsl.schedules.steps import BindOp
 from mlir_passes.pipeline import compile_design
-from polyhedral.codegen import loop_tree
+from polyhedral.codegen.generate import loop_tree
 from polyhedral.schedule import apply
-from polyhedral.scheduled import build
+from polyhedral.scop.scheduled import build
 from qor_gnn.design.from_module import kernel_of_module
 from qor_gnn.design.from_tree import kernel_of_tree
 from qor_gnn.estimate import estimate

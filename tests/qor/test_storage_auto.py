@@ -14,7 +14,7 @@ from dsl.expressions.affine import Affine
 from dsl.expressions.types import f64
 from dsl.schedules.schedule import ScheduleBuilder
 from dsl.schedules.steps import Partition, Pipeline, Step, Unroll
-from polyhedral.codegen import loop_tree
+from polyhedral.codegen.generate import loop_tree
 from polyhedral.schedule import apply
 from qor_gnn.design.directives import with_directives
 from qor_gnn.design.from_tree import kernel_of_tree

@@ -17,9 +17,9 @@ from dsl.expressions.types import FloatType
 from dsl.programs.program import Stmt
 from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import Pipeline, Unroll
-from polyhedral.check import check_program
-from polyhedral.codegen import loop_tree
-from polyhedral.looptree import TreeLoop
+from polyhedral.codegen.generate import loop_tree
+from polyhedral.legality.program import check_program
+from polyhedral.looptree.tree import TreeLoop
 from polyhedral.schedule import apply
 from qor_gnn.design.region import Guard, Statement, loops_in
 from qor_gnn.design.region import walk as region_walk

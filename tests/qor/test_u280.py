@@ -14,9 +14,9 @@ from dsl.arrays.inputs import random_inputs
 from dsl.errors.errors import InputError
 from dsl.interp import run
 from dsl.schedules.schedule import Schedule
-from polyhedral.check import check_program
-from polyhedral.codegen import loop_tree
-from polyhedral.looptree import TreeLoop
+from polyhedral.codegen.generate import loop_tree
+from polyhedral.legality.program import check_program
+from polyhedral.looptree.tree import TreeLoop
 from polyhedral.schedule import apply
 from qor_gnn.fit.labelled.u280 import design_rows, loop_rows
 from qor_gnn.fit.labelled.u280_programs import KERNELS, loops_of, program

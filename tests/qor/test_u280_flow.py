@@ -11,7 +11,7 @@ import pytest
 from dsl.arrays.inputs import random_inputs
 from dsl.errors.errors import ScheduleError
 from dsl.interp import run
-from polyhedral.codegen import loop_tree
+from polyhedral.codegen.generate import loop_tree
 from polyhedral.schedule import apply
 from qor_gnn.design.from_tree import kernel_of_tree
 from qor_gnn.estimate import estimate

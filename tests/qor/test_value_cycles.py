@@ -8,7 +8,7 @@ import weft
 from dsl.expressions.affine import Affine
 from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import Pipeline, Unroll
-from polyhedral.codegen import loop_tree
+from polyhedral.codegen.generate import loop_tree
 from polyhedral.schedule import apply
 from qor_gnn.design.from_tree import kernel_of_tree
 from qor_gnn.estimate import estimate

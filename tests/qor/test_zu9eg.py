@@ -13,8 +13,8 @@ from dsl.arrays.inputs import random_inputs
 from dsl.interp import run
 from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import Flatten, Partition, Pipeline, Unroll
-from polyhedral.check import check_program
-from polyhedral.codegen import loop_tree
+from polyhedral.codegen.generate import loop_tree
+from polyhedral.legality.program import check_program
 from polyhedral.schedule import apply
 from qor_gnn.design.from_tree import kernel_of_tree
 from qor_gnn.design.region import Loop, loops_in, split_functions

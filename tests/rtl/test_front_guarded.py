@@ -10,7 +10,7 @@ from dsl.arrays.inputs import random_inputs
 from dsl.kernels.kernel import Kernel
 from dsl.schedules.schedule import ScheduleBuilder
 from mlir_passes.pipeline import compile_design
-from polyhedral.scheduled import build
+from polyhedral.scop.scheduled import build
 from tests.rtl.front_support import mismatch
 from tests.support.random_conditions import random_conditions, random_unrolling
 from weft import i32

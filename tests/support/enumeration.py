@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from dsl.expressions.affine import Affine, cond_holds
 from dsl.expressions.expr import Access, loads
 from dsl.programs.program import If, Loop, Node, Program, Stmt, Storage
-from polyhedral.looptree import Instance, LoopTree, TreeGuard, TreeLoop, TreeNode
+from polyhedral.looptree.tree import Instance, LoopTree, TreeGuard, TreeLoop, TreeNode
 
 Key = tuple[str, tuple[int, ...]]
 """A statement instance: the statement's name and the values of its loops, outermost first."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from dsl.programs.program import Program, Storage
 from dsl.schedules.steps import Partition
-from polyhedral.scheduled import ScheduledScop
+from polyhedral.scop.scheduled import ScheduledScop
 from tests.support.enumeration import Toucher, program_events
 from tests.support.timestamps import order_of, rows_of, times_of
 

@@ -7,10 +7,10 @@ from enum import Enum
 
 from dsl.errors.errors import ScheduleError
 from dsl.schedules.steps import Step
-from polyhedral.complete import check_complete
-from polyhedral.legality import IllegalStep
+from polyhedral.legality.violations import IllegalStep
+from polyhedral.requests.complete import check_complete
 from polyhedral.schedule import apply_step
-from polyhedral.scheduled import ScheduledScop
+from polyhedral.scop.scheduled import ScheduledScop
 from polyhedral.transforms.registry import carried_out
 from tests.support.oracle import Oracle
 from tests.support.timestamps import TwiceError, meaning_faults, rows_of, times_of

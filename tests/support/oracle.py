@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from dsl.expressions.expr import loads
 from dsl.programs.program import Program, Storage
-from polyhedral.looptree import LoopTree
+from polyhedral.looptree.tree import LoopTree
 from tests.support.enumeration import (
     Element,
     Event,

@@ -10,8 +10,8 @@ from dse.estimates.estimation import open_answer
 from dsl.errors.errors import ToolError
 from dsl.programs.program import Program
 from dsl.schedules.schedule import Schedule
-from polyhedral.codegen import loop_tree
-from polyhedral.scheduled import ScheduledScop
+from polyhedral.codegen.generate import loop_tree
+from polyhedral.scop.scheduled import ScheduledScop
 from qor_gnn.batch.family import written_unrolls
 from qor_gnn.design.from_tree import kernel_of_tree
 from qor_gnn.design.region import Kernel, Loop, Statement, loops_in, walk

@@ -33,7 +33,7 @@ from dsl.schedules.steps import (
     Unroll,
 )
 from polyhedral.schedule import apply, apply_step
-from polyhedral.scheduled import ScheduledScop
+from polyhedral.scop.scheduled import ScheduledScop
 from tests.support.random_schedules import Nest, nests_of
 
 _MOST = 400  # iterations of a nest

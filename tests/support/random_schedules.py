@@ -29,7 +29,7 @@ from dsl.schedules.steps import (
     Unroll,
 )
 from polyhedral.schedule import apply
-from polyhedral.scheduled import ScheduledScop
+from polyhedral.scop.scheduled import ScheduledScop
 
 WEIGHTS = {
     "interchange": 12,

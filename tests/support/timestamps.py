@@ -23,8 +23,8 @@ from dsl.schedules.steps import (
     Step,
     Tile,
 )
-from polyhedral.lookup import find_loop
-from polyhedral.scheduled import LoopId, Piece, ScheduledScop
+from polyhedral.scop.lookup import find_loop
+from polyhedral.scop.scheduled import LoopId, Piece, ScheduledScop
 from tests.support.enumeration import Key
 
 Position = tuple[int, ...]

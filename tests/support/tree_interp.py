@@ -12,7 +12,7 @@ from dsl.arrays.inputs import Value, check_inputs
 from dsl.interp.memory import allocate
 from dsl.interp.plan import StmtPlan
 from dsl.interp.scalar_nest import compile_plan
-from polyhedral.looptree import LoopTree
+from polyhedral.looptree.tree import LoopTree
 from tests.support.enumeration import loops_of, tree_steps
 
 _ANYWHERE = (-(10**9), 10**9)

@@ -17,9 +17,9 @@ from dsl.errors.errors import WeftError
 from dsl.programs.pretty import pretty
 from dsl.programs.program import Program
 from dsl.schedules.schedule import Schedule
-from polyhedral.check import check_program
-from polyhedral.codegen import loop_tree
-from polyhedral.scheduled import ScheduledScop, build
+from polyhedral.codegen.generate import loop_tree
+from polyhedral.legality.program import check_program
+from polyhedral.scop.scheduled import ScheduledScop, build
 from tests.support.enumeration import TooManyError
 from tests.support.legality_checks import StepResult, Verdict, judge
 from tests.support.oracle import Oracle
@@ -73,7 +73,7 @@ Check = Callable[[Program, Schedule, int], str | None]
 
 
 def check_validity(program: Program, schedule: Schedule, seed: int) -> str | None:
-    """The program keeps the rules, and `polyhedral.check` agrees."""
+    """The program keeps the rules, and `polyhedral.legality.program` agrees."""
     if found := faults(program):
         return found[0]
     try:

@@ -20,7 +20,7 @@ from dsl.expressions.affine import Affine, And, Cond, Constraint, Or, negate
 from dsl.programs.program import If, Loop, Node, Program, Stmt
 from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import Pipeline, Unroll
-from polyhedral.looptree import (
+from polyhedral.looptree.tree import (
     Instance,
     LoopTree,
     TreeGuard,

@@ -22,10 +22,10 @@ from dsl.expressions.expr import Access, BinaryOp, CompareOp, Expr, Load, UnaryO
 from dsl.expressions.types import DType, boolean
 from dsl.programs.program import Array, If, Loop, Node, Program, Stmt, Storage
 from dsl.programs.scopes import ordered_locals
-from polyhedral.check import check_program
-from polyhedral.dependences import unwritten_reads
-from polyhedral.looptree import TripCount
-from polyhedral.scop import build_scop
+from polyhedral.dependences.direct import unwritten_reads
+from polyhedral.legality.program import check_program
+from polyhedral.looptree.tree import TripCount
+from polyhedral.scop.scop import build_scop
 from qor_gnn.fit.labelled.u200 import Facts
 from qor_gnn.fit.labelled.u200_terms import (
     C_TYPES,

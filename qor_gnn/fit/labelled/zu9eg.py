@@ -23,8 +23,8 @@ from dsl.expressions.types import f32
 from dsl.programs.program import Program
 from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import Flatten, Partition, Pipeline, Step, Unroll
-from polyhedral.codegen import loop_tree
-from polyhedral.scheduled import build
+from polyhedral.codegen.generate import loop_tree
+from polyhedral.scop.scheduled import build
 from qor_gnn.design.directives import with_directives
 from qor_gnn.design.from_tree import kernel_of_tree
 from qor_gnn.design.region import Kernel, body_as_kernel, split_functions

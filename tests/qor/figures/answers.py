@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dsl.errors.errors import WeftError
 from dsl.programs.program import Program
 from dsl.schedules.schedule import Schedule
-from polyhedral.codegen import loop_tree
+from polyhedral.codegen.generate import loop_tree
 from polyhedral.schedule import apply
 from qor_gnn.batch.family import written_unrolls
 from qor_gnn.design.from_tree import kernel_of_tree

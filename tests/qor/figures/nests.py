@@ -9,7 +9,7 @@ import weft
 from dsl.programs.program import Program
 from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import Partition, Pipeline, Step, Unroll
-from polyhedral.scheduled import build
+from polyhedral.scop.scheduled import build
 from tests.qor.figures.random_designs import accepted, on_local_arrays
 from tests.support.random_schedules import nests_of
 from weft import f32

@@ -27,10 +27,10 @@ from dsl.schedules.steps import (
     Stream,
     Unroll,
 )
-from polyhedral.complete import check_complete
+from polyhedral.requests.complete import check_complete
+from polyhedral.requests.tool_words import OPERATORS, operators_of
 from polyhedral.schedule import apply, apply_step
-from polyhedral.scheduled import build
-from polyhedral.tool_words import OPERATORS, operators_of
+from polyhedral.scop.scheduled import build
 from tests.support.profiles import BALANCED, CONTROL, Profile
 from tests.support.random_conditions import random_conditions, random_unrolling
 from tests.support.random_networks import COLUMNS, ROWS, random_network

@@ -1,0 +1,152 @@
+"""When the elements of an array are written and read, and which of its memories they lie in.
+
+What passes through a FIFO is checked on these relations: arrays between two processes in
+`polyhedral.dataflow.streams`, arguments in `polyhedral.dataflow.ports`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import islpy as isl
+
+from dsl.expressions.expr import Access, Binary, BinaryOp, Expr, Select, children, loads
+from dsl.expressions.types import boolean
+from dsl.programs.program import Array
+from polyhedral.isl.text import conjunction, dims, map_of
+from polyhedral.scop.scheduled import Piece, ScheduledScop
+
+Element = tuple[int, ...]
+
+
+def words_a_memory(state: ScheduledScop, array: Array) -> int:
+    """The elements of the largest memory of an array under the partitions of the state."""
+    words = 1
+    for k, extent in enumerate(array.shape):
+        words *= -(-extent // partition_of(state, array, k)[1])
+    return words
+
+
+def partition_of(state: ScheduledScop, array: Array, dim: int) -> tuple[str, int]:
+    """How a dimension is partitioned, and over how many memories."""
+    for p in state.partitions:
+        if p.array == array.name and p.dim == dim:
+            return p.scheme, p.factor or array.shape[dim]
+    return "cyclic", 1
+
+
+def write_times(state: ScheduledScop, pieces: list[Piece]) -> isl.Map:
+    """Element to the times at which it is written."""
+    length = max(len(p.dims) for p in pieces)
+    maps = (
+        state.scop.access_map(p.statement, p.statement.stmt.target)
+        .reverse()
+        .apply_range(p.instants(length))
+        for p in pieces
+    )
+    return _union(list(maps))
+
+
+def read_times(state: ScheduledScop, pieces: list[Piece], array: str) -> isl.Map:
+    """Element to the times at which it is read; what one statement reads has one time but for the
+    last entry, because nothing says which of its reads is first.
+    """
+    length = max(len(p.dims) for p in pieces)
+    maps = (
+        state.scop.access_map(p.statement, access).reverse().apply_range(p.instants(length, n))
+        for p in pieces
+        for n, access in enumerate(loads(p.statement.stmt.value))
+        if access.array == array
+    )
+    return _union(list(maps))
+
+
+def _union(maps: list[isl.Map]) -> isl.Map:
+    found = maps[0]
+    for m in maps[1:]:
+        found = found.union(m)
+    return found.coalesce() if len(maps) > 1 else found
+
+
+def same_memory(state: ScheduledScop, array: Array) -> isl.Map:
+    """Pairs of elements that lie in one memory."""
+    depth = array.scope_depth
+    x, y = dims(depth + len(array.shape), "x"), dims(depth + len(array.shape), "y")
+    same: list[str] = []
+    for k, extent in enumerate(array.shape):
+        a, b = x[depth + k], y[depth + k]
+        scheme, factor = partition_of(state, array, k)
+        match scheme:
+            case "complete":
+                same.append(f"{a} = {b}")
+            case "block":
+                size = -(-extent // factor)
+                same.append(f"floor({a}/{size}) = floor({b}/{size})")
+            case _ if factor > 1:
+                same.append(f"({a} - {b}) mod {factor} = 0")
+    tuple_name = f"a{state.scop.array_index[array.name]}"
+    text = (
+        f"{{ {tuple_name}[{', '.join(x)}] -> {tuple_name}[{', '.join(y)}] : {conjunction(same)} }}"
+    )
+    return map_of(text)
+
+
+def sample_element(points: isl.Set, array: Array) -> Element:
+    """Some element of a set of them, which is not empty."""
+    point = points.sample_point()
+    return tuple(
+        point.get_coordinate_val(isl.dim_type.set, array.scope_depth + k).to_python()
+        for k in range(len(array.shape))
+    )
+
+
+def conditional_loads(value: Expr) -> Iterator[Access]:
+    """The reads that the C++ of a value skips where a condition does not hold: those of the sides
+    of a conditional expression, and of the right of ``and`` and ``or``.
+
+    An array gives its element whether it is asked or not. A FIFO keeps what is not taken.
+    """
+    match value:
+        case Select(cond, then, orelse):
+            yield from conditional_loads(cond)
+            skipped: tuple[Expr, ...] = (then, orelse)
+        case Binary(BinaryOp.AND | BinaryOp.OR, left, right, dtype) if dtype == boolean:
+            yield from conditional_loads(left)
+            skipped = (right,)
+        case _:
+            skipped = ()
+            for child in children(value):
+                yield from conditional_loads(child)
+    for expr in skipped:
+        yield from loads(expr)
+
+
+def iterations_at(
+    state: ScheduledScop, array: Array, element: Element, write: bool
+) -> list[tuple[str, tuple[int, ...]]]:
+    """Up to two accesses of an element: the statement and its iteration.
+
+    An iteration that reads it twice is there twice.
+    """
+    found: list[tuple[str, tuple[int, ...]]] = []
+    for piece in state.pieces:
+        stmt = piece.statement.stmt
+        for access in (stmt.target,) if write else loads(stmt.value):
+            if access.array != array.name:
+                continue
+            touched = state.scop.access_map(piece.statement, access)
+            for k, x in enumerate(element, array.scope_depth):
+                touched = touched.fix_val(isl.dim_type.out, k, isl.Val(x))
+            points = touched.domain().intersect(piece.times.domain())
+            while len(found) < 2 and not points.is_empty():
+                point = points.lexmin()
+                found.append((piece.name, coordinates(point)))
+                points = points.subtract(point)
+    return found
+
+
+def coordinates(points: isl.Set) -> tuple[int, ...]:
+    """Some point of a set, which is not empty."""
+    point = points.sample_point()
+    count = points.dim(isl.dim_type.set)
+    return tuple(point.get_coordinate_val(isl.dim_type.set, k).to_python() for k in range(count))

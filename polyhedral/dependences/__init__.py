@@ -1,0 +1,1 @@
+"""Which iterations depend on which: exactly, how far apart, and through which values."""

@@ -1,0 +1,246 @@
+"""Exact, direct dependences: what the graph shows and lifetimes ask for.
+
+Flow: the last write before each read. Output: the last write before each write. Anti: each read
+and the next write after it, where the reading statement does not write the element itself.
+(Feautrier, Dataflow analysis of array and scalar references, 1991.) The last and the next are the
+candidates with no write between. isl's own dataflow analysis is many times faster where many
+statements access an array, but built on parametric integer programming: it loses pairs or fails on
+some domains with strides. So it is asked only where there are neither strides nor divisions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import Enum
+from functools import cached_property, lru_cache
+
+import islpy as isl
+
+from polyhedral.dependences.hidden_writes import Batch, batches
+from polyhedral.isl.text import dims
+from polyhedral.scop.scop import Scop, Statement, common_loops, reduction_access, union_of
+
+
+class DepKind(Enum):
+    """Which access comes first: flow write → read, anti read → write, output write → write."""
+
+    FLOW = "flow"
+    ANTI = "anti"
+    OUTPUT = "output"
+
+
+@dataclass(frozen=True, eq=False)
+class Dependence:
+    """All pairs (iteration of ``source``, later iteration of ``sink``) of one kind through one
+    array that must stay in this order. ``pairs`` maps source to sink iterations.
+
+    ``reduction``: source and sink are one reduction statement and the pairs only order its
+    accumulation; `reassociate` drops them.
+    """
+
+    kind: DepKind
+    array: str
+    source: Statement
+    sink: Statement
+    pairs: isl.Map
+    reduction: bool = False
+
+    @cached_property
+    def distance(self) -> tuple[int | None, ...]:
+        """Per loop that both share in the program: the constant distance, or None."""
+        return tuple(low if low == high else None for low, high in self.ranges)
+
+    @cached_property
+    def ranges(self) -> tuple[tuple[int | None, int | None], ...]:
+        """Per shared loop: the least and the greatest distance; None where unbounded."""
+        shared = common_loops(self.source, self.sink)
+        trimmed = self.pairs
+        for kind, own in ((isl.dim_type.in_, self.source), (isl.dim_type.out, self.sink)):
+            trimmed = trimmed.project_out(kind, shared, len(own.loops) - shared)
+            trimmed = trimmed.reset_tuple_id(kind)
+        deltas = trimmed.deltas()
+        return tuple(
+            (_bound(deltas.dim_min_val(k)), _bound(deltas.dim_max_val(k))) for k in range(shared)
+        )
+
+
+def _bound(value: isl.Val) -> int | None:
+    return value.to_python() if value.is_int() else None
+
+
+@lru_cache(maxsize=64)
+def dependences(scop: Scop) -> tuple[Dependence, ...]:
+    """All direct flow, anti and output dependences, in a fixed order; computed once a scop."""
+    found: list[Dependence] = []
+    for array in scop.program.arrays:
+        found += array_dependences(scop, array.name)
+    return tuple(found)
+
+
+@lru_cache(maxsize=256)
+def array_dependences(scop: Scop, array: str) -> tuple[Dependence, ...]:
+    """Those through one array; computed once a scop."""
+    return tuple(_of_array(scop, array))
+
+
+def _of_array(scop: Scop, array: str) -> Iterator[Dependence]:
+    writers, readers = _users(scop, array)
+    if not writers:
+        return
+    flow, output, anti = (isl.UnionMap("{ }") for _ in range(3))
+    for batch in batches(scop, writers, readers, following=False):
+        times, reads, writes = _asked(scop, array, batch)
+        flow = flow.union(last_writes(writes, reads, times))
+    yield from _by_statements(scop, DepKind.FLOW, array, flow)
+    for batch in batches(scop, writers, writers, following=False):
+        times, _, writes = _asked(scop, array, batch)
+        rewritten = union_of(scop.access_map(s, s.stmt.target) for s in batch.sinks)
+        output = output.union(last_writes(writes, rewritten, times))
+    yield from _by_statements(scop, DepKind.OUTPUT, array, output)
+    for batch in batches(scop, writers, readers, following=True):
+        times, reads, writes = _asked(scop, array, batch)
+        # A statement that reads and writes the element is ordered by its write already.
+        own = (
+            scop.access_map(s, s.stmt.target) for s in batch.sinks if s.stmt.target.array == array
+        )
+        anti = anti.union(next_writes(reads.subtract(union_of(own)), writes, times))
+    yield from _by_statements(scop, DepKind.ANTI, array, anti)
+
+
+def _asked(scop: Scop, array: str, batch: Batch) -> tuple[isl.UnionMap, isl.UnionMap, isl.UnionMap]:
+    """Times of a batch's statements, what its sinks read of an array, and what its writers write."""
+    indices = {s.index for s in (*batch.sinks, *batch.writers)}
+    return (
+        union_of(scop.original_schedules([scop.statements[n] for n in sorted(indices)])),
+        union_of(scop.access_map(s, a) for s in batch.sinks for a in s.reads if a.array == array),
+        union_of(scop.access_map(s, s.stmt.target) for s in batch.writers),
+    )
+
+
+def unwritten_reads(scop: Scop, array: str) -> isl.UnionMap:
+    """The reads (iteration to element) of an array that no earlier write reaches."""
+    touching = _touching(scop, array)
+    if touching is None:
+        return union_of(
+            scop.access_map(s, a) for s in scop.statements for a in s.reads if a.array == array
+        )
+    times, reads, writes = touching
+    reached = _earlier(writes, reads, times).range().unwrap()
+    return reads.subtract(reached)
+
+
+def _touching(scop: Scop, array: str) -> tuple[isl.UnionMap, isl.UnionMap, isl.UnionMap] | None:
+    """Times of the statements that access an array, its reads and its writes; None if unwritten."""
+    writers, readers = _users(scop, array)
+    if not writers:
+        return None
+    involved = [s for s in scop.statements if s in writers or s in readers]
+    return (
+        union_of(scop.original_schedules(involved)),
+        union_of(scop.access_map(s, a) for s in readers for a in s.reads if a.array == array),
+        union_of(scop.access_map(s, s.stmt.target) for s in writers),
+    )
+
+
+def _users(scop: Scop, array: str) -> tuple[list[Statement], list[Statement]]:
+    """The statements that write an array, and those that read it."""
+    return (
+        [s for s in scop.statements if s.stmt.target.array == array],
+        [s for s in scop.statements if any(a.array == array for a in s.reads)],
+    )
+
+
+def _earlier(writes: isl.UnionMap, accesses: isl.UnionMap, times: isl.UnionMap) -> isl.UnionMap:
+    """Each write with the later accesses ``[iteration -> element]`` of what it wrote."""
+    same = writes.apply_range(accesses.range_map().reverse())
+    # Conditions with ``or`` and ``!=`` make many cases of a domain, their squares of every pair.
+    same = same.coalesce()
+    before = times.lex_lt_union_map(accesses.domain_map().apply_range(times))
+    return same.intersect(before).coalesce()
+
+
+def last_writes(writes: isl.UnionMap, accesses: isl.UnionMap, times: isl.UnionMap) -> isl.UnionMap:
+    """The last write before each access, as pairs of iterations: no write comes between.
+
+    Args:
+        writes: iteration to element.
+        accesses: iteration to element, of what gets the values.
+        times: iteration to a vector, in the order of which all run.
+    """
+    if _without_strides(writes) and _without_strides(accesses):
+        return _dataflow(writes, accesses, times)
+    earlier = _earlier(writes, accesses, times)
+    hidden = _rewrites(writes, times).apply_range(earlier)
+    return earlier.subtract(hidden).apply_range(accesses.domain_map())
+
+
+def next_writes(accesses: isl.UnionMap, writes: isl.UnionMap, times: isl.UnionMap) -> isl.UnionMap:
+    """The next write after each access, as pairs of iterations: no write comes between."""
+    if _without_strides(writes) and _without_strides(accesses):
+        return _dataflow(writes, accesses, _backwards(times)).reverse()
+    same = accesses.range_map().apply_range(writes.reverse()).coalesce()
+    own_times = accesses.domain_map().apply_range(times)
+    later = same.intersect(own_times.lex_lt_union_map(times)).coalesce()
+    hidden = later.apply_range(_rewrites(writes, times))
+    return later.subtract(hidden).apply_domain(accesses.domain_map())
+
+
+def _dataflow(writes: isl.UnionMap, accesses: isl.UnionMap, times: isl.UnionMap) -> isl.UnionMap:
+    info = isl.UnionAccessInfo.from_sink(accesses).set_must_source(writes)
+    return info.set_schedule_map(times).compute_flow().get_must_dependence()
+
+
+def _without_strides(accesses: isl.UnionMap) -> bool:
+    """Nothing is a multiple: no variable besides iterations and elements is needed to say the
+    accesses, nor to say which iterations of two of them meet (as for ``A[2 * i]``, ``A[i + 3]``).
+    """
+    parts: list[isl.BasicMap] = []
+    accesses.foreach_map(lambda m: m.foreach_basic_map(parts.append))
+    return all(_of_units(part) for part in parts)
+
+
+def _of_units(part: isl.BasicMap) -> bool:
+    """No divisions, and all coefficients are 1, 0 or -1."""
+    if part.dim(isl.dim_type.div):
+        return False
+    kinds = (isl.dim_type.in_, isl.dim_type.out, isl.dim_type.param)
+    order = (*kinds, isl.dim_type.div, isl.dim_type.cst)
+    variables = sum(map(part.dim, kinds))
+    return all(
+        matrix.get_element_val(row, column).abs().le(1)
+        for matrix in (part.equalities_matrix(*order), part.inequalities_matrix(*order))
+        for row in range(matrix.rows())
+        for column in range(variables)
+    )
+
+
+def _backwards(times: isl.UnionMap) -> isl.UnionMap:
+    """The times of a run from the end."""
+    maps: list[isl.Map] = []
+    times.foreach_map(maps.append)
+    names = dims(maps[0].dim(isl.dim_type.out)) if maps else []
+    negated = ", ".join(f"-{name}" for name in names)
+    return times.apply_range(isl.UnionMap(f"{{ [{', '.join(names)}] -> [{negated}] }}"))
+
+
+def _rewrites(writes: isl.UnionMap, times: isl.UnionMap) -> isl.UnionMap:
+    """Each write with all later writes of the same element."""
+    same = writes.apply_range(writes.reverse()).coalesce()
+    return same.intersect(times.lex_lt_union_map(times)).coalesce()
+
+
+def _by_statements(
+    scop: Scop, kind: DepKind, array: str, pairs: isl.UnionMap
+) -> Iterable[Dependence]:
+    maps: list[isl.Map] = []
+    pairs.foreach_map(maps.append)
+    split = []
+    for m in maps:
+        source = scop.statements[int(m.get_tuple_name(isl.dim_type.in_)[1:])]
+        sink = scop.statements[int(m.get_tuple_name(isl.dim_type.out)[1:])]
+        split.append((source.index, sink.index, source, sink, m))
+    for _, _, source, sink, m in sorted(split, key=lambda t: t[:2]):
+        target = reduction_access(sink) if source is sink else None
+        reduction = target is not None and target.array == array
+        yield Dependence(kind, array, source, sink, m.coalesce(), reduction)
