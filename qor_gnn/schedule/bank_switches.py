@@ -41,7 +41,8 @@ def _later_loads_wait(body: Body, switches: list[int]) -> None:
     order = [a for a in graph.stores if a in users]
     for before, after in itertools.pairwise(order):
         load = graph.loads.get(after)
-        if load is not None and not body.kept_out[load]:
+        # What the program loads before it computes the value to store does not wait for it.
+        if load is not None and load > graph.stores[before] and not body.kept_out[load]:
             connect(body, users[before], load, 0)
 
 

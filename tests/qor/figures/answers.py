@@ -22,9 +22,7 @@ TOOLS = available()
 
 
 def estimates(program: Program, schedule: Schedule) -> Iterator[tuple[str, QorEstimate | str]]:
-    """Every personality and its estimate, or how the design ends under it.
-
-    That is the code of the error, or the name of the exception where the model breaks down. The
+    """Every personality and its estimate, or the code of the error that the design ends in. The
     open personality is asked for the model's schedule, as the others are, not for that of the open
     backend.
 
@@ -40,5 +38,3 @@ def estimates(program: Program, schedule: Schedule) -> Iterator[tuple[str, QorEs
             yield name, estimate(kernel, tool, explain=True, kept=kept)
         except WeftError as error:
             yield name, error.code
-        except Exception as error:  # noqa: BLE001 - a fault is recorded, so that its end is seen
-            yield name, type(error).__name__
