@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import html
-import importlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from dse.api.design import compiled, estimated, exported
 from dse.evaluators.fidelities import RESOURCES
@@ -16,6 +15,8 @@ from dse.run.directory import RunDirectory, open_run
 from dse.run.front import Design, best, designs, front
 from dse.run.problem import Problem, problem_of
 from dse.run.storage import need
+from dsl.errors.errors import InputError
+from dsl.errors.shown import shown
 from dsl.kernels.kernel import Kernel
 from dsl.schedules.schedule import Schedule
 
@@ -178,8 +179,9 @@ class Run:
             frame: whose ``DataFrame`` it is.
 
         Raises:
-            InputError: W528 the library is not installed.
+            InputError: W509 it is neither of these; W528 the library is not installed.
         """
+        _known("frame", frame, get_args(Frames))
         library = need(frame, "a table of designs", frame, "frames")
         rows = [one.row() for one in self.pareto]
         columns = [*rows[0]] if rows else ["design", "latency", "seconds", *RESOURCES]
@@ -201,8 +203,9 @@ class Run:
         Raises:
             InputError: W528 matplotlib is not installed; W509 there is no such resource.
         """
-        need("matplotlib", "a plot", "matplotlib", "frames")
-        figure = importlib.import_module("matplotlib.figure").Figure(figsize=(6, 4))
+        _known("resource", resource, RESOURCES)
+        library = need("matplotlib.figure", "a plot", "matplotlib", "frames")
+        figure = library.Figure(figsize=(6, 4))
         axes = figure.subplots()
         every = [d for d in self.designs if resource in d.resources]
         kept = sorted((d for d in self.pareto if resource in d.resources), key=lambda d: d.latency)
@@ -234,6 +237,13 @@ class Run:
         return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
+def _known(what: str, given: object, known: Sequence[str]) -> None:
+    if given not in known:
+        raise InputError(
+            "W509", f"{what} of a run is {shown(given)}", help=f"it is one of {', '.join(known)}"
+        )
+
+
 def _cell(value: object) -> str:
     if isinstance(value, float):
         return f"{value:.4g}"
@@ -255,7 +265,6 @@ def load_run(folder: str | Path, kernel: Kernel | None = None) -> Run:
     """
     from dse.kernels.data import kept
     from dse.run.codec import program_digest
-    from dsl.errors.errors import InputError
 
     directory = open_run(Path(folder), write=False)
     found = kept(directory.path) if kernel is None else kernel

@@ -82,6 +82,12 @@ def test_it_shows_itself(run):
     assert len(axes.lines[0].get_xdata()) == len(run.pareto)
 
 
+def test_tables_and_plots_are_of_what_is_known(run):
+    for asked in (lambda: run.front("os"), lambda: run.plot("watts")):
+        with pytest.raises(InputError, match="W509"):
+            asked()
+
+
 def test_limits_hold():
     one = weft.explore(
         scaled, device="xc7z020", trials=6, limits={"dsp": 8, "lut": "50%"}, progress=False
