@@ -2,6 +2,7 @@
 #
 #   make demo    find the best gemm for an xc7z020 and export it, checked, into build/demo
 #   make test    run the tests
+#   make quick   run those that say most in little time: about a minute and a half on two cores
 #   make check   lint, format, types, layering, style
 #   make bench   run the benchmarks into benchmarks/results
 #   make clean   remove what was built; make distclean removes the environment as well
@@ -13,13 +14,17 @@ JOBS   ?= 2
 
 BIN   := $(VENV)/bin
 STAMP := $(VENV)/.installed
+QUICK := $(wildcard tests/test_*.py) tests/frontend tests/schedule tests/stored tests/examples \
+         tests/polyhedral/test_legality.py tests/polyhedral/test_transforms.py tests/emit/test_golden.py \
+         tests/qor/figures tests/qor/test_region.py tests/qor/test_value_cycles.py \
+         tests/dse/test_space.py tests/dse/test_api.py
 GEMM  := examples/polybench/gemm.py:gemm
 DEMO  ?= build/demo
 
 LINTED  := $(wildcard dsl polyhedral mlir_passes backends qor_gnn dse examples benchmarks tests weft.py)
 TYPED   := $(wildcard dsl polyhedral mlir_passes backends qor_gnn dse benchmarks weft.py)
 
-.PHONY: all venv demo test check format bench clean distclean
+.PHONY: all venv demo test quick check format bench clean distclean
 .DELETE_ON_ERROR:
 
 all: check test
@@ -51,6 +56,9 @@ demo: $(STAMP)
 
 test: $(STAMP)
 	$(BIN)/python -m pytest -n $(JOBS) $(PYTEST_ARGS)
+
+quick: $(STAMP)
+	$(BIN)/python -m pytest -n $(JOBS) -m "not slow" --durations=10 $(QUICK) $(PYTEST_ARGS)
 
 check: $(STAMP)
 	$(BIN)/ruff check $(LINTED)
