@@ -15,6 +15,7 @@ from dse.run.directory import RunDirectory, open_run
 from dse.run.front import Design, best, designs, front
 from dse.run.problem import Problem, problem_of
 from dse.run.storage import need
+from dse.views.explore import row_of, rows
 from dsl.errors.errors import InputError
 from dsl.errors.shown import shown
 from dsl.kernels.kernel import Kernel
@@ -97,16 +98,7 @@ class RunDesign:
 
     def row(self) -> dict[str, Any]:
         """Its figures as a line of a table."""
-        cycles, clock = self.latency, self.run.directory.manifest["clock_ns"]
-        bound = self.run.problem.bound if self.run.problem is not None else None
-        return {
-            "design": self.key,
-            "latency": round(cycles),
-            "seconds": cycles * clock * 1e-9,
-            **{name: self.resources[name] for name in RESOURCES if name in self.resources},
-            "to_bound": cycles / bound.cycles if bound is not None else None,
-            "provenance": self.provenance,
-        }
+        return row_of(self.run.directory, self.run.problem, self.found)
 
     def __repr__(self) -> str:
         used = ", ".join(f"{name} {n:,}" for name, n in self.resources.items())
@@ -168,9 +160,12 @@ class Run:
         Raises:
             InputError: W526 there is none, or several.
         """
-        name = chosen(self.path, key).key
+        name = chosen(self.path, str(key)).key
         every = (*designs(self.directory), *designs(self.directory, refuted=True))
-        return RunDesign(self, next(found for found in every if found.key == name))
+        for found in every:
+            if found.key == name:
+                return RunDesign(self, found)
+        raise InputError("W526", f"the point {name[:_SHOWN]} is no design within the limits")
 
     def front(self, frame: Frames = "pandas") -> Any:
         """The Pareto front as a table, fastest first.
@@ -183,13 +178,7 @@ class Run:
         """
         _known("frame", frame, get_args(Frames))
         library = need(frame, "a table of designs", frame, "frames")
-        rows = [one.row() for one in self.pareto]
-        columns = [*rows[0]] if rows else ["design", "latency", "seconds", *RESOURCES]
-        return (
-            library.DataFrame(rows, columns=columns)
-            if frame == "pandas"
-            else (library.DataFrame(rows))
-        )
+        return library.DataFrame(rows(self.directory, self.problem))
 
     def plot(self, resource: str = "dsp") -> Any:
         """A figure of the designs: latency against a resource, the front as a line.
@@ -211,8 +200,8 @@ class Run:
         kept = sorted((d for d in self.pareto if resource in d.resources), key=lambda d: d.latency)
         axes.scatter([d.resources[resource] for d in every], [d.latency for d in every], s=12,
                      color="0.7", label="designs")  # fmt: skip
-        axes.plot([d.resources[resource] for d in kept], [d.latency for d in kept], "o-", drawstyle="steps-post", ms=4,
-                  label="Pareto front")  # fmt: skip
+        axes.plot([d.resources[resource] for d in kept], [d.latency for d in kept], "o-", ms=4,
+                  drawstyle="steps-post", label="Pareto front")  # fmt: skip
         axes.set(xlabel=resource.upper(), ylabel="cycles", yscale="log", title=self.kernel.name)
         axes.legend()
         return figure
@@ -226,13 +215,13 @@ class Run:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        rows = [one.row() for one in self.pareto]
-        if not rows:
+        found = rows(self.directory, self.problem)
+        if not found:
             return "<p>no design keeps to the limits</p>"
-        head = "".join(f"<th>{html.escape(name)}</th>" for name in rows[0])
+        head = "".join(f"<th>{html.escape(name)}</th>" for name in found[0])
         body = "".join(
             "<tr>" + "".join(f"<td>{html.escape(_cell(v))}</td>" for v in row.values()) + "</tr>"
-            for row in rows
+            for row in found
         )
         return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 

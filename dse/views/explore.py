@@ -9,7 +9,7 @@ from typing import Any
 
 from dse.evaluators.base import Limits, Result, Status
 from dse.run.directory import RunDirectory
-from dse.run.front import designs, front, limits_of, nearest
+from dse.run.front import Design, designs, front, limits_of, nearest
 from dse.run.problem import Problem
 from dse.run.proven import unsound
 from dse.views.estimate import LABELS
@@ -26,23 +26,25 @@ def columns(objectives: Sequence[str], promote: Sequence[str], form: str) -> tup
     return ("latency", time, *others, *promote, "to_bound", "speed_up", "design")
 
 
-def rows(run: RunDirectory, problem: Problem) -> list[dict[str, Any]]:
+def rows(run: RunDirectory, problem: Problem | None) -> list[dict[str, Any]]:
     """The Pareto front, fastest first."""
-    clock = run.manifest["clock_ns"]
-    return [
-        {
-            "latency": round(d.result.latency or 0),
-            "seconds": (d.result.latency or 0) * clock * 1e-9,
-            **d.result.resources,
-            **{name: verdict(result) for name, result in d.promoted.items()},
-            "to_bound": to_bound(d.result, problem),
-            "speed_up": speed_up(d.result, problem),
-            "design": d.key,
-            "provenance": d.result.provenance,
-            "tool": d.result.tool,
-        }
-        for d in front(designs(run))
-    ]
+    return [row_of(run, problem, design) for design in front(designs(run))]
+
+
+def row_of(run: RunDirectory, problem: Problem | None, design: Design) -> dict[str, Any]:
+    """The figures of a design; of a problem that is not known what compares with it is None."""
+    result = design.result
+    return {
+        "latency": round(result.latency or 0),
+        "seconds": (result.latency or 0) * run.manifest["clock_ns"] * 1e-9,
+        **result.resources,
+        **{name: verdict(promoted) for name, promoted in design.promoted.items()},
+        "to_bound": to_bound(result, problem) if problem is not None else None,
+        "speed_up": speed_up(result, problem) if problem is not None else None,
+        "design": design.key,
+        "provenance": result.provenance,
+        "tool": result.tool,
+    }
 
 
 def for_people(row: dict[str, Any]) -> dict[str, Any]:

@@ -93,6 +93,16 @@ def test_limits_hold():
         scaled, device="xc7z020", trials=6, limits={"dsp": 8, "lut": "50%"}, progress=False
     )
     assert all(design.resources["dsp"] <= 8 for design in one.designs)
+    known = {design.key for design in one.designs}
+    for key in {*one.directory.point_keys(), "00000000", "x", 3} - known:
+        with pytest.raises(InputError, match="W526"):
+            one.design(key)
+    none = weft.explore(scaled, device="xc7z020", trials=2, max_latency=1, progress=False)
+    assert none.designs == ()
+    assert none.front().empty
+    assert "no design" in none._repr_html_()
+    with pytest.raises(InputError, match="W526"):
+        none.best()
 
 
 @pytest.mark.parametrize(
