@@ -187,8 +187,38 @@ def next_writes(accesses: isl.UnionMap, writes: isl.UnionMap, times: isl.UnionMa
 
 
 def _dataflow(writes: isl.UnionMap, accesses: isl.UnionMap, times: isl.UnionMap) -> isl.UnionMap:
+    times, has_moved = _alike_in_time(writes, accesses, times)
     info = isl.UnionAccessInfo.from_sink(accesses).set_must_source(writes)
-    return info.set_schedule_map(times).compute_flow().get_must_dependence()
+    flow = info.set_schedule_map(times).compute_flow().get_must_dependence()
+    return flow.project_out(isl.dim_type.param, 0, 1) if has_moved else flow
+
+
+def _alike_in_time(
+    writes: isl.UnionMap, accesses: isl.UnionMap, times: isl.UnionMap
+) -> tuple[isl.UnionMap, bool]:
+    """The times, such that no entry is a constant for some statements and not for others.
+
+    isl's analysis orders statements by entries that are constants for both, before it looks at the
+    loops around: of ``T[x]`` under ``x == 0`` and ``S[x]`` under none the later write is not found. An
+    entry that is a constant for some is moved for all by a parameter, which changes no order.
+
+    Returns:
+        The times; whether the parameter is in them.
+    """
+    maps: list[isl.Map] = []
+    asked = writes.domain().union(accesses.domain())
+    times.intersect_domain(asked).foreach_map(maps.append)
+    if not maps:
+        return times, False
+    names = dims(maps[0].dim(isl.dim_type.out))
+    moved = []
+    for k, name in enumerate(names):
+        constants = {m.plain_get_val_if_fixed(isl.dim_type.out, k).is_int() for m in maps}
+        moved.append(f"{name} + shift" if len(constants) == 2 else name)
+    if moved == names:
+        return times, False
+    text = f"[shift] -> {{ [{', '.join(names)}] -> [{', '.join(moved)}] }}"
+    return times.apply_range(isl.UnionMap(text)), True
 
 
 def _without_strides(accesses: isl.UnionMap) -> bool:
