@@ -131,7 +131,20 @@ def test_copies_of_which_an_iteration_has_some(kernel, tool):
 # Each was under what the oracle proves with pairs of accesses alone.
 @pytest.mark.parametrize(
     "seed",
-    [2131, 20056, 70593, 300181, 810655, 920047, 920368, 3001351, 3006618, 3007183, 4009441, 6005448],
+    [
+        2131,
+        20056,
+        70593,
+        300181,
+        810655,
+        920047,
+        920368,
+        3001351,
+        3006618,
+        3007183,
+        4009441,
+        6005448,
+    ],
 )
 def test_known_programs(seed):
     program = random_recurrence(seed)
