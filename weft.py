@@ -294,7 +294,7 @@ def explore(
         clock: The target period in ns.
         out: The run's folder; None for one that lasts as long as the result.
         trials: Points to evaluate in all, those before ``resume`` included.
-        objectives: What to make small: latency (or seconds), dsp, lut, ff, bram18, uram.
+        objectives: What to make small: latency (or seconds), dsp, lut, ff, bram18.
         dsp: Slices that a design may use; None for the device's.
         share: Of the device's resources that a design may use.
         limits: By resource, a number or a part of the device's like ``"20%"``.

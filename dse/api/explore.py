@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from dse.api.run import Run
 from dse.evaluators.base import Limits, Result, device_limits
-from dse.evaluators.fidelities import RESOURCES
+from dse.evaluators.fidelities import EVALUATORS, OBJECTIVES, RESOURCES
 from dse.run.directory import open_run
 from dse.run.exploration import carry_out
 from dse.run.explore import Heard, Means
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from dse.run.problem import Problem
     from dse.run.study import Finished
 
-OBJECTIVES = ("latency", "seconds", *RESOURCES)
-_EVALUATORS = ("model", "gnn")
 _SECONDS = 60.0  # of one evaluation
 _MOST_PROMOTED = 10
 
@@ -64,7 +62,7 @@ def explored(
     from dse.report.page import write_report
 
     _one_of("strategy", strategy, STRATEGIES)
-    _one_of("evaluator", evaluator, _EVALUATORS)
+    _one_of("evaluator", evaluator, EVALUATORS)
     where = setting(None, device, clock)
     budget = limits_of(where.device, share, dsp, limits, max_latency)
     if evaluator == "gnn":

@@ -53,7 +53,7 @@ class RunDesign:
 
     @property
     def resources(self) -> Mapping[str, int]:
-        """DSP, LUT, FF, BRAM18 and URAM, as far as the evaluator knows them."""
+        """DSP, LUT, FF and BRAM18, as far as the evaluator knows them."""
         return self.found.result.resources
 
     @property
@@ -184,7 +184,7 @@ class Run:
         """A figure of the designs: latency against a resource, the front as a line.
 
         Args:
-            resource: one of dsp, lut, ff, bram18, uram.
+            resource: one of dsp, lut, ff, bram18.
 
         Returns:
             A ``matplotlib.figure.Figure``.

@@ -7,3 +7,8 @@ RESOURCES = ("dsp", "lut", "ff", "bram18")
 # behind `rtl`.
 FIDELITIES = ("model", "gnn", "csim", "rtl")
 PROMOTIONS = FIDELITIES[1:]
+
+OBJECTIVES = ("latency", "seconds", *RESOURCES)
+"""What an exploration can make small."""
+EVALUATORS = ("model", "gnn")
+"""Those that a search can go by."""
