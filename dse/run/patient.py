@@ -26,7 +26,12 @@ from optuna.exceptions import (
 from optuna.storages import RDBStorage
 from optuna.storages._rdb.models import TrialModel, TrialSystemAttributeModel
 from optuna.trial import TrialState, create_trial
-from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
+from sqlalchemy.exc import (
+    DBAPIError,
+    InterfaceError,
+    OperationalError,
+    PendingRollbackError,
+)
 
 from dsl.errors.errors import InputError
 
@@ -263,7 +268,13 @@ def _listed(values: Sequence[float] | None) -> list[float] | None:
 
 
 def _gone(error: Exception) -> bool:
-    """Whether the connection, or the server, is not there: what was asked for may be in order."""
+    """Whether the connection, or the server, is not there: what was asked for may be in order.
+
+    Where Optuna asks in a second way after the first has failed (`_get_trials`), the transaction that
+    broke is still open, and the error is of that: what broke it is what was being handled then.
+    """
     cause = error.__cause__ if isinstance(error, StorageInternalError) else error
+    if isinstance(cause, PendingRollbackError):
+        cause = cause.__context__
     broken = isinstance(cause, DBAPIError) and cause.connection_invalidated
     return broken or isinstance(cause, (OperationalError, InterfaceError))

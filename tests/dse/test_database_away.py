@@ -146,6 +146,54 @@ def test_what_was_committed_unheard_is_not_done_twice(postgres):
     assert (second.state, second.user_attrs) == (FAIL, {"key": "w"})
 
 
+def test_a_connection_may_break_before_any_statement(postgres):
+    """Not only between two questions: each is asked of the database in several statements."""
+    sqlalchemy = pytest.importorskip("sqlalchemy")
+    left = 0  # statements until the connection is broken; none where negative
+    heard: list[str] = []
+    killer = sqlalchemy.create_engine(
+        postgres.url.replace("postgresql:", "postgresql+psycopg:"), isolation_level="AUTOCOMMIT"
+    )
+
+    def broken(connection, *_):
+        nonlocal left
+        left -= 1
+        if left == 0:
+            number = connection.connection.dbapi_connection.info.backend_pid
+            with killer.connect() as other:
+                other.exec_driver_sql(f"SELECT pg_terminate_backend({number}, 5000)")
+
+    with database(postgres.url, 30, heard.append) as storage:
+        study = storage.create_new_study([optuna.study.StudyDirection.MINIMIZE], "statements")
+        trial = storage.create_new_trial(study)
+        sqlalchemy.event.listen(storage.engine, "before_cursor_execute", broken)
+        asked = [
+            lambda: [t.number for t in storage._get_trials(study, None, {trial}, -1)],
+            lambda: [t.number for t in storage._get_trials(study, None, {trial}, 0)],
+            lambda: storage.get_trial(trial).state,
+            lambda: storage.set_trial_user_attr(trial, "a", 1),
+            lambda: storage.set_trial_system_attr(trial, "a", 1),
+            lambda: storage.set_trial_param(
+                trial, "x", 1.0, optuna.distributions.IntDistribution(0, 3)
+            ),
+            lambda: storage.set_study_user_attr(study, "a", 1),
+            lambda: storage.get_all_studies()[0].study_name,
+        ]
+        for ask in asked:
+            expected = ask()
+            at, broke = 1, True
+            while broke:  # before the first statement, the second, … until there are no more
+                left = at
+                assert ask() == expected
+                broke, at = left <= 0, at + 1
+            left = 0
+        found = storage.create_new_trial(study, optuna.trial.create_trial(state=WAITING))
+        assert [t.number for t in storage.get_all_trials(study)] == [0, 1]
+        assert storage.get_trial(found).state == WAITING
+        assert heard.count("the database answers again") > len(asked)
+    killer.dispose()
+
+
 def test_only_one_takes_a_trial_whoever_hears_of_it(postgres):
     with (
         through(postgres) as (url, relay),
