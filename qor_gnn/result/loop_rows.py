@@ -72,7 +72,7 @@ def _loop(at: _At, versions: Sequence[Region], copies: int) -> LoopEstimate:
     inner: Loop = region.loops[-1]
     pipeline = region.pipeline
     counts = [r.iterations for r in versions]
-    depth = region.depth - 1 if pipeline is not None else region.depth
+    depth = max(1, region.depth - 1) if pipeline is not None else region.depth
     latencies = [r.iterations_latency for r in versions]
     path: tuple[Step, ...] = ()
     if at.explain and region.body is not None and region.times is not None:

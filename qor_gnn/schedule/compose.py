@@ -6,6 +6,7 @@ state is its final check, which the next region shares; after a call it is a fre
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
@@ -14,6 +15,7 @@ from dsl.expressions.affine import Affine
 from qor_gnn.body.body import Body
 from qor_gnn.design.region import Function, Loop, trips_of
 from qor_gnn.schedule.bank_switches import epilogue_switches, switched_schedule
+from qor_gnn.schedule.block_values import BlockValues
 from qor_gnn.schedule.interval import Cycle, limits
 from qor_gnn.schedule.list_schedule import schedule
 from qor_gnn.schedule.loops import (
@@ -36,6 +38,7 @@ from qor_gnn.schedule.prologue import (
     above_stores,
     also_inside,
     fed_by,
+    left_behind,
     loads_before,
     released,
     states_before,
@@ -62,7 +65,15 @@ class _Flow:
     calls: list[Region] = field(default_factory=list)  # that run at the same time, the last ones
     called_at: float = 0
     block: Body | None = None  # in front of the next region
+    values: BlockValues = field(default_factory=BlockValues)  # of blocks that run beside calls
     top: bool = False
+
+    def wait(self, *bodies: Body | None) -> None:
+        """For what blocks beside the calls compute and bodies load; for all of it where none is given."""
+        wanted = [self.values.wanted(body) for body in bodies if body is not None]
+        until = max(wanted, default=0.0) if bodies else self.values.latest()
+        if until > self.at:
+            self.at, self.calls = until, []
 
 
 def function_latency(scope: Scope, function: Function) -> tuple[float, list[Region]]:
@@ -98,12 +109,14 @@ def _sequence(scope: Scope, nodes: Sequence[Placed], copies: int, top: bool = Fa
         _loop(scope, flow, node, env, before, _Context(copies, top, last))
     if pending:
         body = straight_block(scope, pending)
+        flow.wait(body)
         times = schedule(body)
         last_block = Region("block", (), 1, times.states, times.states, 0, body, times)
         last_block.start = flow.at
         flow.regions.append(last_block)
         flow.at += times.states
         flow.ended = "call"
+    flow.wait()
     return flow
 
 
@@ -212,6 +225,12 @@ def _pipeline(
         behind = _last_pipelines(flow)
         if not (rules.rows_wait and takes_from(flow.block, behind)):
             prologue = _behind_call(flow.block, behind[0] if behind else None, body, rules)
+            if flow.block is not None:
+                left = left_behind(behind[0]) if behind else ()
+                flow.values.compute(flow.block, left, flow.at)
+                flow.block = None
+    flow.wait(flow.block)
+    prologue = max(prologue, math.ceil(flow.values.wanted(body) - flow.at))
     region = Region("pipeline", chain, iterations, found.depth, states + rules.call, prologue)
     region.body, region.times, region.pipeline = body, found.times, found
     if rules.rows_wait:
@@ -293,6 +312,7 @@ def _sequential(
     context: _Context,
 ) -> None:
     body = innermost_body(scope, loop, env)
+    flow.wait()
     times = switched_schedule(body)
     iterations = _until_exit(scope, loop)
     prologue = max(before or 0, states_before(body))
@@ -325,6 +345,7 @@ def _nest(
     scope: Scope, flow: _Flow, loop: Loop, env: dict[str, Affine], before: int | None
 ) -> None:
     """A sequential loop with regions inside; with a pipeline inside, outer loops flatten."""
+    flow.wait()
     chain, around = [loop], env
     while (inner := _flattens_into(scope, chain[-1])) is not None:
         if inner.constant_trips is None and _flattens_inwards(scope, inner, around):
