@@ -17,7 +17,8 @@ from dsl.programs.program import Program, Storage
 from polyhedral.dependences.chains import chains
 from qor_gnn.body.reassociation import REAL_SUMS
 from qor_gnn.design.region import Access, Op, Statement
-from qor_gnn.tools.personality import Operator, Personality
+from qor_gnn.tools.operators import Operator
+from qor_gnn.tools.personality import Personality
 
 _INTEGERS = {**REAL_SUMS, "and": "and", "or": "or", "xor": "xor", "min": "min", "max": "max"}
 

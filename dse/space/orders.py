@@ -20,7 +20,8 @@ from polyhedral.scop.ranges import Interval, common_interval
 from polyhedral.scop.scheduled import Piece, ScheduledScop
 from qor_gnn.design.from_tree import statement_of
 from qor_gnn.design.region import Access, Statement
-from qor_gnn.tools.personality import Operator, Personality
+from qor_gnn.tools.operators import Operator
+from qor_gnn.tools.personality import Personality
 
 MAX_BAND = 5  # loops of a nest whose orders are all tried
 SKEWS = (1, 2, 3)
@@ -273,8 +274,7 @@ def _loads(statement: Statement) -> list[Access]:
 
 def _use(state: ScheduledScop, access: Access, writes: bool, tool: Personality) -> Use:
     array = state.scop.program.array(access.memory)
-    argument = array.storage is Storage.ARGUMENT
-    ports = tool.ports[tool.argument_memory if argument else tool.local_memory]
+    ports = tool.memories.ports(None, array.storage is Storage.ARGUMENT)
     each = (ports.read, ports.write, ports.both)
     return Use(access.memory, access.indices, writes, array.shape, each)
 

@@ -21,7 +21,7 @@ from qor_gnn.schedule.in_place_updates import old_values
 from qor_gnn.schedule.list_schedule import Times, schedule
 from qor_gnn.schedule.pipeline import concurrency
 from qor_gnn.schedule.regions import Region, bodies_in
-from qor_gnn.tools.personality import Operator
+from qor_gnn.tools.operators import Operator
 
 OWN = 0
 """The module of what a function does itself."""

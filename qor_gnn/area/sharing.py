@@ -11,7 +11,7 @@ from qor_gnn.area.modules import OWN, Leaf
 from qor_gnn.area.multiplexers import multiplexer
 from qor_gnn.area.terms import Sums
 from qor_gnn.body.graph import STORE
-from qor_gnn.tools.personality import Operator
+from qor_gnn.tools.operators import Operator
 
 _READ, _WRITE = 2, 4  # multiplexers of a port: address and enable; and data and byte enable
 _UNIT = 3  # of a unit: two operands and enable

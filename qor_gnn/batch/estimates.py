@@ -32,7 +32,8 @@ from qor_gnn.design.from_tree import kernel_of_tree
 from qor_gnn.estimate import estimate
 from qor_gnn.memory.storage import memory_cost, storage_rules
 from qor_gnn.result.qor_estimate import QorEstimate
-from qor_gnn.tools.personality import Operator, Personality, personality
+from qor_gnn.tools.operators import Operator
+from qor_gnn.tools.personality import Personality, personality
 
 Floats = NDArray[np.float64]
 _AT_ONCE = 1 << 16  # points, so that what is gathered of them takes some 100 MB at most

@@ -22,7 +22,8 @@ from typing import Literal
 from qor_gnn.body.graph import LOAD, Conditional, Graph
 from qor_gnn.body.longest_paths import longest_path
 from qor_gnn.body.register_promotion import promotable
-from qor_gnn.tools.personality import Operator, Rules
+from qor_gnn.tools.operators import Operator
+from qor_gnn.tools.personality import Rules
 
 _SUMS = ("add", "sub")
 REAL_SUMS = {"add": "sum", "sub": "sum", "neg": "sum", "mul": "product"}

@@ -30,7 +30,8 @@ from qor_gnn.design.region import READ_FROM_COPIES, Kernel, Loop, Memory, Split,
 from qor_gnn.memory.automatic_pipelines import Pipe, Touch, follows, pipes
 from qor_gnn.memory.bank_counts import banks_rotate, for_ports, in_one_piece, scattered, waiting
 from qor_gnn.memory.footprints import accesses_of, box_of, reach_of, unrolled_in
-from qor_gnn.memory.storage import StorageCost, StorageRules, memory_cost
+from qor_gnn.memory.storage import StorageCost, memory_cost
+from qor_gnn.tools.memories import StorageRules
 
 _MANY_COPIES = 8  # of an accumulator's loop: then the accumulator's array is kept twice
 _MOST = 512  # accesses of an iteration: an array of one dimension is not partitioned for so many

@@ -11,7 +11,8 @@ from math import ceil
 from dsl.expressions.affine import Affine
 from qor_gnn.body.bank_divisions import rows_divided
 from qor_gnn.body.body import Body, block, loop_body
-from qor_gnn.body.graph import STORE, Expander, Graph
+from qor_gnn.body.expander import Expander
+from qor_gnn.body.graph import STORE, Graph
 from qor_gnn.body.reassociation import Exit, hastened, reassociated
 from qor_gnn.body.register_promotion import promotable
 from qor_gnn.design.region import (

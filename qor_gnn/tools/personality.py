@@ -1,60 +1,24 @@
-"""Tool personalities: what one version of an HLS tool does at one clock on one device, as data.
+"""Tool versions as the model sees them: policies and tables at one clock on one device family.
 
-The files are in ``personalities/``; nothing in the model is keyed on a tool's name.
+Each is a folder here, see docs/architecture.md: what it is (``tool.json``), what it does (``policies.json``),
+its operators and memories, and what the terms of its LUTs and flip-flops cost (``area.json``). Nothing in
+the model is keyed on a tool's name.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from dsl.errors.errors import ToolError, did_you_mean
+from qor_gnn.tools.memories import Memories, memories
+from qor_gnn.tools.operators import Library, Operator, Table, library
+from qor_gnn.tools.parse import described, parsed, table
 
-_FILES = Path(__file__).parent / "personalities"
+_FOLDERS = Path(__file__).parent
 DEFAULT = "vitis-2022.1-zu9eg-10ns"
-_OPEN_FAMILY = "ecp5"
-
-
-@dataclass(frozen=True, slots=True)
-class Operator:
-    """An operator at one type: when its result may be used, and what a unit costs.
-
-    Attributes:
-        core: the kind of unit; operators of one core share units.
-        distance: states from its start to the start of what uses it; 0 is combinational.
-        delay: of a combinational operator in ns, for chaining.
-        dsp, lut, ff, bram18: of one unit. A combinational operator is not shared.
-        measured: the figures come from reports of this tool, else they are assumed.
-        integer: it works on integers.
-    """
-
-    core: str
-    distance: int
-    delay: float = 0.0
-    dsp: int = 0
-    lut: int = 0
-    ff: int = 0
-    bram18: int = 0
-    measured: bool = True
-    integer: bool = False
-
-    @property
-    def shared(self) -> bool:
-        """Units of it are worth sharing: it is no mere logic."""
-        return self.distance > 0
-
-
-@dataclass(frozen=True, slots=True)
-class Ports:
-    """What one bank can do in a cycle: accesses of each kind, and of both together."""
-
-    read: int
-    write: int
-    both: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,8 +211,17 @@ class Rules:
 
 
 @dataclass(frozen=True, slots=True)
-class Personality:
-    """A tool version with its clock, device family, options, operators and memories."""
+class Version:
+    """Which tool it is.
+
+    Attributes:
+        name: what a user calls it.
+        tool, version: in the vendor's words.
+        family, device: for which its operators are known.
+        clock_ns: at which they are.
+        uncertainty: share of the period that is kept free.
+        is_open: it is the open backend: it answers for its own designs, nothing is emulated.
+    """
 
     name: str
     tool: str
@@ -256,17 +229,32 @@ class Personality:
     family: str
     device: str
     clock_ns: float
-    uncertainty: float  # share of the period that is kept free
-    argument_memory: str
-    local_memory: str
+    uncertainty: float
+    is_open: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Personality:
+    """A tool version with its clock, device family, policies, operators and memories.
+
+    Attributes:
+        name, tool, version, family, device, clock_ns, uncertainty, is_open: see `Version`.
+        folder: its tables.
+    """
+
+    name: str
+    tool: str
+    version: str
+    family: str
+    device: str
+    clock_ns: float
+    uncertainty: float
+    is_open: bool
+    folder: Path
     options: Options
     rules: Rules
-    ports: Mapping[str, Ports] = field(hash=False)
-    operators: Mapping[str, Mapping[str, Operator]] = field(hash=False)
-    integers: Mapping[str, Mapping[str, Any]] = field(hash=False)
-    implementations: Mapping[str, Mapping[str, Mapping[str, Operator]]] = field(
-        default_factory=dict, hash=False
-    )
+    memories: Memories = field(hash=False)
+    library: Library = field(hash=False)
 
     def operator(self, kind: str, type_: str, width: int, impl: str = "") -> Operator:
         """The operator ``kind`` on values of ``type_`` (``f32``, …, ``int``) and ``width`` bits.
@@ -276,18 +264,25 @@ class Personality:
         Raises:
             ToolError: W451, the library has no such operator.
         """
-        chosen = self.implementations.get(impl, {}).get(type_, {}).get(kind)
-        return _operator(self, kind, type_, width) if chosen is None else chosen
+        key = (self.name, kind, type_, width, impl)
+        found = _OPERATORS.get(key)
+        if found is None:
+            found = self.library.operator(self.name, kind, type_, width, impl)
+            _OPERATORS[key] = found
+        return found
 
     @property
-    def is_open(self) -> bool:
-        """It is the open backend: it answers for its own designs, nothing is emulated."""
-        return self.family == _OPEN_FAMILY
+    def implementations(self) -> Mapping[str, Table]:
+        """Operators by an implementation that may be asked for."""
+        return self.library.implementations
 
     @property
     def usable_ns(self) -> float:
         """What a chain of combinational operators may take."""
         return self.clock_ns * (1 - self.uncertainty)
+
+
+_OPERATORS: dict[tuple[str, str, str, int, str], Operator] = {}
 
 
 def allowed(personality: Personality, reassociates: bool) -> Personality:
@@ -305,86 +300,64 @@ def allowed(personality: Personality, reassociates: bool) -> Personality:
     )
 
 
-_OPERATORS: dict[tuple[str, str, str, int], Operator] = {}
-
-
-def _operator(personality: Personality, kind: str, type_: str, width: int) -> Operator:
-    key = (personality.name, kind, type_, width)
-    found = _OPERATORS.get(key)
-    if found is None:
-        found = _OPERATORS[key] = _looked_up(personality, kind, type_, width)
-    return found
-
-
-def _looked_up(personality: Personality, kind: str, type_: str, width: int) -> Operator:
-    if type_ == "int" and kind in personality.integers:
-        return _integer(kind, personality.integers[kind], width)
-    table = personality.operators.get(type_, {})
-    if kind not in table:
-        known = sorted({*table, *personality.integers})
-        message = f"{personality.name} has no operator '{kind}' on {type_}"
-        raise ToolError("W451", message, help=did_you_mean(kind, known))
-    return table[kind]
-
-
-def _integer(kind: str, row: Mapping[str, Any], width: int) -> Operator:
-    """An operator on integers: steps by width, or figures linear in the width."""
-    for step in row.get("steps", ()):
-        if width <= step["width"]:
-            row = {**row, **step}
-            break
-    base, slope = row.get("delay", (0.0, 0.0))
-    lut_base, lut_slope = row.get("lut", (0, 0))
-    return Operator(
-        core=f"{kind}_{width}",
-        distance=row.get("distance", 0),
-        delay=base + slope * width,
-        dsp=row.get("dsp", 0),
-        lut=round(lut_base + lut_slope * width),
-        ff=row.get("ff", 0),
-        measured=row.get("measured", False),
-        integer=True,
-    )
-
-
 def available() -> tuple[str, ...]:
-    """Names of the personalities that ship with the package."""
-    return tuple(sorted(path.stem for path in _FILES.glob("*.json")))
+    """Names of the tool versions that ship with the package."""
+    return tuple(sorted(_folders()))
 
 
 @cache
-def personality(name: str = DEFAULT) -> Personality:
-    """A personality by name.
+def _folders() -> Mapping[str, Path]:
+    """The folders of tool versions by name."""
+    return {_version(file.parent).name: file.parent for file in _FOLDERS.glob("*/tool.json")}
+
+
+def folder_of(name: str) -> Path:
+    """The folder of a tool version.
 
     Raises:
         ToolError: W450, there is none of that name.
     """
-    if name not in available():
+    if name not in _folders():
         message = f"no tool personality is called '{name}'"
         raise ToolError("W450", message, help=did_you_mean(name, available()))
-    return read(json.loads((_FILES / f"{name}.json").read_text(encoding="utf-8")))
+    return _folders()[name]
 
 
-def read(data: Mapping[str, Any]) -> Personality:
-    """A personality from the JSON object that the files hold."""
-    tables = _tables(data["operators"])
-    asked = {impl: _tables(rows) for impl, rows in data.get("implementations", {}).items()}
-    plain = ("name", "tool", "version", "family", "device", "clock_ns", "uncertainty")
+@cache
+def personality(name: str = DEFAULT) -> Personality:
+    """A tool version by name.
+
+    Raises:
+        ToolError: W450, there is none of that name.
+    """
+    return read(folder_of(name))
+
+
+def read(folder: Path) -> Personality:
+    """The tool version that a folder describes.
+
+    Raises:
+        ToolError: W453, a table of it is missing, or is not as it should be.
+    """
+    what = _version(folder)
+    policies, _ = table(folder / "policies.json", {"options", "rules"})
     return Personality(
-        **{key: data[key] for key in plain},
-        argument_memory=data["argument_memory"],
-        local_memory=data["local_memory"],
-        options=Options(**data["options"]),
-        rules=Rules(**data["rules"]),
-        ports={name: Ports(*row) for name, row in data["ports"].items()},
-        operators=tables,
-        integers=data["integers"],
-        implementations=asked,
+        name=what.name,
+        tool=what.tool,
+        version=what.version,
+        family=what.family,
+        device=what.device,
+        clock_ns=what.clock_ns,
+        uncertainty=what.uncertainty,
+        is_open=what.is_open,
+        folder=folder,
+        options=Options(**policies["options"]),
+        rules=Rules(**policies["rules"]),
+        memories=memories(folder / "memories.json"),
+        library=library(folder / "operators.json"),
     )
 
 
-def _tables(rows: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Operator]]:
-    return {
-        type_: {kind: Operator(**row) for kind, row in table.items()}
-        for type_, table in rows.items()
-    }
+def _version(folder: Path) -> Version:
+    data, where = described(folder / "tool.json", {f.name for f in fields(Version)})
+    return parsed(Version, data, where)

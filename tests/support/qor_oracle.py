@@ -18,7 +18,8 @@ from itertools import count
 from math import ceil
 
 from qor_gnn.design.region import Access, Kernel, Loop, Memory, Op, loops_in
-from qor_gnn.tools.personality import Operator, Personality
+from qor_gnn.tools.operators import Operator
+from qor_gnn.tools.personality import Personality
 from tests.support.pipeline_iterations import Instance, Place, entries, iterations
 
 MOST = 6_000
@@ -380,8 +381,7 @@ def _bank(memory: Memory, element: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _intervals(tool: Personality, memory: Memory, count: Mapping[str, int]) -> int:
-    fallback = tool.argument_memory if memory.argument else tool.local_memory
-    ports = tool.ports[memory.storage or fallback]
+    ports = tool.memories.ports(memory.storage, memory.argument)
     if tool.is_open:  # its scheduler has two ports for whatever is accessed
         return ceil(sum(count.values()) / max(ports.read, ports.both))
     kinds = (("load", ports.read), ("store", ports.write))
