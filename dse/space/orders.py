@@ -171,8 +171,8 @@ def _order(
     delays = {s.name: _delays(s, context.tool) for s in statements}
     dependences = carried(state, names)
     first = group[0]
-    rules = context.tool.rules
-    band = _Band(state, group, level, delays, rules.reassociate, rules.tree_carries)
+    sums = context.tool.sums
+    band = _Band(state, group, level, delays, sums.reassociates, sums.order == "leaf")
     loops = tuple(band.loop(k, dependences) for k in range(level, len(first.dims)))
     written = {s.target.memory for s in statements}
     every = frozenset(first.names)
@@ -309,9 +309,9 @@ def _delays(statement: Statement, tool: Personality) -> _Delays:
         onto.append(0 if started else before + own if before >= 0 else -1)
     moving = frozenset(v for index in statement.target.indices for v in index.variables())
     if not whole:
-        return _Delays(0, 0, tool.rules.memory_cycle, moving)
+        return _Delays(0, 0, tool.recurrences.memory, moving)
     accumulating = onto[-1] if onto[-1] >= 0 else whole[-1]
-    return _Delays(whole[-1], accumulating, tool.rules.memory_cycle, moving, logic)
+    return _Delays(whole[-1], accumulating, tool.recurrences.memory, moving, logic)
 
 
 def _carry(found: Carried, delays: Mapping[str, _Delays], trees: bool, leaves: bool) -> Carry:

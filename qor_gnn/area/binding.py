@@ -36,7 +36,7 @@ def units_of(regions: Sequence[Region]) -> dict[str, int]:
         own = region_units(region)
         if (
             region.body is not None
-            and region.body.personality.rules.blocks_rise
+            and region.body.personality.composition.blocks == "raised"
             and (_overlaps_calls(regions, position))
         ):
             own = _sum(own, region_units(regions[position + 1]))

@@ -65,7 +65,8 @@ def _states_in(nest: Region) -> int:
     total, regions = 0, nest.children
     for region, behind in zip_longest(regions, regions[1:]):
         body = region.body
-        once = region.kind == "block" and body is not None and body.personality.rules.blocks_once
+        overlaps = body is not None and body.personality.composition.blocks == "overlapped"
+        once = region.kind == "block" and overlaps
         waited = behind.prologue if behind is not None else 0
         if once and (early := found_ahead(region, nest)):
             total += 0 if waited else states_left(region, early)

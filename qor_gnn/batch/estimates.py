@@ -299,9 +299,8 @@ def _named(tool: str | None) -> Personality:
 
 def _plain(tool: Personality) -> bool:
     """What the tool does depends on each part alone: it unrolls and partitions nothing itself."""
-    return not (tool.options.auto_partition or tool.options.auto_unroll) and (
-        not tool.rules.concurrent_nests
-    )
+    automatic = tool.directives.auto_partition or tool.directives.auto_unroll
+    return not automatic and tool.composition.concurrent == "pipelines"
 
 
 def _empty(n: int) -> BatchEstimate:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import assert_never
 
 from dsl.expressions.affine import Affine
-from qor_gnn.body.graph import LOAD, STORE, Conditional, Graph, When
+from qor_gnn.body.graph import LOAD, STORE, STORE_STATES, Conditional, Graph, When
 from qor_gnn.body.ordered_updates import CopiesInOrder
 from qor_gnn.body.outside import Outside
 from qor_gnn.body.plans import Plan, Step, regrouped
@@ -149,14 +149,14 @@ class Expander:
                 head = (op.kind, op.type, op.width, op.impl)
                 steps.append(Step(op.kind, operator=operator, operands=op.operands, head=head))
         target = self._site(statement.target)
-        regroups = self.personality.rules.guarded_loads and self.personality.rules.reassociate
+        regroups = self.personality.rules.guarded_loads and self.personality.sums.reassociates
         return Plan(tuple(steps), target, *(regrouped(steps) if regroups else ()))
 
     def _statement(self, statement: Statement, copies: Mapping[str, int]) -> None:
         plan = self._plans[id(statement)]
         values: list[int] = []
         merged, graph, zeros = self._merged, self.graph, self._outside.zeros
-        folds = self.personality.rules.reassociate and bool(zeros)
+        folds = self.personality.sums.reassociates and bool(zeros)
         for step in self._steps(plan, copies):
             operator = step.operator
             if operator is not None:
@@ -219,7 +219,7 @@ class Expander:
         self._copy_of[found] = self.copy
         graph.loads.setdefault(address, found)
         self._again.setdefault(place.memory, []).append(address)
-        graph.order += [(n, found, self.personality.rules.store) for n in ordered]
+        graph.order += [(n, found, STORE_STATES) for n in ordered]
         if (later := graph.conditional.get(address)) is not None:
             self._values[address] = self._either(place.memory, later.value, found, statement)
         if place.memory in self._mixed:
@@ -323,12 +323,12 @@ class Expander:
         return done
 
     def _ordered_after_stores(self, load: int, address: int) -> None:
-        memory, rules = self.addresses.shape(address).memory, self.personality.rules
+        memory, reload = self.addresses.shape(address).memory, self.personality.accesses.reload
         for before in self._touched.get(memory, ()):
             if self.graph.kind[before] == STORE and self._meet(before, load):
                 other = self.graph.address[before]
                 far = other == address or not self.addresses.may_alias(other, address)
-                self.graph.order.append((before, load, rules.store if far else rules.reload))
+                self.graph.order.append((before, load, STORE_STATES if far else reload))
 
     def _meet(self, a: int, b: int) -> bool:
         x, y = self.graph.address[a], self.graph.address[b]

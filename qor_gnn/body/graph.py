@@ -12,6 +12,15 @@ from qor_gnn.tools.operators import Operator
 
 LOAD, STORE = "load", "store"
 
+STORE_STATES = 1
+"""States of a store, and from it to a load of the same bank."""
+
+REGISTER_STATES = 1
+"""States of a load of which only a multiplexer of registers is left."""
+
+SWITCH_STATES = 1
+"""Further ones of a load in a flattened nest that does not move with the innermost loop, of an unknown bank."""
+
 When = Literal["always", "guarded", "first", "last"]
 """Whether statements run in every iteration; in a flattened nest those around the inner loop run in
 its first or its last one."""

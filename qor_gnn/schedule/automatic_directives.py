@@ -21,13 +21,13 @@ def automatic(kernel: Kernel, tool: Personality, kept: frozenset[str] = frozense
 
     Args:
         kernel: with the directives that somebody wrote.
-        tool: whose options say what it does by itself; without any the design stays as it is.
+        tool: whose policy says what it does by itself; without any the design stays as it is.
         kept: loops whose unroll factor somebody wrote, a factor of 1 included.
     """
     found = kernel
-    if tool.options.auto_partition:
+    if tool.directives.auto_partition:
         found, _ = partitioned(found, kept)
-    if tool.options.auto_unroll:
+    if tool.directives.auto_unroll:
         functions = tuple(
             Function(f.name, _transformed(f.body, kept), f.symbols) for f in found.functions
         )

@@ -75,15 +75,15 @@ class Scope:
 
     def iterations(self, loop: Loop) -> float:
         """How often the (unrolled) body runs."""
-        trips = trips_of(loop, self.mode)
-        copies = loop.factor
-        rules = self.personality.rules
-        around = sole_loop(loop) is not None and not innermost(loop)
-        if rules.partial_copies_free and around and _starts_late(loop):
-            return max(1, trips // copies)
-        if rules.whole_copies:
-            return ceil(trips / copies)
-        return trips / copies if trips % copies else trips // copies
+        trips, copies = trips_of(loop, self.mode), loop.factor
+        match self.personality.unrolling.last_iteration:
+            case "partial":
+                return trips / copies if trips % copies else trips // copies
+            case "whole":
+                around = sole_loop(loop) is not None and not innermost(loop)
+                if around and _starts_late(loop):
+                    return max(1, trips // copies)
+                return ceil(trips / copies)
 
     def pipeline_ii(self, loop: Loop) -> int | None:
         """The interval that is asked of a loop, by the user or by the tool itself."""
@@ -91,7 +91,7 @@ class Scope:
             return None
         if loop.ii is not None:
             return loop.ii
-        automatic = self.personality.options.auto_pipeline
+        automatic = self.personality.directives.auto_pipeline
         free = automatic and loop.automatic and loop.unroll != 0
         return 1 if free and innermost(loop) else None
 
@@ -162,7 +162,7 @@ def nest_graph(scope: Scope, chain: tuple[Loop, ...], env: dict[str, Affine]) ->
     own[inner.iv] = base + Affine(((number, inner.step),))
     copied = frozenset({number, *(each.iv for each in loops_in(inner.body))})
     partial = inner.trips.maximum % copies  # copies in front of the only exit
-    if partial and _starts_late(inner) and scope.personality.rules.blurred:
+    if partial and _starts_late(inner) and not scope.personality.unrolling.compares_copies:
         scope.addresses.blurred.add(inner.iv)
     scope.addresses.order = {} if inner.iv in scope.unpipelined else scope.order
     expander = Expander(
@@ -186,15 +186,15 @@ def nest_graph(scope: Scope, chain: tuple[Loop, ...], env: dict[str, Affine]) ->
     expander.when = "last"
     for nodes in reversed(after):
         expander.run(nodes, {})
-    rules = scope.personality.rules
-    if not rules.reassociate:
+    sums = scope.personality.sums
+    if not sums.reassociates:
         return expander.graph
     tree = len(chain) == 1 and inner.iv not in scope.serial
     if one_by_one(scope, inner):
-        rules = replace(rules, tree_saved=0)
+        sums = replace(sums, saved=0)
     exit_ = Exit(at, "tree" if tree else "chain") if partial else None
     carried = _carried_loads(scope, expander.graph, inner, env) if len(chain) == 1 else ()
-    return reassociated(expander.graph, rules, exit_, carried)
+    return reassociated(expander.graph, sums, scope.personality.accesses.load, exit_, carried)
 
 
 def _carried_loads(scope: Scope, graph: Graph, loop: Loop, env: Mapping[str, Affine]) -> list[int]:
@@ -224,7 +224,7 @@ def innermost_body(scope: Scope, loop: Loop, env: dict[str, Affine]) -> Body:
 
 def one_by_one(scope: Scope, loop: Loop) -> bool:
     """It is not pipelined, and its copies are blocks of code with exits between them that the tool
-    cannot compare (`Rules.blurred`).
+    cannot compare (`Unrolling.compares_copies`).
     """
     return loop.iv in scope.unpipelined and loop.iv in scope.addresses.blurred
 
@@ -244,10 +244,14 @@ def flattened_body(scope: Scope, chain: tuple[Loop, ...], env: dict[str, Affine]
     Where accumulators are promoted first, it does not if the innermost loop by itself keeps some of
     memory in registers.
     """
-    if len(chain) > 1 and not scope.personality.rules.guards_flatten and _guarded_update(chain[-1]):
+    if (
+        len(chain) > 1
+        and not scope.personality.flattening.guarded_updates
+        and _guarded_update(chain[-1])
+    ):
         return None
     graph = nest_graph(scope, chain, env)
-    if len(chain) > 1 and scope.personality.rules.promote_first:
+    if len(chain) > 1 and scope.personality.flattening.promotes_first:
         kept = promotable(graph, frozenset({chain[-1].iv}))
         if any(not graph.addresses.memory(a).in_registers for a in kept):
             return None
@@ -258,8 +262,8 @@ def flattened_body(scope: Scope, chain: tuple[Loop, ...], env: dict[str, Affine]
     ):
         return None
     variables = tuple(loop.iv for loop in chain)
-    if scope.personality.rules.product_saved:
-        graph = hastened(graph, frozenset(variables), scope.personality.rules)
+    if saved := scope.personality.sums.saved:
+        graph = hastened(graph, frozenset(variables), saved)
     return loop_body(graph, scope.personality, variables)
 
 

@@ -21,8 +21,8 @@ T = TypeVar("T")
 _SHOWN = 40  # characters of a value in an error
 
 
-def table(file: Path, keys: Set[str]) -> tuple[dict[str, Any], str]:
-    """The JSON object of a file, and what an error calls that.
+def table(file: Path, keys: Set[str] | None) -> tuple[dict[str, Any], str]:
+    """The JSON object of a file, and what an error calls that; ``keys`` are those that it has.
 
     Raises:
         ToolError: W453, it cannot be read, or has not these keys.
@@ -32,6 +32,8 @@ def table(file: Path, keys: Set[str]) -> tuple[dict[str, Any], str]:
         found = _object(json.loads(file.read_text(encoding="utf-8")), where)
     except (OSError, ValueError, RecursionError) as error:
         raise fault(where, f"cannot be read: {error}") from error
+    if keys is None:
+        return found, where
     for key in sorted(found.keys() - keys):
         raise fault(where, f"has '{key}'", did_you_mean(key, keys))
     for key in sorted(keys - found.keys()):

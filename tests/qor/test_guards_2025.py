@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from dsl.builder.program import ProgramBuilder
@@ -22,6 +20,7 @@ from qor_gnn.result.qor_estimate import QorEstimate
 from qor_gnn.schedule.compose import function_latency
 from qor_gnn.schedule.loops import Scope
 from qor_gnn.tools.personality import personality
+from tests.support.tools import under
 
 TOOL = "vitis-2025.1-u200-4ns"
 KEPT = frozenset("imkj")
@@ -97,10 +96,8 @@ def test_copies_that_turn_through_banks_come_again_at_once(banks: int, interval:
 
 def of_guards(kernel: Kernel, **rules: bool) -> tuple[float, float]:
     """LUTs and flip-flops that guards take by themselves."""
-    tool = personality(TOOL)
-    regions = function_latency(
-        Scope(kernel, replace(tool, rules=replace(tool.rules, **rules))), kernel.functions[0]
-    )[1]
+    tool = under(personality(TOOL), "rules", **rules)
+    regions = function_latency(Scope(kernel, tool), kernel.functions[0])[1]
     sums = Sums()
     guards(leaves(regions), sums)
     return sums.lut_fixed, sums.ff["before"]

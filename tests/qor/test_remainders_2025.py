@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from dsl.builder.program import ProgramBuilder
@@ -18,6 +16,7 @@ from qor_gnn.schedule.compose import function_latency
 from qor_gnn.schedule.loops import Scope
 from qor_gnn.tools.personality import personality
 from tests.qor.designs import region_tree
+from tests.support.tools import under
 
 TOOL = personality("vitis-2025.1-u200-4ns")
 SIZE = 4096
@@ -32,8 +31,8 @@ def body(outer: int, inner: int, banks: int, hide: bool = True, longest: int = 2
     s = ScheduleBuilder()
     s.partition("x", 0, "cyclic", banks)
     kernel = region_tree(p, s)
-    rules = replace(TOOL.rules, counters_hide=hide, longest_interval=longest)
-    scope = Scope(kernel, replace(TOOL, rules=rules))
+    hiding = under(TOOL, "rules", counters_hide=hide)
+    scope = Scope(kernel, under(hiding, "directives", longest_interval=longest))
     (leaf,) = leaves(function_latency(scope, kernel.functions[0])[1])
     return leaf
 
@@ -82,7 +81,7 @@ def row_by_column(copies: int, banks: int, late: bool = True) -> Leaf:
     s.partition("x", 0, "cyclic", banks)
     s.partition("z", 0, "cyclic", copies // 2)
     kernel = region_tree(p, s)
-    scope = Scope(kernel, replace(TOOL, rules=replace(TOOL.rules, alap_remainders=late)))
+    scope = Scope(kernel, under(TOOL, "rules", alap_remainders=late))
     found = leaves(function_latency(scope, kernel.functions[0])[1])
     (leaf,) = (leaf for leaf in found if leaf.pipelined)
     assert leaf.period == 6

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from dsl.builder.program import ProgramBuilder
@@ -14,6 +12,7 @@ from qor_gnn.schedule.compose import function_latency
 from qor_gnn.schedule.loops import Scope
 from qor_gnn.tools.personality import personality
 from tests.qor.designs import region_tree
+from tests.support.tools import under
 
 TOOL = personality("vitis-2025.1-u200-4ns")
 
@@ -30,7 +29,7 @@ def row_of_product(copies: int, waits: int, interval: int = 6) -> Leaf:
     schedule.partition("c", 1, "cyclic", copies)
     schedule.pipeline("S.j", interval)
     kernel = region_tree(p, schedule)
-    scope = Scope(kernel, replace(TOOL, rules=replace(TOOL.rules, shared_product=waits)))
+    scope = Scope(kernel, under(TOOL, "rules", shared_product=waits))
     found = leaves(function_latency(scope, kernel.functions[0])[1])
     (leaf,) = (leaf for leaf in found if leaf.pipelined)
     return leaf

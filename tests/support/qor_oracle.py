@@ -237,8 +237,7 @@ def _latency(tool: Personality, op: Op) -> int:
         return 0
     every: list[Operator] = [tool.operator(op.kind, op.type, op.width, op.impl)]
     every += [tool.operator(op.kind, op.type, op.width, i) for i in ("", *tool.implementations)]
-    saved = tool.rules.product_saved if op.kind == "mul" else 0
-    saved = max(saved, tool.rules.tree_saved if tool.rules.reassociate else 0)
+    saved = tool.sums.saves(op.kind)
     return max(0, min(o.distance for o in every) - saved)
 
 
@@ -255,7 +254,7 @@ def _class(found: _Pipeline, op: Op) -> str:
 def _recurrence(found: _Pipeline, interval: int) -> Needed | None:
     """A cycle of operations that takes longer than the iterations between have time for."""
     edges = _without_loads(found)
-    closing = found.tool.rules.closing
+    closing = found.tool.recurrences.closing
     weight: dict[tuple[Place, Place], int] = {}
     for (source, sink), distance in edges.items():
         states = found.latency[source]
@@ -284,7 +283,7 @@ def _in_any_order(
             after.setdefault(source, []).append((sink, distance))
     for start in after:
         states = min(found.latency[n] for n in after if found.alike[n] == found.alike[start])
-        states -= found.tool.rules.closing
+        states -= found.tool.recurrences.closing
         if states <= interval:
             continue
         open_, best = [(0, 0, start)], {}
