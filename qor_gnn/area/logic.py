@@ -148,7 +148,7 @@ def port_uses(leaf: Leaf) -> Counter[tuple[str, object]]:
     body = leaf.body
     graph, table = body.graph, body.addresses
     used = {table.shape_of[graph.address[n]]: graph.address[n] for n in leaf.accesses()}
-    rotate = body.personality.rules.banks_rotate
+    rotate = body.personality.banks.rotating
     rotating = {s for s, a in used.items() if rotate and bank_rotates(table, a, leaf.steps)}
     apart = competing(leaf)
     uses: Counter[tuple[str, object]] = Counter()

@@ -81,8 +81,8 @@ class Leaf:
     @property
     def counts(self) -> bool:
         """Its nest copies an array, and has one counter."""
-        rules = self.body.personality.rules
-        return self.pipelined and rules.copies_counted and self.body.copies_array
+        counted = self.body.personality.control.counted_copies
+        return self.pipelined and counted and self.body.copies_array
 
     def loads(self) -> list[int]:
         """Loads of every iteration."""

@@ -239,7 +239,7 @@ def _stays(leaf: Leaf, address: int) -> bool:
     What a flattened nest loads around its innermost loop is under a guard as well.
     """
     body = leaf.body
-    if not body.personality.rules.guarded_loads:
+    if body.personality.guards.loads == "hoisted":
         return False
     moving = body.addresses.shape(address).variables
     if len(body.variables) > 1 and moving.isdisjoint(body.variables[-1:]):

@@ -114,7 +114,7 @@ class Body:
 
     @property
     def in_blocks(self) -> bool:
-        """Copies of the loop are blocks of code that the tool cannot compare (`Rules.blurred`)."""
+        """Copies of the loop are blocks of code that the tool cannot compare (`Unrolling.compares_copies`)."""
         return any(v in self.addresses.blurred for v in self.variables)
 
     def last(self, node: int) -> int:
@@ -158,7 +158,7 @@ def _hoist(body: Body, moving: frozenset[str]) -> None:
                 fixed[shape] = not table.shapes[shape].variables & moving
             same = fixed[shape] and not _overwritten(table, a, written)
             same = same and not (
-                body.personality.rules.guarded_loads
+                body.personality.guards.loads == "inside"
                 and (graph.guards[a] & moving or _ends(body, n))
             )
         elif kind == STORE:
@@ -208,18 +208,18 @@ def _finished(body: Body) -> Body:
     for address, conditional in graph.conditional.items():
         if address not in body.registers:
             body.conditional[address] = _store(body, address, conditional.value)
-    if body.personality.rules.wide_modulus:
+    if (division := body.personality.division) is not None:
         _divide(body)
     _link(body)
     body.ports, body.port_keys = ports_of(body.graph, body.nodes, body.personality)
-    counted = body.personality.rules.copies_counted and body.copies_array
+    counted = body.personality.control.counted_copies and body.copies_array
     if len(variables := body.variables) > 1 and not counted:
         found = address_products(graph, body.nodes, frozenset(variables))
-        states = body.personality.rules.address
+        states = body.personality.indices.row_states
         body.products = frozenset().union(*found.values())
         body.ready = dict.fromkeys(found, states) if states else {}
-    if body.personality.rules.modulus:
-        late = alap_loads(graph, body.nodes, variables, body.personality.rules)
+    if division is not None:
+        late = alap_loads(graph, body.nodes, variables, division)
         body.ready = {**body.ready, **late}
     return body
 

@@ -60,7 +60,7 @@ class Expander:
 
     def __post_init__(self) -> None:
         self.graph = Graph(self.addresses)
-        self._outside = Outside(self.personality.rules.constants_folded)
+        self._outside = Outside(self.personality.guards.folds_constants)
 
     def prepare(self, nodes: tuple[Node, ...], env: Env | None = None) -> None:
         """Read the statements below before any is run; ``env`` places them anew."""
@@ -149,7 +149,8 @@ class Expander:
                 head = (op.kind, op.type, op.width, op.impl)
                 steps.append(Step(op.kind, operator=operator, operands=op.operands, head=head))
         target = self._site(statement.target)
-        regroups = self.personality.rules.guarded_loads and self.personality.sums.reassociates
+        inside = self.personality.guards.loads == "inside"
+        regroups = inside and self.personality.sums.reassociates
         return Plan(tuple(steps), target, *(regrouped(steps) if regroups else ()))
 
     def _statement(self, statement: Statement, copies: Mapping[str, int]) -> None:
@@ -245,7 +246,7 @@ class Expander:
                 del self._values[other]
         self._seen[address] = self._stored[address] = self.copy
         graph = self.graph
-        if self.personality.rules.stores_unmerge:
+        if self.personality.accesses.merged == "between_stores":
             self._load_again(place.memory, address)
         if self.when == "always":
             self._values[address] = value

@@ -26,7 +26,7 @@ def ports_of(
     table = graph.addresses
     accesses = [n for n in nodes if graph.address[n] >= 0]
     used = [graph.address[n] for n in accesses]
-    rotate = personality.rules.banks_rotate
+    rotate = personality.banks.rotating
     classes = table.rotating(used) if rotate else table.classes(used)
     numbers: dict[PortKey, int] = {}
     taken: dict[int, Taken] = {}

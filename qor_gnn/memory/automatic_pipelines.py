@@ -65,7 +65,7 @@ class Pipe:
 
     @property
     def blurred(self) -> bool:
-        """It does not start at 0 and can end behind some of its copies (`Rules.blurred`)."""
+        """It does not start at 0 and can end behind some of its copies (`Unrolling.compares_copies`)."""
         late = any(b.is_const and b.const for b in self.loop.lowers)
         return late and self.loop.trips.maximum % self.loop.factor > 0
 

@@ -57,12 +57,12 @@ class Scope:
     apart: set[str] = field(default_factory=set)  # loops that it does not flatten into others
 
     def __post_init__(self) -> None:
-        rules = self.personality.rules
         self.numbers = {m.name: n for n, m in enumerate(self.kernel.memories)}
-        self.addresses = Addresses(self.kernel.memories, rules.banks_hide)
+        banks = self.personality.banks
+        self.addresses = Addresses(self.kernel.memories, banks.hidden_by_innermost)
         loops = [loop for f in self.kernel.functions for loop in loops_in(f.body)]
         self.loops = {loop.iv: loop for loop in loops}
-        if rules.counters_hide:
+        if banks.hidden_by_others:
             self.order = {loop.iv: n for n, loop in enumerate(loops)}
         self.from_zero = frozenset(loop.iv for loop in loops if not starts_anywhere(loop))
         self.addresses.cancelled.update(
@@ -257,7 +257,7 @@ def flattened_body(scope: Scope, chain: tuple[Loop, ...], env: dict[str, Affine]
             return None
     if (
         len(chain) > 1
-        and scope.personality.rules.rows_divided
+        and scope.personality.division is not None
         and rows_divided(graph, chain[-1].iv)
     ):
         return None

@@ -25,7 +25,7 @@ from qor_gnn.tools.policies.control import Control
 from qor_gnn.tools.policies.directives import Directives
 from qor_gnn.tools.policies.flattening import Flattening
 from qor_gnn.tools.policies.guards import Guards
-from qor_gnn.tools.policies.indices import Division, Indices
+from qor_gnn.tools.policies.indices import IndexDivision, Indices
 from qor_gnn.tools.policies.multiplexers import Multiplexers
 from qor_gnn.tools.policies.recurrences import Recurrences
 from qor_gnn.tools.policies.registers import Registers
@@ -42,40 +42,19 @@ DEFAULT = "vitis-2022.1-zu9eg-10ns"
 class Rules:
     """What is left."""
 
-    address: int = 0
-    address_dsp: int = 1
     shared_product: int = 0
-    guarded_loads: bool = False
-    guards_compared: bool = False
-    banks_rotate: bool = False
-    banks_hide: bool = False
-    counters_hide: bool = False
-    alap_remainders: bool = False
-    modulus: int = 0
-    wide_modulus: int = 0
-    division_dsp: int = 0
-    narrow: int = 0
-    exit_dsp: int = 0
-    alap_loads: bool = False
     nests_choose: bool = False
-    exits_unbounded: bool = False
-    copies_counted: bool = False
     each_flattened: bool = False
     shifted_registers: bool = True
     elements_apart: bool = True
     ports_apart: bool = False
     operands_merged: bool = False
     interval_states: bool = False
-    constants_folded: bool = False
-    stores_unmerge: bool = False
     each_decoded: bool = False
     each_selected: bool = False
-    speculative_blocks: bool = False
-    rows_divided: bool = False
     loads_wait: bool = False
     ports_by_address: bool = False
     loads_decoded: bool = False
-    alap_updates: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +108,7 @@ class Personality:
     accesses: Accesses
     banks: Banks
     indices: Indices
-    division: Division | None
+    division: IndexDivision | None
     binding: Binding
     registers: Registers
     multiplexers: Multiplexers
@@ -245,7 +224,7 @@ def read(folder: Path) -> Personality:
         accesses=policy(Accesses, "accesses"),
         banks=policy(Banks, "banks"),
         indices=policy(Indices, "indices"),
-        division=policy(Division, "division") if "division" in policies else None,
+        division=policy(IndexDivision, "division") if "division" in policies else None,
         binding=policy(Binding, "binding"),
         registers=policy(Registers, "registers"),
         multiplexers=policy(Multiplexers, "multiplexers"),

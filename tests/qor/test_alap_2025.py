@@ -105,7 +105,7 @@ def test_what_waits_for_a_chain_is_done_when_it_is_wanted() -> None:
 
 def test_a_block_that_waits_has_few_units_and_registers() -> None:
     amounts = []
-    for tool in (TOOL, under(TOOL, "rules", alap_loads=False)):
+    for tool in (TOOL, under(TOOL, "accesses", sequential="asap")):
         regions = regions_of(chain(), tool, Unroll("j", N))
         units = units_of(regions)
         ff = terms_of([regions], units).ff
@@ -125,7 +125,7 @@ def test_a_body_with_accumulators_or_unknown_banks_does_not_wait() -> None:
     ((body, _),) = bodies(regions_of(p, tool), "sequential")
     assert not waits_for_use(body)
     ((plain, _),) = bodies(
-        regions_of(chain(), under(TOOL, "rules", alap_loads=False), Unroll("j", N)), "block"
+        regions_of(chain(), under(TOOL, "accesses", sequential="asap"), Unroll("j", N)), "block"
     )
     assert not waits_for_use(plain)
 

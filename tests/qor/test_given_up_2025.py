@@ -4,6 +4,7 @@ it does not know (xcu200 at 4 ns: a load takes 2 states, an f64 product 7, a sum
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import prod
 
 import pytest
@@ -167,7 +168,7 @@ def test_what_is_loaded_is_loaded_again_behind_a_store_to_its_array() -> None:
     # seidel-2d with L2 at 2: 18 loads but for the element that the first copy stores, though the two
     # windows have 12 elements.
     found = []
-    for tool in (TOOL, under(TOOL, "rules", stores_unmerge=False)):
+    for tool in (TOOL, under(TOOL, "accesses", merged="all")):
         regions = innermost(regions_of(stencil(), Unroll("j", 2), tool=tool))
         (body,) = (r.body for r in regions if r.body is not None)
         found.append(sum(body.graph.kind[n] == LOAD for n in body.nodes))
@@ -228,7 +229,7 @@ def test_a_narrow_counter_is_divided_though_it_takes_every_element(n: int, count
     (nest,) = regions_of(stencil(n), Partition("A", 1, factor=3), Unroll("i", 2))
     body = nest.children[-1].body
     assert body is not None
-    assert len(divisions(body)) == count
+    assert len(divisions(body, TOOL.division)) == count
 
 
 @pytest.mark.parametrize(("factor", "slices"), [(2, 0), (4, 8), (8, 8)])
@@ -245,17 +246,18 @@ def test_rows_behind_an_exit_are_divided_as_wide_numbers(factor: int, slices: in
 def test_what_tells_the_bank_of_a_row_is_divided_in_front_of_the_loop() -> None:
     # seidel-2d without a directive: 118 iterations at interval 46 and 30 cycles a row. Two copies of i have four
     # rows to divide, and each of their pipelines three columns: 7 bits each.
-    for tool, loops in ((TOOL, ["j"]), (under(TOOL, "rules", rows_divided=False), ["t", "i", "j"])):
-        (pipeline,) = innermost(regions_of(stencil(), *THREE, tool=tool))
-        assert [loop.iv for loop in pipeline.loops] == loops
+    (pipeline,) = innermost(regions_of(stencil(), *THREE))
+    assert [loop.iv for loop in pipeline.loops] == ["j"]
+    plain = replace(TOOL, division=None)
+    (pipeline,) = innermost(regions_of(stencil(), *THREE, tool=plain))
+    assert [loop.iv for loop in pipeline.loops] == ["t", "i", "j"]
     # What a nest reads of another array than it updates does not keep it from being flattened.
     apart = Partition("H", 0, factor=3), Partition("H", 1, factor=3)
     (pipeline,) = innermost(regions_of(updates(), *apart))
     assert [loop.iv for loop in pipeline.loops] == ["i", "j"]
-    for tool, count in ((TOOL, 4 + 2 * 3), (under(TOOL, "rules", rows_divided=False), 2 * (3 + 3))):
-        sums = Sums()
-        index_divisions(leaves(regions_of(stencil(), *THREE, Unroll("i", 2), tool=tool)), sums)
-        assert (sums.lut_fixed, sums.ff_fixed) == tuple(count * each for each in divider(7))
+    sums = Sums()
+    index_divisions(leaves(regions_of(stencil(), *THREE, Unroll("i", 2))), sums)
+    assert (sums.lut_fixed, sums.ff_fixed) == tuple((4 + 2 * 3) * each for each in divider(7))
 
 
 @pytest.mark.parametrize(

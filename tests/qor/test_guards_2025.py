@@ -96,7 +96,7 @@ def test_copies_that_turn_through_banks_come_again_at_once(banks: int, interval:
 
 def of_guards(kernel: Kernel, **rules: bool) -> tuple[float, float]:
     """LUTs and flip-flops that guards take by themselves."""
-    tool = under(personality(TOOL), "rules", **rules)
+    tool = under(personality(TOOL), "guards", **rules)
     regions = function_latency(Scope(kernel, tool), kernel.functions[0])[1]
     sums = Sums()
     guards(leaves(regions), sums)
@@ -105,7 +105,7 @@ def of_guards(kernel: Kernel, **rules: bool) -> tuple[float, float]:
 
 def of_triangle(copies: int, of_j: int = 4) -> tuple[float, float]:
     kernel = triangle(Unroll("j", of_j), Unroll("k", 2), Unroll("i", copies))
-    return of_guards(kernel, guards_compared=False)
+    return of_guards(kernel, compared=False)
 
 
 def test_behind_an_exit_guards_compare_all_bits() -> None:

@@ -18,7 +18,7 @@ from tests.qor.designs import region_tree
 from tests.support.tools import under
 
 TOOL = personality("vitis-2025.1-u200-4ns")
-EARLY = under(TOOL, "rules", alap_updates=False)
+EARLY = under(TOOL, "accesses", updates="asap")
 COLUMNS = 8
 
 
@@ -97,7 +97,7 @@ def test_a_loop_that_copies_a_vector_has_no_register_for_it(
     at = loops if len(shape) > 1 else loops[0]
     p.compute("S", loops, b[at], a[at])
     kernel = region_tree(p, ScheduleBuilder())
-    tool = under(TOOL, "rules", copies_counted=counted)
+    tool = under(TOOL, "control", counted_copies=counted)
     (leaf,) = leaves(function_latency(Scope(kernel, tool), kernel.functions[0])[1])
     shared: Pools = {}
     registers(leaf, Sums(), shared)

@@ -168,7 +168,7 @@ def divided(n: int) -> tuple[int, int]:
         (leaf,) = leaves(regions_of(p, s, personality(U200)))
         sums = logic_of([leaf])
         index_divisions([leaf], sums)
-        count = len(divisions(leaf.body))
+        count = len(divisions(leaf.body, personality(U200).division))
         assert count == (banks & (banks - 1) != 0)
         return round(sums.lut_fixed), round(sums.ff_fixed)
 
@@ -201,7 +201,7 @@ def test_a_port_chooses_among_all_accesses_that_come_by() -> None:
     tool = personality(U200)
     uses = port_uses(turning(5, tool))
     assert sorted(n for (kind, _), n in uses.items() if kind == "load") == [2] * 5
-    apart = under(tool, "rules", banks_rotate=False)
+    apart = under(tool, "banks", rotating=False)
     assert 5 not in Counter(port_uses(turning(5, apart)).values())
 
 
@@ -211,7 +211,7 @@ def test_what_moves_by_multiples_of_the_banks_does_not_change_the_bank() -> None
     table, graph = leaf.body.addresses, leaf.body.graph
     first = min(graph.address[n] for n in leaf.loads())
     assert len(banks_of(table, first, leaf.steps)[0]) == 16
-    assert {d.rest for d in divisions(leaf.body)} == {True}
+    assert {d.rest for d in divisions(leaf.body, personality(U200).division)} == {True}
     assert address_dsp(leaf.body) == 0
     # The index, a comparison and a subtraction of the 5 bits of a bank.
     assert subtraction(9, 17) == (9 + 7) + 2 * (5 + 7)
@@ -353,7 +353,7 @@ def test_a_block_divides_subscripts_as_well() -> None:
     s.fuse(("R", "S", "T"), 1)
     s.partition("x", 0, "cyclic", 3)
     blocks = [b for b in leaves(regions_of(p, s, personality(U200))) if not b.body.variables]
-    assert [len(divisions(b.body)) for b in blocks] == [1]
+    assert [len(divisions(b.body, personality(U200).division)) for b in blocks] == [1]
 
 
 def together(tool: Personality) -> Leaf:

@@ -52,14 +52,11 @@ def sums_of(*steps: Step, tool: Personality = TOOL) -> Sums:
 def test_an_index_that_does_not_move_with_a_pipeline_is_divided_once(rows: int, count: int) -> None:
     # A, B and C are in five banks: copies of j, their pipelines and the blocks behind them share the row's
     # division; copies of i in different places of a row of banks have their own.
-    found = []
-    for tool in (TOOL, under(TOOL, "rules", rows_divided=False)):
-        kernel = automatic(product(Unroll("i", rows), Unroll("j", 4), Unroll("k", 5)), tool, KEPT)
-        own = leaves(function_latency(Scope(kernel, tool), kernel.functions[0])[1])
-        sums = Sums()
-        index_divisions(own, sums)
-        found.append(sums.ff_fixed / divider(6)[1])
-    assert found == [count, rows * 4]
+    kernel = automatic(product(Unroll("i", rows), Unroll("j", 4), Unroll("k", 5)), TOOL, KEPT)
+    own = leaves(function_latency(Scope(kernel, TOOL), kernel.functions[0])[1])
+    sums = Sums()
+    index_divisions(own, sums)
+    assert sums.ff_fixed == count * divider(6)[1]
 
 
 def test_what_a_block_computes_ahead_of_pipelines_has_its_own_registers() -> None:
@@ -68,28 +65,26 @@ def test_what_a_block_computes_ahead_of_pipelines_has_its_own_registers() -> Non
     def words_of_a_copy(**rules: bool) -> float:
         few, many = (
             sums_of(
-                Unroll("i", 5), Unroll("j", n), Unroll("k", 5), tool=under(TOOL, "rules", **rules)
+                Unroll("i", 5), Unroll("j", n), Unroll("k", 5), tool=under(TOOL, "guards", **rules)
             )
             for n in (4, 8)
         )
         more = [many.ff[name] - few.ff[name] for name in ("loaded", "results")]
         return sum(more) / 64 / (5 * 4)
 
-    assert words_of_a_copy(speculative_blocks=True) == 4
-    assert words_of_a_copy(speculative_blocks=False) == 0
+    assert words_of_a_copy(speculates=True) == 4
+    assert words_of_a_copy(speculates=False) == 0
 
 
 def test_the_state_machine_has_no_states_for_what_is_done_ahead() -> None:
     # A product of 7 states, which does not wait for C[i][j].
     def states_of_a_copy(**rules: bool) -> float:
         few, many = (
-            sums_of(Unroll("j", n), tool=under(TOOL, "rules", **rules)).ff["fsm"] for n in (2, 4)
+            sums_of(Unroll("j", n), tool=under(TOOL, "guards", **rules)).ff["fsm"] for n in (2, 4)
         )
         return (many - few) / 2
 
-    assert (
-        states_of_a_copy(speculative_blocks=False) - states_of_a_copy(speculative_blocks=True) == 7
-    )
+    assert states_of_a_copy(speculates=False) - states_of_a_copy(speculates=True) == 7
 
 
 @pytest.mark.parametrize("columns", [1, 2])

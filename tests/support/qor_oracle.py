@@ -212,7 +212,7 @@ def _alike(tool: Personality, access: Access) -> object:
     """What accesses have in common that are counted together: where a tool takes those that move
     alike to be in the same banks, and others to meet too seldom to matter, the way they move.
     """
-    return tuple(i.terms for i in access.indices) if tool.rules.banks_rotate else ()
+    return tuple(i.terms for i in access.indices) if tool.banks.rotating else ()
 
 
 def _moving(every: list[tuple[int, Instance]]) -> set[Place]:

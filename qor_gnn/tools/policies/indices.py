@@ -19,7 +19,7 @@ class Indices:
 
 
 @dataclass(frozen=True, slots=True)
-class Division:
+class IndexDivision:
     """Divisions of subscripts by numbers of banks that are no powers of two.
 
     What does not move with a pipeline is divided around it, once, so that a nest that updates an array whose
@@ -39,3 +39,7 @@ class Division:
     logic_bits: int
     dsp: int
     exit_dsp: int
+
+    def in_slices(self, extent: int) -> bool:
+        """Whether an index below ``extent`` has more bits than logic multiplies, or divides."""
+        return (extent - 1).bit_length() > self.logic_bits
