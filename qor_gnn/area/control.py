@@ -90,13 +90,11 @@ def _pipeline(leaf: Leaf, sums: Sums) -> None:
         terms["pipeline"] += leaf.module != OWN
         terms["levels"] += levels
     sums.ff["stages"] += leaf.times.states
-    if not leaf.body.personality.rules.interval_states:
-        sums.lut["stages"] += leaf.times.states
-    elif leaf.period > 1:  # else an enable is the flip-flop of the stage before it
-        sums.lut["stages"] += -(-leaf.times.states // leaf.period)
-        sums.lut["fsm"] += multiplexer(leaf.period + 1)
-    each = leaf.body.personality.rules.each_flattened
-    sums.lut["loop_flat"] += levels - 1 if each else levels > 1
+    policy = leaf.body.personality.control
+    sums.lut["stages"] += policy.enables(leaf.times.states, leaf.period)
+    if states := policy.own_states(leaf.period):
+        sums.lut["fsm"] += multiplexer(states + 1)
+    sums.lut["loop_flat"] += policy.flattened_loops(levels)
 
 
 def _outlined(leaf: Leaf, sums: Sums) -> None:

@@ -75,8 +75,8 @@ class Leaf:
     @property
     def overlaps(self) -> bool:
         """It is a pipeline; one in which no two iterations overlap may be as a sequential body is."""
-        apart = self.body.personality.rules.interval_states and self.period >= self.times.states
-        return self.pipelined and not apart
+        control = self.body.personality.control
+        return self.pipelined and control.overlap(self.times.states, self.period)
 
     @property
     def counts(self) -> bool:
@@ -146,7 +146,7 @@ def _leaf(region: Region, body: Body, times: Times, around: tuple[Region, ...]) 
         else:
             times = old_values(body, times, period)
     last = last_uses(body, times, hold)
-    if pipeline is not None and hold and (states := body.personality.rules.shared_product):
+    if pipeline is not None and hold and (states := body.personality.binding.shared_product):
         for n in _beside_shared(body):
             last[n] += states
     steps = _steps((*(loop for nest in around for loop in nest.loops), *region.loops))

@@ -119,7 +119,7 @@ def _chooses(leaf: Leaf) -> object:
 
     Copies of a loop that is unrolled completely are one nest.
     """
-    if not leaf.body.personality.rules.nests_choose:
+    if not leaf.body.personality.binding.nests_choose:
         return None
     return tuple([loop.iv for loop in (leaf.around[0] if leaf.around else leaf.region).loops])
 

@@ -39,25 +39,6 @@ DEFAULT = "vitis-2022.1-zu9eg-10ns"
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
-    """What is left."""
-
-    shared_product: int = 0
-    nests_choose: bool = False
-    each_flattened: bool = False
-    shifted_registers: bool = True
-    elements_apart: bool = True
-    ports_apart: bool = False
-    operands_merged: bool = False
-    interval_states: bool = False
-    each_decoded: bool = False
-    each_selected: bool = False
-    loads_wait: bool = False
-    ports_by_address: bool = False
-    loads_decoded: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class Version:
     """Which tool it is.
 
@@ -98,7 +79,6 @@ class Personality:
     uncertainty: float
     is_open: bool
     folder: Path
-    rules: Rules
     directives: Directives
     unrolling: Unrolling
     flattening: Flattening
@@ -214,7 +194,6 @@ def read(folder: Path) -> Personality:
         uncertainty=what.uncertainty,
         is_open=what.is_open,
         folder=folder,
-        rules=Rules(**policies.pop("rules")),
         directives=policy(Directives, "directives"),
         unrolling=policy(Unrolling, "unrolling"),
         flattening=policy(Flattening, "flattening"),

@@ -180,7 +180,7 @@ def test_what_is_loaded_is_loaded_again_behind_a_store_to_its_array() -> None:
 
 def test_the_state_machine_of_a_pipeline_has_the_states_of_its_interval() -> None:
     found = []
-    for tool in (TOOL, under(TOOL, "rules", interval_states=False)):
+    for tool in (TOOL, under(TOOL, "control", states="iteration")):
         regions = regions_of(stencil(), *THREE, tool=tool)
         bodies = leaves(regions)
         (pipeline,) = [leaf for leaf in bodies if leaf.pipelined]
@@ -195,7 +195,7 @@ def test_the_state_machine_of_a_pipeline_has_the_states_of_its_interval() -> Non
 def test_what_is_selected_in_each_dimension_has_a_register() -> None:
     # Neither the row's bank nor the column's is known: two multiplexers behind each of nine loads.
     found = []
-    for tool in (TOOL, under(TOOL, "rules", each_selected=False)):
+    for tool in (TOOL, under(TOOL, "multiplexers", banks="joint")):
         (leaf,) = (x for x in leaves(regions_of(stencil(), *THREE, tool=tool)) if x.pipelined)
         loads = [n for n in leaf.body.nodes if leaf.body.graph.kind[n] == LOAD]
         sums = Sums()
@@ -208,7 +208,7 @@ def test_what_is_selected_in_each_dimension_has_a_register() -> None:
 def test_the_bank_of_a_store_is_decoded_in_each_dimension() -> None:
     # One of three rows and one of four columns or so: an enable for each, not for each bank.
     found = []
-    for tool in (TOOL, under(TOOL, "rules", each_decoded=False)):
+    for tool in (TOOL, under(TOOL, "multiplexers", banks="joint")):
         (leaf,) = (x for x in leaves(regions_of(stencil(), *THREE, tool=tool)) if x.pipelined)
         graph, table = leaf.body.graph, leaf.body.addresses
         sums = Sums()
@@ -267,7 +267,7 @@ def test_addresses_wait_for_loads_of_what_is_updated(steps: tuple[Step, ...], wa
     # seidel-2d: each of nine loads may be in nine banks of 1,600 words; with L2 at 4, whose copies cannot be
     # compared, 36 loads but the three that the copy in front stores are of one array of 14,400.
     found = []
-    for tool in (TOOL, under(TOOL, "rules", loads_wait=False)):
+    for tool in (TOOL, under(TOOL, "registers", waiting_addresses=False)):
         (leaf,) = leaves(regions_of(stencil(), *steps, tool=tool))
         assert leaf.pipelined
         sums = Sums()
@@ -281,7 +281,7 @@ def test_banks_that_are_known_in_time_keep_no_values() -> None:
     found = []
     four = Partition("A", 0, factor=3), Partition("A", 1, factor=4)
     for steps in (THREE, (*four, Unroll("j", 2))):
-        for tool in (TOOL, under(TOOL, "rules", loads_wait=False)):
+        for tool in (TOOL, under(TOOL, "registers", waiting_addresses=False)):
             (leaf,) = leaves(regions_of(stencil(), *steps, tool=tool))
             sums = Sums()
             registers(leaf, sums, {})
@@ -298,7 +298,7 @@ def test_copies_of_a_block_give_a_port_the_same_addresses(copies: int) -> None:
     # jacobi-1d with L1 unrolled completely: each further copy of L0 has 200 to 760 LUTs, a pipeline and 60 states,
     # though it stores 118 elements again; with each store an input of its own it would be 1,700 to 2,900.
     found = []
-    for tool in (TOOL, under(TOOL, "rules", ports_by_address=False)):
+    for tool in (TOOL, under(TOOL, "multiplexers", inputs="use")):
         p = ProgramBuilder("smooth")
         a, b = p.local("A", f64, (40,)), p.local("B", f64, (40,))
         t, i, k = p.loops(t=8, i=range(1, 39), k=range(1, 39))
@@ -320,7 +320,7 @@ def test_loads_that_may_meet_in_a_bank_are_decoded_in_each() -> None:
     # fdtd-2d with 33 banks: each of 33 neighbours may be in each of them, in the same state. A pipeline of them has
     # 8,300 LUTs more than with a multiplexer for each bank.
     found = []
-    for tool in (TOOL, under(TOOL, "rules", loads_decoded=False)):
+    for tool in (TOOL, under(TOOL, "multiplexers", banks="joint")):
         p = ProgramBuilder("neighbours")
         e, h = p.local("E", f64, (ROWS, COLUMNS)), p.local("H", f64, (ROWS, COLUMNS))
         i, j = p.loops(i=ROWS, j=COLUMNS - 16)

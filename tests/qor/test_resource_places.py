@@ -266,7 +266,7 @@ def update(tool: Personality, column: int = 1) -> Sums:
 def test_addresses_that_are_shifted_along_may_be_luts_alone() -> None:
     tool = personality(ZU9EG)
     plain = update(tool)
-    luts = update(under(tool, "rules", shifted_registers=False))
+    luts = update(under(tool, "registers", shifted="lut"))
     # y[8 * i], which is updated, is in one of two banks.
     assert plain.lut["long"] == luts.lut["long"] + 1 >= 2
     assert dict(plain.lut, long=0) == dict(luts.lut, long=0)
@@ -335,7 +335,7 @@ def test_elements_that_the_nest_stores_are_not_there_ahead() -> None:
 def test_modules_may_share_the_elements_of_an_array() -> None:
     tool = personality(ZU9EG)
     assert update(tool).ff["complete"] == 2 * 8 * 32
-    shared = under(tool, "rules", elements_apart=False)
+    shared = under(tool, "registers", elements="row")
     assert update(shared).ff["complete"] == 8 * 32
     assert update(shared, column=2).ff["complete"] == 2 * 8 * 32
 
@@ -372,7 +372,7 @@ def together(tool: Personality) -> Leaf:
 def test_a_load_and_a_store_have_a_port_each_and_a_value_one_input() -> None:
     """y's two ports need no multiplexers; z[i] is one input of the multiplier, x[i] and y[i] are two."""
     tool = personality(U200)
-    shared = under(tool, "rules", ports_apart=False, operands_merged=False)
+    shared = under(tool, "multiplexers", ports_apart=False, inputs="use")
     leaf, other = together(tool), together(shared)
     assert max(port_uses(leaf).values()) == 1 < max(port_uses(other).values())
     sums, more = Sums(), Sums()

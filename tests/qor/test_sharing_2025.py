@@ -65,7 +65,7 @@ def test_modules_of_a_nest_have_a_multiplexer_of_their_own() -> None:
     copies = [products(c, 1) - products(1, 1) for c in (2, 5, 10)]
     assert copies == [products(c, 4) - products(1, 4) for c in (2, 5, 10)]
     assert products(5, 4) == 3 * (multiplexer(6) + multiplexer(5) + multiplexer(3))
-    joined = under(TOOL, "rules", nests_choose=False)
+    joined = under(TOOL, "binding", nests_choose=False)
     assert products(5, 4, joined) == 3 * multiplexer(10)
 
 

@@ -23,3 +23,26 @@ class Control:
     states: Literal["iteration", "interval"] = "iteration"
     flattened: Literal["nest", "loop"] = "nest"
     counted_copies: bool = False
+
+    def enables(self, states: int, interval: int) -> int:
+        """LUTs of the enables of a pipeline's stages.
+
+        Args:
+            states: of an iteration.
+            interval: between iterations. At 1 an enable may be the flip-flop of the stage before it.
+        """
+        if self.states == "iteration":
+            return states
+        return -(-states // interval) if interval > 1 else 0
+
+    def own_states(self, interval: int) -> int:
+        """States of a pipeline's own state machine; 0 where its enables are all that there is."""
+        return interval if self.states == "interval" and interval > 1 else 0
+
+    def overlap(self, states: int, interval: int) -> bool:
+        """Whether the tool takes iterations of a pipeline to overlap."""
+        return self.states == "iteration" or interval < states
+
+    def flattened_loops(self, levels: int) -> int:
+        """How often a flattened nest of so many loops has its LUTs."""
+        return levels - 1 if self.flattened == "loop" else int(levels > 1)
