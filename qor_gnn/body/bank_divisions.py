@@ -12,10 +12,6 @@ from qor_gnn.body.graph import LOAD, STORE, Graph
 from qor_gnn.memory.addresses import Addresses, Terms
 from qor_gnn.tools.policies.indices import IndexDivision
 
-_HIDDEN = 9
-"""States of a wide division that are hidden where only stores want it: jacobi-1d, 111 cycles of 30
-iterations and 89 of 8, against 120 and 98 where the loads are divided as well."""
-
 
 def alap_loads(
     graph: Graph, nodes: Sequence[int], variables: tuple[str, ...], division: IndexDivision
@@ -28,7 +24,7 @@ def alap_loads(
         states = division.states
         if wide(graph, stores):
             both = any(_division(graph, n) for n in loads)
-            states = division.unbounded_states - (0 if both else _HIDDEN)
+            states = division.unbounded_states - (0 if both else division.hidden_states)
         return dict.fromkeys(loads, states)
     divided: dict[int, list[int]] = {}
     for n in loads:

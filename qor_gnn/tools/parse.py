@@ -71,7 +71,7 @@ def evidenced(kind: type[T], groups: object, where: str) -> T:
         place = f"{where}[{n}]"
         found = dict(_object(group, place))
         _evidence(found, place)
-        for key in found.keys() - {"values"}:
+        for key in sorted(found.keys() - {"values"}):
             raise fault(place, f"has '{key}'", "a group has evidence and values")
         for key, value in _object(found.get("values"), f"{place}.values").items():
             if key in values:
@@ -89,9 +89,9 @@ def parsed(kind: type[T], data: object, where: str) -> T:
     of: Any = kind
     types, needed = _fields(of)
     values = _object(data, where)
-    for key in values.keys() - types.keys():
+    for key in sorted(values.keys() - types.keys()):
         raise fault(where, f"has no '{key}'", did_you_mean(key, types))
-    for key in needed - values.keys():
+    for key in sorted(needed - values.keys()):
         raise fault(where, f"lacks '{key}'")
     return kind(**{key: _value(types[key], x, f"{where}.{key}") for key, x in values.items()})
 

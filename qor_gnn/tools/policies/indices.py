@@ -29,6 +29,7 @@ class IndexDivision:
     Attributes:
         states: of one; more of an index of many bits.
         unbounded_states: of one whose index has no known bound.
+        hidden_states: of these, what is hidden where only stores want it.
         logic_bits: an index of up to so many bits is multiplied, or divided, in logic.
         dsp: DSP slices of a wider one.
         exit_dsp: DSP slices of one behind an exit of an unrolled loop around others.
@@ -36,6 +37,7 @@ class IndexDivision:
 
     states: int
     unbounded_states: int
+    hidden_states: int
     logic_bits: int
     dsp: int
     exit_dsp: int
