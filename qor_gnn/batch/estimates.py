@@ -299,7 +299,7 @@ def _named(tool: str | None) -> Personality:
 
 def _plain(tool: Personality) -> bool:
     """What the tool does depends on each part alone: it unrolls and partitions nothing itself."""
-    automatic = tool.directives.auto_partition or tool.directives.auto_unroll
+    automatic = (tool.directives.auto_unroll, tool.partitioning) != (None, None)
     return not automatic and tool.composition.concurrent == "pipelines"
 
 

@@ -27,6 +27,7 @@ from qor_gnn.tools.policies.flattening import Flattening
 from qor_gnn.tools.policies.guards import Guards
 from qor_gnn.tools.policies.indices import IndexDivision, Indices
 from qor_gnn.tools.policies.multiplexers import Multiplexers
+from qor_gnn.tools.policies.partitioning import Partitioning
 from qor_gnn.tools.policies.recurrences import Recurrences
 from qor_gnn.tools.policies.registers import Registers
 from qor_gnn.tools.policies.sums import Sums
@@ -80,6 +81,7 @@ class Personality:
     is_open: bool
     folder: Path
     directives: Directives
+    partitioning: Partitioning | None
     unrolling: Unrolling
     flattening: Flattening
     composition: Composition
@@ -195,6 +197,7 @@ def read(folder: Path) -> Personality:
         is_open=what.is_open,
         folder=folder,
         directives=policy(Directives, "directives"),
+        partitioning=policy(Partitioning, "partitioning") if "partitioning" in policies else None,
         unrolling=policy(Unrolling, "unrolling"),
         flattening=policy(Flattening, "flattening"),
         composition=policy(Composition, "composition"),

@@ -53,7 +53,7 @@ ROW_AGAIN = Unroll("m", 16), Unroll("j", 4), Unroll("k", 2), Pipeline("k")
 def test_a_row_that_is_updated_under_guards_sets_the_interval() -> None:
     # Two sums of 6 states one after the other, and 4 around them: 16. In these a port loads 16 of the
     # 162 elements of A: eleven ports, two of which are the first copy's. (syr2k: 640 BRAM18 of A and B.)
-    design, copies = partitioned(triangle(*ROW_AGAIN), KEPT)
+    design, copies = partitioned(triangle(*ROW_AGAIN), personality(TOOL), KEPT)
     assert {m.name: m.banks for m in design.memories if m.shape} == {"A": 1, "B": 1, "C": 16}
     assert {m.name: m.storage for m in design.memories if m.shape}["A"] == READ_FROM_COPIES
     assert copies["A"] == copies["B"] == 10
@@ -91,7 +91,7 @@ def test_copies_that_turn_through_banks_come_again_at_once(banks: int, interval:
     steps = Unroll("m", banks), Unroll("j", 4), Unroll("k", 2)
     units = dict(found(*steps).units)
     assert units["dadd"] == -(-8 // interval)
-    assert ("C" in partitioned(triangle(*steps), KEPT)[1]) == (interval > 1)
+    assert ("C" in partitioned(triangle(*steps), personality(TOOL), KEPT)[1]) == (interval > 1)
 
 
 def of_guards(kernel: Kernel, **rules: bool) -> tuple[float, float]:

@@ -90,7 +90,9 @@ def test_the_state_machine_has_no_states_for_what_is_done_ahead() -> None:
 @pytest.mark.parametrize("columns", [1, 2])
 def test_what_is_around_an_updating_loop_asks_for_no_banks(columns: int) -> None:
     # symm with L2=6, with L1 flattened or not: B and C in six banks each, A in three (48 BRAM18, 3 URAM).
-    design, _ = partitioned(product(Unroll("i", 2), Unroll("j", columns), Unroll("k", 6)), KEPT)
+    design, _ = partitioned(
+        product(Unroll("i", 2), Unroll("j", columns), Unroll("k", 6)), TOOL, KEPT
+    )
     assert {m.name: m.banks for m in design.memories if m.shape} == {"A": 3, "B": 1, "C": 6}
 
 

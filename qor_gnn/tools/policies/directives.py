@@ -1,4 +1,4 @@
-"""Automatic directives: what a tool does to loops and arrays without a pragma."""
+"""Automatic directives: what a tool does to loops without a pragma."""
 
 from __future__ import annotations
 
@@ -7,17 +7,16 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Directives:
-    """What is done where nobody asked for it.
+    """What is done to loops where nobody asked for it; arrays are a policy of their own (`Partitioning`).
 
     Attributes:
         auto_pipeline: innermost loops are pipelined.
-        auto_unroll: short innermost loops are unrolled completely into the loop around.
-        auto_partition: arrays are split into banks as far as pipelines want ports.
+        auto_unroll: innermost loops of fewer iterations are unrolled completely into the loop around; None where
+            none are.
         longest_interval: a loop whose initiation interval would be longer is not pipelined; None where there
             is no such limit.
     """
 
     auto_pipeline: bool = False
-    auto_unroll: bool = False
-    auto_partition: bool = False
+    auto_unroll: int | None = None
     longest_interval: int | None = None
