@@ -100,11 +100,12 @@ class Library:
     integers: Mapping[str, Integers]
     implementations: Mapping[str, Table] = field(default_factory=dict)
 
-    def operator(self, tool: str, kind: str, type_: str, width: int, impl: str) -> Operator:
-        """See `qor_gnn.tools.personality.Personality.operator`; ``tool`` is what an error calls it."""
-        chosen = self.implementations.get(impl, {}).get(type_, {}).get(kind)
-        if chosen is not None:
-            return chosen
+    def operator(self, tool: str, kind: str, type_: str, width: int) -> Operator:
+        """The tool's own choice, see `qor_gnn.tools.personality.Personality.operator`.
+
+        Raises:
+            ToolError: W451, ``tool``, as the error calls it, has no such operator.
+        """
         if type_ == "int" and kind in self.integers:
             return self.integers[kind].operator(kind, width)
         table = self.operators.get(type_, {})

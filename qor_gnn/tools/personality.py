@@ -107,11 +107,13 @@ class Personality:
         Raises:
             ToolError: W451, the library has no such operator.
         """
-        key = (self.name, kind, type_, width, impl)
+        chosen = self.library.implementations.get(impl, {}).get(type_, {}).get(kind)
+        if chosen is not None:
+            return chosen
+        key = (self.name, kind, type_, width)
         found = _OPERATORS.get(key)
         if found is None:
-            found = self.library.operator(self.name, kind, type_, width, impl)
-            _OPERATORS[key] = found
+            found = _OPERATORS[key] = self.library.operator(self.name, kind, type_, width)
         return found
 
     @property
@@ -125,7 +127,7 @@ class Personality:
         return self.clock_ns * (1 - self.uncertainty)
 
 
-_OPERATORS: dict[tuple[str, str, str, int, str], Operator] = {}
+_OPERATORS: dict[tuple[str, str, str, int], Operator] = {}
 
 
 def allowed(personality: Personality, reassociates: bool) -> Personality:
