@@ -44,10 +44,10 @@ class Addresses:
 
     Attributes:
         memories: the arrays, by number.
-        banks_hide: see `Rules.banks_hide`.
+        banks_hide: see `Banks.hidden_by_innermost`.
         order: of the counters, outer ones first, while a pipeline's accesses are interned
-            (`Rules.counters_hide`); elsewhere there is none.
-        blurred: counters of which the tool cannot compare the copies (`Rules.blurred`).
+            (`Banks.hidden_by_others`); elsewhere there is none.
+        blurred: counters of which the tool cannot compare the copies (`Unrolling.compares_copies`).
         cancelled: memories with a remainder for a subscript from which the beginning of a loop may
             be lost.
     """
