@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from dsl.errors.errors import IRError, did_you_mean
-from mlir_passes.dialect import ops as hls
+from mlir_passes.dialect import hls
 from mlir_passes.dialect.attributes import LoopInfo, loop_info, place, span_of
 from mlir_passes.dialect.processes import verify_processes
 from mlir_passes.dialect.verify_arrays import check_type, checked_array
