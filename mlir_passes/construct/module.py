@@ -12,8 +12,9 @@ from dsl.expressions.affine import Affine, Constraint
 from dsl.expressions.expr import loads
 from dsl.programs.program import Array, Loop, Program, Stmt, Storage
 from mlir_passes.affine_maps import to_map, to_map_of, to_set
+from mlir_passes.construct.arithmetic import plain
 from mlir_passes.construct.expressions import ExprBuilder
-from mlir_passes.construct.types import Types, plain
+from mlir_passes.construct.types import Types
 from mlir_passes.dialect.attributes import (
     Access,
     ArrayInfo,
@@ -31,8 +32,8 @@ from mlir_passes.dialect.attributes import (
 )
 from mlir_passes.dialect.attributes import Storage as MemoryInfo
 from mlir_passes.dialect.processes import function_attributes
-from mlir_passes.loop_bounds import Bounds
 from mlir_passes.provider import ir
+from polyhedral.looptree.bounds import Bounds
 from polyhedral.looptree.tree import Instance, LoopTree, TreeGuard, TreeLoop, TreeNode
 
 
