@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dse.evaluators.base import Request
+from dse.evaluators.registry import of_what_is_emitted
 from dse.run.directory import RunDirectory
 from dse.run.explore import Explored, Heard, Means, explore
 from dse.run.final import settle
@@ -93,7 +94,7 @@ def carry_out(
 def _described(run: RunDirectory, plan: Plan, space: Space, work: Work) -> Problem:
     """What is searched; kept in the run for its report."""
     chip, where = plan.where.device, plan.where
-    plain = plan.evaluator.evaluate(_request(plan, Schedule()))
+    plain = of_what_is_emitted(plan.evaluator).evaluate(_request(plan, Schedule()))
     problem = describe(space, work, where.tool, chip, plan.budget, where.notes, plain)
     problem = replace(problem, plain=sound(plain, problem))
     keep(run, problem)

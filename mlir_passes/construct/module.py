@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import Any, assert_never
 
@@ -273,8 +274,14 @@ class _Builder:
             BindOp(b.op, b.impl, b.latency) for b in self.tree.operators if b.stmt == stmt.name
         )
         span = stmt.span
-        line = f"{Path(span.file).name}:{span.line}" if span else ""
+        line = f"{_name(span.file)}:{span.line}" if span else ""
         return StmtInfo(stmt.name, stmt.source, line, binds)
+
+
+@cache
+def _name(file: str) -> str:
+    """A file without its folder: statements of one file ask for it again and again."""
+    return Path(file).name
 
 
 def _location(span: Span | None) -> Any:
