@@ -13,7 +13,7 @@ from dse.estimates.prediction import PROVENANCE, Predicted, predicted
 from dse.evaluators.base import Request, Result, Status
 from dse.evaluators.model import estimation, result_of
 from dse.evaluators.version import MODEL, code_version
-from dsl.errors.errors import InputError, LanguageError, ScheduleError, ToolError
+from dsl.errors.errors import InputError, IRError, LanguageError, ScheduleError, ToolError
 from polyhedral.schedule import apply
 
 NAME = "gnn"
@@ -58,7 +58,7 @@ class GnnEvaluator:
             where = setting(None, request.device.name, request.clock)
             found = estimation(state, request, where, emitted=self.emitted)
             answer = predicted(found, self.weights)
-        except (ToolError, InputError) as error:
+        except (ToolError, InputError, IRError) as error:
             return Result(Status.TOOL_ERROR, detail=f"{error.code}: {error.message}")
         return result_with(result_of(found.answer, found.setting.notes), answer)
 

@@ -10,7 +10,7 @@ from dse.estimates.estimation import Estimation, Setting, estimated, ranked, set
 from dse.estimates.words import why
 from dse.evaluators.base import LoopReport, Request, Result, Status
 from dse.evaluators.version import MODEL, code_version
-from dsl.errors.errors import LanguageError, ScheduleError, ToolError
+from dsl.errors.errors import IRError, LanguageError, ScheduleError, ToolError
 from polyhedral.schedule import apply
 from polyhedral.scop.scheduled import ScheduledScop
 from qor_gnn.result.qor_estimate import LoopEstimate, QorEstimate
@@ -76,7 +76,7 @@ class ModelEvaluator:
             return Result(Status.ILLEGAL, detail=error.code)
         try:
             found = estimation(state, request, self.setting(request), emitted=self.emitted)
-        except ToolError as error:
+        except (ToolError, IRError) as error:
             return Result(Status.TOOL_ERROR, detail=f"{error.code}: {error.message}")
         return result_of(found.answer, found.setting.notes)
 
