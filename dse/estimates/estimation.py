@@ -122,7 +122,8 @@ def estimated_design(design: Design, where: Setting, *, explain: bool = False) -
     """As `estimated`, of a design: what is estimated is the module that its C++ is emitted from."""
     from qor_gnn.design.from_module import kernel_of_module
 
-    regions = kernel_of_module(design.module)
+    with rare_collection():
+        regions = kernel_of_module(design.module)
 
     def rtl(place: Setting) -> QorEstimate:
         return _open_estimate(design, place)
