@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -87,10 +88,22 @@ def test_the_model_schedules_as_the_tool_did(file: zu9eg.File) -> None:
         assert intervals == depths == len(chosen)
 
 
-@needs_zu9eg
-def test_rows_that_do_not_say_what_they_hold_are_left_out() -> None:
+def test_rows_that_do_not_say_what_they_hold_are_left_out(tmp_path: Path) -> None:
+    made_up = [
+        "gesummv,A_2_2_x_1_2__lp2_n_2_f",  # reports of it ignore the partitions
+        "gesummv,tmp_1_2__lp3_n_2_f",
+        "atax,A_2_2_x_1_2__lp2_n_2_f",
+        "unheard_of,x_1_1__lp1_n_1_f",
+    ]
     for file in ("loops_pipelined", "loops_sequential"):
-        for sample in zu9eg.samples(ZU9EG, file):
-            assert not (sample.kernel == "gesummv" and "__lp2" in sample.config)
+        rows = "\n".join(f"{row},100,10,20,5,3,7" for row in made_up)
+        (tmp_path / f"{file}.csv").write_text(f"kernel,config,latency,lut,ff,dsp,II,IL\n{rows}\n")
+        found = list(zu9eg.samples(tmp_path, file))
+        assert [(s.kernel, s.config) for s in found] == [tuple(r.split(",")) for r in made_up[1:3]]
+        assert found[0].labels == zu9eg.Labels(100, 10, 20, 5, 3, 7)
+
+
+@needs_zu9eg
+def test_the_whole_data_set_is_read() -> None:
     counts = [len(list(zu9eg.samples(ZU9EG, file))) for file in zu9eg.FILES]
     assert counts == [8306, 1288 - 130, 884 - 130]
