@@ -1,7 +1,5 @@
 """What each rule of a tool version is worth: the model's errors with the rule left out.
 
-    python -m benchmarks.qor_rules --data tests/data --each 4
-
 Each rule that a tool version has, and the plain default has not, is switched off by itself: a figure is
 put back to its default, a switch to off. The same designs of `hlsfactory-u200`, a fixed random part of
 each kernel, are estimated with and without. The rows are those of docs/reference/qor-rules.md: mean over
@@ -19,18 +17,21 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from benchmarks._row import say
+from benchmarks._row import Options, Row, main, say
 from qor_gnn.design.directives import with_directives
 from qor_gnn.design.region import Kernel
 from qor_gnn.estimate import estimate
-from qor_gnn.fit.labelled.u200 import Row
+from qor_gnn.fit.labelled.u200 import Row as Labelled
 from qor_gnn.fit.labelled.u200_design import Directives, plain, written
 from qor_gnn.fit.labelled.u200_usable import usable
 from qor_gnn.tools.personality import Personality, personality
 
+NAME = "qor_rules"
 PERSONALITY = "vitis-2025.1-u200-4ns"
+SOURCE = "Vitis HLS 2025.1 csynth, xcu200, 4 ns; the rule at its default, which is that of 2022.1"
+QUICK = 20  # one of so many rules
 FIGURES = ("cycles", "dsp", "lut", "ff")
-CHANGED = 0.02  # points of an error that are worth a word
+CHANGED = 0.02  # points of a kernel's error that are worth a word
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,7 @@ class Design:
     kernel: str
     tree: Kernel
     kept: frozenset[str]
-    row: Row
+    row: Labelled
 
 
 def sample(folder: Path, each: int) -> list[Design]:
@@ -95,27 +96,36 @@ def without(rules: Any, path: tuple[str, ...], default: Any) -> Any:
     return replace(rules, **{name: value})
 
 
-def main() -> None:
-    """Print a line for each rule."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, default=Path("tests/data"), metavar="DIR")
-    parser.add_argument("--each", type=int, default=4, help="designs of each kernel")
-    given = parser.parse_args()
+def measure(options: Options) -> Iterator[Row]:
+    """The errors with all rules, then what each adds to them when it is left out."""
     tool = personality(PERSONALITY)
-    designs = sample(given.data / "hlsfactory-u200", given.each)
+    designs = sample(
+        options.extra.data / "hlsfactory-u200", 1 if options.quick else options.extra.each
+    )
     base = errors(designs, tool)
-    whole = ", ".join(f"{name} {overall(base, name):.2f}" for name in FIGURES)
-    print(f"all rules, {len(designs)} designs of {len(base)} kernels: {whole}", flush=True)
-    for path, default in switches(tool.rules):
+    yield from _rows("all rules", {n: overall(base, n) for n in FIGURES}, len(designs), "%")
+    rules = list(switches(tool.rules))
+    for path, default in rules[::QUICK] if options.quick else rules:
         found = errors(designs, replace(tool, rules=without(tool.rules, path, default)))
-        gains = " ".join(f"{n} {overall(found, n) - overall(base, n):+.2f}" for n in FIGURES)
-        touched = [
-            kernel
-            for kernel, mine in base.items()
-            if any(abs(found[kernel][n] - mine[n]) > CHANGED for n in mine)
+        gains = {n: overall(found, n) - overall(base, n) for n in FIGURES}
+        moved = [
+            k for k, mine in base.items() if any(abs(found[k][n] - mine[n]) > CHANGED for n in mine)
         ]
-        print(f"{'.'.join(path)}: {gains} | {' '.join(touched) or 'no design'}", flush=True)
+        say(f"{'.'.join(path)} moves {', '.join(moved) or 'no design'}")
+        yield from _rows(".".join(path), gains, len(designs), "points")
+
+
+def _rows(case: str, values: Mapping[str, float], count: int, unit: str) -> Iterator[Row]:
+    for name, value in values.items():
+        yield Row(NAME, case, name, value, unit, None, SOURCE, count)
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Which designs."""
+    parser.add_argument("--data", type=Path, default=Path("tests/data"), metavar="DIR",
+                        help="folder of the labelled designs")  # fmt: skip
+    parser.add_argument("--each", type=int, default=2, help="designs of each kernel")
 
 
 if __name__ == "__main__":
-    main()
+    raise SystemExit(main(__doc__ or "", measure, add_options))
