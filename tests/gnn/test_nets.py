@@ -156,8 +156,8 @@ def test_messages_of_relations_are_side_by_side():
                       ("b", "of", "b"): torch.tensor([[0], [0]])})  # fmt: skip
     assert reverse(("a", "to", "b")) == ("b", "rev_to", "a")
     heard = messages(("b", "rev_of", "b"), ("a", "to", "b"), ("b", "rev_to", "a"))(states, ways)
-    assert heard["b"].tolist() == [[4, 1.5]]
-    assert heard["a"].tolist() == [[4], [4]]
+    assert heard["b"].tolist() == [[[4], [1.5]]]
+    assert heard["a"].tolist() == [[[4]], [[4]]]
 
 
 def test_the_mean_by_weight():
@@ -203,6 +203,8 @@ def test_layers_of_members_are_those_of_each():
     assert torch.allclose(normal.mean(dim=2), torch.zeros(5, 2), atol=1e-6)
     mixed = side_by_side(2, x, 10 * x).view(5, 2, 6)
     assert torch.equal(mixed[:, 1], torch.cat([x[:, 3:], 10 * x[:, 3:]], dim=1))
+    stacked = side_by_side(2, x, torch.stack([10 * x, 100 * x], dim=1))
+    assert torch.equal(stacked, side_by_side(2, x, 10 * x, 100 * x))
     nothing = x[:0]
     assert layer(nothing).shape == (0, 8)
     assert MemberNorm(2)(nothing).shape == nothing.shape

@@ -107,14 +107,12 @@ class InnerLoops(nn.Module):
         for of_one, of_other, of_memory in zip(one.op, other.op, self.memory, strict=True):
             states = {OP.value: op, MEMORY.value: memory}
             heard = self.messages(states, ways, edge_weight_dict=near)
-            parts = heard[OP.value].split(op.shape[1], dim=1)
-            mixed = self.norm(side_by_side(self.members, op, *parts, around))
-            parts = heard[MEMORY.value].split(op.shape[1], dim=1)
-            accessed = self.norm(side_by_side(self.members, memory, *parts))
+            mixed = self.norm(side_by_side(self.members, op, heard[OP.value], around))
+            accessed = self.norm(side_by_side(self.members, memory, heard[MEMORY.value]))
             op = op + torch.relu(ops.through(mixed, of_one, of_other))
             memory = memory + torch.relu(of_memory(accessed))
         units = torch.expm1(batch[OP.value].x[inside, _UNITS].clamp(min=0))
-        body, count = op[inside], len(loop)
+        body, count = op.index_select(0, inside), len(loop)
         state = side_by_side(
             self.members,
             loop,
@@ -146,8 +144,11 @@ class _Kinds:
 
     def through(self, x: Tensor, pipelined: nn.Module, sequential: nn.Module) -> Tensor:
         """Each node through the layer of its kind, shape (n, any)."""
-        parts = pipelined(x[self.pipelined]), sequential(x[self.sequential])
-        return torch.cat(parts)[self.place]
+        parts = (
+            pipelined(x.index_select(0, self.pipelined)),
+            sequential(x.index_select(0, self.sequential)),
+        )
+        return torch.cat(parts).index_select(0, self.place)
 
 
 def _kinds(batch: HeteroData, inside: Tensor, owner: Tensor) -> tuple[_Kinds, _Kinds]:

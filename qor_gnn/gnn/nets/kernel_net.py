@@ -64,8 +64,8 @@ class KernelNet(nn.Module):
         op, memory, loop = self.inner_loops(features, batch)
         ways = both_ways({key: batch[key].edge_index for key in (HELD, NEXT)})
         for layer in self.super_node:
-            heard = self.messages({LOOP: loop}, ways)[LOOP].split(loop.shape[1], dim=1)
-            mixed = self.norm(side_by_side(self.members, loop, *heard))
+            heard = self.messages({LOOP: loop}, ways)[LOOP]
+            mixed = self.norm(side_by_side(self.members, loop, heard))
             loop = loop + torch.relu(layer(mixed))
         raw, owner, size = batch[LOOP].x, batch[LOOP].batch, len(batch[KERNEL].x)
         copies = torch.expm1(raw[:, _COPIES].clamp(min=0))

@@ -36,6 +36,6 @@ def mean_messages() -> nn.Module:
 
 
 def messages(*relations: Relation) -> nn.Module:
-    """Of each node the means of several relations side by side, in the order of the relations."""
-    found: nn.Module = HeteroConv({one: mean_messages() for one in relations}, aggr="cat")
+    """Of each kind of node the means of its relations, in their order, (n, relations, channels)."""
+    found: nn.Module = HeteroConv({one: mean_messages() for one in relations}, aggr=None)
     return found

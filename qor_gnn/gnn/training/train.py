@@ -35,6 +35,7 @@ _LEFT = 10  # one group in so many of the kernels that a member knows is kept fr
 _CLIP = 1.0
 _STEPS, _SMALL = 32, 32  # of an epoch, at least; but no step of fewer designs
 _PART_WEIGHT = 0.5  # of a single nest beside 1 of a whole kernel
+_TOGETHER = 3  # epochs that designs share a batch for: making batches takes a quarter of a step
 _NOT_READ = [key for key in LABELLED if key != "y"]
 
 
@@ -154,6 +155,10 @@ def _weights(examples: Sequence[Example]) -> Floats:
     return found / float(found.mean())
 
 
+_Batch = tuple[list[int], HeteroData]
+"""Numbers of designs, and their graphs."""
+
+
 class _Course:
     """The epochs of a training."""
 
@@ -188,9 +193,15 @@ class _Course:
         total = stage + self.settings.epochs
         done = 0 if checkpoint is None else checkpoint.restore(self.network, self.optimiser)
         for epoch in range(done, total):
-            order = np.random.default_rng((seed, epoch))
-            rows = parts if epoch < stage else self._chosen(examples, order)
-            loss = self._epoch(order.permutation(rows), epoch, total)
+            first = 0 if epoch < stage else stage
+            drawn = epoch - (epoch - first) % _TOGETHER
+            if epoch in (done, drawn):
+                lot = np.random.default_rng((seed, drawn))
+                batches = self._batches(
+                    lot.permutation(parts if epoch < stage else self._chosen(examples, lot))
+                )
+            order = np.random.default_rng((seed, epoch, 1)).permutation(len(batches))
+            loss = self._epoch([batches[n] for n in order.tolist()], epoch, total)
             if checkpoint is not None:
                 checkpoint.keep(self.network, self.optimiser, epoch + 1)
             progress(epoch + 1, total, loss)
@@ -209,24 +220,27 @@ class _Course:
                 kept.append(n)
         return np.array(kept, dtype=np.int64)
 
-    def _epoch(self, rows: npt.NDArray[np.int64], epoch: int, total: int) -> float:
-        """One pass; the mean loss of a member."""
+    def _batches(self, rows: npt.NDArray[np.int64]) -> list[_Batch]:
+        """All of some designs, in that order."""
         steps = max(1, -(-len(rows) // self.settings.batch), min(_STEPS, len(rows) // _SMALL))
-        spent, mass = 0.0, 0.0
         chosen = [part.tolist() for part in np.array_split(rows, steps)]
-        batches = loader(self.designs, batch_sampler=chosen, exclude_keys=_NOT_READ)
-        for step, batch in enumerate(batches):
+        made = loader(self.designs, batch_sampler=chosen, exclude_keys=_NOT_READ)
+        return list(zip(chosen, made, strict=True))
+
+    def _epoch(self, batches: Sequence[_Batch], epoch: int, total: int) -> float:
+        """One pass; the mean loss of a member."""
+        spent, mass, steps = 0.0, 0.0, len(batches)
+        for step, (rows, batch) in enumerate(batches):
             at = (epoch + step / steps) / total
             warm = min(1.0, 20 * at + 0.05)
             for group in self.optimiser.param_groups:
                 group["lr"] = self.settings.rate * warm * 0.5 * (1 + np.cos(np.pi * at))
-            loss, error = self._loss(batch, chosen[step])
+            loss, error = self._loss(batch, rows)
             self.optimiser.zero_grad()
             loss.backward()  # type: ignore[no-untyped-call]
             torch.nn.utils.clip_grad_norm_(self.network.parameters(), _CLIP)
             self.optimiser.step()
-            size = len(chosen[step])
-            spent, mass = spent + error * size, mass + size
+            spent, mass = spent + error * len(rows), mass + len(rows)
         return spent / max(1.0, mass)
 
     def _loss(self, batch: HeteroData, rows: Sequence[int]) -> tuple[Tensor, float]:
