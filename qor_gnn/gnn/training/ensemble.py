@@ -21,7 +21,7 @@ from qor_gnn.gnn.examples.example import METRICS, Z90, Example, Floats, Predicti
 from qor_gnn.gnn.examples.targets import ROUTED
 from qor_gnn.gnn.examples.terms import TermModel
 from qor_gnn.gnn.graph.geometric import HeteroData
-from qor_gnn.gnn.graph.schema import FEATURES, EdgeType, NodeType
+from qor_gnn.gnn.graph.schema import EDGES, FEATURES, EdgeType, NodeType
 from qor_gnn.gnn.nets.network import Network, Shape, one_thread
 from qor_gnn.gnn.training.adapt import LEAST_SHOTS, Adapter, Shots, joined, place
 from qor_gnn.gnn.training.columns import AT_ONCE, Columns, columns_of, loaded
@@ -39,6 +39,7 @@ _MOST_LOG, _MOST_STD = 80.0, 20.0  # beyond all figures, and with them still fin
 MOST_STRETCH = 1e4
 """What a standard deviation is multiplied by, at most."""
 
+_NAMED = [(repr(e).encode(), e) for e in sorted(EDGES, key=repr) if e[1] is not EdgeType.CARRIED]
 _KINDS = [n for n, c in enumerate(FEATURES[NodeType.OP]) if c.startswith(("kind=", "type="))]
 
 
@@ -260,9 +261,9 @@ def structure(example: Example) -> str:
     """
     graph = example.graph
     text = hashlib.sha256(np.ascontiguousarray(graph.nodes[NodeType.OP][:, _KINDS]).tobytes())
-    for key, pairs in sorted(graph.edges.items(), key=lambda edge: repr(edge[0])):
-        if key[1] not in (EdgeType.CARRIED,):
-            text.update(repr(key).encode() + np.ascontiguousarray(pairs).tobytes())
+    for name, edge in _NAMED:
+        if edge in graph.edges:
+            text.update(name + np.ascontiguousarray(graph.edges[edge]).tobytes())
     return text.hexdigest()[:16]
 
 
