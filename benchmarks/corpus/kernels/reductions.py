@@ -233,9 +233,21 @@ def min_and_max(x: i16[N], out: i16[2]):
 
 @min_and_max.schedule
 def expert(s):
-    s.split("i", 128)
+    # 64 minima and maxima that take no turns in a cycle, then 8 of them at a time.
+    for stmt in ("S2", "S3"):
+        s.partial_sums(stmt, "i", 64)
+    for stmt in ("S2", "S3"):
+        s.partial_sums(f"{stmt}_sum", f"{stmt}_sum.part", 8)
+    for stmt in ("S2", "S3"):
+        s.split(f"{stmt}_sum.part", 8)
+        s.pipeline(f"{stmt}_sum.part_0")
+        for part in ("init", "sum_init", "sum_sum"):
+            s.unroll(f"{stmt}_{part}.part")
+    s.split("i", 64)
     s.pipeline("i_0")
-    s.partition("x", 0, "cyclic", 128)
+    for array in ("low_part", "low_part_2", "high_part", "high_part_2"):
+        s.partition(array, 0, "complete")
+    s.partition("x", 0, "cyclic", 64)
 
 
 @weft.kernel

@@ -1,0 +1,295 @@
+"""Filters of signals and images: windows that slide, borders, ranks, and passes after each other."""
+
+import weft
+from weft import f32, fixed, i16, i32, u8, u16
+
+N = 1024
+TAPS = 16
+H, W = 48, 64
+
+GROUPS = {
+    "fir": ["fir_direct", "fir_shift", "fir_transposed", "fir_by_tap"],
+    "gaussian": ["gaussian_separable", "gaussian_direct"],
+}
+
+
+@weft.kernel
+def fir_direct(taps: i16[TAPS], x: i16[N + TAPS], y: i32[N]):
+    for n in range(N):
+        total: i32 = 0
+        for k in range(TAPS):
+            total += taps[k] * x[n + k]
+        y[n] = total
+
+
+@fir_direct.schedule
+def expert(s):
+    s.pipeline("n")
+    s.partition("taps", 0, "complete")
+    s.partition("x", 0, "cyclic", 16)
+
+
+@weft.kernel
+def fir_shift(taps: i16[TAPS], x: i16[N + TAPS], y: i32[N]):
+    line: i16[TAPS] = 0
+    for n in range(N + TAPS - 1):
+        for k in range(TAPS - 1):
+            line[k] = line[k + 1]
+        line[TAPS - 1] = x[n]
+        if n >= TAPS - 1:
+            total: i32 = 0
+            for k in range(TAPS):
+                total += taps[k] * line[k]
+            y[n - (TAPS - 1)] = total
+
+
+@fir_shift.schedule
+def expert(s):
+    s.pipeline("n")
+    s.partition("taps", 0, "complete")
+    s.partition("line", 0, "complete")
+
+
+@weft.kernel
+def fir_transposed(taps: i16[TAPS], x: i16[N + TAPS], y: i32[N]):
+    delay: i32[TAPS] = 0
+    for n in range(N + TAPS - 1):
+        for k in range(TAPS - 1):
+            delay[k] = delay[k + 1] + taps[TAPS - 1 - k] * x[n]
+        delay[TAPS - 1] = taps[0] * x[n]
+        if n >= TAPS - 1:
+            y[n - (TAPS - 1)] = delay[0]
+
+
+@fir_transposed.schedule
+def expert(s):
+    s.pipeline("n")
+    s.partition("taps", 0, "complete")
+    s.partition("delay", 0, "complete")
+
+
+@weft.kernel
+def fir_by_tap(taps: i16[TAPS], x: i16[N + TAPS], y: i32[N]):
+    for n in range(N):
+        y[n] = 0
+    for k in range(TAPS):
+        for n in range(N):
+            y[n] += taps[k] * x[n + k]
+
+
+@fir_by_tap.schedule
+def expert(s):
+    s.interchange("k", "S1.n")
+    s.fuse(["S0", "S1"], 1)
+    s.pipeline("S1.n")
+    s.partition("taps", 0, "complete")
+    s.partition("x", 0, "cyclic", 16)
+
+
+@weft.kernel
+def fir_f32(taps: f32[TAPS], x: f32[N + TAPS], y: f32[N]):
+    for n in range(N):
+        total: f32 = 0.0
+        for k in range(TAPS):
+            total += taps[k] * x[n + k]
+        y[n] = total
+
+
+@fir_f32.schedule
+def expert(s):
+    s.split("n", 2)
+    s.pipeline("n_0")
+    s.partition("taps", 0, "complete")
+    s.partition("x", 0, "cyclic", 32)
+    s.partition("y", 0, "cyclic", 2)
+
+
+@weft.kernel
+def fir_decimating(taps: fixed[16, 1][TAPS], x: fixed[16, 1][N], y: fixed[16, 1][N // 4 - 4]):
+    for n in range(N // 4 - 4):
+        total: fixed[36, 6] = 0.0
+        for k in range(TAPS):
+            total += taps[k] * x[4 * n + k]
+        y[n] = total
+
+
+@fir_decimating.schedule
+def expert(s):
+    s.split("n", 7)
+    s.pipeline("n_0")
+    s.partition("taps", 0, "complete")
+    s.partition("x", 0, "cyclic", 28)
+    s.partition("y", 0, "cyclic", 7)
+
+
+@weft.kernel
+def median_3x3(x: u8[H, W], y: u8[H, W]):
+    for i, j in weft.grid(range(1, H - 1), range(1, W - 1)):
+        low: u8[3]
+        mid: u8[3]
+        high: u8[3]
+        for r in range(3):
+            a: u8 = x[i + r - 1, j - 1]
+            b: u8 = x[i + r - 1, j]
+            c: u8 = x[i + r - 1, j + 1]
+            least: u8 = min(a, b)
+            most: u8 = max(a, b)
+            low[r] = min(least, c)
+            high[r] = max(most, c)
+            mid[r] = max(least, min(most, c))
+        bottom: u8 = max(low[0], max(low[1], low[2]))
+        top: u8 = min(high[0], min(high[1], high[2]))
+        centre: u8 = max(min(mid[0], mid[1]), min(max(mid[0], mid[1]), mid[2]))
+        y[i, j] = max(min(bottom, centre), min(max(bottom, centre), top))
+
+
+@median_3x3.schedule
+def expert(s):
+    s.pipeline("i", ii=3)
+    s.partition("x", 1, "complete")
+    s.partition("y", 1, "complete")
+
+
+@weft.kernel
+def sobel(x: u8[H, W], y: u16[H, W]):
+    for i, j in weft.grid(range(1, H - 1), range(1, W - 1)):
+        right: i16 = x[i - 1, j + 1] + 2 * x[i, j + 1] + x[i + 1, j + 1]
+        left: i16 = x[i - 1, j - 1] + 2 * x[i, j - 1] + x[i + 1, j - 1]
+        below: i16 = x[i + 1, j - 1] + 2 * x[i + 1, j] + x[i + 1, j + 1]
+        above: i16 = x[i - 1, j - 1] + 2 * x[i - 1, j] + x[i - 1, j + 1]
+        y[i, j] = abs(right - left) + abs(below - above)
+
+
+@sobel.schedule
+def expert(s):
+    s.pipeline("i", ii=2)
+    s.bind_storage("x", "ram_2p")
+    s.partition("x", 1, "complete")
+    s.partition("y", 1, "complete")
+
+
+@weft.kernel
+def gaussian_separable(x: u8[H, W], y: u8[H, W]):
+    rows: u16[H, W]
+    for i, j in weft.grid(H, range(2, W - 2)):
+        rows[i, j] = x[i, j - 2] + 4 * x[i, j - 1] + 6 * x[i, j] + 4 * x[i, j + 1] + x[i, j + 2]
+    for i, j in weft.grid(range(2, H - 2), range(2, W - 2)):
+        y[i, j] = (
+            rows[i - 2, j] + 4 * rows[i - 1, j] + 6 * rows[i, j] + 4 * rows[i + 1, j]
+            + rows[i + 2, j] + 128
+        ) >> 8  # fmt: skip
+
+
+@gaussian_separable.schedule
+def expert(s):
+    s.pipeline("S0.i")
+    s.pipeline("S1.i", ii=3)
+    s.partition("x", 1, "complete")
+    s.partition("rows", 1, "complete")
+    s.partition("y", 1, "complete")
+
+
+@weft.kernel
+def gaussian_direct(weight: u8[5], x: u8[H, W], y: u8[H, W]):
+    for i, j in weft.grid(range(2, H - 2), range(2, W - 2)):
+        total: i32 = 128
+        for u, v in weft.grid(5, 5):
+            total += (weight[u] * weight[v]) * x[i + u - 2, j + v - 2]
+        y[i, j] = total >> 8
+
+
+@gaussian_direct.schedule
+def expert(s):
+    s.split("j", 4)
+    s.pipeline("j_0")
+
+
+@weft.kernel
+def box_5x5_sliding(x: u8[H, W], y: u16[H, W]):
+    column: u16[W] = 0
+    for i in range(H):
+        for j in range(W):
+            column[j] += x[i, j]
+            if i >= 5:
+                column[j] -= x[i - 5, j]
+        total: u16 = 0
+        for j in range(W):
+            total += column[j]
+            if j >= 5:
+                total -= column[j - 5]
+            y[i, j] = total
+
+
+@box_5x5_sliding.schedule
+def expert(s):
+    s.pipeline("i")
+    s.partition("x", 1, "complete")
+    s.partition("column", 0, "complete")
+    s.partition("y", 1, "complete")
+
+
+@weft.kernel
+def dilate_clipped(x: u8[H, W], y: u8[H, W]):
+    for i in range(H):
+        for j in range(W):
+            top: u8 = 0
+            for u in range(3):
+                for v in range(3):
+                    if i + u >= 1 and i + u <= H and j + v >= 1 and j + v <= W:
+                        top = max(top, x[i + u - 1, j + v - 1])
+            y[i, j] = top
+
+
+@dilate_clipped.schedule
+def expert(s):
+    s.pipeline("i", ii=3)
+    s.partition("x", 1, "complete")
+    s.partition("y", 1, "complete")
+
+
+@weft.kernel
+def unsharp_mask(amount: f32, x: f32[H, W], y: f32[H, W]):
+    for i, j in weft.grid(range(1, H - 1), range(1, W - 1)):
+        blurred: f32 = 0.0
+        for u, v in weft.grid(3, 3):
+            blurred += x[i + u - 1, j + v - 1]
+        sharp = x[i, j] + amount * (x[i, j] - blurred * 0.1111)
+        y[i, j] = min(max(sharp, 0.0), 255.0)
+
+
+@unsharp_mask.schedule
+def expert(s):
+    s.pipeline("i", ii=9)
+    s.partition("x", 1, "complete")
+    s.partition("y", 1, "complete")
+
+
+@weft.kernel
+def downsample_2x2(x: u8[H, W], y: u8[H // 2, W // 2]):
+    for i, j in weft.grid(H // 2, W // 2):
+        y[i, j] = (x[2 * i, 2 * j] + x[2 * i, 2 * j + 1] + x[2 * i + 1, 2 * j]
+                   + x[2 * i + 1, 2 * j + 1] + 2) >> 2  # fmt: skip
+
+
+@downsample_2x2.schedule
+def expert(s):
+    s.pipeline("i")
+    s.partition("x", 0, "cyclic", 2)
+    s.partition("x", 1, "complete")
+    s.partition("y", 1, "complete")
+
+
+@weft.kernel
+def haar_lifting(x: i16[N], low: i16[N // 2], high: i16[N // 2]):
+    for i in range(N // 2):
+        high[i] = x[2 * i + 1] - x[2 * i]
+        low[i] = x[2 * i] + (high[i] >> 1)
+
+
+@haar_lifting.schedule
+def expert(s):
+    s.split("i", 32)
+    s.pipeline("i_0")
+    s.partition("x", 0, "cyclic", 64)
+    s.partition("low", 0, "cyclic", 32)
+    s.partition("high", 0, "cyclic", 32)
