@@ -295,7 +295,7 @@ def wave_equation_expert(u: f32[3, N]):
 def expert(s):
     for stmt in ("S0", "S1", "S2"):
         s.split(f"{stmt}.i", 73)
-        s.pipeline(f"{stmt}.i_0", ii=7)
+        s.pipeline(f"{stmt}.i_0", ii=8)
     s.partition("u", 0, "complete")
     s.partition("u", 1, "cyclic", 73)
 
@@ -368,7 +368,7 @@ def gradient_magnitude_expert(x: f32[M, M], g: f32[M, M], n: f32[1]):
 @gradient_magnitude_expert.schedule
 def expert(s):
     s.partial_sums("S5", "j", 8)
-    s.pipeline("i", ii=5)
+    s.pipeline("i", ii=6)
     s.partition("row_part", 0, "complete")
     s.partition("x", 1, "complete")
     s.partition("g", 1, "complete")

@@ -1,0 +1,355 @@
+"""Layers of neural networks: convolutions, pooling, normalisation, attention, quantised layers."""
+
+import weft
+from weft import f32, i8, i16, i32, u8
+
+C, K, H, W = 8, 16, 14, 14
+D, L = 32, 16
+IN, HIDDEN, OUT = 64, 32, 10
+
+GROUPS = {
+    "conv3x3": ["conv_perfect", "conv_scalar", "conv_patches", "conv_output_last"],
+    "softmax": ["softmax_rows", "softmax_online"],
+}
+
+
+@weft.kernel
+def conv_perfect(x: f32[C, H + 2, W + 2], w: f32[K, C, 3, 3], y: f32[K, H, W]):
+    for k, i, j, c, u, v in weft.grid(K, H, W, C, 3, 3):
+        y[k, i, j] += w[k, c, u, v] * x[c, i + u, j + v]
+
+
+@conv_perfect.schedule
+def expert(s):
+    s.reorder(["c", "u", "v", "i", "k", "j"])
+    s.split("k", 2)
+    s.split("j", 14)
+    s.pipeline("k_0")
+    s.partition("y", 0, "cyclic", 2)
+    s.partition("y", 2, "complete")
+    s.partition("x", 2, "complete")
+    s.partition("w", 0, "cyclic", 2)
+
+
+@weft.kernel
+def conv_scalar(x: f32[C, H + 2, W + 2], w: f32[K, C, 3, 3], bias: f32[K], y: f32[K, H, W]):
+    for k in range(K):
+        for i in range(H):
+            for j in range(W):
+                total: f32 = bias[k]
+                for c in range(C):
+                    for u in range(3):
+                        for v in range(3):
+                            total += w[k, c, u, v] * x[c, i + u, j + v]
+                y[k, i, j] = max(total, 0.0)
+
+
+@conv_scalar.schedule
+def expert(s):
+    s.split("j", 2)
+    s.pipeline("j_0", ii=5)
+    for d in (1, 2, 3):
+        s.partition("w", d, "complete")
+    s.partition("x", 0, "complete")
+    s.partition("x", 1, "cyclic", 2)
+    s.partition("x", 2, "cyclic", 2)
+    s.partition("y", 2, "cyclic", 2)
+
+
+@weft.kernel
+def conv_patches(x: f32[C, H + 2, W + 2], w: f32[K, C * 9], y: f32[K, H, W]):
+    patch: f32[H, W, C * 9]
+    for i, j, c, u, v in weft.grid(H, W, C, 3, 3):
+        patch[i, j, 9 * c + 3 * u + v] = x[c, i + u, j + v]
+    for k, i, j in weft.grid(K, H, W):
+        y[k, i, j] = 0.0
+        for q in range(C * 9):
+            y[k, i, j] += w[k, q] * patch[i, j, q]
+
+
+@conv_patches.schedule
+def expert(s):
+    s.pipeline("S0.c")
+    s.pipeline("j", ii=3)
+
+
+@weft.kernel
+def conv_output_last(x: f32[H + 2, W + 2, C], w: f32[3, 3, C, K], y: f32[H, W, K]):
+    for i in range(H):
+        for j in range(W):
+            total: f32[K] = 0.0
+            for u in range(3):
+                for v in range(3):
+                    for c in range(C):
+                        for k in range(K):
+                            total[k] += x[i + u, j + v, c] * w[u, v, c, k]
+            for k in range(K):
+                y[i, j, k] = total[k]
+
+
+@conv_output_last.schedule
+def expert(s):
+    s.pipeline("c")
+    s.partition("total", 0, "complete")
+    s.partition("w", 3, "complete")
+    s.partition("y", 2, "complete")
+
+
+@weft.kernel
+def conv_i8_padded(x: i8[C, H, W], w: i8[K, C, 3, 3], y: i32[K, H, W]):
+    for k, i, j in weft.grid(K, H, W):
+        total: i32 = 0
+        for c, u, v in weft.grid(C, 3, 3):
+            if i + u >= 1 and i + u <= H and j + v >= 1 and j + v <= W:
+                total += w[k, c, u, v] * x[c, i + u - 1, j + v - 1]
+        y[k, i, j] = total
+
+
+@conv_i8_padded.schedule
+def expert(s):
+    s.pipeline("j")
+    for d in (1, 2, 3):
+        s.partition("w", d, "complete")
+    s.partition("x", 0, "complete")
+
+
+@weft.kernel
+def conv_strided(x: f32[C, 29, 29], w: f32[K, C, 3, 3], y: f32[K, H, W]):
+    for k, i, j in weft.grid(K, H, W):
+        y[k, i, j] = 0.0
+        for c, u, v in weft.grid(C, 3, 3):
+            y[k, i, j] += w[k, c, u, v] * x[c, 2 * i + u, 2 * j + v]
+
+
+@conv_strided.schedule
+def expert(s):
+    s.distribute(["S1"])
+    s.reorder(["c", "u", "v", "S1.i", "S1.k", "S1.j"])
+    s.split("S1.k", 2)
+    s.pipeline("S1.k_0")
+    s.pipeline("S0.i")
+    s.partition("y", 0, "cyclic", 2)
+    s.partition("y", 2, "complete")
+    s.partition("x", 2, "complete")
+    s.partition("w", 0, "cyclic", 2)
+
+
+@weft.kernel
+def conv_depthwise(x: f32[K, H + 2, W + 2], w: f32[K, 3, 3], y: f32[K, H, W]):
+    for k, i, j in weft.grid(K, H, W):
+        total: f32 = 0.0
+        for u, v in weft.grid(3, 3):
+            total += w[k, u, v] * x[k, i + u, j + v]
+        y[k, i, j] = total
+
+
+@conv_depthwise.schedule
+def expert(s):
+    s.pipeline("j", ii=3)
+    s.partition("w", 1, "complete")
+    s.partition("w", 2, "complete")
+
+
+@weft.kernel
+def conv_pointwise(x: f32[C, H, W], w: f32[K, C], y: f32[K, H, W]):
+    for k, i, j in weft.grid(K, H, W):
+        total: f32 = 0.0
+        for c in range(C):
+            total += w[k, c] * x[c, i, j]
+        y[k, i, j] = total
+
+
+@conv_pointwise.schedule
+def expert(s):
+    s.split("j", 7)
+    s.pipeline("j_0", ii=2)
+    s.partition("x", 0, "complete")
+    s.partition("x", 2, "cyclic", 7)
+    s.partition("w", 1, "complete")
+    s.partition("y", 2, "cyclic", 7)
+
+
+@weft.kernel
+def max_pool_2x2(x: f32[K, 2 * H, 2 * W], y: f32[K, H, W]):
+    for k, i, j in weft.grid(K, H, W):
+        top: f32 = x[k, 2 * i, 2 * j]
+        for u, v in weft.grid(2, 2):
+            top = max(top, x[k, 2 * i + u, 2 * j + v])
+        y[k, i, j] = top
+
+
+@max_pool_2x2.schedule
+def expert(s):
+    s.pipeline("i")
+    s.partition("x", 1, "cyclic", 2)
+    s.partition("x", 2, "complete")
+    s.partition("y", 2, "complete")
+
+
+@weft.kernel
+def global_average_pool(x: f32[K, H, W], y: f32[K]):
+    for k in range(K):
+        total: f32 = 0.0
+        for i, j in weft.grid(H, W):
+            total += x[k, i, j]
+        y[k] = total * (1.0 / (H * W))
+
+
+@global_average_pool.schedule
+def expert(s):
+    s.partial_sums("S1", "j", 7)
+    s.pipeline("k", ii=5)
+
+
+@weft.kernel
+def softmax_rows(x: f32[L, D], y: f32[L, D]):
+    for r in range(L):
+        top: f32 = x[r, 0]
+        for i in range(1, D):
+            top = max(top, x[r, i])
+        total: f32 = 0.0
+        for i in range(D):
+            y[r, i] = weft.exp(x[r, i] - top)
+            total += y[r, i]
+        for i in range(D):
+            y[r, i] = y[r, i] / total
+
+
+@softmax_rows.schedule
+def expert(s):
+    s.pipeline("r", ii=8)
+    s.partition("x", 1, "complete")
+    s.partition("y", 1, "complete")
+
+
+@weft.kernel
+def softmax_online(x: f32[L, D], y: f32[L, D]):
+    for r in range(L):
+        top: f32 = x[r, 0]
+        total: f32 = 1.0
+        for i in range(1, D):
+            higher: f32 = max(top, x[r, i])
+            total = total * weft.exp(top - higher) + weft.exp(x[r, i] - higher)
+            top = higher
+        for i in range(D):
+            y[r, i] = weft.exp(x[r, i] - top) / total
+
+
+@softmax_online.schedule
+def expert(s):
+    s.pipeline("r", ii=32)
+
+
+@weft.kernel
+def layer_norm(x: f32[L, D], gain: f32[D], bias: f32[D], y: f32[L, D]):
+    for r in range(L):
+        mean: f32 = 0.0
+        for i in range(D):
+            mean += x[r, i]
+        mean /= D
+        spread: f32 = 0.0
+        for i in range(D):
+            spread += (x[r, i] - mean) * (x[r, i] - mean)
+        scale: f32 = 1.0 / weft.sqrt(spread / D + 0.00001)
+        for i in range(D):
+            y[r, i] = (x[r, i] - mean) * scale * gain[i] + bias[i]
+
+
+@layer_norm.schedule
+def expert(s):
+    s.partial_sums("S1", "S1.i", 4)
+    s.partial_sums("S4", "S4.i", 4)
+    s.pipeline("r", ii=4)
+    s.partition("x", 1, "complete")
+    s.partition("y", 1, "complete")
+    s.partition("gain", 0, "complete")
+    s.partition("bias", 0, "complete")
+
+
+@weft.kernel
+def attention_scores(Q: f32[L, D], Kt: f32[L, D], V: f32[L, D], out: f32[L, D]):
+    for r in range(L):
+        score: f32[L]
+        total: f32 = 0.0
+        for t in range(L):
+            dot: f32 = 0.0
+            for d in range(D):
+                dot += Q[r, d] * Kt[t, d]
+            score[t] = weft.exp(min(dot * 0.1767767, 20.0))
+            total += score[t]
+        for d in range(D):
+            mixed: f32 = 0.0
+            for t in range(L):
+                mixed += score[t] * V[t, d]
+            out[r, d] = mixed / total
+
+
+@attention_scores.schedule
+def expert(s):
+    s.partial_sums("S2", "S2.d", 4)
+    s.pipeline("r", ii=32)
+    for array in ("Q", "Kt", "V", "out"):
+        s.partition(array, 1, "complete")
+
+
+@weft.kernel
+def mlp_quantised(
+    x: u8[IN], w1: i8[HIDDEN, IN], b1: i32[HIDDEN], w2: i8[OUT, HIDDEN], b2: i32[OUT], y: i32[OUT]
+):
+    hidden: u8[HIDDEN]
+    for h in range(HIDDEN):
+        total: i32 = b1[h]
+        for i in range(IN):
+            total += w1[h, i] * x[i]
+        hidden[h] = min(max(total >> 7, 0), 255)
+    for o in range(OUT):
+        sum: i32 = b2[o]
+        for h in range(HIDDEN):
+            sum += w2[o, h] * hidden[h]
+        y[o] = sum
+
+
+@mlp_quantised.schedule
+def expert(s):
+    s.split("S1.h", 2)
+    s.pipeline("S1.h_0")
+    s.pipeline("o")
+    s.partition("w1", 0, "cyclic", 2)
+    s.partition("w1", 1, "complete")
+    s.partition("w2", 1, "complete")
+    s.partition("x", 0, "complete")
+    s.partition("b1", 0, "cyclic", 2)
+    s.partition("hidden", 0, "complete")
+
+
+@weft.kernel
+def batch_norm_relu_i16(x: i16[K, H, W], scale: i16[K], shift: i32[K], y: i16[K, H, W]):
+    for k, i, j in weft.grid(K, H, W):
+        scaled: i32 = (x[k, i, j] * scale[k] + shift[k]) >> 8
+        y[k, i, j] = min(max(scaled, 0), 32767)
+
+
+@batch_norm_relu_i16.schedule
+def expert(s):
+    s.pipeline("i")
+    s.partition("x", 2, "complete")
+    s.partition("y", 2, "complete")
+
+
+@weft.kernel
+def recurrent_cell(x: f32[L, D], U: f32[D, D], h: f32[D]):
+    for t in range(L):
+        next: f32[D]
+        for i in range(D):
+            total: f32 = x[t, i]
+            for j in range(D):
+                total += U[i, j] * h[j]
+            next[i] = weft.tanh(total)
+        for i in range(D):
+            h[i] = next[i]
+
+
+@recurrent_cell.schedule
+def expert(s):
+    s.partial_sums("S1", "j", 4)
+    s.pipeline("t", ii=32)
