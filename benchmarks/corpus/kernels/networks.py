@@ -11,6 +11,8 @@ GROUPS = {
     "conv3x3": ["conv_perfect", "conv_scalar", "conv_patches", "conv_output_last"],
     "softmax": ["softmax_rows", "softmax_online"],
 }
+# Kernels that are judged against another one's schedule: what an expert would rewrite them to.
+JUDGED_BY = {"softmax_online": "softmax_rows"}
 
 
 @weft.kernel
@@ -21,14 +23,15 @@ def conv_perfect(x: f32[C, H + 2, W + 2], w: f32[K, C, 3, 3], y: f32[K, H, W]):
 
 @conv_perfect.schedule
 def expert(s):
-    s.reorder(["c", "u", "v", "i", "k", "j"])
-    s.split("k", 2)
-    s.split("j", 14)
-    s.pipeline("k_0")
-    s.partition("y", 0, "cyclic", 2)
-    s.partition("y", 2, "complete")
-    s.partition("x", 2, "complete")
-    s.partition("w", 0, "cyclic", 2)
+    # All 16 output channels of two rows: what they read of x is shared.
+    s.split("i", 2)
+    s.reorder(["c", "u", "v", "i_0", "j", "k", "i_1"])
+    s.pipeline("j")
+    s.bind_storage("x", "ram_2p")
+    s.partition("x", 1, "cyclic", 2)
+    s.partition("y", 0, "complete")
+    s.partition("y", 1, "cyclic", 2)
+    s.partition("w", 0, "complete")
 
 
 @weft.kernel
@@ -46,14 +49,14 @@ def conv_scalar(x: f32[C, H + 2, W + 2], w: f32[K, C, 3, 3], bias: f32[K], y: f3
 
 @conv_scalar.schedule
 def expert(s):
-    s.split("j", 2)
-    s.pipeline("j_0", ii=5)
-    for d in (1, 2, 3):
-        s.partition("w", d, "complete")
+    # 4 output channels read the same 72 elements; they take 9 cycles, as 9 of them are in a memory.
+    s.split("k", 4)
+    s.reorder(["k_0", "i", "j", "k_1"])
+    s.pipeline("j", ii=9)
+    s.partition("w", 0, "cyclic", 4)
+    s.partition("w", 1, "complete")
     s.partition("x", 0, "complete")
-    s.partition("x", 1, "cyclic", 2)
-    s.partition("x", 2, "cyclic", 2)
-    s.partition("y", 2, "cyclic", 2)
+    s.partition("y", 0, "cyclic", 4)
 
 
 @weft.kernel
@@ -67,10 +70,26 @@ def conv_patches(x: f32[C, H + 2, W + 2], w: f32[K, C * 9], y: f32[K, H, W]):
             y[k, i, j] += w[k, q] * patch[i, j, q]
 
 
-@conv_patches.schedule
+@weft.kernel
+def conv_patches_expert(x: f32[C, H + 2, W + 2], w: f32[K, C * 9], y: f32[K, H, W]):
+    # The patches are read where they are; all 16 output channels of two rows share them.
+    for i, j, k in weft.grid(H, W, K):
+        y[k, i, j] = 0.0
+    for c, u, v, i, j, k in weft.grid(C, 3, 3, H, W, K):
+        y[k, i, j] += w[k, 9 * c + 3 * u + v] * x[c, i + u, j + v]
+
+
+@conv_patches_expert.schedule
 def expert(s):
-    s.pipeline("S0.c")
-    s.pipeline("j", ii=3)
+    s.pipeline("S0.j")
+    s.split("S1.i", 2)
+    s.reorder(["c", "u", "v", "i_0", "S1.j", "S1.k", "i_1"])
+    s.pipeline("S1.j")
+    s.bind_storage("x", "ram_2p")
+    s.partition("x", 1, "cyclic", 2)
+    s.partition("y", 0, "complete")
+    s.partition("y", 1, "cyclic", 2)
+    s.partition("w", 0, "complete")
 
 
 @weft.kernel
@@ -89,9 +108,11 @@ def conv_output_last(x: f32[H + 2, W + 2, C], w: f32[3, 3, C, K], y: f32[H, W, K
 
 @conv_output_last.schedule
 def expert(s):
-    s.pipeline("c")
+    s.pipeline("j", ii=36)
     s.partition("total", 0, "complete")
+    s.partition("w", 2, "cyclic", 2)
     s.partition("w", 3, "complete")
+    s.partition("x", 2, "cyclic", 2)
     s.partition("y", 2, "complete")
 
 
@@ -105,12 +126,34 @@ def conv_i8_padded(x: i8[C, H, W], w: i8[K, C, 3, 3], y: i32[K, H, W]):
         y[k, i, j] = total
 
 
-@conv_i8_padded.schedule
+@weft.kernel
+def conv_i8_padded_expert(x: i8[C, H, W], w: i8[K, C, 3, 3], y: i32[K, H, W]):
+    # A row of 8 output channels at a time, in registers; its terms come row by row of x.
+    for kb in range(K // 8):
+        for i in range(H):
+            total: i32[8, W] = 0
+            for c, u in weft.grid(C, 3):
+                for k, j, v in weft.grid(8, W, 3):
+                    if i + u >= 1 and i + u <= H and j + v >= 1 and j + v <= W:
+                        total[k, j] += w[8 * kb + k, c, u, v] * x[c, i + u - 1, j + v - 1]
+            for k, j in weft.grid(8, W):
+                y[8 * kb + k, i, j] = total[k, j]
+
+
+@conv_i8_padded_expert.schedule
 def expert(s):
-    s.pipeline("j")
-    for d in (1, 2, 3):
-        s.partition("w", d, "complete")
-    s.partition("x", 0, "complete")
+    s.unroll("total_i")
+    s.unroll("total_j")
+    s.pipeline("u")
+    s.unroll("S2.k")
+    s.unroll("S2.j")
+    s.partition("total", 0, "complete")
+    s.partition("total", 1, "complete")
+    s.partition("w", 0, "cyclic", 8)
+    s.partition("w", 3, "complete")
+    s.partition("x", 2, "complete")
+    s.partition("y", 0, "cyclic", 8)
+    s.partition("y", 2, "complete")
 
 
 @weft.kernel
@@ -124,14 +167,17 @@ def conv_strided(x: f32[C, 29, 29], w: f32[K, C, 3, 3], y: f32[K, H, W]):
 @conv_strided.schedule
 def expert(s):
     s.distribute(["S1"])
-    s.reorder(["c", "u", "v", "S1.i", "S1.k", "S1.j"])
-    s.split("S1.k", 2)
-    s.pipeline("S1.k_0")
-    s.pipeline("S0.i")
-    s.partition("y", 0, "cyclic", 2)
-    s.partition("y", 2, "complete")
-    s.partition("x", 2, "complete")
-    s.partition("w", 0, "cyclic", 2)
+    s.split("S1.i", 2)
+    s.reorder(["c", "u", "v", "i_0", "S1.j", "S1.k", "i_1"])
+    s.pipeline("S1.j")
+    s.split("S0.i", 2)
+    s.reorder(["S0.i_0", "S0.j", "S0.k", "S0.i_1"])
+    s.pipeline("S0.j")
+    s.bind_storage("x", "ram_2p")
+    s.partition("x", 1, "cyclic", 4)
+    s.partition("y", 0, "complete")
+    s.partition("y", 1, "cyclic", 2)
+    s.partition("w", 0, "complete")
 
 
 @weft.kernel
@@ -145,7 +191,9 @@ def conv_depthwise(x: f32[K, H + 2, W + 2], w: f32[K, 3, 3], y: f32[K, H, W]):
 
 @conv_depthwise.schedule
 def expert(s):
-    s.pipeline("j", ii=3)
+    s.pipeline("i", ii=4)
+    s.partition("x", 2, "complete")
+    s.partition("y", 2, "complete")
     s.partition("w", 1, "complete")
     s.partition("w", 2, "complete")
 
@@ -197,8 +245,11 @@ def global_average_pool(x: f32[K, H, W], y: f32[K]):
 
 @global_average_pool.schedule
 def expert(s):
-    s.partial_sums("S1", "j", 7)
-    s.pipeline("k", ii=5)
+    s.partial_sums("S1", "j", 14)
+    s.pipeline("k", ii=3)
+    s.partition("total_part", 0, "complete")
+    s.partition("x", 1, "cyclic", 7)
+    s.partition("x", 2, "complete")
 
 
 @weft.kernel
@@ -217,7 +268,11 @@ def softmax_rows(x: f32[L, D], y: f32[L, D]):
 
 @softmax_rows.schedule
 def expert(s):
-    s.pipeline("r", ii=8)
+    s.partial_sums("S1", "S1.i", 4)
+    s.partial_sums("S4", "S4.i", 4)
+    s.pipeline("r", ii=3)
+    s.partition("top_part", 0, "complete")
+    s.partition("total_part", 0, "complete")
     s.partition("x", 1, "complete")
     s.partition("y", 1, "complete")
 
@@ -233,11 +288,6 @@ def softmax_online(x: f32[L, D], y: f32[L, D]):
             top = higher
         for i in range(D):
             y[r, i] = weft.exp(x[r, i] - top) / total
-
-
-@softmax_online.schedule
-def expert(s):
-    s.pipeline("r", ii=32)
 
 
 @weft.kernel
@@ -353,3 +403,8 @@ def recurrent_cell(x: f32[L, D], U: f32[D, D], h: f32[D]):
 def expert(s):
     s.partial_sums("S1", "j", 4)
     s.pipeline("t", ii=32)
+    s.partition("total_part", 0, "complete")
+    s.partition("U", 1, "complete")
+    s.partition("x", 1, "complete")
+    s.partition("h", 0, "complete")
+    s.partition("next", 0, "complete")
