@@ -106,14 +106,26 @@ def conv_output_last(x: f32[H + 2, W + 2, C], w: f32[3, 3, C, K], y: f32[H, W, K
                 y[i, j, k] = total[k]
 
 
-@conv_output_last.schedule
+@weft.kernel
+def conv_output_last_expert(x: f32[H + 2, W + 2, C], w: f32[3, 3, C, K], y: f32[H, W, K]):
+    # The sums of a point become all of y, so that the terms can be the outermost loops.
+    for i, j, k in weft.grid(H, W, K):
+        y[i, j, k] = 0.0
+    for u, v, c, i, j, k in weft.grid(3, 3, C, H, W, K):
+        y[i, j, k] += x[i + u, j + v, c] * w[u, v, c, k]
+
+
+@conv_output_last_expert.schedule
 def expert(s):
-    s.pipeline("j", ii=36)
-    s.partition("total", 0, "complete")
-    s.partition("w", 2, "cyclic", 2)
-    s.partition("w", 3, "complete")
-    s.partition("x", 2, "cyclic", 2)
+    s.pipeline("S0.j")
+    s.split("S1.i", 2)
+    s.reorder(["i_0", "S1.j", "S1.k", "i_1"])
+    s.pipeline("S1.j")
+    s.bind_storage("x", "ram_2p")
+    s.partition("x", 0, "cyclic", 2)
+    s.partition("y", 0, "cyclic", 2)
     s.partition("y", 2, "complete")
+    s.partition("w", 3, "complete")
 
 
 @weft.kernel
@@ -132,10 +144,12 @@ def conv_i8_padded_expert(x: i8[C, H, W], w: i8[K, C, 3, 3], y: i32[K, H, W]):
     for kb in range(K // 8):
         for i in range(H):
             total: i32[8, W] = 0
-            for c, u in weft.grid(C, 3):
+            for q in range(3 * C):
                 for k, j, v in weft.grid(8, W, 3):
-                    if i + u >= 1 and i + u <= H and j + v >= 1 and j + v <= W:
-                        total[k, j] += w[8 * kb + k, c, u, v] * x[c, i + u - 1, j + v - 1]
+                    if i + q % 3 >= 1 and i + q % 3 <= H and j + v >= 1 and j + v <= W:
+                        total[k, j] += (
+                            w[8 * kb + k, q // 3, q % 3, v] * x[q // 3, i + q % 3 - 1, j + v - 1]
+                        )
             for k, j in weft.grid(8, W):
                 y[8 * kb + k, i, j] = total[k, j]
 
@@ -144,7 +158,7 @@ def conv_i8_padded_expert(x: i8[C, H, W], w: i8[K, C, 3, 3], y: i32[K, H, W]):
 def expert(s):
     s.unroll("total_i")
     s.unroll("total_j")
-    s.pipeline("u")
+    s.pipeline("q")
     s.unroll("S2.k")
     s.unroll("S2.j")
     s.partition("total", 0, "complete")
@@ -245,7 +259,7 @@ def global_average_pool(x: f32[K, H, W], y: f32[K]):
 
 @global_average_pool.schedule
 def expert(s):
-    s.partial_sums("S1", "j", 14)
+    s.partial_sums("S1", "i", 14)
     s.pipeline("k", ii=3)
     s.partition("total_part", 0, "complete")
     s.partition("x", 1, "cyclic", 7)
