@@ -91,10 +91,10 @@ def hamming_distances(x: u32[64], y: u32[64], d: u7[64, 64]):
 
 @hamming_distances.schedule
 def expert(s):
-    s.split("j", 32)
+    s.split("j", 8)
     s.pipeline("j_0")
-    s.partition("y", 0, "cyclic", 32)
-    s.partition("d", 1, "cyclic", 32)
+    s.partition("y", 0, "cyclic", 8)
+    s.partition("d", 1, "cyclic", 8)
 
 
 @weft.kernel
@@ -108,10 +108,10 @@ def bit_reverse(x: u16[N], y: u16[N]):
 
 @bit_reverse.schedule
 def expert(s):
-    s.split("i", 64)
+    s.split("i", 16)
     s.pipeline("i_0")
-    s.partition("x", 0, "cyclic", 64)
-    s.partition("y", 0, "cyclic", 64)
+    s.partition("x", 0, "cyclic", 16)
+    s.partition("y", 0, "cyclic", 16)
 
 
 @weft.kernel
@@ -142,10 +142,10 @@ def leading_zeros(x: u24[N], y: u5[N]):
 
 @leading_zeros.schedule
 def expert(s):
-    s.split("i", 32)
+    s.split("i", 8)
     s.pipeline("i_0")
-    s.partition("x", 0, "cyclic", 32)
-    s.partition("y", 0, "cyclic", 32)
+    s.partition("x", 0, "cyclic", 8)
+    s.partition("y", 0, "cyclic", 8)
 
 
 @weft.kernel
@@ -158,7 +158,21 @@ def integer_square_root(x: u32[N], y: u16[N]):
         y[i] = root
 
 
-@integer_square_root.schedule
+@weft.kernel
+def integer_square_root_expert(x: u32[N], y: u16[N]):
+    # Digit by digit, with what is left of the number: no products.
+    for i in range(N):
+        rest: u32 = x[i]
+        root: u32 = 0
+        for b in range(15, -1, -1):
+            trial: u32 = root | (1 << (2 * b))
+            fits: u1 = rest >= trial
+            rest = rest - trial if fits == 1 else rest
+            root = (root >> 1) | (1 << (2 * b)) if fits == 1 else root >> 1
+        y[i] = root
+
+
+@integer_square_root_expert.schedule
 def expert(s):
     s.split("i", 4)
     s.pipeline("i_0")
@@ -182,10 +196,10 @@ def restoring_division(n: u16[N], d: u16[N], quotient: u16[N], rest: u16[N]):
 
 @restoring_division.schedule
 def expert(s):
-    s.split("i", 16)
+    s.split("i", 4)
     s.pipeline("i_0")
     for array in ("n", "d", "quotient", "rest"):
-        s.partition(array, 0, "cyclic", 16)
+        s.partition(array, 0, "cyclic", 4)
 
 
 @weft.kernel
@@ -221,10 +235,10 @@ def morton_order(x: u8[N], y: u8[N], z: u16[N]):
 
 @morton_order.schedule
 def expert(s):
-    s.split("i", 64)
+    s.split("i", 16)
     s.pipeline("i_0")
     for array in ("x", "y", "z"):
-        s.partition(array, 0, "cyclic", 64)
+        s.partition(array, 0, "cyclic", 16)
 
 
 @weft.kernel
@@ -237,9 +251,26 @@ def adler_like(data: u8[N], out: u32[1]):
     out[0] = ((b % 65521) << 16) | (a % 65521)
 
 
-@adler_like.schedule
+@weft.kernel
+def adler_like_expert(data: u8[N], out: u32[1]):
+    # A block of 16 adds 16 times what a was, and its own bytes with weights.
+    a: u32 = 1
+    b: u32 = 0
+    for n in range(N // 16):
+        plain: u16 = 0
+        weighted: u16 = 0
+        for i in range(16):
+            plain += data[16 * n + i]
+            weighted += plain
+        b += u32(a << 4) + weighted
+        a += plain
+    out[0] = ((b % 65521) << 16) | (a % 65521)
+
+
+@adler_like_expert.schedule
 def expert(s):
-    s.pipeline("i")
+    s.pipeline("n")
+    s.partition("data", 0, "cyclic", 16)
 
 
 @weft.kernel
@@ -312,8 +343,9 @@ def find_pattern(text: u8[N], pattern: u8[16], count: u16[1], first: i32[1]):
 def expert(s):
     s.split("i", 16)
     s.pipeline("i_0")
+    s.bind_storage("text", "ram_2p")
     s.partition("pattern", 0, "complete")
-    s.partition("text", 0, "cyclic", 32)
+    s.partition("text", 0, "cyclic", 16)
 
 
 @weft.kernel
@@ -348,12 +380,29 @@ def parity_rows(x: u1[64, 64], rows: u1[64], columns: u1[64]):
         columns[j] = p2
 
 
-@parity_rows.schedule
+@weft.kernel
+def parity_rows_expert(x: u1[64, 64], rows: u1[64], columns: u1[64]):
+    # One pass over the rows, with the parities of all columns in registers.
+    column: u1[64] = 0
+    for i in range(64):
+        p: u1 = 0
+        for j in range(64):
+            p = p ^ x[i, j]
+            column[j] = column[j] ^ x[i, j]
+        rows[i] = p
+    for j in range(64):
+        columns[j] = column[j]
+
+
+@parity_rows_expert.schedule
 def expert(s):
-    s.pipeline("S1.i")
-    s.pipeline("S4.j")
-    s.partition("x", 0, "complete")
+    s.unroll("column_i")
+    s.pipeline("i")
+    s.split("S5.j", 8)
+    s.pipeline("j_0")
+    s.partition("column", 0, "complete")
     s.partition("x", 1, "complete")
+    s.partition("columns", 0, "cyclic", 8)
 
 
 @weft.kernel
