@@ -12,6 +12,15 @@ GROUPS = {
     "lu": ["lu_right_looking", "lu_row_by_row"],
     "cholesky": ["cholesky_by_row", "cholesky_by_column"],
 }
+# Kernels that are judged against another one's schedule: what an expert would rewrite them to.
+JUDGED_BY = {
+    "forward_by_row": "forward_expert",
+    "forward_by_column": "forward_expert",
+    "lu_right_looking": "lu_expert",
+    "lu_row_by_row": "lu_expert",
+    "cholesky_by_row": "cholesky_expert",
+    "cholesky_by_column": "cholesky_expert",
+}
 
 
 def dominant(seed):
@@ -30,11 +39,6 @@ def forward_by_row(L: f32[N, N], b: f32[N], x: f32[N]):
         x[i] = total / L[i, i]
 
 
-@forward_by_row.schedule
-def expert(s):
-    s.pipeline("j")
-
-
 @weft.kernel
 def forward_by_column(L: f32[N, N], b: f32[N], x: f32[N]):
     for i in range(N):
@@ -45,9 +49,26 @@ def forward_by_column(L: f32[N, N], b: f32[N], x: f32[N]):
             x[i] -= L[i, j] * x[j]
 
 
-@forward_by_column.schedule
+@weft.kernel
+def forward_expert(L: f32[N, N], b: f32[N], x: f32[N]):
+    # What is left of all right sides in registers: an unknown goes to all rows at once.
+    rest: f32[N]
+    for i in range(N):
+        rest[i] = b[i]
+    for j in range(N):
+        known: f32 = rest[j] / L[j, j]
+        x[j] = known
+        for i in range(N):
+            if i > j:
+                rest[i] -= L[i, j] * known
+
+
+@forward_expert.schedule
 def expert(s):
-    s.pipeline("S2.i")
+    s.pipeline("S0.i")
+    s.pipeline("j")
+    s.partition("L", 0, "complete")
+    s.partition("rest", 0, "complete")
 
 
 @weft.kernel
@@ -59,9 +80,26 @@ def backward_by_row(U: f32[N, N], b: f32[N], x: f32[N]):
         x[i] = total / U[i, i]
 
 
-@backward_by_row.schedule
+@weft.kernel
+def backward_by_row_expert(U: f32[N, N], b: f32[N], x: f32[N]):
+    # As forward_expert, from the last unknown up.
+    rest: f32[N]
+    for i in range(N):
+        rest[i] = b[i]
+    for j in range(N - 1, -1, -1):
+        known: f32 = rest[j] / U[j, j]
+        x[j] = known
+        for i in range(N):
+            if i < j:
+                rest[i] -= U[i, j] * known
+
+
+@backward_by_row_expert.schedule
 def expert(s):
+    s.pipeline("S0.i")
     s.pipeline("j")
+    s.partition("U", 0, "complete")
+    s.partition("rest", 0, "complete")
 
 
 @weft.kernel
@@ -74,10 +112,26 @@ def many_right_sides(L: f32[N, N], B: f32[N, 16]):
             B[i, r] = B[i, r] / L[i, i]
 
 
-@many_right_sides.schedule
+@weft.kernel
+def many_right_sides_expert(L: f32[N, N], B: f32[N, 16]):
+    # A row that is known goes to all rows below, 16 right sides at once.
+    for j in range(N):
+        known: f32[16]
+        inverse: f32 = 1.0 / L[j, j]
+        for r in range(16):
+            known[r] = B[j, r] * inverse
+            B[j, r] = known[r]
+        for i in range(j + 1, N):
+            for r in range(16):
+                B[i, r] -= L[i, j] * known[r]
+
+
+@many_right_sides_expert.schedule
 def expert(s):
-    s.pipeline("j")
+    s.unroll("S1.r")
+    s.pipeline("i")
     s.partition("B", 1, "complete")
+    s.partition("known", 0, "complete")
 
 
 @weft.kernel
@@ -90,9 +144,34 @@ def lu_right_looking(A: f32[N, N]):
                 A[i, j] -= A[i, k] * A[k, j]
 
 
-@lu_right_looking.schedule
+@weft.kernel
+def lu_expert(A: f32[N, N]):
+    # The pivot's row in registers; a row is eliminated as a whole, its left part guarded.
+    for k in range(N):
+        row: f32[N]
+        for j in range(N):
+            row[j] = A[k, j]
+        inverse: f32 = 1.0 / row[k]
+        for i in range(k + 1, N):
+            factor: f32 = A[i, k] * inverse
+            for j in range(N):
+                if j == k:
+                    A[i, j] = factor
+                if j > k:
+                    A[i, j] -= factor * row[j]
+
+
+@lu_expert.inputs
+def lu_inputs(kernel, seed):
+    return {"A": dominant(seed)}
+
+
+@lu_expert.schedule
 def expert(s):
-    s.pipeline("j")
+    s.unroll("S0.j")
+    s.pipeline("i", ii=2)
+    s.partition("A", 1, "complete")
+    s.partition("row", 0, "complete")
 
 
 @weft.kernel
@@ -107,11 +186,6 @@ def lu_row_by_row(A: f32[N, N]):
                 A[i, j] -= A[i, k] * A[k, j]
 
 
-@lu_row_by_row.schedule
-def expert(s):
-    s.pipeline("S0.k")
-
-
 @weft.kernel
 def cholesky_by_row(A: f32[N, N]):
     for i in range(N):
@@ -122,11 +196,6 @@ def cholesky_by_row(A: f32[N, N]):
         for k in range(i):
             A[i, i] -= A[i, k] * A[i, k]
         A[i, i] = weft.sqrt(A[i, i])
-
-
-@cholesky_by_row.schedule
-def expert(s):
-    s.pipeline("S0.k")
 
 
 @weft.kernel
@@ -140,9 +209,39 @@ def cholesky_by_column(A: f32[N, N]):
                 A[i, j] -= A[i, k] * A[j, k]
 
 
-@cholesky_by_column.schedule
+@weft.kernel
+def cholesky_expert(A: f32[N, N]):
+    # The pivot's column in registers; a column is reduced as a whole, above the diagonal guarded.
+    for k in range(N):
+        column: f32[N]
+        for i in range(N):
+            column[i] = A[i, k]
+        root: f32 = weft.sqrt(column[k])
+        inverse: f32 = 1.0 / root
+        for i in range(N):
+            column[i] *= inverse
+            if i == k:
+                A[i, k] = root
+            if i > k:
+                A[i, k] = column[i]
+        for j in range(k + 1, N):
+            for i in range(N):
+                if i >= j:
+                    A[i, j] -= column[i] * column[j]
+
+
+@cholesky_expert.inputs
+def cholesky_inputs(kernel, seed):
+    return {"A": dominant(seed)}
+
+
+@cholesky_expert.schedule
 def expert(s):
-    s.pipeline("S2.i")
+    s.unroll("S0.i")
+    s.unroll("S3.i")
+    s.pipeline("j", ii=2)
+    s.partition("A", 0, "complete")
+    s.partition("column", 0, "complete")
 
 
 @weft.kernel
@@ -158,9 +257,34 @@ def gauss_jordan(A: f32[N, N + 1]):
                     A[i, j] -= factor * A[k, j]
 
 
-@gauss_jordan.schedule
+@weft.kernel
+def gauss_jordan_expert(A: f32[N, N + 1]):
+    # The scaled row of the pivot in registers; the others are eliminated as a whole.
+    for k in range(N):
+        row: f32[N + 1]
+        inverse: f32 = 1.0 / A[k, k]
+        for j in range(N + 1):
+            row[j] = A[k, j] * inverse
+            if j >= k:
+                A[k, j] = row[j]
+        for i in range(N):
+            factor: f32 = A[i, k]
+            for j in range(N + 1):
+                if j >= k and i != k:
+                    A[i, j] -= factor * row[j]
+
+
+@gauss_jordan_expert.inputs
+def jordan_inputs(kernel, seed):
+    return system_inputs(kernel, seed)
+
+
+@gauss_jordan_expert.schedule
 def expert(s):
-    s.pipeline("S3.j")
+    s.unroll("S1.j")
+    s.pipeline("i", ii=2)
+    s.partition("A", 1, "complete")
+    s.partition("row", 0, "complete")
 
 
 @weft.kernel
@@ -178,9 +302,38 @@ def tridiagonal(a: f32[256], b: f32[256], c: f32[256], d: f32[256], x: f32[256])
         x[i] = right[i] - upper[i] * x[i + 1]
 
 
-@tridiagonal.schedule
+@weft.kernel
+def tridiagonal_expert(a: f32[256], b: f32[256], c: f32[256], d: f32[256], x: f32[256]):
+    # What returns is in scalars, and a quotient is what the next row waits for.
+    upper: f32[256]
+    right: f32[256]
+    u: f32 = 0.0
+    r: f32 = 0.0
+    for i in range(256):
+        divisor: f32 = b[i]
+        above: f32 = d[i]
+        if i > 0:
+            divisor = b[i] - a[i] * u
+            above = d[i] - a[i] * r
+        u = c[i] / divisor
+        r = above / divisor
+        upper[i] = u
+        right[i] = r
+    last: f32 = 0.0
+    for i in range(255, -1, -1):
+        last = right[i] - upper[i] * last
+        x[i] = last
+
+
+@tridiagonal_expert.inputs
+def tridiagonal_expert_inputs(kernel, seed):
+    return tridiagonal_inputs(kernel, seed)
+
+
+@tridiagonal_expert.schedule
 def expert(s):
     s.pipeline("S2.i")
+    s.pipeline("S11.i")
 
 
 @weft.kernel
@@ -199,9 +352,13 @@ def jacobi_iterations(A: f32[N, N], b: f32[N], x: f32[N]):
 
 @jacobi_iterations.schedule
 def expert(s):
-    s.pipeline("S0.i")
+    s.partial_sums("S1", "j", 8)
+    s.pipeline("S0.i", ii=2)
+    s.unroll("S3.i")
+    s.partition("total_part", 0, "complete")
     s.partition("A", 1, "complete")
     s.partition("x", 0, "complete")
+    s.partition("next", 0, "complete")
 
 
 @weft.kernel
@@ -215,11 +372,43 @@ def gauss_seidel_iterations(A: f32[N, N], b: f32[N], x: f32[N]):
             x[i] = total / A[i, i]
 
 
-@gauss_seidel_iterations.schedule
+@weft.kernel
+def gauss_seidel_iterations_expert(A: f32[N, N], b: f32[N], x: f32[N]):
+    # The sums of all rows are kept, and a change of one unknown is added to them at once.
+    rest: f32[N]
+    now: f32[N]
+    for i in range(N):
+        rest[i] = b[i]
+    for j in range(N):
+        now[j] = x[j]
+        for r in range(N):
+            if r != j:
+                rest[r] -= A[r, j] * now[j]
+    for _ in range(8):
+        for i in range(N):
+            changed: f32 = rest[i] / A[i, i]
+            change: f32 = changed - now[i]
+            now[i] = changed
+            for r in range(N):
+                if r != i:
+                    rest[r] -= A[r, i] * change
+    for i in range(N):
+        x[i] = now[i]
+
+
+@gauss_seidel_iterations_expert.inputs
+def gauss_seidel_inputs(kernel, seed):
+    return {"A": dominant(seed)}
+
+
+@gauss_seidel_iterations_expert.schedule
 def expert(s):
-    s.pipeline("i")
-    s.partition("A", 1, "complete")
-    s.partition("x", 0, "complete")
+    s.pipeline("S0.i")
+    s.pipeline("j")
+    s.pipeline("S3.i")
+    s.pipeline("S7.i")
+    s.partition("A", 0, "complete")
+    s.partition("rest", 0, "complete")
 
 
 @weft.kernel
@@ -240,10 +429,40 @@ def gram_schmidt(A: f32[N, 16], R: f32[16, 16]):
                 A[i, j] -= A[i, k] * dot
 
 
-@gram_schmidt.schedule
+@weft.kernel
+def gram_schmidt_expert(A: f32[N, 16], R: f32[16, 16]):
+    # The column that is done in registers; a column is corrected as a whole.
+    for k in range(16):
+        q: f32[N]
+        square: f32 = 0.0
+        for i in range(N):
+            square += A[i, k] * A[i, k]
+        root: f32 = weft.sqrt(square)
+        inverse: f32 = 1.0 / root
+        R[k, k] = root
+        for i in range(N):
+            q[i] = A[i, k] * inverse
+            A[i, k] = q[i]
+        for j in range(k + 1, 16):
+            dot: f32 = 0.0
+            for i in range(N):
+                dot += q[i] * A[i, j]
+            R[k, j] = dot
+            for i in range(N):
+                A[i, j] -= q[i] * dot
+
+
+@gram_schmidt_expert.schedule
 def expert(s):
-    s.pipeline("j")
+    s.partial_sums("S1", "S1.i", 8)
+    s.partial_sums("S8", "S8.i", 8)
+    s.unroll("S1.i")
+    s.unroll("S5.i")
+    s.pipeline("j", ii=4)
+    s.partition("square_part", 0, "complete")
+    s.partition("dot_part", 0, "complete")
     s.partition("A", 0, "complete")
+    s.partition("q", 0, "complete")
 
 
 @weft.kernel
@@ -263,9 +482,14 @@ def power_iteration(A: f32[N, N], x: f32[N]):
 
 @power_iteration.schedule
 def expert(s):
-    s.pipeline("S2.i")
+    s.partial_sums("S2", "j", 8)
+    s.pipeline("S2.i", ii=3)
+    s.split("S5.i", 8)
+    s.pipeline("S5.i_0")
+    s.partition("y_part", 1, "complete")
     s.partition("A", 1, "complete")
     s.partition("x", 0, "complete")
+    s.partition("y", 0, "complete")
 
 
 @forward_by_row.inputs
