@@ -268,9 +268,9 @@ def gauss_jordan_expert(A: f32[N, N + 1]):
             if j >= k:
                 A[k, j] = row[j]
         for i in range(N):
-            factor: f32 = A[i, k]
+            factor: f32 = 0.0 if i == k else A[i, k]
             for j in range(N + 1):
-                if j >= k and i != k:
+                if j >= k:
                     A[i, j] -= factor * row[j]
 
 
@@ -390,8 +390,7 @@ def gauss_seidel_iterations_expert(A: f32[N, N], b: f32[N], x: f32[N]):
             change: f32 = changed - now[i]
             now[i] = changed
             for r in range(N):
-                if r != i:
-                    rest[r] -= A[r, i] * change
+                rest[r] -= 0.0 if r == i else A[r, i] * change
     for i in range(N):
         x[i] = now[i]
 

@@ -4,8 +4,11 @@ import weft
 from weft import f32, i16, i32, u8, u16
 
 N = 64
+M = 32
 
 GROUPS = {"sort": ["bubble_sort", "odd_even_sort", "bitonic_sort", "rank_sort", "insertion_sort"]}
+# Kernels that are judged against another one's schedule: what an expert would rewrite them to.
+JUDGED_BY = {"bubble_sort": "odd_even_sort"}
 
 
 @weft.kernel
@@ -77,101 +80,90 @@ def insertion_sort(x: i32[N], y: i32[N]):
 def expert(s):
     s.unroll("sorted_i")
     s.pipeline("n")
+    s.split("S5.i", 8)
+    s.pipeline("S5.i_0")
+    s.partition("y", 0, "cyclic", 8)
     s.partition("sorted", 0, "complete")
 
 
 @weft.kernel
-def bitonic_sort(x: i32[N]):
-    # Stage k merges runs of 2^k; the first step of a stage mirrors, the others compare at a distance.
-    for b, i in weft.grid(32, 1):
-        low1: i32 = min(x[2 * b + i], x[2 * b + 1 - i])
-        x[2 * b + 1 - i] = max(x[2 * b + i], x[2 * b + 1 - i])
-        x[2 * b + i] = low1
-    for b, i in weft.grid(16, 2):
-        low2: i32 = min(x[4 * b + i], x[4 * b + 3 - i])
+def bitonic_sort(x: i32[M]):
+    # Runs of 2, 4, ... are merged: the first step mirrors, the others compare at a distance.
+    for b in range(16):
+        low1 = min(x[2 * b], x[2 * b + 1])
+        x[2 * b + 1] = max(x[2 * b], x[2 * b + 1])
+        x[2 * b] = low1
+    for b, i in weft.grid(8, 2):
+        low2 = min(x[4 * b + i], x[4 * b + 3 - i])
         x[4 * b + 3 - i] = max(x[4 * b + i], x[4 * b + 3 - i])
         x[4 * b + i] = low2
-    for b, i in weft.grid(32, 1):
-        low2_1: i32 = min(x[2 * b + i], x[2 * b + i + 1])
-        x[2 * b + i + 1] = max(x[2 * b + i], x[2 * b + i + 1])
-        x[2 * b + i] = low2_1
-    for b, i in weft.grid(8, 4):
-        low3: i32 = min(x[8 * b + i], x[8 * b + 7 - i])
+    for b in range(16):
+        low2_1 = min(x[2 * b], x[2 * b + 1])
+        x[2 * b + 1] = max(x[2 * b], x[2 * b + 1])
+        x[2 * b] = low2_1
+    for b, i in weft.grid(4, 4):
+        low3 = min(x[8 * b + i], x[8 * b + 7 - i])
         x[8 * b + 7 - i] = max(x[8 * b + i], x[8 * b + 7 - i])
         x[8 * b + i] = low3
-    for b, i in weft.grid(16, 2):
-        low3_2: i32 = min(x[4 * b + i], x[4 * b + i + 2])
+    for b, i in weft.grid(8, 2):
+        low3_2 = min(x[4 * b + i], x[4 * b + i + 2])
         x[4 * b + i + 2] = max(x[4 * b + i], x[4 * b + i + 2])
         x[4 * b + i] = low3_2
-    for b, i in weft.grid(32, 1):
-        low3_1: i32 = min(x[2 * b + i], x[2 * b + i + 1])
-        x[2 * b + i + 1] = max(x[2 * b + i], x[2 * b + i + 1])
-        x[2 * b + i] = low3_1
-    for b, i in weft.grid(4, 8):
-        low4: i32 = min(x[16 * b + i], x[16 * b + 15 - i])
+    for b in range(16):
+        low3_1 = min(x[2 * b], x[2 * b + 1])
+        x[2 * b + 1] = max(x[2 * b], x[2 * b + 1])
+        x[2 * b] = low3_1
+    for b, i in weft.grid(2, 8):
+        low4 = min(x[16 * b + i], x[16 * b + 15 - i])
         x[16 * b + 15 - i] = max(x[16 * b + i], x[16 * b + 15 - i])
         x[16 * b + i] = low4
-    for b, i in weft.grid(8, 4):
-        low4_4: i32 = min(x[8 * b + i], x[8 * b + i + 4])
+    for b, i in weft.grid(4, 4):
+        low4_4 = min(x[8 * b + i], x[8 * b + i + 4])
         x[8 * b + i + 4] = max(x[8 * b + i], x[8 * b + i + 4])
         x[8 * b + i] = low4_4
-    for b, i in weft.grid(16, 2):
-        low4_2: i32 = min(x[4 * b + i], x[4 * b + i + 2])
+    for b, i in weft.grid(8, 2):
+        low4_2 = min(x[4 * b + i], x[4 * b + i + 2])
         x[4 * b + i + 2] = max(x[4 * b + i], x[4 * b + i + 2])
         x[4 * b + i] = low4_2
-    for b, i in weft.grid(32, 1):
-        low4_1: i32 = min(x[2 * b + i], x[2 * b + i + 1])
-        x[2 * b + i + 1] = max(x[2 * b + i], x[2 * b + i + 1])
-        x[2 * b + i] = low4_1
-    for b, i in weft.grid(2, 16):
-        low5: i32 = min(x[32 * b + i], x[32 * b + 31 - i])
+    for b in range(16):
+        low4_1 = min(x[2 * b], x[2 * b + 1])
+        x[2 * b + 1] = max(x[2 * b], x[2 * b + 1])
+        x[2 * b] = low4_1
+    for b, i in weft.grid(1, 16):
+        low5 = min(x[32 * b + i], x[32 * b + 31 - i])
         x[32 * b + 31 - i] = max(x[32 * b + i], x[32 * b + 31 - i])
         x[32 * b + i] = low5
-    for b, i in weft.grid(4, 8):
-        low5_8: i32 = min(x[16 * b + i], x[16 * b + i + 8])
+    for b, i in weft.grid(2, 8):
+        low5_8 = min(x[16 * b + i], x[16 * b + i + 8])
         x[16 * b + i + 8] = max(x[16 * b + i], x[16 * b + i + 8])
         x[16 * b + i] = low5_8
-    for b, i in weft.grid(8, 4):
-        low5_4: i32 = min(x[8 * b + i], x[8 * b + i + 4])
+    for b, i in weft.grid(4, 4):
+        low5_4 = min(x[8 * b + i], x[8 * b + i + 4])
         x[8 * b + i + 4] = max(x[8 * b + i], x[8 * b + i + 4])
         x[8 * b + i] = low5_4
-    for b, i in weft.grid(16, 2):
-        low5_2: i32 = min(x[4 * b + i], x[4 * b + i + 2])
+    for b, i in weft.grid(8, 2):
+        low5_2 = min(x[4 * b + i], x[4 * b + i + 2])
         x[4 * b + i + 2] = max(x[4 * b + i], x[4 * b + i + 2])
         x[4 * b + i] = low5_2
-    for b, i in weft.grid(32, 1):
-        low5_1: i32 = min(x[2 * b + i], x[2 * b + i + 1])
-        x[2 * b + i + 1] = max(x[2 * b + i], x[2 * b + i + 1])
-        x[2 * b + i] = low5_1
-    for b, i in weft.grid(1, 32):
-        low6: i32 = min(x[64 * b + i], x[64 * b + 63 - i])
-        x[64 * b + 63 - i] = max(x[64 * b + i], x[64 * b + 63 - i])
-        x[64 * b + i] = low6
-    for b, i in weft.grid(2, 16):
-        low6_16: i32 = min(x[32 * b + i], x[32 * b + i + 16])
-        x[32 * b + i + 16] = max(x[32 * b + i], x[32 * b + i + 16])
-        x[32 * b + i] = low6_16
-    for b, i in weft.grid(4, 8):
-        low6_8: i32 = min(x[16 * b + i], x[16 * b + i + 8])
-        x[16 * b + i + 8] = max(x[16 * b + i], x[16 * b + i + 8])
-        x[16 * b + i] = low6_8
-    for b, i in weft.grid(8, 4):
-        low6_4: i32 = min(x[8 * b + i], x[8 * b + i + 4])
-        x[8 * b + i + 4] = max(x[8 * b + i], x[8 * b + i + 4])
-        x[8 * b + i] = low6_4
-    for b, i in weft.grid(16, 2):
-        low6_2: i32 = min(x[4 * b + i], x[4 * b + i + 2])
-        x[4 * b + i + 2] = max(x[4 * b + i], x[4 * b + i + 2])
-        x[4 * b + i] = low6_2
-    for b, i in weft.grid(32, 1):
-        low6_1: i32 = min(x[2 * b + i], x[2 * b + i + 1])
-        x[2 * b + i + 1] = max(x[2 * b + i], x[2 * b + i + 1])
-        x[2 * b + i] = low6_1
+    for b in range(16):
+        low5_1 = min(x[2 * b], x[2 * b + 1])
+        x[2 * b + 1] = max(x[2 * b], x[2 * b + 1])
+        x[2 * b] = low5_1
 
 
 @bitonic_sort.schedule
 def expert(s):
-    s.unroll("b")
+    # 8 of a step's 16 comparisons at a time, elements in registers.
+    steps = (1, 2, 1, 4, 2, 1, 8, 4, 2, 1, 16, 8, 4, 2, 1)
+    for step, near in enumerate(steps):
+        first = f"S{3 * step}"
+        if near > 1:
+            s.split(f"{first}.i", 8) if near > 8 else s.unroll(f"{first}.i")
+        if near < 8:
+            s.split(f"{first}.b", 8 // near)
+            s.pipeline(f"{first}.b_0")
+        else:
+            s.pipeline(f"{first}.b" if near == 8 else f"{first}.i_0")
     s.partition("x", 0, "complete")
 
 
