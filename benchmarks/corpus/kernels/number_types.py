@@ -20,10 +20,10 @@ def complex_interleaved(a: f32[N, 2], b: f32[N, 2], c: f32[N, 2]):
 
 @complex_interleaved.schedule
 def expert(s):
-    s.split("i", 16)
-    s.pipeline("i_0", ii=2)
+    s.split("i", 32)
+    s.pipeline("i_0", ii=3)
     for array in ("a", "b", "c"):
-        s.partition(array, 0, "cyclic", 16)
+        s.partition(array, 0, "cyclic", 32)
         s.partition(array, 1, "complete")
 
 
@@ -40,10 +40,10 @@ def complex_planes(
 @complex_planes.schedule
 def expert(s):
     s.fuse(["S0", "S1"], 1)
-    s.split("i", 16)
-    s.pipeline("i_0", ii=2)
+    s.split("i", 32)
+    s.pipeline("i_0", ii=3)
     for array in ("ar", "ai", "br", "bi", "cr", "ci"):
-        s.partition(array, 0, "cyclic", 16)
+        s.partition(array, 0, "cyclic", 32)
 
 
 @weft.kernel
@@ -105,10 +105,10 @@ def dot_i8(x: i8[N], y: i8[N], out: i32[1]):
 
 @dot_i8.schedule
 def expert(s):
-    s.split("i", 256)
+    s.split("i", 128)
     s.pipeline("i_0")
-    s.partition("x", 0, "cyclic", 256)
-    s.partition("y", 0, "cyclic", 256)
+    s.partition("x", 0, "cyclic", 128)
+    s.partition("y", 0, "cyclic", 128)
 
 
 @weft.kernel
@@ -153,10 +153,10 @@ def dot_fixed(x: fixed[16, 2][N], y: fixed[16, 2][N], out: fixed[40, 12][1]):
 
 @dot_fixed.schedule
 def expert(s):
-    s.split("i", 64)
+    s.split("i", 32)
     s.pipeline("i_0")
-    s.partition("x", 0, "cyclic", 64)
-    s.partition("y", 0, "cyclic", 64)
+    s.partition("x", 0, "cyclic", 32)
+    s.partition("y", 0, "cyclic", 32)
 
 
 @weft.kernel
@@ -247,10 +247,10 @@ def rounded_gain(x: fixed[16, 4][N], gain: fixed[12, 2], y: fixed[12, 4, "rnd", 
 
 @rounded_gain.schedule
 def expert(s):
-    s.split("i", 64)
+    s.split("i", 32)
     s.pipeline("i_0")
-    s.partition("x", 0, "cyclic", 64)
-    s.partition("y", 0, "cyclic", 64)
+    s.partition("x", 0, "cyclic", 32)
+    s.partition("y", 0, "cyclic", 32)
 
 
 @weft.kernel
@@ -341,7 +341,7 @@ def expert(s):
 def gamma_segments(x: ufixed[10, 0][N], y: ufixed[10, 0, "rnd", "sat"][N]):
     for i in range(N):
         low = x[i] * 3.5
-        middle = x[i] * 1.25 + 0.14
+        middle = x[i] * 1.25 + 0.140625
         high = x[i] * 0.625 + 0.375
         y[i] = low if x[i] < 0.0625 else (middle if x[i] < 0.375 else high)
 

@@ -1,0 +1,388 @@
+"""Particles, statistics and transforms: all pairs, clusters, spectra, finance, graphs as matrices."""
+
+import math
+
+import numpy as np
+
+import weft
+from weft import f32, i16, i32, u8
+
+P = 64
+POINTS, DIMS, CLUSTERS = 256, 4, 8
+S = 32
+
+GROUPS = {
+    "dft": ["dft_tables", "dft_rotating"],
+    "transpose": ["transpose_out", "transpose_in_place"],
+}
+
+
+@weft.kernel
+def nbody_forces(pos: f32[P, 3], mass: f32[P], acc: f32[P, 3]):
+    for i in range(P):
+        ax: f32 = 0.0
+        ay: f32 = 0.0
+        az: f32 = 0.0
+        for j in range(P):
+            dx = pos[j, 0] - pos[i, 0]
+            dy = pos[j, 1] - pos[i, 1]
+            dz = pos[j, 2] - pos[i, 2]
+            square = dx * dx + dy * dy + dz * dz + 0.01
+            pull = mass[j] / (square * weft.sqrt(square))
+            ax += pull * dx
+            ay += pull * dy
+            az += pull * dz
+        acc[i, 0] = ax
+        acc[i, 1] = ay
+        acc[i, 2] = az
+
+
+@nbody_forces.schedule
+def expert(s):
+    for stmt in ("S8", "S9", "S10"):
+        s.partial_sums(stmt, "j", 8)
+    s.pipeline("j")
+
+
+@weft.kernel
+def lennard_jones_energy(pos: f32[P, 3], energy: f32[1]):
+    total: f32 = 0.0
+    for i in range(1, P):
+        for j in range(i):
+            dx = pos[j, 0] - pos[i, 0]
+            dy = pos[j, 1] - pos[i, 1]
+            dz = pos[j, 2] - pos[i, 2]
+            inverse = 1.0 / (dx * dx + dy * dy + dz * dz + 0.5)
+            cubed = inverse * inverse * inverse
+            total += cubed * (cubed - 1.0)
+    energy[0] = total
+
+
+@lennard_jones_energy.schedule
+def expert(s):
+    s.pipeline("j")
+
+
+@weft.kernel
+def particle_push(dt: f32, x: f32[POINTS, 2], v: f32[POINTS, 2], field: f32[2]):
+    for i in range(POINTS):
+        for d in range(2):
+            v[i, d] += dt * field[d]
+            moved: f32 = x[i, d] + dt * v[i, d]
+            x[i, d] = moved - 1.0 if moved > 1.0 else moved
+
+
+@particle_push.schedule
+def expert(s):
+    s.split("i", 16)
+    s.pipeline("i_0", ii=2)
+    s.partition("x", 0, "cyclic", 16)
+    s.partition("x", 1, "complete")
+    s.partition("v", 0, "cyclic", 16)
+    s.partition("v", 1, "complete")
+    s.partition("field", 0, "complete")
+
+
+@weft.kernel
+def nearest_cluster(x: f32[POINTS, DIMS], centre: f32[CLUSTERS, DIMS], label: u8[POINTS]):
+    for n in range(POINTS):
+        best: f32 = 1.0e30
+        where: u8 = 0
+        for k in range(CLUSTERS):
+            distance: f32 = 0.0
+            for d in range(DIMS):
+                distance += (x[n, d] - centre[k, d]) * (x[n, d] - centre[k, d])
+            where = k if distance < best else where
+            best = min(best, distance)
+        label[n] = where
+
+
+@nearest_cluster.schedule
+def expert(s):
+    s.pipeline("n", ii=2)
+    s.partition("x", 1, "complete")
+    s.partition("centre", 0, "complete")
+    s.partition("centre", 1, "complete")
+
+
+@weft.kernel
+def cluster_sums(x: f32[POINTS, DIMS], label: u8[POINTS], sums: f32[CLUSTERS, DIMS]):
+    for k, d in weft.grid(CLUSTERS, DIMS):
+        sums[k, d] = 0.0
+    for n in range(POINTS):
+        for k in range(CLUSTERS):
+            for d in range(DIMS):
+                sums[k, d] += x[n, d] if label[n] % CLUSTERS == k else 0.0
+
+
+@cluster_sums.schedule
+def expert(s):
+    s.pipeline("n", ii=3)
+    s.partition("x", 1, "complete")
+    s.partition("sums", 0, "complete")
+    s.partition("sums", 1, "complete")
+
+
+@weft.kernel
+def distance_matrix(x: f32[P, 8], out: f32[P, P]):
+    for i in range(P):
+        for j in range(P):
+            total: f32 = 0.0
+            for d in range(8):
+                total += (x[i, d] - x[j, d]) * (x[i, d] - x[j, d])
+            out[i, j] = weft.sqrt(total)
+
+
+@distance_matrix.schedule
+def expert(s):
+    s.split("j", 4)
+    s.pipeline("j_0")
+    s.partition("x", 1, "complete")
+    s.partition("x", 0, "cyclic", 4)
+    s.partition("out", 1, "cyclic", 4)
+
+
+@weft.kernel
+def covariance(x: f32[POINTS, DIMS], cov: f32[DIMS, DIMS]):
+    mean: f32[DIMS]
+    for a in range(DIMS):
+        mean[a] = 0.0
+        for n in range(POINTS):
+            mean[a] += x[n, a]
+        mean[a] = mean[a] / POINTS
+    for a in range(DIMS):
+        for b in range(a + 1):
+            total: f32 = 0.0
+            for n in range(POINTS):
+                total += (x[n, a] - mean[a]) * (x[n, b] - mean[b])
+            cov[a, b] = total / (POINTS - 1)
+            cov[b, a] = cov[a, b]
+
+
+@covariance.schedule
+def expert(s):
+    s.pipeline("S1.n")
+    s.pipeline("S4.n")
+
+
+@weft.kernel
+def dft_tables(x: f32[S, 2], c: f32[S, S], s: f32[S, S], X: f32[S, 2]):
+    for k in range(S):
+        re: f32 = 0.0
+        im: f32 = 0.0
+        for n in range(S):
+            re += x[n, 0] * c[k, n] + x[n, 1] * s[k, n]
+            im += x[n, 1] * c[k, n] - x[n, 0] * s[k, n]
+        X[k, 0] = re
+        X[k, 1] = im
+
+
+@dft_tables.schedule
+def expert(s):
+    s.pipeline("k", ii=8)
+    s.partition("x", 0, "complete")
+    s.partition("x", 1, "complete")
+    s.partition("c", 1, "cyclic", 4)
+    s.partition("s", 1, "cyclic", 4)
+
+
+@weft.kernel
+def dft_rotating(x: f32[S, 2], c: f32[S], s: f32[S], X: f32[S, 2]):
+    for k in range(S):
+        re: f32 = 0.0
+        im: f32 = 0.0
+        wr: f32 = 1.0
+        wi: f32 = 0.0
+        for n in range(S):
+            re += x[n, 0] * wr + x[n, 1] * wi
+            im += x[n, 1] * wr - x[n, 0] * wi
+            turned = wr * c[k] - wi * s[k]
+            wi = wr * s[k] + wi * c[k]
+            wr = turned
+        X[k, 0] = re
+        X[k, 1] = im
+
+
+@dft_rotating.schedule
+def expert(s):
+    s.pipeline("k", ii=16)
+
+
+@weft.kernel
+def dct_8x8_i16(t: weft.const[i16[8, 8]], x: i16[8, 8, 8], y: i16[8, 8, 8]):
+    for b in range(8):
+        half: i32[8, 8]
+        for i, j in weft.grid(8, 8):
+            first: i32 = 0
+            for k in range(8):
+                first += t[i, k] * x[b, k, j]
+            half[i, j] = first >> 8
+        for i, j in weft.grid(8, 8):
+            second: i32 = 0
+            for k in range(8):
+                second += i16(half[i, k]) * t[j, k]
+            y[b, i, j] = second >> 8
+
+
+@dct_8x8_i16.schedule
+def expert(s):
+    s.pipeline("b", ii=20)
+    s.partition("x", 1, "complete")
+    s.partition("t", 0, "complete")
+    s.partition("t", 1, "complete")
+    s.partition("half", 0, "complete")
+    s.partition("half", 1, "complete")
+
+
+@weft.kernel
+def fft_stage(x: f32[2, 512], w: f32[2, 256], y: f32[2, 512]):
+    for i in range(256):
+        re = x[0, i + 256] * w[0, i] - x[1, i + 256] * w[1, i]
+        im = x[0, i + 256] * w[1, i] + x[1, i + 256] * w[0, i]
+        y[0, i] = x[0, i] + re
+        y[1, i] = x[1, i] + im
+        y[0, i + 256] = x[0, i] - re
+        y[1, i + 256] = x[1, i] - im
+
+
+@fft_stage.schedule
+def expert(s):
+    s.split("i", 32)
+    s.pipeline("i_0", ii=5)
+    for array in ("x", "w", "y"):
+        s.partition(array, 0, "complete")
+        s.partition(array, 1, "cyclic", 32)
+
+
+@weft.kernel
+def option_prices(spot: f32[POINTS], strike: f32[POINTS], price: f32[POINTS]):
+    for i in range(POINTS):
+        d: f32 = (weft.log(spot[i] / strike[i]) + 0.05) / 0.2
+        t: f32 = 1.0 / (1.0 + 0.2316419 * abs(d))
+        tail: f32 = t * (0.3193815 + t * (-0.3565638 + t * (1.7814779 + t * (-1.8212560 + t * 1.330274))))
+        below: f32 = 0.3989423 * weft.exp(-0.5 * d * d) * tail
+        price[i] = spot[i] * (1.0 - below if d > 0.0 else below)
+
+
+@option_prices.schedule
+def expert(s):
+    s.split("i", 4)
+    s.pipeline("i_0", ii=2)
+    for array in ("spot", "strike", "price"):
+        s.partition(array, 0, "cyclic", 4)
+
+
+@weft.kernel
+def pagerank(M: f32[P, P], rank: f32[P]):
+    for _ in range(4):
+        next: f32[P]
+        for i in range(P):
+            next[i] = 0.15 / P
+            for j in range(P):
+                next[i] += 0.85 * M[i, j] * rank[j]
+        for i in range(P):
+            rank[i] = next[i]
+
+
+@pagerank.schedule
+def expert(s):
+    s.partial_sums("S1", "j", 8)
+    s.pipeline("S0.i", ii=3)
+    s.partition("M", 1, "complete")
+
+
+@weft.kernel
+def transpose_out(A: f32[P, P], B: f32[P, P]):
+    for i, j in weft.grid(P, P):
+        B[j, i] = A[i, j]
+
+
+@transpose_out.schedule
+def expert(s):
+    s.pipeline("i")
+    s.partition("A", 1, "complete")
+    s.partition("B", 0, "complete")
+
+
+@weft.kernel
+def transpose_in_place(A: f32[P, P]):
+    for i in range(P):
+        for j in range(i + 1, P):
+            t: f32 = A[i, j]
+            A[i, j] = A[j, i]
+            A[j, i] = t
+
+
+@transpose_in_place.schedule
+def expert(s):
+    s.pipeline("j")
+
+
+@weft.kernel
+def polynomial_product(a: i32[POINTS], b: i32[POINTS], c: i32[2 * POINTS]):
+    for n in range(2 * POINTS):
+        c[n] = 0
+    for i in range(POINTS):
+        for j in range(POINTS):
+            c[i + j] += a[i] * b[j]
+
+
+@polynomial_product.schedule
+def expert(s):
+    s.pipeline("i", ii=5)
+    s.partition("b", 0, "complete")
+    s.partition("c", 0, "complete")
+
+
+@weft.kernel
+def autocorrelation(x: f32[512], r: f32[16]):
+    for lag in range(16):
+        total: f32 = 0.0
+        for n in range(512 - lag):
+            total += x[n] * x[n + lag]
+        r[lag] = total
+
+
+@autocorrelation.schedule
+def expert(s):
+    s.pipeline("n")
+
+
+@weft.kernel
+def kalman_scalar(q: f32, r: f32, z: f32[POINTS], x: f32[POINTS]):
+    state: f32 = 0.0
+    spread: f32 = 1.0
+    for n in range(POINTS):
+        grown = spread + q
+        gain = grown / (grown + r)
+        state = state + gain * (z[n] - state)
+        spread = (1.0 - gain) * grown
+        x[n] = state
+
+
+@kalman_scalar.schedule
+def expert(s):
+    s.pipeline("n")
+
+
+@option_prices.inputs
+def prices(kernel, seed):
+    rng = np.random.default_rng(seed)
+    return {"spot": rng.uniform(50, 150, POINTS), "strike": rng.uniform(50, 150, POINTS)}
+
+
+@dft_tables.inputs
+def rotations(kernel, seed):
+    angle = 2 * math.pi / S * np.outer(np.arange(S), np.arange(S))
+    return {"c": np.cos(angle), "s": np.sin(angle)}
+
+
+@dft_rotating.inputs
+def turns(kernel, seed):
+    angle = 2 * math.pi / S * np.arange(S)
+    return {"c": np.cos(angle), "s": -np.sin(angle)}
+
+
+@kalman_scalar.inputs
+def noise(kernel, seed):
+    return {"q": 0.01, "r": 0.5}
