@@ -37,11 +37,35 @@ def nbody_forces(pos: f32[P, 3], mass: f32[P], acc: f32[P, 3]):
         acc[i, 2] = az
 
 
-@nbody_forces.schedule
+@weft.kernel
+def nbody_forces_expert(pos: f32[P, 3], mass: f32[P], acc: f32[P, 3]):
+    # The sums of all particles in turn, so that none waits for itself.
+    for i in range(P):
+        for d in range(3):
+            acc[i, d] = 0.0
+    for j in range(P):
+        for i in range(P):
+            dx = pos[j, 0] - pos[i, 0]
+            dy = pos[j, 1] - pos[i, 1]
+            dz = pos[j, 2] - pos[i, 2]
+            square = dx * dx + dy * dy + dz * dz + 0.01
+            pull = mass[j] / (square * weft.sqrt(square))
+            acc[i, 0] += pull * dx
+            acc[i, 1] += pull * dy
+            acc[i, 2] += pull * dz
+
+
+@nbody_forces_expert.schedule
 def expert(s):
-    for stmt in ("S8", "S9", "S10"):
-        s.partial_sums(stmt, "j", 8)
-    s.pipeline("j")
+    s.split("S0.i", 4)
+    s.pipeline("S0.i_0")
+    s.split("S1.i", 4)
+    s.pipeline("S1.i_0")
+    s.bind_storage("pos", "ram_2p")
+    s.partition("pos", 0, "cyclic", 4)
+    s.partition("pos", 1, "complete")
+    s.partition("acc", 0, "cyclic", 4)
+    s.partition("acc", 1, "complete")
 
 
 @weft.kernel
@@ -58,9 +82,30 @@ def lennard_jones_energy(pos: f32[P, 3], energy: f32[1]):
     energy[0] = total
 
 
-@lennard_jones_energy.schedule
+@weft.kernel
+def lennard_jones_energy_expert(pos: f32[P, 3], energy: f32[1]):
+    # All pairs, half of them for nothing: four start in each cycle, and nothing starts anew.
+    total: f32 = 0.0
+    for i in range(P):
+        for j in range(P):
+            dx = pos[j, 0] - pos[i, 0]
+            dy = pos[j, 1] - pos[i, 1]
+            dz = pos[j, 2] - pos[i, 2]
+            inverse = 1.0 / (dx * dx + dy * dy + dz * dz + 0.5)
+            cubed = inverse * inverse * inverse
+            total += cubed * (cubed - 1.0) if j < i else 0.0
+    energy[0] = total
+
+
+@lennard_jones_energy_expert.schedule
 def expert(s):
-    s.pipeline("j")
+    s.partial_sums("S6", "j", 16)
+    s.split("j", 4)
+    s.pipeline("j_0")
+    s.bind_storage("pos", "ram_2p")
+    s.partition("total_part", 0, "complete")
+    s.partition("pos", 0, "cyclic", 4)
+    s.partition("pos", 1, "complete")
 
 
 @weft.kernel
@@ -117,10 +162,16 @@ def cluster_sums(x: f32[POINTS, DIMS], label: u8[POINTS], sums: f32[CLUSTERS, DI
 
 @cluster_sums.schedule
 def expert(s):
-    s.pipeline("n", ii=3)
+    s.partial_sums("S1", "n", 4)
+    s.pipeline("n")
+    s.unroll("S0.k")
+    s.pipeline("S1_sum.d")
+    s.unroll("S1_init.k")
     s.partition("x", 1, "complete")
     s.partition("sums", 0, "complete")
     s.partition("sums", 1, "complete")
+    for d in range(3):
+        s.partition("sums_part", d, "complete")
 
 
 @weft.kernel
@@ -135,11 +186,11 @@ def distance_matrix(x: f32[P, 8], out: f32[P, P]):
 
 @distance_matrix.schedule
 def expert(s):
-    s.split("j", 4)
-    s.pipeline("j_0")
+    s.split("j", 8)
+    s.pipeline("j_0", ii=3)
+    s.partition("x", 0, "cyclic", 8)
     s.partition("x", 1, "complete")
-    s.partition("x", 0, "cyclic", 4)
-    s.partition("out", 1, "cyclic", 4)
+    s.partition("out", 1, "cyclic", 8)
 
 
 @weft.kernel
@@ -159,10 +210,43 @@ def covariance(x: f32[POINTS, DIMS], cov: f32[DIMS, DIMS]):
             cov[b, a] = cov[a, b]
 
 
-@covariance.schedule
+@weft.kernel
+def covariance_expert(x: f32[POINTS, DIMS], cov: f32[DIMS, DIMS]):
+    # Two passes over the points, with the sums of all variables and of all pairs at once.
+    mean: f32[DIMS]
+    total: f32[DIMS, DIMS]
+    for a in range(DIMS):
+        mean[a] = 0.0
+    for n in range(POINTS):
+        for a in range(DIMS):
+            mean[a] += x[n, a]
+    for a in range(DIMS):
+        mean[a] *= 1.0 / POINTS
+        for b in range(DIMS):
+            total[a, b] = 0.0
+    for n in range(POINTS):
+        for a, b in weft.grid(DIMS, DIMS):
+            if b <= a:
+                total[a, b] += (x[n, a] - mean[a]) * (x[n, b] - mean[b])
+    for a in range(DIMS):
+        for b in range(DIMS):
+            cov[a, b] = total[max(a, b), min(a, b)] * (1.0 / (POINTS - 1))
+
+
+@covariance_expert.schedule
 def expert(s):
-    s.pipeline("S1.n")
-    s.pipeline("S4.n")
+    s.partial_sums("S1", "S1.n", 8)
+    s.partial_sums("S4", "S4.n", 8)
+    s.split("S1.n", 2)
+    s.pipeline("S1.n_0")
+    s.split("S4.n", 2)
+    s.pipeline("S4.n_0")
+    s.partition("x", 0, "cyclic", 2)
+    s.partition("x", 1, "complete")
+    for d in range(2):
+        s.partition("mean_part", d, "complete")
+    for d in range(3):
+        s.partition("total_part", d, "complete")
 
 
 @weft.kernel
@@ -179,11 +263,15 @@ def dft_tables(x: f32[S, 2], c: f32[S, S], s: f32[S, S], X: f32[S, 2]):
 
 @dft_tables.schedule
 def expert(s):
-    s.pipeline("k", ii=8)
+    s.partial_sums("S2", "n", 8)
+    s.partial_sums("S3", "n", 8)
+    s.pipeline("k", ii=4)
+    s.partition("re_part", 0, "complete")
+    s.partition("im_part", 0, "complete")
     s.partition("x", 0, "complete")
     s.partition("x", 1, "complete")
-    s.partition("c", 1, "cyclic", 4)
-    s.partition("s", 1, "cyclic", 4)
+    s.partition("c", 1, "cyclic", 8)
+    s.partition("s", 1, "cyclic", 8)
 
 
 @weft.kernel
@@ -205,7 +293,9 @@ def dft_rotating(x: f32[S, 2], c: f32[S], s: f32[S], X: f32[S, 2]):
 
 @dft_rotating.schedule
 def expert(s):
-    s.pipeline("k", ii=16)
+    s.pipeline("k", ii=7)
+    s.partition("x", 0, "complete")
+    s.partition("x", 1, "complete")
 
 
 @weft.kernel
@@ -226,12 +316,14 @@ def dct_8x8_i16(t: weft.const[i16[8, 8]], x: i16[8, 8, 8], y: i16[8, 8, 8]):
 
 @dct_8x8_i16.schedule
 def expert(s):
-    s.pipeline("b", ii=20)
+    s.pipeline("S0.i", ii=2)
+    s.pipeline("S3.i", ii=2)
     s.partition("x", 1, "complete")
+    s.partition("x", 2, "complete")
     s.partition("t", 0, "complete")
     s.partition("t", 1, "complete")
-    s.partition("half", 0, "complete")
     s.partition("half", 1, "complete")
+    s.partition("y", 2, "complete")
 
 
 @weft.kernel
@@ -288,7 +380,11 @@ def pagerank(M: f32[P, P], rank: f32[P]):
 def expert(s):
     s.partial_sums("S1", "j", 8)
     s.pipeline("S0.i", ii=3)
+    s.unroll("S2.i")
+    s.partition("next_part", 1, "complete")
     s.partition("M", 1, "complete")
+    s.partition("rank", 0, "complete")
+    s.partition("next", 0, "complete")
 
 
 @weft.kernel
@@ -313,9 +409,31 @@ def transpose_in_place(A: f32[P, P]):
             A[j, i] = t
 
 
-@transpose_in_place.schedule
+@weft.kernel
+def transpose_in_place_expert(A: f32[P, P]):
+    # Two blocks of 8 x 8 change places, each element in a memory of its own.
+    for b in range(P // 8):
+        for i in range(8):
+            for j in range(8):
+                if j > i:
+                    t: f32 = A[8 * b + i, 8 * b + j]
+                    A[8 * b + i, 8 * b + j] = A[8 * b + j, 8 * b + i]
+                    A[8 * b + j, 8 * b + i] = t
+    for b in range(P // 8):
+        for c in range(b + 1, P // 8):
+            for i in range(8):
+                for j in range(8):
+                    held: f32 = A[8 * b + i, 8 * c + j]
+                    A[8 * b + i, 8 * c + j] = A[8 * c + j, 8 * b + i]
+                    A[8 * c + j, 8 * b + i] = held
+
+
+@transpose_in_place_expert.schedule
 def expert(s):
-    s.pipeline("j")
+    s.pipeline("S0.b")
+    s.pipeline("c")
+    s.partition("A", 0, "cyclic", 8)
+    s.partition("A", 1, "cyclic", 8)
 
 
 @weft.kernel
@@ -327,11 +445,27 @@ def polynomial_product(a: i32[POINTS], b: i32[POINTS], c: i32[2 * POINTS]):
             c[i + j] += a[i] * b[j]
 
 
-@polynomial_product.schedule
+@weft.kernel
+def polynomial_product_expert(a: i32[POINTS], b: i32[POINTS], c: i32[2 * POINTS]):
+    # A filter whose sums move on: what a step completes is a coefficient.
+    moving: i32[POINTS] = 0
+    for i in range(POINTS):
+        c[i] = moving[0] + a[i] * b[0]
+        for j in range(POINTS - 1):
+            moving[j] = moving[j + 1] + a[i] * b[j + 1]
+    for j in range(POINTS):
+        c[POINTS + j] = moving[j]
+
+
+@polynomial_product_expert.schedule
 def expert(s):
+    s.unroll("moving_i")
     s.pipeline("i", ii=5)
+    s.split("S3.j", 16)
+    s.pipeline("S3.j_0")
+    s.partition("moving", 0, "complete")
     s.partition("b", 0, "complete")
-    s.partition("c", 0, "complete")
+    s.partition("c", 0, "cyclic", 16)
 
 
 @weft.kernel
@@ -343,9 +477,32 @@ def autocorrelation(x: f32[512], r: f32[16]):
         r[lag] = total
 
 
-@autocorrelation.schedule
+@weft.kernel
+def autocorrelation_expert(x: f32[512], r: f32[16]):
+    # One pass, all lags at once, with the last 16 samples in registers.
+    past: f32[16] = 0.0
+    for lag in range(16):
+        r[lag] = 0.0
+    for n in range(512):
+        for k in range(15, 0, -1):
+            past[k] = past[k - 1]
+        past[0] = x[n]
+        for lag in range(16):
+            r[lag] += past[0] * past[lag]
+
+
+@autocorrelation_expert.schedule
 def expert(s):
-    s.pipeline("n")
+    s.partial_sums("S4", "n", 8)
+    s.unroll("past_i")
+    s.split("n", 2)
+    s.pipeline("n_0")
+    s.pipeline("S4_sum.lag", ii=8)
+    s.unroll("S4_init.lag")
+    s.partition("past", 0, "complete")
+    s.partition("r_part", 0, "complete")
+    s.partition("r_part", 1, "complete")
+    s.partition("x", 0, "cyclic", 2)
 
 
 @weft.kernel
@@ -360,7 +517,25 @@ def kalman_scalar(q: f32, r: f32, z: f32[POINTS], x: f32[POINTS]):
         x[n] = state
 
 
-@kalman_scalar.schedule
+@weft.kernel
+def kalman_scalar_expert(q: f32, r: f32, z: f32[POINTS], x: f32[POINTS]):
+    # (1 - gain) * grown is r * gain: a sum, a quotient and a product to wait for.
+    state: f32 = 0.0
+    spread: f32 = 1.0
+    both = q + r
+    for n in range(POINTS):
+        gain = (spread + q) / (spread + both)
+        state = state + gain * (z[n] - state)
+        spread = r * gain
+        x[n] = state
+
+
+@kalman_scalar_expert.inputs
+def noise_again(kernel, seed):
+    return {"q": 0.01, "r": 0.5}
+
+
+@kalman_scalar_expert.schedule
 def expert(s):
     s.pipeline("n")
 
