@@ -99,12 +99,14 @@ def lennard_jones_energy_expert(pos: f32[P, 3], energy: f32[1]):
 
 @lennard_jones_energy_expert.schedule
 def expert(s):
-    s.partial_sums("S6", "j", 16)
-    s.split("j", 4)
-    s.pipeline("j_0")
+    s.partial_sums("S6", "i", 16)
+    s.reorder(["j", "i"])
+    s.split("i", 16)
+    s.pipeline("i_0", ii=4)
+    s.unroll("S6_init.part")
     s.bind_storage("pos", "ram_2p")
     s.partition("total_part", 0, "complete")
-    s.partition("pos", 0, "cyclic", 4)
+    s.partition("pos", 0, "cyclic", 16)
     s.partition("pos", 1, "complete")
 
 
@@ -163,11 +165,14 @@ def cluster_sums(x: f32[POINTS, DIMS], label: u8[POINTS], sums: f32[CLUSTERS, DI
 @cluster_sums.schedule
 def expert(s):
     s.partial_sums("S1", "n", 4)
-    s.pipeline("n")
+    s.split("n", 4)
+    s.pipeline("n_0", ii=3)
     s.unroll("S0.k")
     s.pipeline("S1_sum.d")
     s.unroll("S1_init.k")
+    s.partition("x", 0, "cyclic", 4)
     s.partition("x", 1, "complete")
+    s.partition("label", 0, "cyclic", 4)
     s.partition("sums", 0, "complete")
     s.partition("sums", 1, "complete")
     for d in range(3):
@@ -230,18 +235,25 @@ def covariance_expert(x: f32[POINTS, DIMS], cov: f32[DIMS, DIMS]):
                 total[a, b] += (x[n, a] - mean[a]) * (x[n, b] - mean[b])
     for a in range(DIMS):
         for b in range(DIMS):
-            cov[a, b] = total[max(a, b), min(a, b)] * (1.0 / (POINTS - 1))
+            if b <= a:
+                scaled: f32 = total[a, b] * (1.0 / (POINTS - 1))
+                cov[a, b] = scaled
+                cov[b, a] = scaled
 
 
 @covariance_expert.schedule
 def expert(s):
     s.partial_sums("S1", "S1.n", 8)
     s.partial_sums("S4", "S4.n", 8)
-    s.split("S1.n", 2)
-    s.pipeline("S1.n_0")
-    s.split("S4.n", 2)
-    s.pipeline("S4.n_0")
-    s.partition("x", 0, "cyclic", 2)
+    s.split("S1.n", 8)
+    s.pipeline("S1.n_0", ii=3)
+    s.split("S4.n", 8)
+    s.pipeline("S4.n_0", ii=3)
+    s.pipeline("S5.a")
+    for array in ("mean", "total"):
+        s.partition(array, 0, "complete")
+    s.partition("total", 1, "complete")
+    s.partition("x", 0, "cyclic", 8)
     s.partition("x", 1, "complete")
     for d in range(2):
         s.partition("mean_part", d, "complete")
@@ -379,7 +391,7 @@ def pagerank(M: f32[P, P], rank: f32[P]):
 @pagerank.schedule
 def expert(s):
     s.partial_sums("S1", "j", 8)
-    s.pipeline("S0.i", ii=3)
+    s.pipeline("S0.i", ii=4)
     s.unroll("S2.i")
     s.partition("next_part", 1, "complete")
     s.partition("M", 1, "complete")
@@ -495,14 +507,15 @@ def autocorrelation_expert(x: f32[512], r: f32[16]):
 def expert(s):
     s.partial_sums("S4", "n", 8)
     s.unroll("past_i")
-    s.split("n", 2)
-    s.pipeline("n_0")
-    s.pipeline("S4_sum.lag", ii=8)
+    s.split("n", 8)
+    s.pipeline("n_0", ii=4)
+    s.pipeline("S4_sum.lag")
     s.unroll("S4_init.lag")
+    s.unroll("S4_init.part")
     s.partition("past", 0, "complete")
     s.partition("r_part", 0, "complete")
     s.partition("r_part", 1, "complete")
-    s.partition("x", 0, "cyclic", 2)
+    s.partition("x", 0, "cyclic", 8)
 
 
 @weft.kernel
