@@ -183,9 +183,7 @@ def gaussian_separable_expert(x: u8[H, W], y: u8[H, W]):
             for j in range(2, W - 2):
                 line[r, j] = line[r + 1, j]
         for j in range(2, W - 2):
-            line[4, j] = (
-                x[i, j - 2] + 4 * x[i, j - 1] + 6 * x[i, j] + 4 * x[i, j + 1] + x[i, j + 2]
-            )
+            line[4, j] = x[i, j - 2] + 4 * x[i, j - 1] + 6 * x[i, j] + 4 * x[i, j + 1] + x[i, j + 2]
         for j in range(2, W - 2):
             if i >= 4:
                 y[i - 2, j] = (

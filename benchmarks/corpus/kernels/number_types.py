@@ -28,9 +28,7 @@ def expert(s):
 
 
 @weft.kernel
-def complex_planes(
-    ar: f32[N], ai: f32[N], br: f32[N], bi: f32[N], cr: f32[N], ci: f32[N]
-):
+def complex_planes(ar: f32[N], ai: f32[N], br: f32[N], bi: f32[N], cr: f32[N], ci: f32[N]):
     for i in range(N):
         cr[i] = ar[i] * br[i] - ai[i] * bi[i]
     for i in range(N):

@@ -278,17 +278,11 @@ def wave_equation_expert(u: f32[3, N]):
     # Three steps in a turn: which of the arrays is read and which is written is plain then.
     for _ in range(10):
         for i in range(1, N - 1):
-            u[2, i] = (
-                2.0 * u[1, i] - u[0, i] + 0.1 * (u[1, i - 1] - 2.0 * u[1, i] + u[1, i + 1])
-            )
+            u[2, i] = 2.0 * u[1, i] - u[0, i] + 0.1 * (u[1, i - 1] - 2.0 * u[1, i] + u[1, i + 1])
         for i in range(1, N - 1):
-            u[0, i] = (
-                2.0 * u[2, i] - u[1, i] + 0.1 * (u[2, i - 1] - 2.0 * u[2, i] + u[2, i + 1])
-            )
+            u[0, i] = 2.0 * u[2, i] - u[1, i] + 0.1 * (u[2, i - 1] - 2.0 * u[2, i] + u[2, i + 1])
         for i in range(1, N - 1):
-            u[1, i] = (
-                2.0 * u[0, i] - u[2, i] + 0.1 * (u[0, i - 1] - 2.0 * u[0, i] + u[0, i + 1])
-            )
+            u[1, i] = 2.0 * u[0, i] - u[2, i] + 0.1 * (u[0, i - 1] - 2.0 * u[0, i] + u[0, i + 1])
 
 
 @wave_equation_expert.schedule
@@ -372,5 +366,3 @@ def expert(s):
     s.partition("row_part", 0, "complete")
     s.partition("x", 1, "complete")
     s.partition("g", 1, "complete")
-
-
