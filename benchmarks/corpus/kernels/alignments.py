@@ -216,7 +216,8 @@ def dynamic_time_warping_expert(x: f32[N], y: f32[N], out: f32[1]):
         if d < N:
             passing[0] = y[d]
         for i in range(N - 1, -1, -1):
-            left: f32 = last[i]
+            old: f32 = last[i]
+            left: f32 = old
             above: f32 = 1.0e30
             corner: f32 = 1.0e30
             if i > 0:
@@ -231,7 +232,7 @@ def dynamic_time_warping_expert(x: f32[N], y: f32[N], out: f32[1]):
                     last[i] = cost
                 else:
                     last[i] = cost + min(min(above, left), corner)
-            before[i] = last[i]
+            before[i] = old
     out[0] = last[N - 1]
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 import weft
-from weft import f32, i16, i32, u6, u8, u16
+from weft import f32, i32, u6, u8, u16
 
 N = 64
 CAPACITY, ITEMS = 256, 32
@@ -179,6 +179,13 @@ def hidden_markov_forward(
         total[0] += alpha[s]
 
 
+@hidden_markov_forward.inputs
+def chances(kernel, seed):
+    rng = np.random.default_rng(seed)
+    shapes = {"start": STATES, "move": (STATES, STATES), "emit": (T, STATES)}
+    return {name: rng.uniform(0.05, 0.1, shape) * 2 for name, shape in shapes.items()}
+
+
 @weft.kernel
 def hidden_markov_forward_expert(
     start: f32[STATES], move: f32[STATES, STATES], emit: f32[T, STATES], total: f32[1]
@@ -205,6 +212,11 @@ def hidden_markov_forward_expert(
     total[0] = 0.0
     for s in range(STATES):
         total[0] += alpha[s]
+
+
+@hidden_markov_forward_expert.inputs
+def chances_again(kernel, seed):
+    return chances(kernel, seed)
 
 
 @hidden_markov_forward_expert.schedule

@@ -1,5 +1,7 @@
 """Recurrences: filters with feedback, polynomials, iterations to a limit."""
 
+import numpy as np
+
 import weft
 from weft import f32, fixed, i32
 
@@ -89,8 +91,10 @@ def expert(s):
 @weft.kernel
 def biquad_history(b: f32[3], a: f32[2], x: f32[N], y: f32[N]):
     for n in range(N):
-        if n < 2:
+        if n == 0:
             y[n] = b[0] * x[n]
+        elif n == 1:
+            y[n] = b[0] * x[n] + b[1] * x[n - 1] - a[0] * y[n - 1]
         else:
             y[n] = (
                 b[0] * x[n] + b[1] * x[n - 1] + b[2] * x[n - 2] - a[0] * y[n - 1] - a[1] * y[n - 2]
@@ -226,3 +230,19 @@ def fixed_oscillator(c: fixed[18, 2], s: fixed[18, 2], out: fixed[18, 2][N]):
 @fixed_oscillator.schedule
 def expert(s):
     s.pipeline("n")
+
+
+@biquad_direct.inputs
+@biquad_direct_expert.inputs
+@biquad_transposed.inputs
+@biquad_transposed_expert.inputs
+@biquad_history.inputs
+@biquad_history_expert.inputs
+def stable_filter(kernel, seed):
+    return {"a": np.array([-1.2, 0.5])}
+
+
+@logistic_map.inputs
+def populations(kernel, seed):
+    rng = np.random.default_rng(seed)
+    return {"r": rng.uniform(2.5, 3.5, N), "x": rng.uniform(0.1, 0.9, N)}
