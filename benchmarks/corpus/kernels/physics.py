@@ -241,6 +241,11 @@ def expert(s):
     s.pipeline("S1.n_0", ii=3)
     s.split("S4.n", 8)
     s.pipeline("S4.n_0", ii=3)
+    s.unroll("S0.a")
+    s.pipeline("S1_init.a")
+    s.pipeline("S1_sum.a")
+    s.pipeline("S4_init.b")
+    s.pipeline("S4_sum.b")
     s.pipeline("S5.a")
     for array in ("mean", "total"):
         s.partition(array, 0, "complete")
