@@ -118,7 +118,7 @@ def explored(entry: Entry, judged: Judgement, effort: Effort) -> dict[str, Any]:
         "cpu_seconds": round(ended.cpu_seconds, 1),
         "peak_mib": round(ended.peak_mib),
         "late": ended.late,
-        "crash": None if ended.code in FINE else ended.code,
+        "crash": None if ended.late or ended.code in FINE else ended.code,
         "said": "" if ended.code == 0 else _last_line(ended),
     }
 

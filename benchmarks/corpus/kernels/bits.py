@@ -38,10 +38,10 @@ def popcount_parallel(x: u16[N], out: u5[N]):
 
 @popcount_parallel.schedule
 def expert(s):
-    s.split("i", 32)
+    s.split("i", 64)
     s.pipeline("i_0")
-    s.partition("x", 0, "cyclic", 32)
-    s.partition("out", 0, "cyclic", 32)
+    s.partition("x", 0, "cyclic", 64)
+    s.partition("out", 0, "cyclic", 64)
 
 
 @weft.kernel

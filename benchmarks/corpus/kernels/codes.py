@@ -58,10 +58,10 @@ def hamming_7_4(data: u4[N], code: u7[N]):
 
 @hamming_7_4.schedule
 def expert(s):
-    s.split("i", 64)
+    s.split("i", 128)
     s.pipeline("i_0")
-    s.partition("data", 0, "cyclic", 64)
-    s.partition("code", 0, "cyclic", 64)
+    s.partition("data", 0, "cyclic", 128)
+    s.partition("code", 0, "cyclic", 128)
 
 
 @weft.kernel
@@ -127,10 +127,10 @@ def pack_5_bits(x: u5[4 * 256], y: u32[256]):
 
 @pack_5_bits.schedule
 def expert(s):
-    s.split("i", 16)
+    s.split("i", 64)
     s.pipeline("i_0")
-    s.partition("x", 0, "cyclic", 64)
-    s.partition("y", 0, "cyclic", 16)
+    s.partition("x", 0, "cyclic", 256)
+    s.partition("y", 0, "cyclic", 64)
 
 
 @weft.kernel
@@ -168,10 +168,10 @@ def vote_of_three(a: u32[N], b: u32[N], c: u32[N], out: u32[N], faults: u16[1]):
 
 @vote_of_three.schedule
 def expert(s):
-    s.split("i", 32)
+    s.split("i", 64)
     s.pipeline("i_0")
     for array in ("a", "b", "c", "out"):
-        s.partition(array, 0, "cyclic", 32)
+        s.partition(array, 0, "cyclic", 64)
 
 
 @weft.kernel

@@ -332,8 +332,8 @@ def haar_lifting(x: i16[N], low: i16[N // 2], high: i16[N // 2]):
 
 @haar_lifting.schedule
 def expert(s):
-    s.split("i", 32)
+    s.split("i", 128)
     s.pipeline("i_0")
-    s.partition("x", 0, "cyclic", 64)
-    s.partition("low", 0, "cyclic", 32)
-    s.partition("high", 0, "cyclic", 32)
+    s.partition("x", 0, "cyclic", 256)
+    s.partition("low", 0, "cyclic", 128)
+    s.partition("high", 0, "cyclic", 128)

@@ -54,10 +54,10 @@ def complex_three_products(a: f32[N, 2], b: f32[N, 2], c: f32[N, 2]):
 
 @complex_three_products.schedule
 def expert(s):
-    s.split("i", 32)
-    s.pipeline("i_0", ii=4)
+    s.split("i", 64)
+    s.pipeline("i_0", ii=7)
     for array in ("a", "b", "c"):
-        s.partition(array, 0, "cyclic", 32)
+        s.partition(array, 0, "cyclic", 64)
         s.partition(array, 1, "complete")
 
 
@@ -214,10 +214,10 @@ def saturating_add(x: i16[N], y: i16[N], z: i16[N]):
 
 @saturating_add.schedule
 def expert(s):
-    s.split("i", 64)
+    s.split("i", 128)
     s.pipeline("i_0")
     for array in ("x", "y", "z"):
-        s.partition(array, 0, "cyclic", 64)
+        s.partition(array, 0, "cyclic", 128)
 
 
 @weft.kernel

@@ -113,11 +113,11 @@ def particle_push(dt: f32, x: f32[POINTS, 2], v: f32[POINTS, 2], field: f32[2]):
 
 @particle_push.schedule
 def expert(s):
-    s.split("i", 16)
-    s.pipeline("i_0", ii=2)
-    s.partition("x", 0, "cyclic", 16)
+    s.split("i", 32)
+    s.pipeline("i_0", ii=4)
+    s.partition("x", 0, "cyclic", 32)
     s.partition("x", 1, "complete")
-    s.partition("v", 0, "cyclic", 16)
+    s.partition("v", 0, "cyclic", 32)
     s.partition("v", 1, "complete")
     s.partition("field", 0, "complete")
 

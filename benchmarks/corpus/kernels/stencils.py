@@ -21,10 +21,10 @@ def smooth_once(x: f32[N + 2], y: f32[N]):
 
 @smooth_once.schedule
 def expert(s):
-    s.split("i", 32)
-    s.pipeline("i_0", ii=3)
-    s.partition("x", 0, "cyclic", 32)
-    s.partition("y", 0, "cyclic", 32)
+    s.split("i", 64)
+    s.pipeline("i_0", ii=5)
+    s.partition("x", 0, "cyclic", 64)
+    s.partition("y", 0, "cyclic", 64)
 
 
 @weft.kernel

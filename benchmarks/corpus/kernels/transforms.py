@@ -107,11 +107,11 @@ def fft_stage(x: f32[2, 512], w: f32[2, 256], y: f32[2, 512]):
 
 @fft_stage.schedule
 def expert(s):
-    s.split("i", 32)
-    s.pipeline("i_0", ii=5)
+    s.split("i", 64)
+    s.pipeline("i_0", ii=9)
     for array in ("x", "w", "y"):
         s.partition(array, 0, "complete")
-        s.partition(array, 1, "cyclic", 32)
+        s.partition(array, 1, "cyclic", 64)
 
 
 @weft.kernel
@@ -122,9 +122,12 @@ def transpose_out(A: f32[P, P], B: f32[P, P]):
 
 @transpose_out.schedule
 def expert(s):
-    s.pipeline("i")
+    s.split("i", 2)
+    s.pipeline("i_0")
+    s.partition("A", 0, "cyclic", 2)
     s.partition("A", 1, "complete")
     s.partition("B", 0, "complete")
+    s.partition("B", 1, "cyclic", 2)
 
 
 @weft.kernel
