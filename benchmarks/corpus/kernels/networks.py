@@ -180,9 +180,14 @@ def batch_norm_relu_i16(x: i16[K, H, W], scale: i16[K], shift: i32[K], y: i16[K,
 
 @batch_norm_relu_i16.schedule
 def expert(s):
+    s.split("k", 4)
+    s.reorder(["k_0", "i", "k_1", "j"])
     s.pipeline("i")
-    s.partition("x", 2, "complete")
-    s.partition("y", 2, "complete")
+    for array in ("x", "y"):
+        s.partition(array, 0, "cyclic", 4)
+        s.partition(array, 2, "complete")
+    s.partition("scale", 0, "cyclic", 4)
+    s.partition("shift", 0, "cyclic", 4)
 
 
 @weft.kernel
