@@ -1,0 +1,1 @@
+"""A frozen corpus of kernels with hand-made schedules, by which the exploration is judged."""

@@ -1,0 +1,1 @@
+"""The kernels, one file a style: each with the schedules of an expert, and which are variants."""
