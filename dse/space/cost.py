@@ -84,7 +84,7 @@ def cost(
             whole = main
     else:
         tail = "remainder"
-    return Cost(cycles, units, prod(vector), whole.interval, tail)
+    return Cost(cycles, units, order.copies(vector), whole.interval, tail)
 
 
 def sharing_interval(
