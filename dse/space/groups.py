@@ -67,9 +67,9 @@ def _parts(pieces: Sequence[Piece], level: int, most: int) -> Iterator[Group]:
     """Of pieces that share ``level`` loops."""
     for mine in _nested(pieces, level):
         group = _group(mine)
-        if all(len(p.dims) == group.end for p in mine):
-            yield group
-        elif group.volume <= most and _distinct(group):
+        if all(len(p.dims) == group.end for p in mine) or (
+            group.volume <= most and _distinct(group)
+        ):
             yield group
         else:
             yield from _parts(mine, group.end, most)
@@ -89,7 +89,9 @@ def _nested(pieces: Sequence[Piece], level: int) -> list[list[Piece]]:
     found: dict[object, list[Piece]] = {}
     for piece in pieces:
         deeper = len(piece.dims) > level
-        key = piece.place[: level + 1] if deeper else (piece.place[:level] if level else piece.place)
+        key = (
+            piece.place[: level + 1] if deeper else (piece.place[:level] if level else piece.place)
+        )
         found.setdefault((deeper, key), []).append(piece)
     return list(found.values())
 

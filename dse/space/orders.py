@@ -85,9 +85,7 @@ def _average(piece: Piece, level: int) -> float:
 # ------------------------------------------------------------------------------------------ orders
 
 
-def _orders(
-    state: ScheduledScop, group: Group, level: int, context: Context
-) -> Iterator[Order]:
+def _orders(state: ScheduledScop, group: Group, level: int, context: Context) -> Iterator[Order]:
     """The legal orders; with skews where without them no innermost loop is free."""
     band = (level, group.end)
     plain = list(_permuted(state, group.names, band, (), context))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dse.space.nest import Nest
+from dse.space.expansion import expanded
 from dse.space.groups import groups, volumes
+from dse.space.nest import Nest
 from dse.space.orders import Context, lowered, nests
 from dse.space.partial_sums import LEVELS, Accumulators, partial_sums, whole_parts
 from dsl.errors.errors import ScheduleError
@@ -64,6 +65,11 @@ def variants(
         at = structure[1]
         key = tuple((*g.names, str(g.pieces[0].place)) for g in groups(at))
         found.setdefault(key, structure)
+    for structure in expanded(state, free):
+        at, steps = structure
+        at, apart = _distributed(at)
+        key = tuple((*g.names, str(g.pieces[0].place)) for g in groups(at))
+        found.setdefault(key, ("expanded", at, (*steps, *apart)))
     plain = [_variant(*structure, context) for structure in found.values()]
     structures = list(found.values())
     outer = [_outer(*structure, context) for structure in structures]

@@ -72,9 +72,7 @@ def _range(members: Sequence[tuple[Piece, int]]) -> Interval | None:
     return Interval(min(v.to_python() for v in lows), max(v.to_python() for v in highs))
 
 
-def _guarded(
-    piece: Piece, level: int, whole: Interval, step: Unroll
-) -> list[tuple[Piece, Place]]:
+def _guarded(piece: Piece, level: int, whole: Interval, step: Unroll) -> list[tuple[Piece, Place]]:
     """The piece with a loop over a whole range, cut down to what it runs by guards.
 
     W207 where guards in the program's terms do not say that.
