@@ -60,16 +60,12 @@ def variants(
         ("merged", joined, (*free, *apart, *merged)),
         ("as written", state, free),
     )
-    found: dict[tuple[tuple[str, ...], ...], tuple[str, ScheduledScop, tuple[Step, ...]]] = {}
+    found: dict[_Shape, tuple[str, ScheduledScop, tuple[Step, ...]]] = {}
     for structure in states:
-        at = structure[1]
-        key = tuple((*g.names, str(g.pieces[0].place)) for g in groups(at))
-        found.setdefault(key, structure)
-    for structure in expanded(state, free):
-        at, steps = structure
-        at, apart = _distributed(at)
-        key = tuple((*g.names, str(g.pieces[0].place)) for g in groups(at))
-        found.setdefault(key, ("expanded", at, (*steps, *apart)))
+        found.setdefault(_shape(structure[1]), structure)
+    for wide, steps in expanded(state, free):
+        at, apart = _distributed(wide)
+        found.setdefault(_shape(at), ("expanded", at, (*steps, *apart)))
     plain = [_variant(*structure, context) for structure in found.values()]
     structures = list(found.values())
     outer = [_outer(*structure, context) for structure in structures]
@@ -85,6 +81,14 @@ def variants(
         if binds:
             bound.append(_variant(f"{name}, sums in {FABRIC}", at, (*steps, *binds), context))
     return (*plain, *(variant for some in outer for variant in some), *bound)
+
+
+_Shape = tuple[tuple[str, ...], ...]
+
+
+def _shape(state: ScheduledScop) -> _Shape:
+    """The nests, and where each stands."""
+    return tuple((*g.names, str(g.pieces[0].place)) for g in groups(state))
 
 
 def _outer(
