@@ -15,7 +15,7 @@ from dsl.schedules.steps import Expand, Step
 from polyhedral.legality.lifetimes import accessing
 from polyhedral.schedule import apply_step
 from polyhedral.scop.execution_order import shared_levels
-from polyhedral.scop.scheduled import ScheduledScop
+from polyhedral.scop.scheduled import Piece, ScheduledScop
 
 MOST = 1 << 15
 """Elements of an expanded local, at most."""
@@ -33,26 +33,32 @@ def expanded(
     for outermost in (True, False):
         at, steps = state, before
         for array in state.scop.program.locals:
-            tried = _expanded(at, array, outermost)
-            if tried is not None:
-                at, step = tried
-                steps = (*steps, step)
+            for nest in _nests(state, array):
+                tried = _expanded(at, array, nest, outermost)
+                if tried is not None:
+                    at, step = tried
+                    steps = (*steps, step)
         if len(steps) > len(before):
             yield at, steps
 
 
+def _nests(state: ScheduledScop, array: Array) -> list[list[Piece]]:
+    """What accesses a local, by the outermost loop: those which it ties together in some loops."""
+    found: dict[int, list[Piece]] = {}
+    for piece in accessing(state, array.name):
+        if piece.dims:
+            found.setdefault(piece.place[0], []).append(piece)
+    return [pieces for pieces in found.values() if len({len(p.dims) for p in pieces}) > 1]
+
+
 def _expanded(
-    state: ScheduledScop, array: Array, outermost: bool
+    state: ScheduledScop, array: Array, nest: list[Piece], outermost: bool
 ) -> tuple[ScheduledScop, Expand] | None:
     """The local along the outermost loop that will do, or along the innermost that it lives in."""
-    pieces = accessing(state, array.name)
-    if len(pieces) < 2 or all(len(p.place) == len(pieces[0].place) for p in pieces):
-        return None  # they can be distributed as they are, or need not be
-    shared = min(shared_levels(pieces[0], p) for p in pieces[1:])
+    shared = min(shared_levels(nest[0], p) for p in nest[1:])
     depth = min(shared, array.scope_depth) if array.scope_depth else shared
-    levels = range(depth) if outermost else range(depth - 1, depth)
-    for level in levels:
-        step = Expand(array.name, f"{pieces[0].name}.{pieces[0].names[level]}")
+    for level in range(depth) if outermost else range(depth)[-1:]:
+        step = Expand(array.name, f"{nest[0].name}.{nest[0].names[level]}")
         try:
             made = apply_step(state, step)
         except ScheduleError:

@@ -76,7 +76,8 @@ class NestLoop:
     ``separates`` that its last iterations may run as a nest of their own, after all others;
     ``divides`` that only factors will do that divide its extent. ``inner`` loops are inside of what
     all statements of the nest share: all of their iterations are copies, of the most where their
-    bounds vary (``varies``).
+    bounds vary (``varies``). Of a ``guarded`` loop some statements run in some iterations only, by
+    conditions of the program.
     """
 
     ref: str
@@ -88,6 +89,7 @@ class NestLoop:
     divides: bool = False
     inner: bool = False
     varies: bool = False
+    guarded: bool = False
     carries: tuple[Carry, ...] = ()
 
     @property

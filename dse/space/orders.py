@@ -235,8 +235,9 @@ class _Band:
                 )
 
     def interval(self, level: int) -> Interval | None:
-        """The range of a loop where it is always the same."""
-        return common_interval([(p, level) for p in self.group])
+        """The range of a loop where it is always the same, the program's conditions left out."""
+        whole = common_interval([(p, level) for p in self.group])
+        return whole or common_interval([(_unconditional(p), level) for p in self.group])
 
     def loop(self, level: int, dependences: Sequence[Carried]) -> NestLoop:
         """One loop and what it carries."""
@@ -255,6 +256,7 @@ class _Band:
             unrolls,
             separates,
             not separates and not constant,
+            guarded=common_interval([(p, level) for p in self.group]) is None,
             carries=tuple(sorted(carries, key=lambda c: (c.distance, c.delay))),
         )
 
@@ -284,6 +286,11 @@ class _Band:
         except ScheduleError:
             return False
         return True
+
+
+def _unconditional(piece: Piece) -> Piece:
+    """The piece as if it ran wherever the loops around it do."""
+    return piece if piece.frame is piece.hull else replace(piece, hull=piece.frame)
 
 
 # ---------------------------------------------------------------------------------------- contents

@@ -115,6 +115,8 @@ def nest_steps(nest: Nest, order: Order, vector: Vector, ii: int = 1) -> Iterato
             points.append(loop.ref)
         else:
             kept: Tail = tail if (loop.extent or 0) % u else "remainder"
+            if loop.guarded:
+                kept = "guard"
             yield Split(loop.ref, u, f"{loop.name}_0", f"{loop.name}_1", kept)
             blocks.append(f"{loop.ref}_0")
             once = loop.extent is not None and kept == "remainder" and loop.extent // u == 1
@@ -127,6 +129,9 @@ def nest_steps(nest: Nest, order: Order, vector: Vector, ii: int = 1) -> Iterato
     for loop in order.loops:
         if loop.inner:
             yield Unroll(loop.ref, 0, "guard" if loop.varies else "remainder")
+        elif loop.guarded and loop.ref in points:
+            points.remove(loop.ref)
+            yield Unroll(loop.ref, 0, "guard")
     if repeated is not None:
         yield Pipeline(repeated, ii)
         if order.drains:

@@ -46,7 +46,7 @@ def ladder(nest: Nest, number: int, budget: int) -> tuple[Rung, ...]:
     """
     order = nest.orders[number]
     least = cost(nest, order, order.plain)
-    copies = min(MAX_BANKS, max(_MODEST, budget // _MULTIPLY_ADD))
+    copies = min(MAX_BANKS, max(_MODEST, budget // _MULTIPLY_ADD)) * order.inside
     if least.dsp:
         # Operations that are shared by copies make the first copy dearer than the others.
         each = sum({o.core: o.dsp for o in order.operations if _widens(order, o.loops)}.values())
