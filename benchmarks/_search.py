@@ -93,7 +93,7 @@ def setting(
     chip = device(DEVICE)
     tool = personality_for(chip, CLOCK)
     if not logic:
-        tool = replace(tool, implementations={})
+        tool = replace(tool, library=replace(tool.library, implementations={}))
     space = space_of(program, tool, reassociate=True)
     return Setting(program, space, device_limits(chip, dsp=cap), cap)
 

@@ -102,8 +102,8 @@ def local_storage(kernel: Kernel, tool: Personality, kept: frozenset[str]) -> St
     rules = storage_rules(tool.name)
     total = channels_cost(kernel, rules)
     kernel = without_channels(kernel)
-    if tool.options.auto_partition:
-        return total.plus(local_memory(kernel, rules, kept))
+    if tool.partitioning is not None:
+        return total.plus(local_memory(kernel, tool, kept))
     for memory in kernel.memories:
         if memory.shape and not memory.argument:
             total = total.plus(memory_cost(memory, rules))

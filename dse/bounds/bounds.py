@@ -20,7 +20,7 @@ from math import ceil, prod
 from typing import Literal
 
 from dse.bounds.work import Work, work_of
-from dsl.programs.program import Array, Storage
+from dsl.programs.program import Storage
 from qor_gnn.tools.personality import Personality
 
 __all__ = ["MAX_BANKS", "Bound", "Bounds", "Work", "bounds", "work_of"]
@@ -103,7 +103,7 @@ def _ports(work: Work, tool: Personality) -> Bound:
         elements = prod(array.shape)
         if elements <= MAX_BANKS:
             continue
-        ports = tool.ports[_memory(array, tool)]
+        ports = tool.memories.ports(None, array.storage is Storage.ARGUMENT)
         reads, writes = work.reads.get(array.name, 0), work.writes.get(array.name, 0)
         cycles = max(
             ceil(reads / (ports.read * MAX_BANKS)) if ports.read else 0,
@@ -114,8 +114,3 @@ def _ports(work: Work, tool: Personality) -> Bound:
             what = f"{reads:,} reads and {writes:,} writes"
             best = Bound("ports", cycles, f"{what} of {array.name} over {MAX_BANKS} banks")
     return best
-
-
-def _memory(array: Array, tool: Personality) -> str:
-    argument = array.storage is Storage.ARGUMENT
-    return tool.argument_memory if argument else tool.local_memory

@@ -17,7 +17,8 @@ from dsl.programs.program import Program, Storage
 from polyhedral.dependences.chains import chains
 from qor_gnn.body.reassociation import REAL_SUMS
 from qor_gnn.design.region import Access, Op, Statement
-from qor_gnn.tools.personality import Operator, Personality
+from qor_gnn.tools.operators import Operator
+from qor_gnn.tools.personality import Personality
 
 _INTEGERS = {**REAL_SUMS, "and": "and", "or": "or", "xor": "xor", "min": "min", "max": "max"}
 
@@ -233,7 +234,7 @@ def _recurrences(facts: Facts, tool: Personality, free: bool) -> Iterator[tuple[
         alone = len(groups) == 1 and groups[0][0] != ""
         delay = sum(states for _, states in groups)
         if sum(len(step) for step in steps) == 1:
-            delay = max(0, delay - tool.rules.closing)
+            delay = max(0, delay - tool.recurrences.closing)
         if alone:
             levels = ceil(log2(chain.turns + 1))
             yield levels * delay, f"a tree of {levels} levels of {path}, {delay} cycles each"
@@ -296,8 +297,7 @@ def _group(stmt: Statement, n: int, tool: Personality, free: bool) -> Group | No
     op, operator = stmt.ops[n], _operator(stmt, n, tool)
     if operator is None:
         return None
-    rules = tool.rules
-    saved = rules.product_saved if op.kind == "mul" else 0
+    saved = tool.sums.saved if op.kind == "mul" else 0
     if op.type == "int":
         return _INTEGERS.get(op.kind, ""), max(0, operator.distance - saved)
     extremes = _extremes(stmt)
@@ -306,6 +306,5 @@ def _group(stmt: Statement, n: int, tool: Personality, free: bool) -> Group | No
         states = operator.distance + (test.distance if test is not None else 0)
         return (f"{op.type} extreme", states) if op.kind == "select" else None
     if free and op.kind in REAL_SUMS:
-        saved = max(saved, rules.tree_saved)
-        return f"{op.type} {REAL_SUMS[op.kind]}", max(0, operator.distance - saved)
+        return f"{op.type} {REAL_SUMS[op.kind]}", max(0, operator.distance - tool.sums.saved)
     return "", max(0, operator.distance - saved)

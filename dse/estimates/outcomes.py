@@ -132,7 +132,7 @@ def _texts(found: Estimation, step: Step) -> Iterator[str]:
 
 def _reorders(found: Estimation) -> bool:
     """The tool may do sums of floats in another order; integers any tool may."""
-    return personality(found.setting.tool.name).options.unsafe_math
+    return personality(found.setting.tool.name).sums.reassociates
 
 
 Placed = tuple[Loop, tuple[Loop, ...]]
@@ -203,7 +203,7 @@ def _not_pipelined(found: Estimation, loop: Loop) -> str:
         )
     if loop.factor >= loop.trips.maximum:
         return "nothing is left to pipeline: all its iterations are copies"
-    longest = found.setting.tool.rules.longest_interval
+    longest = found.setting.tool.directives.longest_interval
     if longest:
         return f"not pipelined: the tool gives up above an interval of {longest}"
     return "not pipelined: the tool leaves the loop as it is"
@@ -227,7 +227,7 @@ def _of_flatten(found: Estimation, loop: Loop, around: tuple[Loop, ...]) -> Iter
     outer = around[-1]
     inside = [n for n in outer.body if n != loop]
     pipes = [x for x in (loop, *loops_in(loop.body)) if x.ii is not None]
-    if not pipes and not found.setting.tool.options.auto_pipeline:
+    if not pipes and not found.setting.tool.directives.auto_pipeline:
         why = "nothing in it is pipelined"
     elif outer.factor != 1:
         why = f"{outer.name} around it is unrolled"
@@ -237,7 +237,7 @@ def _of_flatten(found: Estimation, loop: Loop, around: tuple[Loop, ...]) -> Iter
         why = "its trip count varies"
     elif loop not in outer.body or loops_in(tuple(inside)):
         why = f"it is not the only loop of {outer.name}"
-    elif inside and not found.setting.tool.rules.flatten_imperfect:
+    elif inside and not found.setting.tool.flattening.imperfect:
         why = f"there are statements beside it in {outer.name}"
     else:
         why = "the loop keeps an element in a register from one iteration to the next"

@@ -21,7 +21,7 @@ from dsl.stored.write import program_json
 from qor_gnn.fit.labelled.rows import cell, number
 from qor_gnn.gnn.examples.convert import Origin, Source, example
 from qor_gnn.gnn.examples.example import Example
-from qor_gnn.tools.open_personality import NAME as TOOL
+from qor_gnn.tools.open_ecp5.write import NAME as TOOL
 from qor_gnn.tools.personality import personality
 
 READ_LATENCY = "1"

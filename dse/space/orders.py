@@ -21,7 +21,8 @@ from polyhedral.scop.ranges import Interval, common_interval
 from polyhedral.scop.scheduled import LoopId, Piece, ScheduledScop
 from qor_gnn.design.from_tree import statement_of
 from qor_gnn.design.region import Access, Statement
-from qor_gnn.tools.personality import Operator, Personality
+from qor_gnn.tools.operators import Operator
+from qor_gnn.tools.personality import Personality
 
 MAX_BAND = 5  # loops of a nest whose orders are all tried
 SKEWS = (1, 2, 3)
@@ -179,8 +180,8 @@ def _order(
     statements = [lowered(state, p) for p in group]
     delays = {s.name: _delays(s, context.tool) for s in statements}
     dependences = carried(state, frozenset(names))
-    rules = context.tool.rules
-    band = _Band(state, group, levels, delays, rules.reassociate, rules.tree_carries)
+    sums = context.tool.sums
+    band = _Band(state, group, levels, delays, sums.reassociates, sums.order == "leaf")
     loops = tuple(band.loop(k, dependences) for k in range(level, end))
     loops += tuple(band.inner(dependences))
     written = {s.target.memory for s in statements}
@@ -318,8 +319,7 @@ def _loads(statement: Statement) -> list[Access]:
 
 def _use(state: ScheduledScop, access: Access, writes: bool, tool: Personality) -> Use:
     array = state.scop.program.array(access.memory)
-    argument = array.storage is Storage.ARGUMENT
-    ports = tool.ports[tool.argument_memory if argument else tool.local_memory]
+    ports = tool.memories.ports(None, array.storage is Storage.ARGUMENT)
     each = (ports.read, ports.write, ports.both)
     return Use(access.memory, access.indices, writes, array.shape, each)
 
@@ -354,9 +354,9 @@ def _delays(statement: Statement, tool: Personality) -> _Delays:
         onto.append(0 if started else before + own if before >= 0 else -1)
     moving = frozenset(v for index in statement.target.indices for v in index.variables())
     if not whole:
-        return _Delays(0, 0, tool.rules.memory_cycle, moving)
+        return _Delays(0, 0, tool.recurrences.memory, moving)
     accumulating = onto[-1] if onto[-1] >= 0 else whole[-1]
-    return _Delays(whole[-1], accumulating, tool.rules.memory_cycle, moving, logic)
+    return _Delays(whole[-1], accumulating, tool.recurrences.memory, moving, logic)
 
 
 def _carry(found: Carried, delays: Mapping[str, _Delays], trees: bool, leaves: bool) -> Carry:

@@ -80,7 +80,7 @@ class Estimates:
         groups = self._stages[number]
         cycles = design_cycles(groups, [c.cycles for c in costs])
         dsp = design_units(groups, [c.units for c in costs])
-        each = self.space.tool.rules.address_dsp
+        each = self.space.tool.indices.row_dsp
         if each:
             dsp += each * sum(
                 address_products(self.space.order(point, n), choice.vector, banks, registers)

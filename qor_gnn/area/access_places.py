@@ -196,9 +196,16 @@ def places(body: Body, steps: Steps) -> dict[int, Place]:
 
 def _decoders(body: Body, address: int, steps: Steps) -> int:
     """Banks that a store may be in but one, of all or of each dimension."""
-    if not body.personality.rules.each_decoded:
+    if body.personality.multiplexers.banks == "joint":
         return reached(body.addresses, address, steps) - 1
     return sum(one.banks - 1 for one in unknown_banks(body.addresses, address, steps))
+
+
+def _selections(body: Body, address: int, steps: Steps) -> int:
+    """Multiplexers of banks that have a register: one of all or of each dimension."""
+    if body.personality.multiplexers.banks == "joint":
+        return 1
+    return len(unknown_banks(body.addresses, address, steps))
 
 
 def _place(body: Body, node: int, steps: Steps) -> Place:
@@ -221,7 +228,7 @@ def _place(body: Body, node: int, steps: Steps) -> Place:
         only_multiplexed(body, node),
         reached(table, address, steps),
         _decoders(body, address, steps),
-        len(unknown_banks(table, address, steps)) if body.personality.rules.each_selected else 1,
+        _selections(body, address, steps),
         selection(table, address, steps),
         bits,
         moving,

@@ -1,6 +1,6 @@
 """DSP slices of a body's addresses: products with the lengths of rows, divisions by banks.
 
-Read from the labels of Vitis 2025.1 on xcu200 (docs/qor-u200.md, 7e): an index of few bits is
+With a policy of divisions (docs/qor-u200.md, 7e) an index of few bits is
 multiplied in logic, a wider one takes a slice, for each place that it is multiplied or divided at.
 Modules share none of them.
 """
@@ -15,21 +15,22 @@ from qor_gnn.body.bank_divisions import neighbours, switched_stores, wide
 from qor_gnn.body.body import Body
 from qor_gnn.memory.addresses import Terms
 from qor_gnn.schedule.regions import Region
+from qor_gnn.tools.policies.indices import IndexDivision
 
 
 def address_dsp(body: Body) -> int:
     """DSP slices that the addresses of a body take."""
-    rules = body.personality.rules
-    if not rules.narrow:
-        return rules.address_dsp * len(body.products)
+    row_dsp, policy = body.personality.indices.row_dsp, body.personality.division
+    if policy is None:
+        return row_dsp * len(body.products)
     used = {body.graph.address[n] for n in body.nodes if body.graph.address[n] >= 0}
     if body.linear:
         return 0
-    wide = sum(_wide(body, one.extent) for one in divisions(body) if not one.rest)
-    return rules.address_dsp * _rows(body, used) + rules.division_dsp * wide
+    wide = sum(policy.in_slices(one.extent) for one in divisions(body, policy) if not one.rest)
+    return row_dsp * _rows(body, used, policy) + policy.dsp * wide
 
 
-def _rows(body: Body, used: set[int]) -> int:
+def _rows(body: Body, used: set[int], policy: IndexDivision) -> int:
     """Products of a row's number with its length in a flattened nest.
 
     The innermost counter steps evenly, so that one of the rows that it runs through takes none,
@@ -47,7 +48,7 @@ def _rows(body: Body, used: set[int]) -> int:
         for d in reversed(range(len(memory.shape))):
             factor = memory.splits[d].factor
             terms = tuple(t for t in shape.terms[d] if t[0] in moving)
-            if terms and words & (words - 1) and _wide(body, memory.shape[d]):
+            if terms and words & (words - 1) and policy.in_slices(memory.shape[d]):
                 found[terms, words, factor].add(table.consts[a][d] // factor)
             words *= -(-memory.shape[d] // factor)
     inner = {body.variables[-1]}
@@ -76,7 +77,7 @@ class Division:
     rest: bool = False
 
 
-def divisions(body: Body) -> set[Division]:
+def divisions(body: Body, policy: IndexDivision) -> set[Division]:
     """Divisions of subscripts by numbers of banks that are no powers of two.
 
     Where the bank is known, subscripts in the same place of it have one quotient. A counter that
@@ -103,18 +104,13 @@ def divisions(body: Body) -> set[Division]:
                 continue
             if not factor & (factor - 1):
                 continue
-            one = alone and terms == ((body.variables[0], 1),) and _wide(body, memory.shape[d])
+            one = alone and terms == ((body.variables[0], 1),) and policy.in_slices(memory.shape[d])
             if alone and (shape.resolved[d] or (not stores and (one or a in counted))):
                 continue
             rest = any(c % factor == 0 for _, c in terms) and not shape.resolved[d]
             place = consts[d] // factor if shape.resolved[d] else consts[d]
             found.add(Division(terms, place, factor, memory.shape[d], rest=rest))
     return found
-
-
-def _wide(body: Body, extent: int) -> bool:
-    """Whether an index below ``extent`` has more bits than logic multiplies."""
-    return (extent - 1).bit_length() > body.personality.rules.narrow
 
 
 def exits_dsp(regions: Sequence[Region]) -> int:
@@ -132,7 +128,7 @@ def _exit_dsp(region: Region) -> int:
     loop = region.loops[-1] if region.loops else None
     if loop is None or not bodies or region.kind != "nest":
         return 0
-    if not (cost := bodies[0].personality.rules.exit_dsp):
+    if (policy := bodies[0].personality.division) is None:
         return 0
     copies, inside = loop.factor, loop.trips.maximum % loop.factor
     if not inside or len(bodies) % copies:
@@ -142,7 +138,7 @@ def _exit_dsp(region: Region) -> int:
         {d for body in some for d in _divided(body, loop.iv)}
         for some in (bodies[: each * inside], bodies[each * inside :])
     )
-    return cost * len(new - known)
+    return policy.exit_dsp * len(new - known)
 
 
 def _divided(body: Body, counter: str) -> Iterator[tuple[Terms, int, int]]:

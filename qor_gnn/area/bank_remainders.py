@@ -1,4 +1,4 @@
-"""FF terms of loads whose bank is the remainder of a division (`Rules.alap_remainders`).
+"""FF terms of loads whose bank is the remainder of a division (`IndexDivision`).
 
 The quotient, which is the place in the bank, is there long before the remainder. Where the ports take
 the loads of all copies in an interval, each load reads every bank, and what ports deliver waits for the
@@ -41,11 +41,12 @@ def remainders(leaf: Leaf) -> Remainders:
     """Where the interval is more than a state."""
     found = Remainders()
     body = leaf.body
-    if not (body.personality.rules.alap_remainders and leaf.pipelined and leaf.period > 1):
+    division = body.personality.division
+    if division is None or not (leaf.pipelined and leaf.period > 1):
         return found
     graph, table = body.graph, body.addresses
     groups: dict[tuple[object, ...], list[int]] = defaultdict(list)
-    for n in alap_loads(graph, body.nodes, body.variables, body.personality.rules):
+    for n in alap_loads(graph, body.nodes, body.variables, division):
         address = graph.address[n]
         if _divided(leaf, address):
             groups[table.shape_of[address], table.residues[address]].append(n)

@@ -36,7 +36,7 @@ def units_of(regions: Sequence[Region]) -> dict[str, int]:
         own = region_units(region)
         if (
             region.body is not None
-            and region.body.personality.rules.blocks_rise
+            and region.body.personality.composition.blocks == "raised"
             and (_overlaps_calls(regions, position))
         ):
             own = _sum(own, region_units(regions[position + 1]))
@@ -120,7 +120,7 @@ def _sequential(body: Body, times: Times) -> dict[str, int]:
     switches = switch_stores(body)
     chains = register_paths(body)
     multiplexed = any(only_multiplexed(body, n) for n in body.nodes if body.graph.kind[n] == LOAD)
-    if not chains and body.personality.rules.alap_loads:
+    if not chains and body.personality.accesses.sequential == "alap":
         return found  # banks are unknown: else it `waits`
     if not chains:
         if len(switches) > 1:
@@ -129,7 +129,7 @@ def _sequential(body: Body, times: Times) -> dict[str, int]:
     if multiplexed:
         return found
     held = _Reduction(body, times, found).units()
-    if body.personality.rules.alap_loads:
+    if body.personality.accesses.sequential == "alap":
         return {core: min(n, found.get(core, n)) for core, n in held.items()}
     return held
 

@@ -65,7 +65,8 @@ def _states_in(nest: Region) -> int:
     total, regions = 0, nest.children
     for region, behind in zip_longest(regions, regions[1:]):
         body = region.body
-        once = region.kind == "block" and body is not None and body.personality.rules.blocks_once
+        overlaps = body is not None and body.personality.composition.blocks == "overlapped"
+        once = region.kind == "block" and overlaps
         waited = behind.prologue if behind is not None else 0
         if once and (early := found_ahead(region, nest)):
             total += 0 if waited else states_left(region, early)
@@ -89,13 +90,11 @@ def _pipeline(leaf: Leaf, sums: Sums) -> None:
         terms["pipeline"] += leaf.module != OWN
         terms["levels"] += levels
     sums.ff["stages"] += leaf.times.states
-    if not leaf.body.personality.rules.interval_states:
-        sums.lut["stages"] += leaf.times.states
-    elif leaf.period > 1:  # else an enable is the flip-flop of the stage before it
-        sums.lut["stages"] += -(-leaf.times.states // leaf.period)
-        sums.lut["fsm"] += multiplexer(leaf.period + 1)
-    each = leaf.body.personality.rules.each_flattened
-    sums.lut["loop_flat"] += levels - 1 if each else levels > 1
+    policy = leaf.body.personality.control
+    sums.lut["stages"] += policy.enables(leaf.times.states, leaf.period)
+    if states := policy.own_states(leaf.period):
+        sums.lut["fsm"] += multiplexer(states + 1)
+    sums.lut["loop_flat"] += policy.flattened_loops(levels)
 
 
 def _outlined(leaf: Leaf, sums: Sums) -> None:

@@ -25,7 +25,7 @@ def guards(own: Sequence[Leaf], sums: Sums) -> None:
     """
     copied: dict[int, int] = {}
     for leaf in own:
-        if leaf.body.personality.rules.guards_compared:
+        if leaf.body.personality.guards.compared:
             sums.lut_fixed += sum(_bits(leaf, e) + ADDER for e in leaf.body.graph.compared)
             sums.lut_fixed += _kept(leaf)
         found = _unbounded(leaf)
@@ -71,7 +71,7 @@ def _unbounded(leaf: Leaf) -> tuple[Region, Loop] | None:
     It is the innermost one that can end between its copies. Where that is a loop of the body itself
     its own test is a bound.
     """
-    if not leaf.body.personality.rules.exits_unbounded:
+    if not leaf.body.personality.guards.unbounded_exits:
         return None
     exits = [(nest, loop) for nest, loop in _loops(leaf) if loop.trips.maximum % loop.factor]
     return exits[-1] if exits and exits[-1][0] is not leaf.region else None

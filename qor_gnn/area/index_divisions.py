@@ -8,27 +8,27 @@ from qor_gnn.area.address_cost import Division, divisions
 from qor_gnn.area.modules import Leaf
 from qor_gnn.area.multiplexers import WIDE_DIVIDER, divider, division_adders, subtraction
 from qor_gnn.area.terms import Sums
+from qor_gnn.tools.policies.indices import IndexDivision
 
 
 def index_divisions(own: Sequence[Leaf], sums: Sums) -> None:
     """Add the divisions of a function's bodies.
 
     What does not move with a pipeline is divided in front of it: in the loop around whose counter it is, once
-    for all of its copies (`Rules.rows_divided`).
+    for all of its copies.
     """
     done: set[tuple[int, Division]] = set()
     for leaf in own:
-        body, rules = leaf.body, leaf.body.personality.rules
-        if not rules.narrow:
+        body, policy = leaf.body, leaf.body.personality.division
+        if policy is None:
             continue
         moving = body.variables
-        outside = rules.rows_divided and leaf.around
-        for division in divisions(body):
-            if outside and not any(v in moving for v, _ in division.terms):
+        for division in divisions(body, policy):
+            if leaf.around and not any(v in moving for v, _ in division.terms):
                 if (key := (_home(leaf, division), division)) in done:
                     continue
                 done.add(key)
-            lut, ff = _cost(division, rules.narrow)
+            lut, ff = _cost(division, policy)
             sums.lut_fixed += lut
             sums.ff_fixed += ff
 
@@ -39,11 +39,13 @@ def _home(leaf: Leaf, division: Division) -> int:
     return next((id(n) for n in reversed(leaf.around) if any(x.iv in moving for x in n.loops)), 0)
 
 
-def _cost(division: Division, narrow: int) -> tuple[int, int]:
-    """LUTs and flip-flops of a division; one of more than ``narrow`` bits is in DSP slices."""
+def _cost(division: Division, policy: IndexDivision) -> tuple[int, int]:
+    """LUTs and flip-flops of a division; one of many bits is in DSP slices."""
     width = (division.extent - 1).bit_length()
     if division.wide:
         return WIDE_DIVIDER
     if division.rest:
         return subtraction(width, division.factor), 0
-    return divider(width) if width <= narrow else (division_adders(width, division.factor), 0)
+    if policy.in_slices(division.extent):
+        return division_adders(width, division.factor), 0
+    return divider(width)

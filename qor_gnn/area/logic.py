@@ -47,7 +47,7 @@ def module_logic(own: Sequence[Leaf], sums: Sums) -> None:
     _operands(own, sums)
     if len(own) == 1:
         uses = port_uses(own[0])
-    elif own[0].body.personality.rules.ports_by_address:
+    elif own[0].body.personality.multiplexers.inputs == "source":
         _ports_by_address(own, sums)
         return
     else:
@@ -96,7 +96,7 @@ def _operands(own: Sequence[Leaf], sums: Sums) -> None:
 
     It has an input for each register that an operand comes from; for each operation in a pipeline,
     where registers move with their iteration, and where blocks of code share none. Several operations
-    that take one value have one input where the tool merges them (`Rules.operands_merged`).
+    that take one value have one input where the tool merges them (`Multiplexers.inputs`).
     """
     inputs: dict[Slot, set[object]] = defaultdict(set)
     for number, leaf in enumerate(own):
@@ -133,7 +133,8 @@ def _operands_by_count(leaf: Leaf, sums: Sums) -> None:
     if leaf.period == 1:
         return
     slots = operand_slots(leaf)
-    inputs = set(slots) if leaf.body.personality.rules.operands_merged else slots
+    merged = leaf.body.personality.multiplexers.inputs == "source"
+    inputs = set(slots) if merged else slots
     for count in Counter(slot for slot, _ in inputs).values():
         if count > 1:
             sums.lut["operands"] += multiplexer(count + 1)
@@ -148,7 +149,7 @@ def port_uses(leaf: Leaf) -> Counter[tuple[str, object]]:
     body = leaf.body
     graph, table = body.graph, body.addresses
     used = {table.shape_of[graph.address[n]]: graph.address[n] for n in leaf.accesses()}
-    rotate = body.personality.rules.banks_rotate
+    rotate = body.personality.banks.rotating
     rotating = {s for s, a in used.items() if rotate and bank_rotates(table, a, leaf.steps)}
     apart = competing(leaf)
     uses: Counter[tuple[str, object]] = Counter()
@@ -163,7 +164,7 @@ def port_uses(leaf: Leaf) -> Counter[tuple[str, object]]:
         for port, _ in body.ports[n]:
             memory, name, where = body.port_keys[port]
             uses[name, (memory, where)] += 1
-    if body.personality.rules.ports_apart:
+    if body.personality.multiplexers.ports_apart:
         _apart(leaf, uses)
     return uses
 
@@ -193,7 +194,8 @@ def competing(leaf: Leaf) -> set[int]:
     """Shapes of loads of which any bank may take more than it has ports, in a pipeline that starts in each
     state: no state tells them apart there, but what is decoded of each load's remainder.
     """
-    if not (leaf.body.personality.rules.loads_decoded and leaf.pipelined and leaf.period == 1):
+    each = leaf.body.personality.multiplexers.banks == "each"
+    if not (each and leaf.pipelined and leaf.period == 1):
         return set()
     table, address = leaf.body.addresses, leaf.body.graph.address
     loads = [a for n in leaf.loads() if len(table.memory(a := address[n]).shape) > 1]

@@ -21,7 +21,7 @@ from qor_gnn.schedule.in_place_updates import old_values
 from qor_gnn.schedule.list_schedule import Times, schedule
 from qor_gnn.schedule.pipeline import concurrency
 from qor_gnn.schedule.regions import Region, bodies_in
-from qor_gnn.tools.personality import Operator
+from qor_gnn.tools.operators import Operator
 
 OWN = 0
 """The module of what a function does itself."""
@@ -75,14 +75,14 @@ class Leaf:
     @property
     def overlaps(self) -> bool:
         """It is a pipeline; one in which no two iterations overlap may be as a sequential body is."""
-        apart = self.body.personality.rules.interval_states and self.period >= self.times.states
-        return self.pipelined and not apart
+        control = self.body.personality.control
+        return self.pipelined and control.overlap(self.times.states, self.period)
 
     @property
     def counts(self) -> bool:
         """Its nest copies an array, and has one counter."""
-        rules = self.body.personality.rules
-        return self.pipelined and rules.copies_counted and self.body.copies_array
+        counted = self.body.personality.control.counted_copies
+        return self.pipelined and counted and self.body.copies_array
 
     def loads(self) -> list[int]:
         """Loads of every iteration."""
@@ -146,7 +146,7 @@ def _leaf(region: Region, body: Body, times: Times, around: tuple[Region, ...]) 
         else:
             times = old_values(body, times, period)
     last = last_uses(body, times, hold)
-    if pipeline is not None and hold and (states := body.personality.rules.shared_product):
+    if pipeline is not None and hold and (states := body.personality.binding.shared_product):
         for n in _beside_shared(body):
             last[n] += states
     steps = _steps((*(loop for nest in around for loop in nest.loops), *region.loops))

@@ -9,8 +9,9 @@ from qor_gnn.area.binding import units_of
 from qor_gnn.area.resources import terms_of
 from qor_gnn.area.terms import Sums
 from qor_gnn.design.region import Channel, Kernel
-from qor_gnn.memory.storage import StorageCost, StorageRules, banks_of, fifo, memory_cost, ping_pong
+from qor_gnn.memory.storage import StorageCost, banks_of, fifo, memory_cost, ping_pong
 from qor_gnn.schedule.regions import Region
+from qor_gnn.tools.memories import StorageRules
 
 
 def without_channels(kernel: Kernel) -> Kernel:

@@ -239,7 +239,7 @@ def _stays(leaf: Leaf, address: int) -> bool:
     What a flattened nest loads around its innermost loop is under a guard as well.
     """
     body = leaf.body
-    if not body.personality.rules.guarded_loads:
+    if body.personality.guards.loads == "hoisted":
         return False
     moving = body.addresses.shape(address).variables
     if len(body.variables) > 1 and moving.isdisjoint(body.variables[-1:]):
@@ -251,7 +251,7 @@ def _elements(leaf: Leaf, address: int, shared: Pools) -> None:
     """The registers of the elements that a load is selected from."""
     table = leaf.body.addresses
     which, memory = table.shapes[table.shape_of[address]].memory, table.memory(address)
-    if leaf.body.personality.rules.elements_apart:
+    if leaf.body.personality.registers.elements == "module":
         keep(shared, ("complete", leaf.module, which), word(memory) * memory.banks)
         return
     dimensions = list(zip(table.consts[address], memory.splits, memory.shape, strict=True))
@@ -262,7 +262,7 @@ def _elements(leaf: Leaf, address: int, shared: Pools) -> None:
 
 def _split(leaf: Leaf, selected: list[int], sums: Sums) -> None:
     """Loads that could have come earlier from some bank: every bank's value is kept."""
-    early = leaf.body.personality.rules.loads_wait and leaf.pipelined and leaf.period > 1
+    early = leaf.body.personality.registers.waiting_addresses and leaf.pipelined and leaf.period > 1
     arrays = updated(leaf.body.graph) if early else set()
     several = [n for n in selected if leaf.times.start[n] > 0 and len(leaf.body.ports[n]) > 1]
     if leaf.pipelined and leaf.period > 1 and several:
@@ -299,8 +299,9 @@ def _store_addresses(leaf: Leaf, sums: Sums) -> None:
     assert leaf.region.times is not None
     scheduled = leaf.region.times.start
     loaded = {graph.address[n]: scheduled[n] for n in leaf.loads()}
-    body, rules = leaf.body, leaf.body.personality.rules
-    shifted = rules.shifted_registers or -1 in quotients(graph, body.nodes, body.variables)
+    body, policy = leaf.body, leaf.body.personality.registers
+    shifted = policy.shifted == "flip_flops"
+    shifted = shifted or -1 in quotients(graph, body.nodes, body.variables)
     sums.ff["addresses"] += _load_addresses(leaf)
     for n in leaf.stores():
         address = graph.address[n]
@@ -353,7 +354,7 @@ def _load_addresses(leaf: Leaf) -> int:
     if leaf.region.outlined and blocks:
         places = (leaf.places[table.shape_of[address[n]]] for n in leaf.loads())
         return sum(place.bits for place in places if not place.single)
-    if not (body.personality.rules.loads_wait and leaf.pipelined and leaf.period > 1):
+    if not (body.personality.registers.waiting_addresses and leaf.pipelined and leaf.period > 1):
         return 0
     total, arrays = 0, updated(body.graph)
     for n in leaf.loads():

@@ -1,7 +1,7 @@
 """LUTs and flip-flops of a design: sums of first-order terms over its scheduled bodies.
 
 `terms_of` says how much of each term a design has; with the fitted coefficients of a tool
-(``coefficients/``) that gives its resources. See docs/qor-model.md for the terms.
+(``area.json`` of its folder) that gives its resources. See docs/qor-model.md for the terms.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from qor_gnn.area.registers import Pools, registers
 from qor_gnn.area.sharing import shared_ports, top_ports, units
 from qor_gnn.area.terms import FF_TERMS, LUT_TERMS, Sums
 from qor_gnn.schedule.regions import Region
+from qor_gnn.tools.personality import available, personality
 
-_FILES = Path(__file__).parent / "coefficients"
 SCHEMA = 1
 _MOST = 1e6  # of a coefficient
 DIGITS = 6
@@ -117,8 +117,10 @@ def _total(parts: Sequence[tuple[str, float]]) -> int:
 
 @cache
 def coefficients(tool: str) -> Coefficients | None:
-    """The coefficients that ship for a tool personality; None where there are none."""
-    path = _FILES / f"{tool}.json"
+    """The coefficients that ship for a tool version; None where there are none."""
+    if tool not in available():
+        return None
+    path = personality(tool).folder / "area.json"
     return read(path) if path.is_file() else None
 
 

@@ -11,7 +11,7 @@ from qor_gnn.area.modules import OWN, Leaf
 from qor_gnn.area.multiplexers import multiplexer
 from qor_gnn.area.terms import Sums
 from qor_gnn.body.graph import STORE
-from qor_gnn.tools.personality import Operator
+from qor_gnn.tools.operators import Operator
 
 _READ, _WRITE = 2, 4  # multiplexers of a port: address and enable; and data and byte enable
 _UNIT = 3  # of a unit: two operands and enable
@@ -119,7 +119,7 @@ def _chooses(leaf: Leaf) -> object:
 
     Copies of a loop that is unrolled completely are one nest.
     """
-    if not leaf.body.personality.rules.nests_choose:
+    if not leaf.body.personality.binding.nests_choose:
         return None
     return tuple([loop.iv for loop in (leaf.around[0] if leaf.around else leaf.region).loops])
 

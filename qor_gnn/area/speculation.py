@@ -24,7 +24,7 @@ def speculated(leaf: Leaf) -> set[int]:
 def found_ahead(block: Region, nest: Region) -> set[int]:
     """The same, of a region in a nest."""
     body, beside = block.body, nest.children
-    if block.kind != "block" or body is None or not body.personality.rules.speculative_blocks:
+    if block.kind != "block" or body is None or not body.personality.guards.speculates:
         return set()
     if not any(region.kind == "pipeline" for region in beside):
         return set()

@@ -32,7 +32,8 @@ from qor_gnn.design.from_tree import kernel_of_tree
 from qor_gnn.estimate import estimate
 from qor_gnn.memory.storage import memory_cost, storage_rules
 from qor_gnn.result.qor_estimate import QorEstimate
-from qor_gnn.tools.personality import Operator, Personality, personality
+from qor_gnn.tools.operators import Operator
+from qor_gnn.tools.personality import Personality, personality
 
 Floats = NDArray[np.float64]
 _AT_ONCE = 1 << 16  # points, so that what is gathered of them takes some 100 MB at most
@@ -298,9 +299,8 @@ def _named(tool: str | None) -> Personality:
 
 def _plain(tool: Personality) -> bool:
     """What the tool does depends on each part alone: it unrolls and partitions nothing itself."""
-    return not (tool.options.auto_partition or tool.options.auto_unroll) and (
-        not tool.rules.concurrent_nests
-    )
+    automatic = (tool.directives.auto_unroll, tool.partitioning) != (None, None)
+    return not automatic and tool.composition.concurrent == "pipelines"
 
 
 def _empty(n: int) -> BatchEstimate:

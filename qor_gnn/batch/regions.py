@@ -23,7 +23,8 @@ from qor_gnn.schedule.compose import function_latency
 from qor_gnn.schedule.loops import Scope
 from qor_gnn.schedule.prologue import left_behind, states_from
 from qor_gnn.schedule.regions import Region
-from qor_gnn.tools.personality import Operator, Personality
+from qor_gnn.tools.operators import Operator
+from qor_gnn.tools.personality import Personality
 
 Kind = Literal["pipeline", "sequential", "nest", "block"]
 Element = tuple[int, tuple[int, ...]]

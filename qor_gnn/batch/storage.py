@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsl.schedules.steps import PartitionKind
-from qor_gnn.memory.storage import Impl, StorageRules, UltraRam
+from qor_gnn.memory.storage import Impl
+from qor_gnn.tools.memories import StorageRules, UltraRam
 
 Counts = NDArray[np.int64]
 

@@ -10,25 +10,21 @@ from collections.abc import Collection, Iterator, Sequence
 
 from qor_gnn.body.graph import LOAD, STORE, Graph
 from qor_gnn.memory.addresses import Addresses, Terms
-from qor_gnn.tools.personality import Rules
-
-_HIDDEN = 9
-"""States of a wide division that are hidden where only stores want it: jacobi-1d, 111 cycles of 30
-iterations and 89 of 8, against 120 and 98 where the loads are divided as well."""
+from qor_gnn.tools.policies.indices import IndexDivision
 
 
 def alap_loads(
-    graph: Graph, nodes: Sequence[int], variables: tuple[str, ...], rules: Rules
+    graph: Graph, nodes: Sequence[int], variables: tuple[str, ...], division: IndexDivision
 ) -> dict[int, int]:
     """The first state of loads that wait for a division."""
     counted = set(neighbours(graph, nodes, variables))
     stores = switched_stores(graph, nodes, counted)
     loads = [n for n in nodes if graph.kind[n] == LOAD]
     if stores:
-        states = rules.modulus
+        states = division.states
         if wide(graph, stores):
             both = any(_division(graph, n) for n in loads)
-            states = rules.wide_modulus - (0 if both else _HIDDEN)
+            states = division.unbounded_states - (0 if both else division.hidden_states)
         return dict.fromkeys(loads, states)
     divided: dict[int, list[int]] = {}
     for n in loads:
@@ -37,7 +33,7 @@ def alap_loads(
             divided.setdefault(memory, []).append(n)
     # One by itself just runs through the banks.
     late = [n for several in divided.values() if len(several) > 1 for n in several]
-    return {n: _states(graph, n, rules) for n in late}
+    return {n: _states(graph, n, division) for n in late}
 
 
 def quotients(graph: Graph, nodes: Sequence[int], variables: tuple[str, ...]) -> list[int]:
@@ -112,10 +108,10 @@ def _unknown(graph: Graph, node: int) -> bool:
     )
 
 
-def _states(graph: Graph, node: int, rules: Rules) -> int:
+def _states(graph: Graph, node: int, division: IndexDivision) -> int:
     """Of a division: one for each bit of a wide index but the last two."""
     extent = max(graph.addresses.memory(graph.address[node]).shape)
-    return max(rules.modulus, (extent - 1).bit_length() - 2)
+    return max(division.states, (extent - 1).bit_length() - 2)
 
 
 def rows_divided(graph: Graph, inner: str) -> bool:

@@ -7,14 +7,21 @@ after it; what no iteration changes is computed before the loop.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from qor_gnn.body.address_products import address_products
 from qor_gnn.body.bank_divisions import alap_loads, quotients
-from qor_gnn.body.graph import LOAD, STORE, Graph
+from qor_gnn.body.graph import (
+    LOAD,
+    REGISTER_STATES,
+    STORE,
+    STORE_STATES,
+    SWITCH_STATES,
+    Graph,
+)
 from qor_gnn.body.ports import PortKey, Taken, ports_of
 from qor_gnn.body.register_promotion import promotable
-from qor_gnn.memory.addresses import Addresses, Product, address_products_of
+from qor_gnn.memory.addresses import Addresses, Product
 from qor_gnn.tools.personality import Personality
 
 Edge = tuple[int, int]
@@ -107,7 +114,7 @@ class Body:
 
     @property
     def in_blocks(self) -> bool:
-        """Copies of the loop are blocks of code that the tool cannot compare (`Rules.blurred`)."""
+        """Copies of the loop are blocks of code that the tool cannot compare (`Unrolling.compares_copies`)."""
         return any(v in self.addresses.blurred for v in self.variables)
 
     def last(self, node: int) -> int:
@@ -151,7 +158,7 @@ def _hoist(body: Body, moving: frozenset[str]) -> None:
                 fixed[shape] = not table.shapes[shape].variables & moving
             same = fixed[shape] and not _overwritten(table, a, written)
             same = same and not (
-                body.personality.rules.guarded_loads
+                body.personality.guards.loads == "inside"
                 and (graph.guards[a] & moving or _ends(body, n))
             )
         elif kind == STORE:
@@ -201,18 +208,18 @@ def _finished(body: Body) -> Body:
     for address, conditional in graph.conditional.items():
         if address not in body.registers:
             body.conditional[address] = _store(body, address, conditional.value)
-    if body.personality.rules.wide_modulus:
+    if (division := body.personality.division) is not None:
         _divide(body)
     _link(body)
     body.ports, body.port_keys = ports_of(body.graph, body.nodes, body.personality)
-    counted = body.personality.rules.copies_counted and body.copies_array
+    counted = body.personality.control.counted_copies and body.copies_array
     if len(variables := body.variables) > 1 and not counted:
         found = address_products(graph, body.nodes, frozenset(variables))
-        states = body.personality.rules.address
+        states = body.personality.indices.row_states
         body.products = frozenset().union(*found.values())
         body.ready = dict.fromkeys(found, states) if states else {}
-    if body.personality.rules.modulus:
-        late = alap_loads(graph, body.nodes, variables, body.personality.rules)
+    if division is not None:
+        late = alap_loads(graph, body.nodes, variables, division)
         body.ready = {**body.ready, **late}
     return body
 
@@ -259,14 +266,14 @@ def _link(body: Body) -> None:
             connect(body, load, store, 0)  # the old value is read before it is overwritten
     for address, after in body.conditional.items():
         if address in body.store_value:
-            connect(body, body.store_value[address], after, body.personality.rules.store)
+            connect(body, body.store_value[address], after, STORE_STATES)
     _keep_order_of_final_stores(body)
     _serialise(body)
 
 
 def _durations(body: Body) -> tuple[list[int], list[int]]:
     """For each operation the states until its result is there, and until it may be used."""
-    graph, rules = body.graph, body.personality.rules
+    graph, load = body.graph, body.personality.accesses.load
     by_shape: dict[int, int] = {}
     lengths: list[int] = []
     distances: list[int] = []
@@ -275,13 +282,13 @@ def _durations(body: Body) -> tuple[list[int], list[int]]:
             lengths.append(operator.distance or 1)
             distances.append(operator.distance)
         elif graph.kind[n] == STORE:
-            lengths.append(rules.store)
-            distances.append(rules.store)
+            lengths.append(STORE_STATES)
+            distances.append(STORE_STATES)
         else:
             shape = graph.addresses.shape_of[graph.address[n]]
             if shape not in by_shape:
                 by_shape[shape] = _load_distance(body, n)
-            lengths.append(rules.load)
+            lengths.append(load)
             distances.append(by_shape[shape])
     return lengths, distances
 
@@ -294,10 +301,9 @@ def connect(body: Body, before: int, after: int, states: int) -> None:
 
 def _load_distance(body: Body, node: int) -> int:
     """States from the start of a load to the start of what uses its result."""
-    rules = body.personality.rules
     if only_multiplexed(body, node):
-        return rules.load_register
-    return rules.load + (rules.load_switched if _switched(body, node) else 0)
+        return REGISTER_STATES
+    return body.personality.accesses.load + (SWITCH_STATES if _switched(body, node) else 0)
 
 
 def only_multiplexed(body: Body, node: int) -> bool:
@@ -347,28 +353,6 @@ def _keep_order_of_final_stores(body: Body) -> None:
                 connect(body, n, store, 0 if graph.kind[n] == LOAD else 1)
 
 
-def address_products(
-    graph: Graph, nodes: Sequence[int], moving: frozenset[str]
-) -> dict[int, frozenset[Product]]:
-    """The accesses whose addresses need products, and which.
-
-    In a flattened nest no counter steps evenly, so that a row's number times its length is computed
-    anew in each iteration, unless the length is a power of two.
-    """
-    table = graph.addresses
-    by_shape: dict[int, frozenset[Product]] = {}
-    found = {}
-    for n in nodes:
-        if graph.address[n] < 0:
-            continue
-        shape = table.shape_of[graph.address[n]]
-        if shape not in by_shape:
-            by_shape[shape] = address_products_of(table, shape, moving)
-        if by_shape[shape]:
-            found[n] = by_shape[shape]
-    return found
-
-
 def shares_unseen(body: Body, address: int) -> bool:
     """Elements of one bank that differ in this address cannot be told apart by the tool.
 
@@ -397,4 +381,4 @@ def _serialise(body: Body) -> None:
         for a, b in itertools.pairwise(members):
             # What the program loads before it computes the value to store does not wait for it.
             if graph.loads[b] > graph.stores[a]:
-                connect(body, body.store_value[a], graph.loads[b], body.personality.rules.store)
+                connect(body, body.store_value[a], graph.loads[b], STORE_STATES)

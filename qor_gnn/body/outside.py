@@ -13,7 +13,7 @@ class Outside:
     """Numbers below 0, one for each value.
 
     Attributes:
-        folds: what is computed from constants alone is a constant (`Rules.constants_folded`).
+        folds: what is computed from constants alone is a constant (`Guards.folds_constants`).
         zeros: of them those that are 0.
         constants: of them those that are known when the design is compiled.
     """

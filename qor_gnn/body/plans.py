@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from qor_gnn.design.region import Access
 from qor_gnn.memory.addresses import Site
-from qor_gnn.tools.personality import Operator
+from qor_gnn.tools.operators import Operator
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ def ports_of(
     table = graph.addresses
     accesses = [n for n in nodes if graph.address[n] >= 0]
     used = [graph.address[n] for n in accesses]
-    rotate = personality.rules.banks_rotate
+    rotate = personality.banks.rotating
     classes = table.rotating(used) if rotate else table.classes(used)
     numbers: dict[PortKey, int] = {}
     taken: dict[int, Taken] = {}
@@ -56,8 +56,7 @@ def _asked(
     declared = graph.addresses.memories[memory]
     if declared.in_registers:
         return ()
-    fallback = personality.argument_memory if declared.argument else personality.local_memory
-    ports = personality.ports[declared.storage or fallback]
+    ports = personality.memories.ports(declared.storage, declared.argument)
     own = (kind, ports.read if kind == LOAD else ports.write)
     if ports.both < ports.read + ports.write:
         return (own, (ANY, ports.both))

@@ -7,7 +7,7 @@ terms in front of that exit are a tree; those behind it are one too where the bo
 own, and stay a chain in a flattened nest. Terms under a condition pass a selection each and so make
 no chain; they are not touched.
 
-Where `Rules.tree_carries` says so, the accumulator is a leaf of the tree like any other, and the tree
+Where `Sums.order` says so, the accumulator is a leaf of the tree like any other, and the tree
 of one term more is no deeper; how many additions it passes is in `carried_levels`.
 """
 
@@ -19,10 +19,11 @@ from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from qor_gnn.body.graph import LOAD, Conditional, Graph
+from qor_gnn.body.graph import LOAD, STORE_STATES, Conditional, Graph
 from qor_gnn.body.longest_paths import longest_path
 from qor_gnn.body.register_promotion import promotable
-from qor_gnn.tools.personality import Operator, Rules
+from qor_gnn.tools.operators import Operator
+from qor_gnn.tools.policies.sums import Sums
 
 _SUMS = ("add", "sub")
 REAL_SUMS = {"add": "sum", "sub": "sum", "neg": "sum", "mul": "product"}
@@ -54,20 +55,25 @@ def carried_levels(terms: int) -> int:
 
 
 def reassociated(
-    graph: Graph, rules: Rules, exit_: Exit | None = None, carried: Collection[int] = ()
+    graph: Graph,
+    sums: Sums,
+    load: int,
+    exit_: Exit | None = None,
+    carried: Collection[int] = (),
 ) -> Graph:
     """The operations with sums as trees; the graph itself where there is nothing to gain.
 
     Args:
         graph: of an unrolled body; stores are not operations of it yet.
-        rules: ``tree_saved`` and ``exit`` states of the tool.
+        sums: how the tool adds.
+        load: states of a load.
         exit_: of the loop, if its last iteration is not a whole one.
         carried: loads of what the iteration before has stored: terms that need them come last.
     """
     chains = _chains(graph)
     if not any(len(chain) > 1 for chain in chains.values()):
         return graph
-    return _Rebuilt(graph, rules, exit_, chains, frozenset(carried)).run()
+    return _Rebuilt(graph, sums, load, exit_, chains, frozenset(carried)).run()
 
 
 def _chains(graph: Graph) -> dict[int, list[int]]:
@@ -107,7 +113,8 @@ class _Rebuilt:
     """The same graph, operation by operation, with new numbers."""
 
     graph: Graph
-    rules: Rules
+    sums: Sums
+    load: int
     exit: Exit | None
     chains: dict[int, list[int]]
     carried: frozenset[int]
@@ -147,9 +154,9 @@ class _Rebuilt:
         if operator is not None:
             start += operator.distance
         elif old.kind[like] == LOAD:
-            start += self.rules.load
+            start += self.load
         else:
-            start += self.rules.store
+            start += STORE_STATES
         self.ready.append(start)
         return number
 
@@ -157,7 +164,7 @@ class _Rebuilt:
         """The result of a chain, from trees of its terms and the accumulator."""
         carried, terms = self._terms(last)
         exit_ = self.exit
-        if carried is not None and (self.rules.tree_carries or self._in_order(carried)):
+        if carried is not None and (self.sums.order == "leaf" or self._in_order(carried)):
             return self._with_leaf(carried, [t for _, t in terms], last)
         if exit_ is None or carried is None:
             tree = self._late_last([t for _, t in terms], last)
@@ -166,11 +173,11 @@ class _Rebuilt:
         second = [t for n, t in terms if n >= exit_.at]
         if not first or not second:
             return self._join(carried, self._tree(first or second, last), last, 0)
-        saved = self.rules.tree_saved
+        saved = self.sums.saved
         if exit_.behind == "tree":
             total = self._join(carried, self._tree(first, last), last, saved)
             return self._join(total, self._tree(second, last), last, saved)
-        total = self._join(carried, self._tree(first, last), last, -self.rules.exit)
+        total = self._join(carried, self._tree(first, last), last, -self.sums.exit)
         for term in second:
             total = self._join(total, term, last, 0)
         return total
@@ -229,7 +236,7 @@ class _Rebuilt:
             terms = terms[:-beside]
         total = carried
         for group in reversed(groups):
-            total = self._join(total, self._tree(group, like), like, self.rules.tree_saved)
+            total = self._join(total, self._tree(group, like), like, self.sums.saved)
         return total
 
     def _tree(self, terms: list[int], like: int) -> int:
@@ -238,7 +245,7 @@ class _Rebuilt:
         heapq.heapify(waiting)
         while len(waiting) > 1:
             (_, a), (_, b) = heapq.heappop(waiting), heapq.heappop(waiting)
-            total = self._join(a, b, like, self.rules.tree_saved)
+            total = self._join(a, b, like, self.sums.saved)
             heapq.heappush(waiting, (self.ready[total], total))
         return waiting[0][1]
 
@@ -261,11 +268,11 @@ class _Rebuilt:
         new.early_stores = [number(n) for n in old.early_stores]
 
 
-def hastened(graph: Graph, moving: frozenset[str], rules: Rules) -> Graph:
-    """The same operations, products on recurrences through registers a state shorter.
+def hastened(graph: Graph, moving: frozenset[str], saved: int) -> Graph:
+    """The same operations, products on recurrences through registers so many states shorter.
 
     The last state of an operator on such a recurrence is saved, for sums as for products; trees have
-    it saved already (`Rules.tree_saved`).
+    it saved already (`Sums.saved`).
     """
     registers = promotable(graph, moving)
     products: set[int] = set()
@@ -278,7 +285,7 @@ def hastened(graph: Graph, moving: frozenset[str], rules: Rules) -> Graph:
     for n in products:
         operator = graph.operator[n]
         assert operator is not None
-        graph.operator[n] = replace(operator, distance=operator.distance - rules.product_saved)
+        graph.operator[n] = replace(operator, distance=operator.distance - saved)
     return graph
 
 

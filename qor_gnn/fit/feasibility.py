@@ -21,7 +21,8 @@ from qor_gnn.design.from_expr import type_of
 from qor_gnn.design.region import Guard, Kernel, Loop, Node, Op, Statement
 from qor_gnn.memory.storage import memory_cost, storage_rules
 from qor_gnn.schedule.automatic_directives import automatic
-from qor_gnn.tools.personality import Operator, Personality, personality
+from qor_gnn.tools.operators import Operator
+from qor_gnn.tools.personality import Personality, personality
 
 _NO_OPERATOR = ("load", "const", "input", "index")
 _INPUTS_A_LUT = 3

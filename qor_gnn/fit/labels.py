@@ -23,7 +23,7 @@ from qor_gnn.fit.labelled.u200_program import Converted, convert
 from qor_gnn.schedule.automatic_directives import automatic
 from qor_gnn.schedule.compose import function_latency
 from qor_gnn.schedule.loops import Scope
-from qor_gnn.tools.open_personality import NAME as OPEN_TOOL
+from qor_gnn.tools.open_ecp5.write import NAME as OPEN_TOOL
 from qor_gnn.tools.personality import personality
 
 LOOP_WEIGHT = 0.5

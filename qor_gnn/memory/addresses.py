@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from itertools import product
 from math import gcd, lcm
 
-from dsl.expressions.affine import Affine, Atom
+from dsl.expressions.affine import Affine, Atom, FloorDiv
 from qor_gnn.design.region import Memory
 
 Terms = tuple[tuple[Atom, int], ...]
@@ -44,10 +44,10 @@ class Addresses:
 
     Attributes:
         memories: the arrays, by number.
-        banks_hide: see `Rules.banks_hide`.
+        banks_hide: see `Banks.hidden_by_innermost`.
         order: of the counters, outer ones first, while a pipeline's accesses are interned
-            (`Rules.counters_hide`); elsewhere there is none.
-        blurred: counters of which the tool cannot compare the copies (`Rules.blurred`).
+            (`Banks.hidden_by_others`); elsewhere there is none.
+        blurred: counters of which the tool cannot compare the copies (`Unrolling.compares_copies`).
         cancelled: memories with a remainder for a subscript from which the beginning of a loop may
             be lost.
     """
@@ -172,16 +172,20 @@ class Addresses:
 
         Accesses of different shapes are taken to move alike, but where every element has its bank:
         there they meet in few iterations. Which block of neighbours a moving subscript is in is not
-        known: it may be any.
+        known: it may be any; nor is the bank of one that is divided, against one that is so otherwise.
         """
         found: dict[int, tuple[tuple[int, ...], ...]] = {}
         numbers: dict[Terms, int] = {}
+        divided = self._divided_otherwise(used)
         for a in used:
             memory, terms = self.memory(a), self.shape(a).terms
             where: list[Sequence[int]] = []
-            for c, split, extent, moving in zip(
-                self.consts[a], memory.splits, memory.shape, terms, strict=True
+            for d, (c, split, extent, moving) in enumerate(
+                zip(self.consts[a], memory.splits, memory.shape, terms, strict=True)
             ):
+                if (self.shape(a).memory, d) in divided and 1 < split.factor < extent:
+                    where.append(range(split.factor) if moving else (c % split.factor,))
+                    continue
                 if split.kind == "block" and 1 < split.factor < extent:
                     block = c // -(-extent // split.factor)
                     where.append(range(split.factor) if moving else (block % split.factor,))
@@ -190,6 +194,19 @@ class Addresses:
                 where.append((c % split.factor + split.factor * apart,))
             found[a] = tuple(product(*where))
         return found
+
+    def _divided_otherwise(self, used: Sequence[int]) -> set[tuple[int, int]]:
+        """Memories and dimensions with several subscripts of which one is divided: i // 3, (i + 1) // 3."""
+        ways: dict[tuple[int, int], set[Terms]] = {}
+        for a in used:
+            for d, moving in enumerate(self.shape(a).terms):
+                ways.setdefault((self.shape(a).memory, d), set()).add(moving)
+        return {
+            key
+            for key, terms in ways.items()
+            if len(terms) > 1
+            and any(isinstance(atom, FloorDiv) for moving in terms for atom, _ in moving)
+        }
 
 
 def bank_classes(limits: Sequence[int], residues: Residues) -> tuple[tuple[int, ...], ...]:

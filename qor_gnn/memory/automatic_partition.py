@@ -1,4 +1,4 @@
-"""Automatic array partitioning, as the U200 labels show it (Vitis 2025.1, throughput driven).
+"""Automatic array partitioning, driven by throughput (docs/qor-u200.md, section 5).
 
 A pipeline asks for as many banks as its iteration needs ports. What is asked follows from the
 distinct elements that one iteration touches (each read once; writes too):
@@ -14,7 +14,7 @@ distinct elements that one iteration touches (each read once; writes too):
   array has one write port.
 
 An array that a pipeline reads first and writes later, whole, from registers, and one that has only
-one write port, is kept twice (``ram_1wnr``). On the 5,624 designs that the rules were read from,
+one write port, is kept twice (``ram_1wnr``). How far a tool goes is its policy (`Partitioning`). On the 5,624 designs that the rules were read from,
 94 % have exactly the BRAM18 of their report, and 99 % the URAM; without partitioning 12 and 72 %.
 """
 
@@ -22,64 +22,37 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from math import gcd, prod
 
 from dsl.expressions.affine import Affine
 from qor_gnn.design.region import READ_FROM_COPIES, Kernel, Loop, Memory, Split, Statement
 from qor_gnn.memory.automatic_pipelines import Pipe, Touch, follows, pipes
 from qor_gnn.memory.bank_counts import banks_rotate, for_ports, in_one_piece, scattered, waiting
+from qor_gnn.memory.banking import Banking
 from qor_gnn.memory.footprints import accesses_of, box_of, reach_of, unrolled_in
-from qor_gnn.memory.storage import StorageCost, StorageRules, memory_cost
-
-_MANY_COPIES = 8  # of an accumulator's loop: then the accumulator's array is kept twice
-_MOST = 512  # accesses of an iteration: an array of one dimension is not partitioned for so many
-_REPLICAS = 16  # the most copies that an array is read from
-_GIVEN_UP = 20  # copies of a recurrence of a product and a sum: more states than an interval has
-_SUM = 6  # states of a sum of doubles
-_AROUND_SUMS = 4  # of a recurrence: load, store and what closes it
-_WRITES_APART = 20  # from that many serial writes on, the array is not kept twice
-
-
-@dataclass(slots=True)
-class Banking:
-    """Factors by memory and dimension, and how often each memory is kept."""
-
-    factors: dict[str, dict[int, int]] = field(default_factory=lambda: defaultdict(dict))
-    copies: dict[str, int] = field(default_factory=dict)
-    storage: dict[str, str] = field(default_factory=dict)
-    replicas: dict[str, int] = field(default_factory=dict)
-    in_order: set[str] = field(default_factory=set)
-    crowded: bool = False  # another array of the pipeline cannot be partitioned
-    interval: int = 1  # of the pipeline, as far as arrays in one piece set it
-    kept: set[str] = field(default_factory=set)  # of which each bank has copies
-
-    def ask(self, memory: str, dim: int, factor: int) -> None:
-        """The largest factor that is asked for holds."""
-        self.factors[memory][dim] = max(self.factors[memory].get(dim, 1), factor)
-
-    def keep(self, memory: str, copies: int) -> None:
-        """Each bank of an array is read from so many copies."""
-        if copies > 1:
-            self.kept.add(memory)
-            self.replicas[memory] = max(copies, self.replicas.get(memory, 1))
-            self.storage[memory] = READ_FROM_COPIES
+from qor_gnn.memory.storage import StorageCost, memory_cost
+from qor_gnn.tools.personality import Personality
 
 
 def partitioned(
-    kernel: Kernel, kept: frozenset[str] = frozenset()
+    kernel: Kernel, tool: Personality, kept: frozenset[str] = frozenset()
 ) -> tuple[Kernel, Mapping[str, int]]:
     """The design with the partitions that the tool adds, and the copies of each memory.
 
     Args:
         kernel: with its directives; memories that are split already stay as they are.
+        tool: if it partitions nothing by itself the design stays as it is.
         kept: loops whose unroll factor somebody wrote (see `pipes`).
     """
     shapes = {m.name: m.shape for m in kernel.memories if not m.argument}
-    banking = Banking()
-    for pipe in pipes(kernel, kept):
+    if tool.partitioning is None:
+        return kernel, {}
+    banking = Banking(tool.partitioning)
+    found = list(pipes(kernel, tool.directives.auto_unroll, kept))
+    for pipe in found:
         _demand(pipe, shapes, banking)
-    for pipe in pipes(kernel, kept):
+    for pipe in found:
         _turned(pipe, shapes, banking)
     memories = tuple(
         _bound(_split(m, banking.factors.get(m.name, {})), banking) for m in kernel.memories
@@ -100,14 +73,14 @@ def _bound(memory: Memory, banking: Banking) -> Memory:
 
 
 def local_memory(
-    kernel: Kernel, rules: StorageRules, kept: frozenset[str] = frozenset()
+    kernel: Kernel, tool: Personality, kept: frozenset[str] = frozenset()
 ) -> StorageCost:
     """What all local arrays cost after automatic partitioning."""
-    design, copies = partitioned(kernel, kept)
+    design, copies = partitioned(kernel, tool, kept)
     total = StorageCost()
     for memory in design.memories:
         if memory.shape and not memory.argument:
-            one = memory_cost(memory, rules)
+            one = memory_cost(memory, tool.memories.storage)
             n = copies.get(memory.name, 1)
             uram = one.uram * (n if memory.storage == READ_FROM_COPIES else 1)
             total = total.plus(replace(one, bram18=one.bram18 * n, uram=uram))
@@ -129,7 +102,7 @@ def _demand(pipe: Pipe, shapes: Mapping[str, tuple[int, ...]], banking: Banking)
     for touch in pipe.touches:
         if touch.memory in shapes:
             arrays[touch.memory].append(touch)
-    many = _many(pipe, arrays, shapes)
+    many = _many(pipe, arrays, shapes, banking.policy.most_accesses)
     limit = _single_port(pipe, arrays) or _guarded_rows(pipe, arrays, banking)
     stuck = _stuck(pipe, arrays, banking)
     whole = in_one_piece(pipe, arrays, shapes)
@@ -143,7 +116,8 @@ def _demand(pipe: Pipe, shapes: Mapping[str, tuple[int, ...]], banking: Banking)
         live, hoisted = _live(pipe, touches, updated)
         if follows(pipe, touches) > 0:
             live = [t for t in live if t.write]
-        if updated and _too_many(pipe, [t for t in touches if t.write], shapes[memory]):
+        writes = [t for t in touches if t.write]
+        if updated and _too_many(pipe, writes, shapes[memory], banking.policy.most_accesses):
             banking.in_order.add(memory)
             banking.storage[memory] = "ram_1wnr" if hoisted else ""
         _keep_twice(pipe, memory, touches, hoisted, banking)
@@ -177,7 +151,10 @@ def _turned(pipe: Pipe, shapes: Mapping[str, tuple[int, ...]], banking: Banking)
 
 
 def _many(
-    pipe: Pipe, arrays: Mapping[str, list[Touch]], shapes: Mapping[str, tuple[int, ...]]
+    pipe: Pipe,
+    arrays: Mapping[str, list[Touch]],
+    shapes: Mapping[str, tuple[int, ...]],
+    most: int,
 ) -> set[str]:
     """Arrays of which an iteration accesses too many elements to partition them."""
     if pipe.straight:
@@ -185,16 +162,16 @@ def _many(
     found = set()
     for memory, touches in arrays.items():
         live, _ = _live(pipe, touches, _updated(touches))
-        if _too_many(pipe, live, shapes[memory]):
+        if _too_many(pipe, live, shapes[memory], most):
             found.add(memory)
     return found
 
 
-def _too_many(pipe: Pipe, touches: Iterable[Touch], shape: tuple[int, ...]) -> bool:
+def _too_many(pipe: Pipe, touches: Iterable[Touch], shape: tuple[int, ...], most: int) -> bool:
     """More elements of an array of one dimension than the tool partitions, or compares with each other."""
     if len(shape) > 1:
         return False
-    return _MOST <= accesses_of({box_of(t, pipe) for t in touches}) < shape[0] // 2
+    return most <= accesses_of({box_of(t, pipe) for t in touches}) < shape[0] // 2
 
 
 def _single_port(pipe: Pipe, arrays: Mapping[str, list[Touch]]) -> int:
@@ -220,7 +197,9 @@ def _guarded_rows(pipe: Pipe, arrays: Mapping[str, list[Touch]], banking: Bankin
         if _updated(touches) and any(pipe.loop.iv not in t.variables for t in again):
             stores = accesses_of({box_of(t, pipe) for t in again})
             ports = prod(banking.factors[memory].values())
-            return max(_SUM * pipe.loop.factor + _AROUND_SUMS, -(-stores // ports))
+            policy = banking.policy
+            sums = policy.sum_states * pipe.loop.factor + policy.around_sums
+            return max(sums, -(-stores // ports))
     return 0
 
 
@@ -247,8 +226,8 @@ def _apart_from_others(
         banking.storage.setdefault(memory, "ram_s2p")
         return
     reads = accesses_of({box_of(t, pipe) for t in live})
-    wanted = -(-reads // limit) - 1 if limit else _REPLICAS
-    copies = max(1, min(_REPLICAS, wanted))
+    wanted = -(-reads // limit) - 1 if limit else banking.policy.most_copies
+    copies = max(1, min(banking.policy.most_copies, wanted))
     banking.replicas[memory] = max(copies, banking.replicas.get(memory, 1))
     banking.storage[memory] = READ_FROM_COPIES
 
@@ -287,7 +266,7 @@ def _keep_twice(
         twice = not touches[0].write
     else:
         parent = pipe.parent
-        many = parent is not None and parent.factor >= _MANY_COPIES
+        many = parent is not None and parent.factor >= banking.policy.accumulator_copies
         twice = parent is not None and many and not _initialised(parent, memory)
     if twice:
         banking.copies[memory] = 2
@@ -317,7 +296,7 @@ def _stuck(pipe: Pipe, arrays: Mapping[str, list[Touch]], banking: Banking) -> b
         return False
     stuck = False
     for memory, touches in arrays.items():
-        stuck |= pipe.loop.factor >= _GIVEN_UP and follows(pipe, touches) < 0
+        stuck |= pipe.loop.factor >= banking.policy.recurrence_copies and follows(pipe, touches) < 0
         written = {t.indices for t in touches if t.write}
         read = [t for t in touches if not t.write]
         own = any(pipe.loop.iv in t.variables for t in touches)
@@ -326,7 +305,7 @@ def _stuck(pipe: Pipe, arrays: Mapping[str, list[Touch]], banking: Banking) -> b
         stuck |= bool(written and read) and pipe.blurred and own and not other
         if written and any(not _parallel(t.indices, written) for t in read):
             stuck = True
-            few = pipe.loop.factor < _WRITES_APART or _some_apart(pipe, touches)
+            few = pipe.loop.factor < banking.policy.serial_writes or _some_apart(pipe, touches)
             if pipe.loop.factor > 1 and few:
                 banking.copies[memory] = 2
     return stuck
@@ -381,7 +360,9 @@ def _factors(
             factor = extent
         elif len(shape) == 1 and n > 3 and reach[d][-1] - reach[d][0] >= n:
             single = banking.crowded or any(t.write for t in live)
-            factor, copies = scattered(reach[d], single, banking.interval)
+            factor, copies = scattered(
+                reach[d], single, banking.interval, banking.policy.most_copies
+            )
             banking.keep(memory, copies)
         elif u == 1:
             factor = 1 if n <= 2 else n

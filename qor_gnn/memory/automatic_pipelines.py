@@ -1,6 +1,6 @@
 """Which loops a tool with automatic pipelining makes pipelines of, and what one iteration touches.
 
-The rules are read from the U200 labels (Vitis 2025.1): innermost loops are pipelined; a short loop
+Innermost loops are pipelined; a short loop
 inside that nobody gave an unroll factor is unrolled into its parent, which is then innermost; the
 loops above flatten as long as each holds a single loop and is not unrolled itself.
 """
@@ -12,9 +12,6 @@ from dataclasses import dataclass, replace
 
 from dsl.expressions.affine import Affine
 from qor_gnn.design.region import Guard, Kernel, Loop, Node, Statement, Trips, loops_in
-
-SHORT = 64
-"""Loops of fewer iterations are unrolled into their parent (the tool's ``pipeline_loops``)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +62,7 @@ class Pipe:
 
     @property
     def blurred(self) -> bool:
-        """It does not start at 0 and can end behind some of its copies (`Rules.blurred`)."""
+        """It does not start at 0 and can end behind some of its copies (`Unrolling.compares_copies`)."""
         late = any(b.is_const and b.const for b in self.loop.lowers)
         return late and self.loop.trips.maximum % self.loop.factor > 0
 
@@ -95,26 +92,27 @@ class Pipe:
         return any(not _dissolved(x) and x not in below for x in self.inner)
 
 
-def pipes(kernel: Kernel, kept: frozenset[str] = frozenset()) -> Iterator[Pipe]:
+def pipes(kernel: Kernel, short: int | None, kept: frozenset[str] = frozenset()) -> Iterator[Pipe]:
     """The pipelines of a design, in program order.
 
     Args:
         kernel: with its directives.
+        short: loops of fewer iterations are unrolled into their parent (`Directives.auto_unroll`).
         kept: names of loops whose unroll factor somebody wrote, a factor of 1 included: the tool
             does not unroll them by itself.
     """
     for function in kernel.functions:
-        yield from _pipes(function.body, (), kept)
+        yield from _pipes(function.body, (), short, kept)
 
 
 def _pipes(
-    nodes: tuple[Node, ...], around: tuple[Loop, ...], kept: frozenset[str]
+    nodes: tuple[Node, ...], around: tuple[Loop, ...], short: int | None, kept: frozenset[str]
 ) -> Iterator[Pipe]:
     for node in nodes:
         match node:
             case Loop() if fails(node):
                 pass
-            case Loop() if innermost(node, kept):
+            case Loop() if innermost(node, short, kept):
                 flattened = _flattened(around, node)
                 parent = around[-1] if around else None
                 touches = tuple(_touches((node,), False, [0], True))
@@ -122,7 +120,7 @@ def _pipes(
                 yield Pipe(node, flattened, parent, touches, beside, around)
             case Loop() | Guard():
                 path = (*around, node) if isinstance(node, Loop) else around
-                yield from _pipes(node.body, path, kept)
+                yield from _pipes(node.body, path, short, kept)
             case Statement():
                 pass
 
@@ -181,15 +179,15 @@ def fails(loop: Loop) -> bool:
     return loop.ii is not None and any(x.constant_trips is None for x in loops_in(loop.body))
 
 
-def innermost(loop: Loop, kept: frozenset[str]) -> bool:
+def innermost(loop: Loop, short: int | None, kept: frozenset[str]) -> bool:
     """Nothing is left of the loops inside: asked for, or because they are short."""
     inside = loops_in(loop.body)
     if not inside or loop.ii is not None:
         return True
     direct = [x for x in inside if not any(x in loops_in(y.body) for y in inside)]
-    if all(_dissolved(x) and innermost(x, kept) for x in direct):
+    if all(_dissolved(x) and innermost(x, short, kept) for x in direct):
         return True
-    return all(_absorbed(x, kept) for x in inside) and not _perfect(loop)
+    return all(_absorbed(x, short, kept) for x in inside) and not _perfect(loop)
 
 
 def _perfect(loop: Loop) -> bool:
@@ -203,10 +201,10 @@ def _dissolved(loop: Loop) -> bool:
     return loop.constant_trips is not None and loop.factor >= loop.constant_trips
 
 
-def _absorbed(loop: Loop, kept: frozenset[str]) -> bool:
-    if loop.name in kept or loop.ii is not None or loops_in(loop.body):
+def _absorbed(loop: Loop, short: int | None, kept: frozenset[str]) -> bool:
+    if short is None or loop.name in kept or loop.ii is not None or loops_in(loop.body):
         return False
-    return loop.constant_trips is not None and loop.constant_trips < SHORT
+    return loop.constant_trips is not None and loop.constant_trips < short
 
 
 def _flattened(around: tuple[Loop, ...], loop: Loop) -> tuple[Loop, ...]:

@@ -9,7 +9,6 @@ from math import prod
 from qor_gnn.memory.automatic_pipelines import Pipe, Touch, copy_of, reaches_beyond, starts_beyond
 
 _PORTS = 2  # of a bank
-_MOST_COPIES = 16  # of a bank that is read from copies
 
 
 def for_ports(accesses: int, copies: int) -> int:
@@ -56,7 +55,7 @@ def waiting(pipe: Pipe, arrays: Mapping[str, Sequence[Touch]], whole: set[str]) 
     return most
 
 
-def scattered(offsets: Sequence[int], single: bool, interval: int) -> tuple[int, int]:
+def scattered(offsets: Sequence[int], single: bool, interval: int, most: int) -> tuple[int, int]:
     """Banks for elements that do not follow each other, and how often each is kept.
 
     The least number that keeps them apart, by the states of the interval: a bank takes an access in
@@ -68,6 +67,7 @@ def scattered(offsets: Sequence[int], single: bool, interval: int) -> tuple[int,
         offsets: of the elements.
         single: one port of each bank is for something else.
         interval: of the pipeline, as far as others set it.
+        most: copies of a bank.
     """
     factor = -(-_apart(offsets, len(offsets)) // interval)
     if factor % 2 or single:
@@ -75,7 +75,7 @@ def scattered(offsets: Sequence[int], single: bool, interval: int) -> tuple[int,
     factor //= 2
     busiest = max(Counter(o % factor for o in offsets).values())
     copies = busiest - 1 if busiest > interval else 1
-    return factor, copies if copies <= _MOST_COPIES else 1
+    return factor, copies if copies <= most else 1
 
 
 def _apart(offsets: Sequence[int], least: int) -> int:

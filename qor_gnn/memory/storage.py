@@ -1,33 +1,21 @@
 """What an array costs in hardware, by element width, words a bank, and number of banks.
 
-The rules are data (``storage_rules.json``), one set a tool personality. They come from reports:
-
-- 32-bit words on U280 (Vitis 2023.2): up to 128 words LUTRAM, 32 FF and 33 LUT for each 64 words;
-  160–512 words 1 BRAM18, up to 1024 2, up to 2048 4; 2049–4096 1 URAM; 5700–8192 16 BRAM18; from
-  11,000 on ``round(words · 32 / 16384)``.
-- 64-bit words on U200 (Vitis 2025.1): up to 4096 bits no block memory; 1025–4096 words 1 URAM; else
-  ``ceil(64 / 36)`` BRAM18 up to 512 words, more are rounded to a power of two, and a bank is
-  counted as at most 8192 words deep (an artefact of that version's reports, not of hardware).
-
-Both are one rule: LUTRAM up to 4096 bits, URAM for banks of more than 65536 bits and at most 4096
-words, BRAM18 otherwise. A family without URAM uses BRAM18 there (no report of ours shows it).
+The figures are data (``memories.json`` of a tool version), and say there where they come from. One rule is
+behind them: LUTRAM up to some bits, URAM for larger banks of not too many words, BRAM18 otherwise, also in
+a family without URAM.
 `qor_gnn.batch.storage` is the same over many partitions at once.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
-from functools import cache, lru_cache
-from pathlib import Path
+from functools import lru_cache
 from typing import Any, Literal
 
-from dsl.errors.errors import ToolError, did_you_mean
 from qor_gnn.design.region import Memory, Split
-
-_FILE = Path(__file__).parent / "storage_rules.json"
+from qor_gnn.tools.memories import StorageRules, UltraRam
+from qor_gnn.tools.personality import personality
 
 
 class Kind(Enum):
@@ -77,83 +65,17 @@ class StorageCost:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class UltraRam:
-    """When a bank becomes URAM: more than ``above_bits``, at most ``words``; block width in bits."""
-
-    above_bits: int
-    words: int
-    width: int
-
-
-@dataclass(frozen=True, slots=True)
-class FifoRow:
-    """FIFOs of up to ``words`` (None: any): blocks, and LUT and FF as constant + slope · width."""
-
-    words: int | None
-    lut: tuple[float, float]
-    ff: tuple[float, float]
-    bram18: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class StorageRules:
-    """How one tool version reports memories of one device family.
-
-    Attributes:
-        register_depth: banks of up to that many words are registers.
-        lutram_bits: the largest bank that is LUTRAM; ``lutram_words`` a LUT holds of one bit, and
-            ``lutram_extra`` LUTs come on top.
-        bram_width, bram_words, bram_bits: bits a word of a BRAM18 at its full width, its words
-            then, and its capacity as the reports count it (without parity).
-        rounded_to: banks up to that many words are rounded up to a power of two, deeper ones count
-            by their bits.
-        counted_to: deeper banks count as this deep; None where they count as they are.
-        uram: None where the family has none.
-    """
-
-    name: str
-    register_depth: int
-    lutram_bits: int
-    lutram_words: int
-    lutram_extra: int
-    bram_width: int
-    bram_words: int
-    bram_bits: int
-    rounded_to: int
-    counted_to: int | None
-    uram: UltraRam | None
-    fifo: tuple[FifoRow, ...]
-
-
 Banks = tuple[tuple[int, int], ...]
 """Banks by size: (words, how many of them)."""
 
 
-@cache
 def storage_rules(name: str) -> StorageRules:
-    """The rules of a tool personality.
+    """What memories of a tool version cost.
 
     Raises:
-        ToolError: W450, there are none of that name.
+        ToolError: W450, there is none of that name.
     """
-    data = json.loads(_FILE.read_text(encoding="utf-8"))
-    if name not in data:
-        message = f"no storage rules for a tool personality '{name}'"
-        raise ToolError("W450", message, help=did_you_mean(name, data))
-    return _read(name, data)
-
-
-def _read(name: str, data: Mapping[str, Mapping[str, Any]]) -> StorageRules:
-    row = dict(data[name])
-    base = row.pop("like", None)
-    if base is not None:
-        row = {**data[base], **row}
-    uram, fifo = row.pop("uram"), row.pop("fifo")
-    rows = tuple(
-        FifoRow(f["words"], tuple(f["lut"]), tuple(f["ff"]), f.get("bram18", 0)) for f in fifo
-    )
-    return StorageRules(name=name, **row, uram=UltraRam(**uram) if uram else None, fifo=rows)
+    return personality(name).memories.storage
 
 
 # ------------------------------------------------------------------------------------------ banks

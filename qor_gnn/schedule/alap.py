@@ -1,4 +1,4 @@
-"""When a body that is not pipelined does what it has time for (`Rules.alap_loads`)."""
+"""When a body that is not pipelined does what it has time for (`Accesses.sequential`)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def waits_for_use(body: Body) -> bool:
     """Whether what is loaded is loaded when it is wanted: no accumulator is carried from one
     iteration to the next, and some bank of each load is known.
     """
-    if not body.personality.rules.alap_loads or register_paths(body):
+    if body.personality.accesses.sequential == "asap" or register_paths(body):
         return False
     kinds = body.graph.kind
     return not any(kinds[n] == LOAD and only_multiplexed(body, n) for n in body.nodes)

@@ -1,6 +1,6 @@
 """What a tool does to the loops of a design by itself, before anything is scheduled.
 
-Read from the labels of Vitis 2025.1 on xcu200, see docs/qor-u200.md: short innermost loops that
+See docs/qor-u200.md: short innermost loops that
 nobody gave an unroll factor are unrolled into their parent; what is below an explicit pipeline is
 unrolled, whatever was asked of it; a pipeline above a loop of variable trip count fails, and
 nothing below it is pipelined any more; arrays are partitioned as far as the pipelines want ports.
@@ -21,30 +21,28 @@ def automatic(kernel: Kernel, tool: Personality, kept: frozenset[str] = frozense
 
     Args:
         kernel: with the directives that somebody wrote.
-        tool: whose options say what it does by itself; without any the design stays as it is.
+        tool: whose policy says what it does by itself; without any the design stays as it is.
         kept: loops whose unroll factor somebody wrote, a factor of 1 included.
     """
-    found = kernel
-    if tool.options.auto_partition:
-        found, _ = partitioned(found, kept)
-    if tool.options.auto_unroll:
+    found, _ = partitioned(kernel, tool, kept)
+    if (short := tool.directives.auto_unroll) is not None:
         functions = tuple(
-            Function(f.name, _transformed(f.body, kept), f.symbols) for f in found.functions
+            Function(f.name, _transformed(f.body, short, kept), f.symbols) for f in found.functions
         )
         found = replace(found, functions=functions)
     return found
 
 
-def _transformed(nodes: tuple[Node, ...], kept: frozenset[str]) -> tuple[Node, ...]:
+def _transformed(nodes: tuple[Node, ...], short: int, kept: frozenset[str]) -> tuple[Node, ...]:
     found: list[Node] = []
     for node in nodes:
         match node:
             case Loop() if fails(node):
                 found.append(replace(node, ii=None, automatic=False, body=_unpiped(node.body)))
-            case Loop() if loops_in(node.body) and innermost(node, kept):
+            case Loop() if loops_in(node.body) and innermost(node, short, kept):
                 found.append(replace(node, body=_dissolved(node.body)))
             case Loop() | Guard():
-                found.append(replace(node, body=_transformed(node.body, kept)))
+                found.append(replace(node, body=_transformed(node.body, short, kept)))
             case Statement():
                 found.append(node)
     return tuple(found)

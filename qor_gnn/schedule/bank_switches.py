@@ -11,6 +11,9 @@ import itertools
 from qor_gnn.body.body import Body, connect, shares_unseen
 from qor_gnn.schedule.list_schedule import Times, schedule
 
+_CASES = 8
+"""Banks from which on a switch over them ends its state (one family of designs, docs/qor-model.md)."""
+
 
 def switched_schedule(body: Body) -> Times:
     """The schedule of a sequential body, whose stores to unknown banks end basic blocks."""
@@ -67,14 +70,14 @@ def _stores_behind(body: Body, switches: list[int]) -> Times:
 def epilogue_switches(body: Body) -> int:
     """Further states for the stores after a sequential loop that go to a bank known at run time.
 
-    Each switch over `Rules.switch_cases` banks or more takes one; stores that are selected by the
+    Each switch over `_CASES` banks or more takes one; stores that are selected by the
     same subscript share it.
     """
-    table, least = body.addresses, body.personality.rules.switch_cases
+    table = body.addresses
     selectors = set()
     for address in body.epilogue:
         shape, memory = table.shape(address), table.memory(address)
         unknown = [d for d, known in enumerate(shape.resolved) if not known]
-        if any(memory.splits[d].factor // shape.moduli[d] >= least for d in unknown):
+        if any(memory.splits[d].factor // shape.moduli[d] >= _CASES for d in unknown):
             selectors.add(tuple((shape.terms[d], memory.splits[d]) for d in unknown))
     return len(selectors)

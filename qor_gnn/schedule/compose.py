@@ -49,7 +49,6 @@ from qor_gnn.schedule.prologue import (
 from qor_gnn.schedule.reasons import PortLimit
 from qor_gnn.schedule.recurrences import recurrences_of
 from qor_gnn.schedule.regions import Region, side_by_side
-from qor_gnn.tools.personality import Rules
 
 Ended = Literal["start", "loop", "call", "stored"]
 
@@ -137,7 +136,7 @@ def _before(flow: _Flow) -> int | None:
     block = Region("block", (), 1, times.states, states, 0, body, times)
     block.start = flow.at
     flow.regions.append(block)
-    if states or not body.personality.rules.readers_together:
+    if states or body.personality.composition.concurrent == "pipelines":
         flow.calls = []
     return states
 
@@ -167,7 +166,7 @@ def pipelined_chain(scope: Scope, loop: Loop) -> tuple[Loop, ...]:
     """The perfect nest from ``loop`` to a pipelined loop; () where there is none."""
     chain = [loop]
     while scope.pipeline_ii(chain[-1]) is None:
-        inner = sole_loop(chain[-1], scope.personality.rules.flatten_imperfect)
+        inner = sole_loop(chain[-1], scope.personality.flattening.imperfect)
         if (
             inner is None
             or inner.constant_trips is None
@@ -191,16 +190,16 @@ def _pipeline(
     before: int | None,
     context: _Context,
 ) -> None:
-    rules = scope.personality.rules
+    policy, longest = scope.personality.composition, scope.personality.directives.longest_interval
     inner = chain[-1]
     counts = [scope.iterations(loop) for loop in chain]
     nest = nest_of(scope, chain, env)
     asked = scope.pipeline_ii(inner)
     assert asked is not None
     body, recurrences = recurrences_of(scope, (chain, env), body, nest, asked)
-    if rules.longest_interval:
+    if longest is not None:
         first = limits(body, recurrences, asked)[0]
-        if first.interval > rules.longest_interval:
+        if first.interval > longest:
             ports = isinstance(first, PortLimit) and len(chain) > 1
             (scope.apart if ports else scope.unpipelined).add(inner.iv)
             if len(chain) > 1 and not ports:
@@ -223,17 +222,17 @@ def _pipeline(
         prologue += 1
     if flow.ended in ("call", "stored") and above_stores(body, flow.stored):
         behind = _last_pipelines(flow)
-        if not (rules.rows_wait and takes_from(flow.block, behind)):
-            prologue = _behind_call(flow.block, behind[0] if behind else None, body, rules)
+        if not (policy.exposed_transfers and takes_from(flow.block, behind)):
+            prologue = _behind_call(flow.block, behind[0] if behind else None, body)
             if flow.block is not None:
                 left = left_behind(behind[0]) if behind else ()
                 flow.values.compute(flow.block, left, flow.at)
                 flow.block = None
     flow.wait(flow.block)
     prologue = max(prologue, math.ceil(flow.values.wanted(body) - flow.at))
-    region = Region("pipeline", chain, iterations, found.depth, states + rules.call, prologue)
+    region = Region("pipeline", chain, iterations, found.depth, states + policy.call, prologue)
     region.body, region.times, region.pipeline = body, found.times, found
-    if rules.rows_wait:
+    if policy.exposed_transfers:
         region.latency += max(0, stores_behind(body) - 1)
     _call(scope, flow, region)
     flow.stored += body.epilogue
@@ -246,15 +245,15 @@ def _last_pipelines(flow: _Flow) -> list[Body]:
     return [r.body for r in found if r.start == found[0].start and r.body is not None]
 
 
-def _behind_call(block: Body | None, last: Body | None, body: Body, rules: Rules) -> int:
+def _behind_call(block: Body | None, last: Body | None, body: Body) -> int:
     """States between a call and the next one, whose loads may be done before its stores."""
     if last is None:
         return 0
     waits = states_behind(block, last) if block else 0
-    if not rules.rows_wait:
+    if not body.personality.composition.exposed_transfers:
         return waits
     loads = loads_before(body)
-    return max(waits, loads if fed_by(body, last) else loads - rules.load)
+    return max(waits, loads if fed_by(body, last) else loads - body.personality.accesses.load)
 
 
 def _scheduled(
@@ -273,12 +272,12 @@ def _scheduled(
 
 def _call(scope: Scope, flow: _Flow, region: Region) -> None:
     """Calls that share no memory run at the same time, and take as long as the longest."""
-    rules = scope.personality.rules
-    free = rules.concurrent_nests or not region.prologue
+    loops = scope.personality.composition.concurrent == "loops"
+    free = loops or not region.prologue
     follows = bool(flow.calls) and flow.ended in ("call", "stored") and free
     region.beside = follows and (
         side_by_side(scope.addresses.memories, region, flow.calls)
-        if rules.readers_together and not flow.top
+        if loops and not flow.top
         else all(not region.memories & other.memories for other in flow.calls)
     )
     if not region.beside:
@@ -320,7 +319,7 @@ def _sequential(
     region = Region("sequential", (loop,), iterations, times.states, states + 1, prologue)
     region.body, region.times = body, times
     region.outlined = loop.iv in scope.unpipelined
-    if scope.personality.rules.readers_together:
+    if scope.personality.composition.concurrent == "loops":
         _call(scope, flow, region)
         flow.stored += body.epilogue
         flow.ended = "call"
@@ -362,7 +361,7 @@ def _nest(
     prologue = before or 0
     region = Region("nest", tuple(chain), iterations, depth, 1 + iterations * depth, prologue)
     region.children = inside.regions
-    if scope.personality.rules.concurrent_nests:
+    if scope.personality.composition.concurrent == "loops":
         region.latency += 1
         _call(scope, flow, region)
         flow.ended = "call"

@@ -1,4 +1,4 @@
-"""When a pipeline loads the old values of elements that it updates in place (`Rules.alap_updates`)."""
+"""When a pipeline loads the old values of elements that it updates in place (`Accesses.updates`)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def old_values(body: Body, times: Times, period: int) -> Times:
     state of the interval in which a port is free. Where other elements of the array are loaded as
     well, nothing waits: the next iteration may want what this one stores.
     """
-    if not body.personality.rules.alap_updates:
+    if body.personality.accesses.updates == "asap":
         return times
     first = times.start
     latest = _latest(body, times, _old(body))

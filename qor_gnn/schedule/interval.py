@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from qor_gnn.body.body import Body
-from qor_gnn.body.graph import LOAD, STORE, Graph, When
+from qor_gnn.body.graph import LOAD, REGISTER_STATES, STORE, STORE_STATES, Graph, When
 from qor_gnn.body.longest_paths import conditional_paths, loads_of, longest_path, register_paths
 from qor_gnn.schedule.carried import Nest, carried_distance, dissolved
 from qor_gnn.schedule.joint_cycles import LoopCarried, joint_cycles
@@ -91,7 +91,7 @@ def cycles(body: Body, nest: Nest) -> list[Cycle]:
     """
     found = []
     carried: list[LoopCarried] = []
-    closing = body.personality.rules.closing
+    closing = body.personality.recurrences.closing
     for address, states, path in (*register_paths(body), *conditional_paths(body)):
         delay = max(1, states - closing) if len(path) == 1 else states + _closing_state(body, path)
         found.append(Cycle(address, tuple(path), delay, 1, "register"))
@@ -110,7 +110,7 @@ def cycles(body: Body, nest: Nest) -> list[Cycle]:
 
 def _closing_state(body: Body, path: Sequence[int]) -> int:
     """The state in which a recurrence of shortened products closes."""
-    saved = body.personality.rules.product_saved
+    saved = body.personality.sums.saved
     return 1 if saved and any(body.graph.kind[n] == "mul" for n in path) else 0
 
 
@@ -157,7 +157,8 @@ def _ordered_cycles(
     """Recurrences through several accesses of an iteration that may be of one element: each waits
     for the one before, as the copies of an unrolled loop do that updates an array in place.
     """
-    graph, table, rules = body.graph, body.addresses, body.personality.rules
+    graph, table = body.graph, body.addresses
+    around = body.personality.recurrences.memory - body.personality.accesses.load
     last = {a: c.when == "last" for a, c in graph.conditional.items()}
     stores = [(a, n) for a, n in body.store_value.items()]
     stores += [(a, n) for a, n in body.conditional.items() if not last[a]]
@@ -175,9 +176,9 @@ def _ordered_cycles(
                 path = ways.path(store)
                 if path is None or not any(graph.kind[n] == STORE for n in path[:-1]):
                     continue  # a chain of values alone: it has been seen
-                delay = ways.states[store] + rules.memory_cycle - rules.load
+                delay = ways.states[store] + around
                 if any(table.blurs(terms) for terms in table.shape(address).terms):
-                    delay += rules.store
+                    delay += STORE_STATES
                 shown = tuple(n for n in path if graph.operator[n] is not None)
                 yield Cycle(source, shown, max(1, delay), distance, "memory")
 
@@ -217,8 +218,8 @@ def _around_memory(body: Body, address: int, stored: int, distance: int) -> int:
     What the next iteration of a loop of its own loads is kept in a register, where it is all that is
     loaded of the array.
     """
-    rules, table = body.personality.rules, body.addresses
-    element = rules.element_cycle
+    policy, table = body.personality.recurrences, body.addresses
+    element = policy.element
     inner = body.variables[1:][-1:]  # of a flattened nest
     moved = table.shape(address).variables
     if element is not None and stored == address and inner and inner[0] not in moved:
@@ -230,8 +231,9 @@ def _around_memory(body: Body, address: int, stored: int, distance: int) -> int:
     uniform = table.shape_of[stored] == table.shape_of[address] and distance == 1
     if element is not None and not inner and uniform and only_load(body.graph, address):
         return element
-    saved = rules.load - rules.load_register if table.memory(address).in_registers else 0
-    return max(1, rules.memory_cycle - saved)
+    load = body.personality.accesses.load
+    saved = load - REGISTER_STATES if table.memory(address).in_registers else 0
+    return max(1, policy.memory - saved)
 
 
 def _when(body: Body, address: int) -> When:

@@ -11,7 +11,8 @@ from math import ceil
 from dsl.expressions.affine import Affine
 from qor_gnn.body.bank_divisions import rows_divided
 from qor_gnn.body.body import Body, block, loop_body
-from qor_gnn.body.graph import STORE, Expander, Graph
+from qor_gnn.body.expander import Expander
+from qor_gnn.body.graph import STORE, Graph
 from qor_gnn.body.reassociation import Exit, hastened, reassociated
 from qor_gnn.body.register_promotion import promotable
 from qor_gnn.design.region import (
@@ -56,12 +57,12 @@ class Scope:
     apart: set[str] = field(default_factory=set)  # loops that it does not flatten into others
 
     def __post_init__(self) -> None:
-        rules = self.personality.rules
         self.numbers = {m.name: n for n, m in enumerate(self.kernel.memories)}
-        self.addresses = Addresses(self.kernel.memories, rules.banks_hide)
+        banks = self.personality.banks
+        self.addresses = Addresses(self.kernel.memories, banks.hidden_by_innermost)
         loops = [loop for f in self.kernel.functions for loop in loops_in(f.body)]
         self.loops = {loop.iv: loop for loop in loops}
-        if rules.counters_hide:
+        if banks.hidden_by_others:
             self.order = {loop.iv: n for n, loop in enumerate(loops)}
         self.from_zero = frozenset(loop.iv for loop in loops if not starts_anywhere(loop))
         self.addresses.cancelled.update(
@@ -74,15 +75,15 @@ class Scope:
 
     def iterations(self, loop: Loop) -> float:
         """How often the (unrolled) body runs."""
-        trips = trips_of(loop, self.mode)
-        copies = loop.factor
-        rules = self.personality.rules
-        around = sole_loop(loop) is not None and not innermost(loop)
-        if rules.partial_copies_free and around and _starts_late(loop):
-            return max(1, trips // copies)
-        if rules.whole_copies:
-            return ceil(trips / copies)
-        return trips / copies if trips % copies else trips // copies
+        trips, copies = trips_of(loop, self.mode), loop.factor
+        match self.personality.unrolling.last_iteration:
+            case "partial":
+                return trips / copies if trips % copies else trips // copies
+            case "whole":
+                around = sole_loop(loop) is not None and not innermost(loop)
+                if around and _starts_late(loop):
+                    return max(1, trips // copies)
+                return ceil(trips / copies)
 
     def pipeline_ii(self, loop: Loop) -> int | None:
         """The interval that is asked of a loop, by the user or by the tool itself."""
@@ -90,7 +91,7 @@ class Scope:
             return None
         if loop.ii is not None:
             return loop.ii
-        automatic = self.personality.options.auto_pipeline
+        automatic = self.personality.directives.auto_pipeline
         free = automatic and loop.automatic and loop.unroll != 0
         return 1 if free and innermost(loop) else None
 
@@ -161,7 +162,7 @@ def nest_graph(scope: Scope, chain: tuple[Loop, ...], env: dict[str, Affine]) ->
     own[inner.iv] = base + Affine(((number, inner.step),))
     copied = frozenset({number, *(each.iv for each in loops_in(inner.body))})
     partial = inner.trips.maximum % copies  # copies in front of the only exit
-    if partial and _starts_late(inner) and scope.personality.rules.blurred:
+    if partial and _starts_late(inner) and not scope.personality.unrolling.compares_copies:
         scope.addresses.blurred.add(inner.iv)
     scope.addresses.order = {} if inner.iv in scope.unpipelined else scope.order
     expander = Expander(
@@ -185,15 +186,15 @@ def nest_graph(scope: Scope, chain: tuple[Loop, ...], env: dict[str, Affine]) ->
     expander.when = "last"
     for nodes in reversed(after):
         expander.run(nodes, {})
-    rules = scope.personality.rules
-    if not rules.reassociate:
+    sums = scope.personality.sums
+    if not sums.reassociates:
         return expander.graph
     tree = len(chain) == 1 and inner.iv not in scope.serial
     if one_by_one(scope, inner):
-        rules = replace(rules, tree_saved=0)
+        sums = replace(sums, saved=0)
     exit_ = Exit(at, "tree" if tree else "chain") if partial else None
     carried = _carried_loads(scope, expander.graph, inner, env) if len(chain) == 1 else ()
-    return reassociated(expander.graph, rules, exit_, carried)
+    return reassociated(expander.graph, sums, scope.personality.accesses.load, exit_, carried)
 
 
 def _carried_loads(scope: Scope, graph: Graph, loop: Loop, env: Mapping[str, Affine]) -> list[int]:
@@ -223,7 +224,7 @@ def innermost_body(scope: Scope, loop: Loop, env: dict[str, Affine]) -> Body:
 
 def one_by_one(scope: Scope, loop: Loop) -> bool:
     """It is not pipelined, and its copies are blocks of code with exits between them that the tool
-    cannot compare (`Rules.blurred`).
+    cannot compare (`Unrolling.compares_copies`).
     """
     return loop.iv in scope.unpipelined and loop.iv in scope.addresses.blurred
 
@@ -243,22 +244,26 @@ def flattened_body(scope: Scope, chain: tuple[Loop, ...], env: dict[str, Affine]
     Where accumulators are promoted first, it does not if the innermost loop by itself keeps some of
     memory in registers.
     """
-    if len(chain) > 1 and not scope.personality.rules.guards_flatten and _guarded_update(chain[-1]):
+    if (
+        len(chain) > 1
+        and not scope.personality.flattening.guarded_updates
+        and _guarded_update(chain[-1])
+    ):
         return None
     graph = nest_graph(scope, chain, env)
-    if len(chain) > 1 and scope.personality.rules.promote_first:
+    if len(chain) > 1 and scope.personality.flattening.promotes_first:
         kept = promotable(graph, frozenset({chain[-1].iv}))
         if any(not graph.addresses.memory(a).in_registers for a in kept):
             return None
     if (
         len(chain) > 1
-        and scope.personality.rules.rows_divided
+        and scope.personality.division is not None
         and rows_divided(graph, chain[-1].iv)
     ):
         return None
     variables = tuple(loop.iv for loop in chain)
-    if scope.personality.rules.product_saved:
-        graph = hastened(graph, frozenset(variables), scope.personality.rules)
+    if saved := scope.personality.sums.saved:
+        graph = hastened(graph, frozenset(variables), saved)
     return loop_body(graph, scope.personality, variables)
 
 

@@ -13,6 +13,10 @@ from qor_gnn.schedule.interval import Cycle, limits
 from qor_gnn.schedule.list_schedule import Times, modulo_schedule
 from qor_gnn.schedule.reasons import Conflict, Limit
 
+_DEEPER = 1.5
+"""By how much a pipeline may grow for want of units before it gets more of them: half as deep again is the
+price that a tool pays for one multiplier less, read from one family of designs (docs/qor-model.md)."""
+
 
 @dataclass(slots=True)
 class Pipeline:
@@ -35,7 +39,7 @@ def pipelined(body: Body, recurrences: list[Cycle], asked: int) -> Pipeline:
 
     Units are as many as the interval makes necessary. Where a recurrence does not close with them,
     either its operations wait for the last of them, which makes the pipeline deeper, or there are
-    more units: the latter where the former is deeper by more than `Rules.deeper`.
+    more units: the latter where the former is deeper by more than `_DEEPER`.
     """
     found = limits(body, recurrences, asked)
     interval = found[0].interval
@@ -52,10 +56,10 @@ def _placed(
 ) -> tuple[dict[str, int], Times] | None:
     """Units and a schedule at an interval; None where the accesses do not fit it."""
     least = {core: -(-n // interval) for core, n in operations(body).items()}
-    if body.personality.rules.cycles_in_step:
+    if body.personality.binding.recurrences_in_step:
         for core, n in _in_step(body, recurrences).items():
             least[core] = max(least[core], n)
-    early = _integers(body) if body.personality.rules.asap_integers else {}
+    early = {} if body.personality.binding.integers_wait else _integers(body)
     first = times = modulo_schedule(body, interval, least | early)
     if early and first is not None and not _in_one_state(body, first):
         early = {}
@@ -77,7 +81,7 @@ def _placed(
             units, times = more, modulo_schedule(body, interval, more) or times
     else:
         units, times = least, first  # more units are no help
-    limit = times.states * body.personality.rules.deeper
+    limit = times.states * _DEEPER
     if waiting is not None and waiting[1].states <= limit:
         units, times = waiting
     return units | {core: _at_once(body, times, core, interval) for core in early}, times
@@ -198,7 +202,7 @@ def _closes(body: Body, times: Times, cycle: Cycle, interval: int) -> bool:
         users = [start[n] for load in loads for n in graph.users()[load] if n in start]
         if not users:
             return True
-        saved = body.personality.rules.closing if len(cycle.path) == 1 else 0
+        saved = body.personality.recurrences.closing if len(cycle.path) == 1 else 0
         return start[end] + operator.distance - saved <= min(users) + interval
     stores = [
         start[s]
@@ -207,7 +211,7 @@ def _closes(body: Body, times: Times, cycle: Cycle, interval: int) -> bool:
     ]
     # The load can wait for the rest; what counts is a store that waits for its port.
     waiting = max(0, min(stores, default=0) - start[end] - operator.distance)
-    if body.personality.rules.loads_together and _loaded_at_once(body, times, cycle.address):
+    if body.personality.binding.loads_used_at_once and _loaded_at_once(body, times, cycle.address):
         chain = [o.distance for n in cycle.path[:-1] if (o := graph.operator[n]) is not None]
         waiting += start[end] - start[cycle.path[0]] - sum(chain)
     return cycle.delay + waiting <= interval * cycle.distance
@@ -230,7 +234,7 @@ def delayed(
     """
     graph = body.graph
     start = dict(times.start)
-    memory = body.personality.rules.loads_together
+    memory = body.personality.binding.loads_used_at_once
     for cycle in recurrences:
         inside = bool(cycle.path) and (memory or cycle.through == "register")
         if inside and not _closes(body, times, cycle, interval):

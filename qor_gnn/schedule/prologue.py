@@ -58,7 +58,7 @@ def _started(body: Body, loads: Sequence[int]) -> tuple[dict[int, int], int]:
         while any(taken[bank, at] >= ports for bank in banks):
             at += 1
         taken.update((bank, at) for bank in banks)
-        ready[n] = at + body.personality.rules.load
+        ready[n] = at + body.personality.accesses.load
         end = max(end, at + 1)
     return ready, end
 

@@ -30,9 +30,8 @@ def recurrences_of(
         nest: its loops.
         asked: the interval that is asked for.
     """
-    rules = scope.personality.rules
     recurrences = cycles(body, nest)
-    if rules.reassociate and rules.tree_carries:
+    if scope.personality.sums.order == "leaf":
         body, recurrences = _closed(scope, placed, (body, recurrences), nest, asked)
     needed = limits(body, recurrences, asked)[0].interval
     recurrences += value_cycles(scope.kernel, scope.personality, *placed, needed)
@@ -57,7 +56,7 @@ def _closed(
     if any(o.shared and not o.dsp for o in operators):
         return found
     own = scope.personality
-    scope.personality = replace(own, rules=replace(own.rules, tree_carries=False))
+    scope.personality = replace(own, sums=replace(own.sums, order="root"))
     body = flattened_body(scope, *placed)
     scope.personality = own
     if body is None:

@@ -186,14 +186,12 @@ def _operation(tool: Personality, op: Op, statement: Statement) -> _Operation:
     if op.type == "int":
         exchanged = _EXCHANGED.get(op.kind, "")
     else:
-        free = tool.rules.reassociate or tool.options.unsafe_math
-        exchanged = f"{op.type} {REAL_SUMS[op.kind]}" if free and op.kind in REAL_SUMS else ""
+        free = tool.sums.reassociates and op.kind in REAL_SUMS
+        exchanged = f"{op.type} {REAL_SUMS[op.kind]}" if free else ""
     every = [
         tool.operator(op.kind, op.type, op.width, i) for i in (op.impl, "", *tool.implementations)
     ]
-    saved = tool.rules.product_saved if op.kind == "mul" else 0
-    saved = max(saved, tool.rules.tree_saved if tool.rules.reassociate else 0)
-    states = max(0, min(o.distance for o in every) - saved)
+    states = max(0, min(o.distance for o in every) - tool.sums.saves(op.kind))
     return _Operation(states, exchanged, op, statement)
 
 
@@ -241,7 +239,7 @@ def _states(values: _Values, tool: Personality, edge: tuple[int, int]) -> int:
     alike = source.exchanged and source.exchanged == sink.exchanged
     if alike and (edge[0] != edge[1] or tool.is_open):
         return 0  # one operator does for both; the open backend sums up in several lanes
-    return max(0, source.states - tool.rules.closing) if edge[0] == edge[1] else source.states
+    return max(0, source.states - tool.recurrences.closing) if edge[0] == edge[1] else source.states
 
 
 def _in_any_order(values: _Values, tool: Personality, interval: int) -> Cycle | None:
@@ -256,7 +254,7 @@ def _in_any_order(values: _Values, tool: Personality, interval: int) -> Cycle | 
             after.setdefault(source, []).append((sink, distance))
             least[own.exchanged] = min(least.get(own.exchanged, own.states), own.states)
     for start in after:
-        states = least[values.operations[start].exchanged] - tool.rules.closing
+        states = least[values.operations[start].exchanged] - tool.recurrences.closing
         if states <= interval:
             continue
         turns = _round(after, start)

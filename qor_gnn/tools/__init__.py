@@ -1,1 +1,1 @@
-"""Tool personalities: what one version of an HLS tool does at one clock on one device, as data."""
+"""Tool versions: what each does at one clock on one device family, as data, and the types that read it."""

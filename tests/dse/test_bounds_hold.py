@@ -183,13 +183,13 @@ def recurrence(kernel, tool, reassociate: bool = False) -> int:
 
 
 def test_products_on_a_recurrence_are_as_short_as_the_tool_makes_them() -> None:
-    product = U200.operator("mul", "f32", 32).distance - U200.rules.product_saved
+    product = U200.operator("mul", "f32", 32).distance - U200.sums.saved
     assert recurrence(products, U200) == 23 * 2 * product
 
 
 def test_integers_are_done_in_any_order() -> None:
     product = ZU9EG.operator("mul", "int", 32).distance
-    assert recurrence(integers, ZU9EG) == 5 * max(0, product - ZU9EG.rules.closing)
+    assert recurrence(integers, ZU9EG) == 5 * max(0, product - ZU9EG.recurrences.closing)
 
 
 def test_a_sum_of_two_statements_is_one_sum_where_its_order_is_free() -> None:

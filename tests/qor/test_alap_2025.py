@@ -5,7 +5,6 @@ takes 7 states and 8 slices, a sum 6 and 3, a division 29 and none).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import pytest
 
@@ -26,13 +25,10 @@ from qor_gnn.schedule.list_schedule import Times
 from qor_gnn.schedule.loops import Scope
 from qor_gnn.schedule.regions import Region
 from qor_gnn.tools.personality import Personality, personality
+from tests.support.tools import under
 
 N = 40
 TOOL = personality("vitis-2025.1-u200-4ns")
-
-
-def under(**rules: bool) -> Personality:
-    return replace(TOOL, rules=replace(TOOL.rules, **rules))
 
 
 def regions_of(p: ProgramBuilder, tool: Personality, *steps: Step) -> list[Region]:
@@ -78,7 +74,7 @@ def test_a_recurrence_of_what_is_loaded_at_once_has_the_units_that_close_it() ->
     banks = Partition("A", 0, factor=3), Partition("A", 1, factor=3)
     pipelines = [
         region.pipeline
-        for tool in (TOOL, under(loads_together=False))
+        for tool in (TOOL, under(TOOL, "binding", loads_used_at_once=False))
         for nest in regions_of(stencil(), tool, *banks)
         for region in (nest, *nest.children)
         if region.pipeline is not None
@@ -109,7 +105,7 @@ def test_what_waits_for_a_chain_is_done_when_it_is_wanted() -> None:
 
 def test_a_block_that_waits_has_few_units_and_registers() -> None:
     amounts = []
-    for tool in (TOOL, under(alap_loads=False)):
+    for tool in (TOOL, under(TOOL, "accesses", sequential="asap")):
         regions = regions_of(chain(), tool, Unroll("j", N))
         units = units_of(regions)
         ff = terms_of([regions], units).ff
@@ -125,16 +121,18 @@ def test_a_body_with_accumulators_or_unknown_banks_does_not_wait() -> None:
     x, s = p.local("x", f64, (N,)), p.local("s", f64)
     (j,) = p.loops(j=N)
     p.compute("S", (j,), s, s + x[j])
-    tool = replace(TOOL, options=replace(TOOL.options, auto_pipeline=False))
+    tool = under(TOOL, "directives", auto_pipeline=False)
     ((body, _),) = bodies(regions_of(p, tool), "sequential")
     assert not waits_for_use(body)
-    ((plain, _),) = bodies(regions_of(chain(), under(alap_loads=False), Unroll("j", N)), "block")
+    ((plain, _),) = bodies(
+        regions_of(chain(), under(TOOL, "accesses", sequential="asap"), Unroll("j", N)), "block"
+    )
     assert not waits_for_use(plain)
 
 
 @pytest.mark.parametrize("once", [True, False])
 def test_the_states_of_a_block_in_front_of_a_loop(once: bool) -> None:
-    tool = under(blocks_once=once)
+    tool = under(TOOL, "composition", blocks="overlapped" if once else "raised")
     (nest,) = regions_of(chain(), tool, Unroll("j", N))
     block, loop = nest.children
     assert (block.kind, loop.kind) == ("block", "pipeline")

@@ -8,11 +8,13 @@ from math import lcm
 
 import pytest
 
+import weft
 from dsl.expressions.affine import Affine
 from dsl.expressions.types import f32
 from qor_gnn.design.region import Memory, Split
 from qor_gnn.memory.addresses import Addresses, site
 from qor_gnn.schedule.carried import Nest, carried_distance
+from weft import i16
 
 EXTENT = 48
 COUNTS = {"i": 4, "j": 6}
@@ -151,3 +153,25 @@ def test_counters_that_are_digits_of_a_subscript_tell_when_an_element_comes_agai
     even = place(table, [Affine.of("i") * 12 + Affine.of("j") * 2])
     odd = place(table, [Affine.of("i") * 12 + Affine.of("j") * 2 + 1])
     assert carried_distance(table, even, odd, Nest(COUNTS)) is None
+
+
+# ------------------------------------------------------------------- banks of divided subscripts
+
+
+@weft.kernel
+def divided(A: i16[18, 38]):
+    for i in range(2, 6):
+        A[i // 3 + 1, 2 * i] = A[i // 3 + 1, 2 * i] + 1
+
+
+@divided.schedule
+def two_copies(s):
+    s.unroll("i", factor=2)
+    s.partition("A", 0, factor=2)
+
+
+@pytest.mark.parametrize("tool", ["vitis-2022.1-zu9eg-10ns", "vitis-2025.1-u200-4ns"])
+def test_copies_whose_subscripts_are_divided_may_be_in_one_bank(tool: str) -> None:
+    """4 // 3 and 5 // 3 are one row: two loads and two stores of a bank with two ports."""
+    (loop,) = weft.estimate(divided, two_copies, tool=tool).loops
+    assert loop.ii >= 2

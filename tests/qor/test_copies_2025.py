@@ -18,6 +18,7 @@ from qor_gnn.estimate import estimate
 from qor_gnn.fit.labelled.u200_design import source_tree
 from qor_gnn.memory.automatic_partition import partitioned
 from qor_gnn.result.qor_estimate import QorEstimate
+from qor_gnn.tools.personality import personality
 
 TOOL = "vitis-2025.1-u200-4ns"
 ROWS, COLUMNS = 60, 80
@@ -32,7 +33,7 @@ def found(p: ProgramBuilder, *steps: Step, kept: str = "ijk") -> QorEstimate:
 
 
 def banks(design: Kernel) -> dict[str, list[int]]:
-    split, _ = partitioned(design, frozenset("ijk"))
+    split, _ = partitioned(design, personality(TOOL), frozenset("ijk"))
     return {m.name: [s.factor for s in m.splits] for m in split.memories if m.banks > 1}
 
 
@@ -171,7 +172,7 @@ def test_a_row_that_the_pipelined_loop_updates_again_sets_the_interval(
     assert answer.loops[-1].ii == 8
     assert answer.dsp == copies * (8 + 3)
     whole = kernel(p, Unroll("k", copies))
-    parts, times = partitioned(whole, frozenset("ik"))
+    parts, times = partitioned(whole, personality(TOOL), frozenset("ik"))
     assert all(m.banks == 1 for m in parts.memories)
     assert times["b"] == replicas
 
@@ -202,7 +203,7 @@ def test_rows_that_others_are_updated_from_are_not_split_for_copies_of_a_flatten
     one, two = kernel(p, Unroll("k", ROWS)), kernel(p, Unroll("j", 2), Unroll("k", ROWS))
     assert "B" in banks(one)
     assert banks(two) == {}
-    assert partitioned(two, frozenset("ijk"))[1]["B"] == 2
+    assert partitioned(two, personality(TOOL), frozenset("ijk"))[1]["B"] == 2
 
 
 # --------------------------------------------------------------------------------------- integers

@@ -17,6 +17,7 @@ from qor_gnn.estimate import estimate
 from qor_gnn.fit.labelled.u200_design import source_tree
 from qor_gnn.memory.automatic_partition import partitioned
 from qor_gnn.result.qor_estimate import QorEstimate
+from qor_gnn.tools.personality import personality
 
 TOOL = "vitis-2025.1-u200-4ns"
 KEPT = frozenset({"i", "j", "k", "l"})
@@ -169,7 +170,7 @@ def test_readers_of_an_array_that_is_split_completely_run_together(
 
 def test_an_array_that_cannot_be_partitioned_is_read_from_copies() -> None:
     steps = Pipeline("j"), Unroll("j", 16)
-    kernel, copies = partitioned(design(strided(), *steps), KEPT)
+    kernel, copies = partitioned(design(strided(), *steps), personality(TOOL), KEPT)
     assert copies["m2"] == 16
     assert next(m for m in kernel.memories if m.name == "m2").banks == 1
     at = found(strided(), *steps)

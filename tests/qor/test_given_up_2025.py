@@ -31,13 +31,10 @@ from qor_gnn.schedule.compose import function_latency
 from qor_gnn.schedule.loops import Scope
 from qor_gnn.schedule.regions import Region
 from qor_gnn.tools.personality import Personality, personality
+from tests.support.tools import under
 
 TOOL = personality("vitis-2025.1-u200-4ns")
 ROWS, COLUMNS = 60, 80
-
-
-def under(**rules: bool) -> Personality:
-    return replace(TOOL, rules=replace(TOOL.rules, **rules))
 
 
 def regions_of(p: ProgramBuilder, *steps: Step, tool: Personality = TOOL) -> list[Region]:
@@ -161,7 +158,7 @@ def test_iterations_of_a_pipeline_that_do_not_overlap_share_operands_registers()
 
 
 def test_a_loop_that_nobody_wanted_to_pipeline_is_the_functions_own() -> None:
-    tool = replace(TOOL, options=replace(TOOL.options, auto_pipeline=False))
+    tool = under(TOOL, "directives", auto_pipeline=False)
     (loop,) = innermost(regions_of(updates(), tool=tool))
     assert loop.kind == "sequential"
     assert not loop.outlined
@@ -171,7 +168,7 @@ def test_what_is_loaded_is_loaded_again_behind_a_store_to_its_array() -> None:
     # seidel-2d with L2 at 2: 18 loads but for the element that the first copy stores, though the two
     # windows have 12 elements.
     found = []
-    for tool in (TOOL, under(stores_unmerge=False)):
+    for tool in (TOOL, under(TOOL, "accesses", merged="all")):
         regions = innermost(regions_of(stencil(), Unroll("j", 2), tool=tool))
         (body,) = (r.body for r in regions if r.body is not None)
         found.append(sum(body.graph.kind[n] == LOAD for n in body.nodes))
@@ -183,7 +180,7 @@ def test_what_is_loaded_is_loaded_again_behind_a_store_to_its_array() -> None:
 
 def test_the_state_machine_of_a_pipeline_has_the_states_of_its_interval() -> None:
     found = []
-    for tool in (TOOL, under(interval_states=False)):
+    for tool in (TOOL, under(TOOL, "control", states="iteration")):
         regions = regions_of(stencil(), *THREE, tool=tool)
         bodies = leaves(regions)
         (pipeline,) = [leaf for leaf in bodies if leaf.pipelined]
@@ -198,7 +195,7 @@ def test_the_state_machine_of_a_pipeline_has_the_states_of_its_interval() -> Non
 def test_what_is_selected_in_each_dimension_has_a_register() -> None:
     # Neither the row's bank nor the column's is known: two multiplexers behind each of nine loads.
     found = []
-    for tool in (TOOL, under(each_selected=False)):
+    for tool in (TOOL, under(TOOL, "multiplexers", banks="joint")):
         (leaf,) = (x for x in leaves(regions_of(stencil(), *THREE, tool=tool)) if x.pipelined)
         loads = [n for n in leaf.body.nodes if leaf.body.graph.kind[n] == LOAD]
         sums = Sums()
@@ -211,7 +208,7 @@ def test_what_is_selected_in_each_dimension_has_a_register() -> None:
 def test_the_bank_of_a_store_is_decoded_in_each_dimension() -> None:
     # One of three rows and one of four columns or so: an enable for each, not for each bank.
     found = []
-    for tool in (TOOL, under(each_decoded=False)):
+    for tool in (TOOL, under(TOOL, "multiplexers", banks="joint")):
         (leaf,) = (x for x in leaves(regions_of(stencil(), *THREE, tool=tool)) if x.pipelined)
         graph, table = leaf.body.graph, leaf.body.addresses
         sums = Sums()
@@ -232,7 +229,7 @@ def test_a_narrow_counter_is_divided_though_it_takes_every_element(n: int, count
     (nest,) = regions_of(stencil(n), Partition("A", 1, factor=3), Unroll("i", 2))
     body = nest.children[-1].body
     assert body is not None
-    assert len(divisions(body)) == count
+    assert len(divisions(body, TOOL.division)) == count
 
 
 @pytest.mark.parametrize(("factor", "slices"), [(2, 0), (4, 8), (8, 8)])
@@ -249,17 +246,18 @@ def test_rows_behind_an_exit_are_divided_as_wide_numbers(factor: int, slices: in
 def test_what_tells_the_bank_of_a_row_is_divided_in_front_of_the_loop() -> None:
     # seidel-2d without a directive: 118 iterations at interval 46 and 30 cycles a row. Two copies of i have four
     # rows to divide, and each of their pipelines three columns: 7 bits each.
-    for tool, loops in ((TOOL, ["j"]), (under(rows_divided=False), ["t", "i", "j"])):
-        (pipeline,) = innermost(regions_of(stencil(), *THREE, tool=tool))
-        assert [loop.iv for loop in pipeline.loops] == loops
+    (pipeline,) = innermost(regions_of(stencil(), *THREE))
+    assert [loop.iv for loop in pipeline.loops] == ["j"]
+    plain = replace(TOOL, division=None)
+    (pipeline,) = innermost(regions_of(stencil(), *THREE, tool=plain))
+    assert [loop.iv for loop in pipeline.loops] == ["t", "i", "j"]
     # What a nest reads of another array than it updates does not keep it from being flattened.
     apart = Partition("H", 0, factor=3), Partition("H", 1, factor=3)
     (pipeline,) = innermost(regions_of(updates(), *apart))
     assert [loop.iv for loop in pipeline.loops] == ["i", "j"]
-    for tool, count in ((TOOL, 4 + 2 * 3), (under(rows_divided=False), 2 * (3 + 3))):
-        sums = Sums()
-        index_divisions(leaves(regions_of(stencil(), *THREE, Unroll("i", 2), tool=tool)), sums)
-        assert (sums.lut_fixed, sums.ff_fixed) == tuple(count * each for each in divider(7))
+    sums = Sums()
+    index_divisions(leaves(regions_of(stencil(), *THREE, Unroll("i", 2))), sums)
+    assert (sums.lut_fixed, sums.ff_fixed) == tuple((4 + 2 * 3) * each for each in divider(7))
 
 
 @pytest.mark.parametrize(
@@ -269,7 +267,7 @@ def test_addresses_wait_for_loads_of_what_is_updated(steps: tuple[Step, ...], wa
     # seidel-2d: each of nine loads may be in nine banks of 1,600 words; with L2 at 4, whose copies cannot be
     # compared, 36 loads but the three that the copy in front stores are of one array of 14,400.
     found = []
-    for tool in (TOOL, under(loads_wait=False)):
+    for tool in (TOOL, under(TOOL, "registers", waiting_addresses=False)):
         (leaf,) = leaves(regions_of(stencil(), *steps, tool=tool))
         assert leaf.pipelined
         sums = Sums()
@@ -283,7 +281,7 @@ def test_banks_that_are_known_in_time_keep_no_values() -> None:
     found = []
     four = Partition("A", 0, factor=3), Partition("A", 1, factor=4)
     for steps in (THREE, (*four, Unroll("j", 2))):
-        for tool in (TOOL, under(loads_wait=False)):
+        for tool in (TOOL, under(TOOL, "registers", waiting_addresses=False)):
             (leaf,) = leaves(regions_of(stencil(), *steps, tool=tool))
             sums = Sums()
             registers(leaf, sums, {})
@@ -300,7 +298,7 @@ def test_copies_of_a_block_give_a_port_the_same_addresses(copies: int) -> None:
     # jacobi-1d with L1 unrolled completely: each further copy of L0 has 200 to 760 LUTs, a pipeline and 60 states,
     # though it stores 118 elements again; with each store an input of its own it would be 1,700 to 2,900.
     found = []
-    for tool in (TOOL, under(ports_by_address=False)):
+    for tool in (TOOL, under(TOOL, "multiplexers", inputs="use")):
         p = ProgramBuilder("smooth")
         a, b = p.local("A", f64, (40,)), p.local("B", f64, (40,))
         t, i, k = p.loops(t=8, i=range(1, 39), k=range(1, 39))
@@ -322,7 +320,7 @@ def test_loads_that_may_meet_in_a_bank_are_decoded_in_each() -> None:
     # fdtd-2d with 33 banks: each of 33 neighbours may be in each of them, in the same state. A pipeline of them has
     # 8,300 LUTs more than with a multiplexer for each bank.
     found = []
-    for tool in (TOOL, under(loads_decoded=False)):
+    for tool in (TOOL, under(TOOL, "multiplexers", banks="joint")):
         p = ProgramBuilder("neighbours")
         e, h = p.local("E", f64, (ROWS, COLUMNS)), p.local("H", f64, (ROWS, COLUMNS))
         i, j = p.loops(i=ROWS, j=COLUMNS - 16)

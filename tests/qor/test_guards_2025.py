@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from dsl.builder.program import ProgramBuilder
@@ -22,6 +20,7 @@ from qor_gnn.result.qor_estimate import QorEstimate
 from qor_gnn.schedule.compose import function_latency
 from qor_gnn.schedule.loops import Scope
 from qor_gnn.tools.personality import personality
+from tests.support.tools import under
 
 TOOL = "vitis-2025.1-u200-4ns"
 KEPT = frozenset("imkj")
@@ -54,7 +53,7 @@ ROW_AGAIN = Unroll("m", 16), Unroll("j", 4), Unroll("k", 2), Pipeline("k")
 def test_a_row_that_is_updated_under_guards_sets_the_interval() -> None:
     # Two sums of 6 states one after the other, and 4 around them: 16. In these a port loads 16 of the
     # 162 elements of A: eleven ports, two of which are the first copy's. (syr2k: 640 BRAM18 of A and B.)
-    design, copies = partitioned(triangle(*ROW_AGAIN), KEPT)
+    design, copies = partitioned(triangle(*ROW_AGAIN), personality(TOOL), KEPT)
     assert {m.name: m.banks for m in design.memories if m.shape} == {"A": 1, "B": 1, "C": 16}
     assert {m.name: m.storage for m in design.memories if m.shape}["A"] == READ_FROM_COPIES
     assert copies["A"] == copies["B"] == 10
@@ -92,15 +91,13 @@ def test_copies_that_turn_through_banks_come_again_at_once(banks: int, interval:
     steps = Unroll("m", banks), Unroll("j", 4), Unroll("k", 2)
     units = dict(found(*steps).units)
     assert units["dadd"] == -(-8 // interval)
-    assert ("C" in partitioned(triangle(*steps), KEPT)[1]) == (interval > 1)
+    assert ("C" in partitioned(triangle(*steps), personality(TOOL), KEPT)[1]) == (interval > 1)
 
 
 def of_guards(kernel: Kernel, **rules: bool) -> tuple[float, float]:
     """LUTs and flip-flops that guards take by themselves."""
-    tool = personality(TOOL)
-    regions = function_latency(
-        Scope(kernel, replace(tool, rules=replace(tool.rules, **rules))), kernel.functions[0]
-    )[1]
+    tool = under(personality(TOOL), "guards", **rules)
+    regions = function_latency(Scope(kernel, tool), kernel.functions[0])[1]
     sums = Sums()
     guards(leaves(regions), sums)
     return sums.lut_fixed, sums.ff["before"]
@@ -108,7 +105,7 @@ def of_guards(kernel: Kernel, **rules: bool) -> tuple[float, float]:
 
 def of_triangle(copies: int, of_j: int = 4) -> tuple[float, float]:
     kernel = triangle(Unroll("j", of_j), Unroll("k", 2), Unroll("i", copies))
-    return of_guards(kernel, guards_compared=False)
+    return of_guards(kernel, compared=False)
 
 
 def test_behind_an_exit_guards_compare_all_bits() -> None:

@@ -13,6 +13,7 @@ from qor_gnn.estimate import estimate
 from qor_gnn.fit.labelled.u200_design import source_tree
 from qor_gnn.memory.automatic_partition import partitioned
 from qor_gnn.result.qor_estimate import QorEstimate
+from qor_gnn.tools.personality import personality
 
 TOOL = "vitis-2025.1-u200-4ns"
 LOAD, SUM, STORE, COLUMNS = 2, 6, 1, 8
@@ -77,5 +78,5 @@ def test_what_a_loop_that_the_tool_unrolls_reads_has_banks(
     p.compute("S", (t, i, k, j), c[64 * i + j], c[64 * i + j] + value)
     asked = (Unroll("t", 2), Unroll("k", 8), *steps)
     design = with_directives(kernel_of_tree(source_tree(p.build(), {})), asked)
-    split, _ = partitioned(design, frozenset("tik"))
+    split, _ = partitioned(design, personality(TOOL), frozenset("tik"))
     assert {m.name: m.banks for m in split.memories}["m2"] == banks

@@ -88,7 +88,9 @@ def test_neighbours_are_in_half_as_many_banks_as_there_are(
 ) -> None:
     # u + 2 neighbours of u copies, two ports a bank; no number divides the steps of u copies with an
     # exit between them. What is stored asks for u / 2.
-    split, _ = partitioned(smoothing(Unroll("i", forth), Unroll("j", back)), frozenset("tij"))
+    split, _ = partitioned(
+        smoothing(Unroll("i", forth), Unroll("j", back)), personality(TOOL), frozenset("tij")
+    )
     assert {m.name: m.banks for m in split.memories if m.shape} == {"A": a, "B": b}
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from dsl.builder.program import ProgramBuilder
@@ -17,9 +15,10 @@ from qor_gnn.schedule.compose import function_latency
 from qor_gnn.schedule.loops import Scope
 from qor_gnn.tools.personality import personality
 from tests.qor.designs import region_tree
+from tests.support.tools import under
 
 TOOL = personality("vitis-2025.1-u200-4ns")
-EARLY = replace(TOOL, rules=replace(TOOL.rules, alap_updates=False))
+EARLY = under(TOOL, "accesses", updates="asap")
 COLUMNS = 8
 
 
@@ -53,7 +52,7 @@ def test_an_old_value_is_loaded_when_the_sum_wants_it() -> None:
     early, late = row(late=False), row(late=True)
     (add,) = (n for n in late.body.nodes if late.body.graph.kind[n] == "add")
     assert started(early, "s") == [0]
-    assert started(late, "s") == [late.times.start[add] - TOOL.rules.load]
+    assert started(late, "s") == [late.times.start[add] - TOOL.accesses.load]
     assert started(late, "A") == started(early, "A")
 
 
@@ -98,7 +97,7 @@ def test_a_loop_that_copies_a_vector_has_no_register_for_it(
     at = loops if len(shape) > 1 else loops[0]
     p.compute("S", loops, b[at], a[at])
     kernel = region_tree(p, ScheduleBuilder())
-    tool = replace(TOOL, rules=replace(TOOL.rules, copies_counted=counted))
+    tool = under(TOOL, "control", counted_copies=counted)
     (leaf,) = leaves(function_latency(Scope(kernel, tool), kernel.functions[0])[1])
     shared: Pools = {}
     registers(leaf, Sums(), shared)

@@ -9,7 +9,7 @@ from backends.rtl.synth import SynthOptions, rtl_of
 from dse.estimates.estimation import estimated, setting
 from dsl.kernels.loader import load
 from mlir_passes.pipeline import compile_design
-from qor_gnn.tools.open_personality import FILE, NAME, document
+from qor_gnn.tools.open_ecp5.write import FILE, NAME, document
 from tests.support.qor_checks import open_faults
 from tests.support.random_recurrences import random_directives, random_recurrence
 
@@ -18,7 +18,7 @@ GEMM = "examples/polybench/gemm.py:gemm"
 
 def test_the_personality_is_what_the_library_says():
     assert json.loads(FILE.read_text("utf-8")) == document(), (
-        "python -m qor_gnn.tools.open_personality"
+        "python -m qor_gnn.tools.open_ecp5.write"
     )
 
 

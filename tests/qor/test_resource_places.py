@@ -31,6 +31,7 @@ from qor_gnn.schedule.loops import Scope
 from qor_gnn.schedule.regions import Region
 from qor_gnn.tools.personality import Personality, personality
 from tests.qor.designs import region_tree
+from tests.support.tools import under
 
 ZU9EG, U200 = "vitis-2022.1-zu9eg-10ns", "vitis-2025.1-u200-4ns"
 
@@ -167,7 +168,7 @@ def divided(n: int) -> tuple[int, int]:
         (leaf,) = leaves(regions_of(p, s, personality(U200)))
         sums = logic_of([leaf])
         index_divisions([leaf], sums)
-        count = len(divisions(leaf.body))
+        count = len(divisions(leaf.body, personality(U200).division))
         assert count == (banks & (banks - 1) != 0)
         return round(sums.lut_fixed), round(sums.ff_fixed)
 
@@ -200,7 +201,7 @@ def test_a_port_chooses_among_all_accesses_that_come_by() -> None:
     tool = personality(U200)
     uses = port_uses(turning(5, tool))
     assert sorted(n for (kind, _), n in uses.items() if kind == "load") == [2] * 5
-    apart = replace(tool, rules=replace(tool.rules, banks_rotate=False))
+    apart = under(tool, "banks", rotating=False)
     assert 5 not in Counter(port_uses(turning(5, apart)).values())
 
 
@@ -210,7 +211,7 @@ def test_what_moves_by_multiples_of_the_banks_does_not_change_the_bank() -> None
     table, graph = leaf.body.addresses, leaf.body.graph
     first = min(graph.address[n] for n in leaf.loads())
     assert len(banks_of(table, first, leaf.steps)[0]) == 16
-    assert {d.rest for d in divisions(leaf.body)} == {True}
+    assert {d.rest for d in divisions(leaf.body, personality(U200).division)} == {True}
     assert address_dsp(leaf.body) == 0
     # The index, a comparison and a subtraction of the 5 bits of a bank.
     assert subtraction(9, 17) == (9 + 7) + 2 * (5 + 7)
@@ -265,8 +266,7 @@ def update(tool: Personality, column: int = 1) -> Sums:
 def test_addresses_that_are_shifted_along_may_be_luts_alone() -> None:
     tool = personality(ZU9EG)
     plain = update(tool)
-    rules = replace(tool.rules, shifted_registers=False)
-    luts = update(replace(tool, rules=rules))
+    luts = update(under(tool, "registers", shifted="lut"))
     # y[8 * i], which is updated, is in one of two banks.
     assert plain.lut["long"] == luts.lut["long"] + 1 >= 2
     assert dict(plain.lut, long=0) == dict(luts.lut, long=0)
@@ -335,9 +335,9 @@ def test_elements_that_the_nest_stores_are_not_there_ahead() -> None:
 def test_modules_may_share_the_elements_of_an_array() -> None:
     tool = personality(ZU9EG)
     assert update(tool).ff["complete"] == 2 * 8 * 32
-    rules = replace(tool.rules, elements_apart=False)
-    assert update(replace(tool, rules=rules)).ff["complete"] == 8 * 32
-    assert update(replace(tool, rules=rules), column=2).ff["complete"] == 2 * 8 * 32
+    shared = under(tool, "registers", elements="row")
+    assert update(shared).ff["complete"] == 8 * 32
+    assert update(shared, column=2).ff["complete"] == 2 * 8 * 32
 
 
 def test_a_block_divides_subscripts_as_well() -> None:
@@ -353,7 +353,7 @@ def test_a_block_divides_subscripts_as_well() -> None:
     s.fuse(("R", "S", "T"), 1)
     s.partition("x", 0, "cyclic", 3)
     blocks = [b for b in leaves(regions_of(p, s, personality(U200))) if not b.body.variables]
-    assert [len(divisions(b.body)) for b in blocks] == [1]
+    assert [len(divisions(b.body, personality(U200).division)) for b in blocks] == [1]
 
 
 def together(tool: Personality) -> Leaf:
@@ -372,7 +372,7 @@ def together(tool: Personality) -> Leaf:
 def test_a_load_and_a_store_have_a_port_each_and_a_value_one_input() -> None:
     """y's two ports need no multiplexers; z[i] is one input of the multiplier, x[i] and y[i] are two."""
     tool = personality(U200)
-    shared = replace(tool, rules=replace(tool.rules, ports_apart=False, operands_merged=False))
+    shared = under(tool, "multiplexers", ports_apart=False, inputs="use")
     leaf, other = together(tool), together(shared)
     assert max(port_uses(leaf).values()) == 1 < max(port_uses(other).values())
     sums, more = Sums(), Sums()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from dsl.builder.program import ProgramBuilder
@@ -14,6 +12,7 @@ from qor_gnn.schedule.compose import function_latency
 from qor_gnn.schedule.loops import Scope
 from qor_gnn.tools.personality import personality
 from tests.qor.designs import region_tree
+from tests.support.tools import under
 
 TOOL = personality("vitis-2025.1-u200-4ns")
 
@@ -30,7 +29,7 @@ def row_of_product(copies: int, waits: int, interval: int = 6) -> Leaf:
     schedule.partition("c", 1, "cyclic", copies)
     schedule.pipeline("S.j", interval)
     kernel = region_tree(p, schedule)
-    scope = Scope(kernel, replace(TOOL, rules=replace(TOOL.rules, shared_product=waits)))
+    scope = Scope(kernel, under(TOOL, "binding", shared_product=waits))
     found = leaves(function_latency(scope, kernel.functions[0])[1])
     (leaf,) = (leaf for leaf in found if leaf.pipelined)
     return leaf
@@ -47,7 +46,7 @@ def wanted(leaf: Leaf) -> dict[str, set[int]]:
 
 def test_factors_of_a_shared_product_wait_four_states_more() -> None:
     before, after = wanted(row_of_product(4, 0)), wanted(row_of_product(4, 4))
-    assert TOOL.rules.shared_product == 4
+    assert TOOL.binding.shared_product == 4
     assert after["b"] == {states + 4 for states in before["b"]}
     assert {name: after[name] for name in "as"} == {name: before[name] for name in "as"}
 

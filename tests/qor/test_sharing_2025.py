@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from dsl.builder.program import ProgramBuilder
@@ -23,6 +21,7 @@ from qor_gnn.schedule.compose import function_latency
 from qor_gnn.schedule.loops import Scope
 from qor_gnn.schedule.regions import Region
 from qor_gnn.tools.personality import Personality, personality
+from tests.support.tools import under
 
 TOOL = personality("vitis-2025.1-u200-4ns")
 
@@ -66,7 +65,7 @@ def test_modules_of_a_nest_have_a_multiplexer_of_their_own() -> None:
     copies = [products(c, 1) - products(1, 1) for c in (2, 5, 10)]
     assert copies == [products(c, 4) - products(1, 4) for c in (2, 5, 10)]
     assert products(5, 4) == 3 * (multiplexer(6) + multiplexer(5) + multiplexer(3))
-    joined = replace(TOOL, rules=replace(TOOL.rules, nests_choose=False))
+    joined = under(TOOL, "binding", nests_choose=False)
     assert products(5, 4, joined) == 3 * multiplexer(10)
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from dsl.builder.program import ProgramBuilder
@@ -23,6 +21,7 @@ from qor_gnn.schedule.automatic_directives import automatic
 from qor_gnn.schedule.compose import function_latency
 from qor_gnn.schedule.loops import Scope
 from qor_gnn.tools.personality import Personality, personality
+from tests.support.tools import under
 
 TOOL = personality("vitis-2025.1-u200-4ns")
 KEPT = frozenset("ijk")
@@ -44,10 +43,6 @@ def product(*steps: Step) -> Kernel:
     return with_directives(kernel_of_tree(source_tree(p.build(), {})), steps)
 
 
-def under(**rules: bool) -> Personality:
-    return replace(TOOL, rules=replace(TOOL.rules, **rules))
-
-
 def sums_of(*steps: Step, tool: Personality = TOOL) -> Sums:
     kernel = automatic(product(*steps), tool, KEPT)
     return terms_of([function_latency(Scope(kernel, tool), kernel.functions[0])[1]], {})
@@ -57,14 +52,11 @@ def sums_of(*steps: Step, tool: Personality = TOOL) -> Sums:
 def test_an_index_that_does_not_move_with_a_pipeline_is_divided_once(rows: int, count: int) -> None:
     # A, B and C are in five banks: copies of j, their pipelines and the blocks behind them share the row's
     # division; copies of i in different places of a row of banks have their own.
-    found = []
-    for tool in (TOOL, under(rows_divided=False)):
-        kernel = automatic(product(Unroll("i", rows), Unroll("j", 4), Unroll("k", 5)), tool, KEPT)
-        own = leaves(function_latency(Scope(kernel, tool), kernel.functions[0])[1])
-        sums = Sums()
-        index_divisions(own, sums)
-        found.append(sums.ff_fixed / divider(6)[1])
-    assert found == [count, rows * 4]
+    kernel = automatic(product(Unroll("i", rows), Unroll("j", 4), Unroll("k", 5)), TOOL, KEPT)
+    own = leaves(function_latency(Scope(kernel, TOOL), kernel.functions[0])[1])
+    sums = Sums()
+    index_divisions(own, sums)
+    assert sums.ff_fixed == count * divider(6)[1]
 
 
 def test_what_a_block_computes_ahead_of_pipelines_has_its_own_registers() -> None:
@@ -72,31 +64,35 @@ def test_what_a_block_computes_ahead_of_pipelines_has_its_own_registers() -> Non
     # is known: B[i][j], A[i][i], and two products.
     def words_of_a_copy(**rules: bool) -> float:
         few, many = (
-            sums_of(Unroll("i", 5), Unroll("j", n), Unroll("k", 5), tool=under(**rules))
+            sums_of(
+                Unroll("i", 5), Unroll("j", n), Unroll("k", 5), tool=under(TOOL, "guards", **rules)
+            )
             for n in (4, 8)
         )
         more = [many.ff[name] - few.ff[name] for name in ("loaded", "results")]
         return sum(more) / 64 / (5 * 4)
 
-    assert words_of_a_copy(speculative_blocks=True) == 4
-    assert words_of_a_copy(speculative_blocks=False) == 0
+    assert words_of_a_copy(speculates=True) == 4
+    assert words_of_a_copy(speculates=False) == 0
 
 
 def test_the_state_machine_has_no_states_for_what_is_done_ahead() -> None:
     # A product of 7 states, which does not wait for C[i][j].
     def states_of_a_copy(**rules: bool) -> float:
-        few, many = (sums_of(Unroll("j", n), tool=under(**rules)).ff["fsm"] for n in (2, 4))
+        few, many = (
+            sums_of(Unroll("j", n), tool=under(TOOL, "guards", **rules)).ff["fsm"] for n in (2, 4)
+        )
         return (many - few) / 2
 
-    assert (
-        states_of_a_copy(speculative_blocks=False) - states_of_a_copy(speculative_blocks=True) == 7
-    )
+    assert states_of_a_copy(speculates=False) - states_of_a_copy(speculates=True) == 7
 
 
 @pytest.mark.parametrize("columns", [1, 2])
 def test_what_is_around_an_updating_loop_asks_for_no_banks(columns: int) -> None:
     # symm with L2=6, with L1 flattened or not: B and C in six banks each, A in three (48 BRAM18, 3 URAM).
-    design, _ = partitioned(product(Unroll("i", 2), Unroll("j", columns), Unroll("k", 6)), KEPT)
+    design, _ = partitioned(
+        product(Unroll("i", 2), Unroll("j", columns), Unroll("k", 6)), TOOL, KEPT
+    )
     assert {m.name: m.banks for m in design.memories if m.shape} == {"A": 3, "B": 1, "C": 6}
 
 

@@ -161,7 +161,7 @@ def test_unknown_personalities_are_errors() -> None:
     with pytest.raises(ToolError) as e:
         storage_rules("vitis-2023.2-u280-3.33s")
     assert e.value.render().splitlines() == [
-        "error[W450]: no storage rules for a tool personality 'vitis-2023.2-u280-3.33s'",
+        "error[W450]: no tool personality is called 'vitis-2023.2-u280-3.33s'",
         "help: did you mean 'vitis-2023.2-u280-3.33ns'?",
     ]
 

@@ -24,10 +24,12 @@ from qor_gnn.fit.labelled.u200_design import Directives, plain, source_tree, wri
 from qor_gnn.fit.labelled.u200_program import Converted, convert
 from qor_gnn.memory.automatic_partition import local_memory, partitioned
 from qor_gnn.memory.automatic_pipelines import pipes
-from qor_gnn.memory.storage import storage_rules
+from qor_gnn.tools.personality import personality
 
 DATA = Path(os.environ.get("WEFT_DATA", "../shared/data")) / "hlsfactory-u200"
 Build = Callable[[ProgramBuilder], None]
+
+TOOL = personality("vitis-2025.1-u200-4ns")
 
 
 def kernel(build: Build, *steps: Step) -> Kernel:
@@ -37,12 +39,12 @@ def kernel(build: Build, *steps: Step) -> Kernel:
 
 
 def banks(build: Build, *steps: Step, kept: frozenset[str] = frozenset()) -> dict[str, list[int]]:
-    design, _ = partitioned(kernel(build, *steps), kept)
+    design, _ = partitioned(kernel(build, *steps), TOOL, kept)
     return {m.name: [s.factor for s in m.splits] for m in design.memories if m.banks > 1}
 
 
 def copies(build: Build, *steps: Step) -> dict[str, int]:
-    return {name: n for name, n in partitioned(kernel(build, *steps))[1].items() if n > 1}
+    return {name: n for name, n in partitioned(kernel(build, *steps), TOOL)[1].items() if n > 1}
 
 
 def matvec(p: ProgramBuilder) -> None:
@@ -139,7 +141,7 @@ def test_a_pipeline_that_waits_for_another_array_has_fewer_banks_and_copies_of_t
 
 
 def test_each_copy_of_a_bank_is_a_memory() -> None:
-    found = local_memory(kernel(neighbours, Unroll("k", 4)), storage_rules("vitis-2025.1-u200-4ns"))
+    found = local_memory(kernel(neighbours, Unroll("k", 4)), TOOL)
     assert (found.bram18, found.uram) == (32, 30)  # B is deeper than a URAM; 10 banks, three times
 
 
@@ -160,9 +162,15 @@ def test_a_pipeline_that_waits_for_nothing_has_a_bank_for_each_access() -> None:
 
 
 def test_short_loops_are_unrolled_unless_somebody_wrote_a_factor() -> None:
-    assert [p.loop.name for p in pipes(kernel(short_rows))] == ["t", "u"]
+    assert [p.loop.name for p in pipes(kernel(short_rows), TOOL.directives.auto_unroll)] == [
+        "t",
+        "u",
+    ]
     kept = frozenset({"r"})
-    assert [p.loop.name for p in pipes(kernel(short_rows), kept)] == ["r", "u"]
+    assert [p.loop.name for p in pipes(kernel(short_rows), TOOL.directives.auto_unroll, kept)] == [
+        "r",
+        "u",
+    ]
 
 
 def test_invariant_rows_are_hoisted_but_not_where_the_tool_unrolled() -> None:
@@ -194,7 +202,6 @@ def test_what_was_asked_for_stays() -> None:
 @pytest.mark.skipif(not DATA.is_dir(), reason=f"the data set is not in {DATA}")
 def test_most_designs_have_the_block_memory_of_their_report() -> None:
     facts = kernels(DATA)
-    rules = storage_rules("vitis-2025.1-u200-4ns")
     found = {name: convert(f) for name, f in facts.items()}
     trees = {n: (c, plain(c)) for n, c in found.items() if isinstance(c, Converted)}
     right, seen = [0, 0], 0
@@ -204,7 +211,7 @@ def test_most_designs_have_the_block_memory_of_their_report() -> None:
         converted, tree = trees[row.kernel]
         asked = Directives.parse(row.directives).effective(converted.program)
         kept = written(facts[row.kernel], converted)
-        cost = local_memory(with_directives(tree, asked.pragmas), rules, kept)
+        cost = local_memory(with_directives(tree, asked.pragmas), TOOL, kept)
         right[0] += cost.bram18 == row.labels.bram18
         right[1] += cost.uram == row.labels.uram
         seen += 1
@@ -250,8 +257,8 @@ def test_a_pipeline_that_fails_asks_for_no_banks() -> None:
     assert isinstance(inner, Loop)
     variable = replace(inner, lowers=(Affine.of(loop.iv),), trips=Trips(1, 90, 45.5))
     function = replace(design.functions[0], body=(replace(loop, body=(variable,)),))
-    assert partitioned(design)[0].memories[0].banks > 1
-    assert partitioned(replace(design, functions=(function,)))[0].memories[0].banks == 1
+    assert partitioned(design, TOOL)[0].memories[0].banks > 1
+    assert partitioned(replace(design, functions=(function,)), TOOL)[0].memories[0].banks == 1
 
 
 def scanned(step: int, factor: int) -> dict[str, list[int]]:
@@ -266,7 +273,7 @@ def scanned(step: int, factor: int) -> dict[str, list[int]]:
     s.fuse(("S", "T"), 1)
     tree = kernel_of_tree(loop_tree(apply(p.build(), s.build())))
     inside = replace(tree, memories=tuple(replace(m, argument=False) for m in tree.memories))
-    design, _ = partitioned(with_directives(inside, (Unroll("j", factor),)), frozenset("ijk"))
+    design, _ = partitioned(with_directives(inside, (Unroll("j", factor),)), TOOL, frozenset("ijk"))
     return {m.name: [s.factor for s in m.splits] for m in design.memories if m.banks > 1}
 
 

@@ -11,7 +11,7 @@ from dsl.programs.program import Program
 from dsl.schedules.schedule import Schedule
 from dsl.stored.read import program_of_data
 from mlir_passes.pipeline import compile_design
-from qor_gnn.tools.open_personality import NAME as TOOL
+from qor_gnn.tools.open_ecp5.write import NAME as TOOL
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "qor_gnn/fit/datasets/open-ecp5"

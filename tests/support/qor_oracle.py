@@ -18,7 +18,8 @@ from itertools import count
 from math import ceil
 
 from qor_gnn.design.region import Access, Kernel, Loop, Memory, Op, loops_in
-from qor_gnn.tools.personality import Operator, Personality
+from qor_gnn.tools.operators import Operator
+from qor_gnn.tools.personality import Personality
 from tests.support.pipeline_iterations import Instance, Place, entries, iterations
 
 MOST = 6_000
@@ -211,7 +212,7 @@ def _alike(tool: Personality, access: Access) -> object:
     """What accesses have in common that are counted together: where a tool takes those that move
     alike to be in the same banks, and others to meet too seldom to matter, the way they move.
     """
-    return tuple(i.terms for i in access.indices) if tool.rules.banks_rotate else ()
+    return tuple(i.terms for i in access.indices) if tool.banks.rotating else ()
 
 
 def _moving(every: list[tuple[int, Instance]]) -> set[Place]:
@@ -236,8 +237,7 @@ def _latency(tool: Personality, op: Op) -> int:
         return 0
     every: list[Operator] = [tool.operator(op.kind, op.type, op.width, op.impl)]
     every += [tool.operator(op.kind, op.type, op.width, i) for i in ("", *tool.implementations)]
-    saved = tool.rules.product_saved if op.kind == "mul" else 0
-    saved = max(saved, tool.rules.tree_saved if tool.rules.reassociate else 0)
+    saved = tool.sums.saves(op.kind)
     return max(0, min(o.distance for o in every) - saved)
 
 
@@ -254,7 +254,7 @@ def _class(found: _Pipeline, op: Op) -> str:
 def _recurrence(found: _Pipeline, interval: int) -> Needed | None:
     """A cycle of operations that takes longer than the iterations between have time for."""
     edges = _without_loads(found)
-    closing = found.tool.rules.closing
+    closing = found.tool.recurrences.closing
     weight: dict[tuple[Place, Place], int] = {}
     for (source, sink), distance in edges.items():
         states = found.latency[source]
@@ -283,7 +283,7 @@ def _in_any_order(
             after.setdefault(source, []).append((sink, distance))
     for start in after:
         states = min(found.latency[n] for n in after if found.alike[n] == found.alike[start])
-        states -= found.tool.rules.closing
+        states -= found.tool.recurrences.closing
         if states <= interval:
             continue
         open_, best = [(0, 0, start)], {}
@@ -380,8 +380,7 @@ def _bank(memory: Memory, element: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _intervals(tool: Personality, memory: Memory, count: Mapping[str, int]) -> int:
-    fallback = tool.argument_memory if memory.argument else tool.local_memory
-    ports = tool.ports[memory.storage or fallback]
+    ports = tool.memories.ports(memory.storage, memory.argument)
     if tool.is_open:  # its scheduler has two ports for whatever is accessed
         return ceil(sum(count.values()) / max(ports.read, ports.both))
     kinds = (("load", ports.read), ("store", ports.write))

@@ -1,6 +1,6 @@
-"""Writes the personality of the open backend from its operator library.
+"""Writes the operators of the open backend, as the model sees them, from its operator library.
 
-    python -m qor_gnn.tools.open_personality
+    python -m qor_gnn.tools.open_ecp5.write
 
 Searches rank structures by it before anything is scheduled; the figures of a design come from the
 backend's own scheduler (`qor_gnn.result.open_backend`).
@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from backends.rtl.graph import Kind
-from backends.rtl.operators.library import MARGIN, Key, Spec, spec
+from backends.rtl.operators.library import Key, Spec, spec
 from dsl.expressions.types import FixedType
 
 NAME = "open-ecp5-10ns"
 CLOCK = 10.0
 WIDTHS = (4, 8, 12, 16, 20, 24, 32, 36, 40, 48, 56, 64, 96, 128, 256)
-FILE = Path(__file__).parent / "personalities" / f"{NAME}.json"
+FILE = Path(__file__).parent / "operators.json"
 
 _WORD = ((32, False),)
 _INTEGER = FixedType(32, 32)
@@ -59,25 +59,11 @@ def document() -> dict[str, Any]:
     """The file."""
     floats = {name: _float(name, *entry) for name, entry in _F32.items()}
     return {
-        "name": NAME,
-        "tool": "Weft RTL, Yosys, nextpnr",
-        "version": "open",
-        "family": "ecp5",
-        "device": "ecp5-85k",
-        "clock_ns": CLOCK,
-        "uncertainty": MARGIN / CLOCK,
-        "argument_memory": "ram_s2p",
-        "local_memory": "ram_s2p",
-        "options": {"unsafe_math": False, "auto_pipeline": False, "auto_partition": False,
-                    "inline": True},
-        "rules": {"load": 1, "memory_cycle": 2, "call": 1, "address_dsp": 0,
-                  "flatten_imperfect": True},
-        "ports": {"ram_1p": [1, 1, 1], "ram_s2p": [1, 1, 2], "ram_2p": [1, 1, 2],
-                  "ram_t2p": [1, 1, 2], "ram_1wnr": [64, 1, 65], "rom_1p": [1, 0, 1],
-                  "rom_2p": [1, 0, 1], "rom_np": [64, 0, 64]},
+        "evidence": "the operator library of backends.rtl, which python -m qor_gnn.tools.open_ecp5.write reads",
         "operators": {"f32": floats},
         "integers": {name: {"steps": _steps(name, kind)} for name, kind in _INTEGERS.items()},
-    }  # fmt: skip
+        "implementations": {},
+    }
 
 
 def _float(

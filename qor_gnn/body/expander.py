@@ -1,0 +1,336 @@
+"""Builds the operations of a body, copy by copy, as a compiler's front end leaves them.
+
+Loops inside are unrolled, common subexpressions and loads merged, stores forwarded to loads, and
+only the last store to an address is kept. Reductions stay in program order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import assert_never
+
+from dsl.expressions.affine import Affine
+from qor_gnn.body.graph import LOAD, STORE, STORE_STATES, Conditional, Graph, When
+from qor_gnn.body.ordered_updates import CopiesInOrder
+from qor_gnn.body.outside import Outside
+from qor_gnn.body.plans import Plan, Step, regrouped
+from qor_gnn.design.from_expr import type_of
+from qor_gnn.design.region import Access, Guard, Loop, Node, Statement, walk
+from qor_gnn.memory.addresses import Addresses, Site, site
+from qor_gnn.tools.personality import Personality
+
+_OUTSIDE = ("const", "input")
+
+Env = Mapping[str, Affine]
+"""Loop variables as expressions of the counters of loops that still run."""
+
+
+@dataclass(slots=True)
+class Expander:
+    """Builds a `Graph` copy by copy.
+
+    ``env`` places the variables of the loops around, ``copied`` are the variables of loops that
+    are unrolled inside (and copy numbers of the unrolled loop itself).
+    """
+
+    personality: Personality
+    addresses: Addresses
+    memory_numbers: Mapping[str, int]
+    env: Env
+    copied: frozenset[str]
+    from_zero: frozenset[str] = frozenset()  # counters that are never less
+    graph: Graph = field(init=False)
+    _values: dict[int, int] = field(default_factory=dict)  # address -> value it holds
+    _again: dict[int, list[int]] = field(default_factory=dict)  # memory -> not from its stores
+    _merged: dict[tuple[object, ...], int] = field(default_factory=dict)
+    _outside: Outside = field(init=False)
+    _placed: dict[Affine, Affine] = field(default_factory=dict)  # subscripts, by the written ones
+    _plans: dict[int, Plan] = field(default_factory=dict)
+    _shapes: dict[int, set[int]] = field(default_factory=dict)  # memory -> shapes in the body
+    _mixed: set[int] = field(default_factory=set)  # memories in more than one shape
+    _touched: dict[int, list[int]] = field(default_factory=dict)  # memory -> accesses so far
+    when: When = "always"
+    guard: frozenset[str] = frozenset()  # counters that the guards around depend on
+    copy: int = 0  # of the unrolled loop, the one that is appended
+    _seen: dict[int, int] = field(default_factory=dict)  # address -> the last copy that accesses it
+    _stored: dict[int, int] = field(default_factory=dict)  # address -> the copy that stores it
+    _order: CopiesInOrder = field(default_factory=CopiesInOrder)
+    _copy_of: dict[int, int] = field(default_factory=dict)  # load or early store -> its copy
+
+    def __post_init__(self) -> None:
+        self.graph = Graph(self.addresses)
+        self._outside = Outside(self.personality.guards.folds_constants)
+
+    def prepare(self, nodes: tuple[Node, ...], env: Env | None = None) -> None:
+        """Read the statements below before any is run; ``env`` places them anew."""
+        if env is not None and env != self.env:
+            self.env = env
+            self._plans.clear()
+            self._placed.clear()
+        for node in walk(nodes):
+            if isinstance(node, Statement) and id(node) not in self._plans:
+                self._plans[id(node)] = self._plan(node)
+        self._mixed = {
+            m
+            for m, shapes in self._shapes.items()
+            if len(shapes) > 1 or -1 in shapes or any(map(self._blurred, shapes))
+        }
+        self.graph.mixed = bool(self._mixed)
+
+    def _blurred(self, shape: int) -> bool:
+        return any(map(self.addresses.blurs, self.addresses.shapes[shape].terms))
+
+    def run(self, nodes: tuple[Node, ...], copies: dict[str, int]) -> None:
+        """Append one copy of the nodes; ``copies`` gives the value of each copied variable."""
+        for node in nodes:
+            match node:
+                case Statement():
+                    self._statement(node, copies)
+                case Loop():
+                    first = self._first(node, copies)
+                    outermost = self._order.enter()
+                    for c in range(node.trips.maximum):
+                        copies[node.iv] = first + c * node.step
+                        self._order.copy += outermost
+                        self.run(node.body, copies)
+                    if outermost:
+                        self._order.leave()
+                case Guard():
+                    self._guarded(node, copies)
+                case _:
+                    assert_never(node)
+
+    def _first(self, loop: Loop, copies: Mapping[str, int]) -> int:
+        values = {v: Affine((), c) for v, c in copies.items()}
+        lowers = [b.substitute(values).substitute(self.env) for b in loop.lowers]
+        return max((b.const for b in lowers if b.is_const), default=0)
+
+    def _guarded(self, guard: Guard, copies: dict[str, int]) -> None:
+        """A body that runs where constraints hold: never, always, or nobody knows."""
+        values = {v: Affine((), c) for v, c in copies.items()}
+        decided, counters = True, self.guard
+        for c in guard.constraints:
+            e = c.expr.substitute(self.env).substitute(values)
+            if not e.is_const:
+                if self._never(e):
+                    return
+                if c.kind != ">=" or not self._never(-1 - e):
+                    decided, counters = False, counters | e.variables()
+                    self.graph.compared.add(e)
+            elif not (e.const >= 0 if c.kind == ">=" else e.const == 0):
+                return
+        outer, around = self.when, self.guard
+        if not decided and outer == "always":
+            self.when = "guarded"
+        self.guard = counters
+        self.run(guard.body, copies)
+        self.when, self.guard = outer, around
+
+    def _never(self, e: Affine) -> bool:
+        """It is less than zero whatever the counters are, which count from zero."""
+        falls = all(c < 0 and isinstance(v, str) and v in self.from_zero for v, c in e.terms)
+        return e.const < 0 and falls
+
+    # ------------------------------------------------------------------------- statements
+
+    def _plan(self, statement: Statement) -> Plan:
+        steps = []
+        for op in statement.ops:
+            if op.kind == LOAD:
+                assert op.access is not None
+                steps.append(Step("", site=self._site(op.access)))
+            elif op.kind in _OUTSIDE:
+                steps.append(Step("", outside=self._outside.of(op)))
+            elif op.kind == "index":
+                steps.append(Step("", index=op.access))
+            else:
+                operator = self.personality.operator(op.kind, op.type, op.width, op.impl)
+                head = (op.kind, op.type, op.width, op.impl)
+                steps.append(Step(op.kind, operator=operator, operands=op.operands, head=head))
+        target = self._site(statement.target)
+        inside = self.personality.guards.loads == "inside"
+        regroups = inside and self.personality.sums.reassociates
+        return Plan(tuple(steps), target, *(regrouped(steps) if regroups else ()))
+
+    def _statement(self, statement: Statement, copies: Mapping[str, int]) -> None:
+        plan = self._plans[id(statement)]
+        values: list[int] = []
+        merged, graph, zeros = self._merged, self.graph, self._outside.zeros
+        folds = self.personality.sums.reassociates and bool(zeros)
+        for step in self._steps(plan, copies):
+            operator = step.operator
+            if operator is not None:
+                operands = tuple([values[k] for k in step.operands])
+                if folds and step.kind == "add" and not zeros.isdisjoint(operands):
+                    values.append(next((v for v in operands if v not in zeros), operands[0]))
+                    continue
+                if (constant := self._outside.computed(step.head, operands)) is not None:
+                    values.append(constant)
+                    continue
+                key = (step.head, operands)
+                found = merged.get(key)
+                if found is None:
+                    deps = operands if min(operands) >= 0 else tuple(v for v in operands if v >= 0)
+                    found = merged[key] = graph.add(step.kind, operator, deps, -1, statement)
+                    if self.when == "first":
+                        graph.at_first.add(found)
+                values.append(found)
+            elif step.site is not None:
+                values.append(self._load(step.site, statement, copies))
+            elif step.index is not None:
+                held = tuple(copies.get(v, 0) for v in sorted(step.index.indices[0].variables()))
+                values.append(self._outside.value(("index", step.index, held)))
+            else:
+                values.append(step.outside)
+        self._store(plan.target, statement, values[-1], copies)
+
+    def _steps(self, plan: Plan, copies: Mapping[str, int]) -> tuple[Step, ...]:
+        """Under a guard products are regrouped whose first factors are known outside of it."""
+        guards = self.graph.guards if self.guard and plan.regrouped else {}
+        early = (guards.get(s.place(self.addresses, copies), self.guard) for s in plan.early)
+        return plan.regrouped if guards and not any(early) else plan.steps
+
+    def _site(self, access: Access) -> Site:
+        placed = self._placed
+        for e in access.indices:
+            if e not in placed:
+                placed[e] = e.substitute(self.env)
+        indices = [placed[e] for e in access.indices]
+        memory = self.memory_numbers[access.memory]
+        found = site(self.addresses, memory, indices, self.copied)
+        self._shapes.setdefault(memory, set()).add(found.shape)
+        return found
+
+    def _load(self, place: Site, statement: Statement, copies: Mapping[str, int]) -> int:
+        address = place.place(self.addresses, copies)
+        ordered = self._touch_in_order(place.memory, address)
+        self.graph.guards[address] = self.graph.guards.get(address, self.guard) & self.guard
+        self._seen[address] = self.copy
+        graph = self.graph
+        if graph.loaded.setdefault(address, self.when) != self.when:
+            graph.loaded[address] = "always"
+        if (found := self._values.get(address)) is not None:
+            return found
+        if place.memory in self._mixed:
+            self._commit(place.memory, address, self._may_read)
+            if address in graph.conditional and graph.conditional[address].when == "guarded":
+                self._early(place.memory, address, graph.conditional.pop(address).value)
+        self._values[address] = found = graph.add(LOAD, None, (), address, statement)
+        self._copy_of[found] = self.copy
+        graph.loads.setdefault(address, found)
+        self._again.setdefault(place.memory, []).append(address)
+        graph.order += [(n, found, STORE_STATES) for n in ordered]
+        if (later := graph.conditional.get(address)) is not None:
+            self._values[address] = self._either(place.memory, later.value, found, statement)
+        if place.memory in self._mixed:
+            self._ordered_after_stores(found, address)
+            self._touched.setdefault(place.memory, []).append(found)
+        return self._values.get(address, found)
+
+    def _either(self, memory: int, new: int, old: int, statement: Statement) -> int:
+        """The value of an element after a conditional store: selected from both."""
+        type_, width = type_of(self.addresses.memories[memory].dtype)
+        operator = self.personality.operator("select", type_, width)
+        deps = tuple(v for v in (new, old) if v >= 0)
+        return self.graph.add("select", operator, deps, -1, statement)
+
+    def _store(
+        self, place: Site, statement: Statement, value: int, copies: Mapping[str, int]
+    ) -> None:
+        address = place.place(self.addresses, copies)
+        self._touch_in_order(place.memory, address)
+        if place.memory in self._mixed:
+            self._commit(place.memory, address, self._may_overwrite)
+            for other in self._may_be(address, list(self._values), self._seen):
+                del self._values[other]
+        self._seen[address] = self._stored[address] = self.copy
+        graph = self.graph
+        if self.personality.accesses.merged == "between_stores":
+            self._load_again(place.memory, address)
+        if self.when == "always":
+            self._values[address] = value
+            graph.stores[address] = value
+            graph.conditional.pop(address, None)
+        else:
+            old = self._values.pop(address, None)
+            graph.conditional[address] = Conditional(value, self.when)
+            self._again.setdefault(place.memory, []).append(address)
+            if old is not None and (place.memory not in self._mixed or self.when != "guarded"):
+                self._values[address] = self._either(place.memory, value, old, statement)
+        graph.stored_by[address] = statement
+
+    def _touch_in_order(self, memory: int, address: int) -> list[int]:
+        """The stores that a load waits for in an array that is updated in order."""
+        if not self.addresses.memories[memory].in_order:
+            return []
+        for gone in self._order.touch(memory, address, self._made):
+            self._values.pop(gone, None)
+        return self._order.stored.get(memory, [])
+
+    def _made(self, memory: int, address: int) -> int | None:
+        self._touched.pop(memory, None)  # the copies' order is all that there is to keep
+        value = self.graph.stores.pop(address, None)
+        return None if value is None else self._early(memory, address, value)
+
+    def _load_again(self, memory: int, stored: int) -> None:
+        """What has been loaded of an array is loaded again behind a store to it."""
+        for a in self._again.pop(memory, ()):
+            if a != stored and a not in self.graph.stores:
+                self._values.pop(a, None)
+
+    # ---------------------------------------------------- accesses that may be the same element
+
+    def _commit(
+        self, memory: int, address: int, met: Callable[[int, Iterable[int]], list[int]]
+    ) -> None:
+        """Stores that may be to the address become operations, which later ones cannot undo."""
+        graph = self.graph
+        for other in met(address, graph.stores):
+            self._early(memory, other, graph.stores.pop(other))
+        guarded = {a: c.value for a, c in graph.conditional.items() if c.when == "guarded"}
+        for other in met(address, guarded):
+            del graph.conditional[other]
+            self._early(memory, other, guarded[other])
+
+    def _may_be(self, address: int, others: Iterable[int], copies: Mapping[int, int]) -> list[int]:
+        """Those that may be another name of the element; ``copies`` says which copy accessed each."""
+        now = self.copy
+        return [o for o in others if o != address and self._alias(address, o, copies[o] == now)]
+
+    def _may_read(self, address: int, stores: Iterable[int]) -> list[int]:
+        """Those that may have stored what is loaded."""
+        return self._may_be(address, stores, self._stored)
+
+    def _may_overwrite(self, address: int, stores: Iterable[int]) -> list[int]:
+        """Those that a store may undo: copies of one store are known to be of different elements."""
+        return [o for o in stores if o != address and self.addresses.may_alias(address, o)]
+
+    def _alias(self, a: int, b: int, together: bool) -> bool:
+        table = self.addresses
+        return table.may_alias(a, b) if together else table.may_alias_in_copies(a, b)
+
+    def _early(self, memory: int, address: int, value: int) -> int:
+        """A store in its place among the accesses to its memory."""
+        graph, deps = self.graph, (value,) if value >= 0 else ()
+        self._again.setdefault(memory, []).append(address)
+        done = graph.add(STORE, None, deps, address, graph.stored_by[address])
+        self._copy_of[done] = self._stored[address]
+        for before in self._touched.get(memory, ()):
+            if self._meet(before, done):
+                graph.order.append((before, done, 0 if graph.kind[before] == LOAD else 1))
+        graph.early_stores.append(done)
+        self._touched.setdefault(memory, []).append(done)
+        return done
+
+    def _ordered_after_stores(self, load: int, address: int) -> None:
+        memory, reload = self.addresses.shape(address).memory, self.personality.accesses.reload
+        for before in self._touched.get(memory, ()):
+            if self.graph.kind[before] == STORE and self._meet(before, load):
+                other = self.graph.address[before]
+                far = other == address or not self.addresses.may_alias(other, address)
+                self.graph.order.append((before, load, STORE_STATES if far else reload))
+
+    def _meet(self, a: int, b: int) -> bool:
+        x, y = self.graph.address[a], self.graph.address[b]
+        return x == y or self._alias(x, y, self._copy_of[a] == self._copy_of[b])

@@ -1,0 +1,1 @@
+"""What a tool version does of its own, one file for each stage of the model that asks."""

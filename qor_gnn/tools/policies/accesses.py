@@ -1,0 +1,28 @@
+"""Loads and stores: their states, and when they are made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class Accesses:
+    """Loads and stores of a body.
+
+    Attributes:
+        load: states from a load to the arithmetic that uses it.
+        reload: states from a store to a load in the same iteration that may be of its element.
+        merged: which loads of an element are one. ``all``: those between which nothing is stored to it.
+            ``between_stores``: those between which nothing is stored to its array.
+        sequential: when a body that is not pipelined loads. ``asap``: when a port is free. ``alap``: when the
+            value is wanted.
+        updates: when a pipeline that does not start in each state loads the old value of what it updates in
+            place: the same. With ``alap`` the counter waits for the load, the address for the store.
+    """
+
+    load: int
+    reload: int
+    merged: Literal["all", "between_stores"] = "all"
+    sequential: Literal["asap", "alap"] = "asap"
+    updates: Literal["asap", "alap"] = "asap"

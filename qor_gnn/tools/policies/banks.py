@@ -1,0 +1,23 @@
+"""Banks: what a tool knows of the bank that an access is in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Banks:
+    """Which accesses a tool can tell apart by their banks.
+
+    Attributes:
+        rotating: accesses with one moving subscript are known to be in different banks where their offsets
+            are, though not in which.
+        hidden_by_innermost: where a dimension is split completely and the innermost counter of a flattened nest
+            chooses the bank, the subscript does not tell when an element is accessed again.
+        hidden_by_others: in a pipeline counters that do not move a subscript by multiples of what the innermost
+            one does hide its remainder by a number of banks that is no power of two.
+    """
+
+    rotating: bool = False
+    hidden_by_innermost: bool = False
+    hidden_by_others: bool = False

@@ -1,0 +1,22 @@
+"""Automatic directives: what a tool does to loops without a pragma."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Directives:
+    """What is done to loops where nobody asked for it; arrays are a policy of their own (`Partitioning`).
+
+    Attributes:
+        auto_pipeline: innermost loops are pipelined.
+        auto_unroll: innermost loops of fewer iterations are unrolled completely into the loop around; None where
+            none are.
+        longest_interval: a loop whose initiation interval would be longer is not pipelined; None where there
+            is no such limit.
+    """
+
+    auto_pipeline: bool = False
+    auto_unroll: int | None = None
+    longest_interval: int | None = None
