@@ -28,8 +28,8 @@ class Carry:
     """
 
     distance: int
-    delay: int
-    more: int
+    delay: float
+    more: float
     tree: bool = False
     leaf: bool = True
     moving: frozenset[str] = frozenset()
@@ -51,14 +51,14 @@ class Carry:
             behind += min(0, moved) * prod(b for b, _ in sides[k + 1 :])
         return max(1.0, ahead + behind)
 
-    def links(self, copies: int, guarded: bool = False) -> int:
+    def links(self, copies: int, guarded: bool = False) -> float:
         """Cycles of so many copies in one body besides ``delay``; guarded ones make no tree."""
-        turns = max(1, copies // self.distance)
+        terms = max(1, copies // self.distance)
         if self.tree and not guarded:
-            return self.more * (turns.bit_length() - 1)  # ceil(log2(turns + 1)) levels
-        return self.more * (turns - 1)
+            return self.more * (terms.bit_length() - 1)  # ceil(log2(terms + 1)) levels
+        return self.more * (terms - 1)
 
-    def closing(self, copies: int, pipeline: frozenset[str], guarded: bool = False) -> int:
+    def closing(self, copies: int, pipeline: frozenset[str], guarded: bool = False) -> float:
         """Cycles until the value is back, besides ``delay``, in a pipeline of these loops."""
         if not self.tree or guarded:
             return self.links(copies, guarded)
@@ -141,7 +141,8 @@ class Order:
 
     ``steps`` make it (skews and a reorder), from the loops as the structure leaves them.
     ``depth`` is about the latency of one iteration. ``apart`` says that the innermost loop is not to be
-    flattened into those around.
+    flattened into those around. Without ``guards`` the last copies of a block are a nest of their own: a
+    local that is private to an iteration would be handed on by a copy that does not run.
     """
 
     steps: tuple[Step, ...]
@@ -150,6 +151,7 @@ class Order:
     operations: tuple[Operation, ...]
     depth: int
     apart: bool = False
+    guards: bool = True
 
     @property
     def skewed(self) -> bool:

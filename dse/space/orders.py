@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import permutations
-from math import inf
+from math import ceil, inf
 
 from dse.space.groups import Group, groups, whole_range
 from dse.space.nest import Carry, Nest, NestLoop, Operation, Order, Use
@@ -178,7 +178,9 @@ def _order(
     group = [p for p in state.pieces if p.name in names]
     level, end = levels
     statements = [lowered(state, p) for p in group]
-    delays = {s.name: _delays(s, context.tool) for s in statements}
+    program = state.scop.program
+    registers = frozenset(a.name for a in program.locals if not a.shape)
+    delays = {s.name: _delays(s, context.tool, registers) for s in statements}
     dependences = carried(state, frozenset(names))
     sums = context.tool.sums
     band = _Band(state, group, levels, delays, sums.reassociates, sums.order == "leaf")
@@ -192,8 +194,15 @@ def _order(
         uses += (_use(state, a, writes, context.tool) for a, writes in accesses if a.indices)
         operations += _operations(s, context.tool, written, frozenset(piece.names))
     wholes = [d.whole for d in delays.values()]
-    depth = (max if band.perfect else sum)(wholes or [0]) + _AROUND
-    return Order(steps, loops, tuple(dict.fromkeys(uses)), tuple(operations), depth)
+    depth = ceil((max if band.perfect else sum)(wholes or [0])) + _AROUND
+    return Order(
+        steps,
+        loops,
+        tuple(dict.fromkeys(uses)),
+        tuple(operations),
+        depth,
+        guards=not band.private,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,6 +215,15 @@ class _Band:
     delays: Mapping[str, _Delays]
     trees: bool  # the tool makes trees of sums
     leaves: bool  # in which the old sum is a leaf, if it is in a register
+
+    @property
+    def private(self) -> bool:
+        """A local belongs to one iteration of loops of the band."""
+        touched = {
+            a.array for p in self.group for a in (p.statement.stmt.target, *p.statement.reads)
+        }
+        locals_ = self.state.scop.program.locals
+        return any(a.name in touched and a.scope_depth > self.levels[0] for a in locals_)
 
     @property
     def perfect(self) -> bool:
@@ -248,6 +266,7 @@ class _Band:
         carries = {_carry(c, self.delays, self.trees, self.leaves) for c in mine}
         unrolls = interval is not None and interval.extent > 1 and self._unrolls(level)
         separates = not unrolls or self._separates(level)
+        guarded = common_interval([(p, level) for p in self.group]) is None
         constant = all(self.interval(k) for k in range(*self.levels))
         return NestLoop(
             f"{piece.name}.{piece.names[level]}",
@@ -256,8 +275,8 @@ class _Band:
             _average(piece, level),
             unrolls,
             separates,
-            not separates and not constant,
-            guarded=common_interval([(p, level) for p in self.group]) is None,
+            (guarded and self.private) or (not separates and (self.private or not constant)),
+            guarded=guarded,
             carries=tuple(sorted(carries, key=lambda c: (c.distance, c.delay))),
         )
 
@@ -327,48 +346,55 @@ def _use(state: ScheduledScop, access: Access, writes: bool, tool: Personality) 
 @dataclass(frozen=True, slots=True)
 class _Delays:
     """Of one statement, in states: its longest path of operators, that from what it accumulates
-    into, and what passing through memory adds. ``moving`` are the loops that its target moves with,
-    ``logic`` says that it accumulates in a unit without DSP slices.
+    into, and what passing through memory, or a register, adds; combinational operators take their
+    part of a state. ``moving`` are the loops that its target moves with, ``logic`` says that it
+    accumulates in a unit without DSP slices, ``integer`` that it is of integers alone.
     """
 
-    whole: int
-    accumulating: int
+    whole: float
+    accumulating: float
     memory: int
     moving: frozenset[str]
     logic: bool = False
+    integer: bool = False
 
 
-def _delays(statement: Statement, tool: Personality) -> _Delays:
-    whole: list[int] = []
-    onto: list[int] = []
-    logic = False
+def _delays(statement: Statement, tool: Personality, registers: frozenset[str]) -> _Delays:
+    whole: list[float] = []
+    onto: list[float] = []
+    logic, integer = False, True
     for op in statement.ops:
-        own = 0
-        before = max((onto[k] for k in op.operands), default=-1)
+        own = 0.0
+        before = max((onto[k] for k in op.operands), default=-1.0)
         if op.kind not in ("load", "input", "const", "index"):
             operator = tool.operator(op.kind, op.type, op.width, op.impl)
-            own = operator.distance
+            own = operator.distance or operator.delay / tool.usable_ns
+            integer &= operator.integer
             logic |= before >= 0 and operator.shared and not operator.dsp
-        whole.append(max((whole[k] for k in op.operands), default=0) + own)
+        whole.append(max((whole[k] for k in op.operands), default=0.0) + own)
         started = op.access == statement.target
-        onto.append(0 if started else before + own if before >= 0 else -1)
+        onto.append(0.0 if started else before + own if before >= 0 else -1.0)
     moving = frozenset(v for index in statement.target.indices for v in index.variables())
+    memory = tool.recurrences.memory
+    if statement.target.memory in registers:
+        memory = -tool.recurrences.closing
     if not whole:
-        return _Delays(0, 0, tool.recurrences.memory, moving)
+        return _Delays(0, 0, memory, moving)
     accumulating = onto[-1] if onto[-1] >= 0 else whole[-1]
-    return _Delays(whole[-1], accumulating, tool.recurrences.memory, moving, logic)
+    return _Delays(whole[-1], accumulating, memory, moving, logic, integer)
 
 
 def _carry(found: Carried, delays: Mapping[str, _Delays], trees: bool, leaves: bool) -> Carry:
     source, sink = delays[found.source], delays[found.sink]
     if found.reduction:
-        around = sink.accumulating + sink.memory
+        around = max(0.0, sink.accumulating + sink.memory)
         more = sink.accumulating
+        tree = trees or sink.integer
         return Carry(
-            found.distance, around, more, trees, leaves, sink.moving, sink.logic, found.flow
+            found.distance, around, more, tree, leaves, sink.moving, sink.logic, found.flow
         )
     most = max(source.whole, sink.whole)
-    return Carry(found.distance, most + sink.memory, most, flow=found.flow)
+    return Carry(found.distance, max(0.0, most + sink.memory), most, flow=found.flow)
 
 
 def _operations(
