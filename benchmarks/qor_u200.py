@@ -2,7 +2,7 @@
 
 A fixed random part of the rows of each expressible kernel of `hlsfactory-u200` is estimated. No
 rule is keyed on a kernel and no coefficient is fitted, but the rules were found by looking at
-these kernels (docs/qor-u200.md). The tool charges variable trip counts at their maximum, so its
+these kernels (docs/lab/u200.md). The tool charges variable trip counts at their maximum, so its
 latency is compared with `Cycles.maximum`.
 
 Left out as faulty are reports that say that unrolling a loop partly, u times instead of u' times,

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from dsl.expressions.affine import Affine, Constraint, FloorDiv
 from mlir_passes.provider import ir
+from polyhedral.looptree.remainders import split_remainders
 
 
 def to_map(exprs: Sequence[Affine], values: Mapping[str, Any]) -> tuple[Any, list[Any]]:
@@ -65,20 +66,6 @@ def _to_expr(affine: Affine, dims: Mapping[str, Any]) -> Any:
 def _plus(total: Any, term: Any, factor: int) -> Any:
     scaled = term if factor == 1 else term * factor
     return scaled if total is None else total + scaled
-
-
-def split_remainders(affine: Affine) -> tuple[Affine, list[tuple[int, Affine, int]]]:
-    """The expression as a rest plus ``scale * (numerator mod divisor)`` where that is shorter."""
-    remainders = []
-    for atom, c in affine.terms:
-        if isinstance(atom, str) or c % atom.denominator:
-            continue
-        scale = -c // atom.denominator
-        rest = affine - atom.numerator * scale - Affine(((atom, c),))
-        if len(rest.terms) < len(affine.terms) - 1:
-            remainders.append((scale, atom.numerator, atom.denominator))
-            affine = rest
-    return affine, remainders
 
 
 def from_map(affine_map: Any, names: Sequence[str]) -> tuple[Affine, ...]:

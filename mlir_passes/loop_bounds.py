@@ -1,12 +1,13 @@
-"""Bounds of ``affine.for`` and conditions of ``affine.if`` as `Affine` values, and what they say."""
+"""Bounds of ``affine.for`` and conditions of ``affine.if`` as plain values, over names of operands."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Any
 
-from dsl.expressions.affine import Affine, Constraint
+from dsl.expressions.affine import Constraint
 from mlir_passes.affine_maps import from_map, from_set
+from polyhedral.looptree.bounds import Bounds
 
 
 @dataclass(slots=True)
@@ -31,28 +32,6 @@ class Names:
     def values(self) -> dict[str, Any]:
         """The value of each name."""
         return {name: value for value, name in self.by_value.items()}
-
-
-@dataclass(frozen=True, slots=True)
-class Bounds:
-    """``for iv = max(lowers); iv < min(uppers); iv += step``."""
-
-    lowers: tuple[Affine, ...]
-    uppers: tuple[Affine, ...]
-    step: int
-
-    @property
-    def are_constant(self) -> bool:
-        """No variable occurs."""
-        return all(e.is_const for e in (*self.lowers, *self.uppers))
-
-    @property
-    def trip_count(self) -> int | None:
-        """The number of iterations where it does not depend on any variable, else None."""
-        extents = [u - low for u in self.uppers for low in self.lowers]
-        if not all(e.is_const for e in extents):
-            return None
-        return max(0, -(-min(e.const for e in extents) // self.step))
 
 
 def bounds_of(loop: Any, names: Names) -> Bounds:

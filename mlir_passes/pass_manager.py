@@ -19,8 +19,12 @@ class Pass(Protocol):
 
     name: ClassVar[str]
 
-    def apply(self, module: Any) -> None:
-        """Change the module in place."""
+    def apply(self, module: Any) -> bool:
+        """Change the module in place.
+
+        Returns:
+            Whether it is another module than before: if not, it stays the verified one that it was.
+        """
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +52,12 @@ def check_names(wanted: Iterable[str], known: Iterable[str]) -> None:
 def run_passes(
     module: Any, passes: Iterable[Pass], printing: Printing | None = None
 ) -> dict[str, float]:
-    """Apply the passes in order, verifying after each.
+    """Apply the passes in order, verifying after each that has changed something.
+
+    Args:
+        module: verified.
+        passes: what to apply.
+        printing: who sees the module after which pass.
 
     Returns:
         Seconds that each pass took, by name, verification included.
@@ -59,8 +68,8 @@ def run_passes(
     seconds = {}
     for step in passes:
         start = time.perf_counter()
-        step.apply(module)
-        verify_module(module)
+        if step.apply(module):
+            verify_module(module)
         seconds[step.name] = time.perf_counter() - start
         if printing is not None:
             printing.show(step.name, module)

@@ -9,8 +9,9 @@ from typing import Any
 from dsl.expressions.affine import Affine, Constraint
 from mlir_passes.affine_maps import from_map, to_map, to_map_of, to_set
 from mlir_passes.dialect.attributes import fitted, loop_attributes, loop_info
-from mlir_passes.loop_bounds import Bounds, Names
+from mlir_passes.loop_bounds import Names
 from mlir_passes.provider import ir
+from polyhedral.looptree.bounds import Bounds
 
 
 def rebuilt(op: Any, operands: Sequence[Any], changed: Mapping[str, Any | None]) -> Any:
@@ -78,6 +79,19 @@ def with_subscripts(op: Any, names: Names, variable: str, value: Affine) -> Any:
     for result in op.results:
         names.forget(result)
     return rebuilt(op, [*operands[:split], *indices], {"map": ir.AffineMapAttr.get(affine_map)})
+
+
+_CONTROL = frozenset({"affine.for", "affine.if"})
+
+
+def control_in(block: Any) -> list[Any]:
+    """The loops and guards right inside of a block."""
+    return [view.operation for view in block.operations if view.operation.name in _CONTROL]
+
+
+def blocks_in(op: Any) -> list[Any]:
+    """The blocks right inside of an op: a loop's body, the branches of a guard."""
+    return [block for region in op.regions for block in region.blocks]
 
 
 def loops_around(op: Any) -> list[Any]:

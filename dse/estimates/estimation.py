@@ -13,7 +13,6 @@ from dsl.errors.errors import ToolError
 from dsl.programs.program import Program
 from dsl.schedules.schedule import Schedule
 from polyhedral.codegen.generate import loop_tree
-from polyhedral.schedule import apply
 from qor_gnn.batch.family import written_unrolls
 from qor_gnn.design.from_tree import kernel_of_tree
 from qor_gnn.design.region import Kernel, Statement, walk
@@ -22,6 +21,9 @@ from qor_gnn.result.qor_estimate import QorEstimate
 from qor_gnn.tools.personality import DEFAULT, Personality, allowed, available, personality
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from mlir_passes.pipeline import Design
     from polyhedral.scop.scheduled import ScheduledScop
 
 _SAME_CLOCK = 0.005  # ns: 3.33 is 300 MHz
@@ -104,31 +106,63 @@ def _notes(tool: Personality, device: Device) -> tuple[str, ...]:
 def estimated(
     program: Program, schedule: Schedule, where: Setting, *, explain: bool = False
 ) -> Estimation:
-    """Schedule a program and ask the white-box model.
+    """Schedule a program, and ask the white-box model about the level 3 module that comes of it.
 
     Raises:
         ScheduleError: W2xx, the schedule is not legal.
         LanguageError: W16x, the program is not.
         ToolError: W451 an operator that the tool's library has not.
     """
-    return estimated_state(apply(program, schedule), schedule, where, explain=explain)
+    from mlir_passes.pipeline import compile_design
+
+    return estimated_design(compile_design(program, schedule), where, explain=explain)
 
 
-def estimated_state(
-    state: ScheduledScop, schedule: Schedule, where: Setting, *, explain: bool = False
+def estimated_design(design: Design, where: Setting, *, explain: bool = False) -> Estimation:
+    """As `estimated`, of a design: what is estimated is the module that its C++ is emitted from."""
+    from qor_gnn.design.from_module import kernel_of_module
+
+    with rare_collection():
+        regions = kernel_of_module(design.module)
+
+    def rtl(place: Setting) -> QorEstimate:
+        return _open_estimate(design, place)
+
+    return _answered(design.scheduled, design.schedule, regions, where, explain, rtl)
+
+
+def ranked(state: ScheduledScop, schedule: Schedule, where: Setting) -> Estimation:
+    """As `estimated`, of one of many points of a search: from its loops, no module is built.
+
+    The region tree is the same (`qor_gnn.design.from_tree`). Where the tool is the open backend, its
+    answer is of the module all the same.
+    """
+    program = state.scop.program
+
+    def rtl(place: Setting) -> QorEstimate:
+        return open_answer(program, schedule, place.tool, place.device)
+
+    return _answered(state, schedule, kernel_of_tree(loop_tree(state)), where, False, rtl)
+
+
+def _answered(
+    state: ScheduledScop,
+    schedule: Schedule,
+    regions: Kernel,
+    where: Setting,
+    explain: bool,
+    rtl: Callable[[Setting], QorEstimate],
 ) -> Estimation:
-    """As `estimated`, of a program that the schedule was applied to already."""
-    tree = loop_tree(state)
-    regions = kernel_of_tree(tree)
-    kept = written_unrolls(schedule)
+    """The model's answer for a region tree, or that of the open backend, by ``rtl``."""
     where = replace(where, tool=allowed(where.tool, bool(state.reassociated)))
     if where.tool.is_open:
         where = replace(where, notes=(*where.notes, *in_order_notes(schedule)))
-        answer = open_answer(tree.program, schedule, where.tool, where.device)
+        answer = rtl(where)
     else:
+        kept = written_unrolls(schedule)
         answer = estimate(regions, where.tool, where.device, explain=explain, kept=kept)
     noted = replace(where, notes=(*where.notes, *assumed(regions, where.tool)))
-    return Estimation(tree.program, schedule, noted, state, regions, answer)
+    return Estimation(state.scop.program, schedule, noted, state, regions, answer)
 
 
 def open_answer(
@@ -139,14 +173,19 @@ def open_answer(
     Raises:
         ToolError: W46x, an operation that it has no hardware for, or far too much of it.
     """
-    from backends.rtl.synth import SynthOptions, rtl_of
     from mlir_passes.pipeline import compile_design
+
+    return _open_estimate(compile_design(program, schedule), Setting(tool, device))
+
+
+def _open_estimate(design: Design, where: Setting) -> QorEstimate:
+    from backends.rtl.synth import SynthOptions, rtl_of
     from qor_gnn.result.open_backend import open_estimate
 
-    options = SynthOptions(device.name, tool.clock_ns)
+    options = SynthOptions(where.device.name, where.tool.clock_ns)
     with rare_collection():
-        module = compile_design(program, schedule).module
-        return open_estimate(rtl_of(module, schedule, options), tool, device)
+        found = rtl_of(design.module, design.schedule, options)
+        return open_estimate(found, where.tool, where.device)
 
 
 def assumed(regions: Kernel, tool: Personality) -> tuple[str, ...]:

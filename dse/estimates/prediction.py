@@ -58,7 +58,8 @@ def needs_libraries() -> None:
     Raises:
         InputError: W528, it is not.
     """
-    missing = next((n for n in ("torch", "safetensors") if find_spec(n) is None), None)
+    wanted = ("torch", "torch_geometric", "safetensors")
+    missing = next((n for n in wanted if find_spec(n) is None), None)
     if missing is not None:
         raise InputError(
             "W528",

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from dse.estimates.estimation import Estimation, estimated
+from dse.estimates.estimation import Estimation, ranked
 from dse.estimates.suggest_steps import Change, changed, changes, partitions
 from dsl.errors.errors import LanguageError, ScheduleError, ToolError
 from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import Partition, Step
+from polyhedral.schedule import apply
 from qor_gnn.batch.family import written_unrolls
 from qor_gnn.design.directives import with_directives
 from qor_gnn.design.region import Kernel
@@ -140,7 +141,8 @@ def _of_loop(base: Estimation, n: int) -> Iterator[Suggestion]:
 def _tried(base: Estimation, change: Change) -> Estimation | None:
     """The design with a change; None where that is not legal."""
     try:
-        return estimated(base.program, changed(base.schedule, change), base.setting)
+        schedule = changed(base.schedule, change)
+        return ranked(apply(base.program, schedule), schedule, base.setting)
     except (ScheduleError, LanguageError, ToolError):
         return None
 

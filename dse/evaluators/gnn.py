@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
-from dse.estimates.estimation import estimated_state, setting
+from dse.estimates.estimation import setting
 from dse.estimates.prediction import PROVENANCE, Predicted, predicted
 from dse.evaluators.base import Request, Result, Status
-from dse.evaluators.model import result_of
+from dse.evaluators.model import estimation, result_of
 from dse.evaluators.version import MODEL, code_version
-from dsl.errors.errors import InputError, LanguageError, ScheduleError, ToolError
+from dsl.errors.errors import InputError, IRError, LanguageError, ScheduleError, ToolError
 from polyhedral.schedule import apply
 
 NAME = "gnn"
@@ -25,6 +25,7 @@ class GnnEvaluator:
     """A predictor: that of a file, or (None) the one that comes with Weft for the tool."""
 
     weights: Path | None = None
+    emitted: bool = False  # as of `ModelEvaluator`
 
     @property
     def name(self) -> str:
@@ -55,9 +56,9 @@ class GnnEvaluator:
             return Result(Status.ILLEGAL, detail=error.code)
         try:
             where = setting(None, request.device.name, request.clock)
-            found = estimated_state(state, request.schedule, where)
+            found = estimation(state, request, where, emitted=self.emitted)
             answer = predicted(found, self.weights)
-        except (ToolError, InputError) as error:
+        except (ToolError, InputError, IRError) as error:
             return Result(Status.TOOL_ERROR, detail=f"{error.code}: {error.message}")
         return result_with(result_of(found.answer, found.setting.notes), answer)
 

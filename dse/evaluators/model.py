@@ -6,12 +6,13 @@ import time
 from dataclasses import dataclass, replace
 
 from backends.devices import Device
-from dse.estimates.estimation import Setting, estimated_state, setting
+from dse.estimates.estimation import Estimation, Setting, estimated, ranked, setting
 from dse.estimates.words import why
 from dse.evaluators.base import LoopReport, Request, Result, Status
 from dse.evaluators.version import MODEL, code_version
-from dsl.errors.errors import LanguageError, ScheduleError, ToolError
+from dsl.errors.errors import IRError, LanguageError, ScheduleError, ToolError
 from polyhedral.schedule import apply
+from polyhedral.scop.scheduled import ScheduledScop
 from qor_gnn.result.qor_estimate import LoopEstimate, QorEstimate
 from qor_gnn.tools.personality import Personality, personality
 
@@ -28,7 +29,7 @@ def personality_for(device: Device, clock: float) -> Personality:
 
 @dataclass(frozen=True, slots=True)
 class ModelEvaluator:
-    """`qor_gnn.estimate` on the scheduled loop tree.
+    """`qor_gnn.estimate` of a point: by its loops, or (``emitted``) by its level 3 module.
 
     ``tool`` is the name of a personality, None for the one of the request's device and clock. A
     request at another clock than the personality's is an error of the tool (W452); where the
@@ -36,6 +37,7 @@ class ModelEvaluator:
     """
 
     tool: str | None = None
+    emitted: bool = False
 
     @property
     def name(self) -> str:
@@ -73,10 +75,27 @@ class ModelEvaluator:
             # Only the code: the text of a refusal costs more than the refusal.
             return Result(Status.ILLEGAL, detail=error.code)
         try:
-            found = estimated_state(state, request.schedule, self.setting(request))
-        except ToolError as error:
+            found = estimation(state, request, self.setting(request), emitted=self.emitted)
+        except (ToolError, IRError) as error:
             return Result(Status.TOOL_ERROR, detail=f"{error.code}: {error.message}")
         return result_of(found.answer, found.setting.notes)
+
+
+def estimation(
+    state: ScheduledScop, request: Request, where: Setting, *, emitted: bool
+) -> Estimation:
+    """The white box's answer to a request.
+
+    Args:
+        state: the program, scheduled.
+        request: what is asked.
+        where: the tool and the device.
+        emitted: read the design from its module, as what is shown is; else from its loops, as
+            points of a search are ranked. The answer is the same.
+    """
+    if emitted:
+        return estimated(request.program, request.schedule, where)
+    return ranked(state, request.schedule, where)
 
 
 def result_of(answer: QorEstimate, notes: tuple[str, ...] = ()) -> Result:

@@ -7,12 +7,13 @@ import hashlib
 from importlib import resources
 from typing import Any
 
-from dse.report import sections
+from markupsafe import Markup
+
+from dse.report import designs, sections
 from dse.report.axes import default
-from dse.report.designs import article, code, front_table
 from dse.report.facts import Facts, Told, facts_of, resources_of
-from dse.report.markup import Html, el, raw_json, script, style
-from dse.report.tables import label
+from dse.report.numbers import label
+from dse.report.render import render
 from dse.run.directory import RunDirectory, write_whole
 
 NAME = "report.html"
@@ -35,17 +36,20 @@ def page(facts: Facts) -> str:
     """The whole document."""
     sheet = _asset("report.css")
     program = "(() => {\n" + "\n".join(_asset(name) for name in _SCRIPTS) + "})();\n"
-    head = el(
-        "head",
-        el("meta", charset="utf-8"),
-        el("meta", http_equiv="Content-Security-Policy", content=_policy(program, sheet)),
-        el("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        el("meta", name="color-scheme", content="light dark"),
-        el("title", f"{facts.manifest['kernel']}: exploration report"),
-        style(sheet),
-    )
-    body = el("body", _body(facts), raw_json("data", data_of(facts)), script(program))
-    return f"<!doctype html>\n{el('html', head, body, lang='en')}\n"
+    context = {
+        "facts": facts,
+        "policy": _policy(program, sheet),
+        "program": Markup(program),
+        "sheet": Markup(sheet),
+        "data": data_of(facts),
+        "resources": resources_of(facts),
+        "groups": _groups(facts),
+        "told": {d.key for d in facts.told},
+        "short": designs.SHORT,
+        "sections": sections,
+        "designs": designs,
+    }
+    return render("report.html", context)
 
 
 def _policy(program: str, sheet: str) -> str:
@@ -63,137 +67,13 @@ def _asset(name: str) -> str:
     return resources.files("dse.report").joinpath("assets", name).read_text(encoding="utf-8")
 
 
-# ------------------------------------------------------------------------------------------ content
-
-_LINKS = (
-    ("front", "Front"), ("convergence", "Convergence"), ("choices", "Choices"),
-    ("designs", "Designs"), ("bounds", "Bounds"), ("points", "Points"),
-    ("provenance", "Provenance"), ("program", "Program"),
-)  # fmt: skip
+_GROUPS = {"structure": "structure", "order": "loop orders", "copies": "copies", "banks": "banks"}
 
 
-def _body(facts: Facts) -> list[Html]:
-    top = el(
-        "header",
-        el("div", sections.heading(facts), _theme_button(), class_="title"),
-        el("nav", [el("a", text, href=f"#{to}") for to, text in _LINKS], aria_label="Sections"),
-    )
-    main = el(
-        "main",
-        sections.tiles(facts),
-        sections.sources(facts),
-        el("noscript", el("p", "The charts need JavaScript; everything else is here without it.")),
-        _front(facts),
-        _convergence(),
-        _choices(facts),
-        _designs(facts),
-        _section("bounds", "Lower bounds", _BOUNDS, sections.bounds(facts)),
-        _section("points", "Points", None, sections.points(facts), sections.space(facts)),
-        _section("provenance", "Provenance", None, sections.provenance(facts)),
-        _program(facts),
-        id="main",
-    )
-    skip = el("a", "To the results", href="#main", class_="skip")
-    return [skip, top, main, el("div", id="tip", role="tooltip", hidden=True)]
-
-
-def _section(identity: str, title: str, lead: str | None, *children: Html) -> Html:
-    text = el("p", lead, class_="lead") if lead else Html()
-    return el("section", el("h2", title), text, *children, id=identity)
-
-
-def _theme_button() -> Html:
-    return el("button", "Dark", type="button", id="theme", class_="plain", aria_pressed="false")
-
-
-_BOUNDS = (
-    "No schedule of the program can take fewer cycles than the largest of these, whatever the search "
-    "tries."
-)
-
-
-def _front(facts: Facts) -> Html:
-    options = [
-        el("option", label(name), value=str(n)) for n, name in enumerate(resources_of(facts))
-    ]
-    controls = el(
-        "div",
-        el("label", "across ", el("select", options, id="front-x")),
-        el("label", el("input", type="checkbox", id="front-log", checked=True), " log"),
-        el("span", id="front-legend", class_="legend"),
-        el("button", "Zoom out", type="button", id="front-reset", class_="plain", hidden=True),
-        class_="controls",
-    )
-    chart = el("div", id="chart-front", class_="chart tall", tabindex=0, role="group",
-               aria_label="Scatter chart of latency against resources. Arrow keys step through the "
-               "Pareto front; the front is also a table below.")  # fmt: skip
-    card = el("aside", id="card", aria_live="polite", aria_label="The selected design")
-    lead = (
-        "Every design that was evaluated. Those on the front are not both slower and larger than "
-        "another; in the shaded area no design can be. Click a point for its schedule; drag to zoom."
-    )
-    if facts.designs > len(facts.drawn):
-        lead += f" {len(facts.drawn):,} of {facts.designs:,} designs are drawn."
-    return _section("front", "Pareto front", lead, controls, el("div", chart, card, class_="split"))
-
-
-def _convergence() -> Html:
-    options = [el("option", "trials", value="trials"), el("option", "seconds", value="seconds")]
-    controls = el("div", el("label", "over ", el("select", options, id="converge-x")),
-                  class_="controls")  # fmt: skip
-    chart = el("div", id="chart-converge", class_="chart", role="img",
-               aria_label="Latency of the trials, the best so far, and the lower bound")  # fmt: skip
-    lead = "The fastest design within the limits so far, next to what no design can beat."
-    return _section("convergence", "Convergence", lead, controls, chart)
-
-
-def _choices(facts: Facts) -> Html:
-    kinds = {a.group for a in facts.axes}
-    words = {
-        "structure": "structure", "order": "loop orders", "copies": "copies", "banks": "banks",
-    }  # fmt: skip
-    boxes = [
-        el(
-            "label",
-            el("input", type="checkbox", data_group=group, class_="axis-group", checked=True),
-            f" {text}",
-        )
-        for group, text in words.items()
-        if group in kinds
-    ]
-    clear = el("button", "Clear filters", type="button", id="filters", class_="plain", hidden=True)
-    controls = el("div", boxes, clear, class_="controls")
-    chart = el("div", id="chart-parallel", class_="chart scroll", tabindex=0, role="group",
-               aria_label="Parallel coordinates of the choices of each design")  # fmt: skip
-    lead = (
-        "What the designs are made of, one line each, from the loop orders over copies of each loop "
-        "and banks of each array to the cost. The faster a design, the bluer its line. Drag along an "
-        "axis to keep a range, in the other charts too; a click on its name keeps what the selected "
-        "design has."
-    )
-    return _section("choices", "Choices", lead, controls, chart)
-
-
-def _designs(facts: Facts) -> Html:
-    if not facts.told:
-        return _section("designs", "Designs", "No design was evaluated.")
-    lead = "The front, fastest first. A design's name shows its loops and its schedule below."
-    found = [el("p", "There is no design within the limits: these are over them.")]
-    if facts.fronts:
-        found = [front_table(facts)]
-    articles = [article(facts, design) for design in facts.told]
-    return _section("designs", "Designs", lead, *found, el("div", articles, id="details"))
-
-
-def _program(facts: Facts) -> Html:
-    if facts.problem is None:
-        return _section("program", "Program", "This run has kept no program.")
-    return _section(
-        "program",
-        "Program",
-        "The kernel as it was understood: sizes put in, calls inlined.",
-        code(facts.problem.program, "program"),
-    )
+def _groups(facts: Facts) -> dict[str, str]:
+    """Groups of the axes that the designs differ in, and their names."""
+    kinds = {axis.group for axis in facts.axes}
+    return {group: text for group, text in _GROUPS.items() if group in kinds}
 
 
 # --------------------------------------------------------------------------------------------- data

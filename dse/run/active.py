@@ -14,7 +14,7 @@ from math import log1p
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dse.estimates.estimation import Setting, estimated
+from dse.estimates.estimation import Setting, ranked
 from dse.estimates.prediction import example_of, model_for, predicted_by
 from dse.evaluators.base import Limits, Request, Result, Status, judged
 from dse.evaluators.gnn import result_with
@@ -23,6 +23,7 @@ from dse.run.directory import RunDirectory
 from dse.run.front import Design, front, limits_of
 from dse.run.study import objective_values
 from dsl.errors.errors import InputError
+from polyhedral.schedule import apply
 from qor_gnn.result.pareto import hypervolume
 
 if TYPE_CHECKING:
@@ -97,7 +98,8 @@ class Learner:
         """A design to ask about, and the white box's result."""
         if design.key not in self.asked:
             request = self.request(design.key)
-            found = estimated(request.program, request.schedule, self.where)
+            state = apply(request.program, request.schedule)
+            found = ranked(state, request.schedule, self.where)
             self.asked[design.key] = example_of(found), result_of(found.answer)
         return self.asked[design.key]
 

@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dse.evaluators.base import Request
+from dse.evaluators.registry import of_what_is_emitted
 from dse.run.directory import RunDirectory
 from dse.run.explore import Explored, Heard, Means, explore
+from dse.run.final import settle
 from dse.run.plan import Plan, opened
 from dse.run.problem import Problem, describe, keep
 from dse.run.proven import sound
@@ -84,14 +86,20 @@ def carry_out(
         )
         with listening(problem) as heard:
             ended = explore(run, plan, space, storage, means, heard, resume=resume)
+        if not ended.stopped and not plan.where.tool.is_open:  # whose figures are of modules anyway
+            settle(run, plan.evaluator, lambda key: _request(plan, run.schedule(key)))
     return Carried(run, problem, ended)
 
 
 def _described(run: RunDirectory, plan: Plan, space: Space, work: Work) -> Problem:
     """What is searched; kept in the run for its report."""
     chip, where = plan.where.device, plan.where
-    plain = plan.evaluator.evaluate(Request(plan.program, Schedule(), chip, plan.clock))
+    plain = of_what_is_emitted(plan.evaluator).evaluate(_request(plan, Schedule()))
     problem = describe(space, work, where.tool, chip, plan.budget, where.notes, plain)
     problem = replace(problem, plain=sound(plain, problem))
     keep(run, problem)
     return problem
+
+
+def _request(plan: Plan, schedule: Schedule) -> Request:
+    return Request(plan.program, schedule, plan.where.device, plan.clock)

@@ -8,7 +8,7 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from backends.devices import Device
-from dse.estimates.estimation import Estimation, estimated_state, setting
+from dse.estimates.estimation import Estimation, estimated_design, setting
 from dse.estimates.outcomes import Outcome, outcomes
 from dse.estimates.suggest import RESOURCES, Suggestion
 from dse.estimates.words import why
@@ -191,7 +191,7 @@ def qor_json(
         where = setting(None, device.name, clock)
         # The part may be another one of the family than the device's usual one.
         of_part = replace(where, device=device)
-        found = estimated_state(design.scheduled, design.schedule, of_part)
+        found = estimated_design(design, of_part)
     except ToolError as error:
         return {}, (f"no qor.json, as there is no estimate: {error.message}",)
     return {

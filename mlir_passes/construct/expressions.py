@@ -1,166 +1,89 @@
-"""From a statement's expression to level 3 arithmetic (docs/level3.md, "Arithmetic").
+"""The operations of a statement as MLIR ops at the current insertion point.
 
-The value of an expression of type ``t`` is an SSA value of `dialect.mlir_type` of ``t``: an integer
-of the exact width, a fixed-point number's raw, or a float. What an integer means is on the op that
-makes it, as ``hls.type``.
+The value of an expression of type ``t`` is an SSA value of `dialect.mlir_type` of ``t``. What an
+integer means is on the op that makes it, as ``hls.type``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, assert_never
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
 
 from dsl.expressions.affine import Affine
-from dsl.expressions.expr import (
-    Access,
-    Binary,
-    BinaryOp,
-    Cast,
-    Compare,
-    CompareOp,
-    Const,
-    Expr,
-    Index,
-    Load,
-    Select,
-    Unary,
-    UnaryOp,
-)
-from dsl.expressions.numeric import Exact, bounds, frac_of, signed_of, width_of
-from dsl.expressions.result_types import common_type
-from dsl.expressions.types import DType, FixedType, FloatType, IntType, boolean
+from dsl.expressions.expr import Access
+from dsl.expressions.types import DType, IntType, boolean
 from mlir_passes.affine_maps import to_map
-from mlir_passes.construct.types import Types, exact, plain
+from mlir_passes.construct.arithmetic import Arithmetic
+from mlir_passes.construct.types import Types
 from mlir_passes.provider import ir
 
-_FLOAT_BINARY = {
-    BinaryOp.ADD: "arith.addf",
-    BinaryOp.SUB: "arith.subf",
-    BinaryOp.MUL: "arith.mulf",
-    BinaryOp.DIV: "arith.divf",
-}
-_FLOAT_UNARY = {
-    UnaryOp.NEG: "arith.negf",
-    UnaryOp.ABS: "math.absf",
-    UnaryOp.SQRT: "math.sqrt",
-    UnaryOp.EXP: "math.exp",
-    UnaryOp.LOG: "math.log",
-    UnaryOp.TANH: "math.tanh",
-}
-_INT_BINARY = {
-    BinaryOp.ADD: "arith.addi",
-    BinaryOp.SUB: "arith.subi",
-    BinaryOp.MUL: "arith.muli",
-    BinaryOp.AND: "arith.andi",
-    BinaryOp.OR: "arith.ori",
-    BinaryOp.XOR: "arith.xori",
-}
-# Predicates of arith.cmpf (ordered, but for !=) and arith.cmpi (signed; +4 is unsigned).
-_CMPF = {
-    CompareOp.EQ: 1,
-    CompareOp.GT: 2,
-    CompareOp.GE: 3,
-    CompareOp.LT: 4,
-    CompareOp.LE: 5,
-    CompareOp.NE: 13,
-}
-_CMPI = {
-    CompareOp.EQ: 0,
-    CompareOp.NE: 1,
-    CompareOp.LT: 2,
-    CompareOp.LE: 3,
-    CompareOp.GT: 4,
-    CompareOp.GE: 5,
-}
 
-
-@dataclass(slots=True)
-class ExprBuilder:
-    """Builds the expressions of one statement instance at the current insertion point.
+class ExprBuilder(Arithmetic[Any]):
+    """Builds the expressions of one statement instance.
 
     ``memory`` maps arrays to memrefs and scalar arguments to their values, ``ivs`` the loop
     variables around, ``bindings`` the statement's own variables to expressions of those.
     """
 
-    types: Types
-    memory: Mapping[str, Any]
-    ivs: Mapping[str, Any]
-    bindings: Mapping[str, Affine]
-    _seen: dict[int, Any] = field(default_factory=dict)
+    __slots__ = ("ivs", "memory", "types")
 
-    def value(self, expr: Expr) -> Any:
-        """The expression's value. One object that occurs twice is computed once (``x ** 3``)."""
-        found = self._seen.get(id(expr))
-        if found is None:
-            found = self._seen[id(expr)] = self._build(expr)
-        return found
-
-    def as_type(self, expr: Expr, dtype: DType) -> Any:
-        """The expression's value converted as an assignment to ``dtype`` does it."""
-        return self._convert(self.value(expr), expr.dtype, dtype)
+    def __init__(
+        self,
+        types: Types,
+        memory: Mapping[str, Any],
+        ivs: Mapping[str, Any],
+        bindings: Mapping[str, Affine],
+    ) -> None:
+        super().__init__(bindings)
+        self.types, self.memory, self.ivs = types, memory, ivs
 
     def subscripts(self, access: Access) -> tuple[Any, list[Any]]:
         """Affine map and operands of an access."""
-        return to_map([e.substitute(self.bindings) for e in access.indices], self.ivs)
-
-    # ------------------------------------------------------------------------------- nodes
-
-    def _build(self, expr: Expr) -> Any:
-        match expr:
-            case Const(value, dtype):
-                return self._constant(value, dtype)
-            case Load(access, dtype):
-                return self._load(access, dtype)
-            case Index(affine):
-                return self._index(affine)
-            case Unary(op, x, dtype):
-                if isinstance(dtype, FloatType):
-                    return self._op(_FLOAT_UNARY[op], [self.as_type(x, dtype)], dtype)
-                return self._exact_unary(op, x, exact(dtype))
-            case Binary(op, a, b, dtype):
-                if isinstance(dtype, FloatType):
-                    return self._float_binary(op, a, b, dtype)
-                return self._exact_binary(op, a, b, exact(dtype))
-            case Compare(op, a, b):
-                return self._compare(op, a, b)
-            case Select(c, a, b, dtype):
-                parts = [self.value(c), self._aligned(a, dtype), self._aligned(b, dtype)]
-                return self._op("arith.select", parts, dtype)
-            case Cast(x, dtype):
-                return self.as_type(x, dtype)
-            case _:
-                assert_never(expr)
+        return to_map(self.placed(access.indices), self.ivs)
 
     def _op(
-        self, name: str, operands: list[Any], dtype: DType, attributes: dict[str, Any] | None = None
+        self,
+        name: str,
+        operands: Sequence[Any],
+        dtype: DType,
+        types: Mapping[str, DType] | None = None,
     ) -> Any:
-        found = {**self.types.meaning(dtype), **(attributes or {})}
-        type_ = self.types.mlir(dtype)
+        named = {key: self.types.fixed(type_) for key, type_ in (types or {}).items()}
+        return self._created(name, operands, dtype, named)
+
+    def _created(
+        self, name: str, operands: Sequence[Any], dtype: DType, attributes: dict[str, Any]
+    ) -> Any:
         return ir.Operation.create(
-            name, results=[type_], operands=operands, attributes=found
+            name,
+            results=[self.types.mlir(dtype)],
+            operands=operands,
+            attributes={**self.types.meaning(dtype), **attributes},
         ).results[0]
 
-    def _constant(self, value: Any, dtype: DType) -> Any:
-        if isinstance(dtype, FixedType):
-            value = _raw_of(value, dtype)
-        return self._op("arith.constant", [], dtype, {"value": self.types.number(value, dtype)})
+    def _test(self, name: str, predicate: int, x: Any, y: Any) -> Any:
+        number = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), predicate)
+        return self._created(name, [x, y], boolean, {"predicate": number})
+
+    def _number(self, value: float | Fraction, dtype: DType) -> Any:
+        attributes = {"value": self.types.number(value, dtype)}
+        return self._created("arith.constant", [], dtype, attributes)
 
     def _load(self, access: Access, dtype: DType) -> Any:
         memory = self.memory[access.array]
         if not isinstance(memory.type, ir.MemRefType):
             return memory
-        affine_map, operands = self.subscripts(access)
-        attributes = {"map": ir.AffineMapAttr.get(affine_map)}
+        affine_map, operands = to_map(access.indices, self.ivs)
         return ir.Operation.create(
             "affine.load",
             results=[self.types.mlir(dtype)],
             operands=[memory, *operands],
-            attributes=attributes,
+            attributes={"map": ir.AffineMapAttr.get(affine_map)},
         ).results[0]
 
     def _index(self, affine: Affine) -> Any:
-        affine_map, operands = to_map([affine.substitute(self.bindings)], self.ivs)
+        affine_map, operands = to_map([affine], self.ivs)
         applied = ir.Operation.create(
             "affine.apply",
             results=[ir.IndexType.get()],
@@ -168,205 +91,3 @@ class ExprBuilder:
             attributes={"map": ir.AffineMapAttr.get(affine_map)},
         ).results[0]
         return self._op("arith.index_cast", [applied], IntType(32))
-
-    def _float_binary(self, op: BinaryOp, a: Expr, b: Expr, dtype: FloatType) -> Any:
-        x, y = self.as_type(a, dtype), self.as_type(b, dtype)
-        if op in (BinaryOp.MIN, BinaryOp.MAX):
-            less = _CMPF[CompareOp.LT if op is BinaryOp.MIN else CompareOp.GT]
-            return self._op("arith.select", [self._test("arith.cmpf", less, y, x), y, x], dtype)
-        return self._op(_FLOAT_BINARY[op], [x, y], dtype)
-
-    def _test(self, name: str, predicate: int, x: Any, y: Any) -> Any:
-        number = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), predicate)
-        return self._op(name, [x, y], boolean, {"predicate": number})
-
-    def _compare(self, op: CompareOp, a: Expr, b: Expr) -> Any:
-        dtype = common_type(a.dtype, b.dtype, None)
-        if isinstance(dtype, FloatType):
-            return self._test(
-                "arith.cmpf", _CMPF[op], self.as_type(a, dtype), self.as_type(b, dtype)
-            )
-        return self._int_test(op, self._aligned(a, dtype), self._aligned(b, dtype), dtype)
-
-    def _int_test(self, op: CompareOp, x: Any, y: Any, dtype: Exact) -> Any:
-        unsigned = not signed_of(dtype) and op not in (CompareOp.EQ, CompareOp.NE)
-        return self._test("arith.cmpi", _CMPI[op] + 4 * unsigned, x, y)
-
-    # ------------------------------------------------------------- integers and fixed point
-
-    def _exact_unary(self, op: UnaryOp, x: Expr, dtype: Exact) -> Any:
-        match op:
-            case UnaryOp.NOT:
-                one = self._constant(1, boolean)
-                return self._op("arith.xori", [self.value(x), one], boolean)
-            case UnaryOp.INVERT:
-                ones = self._raw_constant(-1, dtype)
-                return self._op("arith.xori", [self.value(x), ones], dtype)
-            case UnaryOp.NEG:
-                zero = self._raw_constant(0, dtype)
-                return self._op("arith.subi", [zero, self._widened(x, dtype)], dtype)
-            case UnaryOp.ABS:
-                return self._absolute(x, dtype)
-            case UnaryOp.SQRT | UnaryOp.EXP | UnaryOp.LOG | UnaryOp.TANH:
-                raise TypeError(f"{op.value} of {dtype}")
-            case _:
-                assert_never(op)
-
-    def _absolute(self, x: Expr, dtype: Exact) -> Any:
-        value = self.value(x)
-        source = exact(x.dtype)
-        if not signed_of(source):
-            return value
-        zero = self._raw_constant(0, source)
-        negative = self._int_test(CompareOp.LT, value, zero, source)
-        # The same width: of the smallest number the negation wraps to what is right unsigned.
-        negated = self._op("arith.subi", [zero, value], dtype)
-        return self._op("arith.select", [negative, negated, value], dtype)
-
-    def _exact_binary(self, op: BinaryOp, a: Expr, b: Expr, dtype: Exact) -> Any:
-        match op:
-            case BinaryOp.ADD | BinaryOp.SUB | BinaryOp.AND | BinaryOp.OR | BinaryOp.XOR:
-                operands = [self._aligned(a, dtype), self._aligned(b, dtype)]
-                return self._op(_INT_BINARY[op], operands, dtype)
-            case BinaryOp.MUL:
-                operands = [self._widened(a, dtype), self._widened(b, dtype)]
-                return self._op("arith.muli", operands, dtype)
-            case BinaryOp.MIN | BinaryOp.MAX:
-                x, y = self._aligned(a, dtype), self._aligned(b, dtype)
-                less = CompareOp.LT if op is BinaryOp.MIN else CompareOp.GT
-                return self._op("arith.select", [self._int_test(less, y, x, dtype), y, x], dtype)
-            case BinaryOp.DIV:
-                attributes = {
-                    "lhs_type": self.types.fixed(a.dtype),
-                    "rhs_type": self.types.fixed(b.dtype),
-                    "dst": self.types.fixed(dtype),
-                }
-                return self._op("hls.fixed_div", [self.value(a), self.value(b)], dtype, attributes)
-            case BinaryOp.FLOORDIV:
-                return self._floor_divide(a, b, dtype)
-            case BinaryOp.MOD:
-                return self._modulo(a, b, dtype)
-            case BinaryOp.SHL | BinaryOp.SHR:
-                return self._shift(op, a, b, dtype)
-            case _:
-                assert_never(op)
-
-    def _division_type(self, a: Expr, b: Expr, dtype: Exact) -> IntType:
-        """An integer type for both operands and the quotient: one bit more where a divisor may be
-        −1, since the smallest number over −1 does not fit (and processors trap on it).
-        """
-        common = exact(common_type(a.dtype, b.dtype))
-        spare = exact(b.dtype).signed and not isinstance(b, Const)
-        spare = spare or (isinstance(b, Const) and b.value == -1)
-        return IntType(max(common.width + spare, width_of(dtype)), common.signed)
-
-    def _floor_divide(self, a: Expr, b: Expr, dtype: Exact) -> Any:
-        work = self._division_type(a, b, dtype)
-        name = "arith.floordivsi" if work.signed else "arith.divui"
-        quotient = self._op(name, [self.as_type(a, work), self.as_type(b, work)], work)
-        return self._convert(quotient, work, dtype)
-
-    def _modulo(self, a: Expr, b: Expr, dtype: Exact) -> Any:
-        work = self._division_type(a, b, dtype)
-        x, y = self.as_type(a, work), self.as_type(b, work)
-        if not work.signed:
-            return self._convert(self._op("arith.remui", [x, y], work), work, dtype)
-        rest = self._op("arith.remsi", [x, y], work)
-        zero = self._constant(0, work)
-        wrong = self._int_test(CompareOp.LT, rest, zero, work)
-        if not (isinstance(b, Const) and b.value > 0) and exact(b.dtype).signed:
-            differs = self._op(
-                "arith.xori", [wrong, self._int_test(CompareOp.LT, y, zero, work)], boolean
-            )
-            nonzero = self._int_test(CompareOp.NE, rest, zero, work)
-            wrong = self._op("arith.andi", [differs, nonzero], boolean)
-        moved = self._op("arith.addi", [rest, y], work)
-        return self._convert(self._op("arith.select", [wrong, moved, rest], work), work, dtype)
-
-    def _shift(self, op: BinaryOp, a: Expr, b: Expr, dtype: Exact) -> Any:
-        """Amounts are never negative; one of the width or more shifts all bits out."""
-        width, signed = width_of(dtype), signed_of(dtype)
-        keeps_sign = op is BinaryOp.SHR and signed
-        name = "arith.shli" if op is BinaryOp.SHL else "arith.shrsi" if signed else "arith.shrui"
-        x, last = self.value(a), width - 1
-        if isinstance(b, Const):
-            if b.value >= width and not keeps_sign:
-                return self._constant(0, dtype)
-            return self._op(name, [x, self._constant(min(b.value, last), dtype)], dtype)
-        amount_type = exact(b.dtype)
-        if bounds(amount_type)[1] < width:
-            return self._op(name, [x, self._convert(self.value(b), amount_type, dtype)], dtype)
-        work = IntType(max(width_of(amount_type), width.bit_length()), False)
-        amount = self._convert(self.value(b), IntType(width_of(amount_type), False), work)
-        inside = self._int_test(CompareOp.LE, amount, self._constant(last, work), work)
-        clamped = self._op("arith.select", [inside, amount, self._constant(last, work)], work)
-        shifted = self._op(name, [x, self._convert(clamped, work, dtype)], dtype)
-        if keeps_sign:
-            return shifted
-        return self._op("arith.select", [inside, shifted, self._constant(0, dtype)], dtype)
-
-    # ------------------------------------------------------------------------- conversions
-
-    def _raw_constant(self, raw: int, dtype: Exact) -> Any:
-        return self._op("arith.constant", [], dtype, {"value": self.types.number(raw, dtype)})
-
-    def _aligned(self, expr: Expr, dtype: DType) -> Any:
-        """The same value as a ``dtype`` that can hold it (which is not checked here)."""
-        if isinstance(expr, Const) and isinstance(dtype, FixedType):
-            return self._constant(expr.value, dtype)
-        return self.as_type(expr, dtype)
-
-    def _widened(self, expr: Expr, dtype: Exact) -> Any:
-        """The raw of an operand, its fraction kept, in the width of ``dtype``."""
-        source = exact(expr.dtype)
-        if not isinstance(dtype, FixedType):
-            return self.as_type(expr, dtype)
-        width, frac = width_of(dtype), frac_of(source)
-        wide = FixedType(width, width - frac, signed_of(source))
-        if isinstance(expr, Const):
-            return self._constant(expr.value, wide)
-        if width_of(source) == width:
-            return self.value(expr)
-        name = "arith.extsi" if signed_of(source) else "arith.extui"
-        return self._op(name, [self.value(expr)], wide)
-
-    def _convert(self, value: Any, source: DType, target: DType) -> Any:
-        source, target = plain(source), plain(target)
-        if source == target:
-            return value
-        match source, target:
-            case FloatType(), FloatType():
-                return self._convert_float(value, source, target)
-            case FloatType(), _:
-                return self._op(
-                    "hls.fixed_from_float", [value], target, {"dst": self.types.fixed(target)}
-                )
-            case IntType(), FloatType():
-                name = "arith.sitofp" if source.signed else "arith.uitofp"
-                return self._op(name, [value], target)
-            case _, FloatType():
-                return self._op(
-                    "hls.fixed_to_float", [value], target, {"src": self.types.fixed(source)}
-                )
-            case IntType(width, signed), IntType(new_width):
-                if width == new_width:
-                    return value
-                widen = "arith.extsi" if signed else "arith.extui"
-                return self._op(widen if new_width > width else "arith.trunci", [value], target)
-            case _:
-                attributes = {"src": self.types.fixed(source), "dst": self.types.fixed(target)}
-                return self._op("hls.fixed_cast", [value], target, attributes)
-
-    def _convert_float(self, value: Any, source: FloatType, target: FloatType) -> Any:
-        if source.width == target.width:  # f16 and bf16: neither holds the other, f32 holds both
-            single = FloatType("f32")
-            return self._op("arith.truncf", [self._op("arith.extf", [value], single)], target)
-        return self._op(
-            "arith.extf" if target.width > source.width else "arith.truncf", [value], target
-        )
-
-
-def _raw_of(value: Any, dtype: FixedType) -> int:
-    """The raw of an exact constant: an int or a Fraction."""
-    scaled = value * (1 << dtype.frac) if dtype.frac >= 0 else value / (1 << -dtype.frac)
-    return int(scaled)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import Any, assert_never
 
@@ -12,8 +13,9 @@ from dsl.expressions.affine import Affine, Constraint
 from dsl.expressions.expr import loads
 from dsl.programs.program import Array, Loop, Program, Stmt, Storage
 from mlir_passes.affine_maps import to_map, to_map_of, to_set
+from mlir_passes.construct.arithmetic import plain
 from mlir_passes.construct.expressions import ExprBuilder
-from mlir_passes.construct.types import Types, plain
+from mlir_passes.construct.types import Types
 from mlir_passes.dialect.attributes import (
     Access,
     ArrayInfo,
@@ -31,8 +33,8 @@ from mlir_passes.dialect.attributes import (
 )
 from mlir_passes.dialect.attributes import Storage as MemoryInfo
 from mlir_passes.dialect.processes import function_attributes
-from mlir_passes.loop_bounds import Bounds
 from mlir_passes.provider import ir
+from polyhedral.looptree.bounds import Bounds
 from polyhedral.looptree.tree import Instance, LoopTree, TreeGuard, TreeLoop, TreeNode
 
 
@@ -272,8 +274,14 @@ class _Builder:
             BindOp(b.op, b.impl, b.latency) for b in self.tree.operators if b.stmt == stmt.name
         )
         span = stmt.span
-        line = f"{Path(span.file).name}:{span.line}" if span else ""
+        line = f"{_name(span.file)}:{span.line}" if span else ""
         return StmtInfo(stmt.name, stmt.source, line, binds)
+
+
+@cache
+def _name(file: str) -> str:
+    """A file without its folder: statements of one file ask for it again and again."""
+    return Path(file).name
 
 
 def _location(span: Span | None) -> Any:

@@ -3,24 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any
 
-from dsl.expressions.types import DType, FixedType, FloatType, IndexType, IntType
+from dsl.expressions.types import DType, FloatType
+from mlir_passes.construct.arithmetic import exact, plain
 from mlir_passes.dialect.attributes import fixed_attribute, mlir_type, type_attribute
 from mlir_passes.provider import ir
-
-
-def plain(dtype: DType) -> IntType | FixedType | FloatType:
-    """The type that a value has as data: an index counts as ``i32``."""
-    return IntType(32) if isinstance(dtype, IndexType) else dtype
-
-
-def exact(dtype: DType) -> IntType | FixedType:
-    """`plain` of a type that is known to be no float."""
-    found = plain(dtype)
-    if isinstance(found, FloatType):
-        raise TypeError(f"{found} is no integer or fixed-point type")
-    return found
 
 
 @dataclass(slots=True)
@@ -54,7 +43,7 @@ class Types:
             found = self._fixed[dtype] = fixed_attribute(exact(dtype))
         return found
 
-    def number(self, value: float, dtype: DType) -> Any:
+    def number(self, value: float | Fraction, dtype: DType) -> Any:
         """The attribute of a constant: a float, or an integer of any width."""
         type_ = self.mlir(dtype)
         if isinstance(dtype, FloatType):

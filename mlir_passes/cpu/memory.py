@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from dsl.expressions.types import FloatType
-from mlir_passes.construct.types import exact
+from mlir_passes.construct.arithmetic import exact
 from mlir_passes.dialect.attributes import ArrayInfo
 
 _FLOATS = {"f16": np.float16, "bf16": np.uint16, "f32": np.float32, "f64": np.float64}

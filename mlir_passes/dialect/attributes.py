@@ -13,7 +13,7 @@ from typing import Any, Literal, assert_never, cast
 from dsl.errors.errors import Span
 from dsl.expressions.types import DType, FixedType, FloatType, IndexType, IntType, Overflow, Quant
 from dsl.schedules.steps import PartitionKind
-from mlir_passes.dialect import ops as hls
+from mlir_passes.dialect import hls
 from mlir_passes.provider import ir, search_dialects_in
 
 Access = Literal["in", "out", "inout"]
@@ -130,7 +130,7 @@ def context() -> Any:
     It is shared by the modules built one after the other in a thread: making one takes 10 ms.
     """
     if _state.context is None or _state.used >= _MODULES_PER_CONTEXT:
-        search_dialects_in("mlir_passes")
+        search_dialects_in("mlir_passes.dialect")
         _state.context, _state.used = ir.Context(), 0
         with _state.context:
             hls.Hls.load()

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from dsl.errors.errors import IRError
-from mlir_passes.dialect import ops as hls
+from mlir_passes.dialect import hls
 from mlir_passes.dialect.attributes import local_info, span_of, stmt_info
 from mlir_passes.provider import ir
 

@@ -7,16 +7,17 @@ annotations is checked here.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from dsl.errors.errors import IRError, did_you_mean
-from mlir_passes.dialect import ops as hls
+from mlir_passes.dialect import hls
 from mlir_passes.dialect.attributes import LoopInfo, loop_info, place, span_of
 from mlir_passes.dialect.processes import verify_processes
 from mlir_passes.dialect.verify_arrays import check_type, checked_array
-from mlir_passes.loop_bounds import Bounds, Names, bounds_of
+from mlir_passes.loop_bounds import Names, bounds_of
 from mlir_passes.provider import ir
+from polyhedral.looptree.bounds import Bounds
 
 _DIALECTS = frozenset({"affine", "arith", "func", "hls", "math", "memref"})
 _MEMREF_OPS = frozenset({"memref.alloc", "memref.alloca"})
@@ -168,8 +169,8 @@ class _Verifier:
                     span=span_of(op),
                     help="a pipelined loop unrolls all loops inside: pipeline only one of them",
                 )
-            around = replace(around, pipelined=info.name)
-        inside = replace(around, loops=around.loops + 1)
+            around = _Around(around.loops, info.name)
+        inside = _Around(around.loops + 1, around.pipelined)
         self._block(op.regions[0].blocks[0], inside)
 
     def _check_arrays(self, op: Any, info: LoopInfo) -> None:

@@ -14,15 +14,19 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from dsl.expressions.affine import Affine, Constraint
-from mlir_passes.dialect.attributes import LoopInfo, loop_info, top_function
-from mlir_passes.loop_bounds import Bounds, Names, bounds_of, condition_of
+from mlir_passes.dialect.attributes import loop_info, top_function
+from mlir_passes.loop_bounds import Names, bounds_of, condition_of
 from mlir_passes.rewrite import (
+    blocks_in,
+    control_in,
     inline_before,
     with_bounds,
     with_condition,
     with_subscripts,
     without_loop,
 )
+from polyhedral.looptree.bounds import Bounds
+from polyhedral.looptree.simplify.single_trip import only_value
 
 _MAPPED = frozenset({"affine.load", "affine.store", "affine.apply"})
 
@@ -33,38 +37,47 @@ class PromoteSingleTrip:
 
     name: ClassVar[str] = "promote-single-trip"
 
-    def apply(self, module: Any) -> None:
-        """Change the module in place."""
+    def apply(self, module: Any) -> bool:
+        """Change the module in place; says whether anything was changed."""
         with module.context:
-            _walk(top_function(module).regions[0].blocks[0], Names())
+            return _walk(top_function(module).regions[0].blocks[0], Names())
 
 
-def _walk(block: Any, names: Names) -> None:
-    for view in list(block.operations):
-        op = view.operation
-        for region in op.regions:
-            for inner in region.blocks:
-                _walk(inner, names)
-        if op.name == "affine.for" and _is_plain(loop_info(op)):
-            bounds = bounds_of(op, names)
-            if bounds.trip_count == 1 and len(bounds.lowers) == 1:
-                _promote(op, bounds.lowers[0], names)
+def _walk(block: Any, names: Names) -> bool:
+    """Outer loops first: what they leave in the bounds of inner ones may be a single iteration."""
+    changed = False
+    pending = control_in(block)[::-1]
+    while pending:
+        op = pending.pop()
+        value = _only_value(op, names) if op.name == "affine.for" else None
+        if value is not None:
+            pending += _promoted(op, value, names)[::-1]
+            changed = True
+            continue
+        for inside in blocks_in(op):
+            changed |= _walk(inside, names)
+    return changed
 
 
-def _is_plain(info: LoopInfo) -> bool:
-    """Nothing is asked of it. Proven independence says nothing of one iteration."""
-    return info.ii is None and info.unroll is None and info.flatten is None
+def _only_value(loop: Any, names: Names) -> Affine | None:
+    """The value of its variable, where its body can stand for it. Proven independence says nothing
+    of one iteration."""
+    info = loop_info(loop)
+    return only_value(bounds_of(loop, names), info.ii, info.unroll, info.flatten)
 
 
-def _promote(loop: Any, value: Affine, names: Names) -> None:
+def _promoted(loop: Any, value: Affine, names: Names) -> list[Any]:
+    """The loops and guards of the loop's body, which now stand where it stood."""
     body = loop.regions[0].blocks[0]
     iv = body.arguments[0]
     for store in _stores(body):
         without_loop(store, loop, value, names)
     _substitute(body, iv, names.of(iv), value, names)
+    found = control_in(body)
     inline_before(body, loop)
     names.forget(iv)
     loop.erase()
+    return found
 
 
 def _stores(block: Any) -> Iterator[Any]:
@@ -72,9 +85,8 @@ def _stores(block: Any) -> Iterator[Any]:
         op = view.operation
         if op.name == "affine.store":
             yield op
-        for region in op.regions:
-            for inner in region.blocks:
-                yield from _stores(inner)
+        for inner in blocks_in(op):
+            yield from _stores(inner)
 
 
 def _substitute(block: Any, iv: Any, name: str, value: Affine, names: Names) -> None:
@@ -91,9 +103,8 @@ def _substitute(block: Any, iv: Any, name: str, value: Affine, names: Names) -> 
                 op = with_subscripts(op, names, name, value)
             else:
                 raise TypeError(f"{op.name} takes an induction variable")
-        for region in op.regions:
-            for inner in region.blocks:
-                _substitute(inner, iv, name, value, names)
+        for inner in blocks_in(op):
+            _substitute(inner, iv, name, value, names)
 
 
 def _in_bounds(bounds: Bounds, name: str, value: Affine) -> Bounds:

@@ -8,15 +8,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from dsl.expressions.affine import Affine
 from mlir_passes.dialect.attributes import top_function
-from mlir_passes.extremes import Point, Scope, minimum, sampled
-from mlir_passes.loop_bounds import Bounds, Names, bounds_of
-from mlir_passes.rewrite import with_bounds
+from mlir_passes.loop_bounds import Names, bounds_of
+from mlir_passes.rewrite import blocks_in, control_in, with_bounds
+from polyhedral.looptree.simplify.bounds import Place, simplified_bounds
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,60 +23,35 @@ class SimplifyBounds:
 
     name: ClassVar[str] = "simplify-bounds"
 
-    def apply(self, module: Any) -> None:
-        """Change the module in place."""
+    def apply(self, module: Any) -> bool:
+        """Change the module in place; says whether anything was changed."""
         with module.context:
-            _walk(top_function(module).regions[0].blocks[0], _Place(Scope(), [{}]), Names())
+            body = top_function(module).regions[0].blocks[0]
+            return _has_choice(body) and _walk(body, Place(), Names())
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """The loops around, and some of their iterations."""
-
-    scope: Scope
-    points: Sequence[Point]
-
-    def inside(self, name: str, bounds: Bounds) -> _Place:
-        return _Place(self.scope.inside(name, bounds), sampled(self.points, name, bounds))
-
-    def never_negative(self, expr: Affine) -> bool:
-        if not expr.variables() <= {name for name, _ in self.scope.loops}:
-            return False
-        if any(expr.evaluate(point) < 0 for point in self.points):
-            return False
-        least = minimum(expr, self.scope)
-        return least is not None and least >= 0
+def _has_choice(block: Any) -> bool:
+    """Whether a loop below has more than one lower or upper bound: most kernels have none."""
+    for op in control_in(block):
+        if op.name == "affine.for":
+            maps = (op.attributes["lowerBoundMap"].value, op.attributes["upperBoundMap"].value)
+            if any(len(m.results) > 1 for m in maps):
+                return True
+        if any(_has_choice(inside) for inside in blocks_in(op)):
+            return True
+    return False
 
 
-def _walk(block: Any, place: _Place, names: Names) -> None:
-    for view in list(block.operations):
-        op, inner = view.operation, place
+def _walk(block: Any, place: Place, names: Names) -> bool:
+    changed = False
+    for op in control_in(block):
+        inner, new = place, op
         if op.name == "affine.for":
             old = bounds_of(op, names)
-            bounds = _simplified(old, place)
-            if bounds != old:
-                op = with_bounds(op, bounds, names)
-            inner = place.inside(names.of(op.regions[0].blocks[0].arguments[0]), bounds)
-        for region in op.regions:
-            for inside in region.blocks:
-                _walk(inside, inner, names)
-
-
-def _simplified(bounds: Bounds, place: _Place) -> Bounds:
-    if len(bounds.lowers) == len(bounds.uppers) == 1:
-        return bounds
-    return replace(
-        bounds,
-        lowers=_kept(bounds.lowers, lambda a, b: place.never_negative(a - b)),
-        uppers=_kept(bounds.uppers, lambda a, b: place.never_negative(b - a)),
-    )
-
-
-def _kept(exprs: Sequence[Affine], counts: Callable[[Affine, Affine], bool]) -> tuple[Affine, ...]:
-    """Those that no other one stands for; of equal ones the last."""
-    kept: list[Affine] = []
-    for n, expr in enumerate(exprs):
-        others = (*kept, *exprs[n + 1 :])
-        if not any(counts(other, expr) for other in others):
-            kept.append(expr)
-    return tuple(kept)
+            bounds = simplified_bounds(old, place)
+            new = op if bounds == old else with_bounds(op, bounds, names)
+            changed |= bounds != old
+            inner = place.inside(names.of(new.regions[0].blocks[0].arguments[0]), bounds)
+        for inside in blocks_in(new):
+            changed |= _walk(inside, inner, names)
+    return changed

@@ -1,6 +1,6 @@
 """DSP slices of a body's addresses: products with the lengths of rows, divisions by banks.
 
-With a policy of divisions (docs/qor-u200.md, 7e) an index of few bits is
+With a policy of divisions (docs/lab/u200.md, 7e) an index of few bits is
 multiplied in logic, a wider one takes a slice, for each place that it is multiplied or divided at.
 Modules share none of them.
 """

@@ -15,7 +15,7 @@ from qor_gnn.body.graph import LOAD, STORE, STORE_STATES, Conditional, Graph, Wh
 from qor_gnn.body.ordered_updates import CopiesInOrder
 from qor_gnn.body.outside import Outside
 from qor_gnn.body.plans import Plan, Step, regrouped
-from qor_gnn.design.from_expr import type_of
+from qor_gnn.design.operations import type_of
 from qor_gnn.design.region import Access, Guard, Loop, Node, Statement, walk
 from qor_gnn.memory.addresses import Addresses, Site, site
 from qor_gnn.tools.personality import Personality

@@ -1,11 +1,13 @@
-"""The region tree of a level 3 module (docs/level3.md): the same that its loop tree gives.
+"""The region tree of a level 3 module (docs/level3.md) as it stands: what is estimated is what is
+emitted.
 
 Ops are only looked at through `mlir_passes`' readers and by name: MLIR itself is not imported.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any
 
 from dsl.errors.errors import IRError
@@ -21,8 +23,10 @@ from mlir_passes.dialect.attributes import (
 )
 from mlir_passes.dialect.processes import processes_of
 from mlir_passes.loop_bounds import Names, bounds_of, condition_of
-from qor_gnn.design.canonical import canonical
-from qor_gnn.design.from_expr import constant_text, type_of
+from qor_gnn.design.compiled import compiled
+from qor_gnn.design.loops import Asked, loop_of
+from qor_gnn.design.loops import Names as LoopNames
+from qor_gnn.design.operations import Operations, Type, UnknownOpError, Value, operations_of
 from qor_gnn.design.processes import in_processes
 from qor_gnn.design.region import (
     Access,
@@ -32,40 +36,12 @@ from qor_gnn.design.region import (
     Loop,
     Memory,
     Node,
-    Op,
     Split,
     Statement,
     Trips,
     bound,
 )
 
-_KINDS = {
-    **{f"arith.{k}f": k for k in ("add", "sub", "mul", "div", "neg", "cmp")},
-    **{f"arith.{k}i": k for k in ("add", "sub", "mul", "and", "or", "xor", "cmp")},
-    "arith.shli": "shl",
-    "arith.shrsi": "shr",
-    "arith.shrui": "shr",
-    "arith.floordivsi": "div",
-    "arith.divui": "div",
-    "arith.divsi": "div",
-    "arith.remsi": "mod",
-    "arith.remui": "mod",
-    "arith.select": "select",
-    **{f"math.{k}": k for k in ("sqrt", "exp", "log", "tanh")},
-    "math.absf": "abs",
-    "hls.fixed_div": "div",
-    "hls.fixed_cast": "cast",
-    "arith.extf": "cast",
-    "arith.truncf": "cast",
-    "arith.sitofp": "from_int",
-    "arith.uitofp": "from_int",
-    "hls.fixed_to_float": "from_int",
-    "hls.fixed_from_float": "to_int",
-    "arith.fptosi": "to_int",
-    "arith.fptoui": "to_int",
-}
-_FREE = frozenset({"arith.extsi", "arith.extui", "arith.trunci"})
-_OF_OPERAND = frozenset({"cmp", "to_int"})  # their type is that of what they take
 _SKIPPED = frozenset({"affine.yield", "func.return", "memref.dealloc"})
 
 
@@ -78,25 +54,18 @@ def kernel_of_module(module: Any) -> Kernel:
     with module.context:
         function = top_function(module)
         reader = _Reader()
-        whole = canonical(reader.kernel(function))
+        whole = compiled(reader.kernel(function))
         return in_processes(whole, processes_of(function), reader.depths)
-
-
-@dataclass(frozen=True, slots=True)
-class _Value:
-    """A value in a statement: the op that makes it, with the values that it takes."""
-
-    op: Op
-    operands: tuple[_Value, ...]
-    number: int
 
 
 @dataclass(slots=True)
 class _Reader:
     names: Names = field(default_factory=Names)
+    loops: LoopNames = field(default_factory=LoopNames)
+    operations: Operations = field(default_factory=Operations)
     memories: list[Memory] = field(default_factory=list)
     by_value: dict[Any, str] = field(default_factory=dict)
-    values: dict[Any, _Value] = field(default_factory=dict)
+    values: dict[Any, Value] = field(default_factory=dict)
     indices: dict[Any, Affine] = field(default_factory=dict)
     depths: dict[str, int] = field(default_factory=dict)  # of streams
 
@@ -108,10 +77,8 @@ class _Reader:
             if info.shape:
                 self._memory(info, value, True)
             else:
-                type_, width = type_of(info.dtype)
-                op = Op("input", type_, width, access=Access(info.name, ()))
-                self._define(value, op, ())
-        body = self._block(entry)
+                self.values[value] = self.operations.argument(info.name, _type(str(value.type)))
+        body = self._block(entry, ())
         return Kernel(name, tuple(self.memories), (Function(name, body),))
 
     def _memory(self, info: ArrayInfo, value: Any, argument: bool) -> None:
@@ -135,17 +102,17 @@ class _Reader:
             )
         )
 
-    def _block(self, block: Any) -> tuple[Node, ...]:
+    def _block(self, block: Any, around: tuple[Loop, ...]) -> tuple[Node, ...]:
         found: list[Node] = []
         for view in block.operations:
             op = view.operation
             match op.name:
                 case "affine.for":
-                    found.append(self._loop(op))
+                    found.append(self._loop(op, around))
                 case "affine.if":
                     if len(op.regions) > 1 and len(op.regions[1].blocks):
                         raise _unknown(op, "it has an else")
-                    inner = self._block(op.regions[0].blocks[0])
+                    inner = self._block(op.regions[0].blocks[0], around)
                     found.append(Guard(condition_of(op, self.names), inner))
                 case "affine.store":
                     found.append(self._store(op))
@@ -155,33 +122,17 @@ class _Reader:
                     self._value(op)
         return tuple(found)
 
-    def _loop(self, op: Any) -> Loop:
+    def _loop(self, op: Any, around: tuple[Loop, ...]) -> Loop:
         bounds, info = bounds_of(op, self.names), loop_info(op)
         source = op.regions[0].blocks[0]
-        iv = self.names.of(source.arguments[0])
-        count = bounds.trip_count
-        trips = Trips(0, 0, 0) if count is None else Trips(count, count, count)
-        if count is None and info.trip_count is not None:
-            told = info.trip_count
-            trips = Trips(told.minimum, told.maximum, told.average)
-        return Loop(
-            iv,
-            info.name,
-            bounds.lowers,
-            bounds.uppers,
-            bounds.step,
-            trips,
-            self._block(source),
-            info.ii,
-            1 if info.unroll is None else info.unroll,
-            info.flatten,
-            info.independent,
-        )
+        iv = self.names.by_value[source.arguments[0]] = self.loops.fresh(info.name)
+        trip = info.trip_count
+        told = None if trip is None else Trips(trip.minimum, trip.maximum, trip.average)
+        asked = Asked(info.ii, info.unroll, info.flatten, info.independent)
+        new = loop_of(iv, info.name, bounds, asked, told, around)
+        return replace(new, body=self._block(source, (*around, new)))
 
     # -------------------------------------------------------------------------- statements
-
-    def _define(self, value: Any, op: Op, operands: tuple[_Value, ...]) -> None:
-        self.values[value] = _Value(op, operands, len(self.values))
 
     def _access(self, op: Any, operands: list[Any]) -> Access:
         names = [self.names.of(x) for x in operands[1:]]
@@ -191,58 +142,37 @@ class _Reader:
     def _store(self, op: Any) -> Statement:
         operands = list(op.operands)
         info = stmt_info(op)
-        ops: list[Op] = []
-        needed = sorted(_below(self.values[operands[0]]), key=lambda v: v.number)
-        places = {v.number: n for n, v in enumerate(needed)}
-        for v in needed:
-            taken = tuple(places[o.number] for o in v.operands)
-            ops.append(Op(v.op.kind, v.op.type, v.op.width, taken, v.op.access, v.op.value))
+        ops = operations_of(self.values[operands[0]])
         binds = {b.op: b.impl for b in info.bind_ops}
         return Statement(info.name, bound(ops, binds), self._access(op, operands[1:]), info.source)
 
     def _value(self, op: Any) -> None:
         (result,) = list(op.results)
         operands = list(op.operands)
-        name = op.name
-        if name == "affine.apply":
-            names = [self.names.of(x) for x in operands]
-            (self.indices[result],) = from_map(op.attributes["map"].value, names)
-        elif name in _FREE:
-            self.values[result] = self.values[operands[0]]
-        elif name == "arith.index_cast":
-            index = Access("", (self.indices[operands[0]],))
-            self._define(result, Op("index", "int", 32, access=index), ())
-        elif name == "affine.load":
-            access = self._access(op, operands)
-            self._define(result, Op("load", *_type(result.type), access=access), ())
-        elif name == "arith.constant":
-            number = op.attributes["value"].value
-            type_, width = _type(result.type)
-            text = constant_text(number, type_, width)
-            self._define(result, Op("const", type_, width, value=text), ())
-        elif name in _KINDS:
-            kind = _KINDS[name]
-            type_, width = _type((operands[0] if kind in _OF_OPERAND else result).type)
-            self._define(result, Op(kind, type_, width), tuple(self.values[x] for x in operands))
-        else:
-            raise _unknown(op, "the model does not know what it costs")
+        match op.name:
+            case "affine.apply":
+                names = [self.names.of(x) for x in operands]
+                (self.indices[result],) = from_map(op.attributes["map"].value, names)
+            case "arith.index_cast":
+                self.values[result] = self.operations.index(self.indices[operands[0]])
+            case "affine.load":
+                access, type_ = self._access(op, operands), _type(str(result.type))
+                self.values[result] = self.operations.load(access, type_)
+            case "arith.constant":
+                number, type_ = op.attributes["value"].value, _type(str(result.type))
+                self.values[result] = self.operations.constant(number, type_)
+            case name:
+                taken = tuple(self.values[x] for x in operands)
+                try:
+                    found = self.operations.operation(name, taken, _type(str(result.type)))
+                except UnknownOpError:
+                    raise _unknown(op, "the model does not know what it costs") from None
+                self.values[result] = found
 
 
-def _below(value: _Value) -> list[_Value]:
-    """The value and all that it needs, each once."""
-    found: dict[int, _Value] = {}
-    pending = [value]
-    while pending:
-        v = pending.pop()
-        if v.number not in found:
-            found[v.number] = v
-            pending.extend(v.operands)
-    return list(found.values())
-
-
-def _type(type_: Any) -> tuple[str, int]:
+@cache
+def _type(text: str) -> Type:
     """Type class and width of an MLIR scalar type, by its text: ``f32``, ``i8``."""
-    text = str(type_)
     if text == "index":
         return "int", 32
     if text.startswith("i"):

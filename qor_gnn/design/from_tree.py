@@ -1,16 +1,30 @@
-"""The region tree of a scheduled program, straight from its `LoopTree`: no MLIR is needed."""
+"""The region tree of a loop tree: what points of a search are ranked by, without a module.
+
+It is that of the module that is built from the tree: the same rules make the loops plainer
+(`polyhedral.looptree.simplify`), the same walk makes the operations of a statement
+(`mlir_passes.construct.arithmetic`), and what they are to the model is said once
+(`qor_gnn.design.operations`). What is shown to people is read from the module itself.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import assert_never
 
-from dsl.programs.program import Array, Program, Stmt, Storage
+from dsl.expressions import expr as dx
+from dsl.expressions.affine import Affine, Constraint
+from dsl.expressions.types import DType, boolean
+from dsl.programs.program import Array, Program, Storage
 from dsl.schedules.steps import BindOp
+from mlir_passes.construct.arithmetic import Arithmetic
+from polyhedral.looptree.bounds import Bounds
+from polyhedral.looptree.simplify.tree import simplified
 from polyhedral.looptree.tree import Instance, LoopTree, TreeGuard, TreeLoop, TreeNode
-from qor_gnn.design.canonical import canonical, canonical_statement
-from qor_gnn.design.from_expr import Lowering
+from qor_gnn.design.compiled import compiled, compiled_alone
+from qor_gnn.design.loops import Asked, Names, loop_of
+from qor_gnn.design.operations import Operations, Value, operations_of, type_of
 from qor_gnn.design.processes import in_processes
 from qor_gnn.design.region import (
     Access,
@@ -26,16 +40,18 @@ from qor_gnn.design.region import (
     bound,
 )
 
+Values = Mapping[str, Affine]
+
 
 def kernel_of_tree(tree: LoopTree) -> Kernel:
     """The design as one function, or one for each process of a dataflow region."""
     program = tree.program
-    reader = _Reader(tree)
+    reader = _Reader(simplified(tree), _scalars(program))
     memories = tuple(
         reader.memory(a) for a in program.arrays if a.shape or a.storage is Storage.LOCAL
     )
-    body = reader.nodes(tree.body)
-    whole = canonical(Kernel(program.name, memories, (Function(program.name, body),)))
+    body = reader.nodes(reader.tree.body, {}, ())
+    whole = compiled(Kernel(program.name, memories, (Function(program.name, body),)))
     return in_processes(whole, tree.processes, {s.array: s.depth for s in tree.streams})
 
 
@@ -53,12 +69,17 @@ def statement_of(
         operators: what operations are bound to.
     """
     dtype = program.array(instance.stmt.target.array).dtype
-    return canonical_statement(_statement(program, instance, operators), dtype)
+    found = _statement(program, instance, dict(instance.bindings), _scalars(program), operators)
+    return compiled_alone(found, dtype)
 
 
 @dataclass(slots=True)
 class _Reader:
+    """Walks a tree; values are what its variables are called in the region tree, where otherwise."""
+
     tree: LoopTree
+    scalars: frozenset[str]
+    names: Names = field(default_factory=Names)
 
     def memory(self, array: Array) -> Memory:
         splits = [Split()] * len(array.shape)
@@ -73,58 +94,94 @@ class _Reader:
         argument = array.storage is Storage.ARGUMENT
         return Memory(array.name, array.dtype, array.shape, tuple(splits), argument, storage, impl)
 
-    def nodes(self, nodes: tuple[TreeNode, ...]) -> tuple[Node, ...]:
+    def nodes(
+        self, nodes: tuple[TreeNode, ...], values: Values, around: tuple[Loop, ...]
+    ) -> tuple[Node, ...]:
         found: list[Node] = []
         for node in nodes:
             match node:
                 case TreeLoop():
-                    found.append(self.loop(node))
+                    found.append(self.loop(node, values, around))
                 case TreeGuard(constraints, body):
-                    inner = self.nodes(body)
-                    found += (Guard(constraints, inner),) if constraints else inner
+                    held = tuple(Constraint(c.expr.substitute(values), c.kind) for c in constraints)
+                    found.append(Guard(held, self.nodes(body, values, around)))
                 case Instance():
-                    found.append(self.statement(node))
+                    found.append(self.statement(node, values))
                 case _:
                     assert_never(node)
         return tuple(found)
 
-    def loop(self, loop: TreeLoop) -> Loop:
-        count = loop.constant_trip
-        if count is not None:
-            trips = Trips(count, count, count)
-        elif loop.trip is not None:
-            trips = Trips(loop.trip.minimum, loop.trip.maximum, loop.trip.average)
-        else:
-            trips = Trips(0, 0, 0)
-        return Loop(
-            loop.iv,
-            loop.name,
-            loop.lowers,
-            loop.uppers,
-            loop.step,
-            trips,
-            self.nodes(loop.body),
-            loop.pipeline_ii,
-            1 if loop.unroll is None else loop.unroll,
-            loop.flatten,
-            tuple(array for array, iv in self.tree.independent if iv == loop.iv),
-        )
+    def loop(self, loop: TreeLoop, values: Values, around: tuple[Loop, ...]) -> Loop:
+        lowers, uppers = loop.lowers, loop.uppers
+        if values:
+            lowers = tuple(b.substitute(values) for b in lowers)
+            uppers = tuple(b.substitute(values) for b in uppers)
+        iv = self.names.fresh(loop.name)
+        independent = tuple(array for array, iv in self.tree.independent if iv == loop.iv)
+        asked = Asked(loop.pipeline_ii, loop.unroll, loop.flatten, independent)
+        trip = loop.trip
+        told = None if trip is None else Trips(trip.minimum, trip.maximum, trip.average)
+        new = loop_of(iv, loop.name, Bounds(lowers, uppers, loop.step), asked, told, around)
+        inside = values if iv == loop.iv else {**values, loop.iv: Affine.of(iv)}
+        return replace(new, body=self.nodes(loop.body, inside, (*around, new)))
 
-    def statement(self, instance: Instance) -> Statement:
-        return _statement(self.tree.program, instance, self.tree.operators)
+    def statement(self, instance: Instance, values: Values) -> Statement:
+        own = dict(instance.bindings)
+        if values:
+            own = {v: e.substitute(values) for v, e in own.items()}
+        program = self.tree.program
+        return _statement(program, instance, own, self.scalars, self.tree.operators)
+
+
+class _Lowering(Arithmetic[Value]):
+    """Writes down the operations that level 3 has for a statement."""
+
+    __slots__ = ("operations", "scalars")
+
+    def __init__(self, bindings: Values, scalars: frozenset[str]) -> None:
+        super().__init__(bindings)
+        self.operations, self.scalars = Operations(), scalars
+
+    def access(self, access: dx.Access) -> Access:
+        return Access(access.array, self.placed(access.indices))
+
+    def _op(
+        self,
+        name: str,
+        operands: Sequence[Value],
+        dtype: DType,
+        types: Mapping[str, DType] | None = None,
+    ) -> Value:
+        return self.operations.operation(name, tuple(operands), type_of(dtype))
+
+    def _test(self, name: str, predicate: int, x: Value, y: Value) -> Value:
+        return self.operations.operation(name, (x, y), type_of(boolean))
+
+    def _number(self, value: float | Fraction, dtype: DType) -> Value:
+        return self.operations.constant(value, type_of(dtype))
+
+    def _load(self, access: dx.Access, dtype: DType) -> Value:
+        if access.array in self.scalars:
+            return self.operations.argument(access.array, type_of(dtype))
+        return self.operations.load(Access(access.array, access.indices), type_of(dtype))
+
+    def _index(self, affine: Affine) -> Value:
+        return self.operations.index(affine)
 
 
 def _scalars(program: Program) -> frozenset[str]:
     return frozenset(a.name for a in program.arguments if not a.shape)
 
 
-def _statement(program: Program, instance: Instance, operators: Sequence[BindOp]) -> Statement:
-    stmt: Stmt = instance.stmt
-    lowering = Lowering(dict(instance.bindings), _scalars(program))
-    dtype = program.array(stmt.target.array).dtype
-    last = lowering.convert(stmt.value, dtype)
-    target: Access = lowering.access(stmt.target)
-    ops = tuple(lowering.ops)
-    # The value of the statement is its last operation: a bare copy of an earlier one is that.
+def _statement(
+    program: Program,
+    instance: Instance,
+    bindings: Values,
+    scalars: frozenset[str],
+    operators: Sequence[BindOp],
+) -> Statement:
+    stmt = instance.stmt
+    lowering = _Lowering(bindings, scalars)
+    ops = operations_of(lowering.as_type(stmt.value, program.array(stmt.target.array).dtype))
     binds = {b.op: b.impl for b in operators if b.stmt == stmt.name}
-    return Statement(stmt.name, bound(ops[: last + 1], binds), target, stmt.source)
+    return Statement(stmt.name, bound(ops, binds), lowering.access(stmt.target), stmt.source)

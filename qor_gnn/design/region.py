@@ -1,7 +1,7 @@
 """The region tree: what the model reads of a design, free of MLIR and of isl.
 
-Made from a `LoopTree` (`qor_gnn.design.from_tree`) or from a level 3 module (`qor_gnn.design.from_module`); both
-give the same tree. Everything is frozen, so that any part of it can be the key of a cache.
+Read from the level 3 module (`qor_gnn.design.from_module`), or, where the points of a search are ranked, from the
+`LoopTree` that it is built from (`qor_gnn.design.from_tree`); both give the same tree. Everything is frozen, so that any part of it can be the key of a cache.
 """
 
 from __future__ import annotations

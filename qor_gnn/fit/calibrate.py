@@ -21,7 +21,7 @@ RIDGE = 0.3
 
 TRUSTED = 10.0
 """The same for priors that were fitted to another version of the tool: kernels of this one tell less
-about each other than those labels do (docs/qor-resources.md)."""
+about each other than those labels do (docs/lab/resources.md)."""
 
 MANY = 100
 

@@ -17,7 +17,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from backends.devices import DEVICES, Device
-from qor_gnn.design.from_expr import type_of
+from qor_gnn.design.operations import type_of
 from qor_gnn.design.region import Guard, Kernel, Loop, Node, Op, Statement
 from qor_gnn.memory.storage import memory_cost, storage_rules
 from qor_gnn.schedule.automatic_directives import automatic

@@ -1,4 +1,4 @@
-"""Automatic array partitioning, driven by throughput (docs/qor-u200.md, section 5).
+"""Automatic array partitioning, driven by throughput (docs/lab/u200.md, section 5).
 
 A pipeline asks for as many banks as its iteration needs ports. What is asked follows from the
 distinct elements that one iteration touches (each read once; writes too):

@@ -1,4 +1,4 @@
-"""Numbers of banks that keep the accesses of an iteration apart (docs/qor-u200.md, section 5)."""
+"""Numbers of banks that keep the accesses of an iteration apart (docs/lab/u200.md, section 5)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """What a tool does to the loops of a design by itself, before anything is scheduled.
 
-See docs/qor-u200.md: short innermost loops that
+See docs/lab/u200.md: short innermost loops that
 nobody gave an unroll factor are unrolled into their parent; what is below an explicit pipeline is
 unrolled, whatever was asked of it; a pipeline above a loop of variable trip count fails, and
 nothing below it is pipelined any more; arrays are partitioned as far as the pipelines want ports.

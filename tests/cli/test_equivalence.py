@@ -27,7 +27,7 @@ class Forgetful:
 
     name: ClassVar[str] = "forgetful"
 
-    def apply(self, module: Any) -> None:
+    def apply(self, module: Any) -> bool:
         with module.context:
             names = Names()
             loop = next(
@@ -38,6 +38,7 @@ class Forgetful:
             bounds = bounds_of(loop, names)
             fewer = tuple(u - 1 for u in bounds.uppers)
             with_bounds(loop, type(bounds)(bounds.lowers, fewer, bounds.step), names)
+        return True
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ class Silent:
 
     name: ClassVar[str] = "silent"
 
-    def apply(self, module: Any) -> None:
+    def apply(self, module: Any) -> bool:
         def visit(op: Any) -> None:
             if "hls.iteration" in op.attributes:
                 del op.attributes["hls.iteration"]
@@ -56,6 +57,7 @@ class Silent:
                         visit(inner.operation)
 
         visit(module.operation)
+        return True
 
 
 @pytest.fixture

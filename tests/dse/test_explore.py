@@ -22,6 +22,7 @@ from dse.run.codec import (
     result_to_json,
 )
 from dse.run.directory import create, open_run
+from dse.run.final import settle
 from dse.run.front import Design, best, designs, front
 from dse.run.history import history
 from dse.run.study import objective_values
@@ -164,6 +165,20 @@ def test_a_resumed_sampler_draws_other_points(tmp_path, capfd):
     assert len(drawn) < 3
     assert statuses(folder).get("duplicate", 0) == 0
     assert sum(statuses(folder).values()) == 24
+
+
+def test_the_front_has_the_figures_of_what_is_emitted(tmp_path, capfd):
+    folder = tmp_path / "run"
+    assert explore(folder, "--strategy", "random", "--trials", "12") == 0
+    assert "corrected" not in (folder / "events.jsonl").read_text()
+    run = open_run(folder)
+    first = best(run)
+    run.keep(first.key, replace(first.result, resources={**first.result.resources, "dsp": 0}))
+    settle(run, ModelEvaluator(), lambda key: replace(request_of(), schedule=run.schedule(key)))
+    run.close()
+    after = open_run(folder, write=False).result(first.key)
+    assert replace(after, seconds=first.result.seconds) == first.result
+    assert '"event": "corrected"' in (folder / "events.jsonl").read_text()
 
 
 SMALL = """\

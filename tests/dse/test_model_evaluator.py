@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from dataclasses import replace
+
 import pytest
 
 import weft
@@ -110,3 +114,30 @@ def test_a_share_of_a_device():
 def test_operators_that_no_report_shows_are_named():
     request = Request(quotients.program, Schedule(), device("xczu9eg"), 10.0)
     assert "assumed, not measured: div on f32" in ModelEvaluator().evaluate(request).tool
+
+
+def test_points_are_ranked_without_mlir():
+    """Thousands of points are: what is built for one is built for all."""
+    script = (
+        "import sys\n"
+        "from backends.devices import device\n"
+        "from dse.evaluators.base import Request\n"
+        "from dse.evaluators.model import ModelEvaluator\n"
+        "from dsl.schedules.schedule import Schedule\n"
+        "from tests.dse.contract import stencil\n"
+        "request = Request(stencil.program, Schedule(), device('xczu9eg'), 10.0)\n"
+        "assert ModelEvaluator().evaluate(request).latency\n"
+        "print([n for n in sys.modules if n.partition('.')[0] in ('mlir', 'torch_mlir')])\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.stdout.strip() == "[]", done.stderr
+
+
+@pytest.mark.parametrize("steps", [(), (Unroll("j", 4),)])
+def test_what_is_emitted_has_the_figures_that_it_was_ranked_by(steps):
+    request = Request(short_rows.program, Schedule(steps), device("xczu9eg"), 10.0)
+    ranked = ModelEvaluator().evaluate(request)
+    emitted = ModelEvaluator(emitted=True).evaluate(request)
+    assert replace(emitted, seconds=ranked.seconds) == ranked

@@ -6,16 +6,19 @@ import json
 import re
 import shutil
 import signal
+import subprocess
+import sys
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from jinja2 import UndefinedError
 
 from dse.cli import run as weft_command
 from dse.report.facts import Told, facts_of
-from dse.report.markup import el, raw_json
+from dse.report.numbers import duration, percent, times
 from dse.report.page import data_of, page
-from dse.report.tables import duration, percent, times
+from dse.report.render import render
 from dse.run.directory import open_run
 from dse.run.history import ending, history
 from dse.run.problem import problem_of
@@ -77,7 +80,7 @@ def test_the_report_is_one_file_that_leads_nowhere(finished):
     assert not {"link", "iframe", "object", "embed", "img", "base"} & set(seen.tags)
     assert "@import" not in text
     assert "url(" not in re.sub(r"url\(#", "", text)
-    assert "default-src &#x27;none&#x27;" in text
+    assert "default-src &#39;none&#39;" in text
     assert len(text) < 400_000
 
 
@@ -139,20 +142,6 @@ def test_the_bound_falls_with_the_budget_and_no_design_beats_it(finished):
 # --------------------------------------------------------------------------------- hostile contents
 
 
-def test_text_is_escaped_unless_it_is_markup():
-    assert (
-        el("p", "<b>&\"'", class_='"x"')
-        == '<p class="&quot;x&quot;">&lt;b&gt;&amp;&quot;&#x27;</p>'
-    )
-    assert (
-        el("p", [el("i", 1), None, ["<"]], hidden=True, title=None) == "<p hidden><i>1</i>&lt;</p>"
-    )
-    block = raw_json("data", {"</script>": "<!--\u2028&"})
-    assert block.count("<") == 2
-    inside = re.sub(r"<[^>]*>", "", block)
-    assert json.loads(inside) == {"</script>": "<!--\u2028&"}
-
-
 EVIL = "</script><img src=x onerror=alert(1)>'\"&<!--"
 
 
@@ -189,6 +178,50 @@ def test_hostile_names_stay_text(run):
     assert seen.tags.count("script") == before.tags.count("script") == 2
     assert seen.texts["h1"] == [EVIL]
     assert EVIL not in text
+
+
+def test_hostile_statuses_and_promotions_stay_text(run):
+    (run / "study.journal").unlink()  # the log of events is read in its place
+    (run / "events.jsonl").write_text(
+        (run / "events.jsonl")
+        .read_text()
+        .replace('"status": "ok"', f'"status": {json.dumps(EVIL)}')
+    )
+    for path in run.glob("points/*/result.json"):
+        result = json.loads(path.read_text()) | {"tool": EVIL, "provenance": EVIL}
+        (path.parent / "csim.json").write_text(json.dumps(result))
+    text = written(run)
+    seen = Seen(text)
+    assert "Evaluated again" in text
+    assert EVIL in seen.texts["span"]  # the status, in the table of statuses
+    assert "img" not in seen.tags
+    assert seen.tags.count("script") == 2
+    assert EVIL not in text
+
+
+def test_the_block_of_data_cannot_be_ended_from_within(run):
+    text = written(spoiled(run))
+    block = text.partition('id="data">')[2].partition("</script>")[0]
+    assert not set("<>&") & set(block)
+    assert json.loads(block)["kernel"] == EVIL
+
+
+def test_a_name_that_a_template_lacks_is_an_error():
+    with pytest.raises(UndefinedError, match="'facts' is undefined"):
+        render("program.html", {})
+
+
+def test_without_jinja_nothing_is_searched(tmp_path):
+    program = (
+        "import sys; sys.modules['jinja2'] = None; from dse.cli import run; "
+        f"sys.exit(run(['explore', {GEMM!r}, '--size', 'mini', '--out', {str(tmp_path / 'run')!r}]))"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT, check=False
+    )
+    assert ended.returncode == 1
+    assert "error[W528]: a report needs Jinja2, which is not installed" in ended.stderr
+    assert not (tmp_path / "run").exists()
 
 
 @pytest.mark.parametrize("damage", ["result", "schedule", "problem", "events", "journal"])

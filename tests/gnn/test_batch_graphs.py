@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,7 @@ from qor_gnn.gnn.examples.example import METRICS, Example
 from qor_gnn.gnn.examples.terms import TERMS, amounts_of
 from qor_gnn.gnn.family.graphs import MOST, FamilyGraphs, GraphBatch, predict_family
 from qor_gnn.gnn.family.pool import FamilyPool
+from qor_gnn.gnn.training.baselines import WhiteBox
 from qor_gnn.gnn.training.ensemble import structure
 from qor_gnn.gnn.training.predict import design
 from qor_gnn.gnn.training.weights import load as load_weights
@@ -222,6 +224,17 @@ def test_predictions_of_a_family_are_those_of_its_designs() -> None:
         assert np.isnan(np.delete(found.mean[metric], legal)).all()
         assert found.mean[metric][legal] == pytest.approx(single.mean[metric], rel=1e-5)
         assert found.std[metric][legal] == pytest.approx(single.std[metric], rel=1e-5)
+
+
+def test_a_predictor_without_networks_can_be_asked_about_a_family() -> None:
+    batch = GraphBatch(FAMILIES["gemm"](), ZU9EG)
+    table = points(batch.family, 6, 3, (1, 2))
+    wanted = [one for point in table.tolist() if (one := alone(batch, point)) is not None]
+    assert len(wanted) == len(table)
+    labelled = [replace(one, label={"lut": 2 * one.base["lut"]}) for one in wanted]
+    model = WhiteBox().fit(labelled, (), 0)
+    found = predict_family(model, batch, table)
+    assert found.mean["lut"] == pytest.approx(model.predict(wanted).mean["lut"])
 
 
 def test_processes_together_say_what_one_says() -> None:

@@ -1,6 +1,8 @@
 """Each pass does what its docstring shows, and no more; all keep what the kernel computes."""
 
 import itertools
+import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,19 +10,23 @@ import pytest
 from dsl.arrays.inputs import random_inputs
 from dsl.errors.errors import InputError
 from dsl.expressions.affine import Affine
+from mlir_passes.construct.module import build_module
 from mlir_passes.cpu.jit import jit
 from mlir_passes.dialect import attributes as dialect
 from mlir_passes.dialect.verify import verify_module
-from mlir_passes.extremes import Scope, maximum, minimum
-from mlir_passes.loop_bounds import Bounds
 from mlir_passes.pass_manager import Printing, run_passes
 from mlir_passes.passes.promote_single_trip import PromoteSingleTrip
 from mlir_passes.passes.simplify_bounds import SimplifyBounds
 from mlir_passes.passes.simplify_guards import SimplifyGuards
 from mlir_passes.pipeline import PASSES, compile_design
 from mlir_passes.provider import ir, passmanager
+from polyhedral.looptree.bounds import Bounds
+from polyhedral.looptree.extremes import Scope, maximum, minimum
+from polyhedral.looptree.simplify.tree import simplified
 from tests.mlir.programs import gemm
+from tests.support.profiles import BALANCED
 from tests.support.random_programs import random_program
+from tests.support.random_schedules import random_walk
 
 STORE = "affine.store %c, %A[%i] : memref<512xf32>"
 
@@ -226,6 +232,45 @@ def test_extremes_are_those_of_all_iterations():
 def test_an_unknown_variable_has_no_extremes():
     assert minimum(Affine.of("n"), Scope()) is None
     assert maximum(Affine.of("n") - Affine.of("n") + 3, Scope()) == 3
+
+
+def test_what_an_outer_loop_leaves_of_an_inner_one_is_promoted_too():
+    body = f"""
+affine.for %o = 0 to 1 {{
+  affine.for %i = affine_map<(d0) -> (d0)>(%o) to 1 {{
+    affine.for %j = 0 to 9 {{
+      affine.for %k = affine_map<(d0) -> (d0)>(%i) to affine_map<(d0) -> (d0 + 1)>(%i) {{
+        {STORE}
+      }}
+    }}
+  }}
+}}"""
+    assert after(PromoteSingleTrip(), body) == (
+        "affine.for %arg2 = 0 to 9 {\naffine.store %arg1, %arg0[0] : memref<512xf32>\n}"
+    )
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_pass_says_whether_it_has_changed_something(seed):
+    """What has not changed is not verified again."""
+    program = random_program(seed, BALANCED)
+    walk = random_walk(random.Random(seed), program, 4)
+    module = build_module(compile_design(program, walk.schedule).tree)
+    for each in PASSES:
+        before = str(module)
+        assert each.apply(module) is (str(module) != before)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_simplified_tree_has_the_simplified_module(seed):
+    """What ranks points goes by the same rules as the passes."""
+    program = random_program(seed, BALANCED)
+    walk = random_walk(random.Random(seed), program, 4)
+    design = compile_design(program, walk.schedule)
+    plainer = replace(simplified(design.tree), placements=())
+    module = build_module(replace(design.tree, placements=()))
+    run_passes(module, PASSES)
+    assert str(build_module(plainer)) == str(module)
 
 
 def test_passes_are_shown_and_timed():

@@ -1,4 +1,4 @@
-"""Region trees: the same from a loop tree and from a module, with exact trip counts."""
+"""Region trees: the same from a module and from a loop tree, with exact trip counts."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from qor_gnn.design.region import Split, body_as_kernel, loops_in, split_functio
 from qor_gnn.estimate import estimate
 from qor_gnn.tools.personality import personality
 from tests.qor.designs import matrix_vector, region_tree, scale
+from tests.qor.figures.designs import designs
 from tests.support.profiles import BALANCED, FAST
 from tests.support.random_programs import random_program
 from tests.support.random_schedules import random_walk
@@ -50,6 +51,14 @@ def test_random_designs_are_the_same_from_both_sides(seed: int) -> None:
         found = estimate(tree, tool)
         assert found.latency.minimum <= found.latency.maximum
         assert found.provenance == "model"
+
+
+@pytest.mark.parametrize("part", range(6))
+def test_points_are_ranked_as_what_is_emitted(part: int) -> None:
+    """Some of the recorded designs, whose figures are those of their modules."""
+    for recorded in designs()[part::36]:
+        design = compile_design(*recorded.make())
+        assert kernel_of_tree(design.tree) == kernel_of_module(design.module), recorded.key
 
 
 def test_directives_on_a_tree_are_those_of_a_schedule() -> None:

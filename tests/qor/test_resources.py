@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 from math import log2
 from pathlib import Path
@@ -18,11 +17,8 @@ from qor_gnn.design.directives import with_directives
 from qor_gnn.estimate import estimate
 from qor_gnn.fit.labelled import zu9eg
 from qor_gnn.fit.labels import sums_of
+from tests.support.labelled import ZU9EG, needs_zu9eg
 
-FOLDER = Path(os.environ.get("WEFT_DATA", "../shared/data")) / "vitis2022-zu9eg"
-needs_data = pytest.mark.skipif(
-    not FOLDER.is_dir(), reason=f"the data set is not in {FOLDER}; WEFT_DATA names its parent"
-)
 TOOL = zu9eg.PERSONALITY
 FACTORS = (2, 4, 8, 16)
 
@@ -247,9 +243,9 @@ def test_a_tool_that_was_never_calibrated_has_no_estimate() -> None:
     assert coefficients("a tool of nobody") is None
 
 
-@needs_data
+@needs_zu9eg
 def test_the_model_is_near_the_labels() -> None:
-    samples = random.Random(3).sample(list(zu9eg.samples(FOLDER, "kernels")), 150)
+    samples = random.Random(3).sample(list(zu9eg.samples(ZU9EG, "kernels")), 150)
     lut, ff = [], []
     for sample in samples:
         answer = estimate(zu9eg.kernel_of(sample), TOOL)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from math import prod
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -28,11 +26,12 @@ from qor_gnn.memory.storage import (
     storage,
     storage_rules,
 )
+from tests.support.labelled import labelled
 
 U280 = storage_rules("vitis-2023.2-u280-3.33ns")
 U200 = storage_rules("vitis-2025.1-u200-4ns")
 ZU9EG = storage_rules("vitis-2022.1-zu9eg-10ns")
-DATA = Path(os.environ.get("WEFT_DATA", "../shared/data")) / "hlsfactory-u200"
+DATA = labelled("hlsfactory-u200")
 
 
 @pytest.mark.parametrize(
@@ -170,7 +169,6 @@ def test_unknown_personalities_are_errors() -> None:
 REPARTITIONED = {"adi", "correlation", "doitgen", "heat-3d", "jacobi-1d", "seidel-2d", "stencil-3d"}
 
 
-@pytest.mark.skipif(not DATA.is_dir(), reason=f"the data set is not in {DATA}")
 def test_designs_without_directives_are_exact_where_nothing_is_partitioned() -> None:
     facts = kernels(DATA)
     checked = set()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,11 +11,9 @@ from dsl.arrays.inputs import random_inputs
 from dsl.interp import run
 from qor_gnn.fit.labelled.u200 import kernels
 from qor_gnn.fit.labelled.u200_program import Converted, convert
+from tests.support.labelled import labelled
 
-FOLDER = Path(os.environ.get("WEFT_DATA", "../shared/data")) / "hlsfactory-u200"
-pytestmark = pytest.mark.skipif(
-    not FOLDER.is_dir(), reason=f"the data set is not in {FOLDER}; WEFT_DATA names its parent"
-)
+FOLDER = labelled("hlsfactory-u200")
 
 
 @pytest.fixture(scope="module")

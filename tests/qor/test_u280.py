@@ -1,8 +1,7 @@
-"""The plain-Vitis designs of streamhls-u280 as programs, and its rows. The data are not shipped."""
+"""The plain-Vitis designs of streamhls-u280 as programs, and its rows."""
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from math import prod
 from pathlib import Path
@@ -20,11 +19,9 @@ from polyhedral.looptree.tree import TreeLoop
 from polyhedral.schedule import apply
 from qor_gnn.fit.labelled.u280 import design_rows, loop_rows
 from qor_gnn.fit.labelled.u280_programs import KERNELS, loops_of, program
+from tests.support.labelled import labelled
 
-FOLDER = Path(os.environ.get("WEFT_DATA", "../shared/data")) / "streamhls-u280"
-needs_data = pytest.mark.skipif(
-    not FOLDER.is_dir(), reason=f"the data set is not in {FOLDER}; WEFT_DATA names its parent"
-)
+FOLDER = labelled("streamhls-u280")
 
 
 def trips(kernel: str) -> dict[str, int]:
@@ -79,7 +76,6 @@ def test_gesummv_is_a_sum_of_two_products() -> None:
     np.testing.assert_allclose(result["y"], expected, rtol=1e-3, atol=1e-2)
 
 
-@needs_data
 def test_loops_of_the_plain_designs_have_the_trip_counts_of_their_reports() -> None:
     rows = [r for r in loop_rows(FOLDER) if r.tool == "vitis"]
     assert len(rows) == 17
@@ -88,14 +84,12 @@ def test_loops_of_the_plain_designs_have_the_trip_counts_of_their_reports() -> N
         assert prod(extents[name] for name in loops_of(row.loop)) == row.trip_count, row.loop
 
 
-@needs_data
 def test_every_pipelined_loop_of_a_program_has_its_report() -> None:
     for kernel in KERNELS:
         rows = [r for r in loop_rows(FOLDER) if r.tool == "vitis" and r.kernel == kernel]
         assert {n for r in rows for n in loops_of(r.loop)} == set(trips(kernel))
 
 
-@needs_data
 def test_rows_are_read_with_their_types() -> None:
     designs, loops = design_rows(FOLDER), loop_rows(FOLDER)
     assert (len(designs), len(loops)) == (131, 842)

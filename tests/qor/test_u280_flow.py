@@ -1,9 +1,6 @@
-"""FIFO dataflow designs of streamhls-u280 as programs; their labels where the data are there."""
+"""FIFO dataflow designs of streamhls-u280 as programs, and their labels."""
 
 from __future__ import annotations
-
-import os
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,11 +17,9 @@ from qor_gnn.fit.labelled.u280 import PERSONALITY
 from qor_gnn.fit.labelled.u280_flow import KERNELS, Shape, all_orders, designs, orders, shapes_of
 from qor_gnn.fit.labelled.u280_flow_program import flow_design
 from qor_gnn.result.qor_estimate import QorEstimate
+from tests.support.labelled import labelled
 
-FOLDER = Path(os.environ.get("WEFT_DATA", "../shared/data")) / "streamhls-u280"
-needs_data = pytest.mark.skipif(
-    not FOLDER.is_dir(), reason=f"the data set is not in {FOLDER}; WEFT_DATA names its parent"
-)
+FOLDER = labelled("streamhls-u280")
 
 
 def untiled(kernel: str, *sums: str, fabric: bool = False) -> dict[str, Shape]:
@@ -73,7 +68,6 @@ def test_a_design_computes_its_kernel() -> None:
     np.testing.assert_allclose(run(program, given)["out"], wanted, rtol=1e-3, atol=1e-2)
 
 
-@needs_data
 def test_every_design_has_tiles() -> None:
     found = list(designs(FOLDER))
     assert len(found) == 7 * len(KERNELS)
@@ -86,7 +80,6 @@ def test_every_design_has_tiles() -> None:
                 assert row.n_fmul in (0, copies)
 
 
-@needs_data
 @pytest.mark.slow
 def test_the_order_is_the_fastest_legal_one() -> None:
     design = next(d for d in designs(FOLDER) if d.label.design.endswith("2560_DSPs/opt2"))
@@ -103,7 +96,6 @@ def test_the_order_is_the_fastest_legal_one() -> None:
     assert latencies[listed] == min(latencies.values())
 
 
-@needs_data
 @pytest.mark.parametrize("name", ["2560_DSPs/opt3", "2560_DSPs/opt4", "9024_DSPs/opt5"])
 def test_sums_of_sixteen_and_twenty_five_terms(name: str) -> None:
     design = next(d for d in designs(FOLDER) if (d.kernel, d.label.design) == ("mvt", name))

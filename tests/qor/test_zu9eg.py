@@ -1,8 +1,7 @@
-"""The zu9eg designs: what configurations mean, and how near the model is. Data are not shipped."""
+"""The zu9eg designs: what configurations mean, and how near the model is."""
 
 from __future__ import annotations
 
-import os
 import random
 from pathlib import Path
 
@@ -20,11 +19,8 @@ from qor_gnn.design.from_tree import kernel_of_tree
 from qor_gnn.design.region import Loop, loops_in, split_functions
 from qor_gnn.estimate import estimate
 from qor_gnn.fit.labelled import zu9eg
+from tests.support.labelled import ZU9EG, needs_zu9eg
 
-FOLDER = Path(os.environ.get("WEFT_DATA", "../shared/data")) / "vitis2022-zu9eg"
-needs_data = pytest.mark.skipif(
-    not FOLDER.is_dir(), reason=f"the data set is not in {FOLDER}; WEFT_DATA names its parent"
-)
 CONFIG = "tmp_1_1_A_1_2_A_2_4__lp1_n_1_n_lp2_p_16_f"
 
 
@@ -72,10 +68,10 @@ def test_outer_variables_of_a_loop_are_arguments() -> None:
     assert not isinstance(function.body[0], Loop)  # D[i][j] *= beta stays in front
 
 
-@needs_data
+@needs_zu9eg
 @pytest.mark.parametrize("file", zu9eg.FILES)
 def test_the_model_schedules_as_the_tool_did(file: zu9eg.File) -> None:
-    samples = list(zu9eg.samples(FOLDER, file))
+    samples = list(zu9eg.samples(ZU9EG, file))
     chosen = random.Random(5).sample(samples, 120)
     exact = intervals = depths = dsp = 0
     for sample in chosen:
@@ -92,10 +88,22 @@ def test_the_model_schedules_as_the_tool_did(file: zu9eg.File) -> None:
         assert intervals == depths == len(chosen)
 
 
-@needs_data
-def test_rows_that_do_not_say_what_they_hold_are_left_out() -> None:
+def test_rows_that_do_not_say_what_they_hold_are_left_out(tmp_path: Path) -> None:
+    made_up = [
+        "gesummv,A_2_2_x_1_2__lp2_n_2_f",  # reports of it ignore the partitions
+        "gesummv,tmp_1_2__lp3_n_2_f",
+        "atax,A_2_2_x_1_2__lp2_n_2_f",
+        "unheard_of,x_1_1__lp1_n_1_f",
+    ]
     for file in ("loops_pipelined", "loops_sequential"):
-        for sample in zu9eg.samples(FOLDER, file):
-            assert not (sample.kernel == "gesummv" and "__lp2" in sample.config)
-    counts = [len(list(zu9eg.samples(FOLDER, file))) for file in zu9eg.FILES]
+        rows = "\n".join(f"{row},100,10,20,5,3,7" for row in made_up)
+        (tmp_path / f"{file}.csv").write_text(f"kernel,config,latency,lut,ff,dsp,II,IL\n{rows}\n")
+        found = list(zu9eg.samples(tmp_path, file))
+        assert [(s.kernel, s.config) for s in found] == [tuple(r.split(",")) for r in made_up[1:3]]
+        assert found[0].labels == zu9eg.Labels(100, 10, 20, 5, 3, 7)
+
+
+@needs_zu9eg
+def test_the_whole_data_set_is_read() -> None:
+    counts = [len(list(zu9eg.samples(ZU9EG, file))) for file in zu9eg.FILES]
     assert counts == [8306, 1288 - 130, 884 - 130]

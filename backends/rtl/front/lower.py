@@ -14,7 +14,7 @@ from backends.rtl.graph import Array, Graph, Memory, Op, Pipeline, Region, Scala
 from backends.rtl.graph import walk as walk_regions
 from dsl.expressions.numeric import signed_of
 from dsl.expressions.types import DType, FloatType
-from mlir_passes.construct.types import plain
+from mlir_passes.construct.arithmetic import plain
 from mlir_passes.dialect.attributes import ArrayInfo
 
 LANES = 8

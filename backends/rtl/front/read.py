@@ -14,7 +14,7 @@ from backends.rtl.front.unsupported import unsupported
 from dsl.expressions.affine import Affine
 from dsl.expressions.types import FloatType
 from mlir_passes.affine_maps import from_map
-from mlir_passes.construct.types import plain
+from mlir_passes.construct.arithmetic import plain
 from mlir_passes.dialect.attributes import (
     ArrayInfo,
     argument_infos,

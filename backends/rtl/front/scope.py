@@ -9,9 +9,9 @@ from math import gcd
 from backends.rtl.front.val import Guard
 from backends.rtl.graph import Counter
 from dsl.expressions.affine import Affine, Constraint, FloorDiv
-from mlir_passes.extremes import Scope as Loops
-from mlir_passes.extremes import minimum
-from mlir_passes.loop_bounds import Bounds
+from polyhedral.looptree.bounds import Bounds
+from polyhedral.looptree.extremes import Scope as Loops
+from polyhedral.looptree.extremes import minimum
 
 Env = Mapping[str, Affine]
 """Loop variables of the module as expressions of those of the graph."""

@@ -1,7 +1,7 @@
 """Reader of the labelled designs in ``hlsfactory-u200``: 32 kernels, Vitis HLS 2025.1, xcu200, 4 ns.
 
 The folder is evaluation and training data and stays outside the package (CC BY-SA 4.0, see its
-README). A kernel becomes a program in `qor_gnn.fit.labelled.u200_program`, a row's directives in
+README); ``tests/data`` has an excerpt of it. A kernel becomes a program in `qor_gnn.fit.labelled.u200_program`, a row's directives in
 `qor_gnn.fit.labelled.u200_design`.
 """
 

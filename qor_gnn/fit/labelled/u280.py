@@ -1,6 +1,7 @@
 """Reader of ``streamhls-u280``: csynth and co-simulation facts of 131 designs and their 842 loops.
 
-Vitis HLS 2023.2, xcu280-2L, 3.33 ns, f32, unsafe math on. The folder stays outside the package.
+Vitis HLS 2023.2, xcu280-2L, 3.33 ns, f32, unsafe math on. The folder stays outside the package;
+the tests have it in ``tests/data``.
 The seven plain designs that its tool ``vitis`` has are programs in `qor_gnn.fit.labelled.u280_programs`.
 """
 

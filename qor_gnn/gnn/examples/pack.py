@@ -11,7 +11,7 @@ import numpy.typing as npt
 from qor_gnn.gnn.examples.checks import check_features, check_figures, check_groups, check_words
 from qor_gnn.gnn.examples.example import BASE, LABELS, Example
 from qor_gnn.gnn.graph.build import DesignGraph
-from qor_gnn.gnn.graph.schema import EDGES, FEATURES, EdgeType, NodeType
+from qor_gnn.gnn.graph.schema import EDGES, FEATURES, Edge, EdgeType, NodeType
 
 Array = npt.NDArray[Any]
 _CARRIED = EDGES.index((NodeType.OP, EdgeType.CARRIED, NodeType.OP))
@@ -150,9 +150,7 @@ def _graphs(arrays: Mapping[str, Array], words: list[str], count: int) -> Iterat
         )
 
 
-def _edges(
-    pairs: Array, key: tuple[NodeType, EdgeType, NodeType], nodes: Mapping[NodeType, Array]
-) -> npt.NDArray[np.int64]:
+def _edges(pairs: Array, key: Edge, nodes: Mapping[NodeType, Array]) -> npt.NDArray[np.int64]:
     _indices(pairs[:, 0], len(nodes[key[0]]), "edges")
     _indices(pairs[:, 1], len(nodes[key[2]]), "edges")
     return np.ascontiguousarray(pairs.T, dtype=np.int64)

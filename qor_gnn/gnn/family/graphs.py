@@ -24,20 +24,21 @@ from qor_gnn.batch.regions import Part
 from qor_gnn.batch.template import Points
 from qor_gnn.design.from_tree import kernel_of_tree
 from qor_gnn.design.region import Kernel
+from qor_gnn.gnn.examples.design_data import CARRIED
 from qor_gnn.gnn.examples.example import BASE, METRICS, Example, Fitted, Prediction, digest
 from qor_gnn.gnn.examples.terms import TERMS
+from qor_gnn.gnn.family.batching import Packed, gathered
 from qor_gnn.gnn.family.layout import Column, columns_of, laid_out
 from qor_gnn.gnn.family.pieces import Piece, piece_of
 from qor_gnn.gnn.family.terms import TermSharing, single_amounts
 from qor_gnn.gnn.graph.build import DesignGraph, Matrix, design_graph
 from qor_gnn.gnn.graph.schema import FEATURES, EdgeType, NodeType
-from qor_gnn.gnn.nets.batching import Packed
+from qor_gnn.gnn.training.ensemble import Model
 from qor_gnn.gnn.training.predict import design
 from qor_gnn.result.qor_estimate import Cycles, QorEstimate
 from qor_gnn.tools.personality import Personality, personality
 
 Floats = NDArray[np.float64]
-_CARRIED = (NodeType.OP, EdgeType.CARRIED, NodeType.OP)
 _IN_LOOP = (NodeType.OP, EdgeType.HELD, NodeType.LOOP)
 _READS, _WRITES = (FEATURES[NodeType.MEMORY].index(name) for name in ("reads", "writes"))
 _NO_ANSWER = QorEstimate("", Cycles(0, 0, 0), (), (), 0, "model", "", "", 10.0)
@@ -339,7 +340,7 @@ def _graph(all_: Packed, n: int) -> DesignGraph:
         for key, at in all_.edge_at.items()
         if at[n + 1] > at[n]
     }
-    carried = all_.edge_at[_CARRIED]
+    carried = all_.edge_at[CARRIED]
     region = np.full(len(nodes[NodeType.OP]), -1)
     if _IN_LOOP in edges:
         region[edges[_IN_LOOP][0]] = edges[_IN_LOOP][1]
@@ -368,10 +369,23 @@ def predict_family(
     std = {metric: np.full(len(table), np.nan) for metric in METRICS}
     for first in range(0, len(table), MOST):
         found = batch.graphs(table[first : first + MOST])
-        examples = [] if found.together is None else found.together.examples()
-        where = first + np.array([*found.where.tolist(), *found.alone], np.int64)
-        answer = model.predict([*examples, *found.alone.values()])
-        for metric in METRICS:
-            mean[metric][where] = answer.mean[metric]
-            std[metric][where] = answer.std[metric]
+        alone = list(found.alone.values())
+        for where, answer in (
+            (found.where, _together(model, found.together)),
+            (np.array([*found.alone], np.int64), model.predict(alone) if alone else None),
+        ):
+            if answer is not None:
+                for metric in METRICS:
+                    mean[metric][first + where] = answer.mean[metric]
+                    std[metric][first + where] = answer.std[metric]
     return Prediction(mean, std)
+
+
+def _together(model: Fitted, found: Together | None) -> Prediction | None:
+    """Of designs that were composed; the networks get their graphs as they are."""
+    if found is None:
+        return None
+    examples = found.examples()
+    if isinstance(model, Model):
+        return model.predict_loaded(examples, gathered(found.graphs))
+    return model.predict(examples)

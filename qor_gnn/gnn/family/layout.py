@@ -14,13 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qor_gnn.batch.gather import Counts, distinct_rows
-from qor_gnn.gnn.family.pieces import Edge, Floats, Indices, Link, Piece
+from qor_gnn.gnn.examples.design_data import CARRIED
+from qor_gnn.gnn.family.batching import Packed, rows_of
+from qor_gnn.gnn.family.pieces import Floats, Indices, Link, Piece
 from qor_gnn.gnn.graph.build import Matrix
-from qor_gnn.gnn.graph.schema import EDGES, FEATURES, EdgeType, NodeType
-from qor_gnn.gnn.nets.batching import Packed, rows_of
+from qor_gnn.gnn.graph.schema import EDGES, FEATURES, Edge, EdgeType, NodeType
 
 OP, LOOP, MEMORY, KERNEL = NodeType.OP, NodeType.LOOP, NodeType.MEMORY, NodeType.KERNEL
-_CARRIED = (OP, EdgeType.CARRIED, OP)
 _SHARE = FEATURES[LOOP].index("latency_share")
 _NO_LINK = (np.zeros(0, np.int64), np.zeros((2, 0), np.int64))
 
@@ -131,7 +131,7 @@ def _edges(
         )
         edge_at[key] = layout.at
         pairs = edges[key] = np.empty((2, layout.at[-1]), np.int64)
-        if key == _CARRIED:
+        if key == CARRIED:
             distances = np.empty(layout.at[-1], np.float32)
         for k, column in enumerate(columns):
             start, cut = layout.at[:-1] + layout.before[k], linked_at[k][column.index, n]
@@ -146,7 +146,7 @@ def _edges(
             rows = np.concatenate([p.edges[n] for p in column.pieces], axis=1)[:, taken]
             for end, kind in ((0, key[0]), (1, key[2])):
                 pairs[end, place] = rows[end] + (before[kind][k][owner] if kind in before else 0)
-            if key == _CARRIED:
+            if key == CARRIED:
                 distances[place] = np.concatenate([p.distances for p in column.pieces])[taken]
     return edges, edge_at, distances
 

@@ -18,14 +18,13 @@ from qor_gnn.batch.regions import Part, part_from, runs_of
 from qor_gnn.design.region import Guard, Kernel, Loop, Node, Statement, walk
 from qor_gnn.gnn.family.terms import OPEN, priced
 from qor_gnn.gnn.graph.build import Matrix, design_graph
-from qor_gnn.gnn.graph.schema import EDGES, FEATURES, EdgeType, NodeType
+from qor_gnn.gnn.graph.schema import EDGES, FEATURES, Edge, EdgeType, NodeType
 from qor_gnn.result.loop_rows import Run, loop_rows
 from qor_gnn.result.qor_estimate import Cycles, QorEstimate
 from qor_gnn.tools.personality import Personality
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
-Edge = tuple[NodeType, EdgeType, NodeType]
 Link = tuple[NodeType, int]
 """A node: its type and its row."""
 

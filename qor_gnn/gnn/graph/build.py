@@ -20,6 +20,7 @@ from qor_gnn.gnn.graph.schema import (
     MEMORY_KINDS,
     OP_KINDS,
     TYPES,
+    Edge,
     EdgeType,
     NodeType,
 )
@@ -44,7 +45,7 @@ class DesignGraph:
 
     nodes: Mapping[NodeType, Matrix]
     names: Mapping[NodeType, tuple[str, ...]]
-    edges: Mapping[tuple[NodeType, EdgeType, NodeType], npt.NDArray[np.int64]]
+    edges: Mapping[Edge, npt.NDArray[np.int64]]
     distances: Matrix
     region: npt.NDArray[np.int64]
 
@@ -86,9 +87,7 @@ class _Maker:
     answer: QorEstimate
     rows: dict[NodeType, list[dict[str, float]]] = field(default_factory=dict)
     names: dict[NodeType, list[str]] = field(default_factory=dict)
-    links: dict[tuple[NodeType, EdgeType, NodeType], list[tuple[int, int]]] = field(
-        default_factory=dict
-    )
+    links: dict[Edge, list[tuple[int, int]]] = field(default_factory=dict)
     distances: list[float] = field(default_factory=list)
     regions: list[int] = field(default_factory=list)
     memories: dict[str, int] = field(default_factory=dict)

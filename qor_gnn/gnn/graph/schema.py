@@ -74,7 +74,9 @@ FEATURES = {
 EDGE_FEATURES = ("distance",)
 """Iterations of a `EdgeType.CARRIED` edge, as ``log1p``; 0 elsewhere."""
 
-EDGES: tuple[tuple[NodeType, EdgeType, NodeType], ...] = (
+Edge = tuple[NodeType, EdgeType, NodeType]
+
+EDGES: tuple[Edge, ...] = (
     (NodeType.OP, EdgeType.DATA, NodeType.OP),
     (NodeType.MEMORY, EdgeType.LOAD, NodeType.OP),
     (NodeType.OP, EdgeType.STORE, NodeType.MEMORY),
@@ -89,3 +91,9 @@ EDGES: tuple[tuple[NodeType, EdgeType, NodeType], ...] = (
     (NodeType.OP, EdgeType.CARRIED, NodeType.OP),
 )
 """Every kind of edge that a graph may have."""
+
+
+def relation(edge: Edge) -> tuple[str, str, str]:
+    """A kind of edge as PyTorch Geometric names it."""
+    source, kind, target = edge
+    return source.value, kind.value, target.value

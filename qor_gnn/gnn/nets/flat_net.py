@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 import torch
 from torch import Tensor, nn
 
-from qor_gnn.gnn.graph.schema import EDGES, NodeType
+from qor_gnn.gnn.graph.geometric import HeteroData, MeanAggregation
+from qor_gnn.gnn.graph.schema import EDGES, NodeType, relation
 from qor_gnn.gnn.nets.members import MemberLinear, MemberNorm, encoders, side_by_side
-from qor_gnn.gnn.nets.relation import Relation, pooled
-
-if TYPE_CHECKING:
-    from qor_gnn.gnn.nets.batching import Batch
+from qor_gnn.gnn.nets.messages import mean_messages
 
 
 class FlatNet(nn.Module):
@@ -24,6 +22,8 @@ class FlatNet(nn.Module):
         layers: rounds of messages.
     """
 
+    edges = EDGES
+
     def __init__(self, members: int, hidden: int, layers: int) -> None:
         super().__init__()
         self.members = members
@@ -33,26 +33,33 @@ class FlatNet(nn.Module):
         )
         self.out = MemberLinear(members, hidden, hidden)
         self.norm = MemberNorm(members)
-        self.relation = Relation()
+        self.messages, self.mean = mean_messages(), MeanAggregation()
 
-    def forward(self, batch: Batch) -> Tensor:
-        """Shape (designs, members * hidden)."""
-        state = torch.cat([self.first[kind.value](batch.features[kind]) for kind in NodeType])
+    def forward(self, features: Mapping[str, Tensor], batch: HeteroData) -> Tensor:
+        """Shape (designs, members * hidden).
+
+        Args:
+            features: of each kind of node, normalised.
+            batch: the designs.
+        """
+        state = torch.cat([self.first[kind.value](features[kind.value]) for kind in NodeType])
         edges, owner = _together(batch)
-        count, mean = len(state), self.relation
         for layer in self.layers:
-            heard = side_by_side(
-                self.members, state, mean(state, edges, count), mean(state, edges.flip(0), count)
-            )
-            state = state + torch.relu(layer(self.norm(heard)))
-        return torch.relu(self.out(self.norm(pooled(state, owner, batch.size))))
+            heard = self.messages(state, edges), self.messages(state, edges.flip(0))
+            mixed = self.norm(side_by_side(self.members, state, *heard))
+            state = state + torch.relu(layer(mixed))
+        size = len(batch[NodeType.KERNEL.value].x)
+        return torch.relu(self.out(self.norm(self.mean(state, owner, dim_size=size))))
 
 
-def _together(batch: Batch) -> tuple[Tensor, Tensor]:
+def _together(batch: HeteroData) -> tuple[Tensor, Tensor]:
     """All edges among all nodes, and each node's design."""
     first, below = {}, 0
     for kind in NodeType:
         first[kind] = below
-        below += len(batch.features[kind])
-    edges = [batch.edges[key] + torch.tensor([[first[key[0]]], [first[key[2]]]]) for key in EDGES]
-    return torch.cat(edges, dim=1), torch.cat([batch.graph[kind] for kind in NodeType])
+        below += len(batch[kind.value].x)
+    edges = [
+        batch[relation(key)].edge_index + torch.tensor([[first[key[0]]], [first[key[2]]]])
+        for key in EDGES
+    ]
+    return torch.cat(edges, dim=1), torch.cat([batch[kind.value].batch for kind in NodeType])

@@ -67,16 +67,20 @@ class MemberNorm(nn.Module):
 
 
 def side_by_side(members: int, *parts: Tensor) -> Tensor:
-    """Channels of several states, member by member.
+    """Channels of several states, member by member, shape (n, members * all).
 
     Args:
         members: of the ensemble.
-        parts: of shape (n, members * any).
+        parts: of shape (n, members * any), or several in one, of shape (n, parts, members * any).
     """
     together = torch.cat([_apart(p, members) for p in parts], dim=2)
-    return together.reshape(len(parts[0]), sum(p.shape[1] for p in parts))
+    return together.reshape(len(parts[0]), members * together.shape[2])
 
 
 def _apart(x: Tensor, members: int) -> Tensor:
     """Shape (n, members * any) to (n, members, any), of no rows too: a design may have no loop."""
+    if x.dim() == 3:
+        rows, parts, width = x.shape
+        several = x.view(rows, parts, members, width // members).transpose(1, 2)
+        return several.reshape(rows, members, parts * width // members)
     return x.view(len(x), members, x.shape[1] // members)

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
 
-from qor_gnn.gnn.graph.schema import FEATURES, NodeType
+from qor_gnn.gnn.graph.geometric import HeteroData
+from qor_gnn.gnn.graph.schema import FEATURES, Edge, NodeType
 from qor_gnn.gnn.nets.flat_net import FlatNet
 from qor_gnn.gnn.nets.heads import Heads
 from qor_gnn.gnn.nets.kernel_net import KernelNet
-
-if TYPE_CHECKING:
-    from qor_gnn.gnn.nets.batching import Batch, Packed
 
 _FAR = 4.0  # standard deviations: what is farther out than anything learned from is held there
 
@@ -28,8 +25,8 @@ class Shape:
     Attributes:
         members: of the ensemble.
         hidden: channels of each.
-        layers: rounds of messages inside of regions (of the flat network: in all).
-        outer: rounds of messages between loops.
+        layers: rounds of messages inside of loops' bodies (of the flat network: in all).
+        outer: rounds of messages between loops as super-nodes.
         flat: without hierarchy, the baseline.
         targets: tools with a row of their own.
     """
@@ -42,23 +39,6 @@ class Shape:
     targets: int = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Inputs:
-    """What a network reads of n designs.
-
-    Attributes:
-        graphs: of the designs.
-        target: row of each one's tool, 0 for one that is not known, shape (n,).
-        clock: logarithm of each one's clock period in ns, shape (n,).
-        shares: of LUT and FF by term, as each member counts them, shape (n, members, 2, terms).
-    """
-
-    graphs: Batch
-    target: Tensor
-    clock: Tensor
-    shares: Tensor
-
-
 class Network(nn.Module):
     """Corrections of the white box, and logarithms of the scales of their errors."""
 
@@ -66,7 +46,7 @@ class Network(nn.Module):
         super().__init__()
         self.shape = shape
         members, hidden = shape.members, shape.hidden
-        self.body: nn.Module
+        self.body: KernelNet | FlatNet
         if shape.flat:
             self.body = FlatNet(members, hidden, shape.layers)
         else:
@@ -76,28 +56,41 @@ class Network(nn.Module):
             self.register_buffer(f"mean_{kind.value}", torch.zeros(len(columns)))
             self.register_buffer(f"scale_{kind.value}", torch.ones(len(columns)))
 
-    def normalise_as(self, graphs: Packed) -> None:
-        """Take the features' means and scales from graphs."""
-        for kind in NodeType:
-            features = torch.from_numpy(graphs.nodes[kind]).double()
-            if len(features):
-                spread = features.std(dim=0, correction=0)
-                self.get_buffer(f"mean_{kind.value}").copy_(features.mean(dim=0))
-                # A feature that never changes says nothing until it does; then not too much.
-                self.get_buffer(f"scale_{kind.value}").copy_(spread.clamp(min=0.05))
+    @property
+    def edges(self) -> tuple[Edge, ...]:
+        """The kinds of edges that messages go along."""
+        return self.body.edges
 
-    def forward(self, inputs: Inputs) -> tuple[Tensor, Tensor]:
-        """Two tensors of shape (n, members, metrics)."""
-        nodes: Mapping[NodeType, Tensor] = {
-            kind: (
-                (features - self.get_buffer(f"mean_{kind.value}"))
+    def normalise_as(self, nodes: Mapping[str, Tensor]) -> None:
+        """Take the features' means and scales from those of all nodes, by kind."""
+        for kind, features in nodes.items():
+            if len(features):
+                wide = features.double()
+                spread = wide.std(dim=0, correction=0)
+                self.get_buffer(f"mean_{kind}").copy_(wide.mean(dim=0))
+                # A feature that never changes says nothing until it does; then not too much.
+                self.get_buffer(f"scale_{kind}").copy_(spread.clamp(min=0.05))
+
+    def forward(self, batch: HeteroData) -> tuple[Tensor, Tensor]:
+        """Two tensors of shape (n, members, metrics).
+
+        Args:
+            batch: n designs, each a `qor_gnn.gnn.examples.design_data.DesignData`, and of each
+
+                - ``tool``: row of its tool, 0 for one that is not known, shape (n,);
+                - ``clock``: logarithm of its clock period in ns, shape (n,);
+                - ``shares``: of LUT and FF by term, as each member counts them, shape
+                  (n, members, 2, terms).
+        """
+        features: Mapping[str, Tensor] = {
+            kind.value: (
+                (batch[kind.value].x - self.get_buffer(f"mean_{kind.value}"))
                 / self.get_buffer(f"scale_{kind.value}")
             ).clamp(-_FAR, _FAR)
-            for kind, features in inputs.graphs.nodes.items()
+            for kind in NodeType
         }
-        graphs = replace(inputs.graphs, features=nodes)
-        state = self.body(graphs)
-        found: tuple[Tensor, Tensor] = self.heads(state, inputs.target, inputs.clock, inputs.shares)
+        state = self.body(features, batch)
+        found: tuple[Tensor, Tensor] = self.heads(state, batch.tool, batch.clock, batch.shares)
         return found
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -20,10 +20,12 @@ import torch
 from qor_gnn.gnn.examples.example import METRICS, Z90, Example, Floats, Prediction, column
 from qor_gnn.gnn.examples.targets import ROUTED
 from qor_gnn.gnn.examples.terms import TermModel
-from qor_gnn.gnn.graph.schema import FEATURES, EdgeType, NodeType
+from qor_gnn.gnn.graph.geometric import HeteroData
+from qor_gnn.gnn.graph.schema import EDGES, FEATURES, EdgeType, NodeType
 from qor_gnn.gnn.nets.network import Network, Shape, one_thread
 from qor_gnn.gnn.training.adapt import LEAST_SHOTS, Adapter, Shots, joined, place
-from qor_gnn.gnn.training.train import Data, Trained, data_of
+from qor_gnn.gnn.training.columns import AT_ONCE, Columns, columns_of, loaded
+from qor_gnn.gnn.training.train import Trained
 
 NEW, SEEN = 0, 1
 """Whether the kernel's structure was among what a member learned from."""
@@ -31,13 +33,13 @@ NEW, SEEN = 0, 1
 TRUSTS = (0.0, 0.25, 0.5, 0.75, 1.0)
 _UNKNOWN = 0.25  # standard deviation of what no label ever told anything about
 _GAIN = 0.98  # a correction has to take 2% off the error to be made
-_AT_ONCE = 512
 _COVER = 0.9
 _LEAST = 1e-4  # of a standard deviation: exact figures are exact to 0.01%
 _MOST_LOG, _MOST_STD = 80.0, 20.0  # beyond all figures, and with them still finite
 MOST_STRETCH = 1e4
 """What a standard deviation is multiplied by, at most."""
 
+_NAMED = [(repr(e).encode(), e) for e in sorted(EDGES, key=repr) if e[1] is not EdgeType.CARRIED]
 _KINDS = [n for n, c in enumerate(FEATURES[NodeType.OP]) if c.startswith(("kind=", "type="))]
 
 
@@ -98,8 +100,21 @@ class Model:
 
     def predict(self, examples: Sequence[Example]) -> Prediction:
         """Answers for designs, whose labels are not looked at."""
+        return self.predict_loaded(examples, loaded(examples, self.network.edges))
+
+    def predict_loaded(
+        self, examples: Sequence[Example], batches: Iterable[HeteroData]
+    ) -> Prediction:
+        """The same of designs whose graphs are in batches already.
+
+        Args:
+            examples: the designs; their own graphs are looked at for what was learned of kernels.
+            batches: their graphs, as `qor_gnn.gnn.training.columns.loaded` has them.
+        """
+        starts = range(0, len(examples), AT_ONCE)
         parts = [
-            self._adapted(examples[n : n + _AT_ONCE]) for n in range(0, len(examples), _AT_ONCE)
+            self._adapted(examples[n : n + AT_ONCE], batch)
+            for n, batch in zip(starts, batches, strict=True)
         ]
         empty = np.zeros((0, len(METRICS)))
         mean = np.concatenate([p[0] for p in parts]) if parts else empty
@@ -133,9 +148,9 @@ class Model:
         """The target that the networks know: of a tool's routed designs they know the tool."""
         return target if target in self.targets else target.removesuffix(ROUTED)
 
-    def _adapted(self, examples: Sequence[Example]) -> tuple[Floats, Floats]:
+    def _adapted(self, examples: Sequence[Example], batch: HeteroData) -> tuple[Floats, Floats]:
         """Means and standard deviations of logarithms, each of shape (n, metrics)."""
-        mean, std, shares = self._asked(examples)
+        mean, std, shares = self._asked(examples, [batch])
         for target, adapter in self.adapters.items():
             rows = np.array([n for n, e in enumerate(examples) if e.target == target], np.int64)
             if not len(rows):
@@ -152,13 +167,15 @@ class Model:
         found = dict(self.adapters)
         for target in sorted({e.target for e in examples}):
             mine = [e for e in examples if e.target == target]
-            mean, _, shares = self._asked(mine)
+            mean, _, shares = self._asked(mine, loaded(mine, self.network.edges))
             before = found[target].shots if target in found else None
             shots = joined(before, _shots(mine, mean, shares))
             found[target] = Adapter(shots, known=target in self.targets)
         return replace(self, adapters=found)
 
-    def _asked(self, examples: Sequence[Example]) -> tuple[Floats, Floats, Floats]:
+    def _asked(
+        self, examples: Sequence[Example], batches: Iterable[HeteroData]
+    ) -> tuple[Floats, Floats, Floats]:
         """Means and standard deviations of logarithms, each of shape (n, metrics), and of LUT and
         FF the shares by term, shape (n, 2, terms).
         """
@@ -167,8 +184,8 @@ class Model:
             e if known[e.target] == e.target else replace(e, target=known[e.target])
             for e in examples
         ]
-        data = data_of(asked, self.terms, self.targets)
-        moves, scales = answers(self.network, data)
+        columns = columns_of(asked, self.terms, self.targets)
+        moves, scales = answers(self.network, columns, batches)
         members = moves.shape[1]
         use = np.ones((len(examples), members))
         kind = np.full(len(examples), NEW)
@@ -177,16 +194,16 @@ class Model:
             if seen is not None and any(seen):
                 use[n], kind[n] = seen, SEEN
         use /= use.sum(axis=1, keepdims=True)
-        target = data.target.numpy()
+        target = columns.tool.numpy()
         trust, stretch = (
             part[kind, target] for part in (self.calibration.trust, self.calibration.stretch)
         )
-        each = data.base() + trust[:, None, :] * moves
+        each = columns.base() + trust[:, None, :] * moves
         mean = np.einsum("nk,nkm->nm", use, each)
         # What was measured is how far a member's own deviation has to be stretched, nothing else.
         apart = np.einsum("nk,nkm->nm", use, (each - mean[:, None, :]) ** 2)
         spread = apart + stretch**2 * np.einsum("nk,nkm->nm", use, scales**2)
-        shares = np.mean([s.shares for s in data.starts], axis=0)
+        shares = np.mean([s.shares for s in columns.starts], axis=0)
         told = np.clip(np.sqrt(spread), _LEAST, _MOST_STD)
         std = np.where(stretch > 0, told, _UNKNOWN)
         return np.clip(mean, 0.0, _MOST_LOG), std, shares
@@ -217,15 +234,24 @@ def untrained() -> Model:
     return Model(network.eval(), (TermModel(),), (), {}, Calibration(nothing, nothing))
 
 
-def answers(network: Network, data: Data) -> tuple[Floats, Floats]:
-    """Corrections, and standard deviations, of each member: two of shape (n, members, metrics)."""
-    moves, scales = [], []
+def answers(
+    network: Network, columns: Columns, batches: Iterable[HeteroData]
+) -> tuple[Floats, Floats]:
+    """Corrections, and standard deviations, of each member: two of shape (n, members, metrics).
+
+    Args:
+        network: the members.
+        columns: of the designs.
+        batches: their graphs.
+    """
+    moves, scales, first = [], [], 0
     with one_thread(), torch.inference_mode():
-        for first in range(0, len(data.target), _AT_ONCE):
-            chosen = np.arange(first, min(first + _AT_ONCE, len(data.target)))
-            move, scale = network(data.inputs(chosen))
+        for batch in batches:
+            rows = slice(first, first + len(batch[NodeType.KERNEL.value].x))
+            move, scale = network(columns.put_on(batch, rows))
             moves.append(move.numpy())
             scales.append(np.exp(np.minimum(scale.numpy(), _MOST_STD)))
+            first = rows.stop
     return np.concatenate(moves).astype(np.float64), np.concatenate(scales).astype(np.float64)
 
 
@@ -235,9 +261,9 @@ def structure(example: Example) -> str:
     """
     graph = example.graph
     text = hashlib.sha256(np.ascontiguousarray(graph.nodes[NodeType.OP][:, _KINDS]).tobytes())
-    for key, pairs in sorted(graph.edges.items(), key=lambda edge: repr(edge[0])):
-        if key[1] not in (EdgeType.CARRIED,):
-            text.update(repr(key).encode() + np.ascontiguousarray(pairs).tobytes())
+    for name, edge in _NAMED:
+        if edge in graph.edges:
+            text.update(name + np.ascontiguousarray(graph.edges[edge]).tobytes())
     return text.hexdigest()[:16]
 
 
@@ -259,23 +285,23 @@ def calibrated(trained: Trained, examples: Sequence[Example], card: Mapping[str,
         known = seen.setdefault(name, [False] * members)
         for m in range(members):
             known[m] = known[m] or bool(told[m])
-    data = data_of(examples, trained.terms, trained.targets)
-    moves, scales = answers(trained.network, data)
+    columns = columns_of(examples, trained.terms, trained.targets)
+    moves, scales = answers(trained.network, columns, loaded(examples, trained.network.edges))
     knows = np.array([seen[name] for name in digests])
     held = _Held(
         moves,
         scales,
-        data.base() - data.label[:, None, :],
+        columns.base() - columns.label[:, None, :],
         {NEW: ~trained.told & ~knows, SEEN: ~trained.told & knows},
         _shares(examples),
-        data.label > 0,
+        columns.label > 0,
     )
     tools = len(trained.targets) + 1
     trust = np.zeros((2, tools, len(METRICS)))
     stretch = np.ones_like(trust)
     rows = []
     for kind, tool, m in itertools.product((NEW, SEEN), range(tools), range(len(METRICS))):
-        mine = np.ones(len(examples), bool) if tool == 0 else data.target.numpy() == tool
+        mine = np.ones(len(examples), bool) if tool == 0 else columns.tool.numpy() == tool
         one = held.measured(kind, mine, m)
         trust[kind, tool, m], stretch[kind, tool, m] = one.trust, one.stretch
         if tool and one.designs:

@@ -17,12 +17,14 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from qor_gnn.gnn.examples.example import METRICS, Example, Floats, column
-from qor_gnn.gnn.examples.targets import Start, clock_of, rows_of_targets, starts
+from qor_gnn.gnn.examples.design_data import LABELLED, DesignData, DesignDataset
+from qor_gnn.gnn.examples.example import Example, Floats
 from qor_gnn.gnn.examples.terms import TermModel, fit_terms, folds
-from qor_gnn.gnn.nets.batching import Packed, batch, packed
-from qor_gnn.gnn.nets.network import Inputs, Network, Shape, one_thread
+from qor_gnn.gnn.graph.geometric import HeteroData
+from qor_gnn.gnn.graph.schema import NodeType
+from qor_gnn.gnn.nets.network import Network, Shape, one_thread
 from qor_gnn.gnn.training.checkpoint import Checkpoint
+from qor_gnn.gnn.training.columns import Columns, columns_of, loader
 
 Progress = Callable[[int, int, float], None]
 """Is told the epochs done, of how many, and the loss of the last."""
@@ -33,6 +35,8 @@ _LEFT = 10  # one group in so many of the kernels that a member knows is kept fr
 _CLIP = 1.0
 _STEPS, _SMALL = 32, 32  # of an epoch, at least; but no step of fewer designs
 _PART_WEIGHT = 0.5  # of a single nest beside 1 of a whole kernel
+_TOGETHER = 3  # epochs that designs share a batch for: making batches takes a quarter of a step
+_NOT_READ = [key for key in LABELLED if key != "y"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,60 +79,6 @@ class Trained:
     targets: tuple[str, ...]
     fold: npt.NDArray[np.int64]
     told: npt.NDArray[np.bool_]
-
-
-@dataclass(frozen=True, slots=True)
-class Data:
-    """Examples as the networks read them.
-
-    Attributes:
-        graphs: of all of them.
-        starts: the white box's figures, as each member counts them.
-        target, clock: see `Inputs`.
-        label: ``log1p`` of each metric, NaN where there is no label, shape (n, metrics).
-    """
-
-    graphs: Packed
-    starts: tuple[Start, ...]
-    target: Tensor
-    clock: Tensor
-    label: Floats
-
-    def inputs(self, chosen: npt.NDArray[np.int64] | None = None) -> Inputs:
-        """What a network reads of some designs, or of all."""
-        rows = np.arange(len(self.target)) if chosen is None else chosen
-        shares = np.stack([s.shares[rows] for s in self.starts], axis=1)
-        return Inputs(
-            batch(self.graphs, chosen),
-            self.target[rows],
-            self.clock[rows],
-            torch.from_numpy(shares).float(),
-        )
-
-    def base(self) -> Floats:
-        """``log1p`` of what is corrected, as each member counts it, (n, members, metrics)."""
-        return np.stack([s.base for s in self.starts], axis=1)
-
-
-def data_of(
-    examples: Sequence[Example], terms: Sequence[TermModel], targets: Sequence[str]
-) -> Data:
-    """Examples as the networks read them.
-
-    Args:
-        examples: the designs.
-        terms: what resource terms cost, as each member counts it.
-        targets: the tools that have a row.
-    """
-    clocks = {name: np.log(clock_of(name)) for name in {e.target for e in examples}}
-    label = np.stack([column(examples, m) for m in METRICS], axis=1)
-    return Data(
-        packed([e.graph for e in examples]),
-        starts(examples, terms),
-        torch.from_numpy(rows_of_targets(examples, targets)),
-        torch.tensor([clocks[e.target] for e in examples], dtype=torch.float32),
-        np.log1p(np.maximum(label, 0.0)),
-    )
 
 
 def divided(
@@ -178,14 +128,21 @@ def train(
         fit_terms([e for e, mine in zip(examples, told[:, m], strict=True) if mine])
         for m in range(shape.members)
     )
-    data = data_of(examples, terms, targets)
+    columns = columns_of(examples, terms, targets)
     with one_thread(), torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         network = Network(shape)
-        network.normalise_as(data.graphs)
-        course = _Course(network, data, settings, _weights(examples)[:, None] * told)
+        designs = list(DesignDataset(examples, network.edges))
+        network.normalise_as(_nodes(designs))
+        weight = _weights(examples)[:, None] * told
+        course = _Course(network, designs, columns, weight, settings)
         course.run(examples, seed, checkpoint, progress)
     return Trained(network.eval(), terms, targets, fold, told)
+
+
+def _nodes(designs: Sequence[DesignData]) -> dict[str, Tensor]:
+    """The features of all nodes, by kind."""
+    return {kind.value: torch.cat([data[kind.value].x for data in designs]) for kind in NodeType}
 
 
 def _weights(examples: Sequence[Example]) -> Floats:
@@ -198,16 +155,27 @@ def _weights(examples: Sequence[Example]) -> Floats:
     return found / float(found.mean())
 
 
+_Batch = tuple[list[int], HeteroData]
+"""Numbers of designs, and their graphs."""
+
+
 class _Course:
     """The epochs of a training."""
 
-    def __init__(self, network: Network, data: Data, settings: Settings, weight: Floats) -> None:
-        self.network, self.data, self.settings = network, data, settings
+    def __init__(
+        self,
+        network: Network,
+        designs: Sequence[DesignData],
+        columns: Columns,
+        weight: Floats,
+        settings: Settings,
+    ) -> None:
+        self.network, self.designs, self.settings = network, designs, settings
+        self.columns = columns
+        self.start = torch.from_numpy(columns.base())
         # Where a member is told nothing, its error does not count; nor where there is no label.
-        known = np.isfinite(data.label)
+        known = np.isfinite(columns.label)
         self.weight = torch.from_numpy(weight[:, :, None] * known[:, None, :]).float()
-        offset = data.base() - np.where(known, data.label, 0.0)[:, None, :]
-        self.offset = torch.from_numpy(offset).float()
         self.optimiser = torch.optim.AdamW(
             network.parameters(), lr=settings.rate, weight_decay=settings.decay, betas=(0.9, 0.99)
         )
@@ -225,9 +193,15 @@ class _Course:
         total = stage + self.settings.epochs
         done = 0 if checkpoint is None else checkpoint.restore(self.network, self.optimiser)
         for epoch in range(done, total):
-            order = np.random.default_rng((seed, epoch))
-            rows = parts if epoch < stage else self._chosen(examples, order)
-            loss = self._epoch(order.permutation(rows), epoch, total)
+            first = 0 if epoch < stage else stage
+            drawn = epoch - (epoch - first) % _TOGETHER
+            if epoch in (done, drawn):
+                lot = np.random.default_rng((seed, drawn))
+                batches = self._batches(
+                    lot.permutation(parts if epoch < stage else self._chosen(examples, lot))
+                )
+            order = np.random.default_rng((seed, epoch, 1)).permutation(len(batches))
+            loss = self._epoch([batches[n] for n in order.tolist()], epoch, total)
             if checkpoint is not None:
                 checkpoint.keep(self.network, self.optimiser, epoch + 1)
             progress(epoch + 1, total, loss)
@@ -246,29 +220,36 @@ class _Course:
                 kept.append(n)
         return np.array(kept, dtype=np.int64)
 
-    def _epoch(self, rows: npt.NDArray[np.int64], epoch: int, total: int) -> float:
-        """One pass; the mean loss of a member."""
+    def _batches(self, rows: npt.NDArray[np.int64]) -> list[_Batch]:
+        """All of some designs, in that order."""
         steps = max(1, -(-len(rows) // self.settings.batch), min(_STEPS, len(rows) // _SMALL))
-        spent, mass = 0.0, 0.0
-        for step, chosen in enumerate(np.array_split(rows, steps)):
+        chosen = [part.tolist() for part in np.array_split(rows, steps)]
+        made = loader(self.designs, batch_sampler=chosen, exclude_keys=_NOT_READ)
+        return list(zip(chosen, made, strict=True))
+
+    def _epoch(self, batches: Sequence[_Batch], epoch: int, total: int) -> float:
+        """One pass; the mean loss of a member."""
+        spent, mass, steps = 0.0, 0.0, len(batches)
+        for step, (rows, batch) in enumerate(batches):
             at = (epoch + step / steps) / total
             warm = min(1.0, 20 * at + 0.05)
             for group in self.optimiser.param_groups:
                 group["lr"] = self.settings.rate * warm * 0.5 * (1 + np.cos(np.pi * at))
-            loss, error = self._loss(chosen)
+            loss, error = self._loss(batch, rows)
             self.optimiser.zero_grad()
             loss.backward()  # type: ignore[no-untyped-call]
             torch.nn.utils.clip_grad_norm_(self.network.parameters(), _CLIP)
             self.optimiser.step()
-            spent, mass = spent + error * len(chosen), mass + len(chosen)
+            spent, mass = spent + error * len(rows), mass + len(rows)
         return spent / max(1.0, mass)
 
-    def _loss(self, chosen: npt.NDArray[np.int64]) -> tuple[Tensor, float]:
-        moves, scales = self.network(self.data.inputs(chosen))
-        error = (self.offset[chosen] + moves).abs()
+    def _loss(self, batch: HeteroData, rows: Sequence[int]) -> tuple[Tensor, float]:
+        moves, scales = self.network(self.columns.put_on(batch, rows))
+        offset = self.start[rows] - torch.nan_to_num(batch.y).unsqueeze(1)
+        error = (offset.float() + moves).abs()
         smooth = torch.where(error < _SMOOTH, error**2 / (2 * _SMOOTH), error - _SMOOTH / 2)
         doubt = scales + error.detach() * torch.exp(-scales)
-        weight = self.weight[chosen]
+        weight = self.weight[rows]
         mass = weight.sum(dim=(0, 2)).clamp(min=1e-6)
         # Members do not touch each other's weights: their losses are simply added.
         fit = ((smooth * weight).sum(dim=(0, 2)) / mass).sum()

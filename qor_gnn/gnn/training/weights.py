@@ -27,7 +27,7 @@ from qor_gnn.gnn.training.ensemble import Calibration, Model
 from qor_gnn.gnn.training.tensors import MOST_BYTES, read_tensors, write_tensors
 from qor_gnn.gnn.training.weights_checks import NO_LABEL, check_card, check_numbers
 
-FORMAT = 1
+FORMAT = 2
 _UNFIT = (
     *(KeyError, ValueError, TypeError, RuntimeError, AttributeError, IndexError),
     OverflowError,  # an integer of any length

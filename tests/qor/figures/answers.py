@@ -10,10 +10,9 @@ from collections.abc import Iterator
 from dsl.errors.errors import WeftError
 from dsl.programs.program import Program
 from dsl.schedules.schedule import Schedule
-from polyhedral.codegen.generate import loop_tree
-from polyhedral.schedule import apply
+from mlir_passes.pipeline import compile_design
 from qor_gnn.batch.family import written_unrolls
-from qor_gnn.design.from_tree import kernel_of_tree
+from qor_gnn.design.from_module import kernel_of_module
 from qor_gnn.estimate import estimate
 from qor_gnn.result.qor_estimate import QorEstimate
 from qor_gnn.tools.personality import allowed, available, personality
@@ -29,11 +28,11 @@ def estimates(program: Program, schedule: Schedule) -> Iterator[tuple[str, QorEs
     Raises:
         WeftError: the schedule is not legal.
     """
-    state = apply(program, schedule)
-    kernel = kernel_of_tree(loop_tree(state))
+    design = compile_design(program, schedule)
+    kernel = kernel_of_module(design.module)
     kept = written_unrolls(schedule)
     for name in TOOLS:
-        tool = allowed(personality(name), bool(state.reassociated))
+        tool = allowed(personality(name), bool(design.scheduled.reassociated))
         try:
             yield name, estimate(kernel, tool, explain=True, kept=kept)
         except WeftError as error:

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from dsl.expressions.affine import Affine, FloorDiv
-from mlir_passes.affine_maps import split_remainders
-from mlir_passes.loop_bounds import Bounds
+from polyhedral.looptree.bounds import Bounds
+from polyhedral.looptree.remainders import split_remainders
 
 
 @dataclass(frozen=True, slots=True)

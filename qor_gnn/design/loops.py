@@ -1,0 +1,127 @@
+"""Loops of a region tree: their names, their trip counts, and what is left to ask of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from polyhedral.looptree.bounds import Bounds
+from qor_gnn.design.region import Loop, Trips
+
+_EXECUTIONS = 1 << 14
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is asked of a loop: ``unroll`` is None where it is not, 0 for completely."""
+
+    ii: int | None = None
+    unroll: int | None = None
+    flatten: bool | None = None
+    independent: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class Names:
+    """Variables of loops: the name of the loop, told apart where several have the same."""
+
+    taken: dict[str, int] = field(default_factory=dict)
+
+    def fresh(self, name: str) -> str:
+        """A variable for the next loop of that name."""
+        name = name or "i"
+        count = self.taken[name] = self.taken.get(name, 0) + 1
+        return name if count == 1 else f"{name}'{count}"
+
+
+def loop_of(
+    iv: str,
+    name: str,
+    bounds: Bounds,
+    asked: Asked,
+    told: Trips | None,
+    around: Sequence[Loop],
+) -> Loop:
+    """A loop without its body.
+
+    Args:
+        iv: its variable.
+        name: in the schedule.
+        bounds: over the variables of the loops around.
+        asked: of the loop.
+        told: the least and the greatest trip count, where the count is not constant.
+        around: the loops around, outermost first.
+    """
+    count = bounds.trip_count
+    unroll = 1 if asked.unroll is None else asked.unroll
+    written = unroll == 1 and asked.ii is not None  # a pipeline of one iteration
+    if count is not None and unroll >= count and not written:
+        unroll = 0
+    ii = asked.ii if unroll else None  # nothing is left to pipeline
+    if count is not None:
+        trips = Trips(count, count, count)
+    else:
+        trips = _with_average(told or Trips(0, 0, 0), bounds, around)
+    return Loop(
+        iv,
+        name,
+        bounds.lowers,
+        bounds.uppers,
+        bounds.step,
+        trips,
+        (),
+        ii,
+        unroll,
+        asked.flatten,
+        asked.independent,
+    )
+
+
+def _with_average(told: Trips, bounds: Bounds, around: Sequence[Loop]) -> Trips:
+    """Trip counts, with the average over all executions that the loops around have."""
+    needed = _needed(bounds, around)
+    budget = max(3, round(_EXECUTIONS ** (1 / max(1, len(needed)))))
+    total, executions = _sum(bounds, needed, {}, budget)
+    average = total / executions if executions else 0.0
+    low, high = told.minimum, told.maximum
+    return Trips(low, high, min(max(average, low), high))
+
+
+def _needed(bounds: Bounds, around: Sequence[Loop]) -> list[Loop]:
+    """The outer loops that the bounds depend on, directly or through other loops' bounds."""
+    wanted = _variables(bounds)
+    found = []
+    for outer in reversed(around):
+        if outer.iv in wanted:
+            wanted |= _variables(outer)
+            found.append(outer)
+    return found[::-1]
+
+
+def _variables(loop: Loop | Bounds) -> set[str]:
+    return {v for bound in (*loop.lowers, *loop.uppers) for v in bound.variables()}
+
+
+def _range(loop: Loop | Bounds, env: Mapping[str, int]) -> range:
+    low = max(b.evaluate(env) for b in loop.lowers)
+    return range(low, min(b.evaluate(env) for b in loop.uppers), loop.step)
+
+
+def _sum(
+    loop: Bounds, outer: Sequence[Loop], env: dict[str, int], budget: int
+) -> tuple[float, float]:
+    """Iterations of the loop and executions of it: of evenly spaced iterations of a long loop."""
+    if not outer:
+        return len(_range(loop, env)), 1
+    every: Sequence[int] = _range(outer[0], env)
+    weight = 1.0
+    if len(every) > budget:
+        weight = len(every) / budget
+        every = [every[round(k * (len(every) - 1) / (budget - 1))] for k in range(budget)]
+    total = executions = 0.0
+    for value in every:
+        env[outer[0].iv] = value
+        more, times = _sum(loop, outer[1:], env, budget)
+        total, executions = total + more, executions + times
+    env.pop(outer[0].iv, None)
+    return weight * total, weight * executions

@@ -1,0 +1,147 @@
+"""The operations of statements: what the ops of level 3 are to the model.
+
+What costs nothing (sign extension, truncation, a cast of an index) is no operation.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import assert_never
+
+from dsl.expressions.affine import Affine
+from dsl.expressions.types import DType, FixedType, FloatType, IndexType, IntType
+from qor_gnn.design.region import Access, Op
+
+_KINDS = {
+    **{f"arith.{k}f": k for k in ("add", "sub", "mul", "div", "neg", "cmp")},
+    **{f"arith.{k}i": k for k in ("add", "sub", "mul", "and", "or", "xor", "cmp")},
+    "arith.shli": "shl",
+    "arith.shrsi": "shr",
+    "arith.shrui": "shr",
+    "arith.floordivsi": "div",
+    "arith.divui": "div",
+    "arith.divsi": "div",
+    "arith.remsi": "mod",
+    "arith.remui": "mod",
+    "arith.select": "select",
+    **{f"math.{k}": k for k in ("sqrt", "exp", "log", "tanh")},
+    "math.absf": "abs",
+    "hls.fixed_div": "div",
+    "hls.fixed_cast": "cast",
+    "arith.extf": "cast",
+    "arith.truncf": "cast",
+    "arith.sitofp": "from_int",
+    "arith.uitofp": "from_int",
+    "hls.fixed_to_float": "from_int",
+    "hls.fixed_from_float": "to_int",
+    "arith.fptosi": "to_int",
+    "arith.fptoui": "to_int",
+}
+_FREE = frozenset({"arith.extsi", "arith.extui", "arith.trunci"})
+_OF_OPERAND = frozenset({"cmp", "to_int"})  # their type is that of what they take
+
+Type = tuple[str, int]
+"""The class of a type and its width in bits: ``("int", 8)``, ``("f32", 32)``."""
+
+
+def type_of(dtype: DType) -> Type:
+    """Type class and width in bits, as operations have them."""
+    match dtype:
+        case FloatType(name):
+            return name, dtype.width
+        case IndexType():
+            return "int", 32
+        case IntType(width=width) | FixedType(width=width):
+            return "int", width
+    assert_never(dtype)
+
+
+class UnknownOpError(Exception):
+    """The model has no operation for an op of this name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A value in a statement: the operation that makes it, and what that takes.
+
+    ``number`` tells operations apart, and is larger than those of what it takes. ``type`` is the
+    value's own: an operand that is extended for nothing is of another type than its operation.
+    """
+
+    op: Op
+    taken: tuple[Value, ...]
+    number: int
+    type: Type
+
+
+@dataclass(slots=True)
+class Operations:
+    """Writes the operations of statements down, as a reader of level 3 comes to them."""
+
+    count: int = 0
+
+    def argument(self, name: str, type_: Type) -> Value:
+        """A scalar argument."""
+        return self._made(Op("input", *type_, access=Access(name, ())), type_)
+
+    def constant(self, value: float | Fraction, type_: Type) -> Value:
+        """A number."""
+        return self._made(Op("const", *type_, value=_text(value, type_)), type_)
+
+    def load(self, access: Access, type_: Type) -> Value:
+        """An element of a memory."""
+        return self._made(Op("load", *type_, access=access), type_)
+
+    def index(self, affine: Affine) -> Value:
+        """A loop variable, or an expression of some, as data."""
+        return self._made(Op("index", "int", 32, access=Access("", (affine,))), ("int", 32))
+
+    def operation(self, name: str, taken: tuple[Value, ...], type_: Type) -> Value:
+        """An op of MLIR on values.
+
+        Args:
+            name: of the op.
+            taken: its operands.
+            type_: of its result.
+
+        Raises:
+            UnknownOpError: it is none of those above.
+        """
+        if name in _FREE:
+            value = taken[0]
+            return Value(value.op, value.taken, value.number, type_)
+        kind = _KINDS.get(name)
+        if kind is None:
+            raise UnknownOpError
+        of = taken[0].type if kind in _OF_OPERAND else type_
+        return self._made(Op(kind, *of), type_, taken)
+
+    def _made(self, op: Op, type_: Type, taken: tuple[Value, ...] = ()) -> Value:
+        self.count += 1
+        return Value(op, taken, self.count, type_)
+
+
+def operations_of(value: Value) -> tuple[Op, ...]:
+    """The operations that a value needs, each once, operands before what takes them."""
+    found: dict[int, Value] = {}
+    pending = [value]
+    while pending:
+        v = pending.pop()
+        if v.number not in found:
+            found[v.number] = v
+            pending.extend(v.taken)
+    needed = [found[number] for number in sorted(found)]
+    places = {v.number: n for n, v in enumerate(needed)}
+    return tuple(
+        Op(v.op.kind, v.op.type, v.op.width, tuple(places[o.number] for o in v.taken))
+        if v.taken
+        else v.op
+        for v in needed
+    )
+
+
+def _text(value: float | Fraction, type_: Type) -> str:
+    """What tells constants apart: of an integer its low bits, whatever they mean."""
+    name, width = type_
+    return str(int(value) % (1 << min(width, 64))) if name == "int" else repr(float(value))
