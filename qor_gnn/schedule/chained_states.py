@@ -8,6 +8,7 @@ one iteration to the next, although each of its operators takes none.
 from __future__ import annotations
 
 import heapq
+from collections.abc import Collection
 from functools import cached_property
 
 from qor_gnn.body.body import Body
@@ -31,8 +32,11 @@ class ChainedStates:
         return states + 1 if passed and self._combinational(load, value) else states
 
     def between(self, load: int, value: int) -> int:
-        """From the result of a load to the state in which a value is there."""
-        arrival = self._arrival(load, value)
+        """From the result of a load to the state in which a value is there.
+
+        What runs in the first iteration of an inner loop has nothing from the one before.
+        """
+        arrival = self._arrival(load, value, without=self._body.graph.at_first)
         return 0 if arrival is None else arrival[0]
 
     @cached_property
@@ -45,7 +49,13 @@ class ChainedStates:
         arrival = self._arrival(start, end, registered=False)
         return arrival == (0, 0.0)
 
-    def _arrival(self, start: int, end: int, registered: bool = True) -> Arrival | None:
+    def _arrival(
+        self,
+        start: int,
+        end: int,
+        registered: bool = True,
+        without: Collection[int] = (),
+    ) -> Arrival | None:
         """When the value of ``end`` is there if that of ``start`` is at the beginning of state 0.
 
         None where nothing is chained, or where no way leads there. Without ``registered`` chains
@@ -72,7 +82,7 @@ class ChainedStates:
             if n == end:
                 return known[n]
             for user in users[n]:
-                if user > end:
+                if user > end or user in without:
                     continue
                 known[user] = max(known.get(user, (0, 0.0)), known[n])
                 if user not in seen:
