@@ -55,17 +55,17 @@ def equivalence(design: Design) -> Equivalence:
     Raises:
         ScheduleError: the schedule is not legal.
     """
-    from polyhedral.equivalence.partial_sums import check_partial_sums, rewritings
+    from polyhedral.equivalence.rewritings import check_rewriting, rewritings
 
     module, program = design.module, design.program
     start = time.perf_counter()
     free = design.schedule.reassociated
     for each in rewritings(program, design.schedule):
-        left_open = _verdict(check_partial_sums(each), start)
+        left_open = _verdict(check_rewriting(each), start)
         if left_open.verdict != "proven":
             return left_open
         program = each.after
-        free |= {each.sum}
+        free |= each.free
     return replace(_compared(program, module, free), seconds=time.perf_counter() - start)
 
 

@@ -68,7 +68,7 @@ def cost(
     whole = _part(nest, order, _even(order, vector, up=True), ports, guarded=split)
     units = _units(nest, order, vector, whole.interval)
     tail: Tail = "guard"
-    if not all(loop.extent is not None for loop in order.loops):
+    if not order.guards or not all(loop.extent is not None for loop in order.loops):
         tail = "remainder"  # a guard needs bounds that depend on no other loop
     cycles = whole.cycles
     if split:
@@ -84,7 +84,7 @@ def cost(
             whole = main
     else:
         tail = "remainder"
-    return Cost(cycles, units, prod(vector), whole.interval, tail)
+    return Cost(cycles, units, order.copies(vector), whole.interval, tail)
 
 
 def sharing_interval(
@@ -138,7 +138,7 @@ class _Part:
 def _part(nest: Nest, order: Order, sides: Sides, ports: int, guarded: bool = False) -> _Part:
     """One nest with so many blocks, and copies in each; ``guarded`` ones run under a condition."""
     interval = ports
-    chain = 0
+    chain = 0.0
     pipeline = _moving(order, sides)
     for level, (loop, (blocks, u)) in enumerate(zip(order.loops, sides, strict=True)):
         for carry in loop.carries:
@@ -154,7 +154,7 @@ def _part(nest: Nest, order: Order, sides: Sides, ports: int, guarded: bool = Fa
             trips *= blocks
         else:
             entered *= blocks
-    return _Part(entered * (interval * trips + order.depth + chain + _CALL), interval)
+    return _Part(entered * (interval * trips + order.depth + ceil(chain) + _CALL), interval)
 
 
 def _moving(order: Order, sides: Sides) -> frozenset[str]:

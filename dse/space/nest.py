@@ -11,6 +11,8 @@ from dsl.expressions.affine import Affine
 from dsl.schedules.steps import Step
 from qor_gnn.body.reassociation import carried_levels
 
+_SHORT = 512  # iterations, in which a pipeline may wait for those before
+
 Vector = tuple[int, ...]  # unroll factor of each loop of an order, outermost first
 
 
@@ -26,8 +28,8 @@ class Carry:
     """
 
     distance: int
-    delay: int
-    more: int
+    delay: float
+    more: float
     tree: bool = False
     leaf: bool = True
     moving: frozenset[str] = frozenset()
@@ -49,14 +51,14 @@ class Carry:
             behind += min(0, moved) * prod(b for b, _ in sides[k + 1 :])
         return max(1.0, ahead + behind)
 
-    def links(self, copies: int, guarded: bool = False) -> int:
+    def links(self, copies: int, guarded: bool = False) -> float:
         """Cycles of so many copies in one body besides ``delay``; guarded ones make no tree."""
-        turns = max(1, copies // self.distance)
+        terms = max(1, copies // self.distance)
         if self.tree and not guarded:
-            return self.more * (turns.bit_length() - 1)  # ceil(log2(turns + 1)) levels
-        return self.more * (turns - 1)
+            return self.more * (terms.bit_length() - 1)  # ceil(log2(terms + 1)) levels
+        return self.more * (terms - 1)
 
-    def closing(self, copies: int, pipeline: frozenset[str], guarded: bool = False) -> int:
+    def closing(self, copies: int, pipeline: frozenset[str], guarded: bool = False) -> float:
         """Cycles until the value is back, besides ``delay``, in a pipeline of these loops."""
         if not self.tree or guarded:
             return self.links(copies, guarded)
@@ -72,7 +74,10 @@ class NestLoop:
     ``extent`` is its trip count where it is always the same, else None; ``average`` is the trip
     count on average. ``unrolls`` says that its iterations may run inside all other loops;
     ``separates`` that its last iterations may run as a nest of their own, after all others;
-    ``divides`` that only factors will do that divide its extent.
+    ``divides`` that only factors will do that divide its extent. ``inner`` loops are inside of what
+    all statements of the nest share: all of their iterations are copies, of the most where their
+    bounds vary (``varies``). Of a ``guarded`` loop some statements run in some iterations only, by
+    conditions of the program.
     """
 
     ref: str
@@ -82,11 +87,16 @@ class NestLoop:
     unrolls: bool
     separates: bool = True
     divides: bool = False
+    inner: bool = False
+    varies: bool = False
+    guarded: bool = False
     carries: tuple[Carry, ...] = ()
 
     @property
     def factors(self) -> tuple[int, ...]:
         """Factors worth trying."""
+        if self.inner:
+            return (self.extent or 1,)
         if not self.unrolls or self.extent is None:
             return (1,)
         found = factors(self.extent)
@@ -130,7 +140,9 @@ class Order:
     """One legal order of a nest's loops, outermost first.
 
     ``steps`` make it (skews and a reorder), from the loops as the structure leaves them.
-    ``depth`` is about the latency of one iteration.
+    ``depth`` is about the latency of one iteration. ``apart`` says that the innermost loop is not to be
+    flattened into those around. Without ``guards`` the last copies of a block are a nest of their own: a
+    local that is private to an iteration would be handed on by a copy that does not run.
     """
 
     steps: tuple[Step, ...]
@@ -138,6 +150,8 @@ class Order:
     uses: tuple[Use, ...]
     operations: tuple[Operation, ...]
     depth: int
+    apart: bool = False
+    guards: bool = True
 
     @property
     def skewed(self) -> bool:
@@ -149,19 +163,52 @@ class Order:
         """Whether the innermost loop is a pipeline of its own, drained before it starts again.
 
         Along a wavefront nothing waits; from one wavefront to the next, which may be short, it
-        does: as one pipeline with the loops around, all iterations would be as slow as those.
+        does: as one pipeline with the loops around, all iterations would be as slow as those. So it
+        is from one row to the next where rows are short.
         """
-        return self.skewed and self.free > 0
+        return self.apart or (self.skewed and self.free > 0)
+
+    @property
+    def waits_for_rows(self) -> bool:
+        """Whether the innermost loops carry nothing and are short, and one around them does carry."""
+        free = self.free
+        if self.skewed or not 0 < free < len(self.band):
+            return False
+        rows = [loop.extent for loop in self.band[-free:]]
+        return all(rows) and prod(n or 1 for n in rows) <= _SHORT
 
     @property
     def free(self) -> int:
         """How many of the innermost loops carry nothing."""
         count = 0
-        for loop in reversed(self.loops):
+        for loop in reversed(self.band):
             if loop.carries:
                 break
             count += 1
         return count
+
+    @property
+    def band(self) -> tuple[NestLoop, ...]:
+        """The loops that all statements share."""
+        return tuple(loop for loop in self.loops if not loop.inner)
+
+    @property
+    def inside(self) -> int:
+        """The most copies of a statement that an iteration of the band has anyway."""
+        inner = {loop.name: loop.extent or 1 for loop in self.loops if loop.inner}
+        moving = [{v for i in use.indices for v in i.variables()} for use in self.uses]
+        moving += [set(operation.loops) for operation in self.operations]
+        return max((prod(inner[v] for v in one & inner.keys()) for one in moving), default=1)
+
+    def copies(self, vector: Vector) -> int:
+        """The most copies of a statement that an iteration has."""
+        pairs = zip(self.loops, vector, strict=True)
+        return self.inside * prod(u for loop, u in pairs if not loop.inner)
+
+    @property
+    def plain(self) -> Vector:
+        """No unrolling but that of inner loops."""
+        return tuple(loop.factors[0] for loop in self.loops)
 
     @property
     def size(self) -> int:

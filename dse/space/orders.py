@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import permutations
-from math import inf
+from math import ceil, inf
 
+from dse.space.groups import Group, groups, whole_range
 from dse.space.nest import Carry, Nest, NestLoop, Operation, Order, Use
 from dsl.errors.errors import ScheduleError
 from dsl.programs.program import Storage
@@ -17,7 +18,7 @@ from polyhedral.looptree.tree import Instance
 from polyhedral.schedule import apply_step
 from polyhedral.scop.execution_order import shared_levels
 from polyhedral.scop.ranges import Interval, common_interval
-from polyhedral.scop.scheduled import Piece, ScheduledScop
+from polyhedral.scop.scheduled import LoopId, Piece, ScheduledScop
 from qor_gnn.design.from_tree import statement_of
 from qor_gnn.design.region import Access, Statement
 from qor_gnn.tools.operators import Operator
@@ -36,33 +37,32 @@ class Context:
     counts: Mapping[str, int | None]
 
 
-def nests(state: ScheduledScop, context: Context) -> tuple[Nest, ...]:
-    """The nests of a program, in execution order."""
+def nests(state: ScheduledScop, context: Context, most: int = 0) -> tuple[Nest, ...]:
+    """The nests of a program, in execution order.
+
+    Args:
+        state: the program.
+        context: what they are judged with.
+        most: an imperfect nest of at most so many operations inside the loops that all its
+            statements share is one nest, its inner loops unrolled; see `dse.space.groups`.
+    """
     found: list[Nest] = []
-    for group in groups(state):
+    for group in groups(state, most):
         level = _own(state, group)
-        leader = group[0]
+        leader = group.pieces[0]
         orders = tuple(_orders(state, group, level, context))
         runs = _runs(leader, level, context)
         around = leader.names[:level]
-        found.append(Nest(leader.name, tuple(p.name for p in group), runs, around, orders))
+        names = tuple(p.name for p in group.pieces)
+        found.append(Nest(leader.name, names, runs, around, orders))
     return tuple(found)
 
 
-def groups(state: ScheduledScop) -> list[list[Piece]]:
-    """Pieces that share all their loops, in execution order of the first of each."""
-    found: dict[object, list[Piece]] = {}
-    for n, piece in enumerate(state.pieces):
-        # Those that share all loops have one place but for the last entry, within the innermost.
-        found.setdefault(piece.place[:-1] if piece.dims else n, []).append(piece)
-    return list(found.values())
-
-
-def _own(state: ScheduledScop, group: Sequence[Piece]) -> int:
+def _own(state: ScheduledScop, group: Group) -> int:
     """The level from which on the loops are the group's alone."""
-    mine = {id(p) for p in group}
+    mine = {id(p) for p in group.pieces}
     others = [p for p in state.pieces if id(p) not in mine]
-    return max((shared_levels(group[0], p) for p in others), default=0)
+    return max((shared_levels(group.pieces[0], p) for p in others), default=0)
 
 
 def _runs(piece: Piece, level: int, context: Context) -> float:
@@ -86,28 +86,27 @@ def _average(piece: Piece, level: int) -> float:
 # ------------------------------------------------------------------------------------------ orders
 
 
-def _orders(
-    state: ScheduledScop, group: Sequence[Piece], level: int, context: Context
-) -> Iterator[Order]:
+def _orders(state: ScheduledScop, group: Group, level: int, context: Context) -> Iterator[Order]:
     """The legal orders; with skews where without them no innermost loop is free."""
-    plain = list(_permuted(state, group[0].name, level, (), context))
+    band = (level, group.end)
+    plain = list(_permuted(state, group.names, band, (), context))
     yield from plain
-    if any(order.free for order in plain) or len(group[0].dims) - level < 2:
+    if any(order.free for order in plain) or group.end - level < 2:
         return
-    for skews in _skews(group[0], level):
+    for skews in _skews(group.pieces[0], band):
         try:
             skewed = _applied(state, skews)
         except ScheduleError:
             continue
-        found = [o for o in _permuted(skewed, group[0].name, level, skews, context) if o.free]
+        found = [o for o in _permuted(skewed, group.names, band, skews, context) if o.free]
         yield from found
         if found:
             return
 
 
-def _skews(piece: Piece, level: int) -> Iterator[tuple[Step, ...]]:
+def _skews(piece: Piece, band: tuple[int, int]) -> Iterator[tuple[Step, ...]]:
     """One skew, the innermost pair of loops first, the least factor first."""
-    names = [f"{piece.name}.{name}" for name in piece.names[level:]]
+    names = [f"{piece.name}.{name}" for name in piece.names[slice(*band)]]
     for inner in range(len(names) - 1, 0, -1):
         for outer in range(inner - 1, -1, -1):
             for factor in SKEWS:
@@ -121,30 +120,37 @@ def _applied(state: ScheduledScop, steps: Sequence[Step]) -> ScheduledScop:
 
 
 def _permuted(
-    state: ScheduledScop, leader: str, level: int, before: tuple[Step, ...], context: Context
+    state: ScheduledScop,
+    names: Sequence[str],
+    levels: tuple[int, int],
+    before: tuple[Step, ...],
+    context: Context,
 ) -> Iterator[Order]:
-    """Every legal order of the loops from ``level`` on, equivalent ones once."""
-    band = state.of_statement(leader)[0].names[level:]
+    """Every legal order of the loops of a band of levels, equivalent ones once."""
+    leader = names[0]
+    band = state.of_statement(leader)[0].names[slice(*levels)]
     if not band:
-        yield _order(state, leader, level, before, context)
+        yield _order(state, names, levels, before, context)
         return
     choices = permutations(band) if len(band) <= MAX_BAND else iter([band])
     seen: set[tuple[object, ...]] = set()
-    for names in choices:
+    for chosen in choices:
         steps: tuple[Step, ...] = before
         moved = state
-        if names != band:
-            step = Reorder(tuple(f"{leader}.{name}" for name in names))
+        if chosen != band:
+            step = Reorder(tuple(f"{leader}.{name}" for name in chosen))
             try:
                 moved = apply_step(state, step)
             except ScheduleError:
                 continue
             steps = (*before, step)
-        order = _order(moved, leader, level, steps, context)
+        order = _order(moved, names, levels, steps, context)
         key = _shape(order)
         if key not in seen:
             seen.add(key)
             yield order
+            if order.waits_for_rows:
+                yield replace(order, apart=True)
 
 
 def _shape(order: Order) -> tuple[object, ...]:
@@ -163,43 +169,94 @@ def _shape(order: Order) -> tuple[object, ...]:
 
 
 def _order(
-    state: ScheduledScop, leader: str, level: int, steps: tuple[Step, ...], context: Context
+    state: ScheduledScop,
+    names: Sequence[str],
+    levels: tuple[int, int],
+    steps: tuple[Step, ...],
+    context: Context,
 ) -> Order:
-    group = next(g for g in groups(state) if leader in {p.name for p in g})
-    names = frozenset(p.name for p in group)
+    group = [p for p in state.pieces if p.name in names]
+    level, end = levels
     statements = [lowered(state, p) for p in group]
-    delays = {s.name: _delays(s, context.tool) for s in statements}
-    dependences = carried(state, names)
-    first = group[0]
+    program = state.scop.program
+    registers = frozenset(a.name for a in program.locals if not a.shape)
+    delays = {s.name: _delays(s, context.tool, registers) for s in statements}
+    dependences = carried(state, frozenset(names))
     sums = context.tool.sums
-    band = _Band(state, group, level, delays, sums.reassociates, sums.order == "leaf")
-    loops = tuple(band.loop(k, dependences) for k in range(level, len(first.dims)))
+    band = _Band(state, group, levels, delays, sums.reassociates, sums.order == "leaf")
+    loops = tuple(band.loop(k, dependences) for k in range(level, end))
+    loops += tuple(band.inner(dependences))
     written = {s.target.memory for s in statements}
-    every = frozenset(first.names)
     uses: list[Use] = []
     operations: list[Operation] = []
-    for s in statements:
+    for piece, s in zip(group, statements, strict=True):
         accesses = [(s.target, True)] + [(a, False) for a in _loads(s)]
         uses += (_use(state, a, writes, context.tool) for a, writes in accesses if a.indices)
-        operations += _operations(s, context.tool, written, every)
-    depth = max((d.whole for d in delays.values()), default=0) + _AROUND
-    return Order(steps, loops, tuple(dict.fromkeys(uses)), tuple(operations), depth)
+        operations += _operations(s, context.tool, written, frozenset(piece.names))
+    wholes = [d.whole for d in delays.values()]
+    depth = ceil((max if band.perfect else sum)(wholes or [0])) + _AROUND
+    return Order(
+        steps,
+        loops,
+        tuple(dict.fromkeys(uses)),
+        tuple(operations),
+        depth,
+        guards=not band.private,
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class _Band:
-    """The loops from ``level`` on of a group of pieces."""
+    """The loops of a band of levels, which all pieces of a group share, and those inside it."""
 
     state: ScheduledScop
     group: Sequence[Piece]
-    level: int
+    levels: tuple[int, int]
     delays: Mapping[str, _Delays]
     trees: bool  # the tool makes trees of sums
     leaves: bool  # in which the old sum is a leaf, if it is in a register
 
+    @property
+    def private(self) -> bool:
+        """A local belongs to one iteration of loops of the band."""
+        touched = {
+            a.array for p in self.group for a in (p.statement.stmt.target, *p.statement.reads)
+        }
+        locals_ = self.state.scop.program.locals
+        return any(a.name in touched and a.scope_depth > self.levels[0] for a in locals_)
+
+    @property
+    def perfect(self) -> bool:
+        """Nothing has loops inside the band."""
+        return all(len(p.dims) == self.levels[1] for p in self.group)
+
+    def inner(self, dependences: Sequence[Carried]) -> Iterator[NestLoop]:
+        """The loops inside the band, each once: all of their iterations are copies."""
+        seen: set[LoopId] = set()
+        for piece in self.group:
+            for level in range(self.levels[1], len(piece.dims)):
+                dim = piece.dims[level]
+                if dim.uid in seen:
+                    continue
+                seen.add(dim.uid)
+                extent = whole_range(piece, level).extent
+                mine = [c for c in dependences if c.loop == dim.uid]
+                carries = {_carry(c, self.delays, self.trees, self.leaves) for c in mine}
+                yield NestLoop(
+                    f"{piece.name}.{dim.name}",
+                    dim.name,
+                    extent,
+                    float(extent),
+                    unrolls=True,
+                    inner=True,
+                    varies=common_interval([(piece, level)]) is None,
+                    carries=tuple(sorted(carries, key=lambda c: (c.distance, c.delay))),
+                )
+
     def interval(self, level: int) -> Interval | None:
-        """The range of a loop where it is always the same."""
-        return common_interval([(p, level) for p in self.group])
+        """The range of a loop where it is always the same, the program's conditions left out."""
+        whole = common_interval([(p, level) for p in self.group])
+        return whole or common_interval([(_unconditional(p), level) for p in self.group])
 
     def loop(self, level: int, dependences: Sequence[Carried]) -> NestLoop:
         """One loop and what it carries."""
@@ -209,7 +266,8 @@ class _Band:
         carries = {_carry(c, self.delays, self.trees, self.leaves) for c in mine}
         unrolls = interval is not None and interval.extent > 1 and self._unrolls(level)
         separates = not unrolls or self._separates(level)
-        constant = all(self.interval(k) for k in range(self.level, len(piece.dims)))
+        guarded = common_interval([(p, level) for p in self.group]) is None
+        constant = all(self.interval(k) for k in range(*self.levels))
         return NestLoop(
             f"{piece.name}.{piece.names[level]}",
             piece.names[level],
@@ -217,8 +275,9 @@ class _Band:
             _average(piece, level),
             unrolls,
             separates,
-            not separates and not constant,
-            tuple(sorted(carries, key=lambda c: (c.distance, c.delay))),
+            (guarded and self.private) or (not separates and (self.private or not constant)),
+            guarded=guarded,
+            carries=tuple(sorted(carries, key=lambda c: (c.distance, c.delay))),
         )
 
     def _unrolls(self, level: int) -> bool:
@@ -227,7 +286,7 @@ class _Band:
         Then so may any block of its iterations.
         """
         piece = self.group[0]
-        inner = [f"{piece.name}.{n}" for n in piece.names[level + 1 :]]
+        inner = [f"{piece.name}.{n}" for n in piece.names[level + 1 : self.levels[1]]]
         ref = f"{piece.name}.{piece.names[level]}"
         try:
             moved = apply_step(self.state, Reorder((*inner, ref))) if inner else self.state
@@ -239,7 +298,7 @@ class _Band:
     def _separates(self, level: int) -> bool:
         """Whether the loop may be the outermost: then its last iterations may run last."""
         piece = self.group[0]
-        outer = [f"{piece.name}.{n}" for n in piece.names[self.level : level]]
+        outer = [f"{piece.name}.{n}" for n in piece.names[self.levels[0] : level]]
         ref = f"{piece.name}.{piece.names[level]}"
         try:
             if outer:
@@ -247,6 +306,11 @@ class _Band:
         except ScheduleError:
             return False
         return True
+
+
+def _unconditional(piece: Piece) -> Piece:
+    """The piece as if it ran wherever the loops around it do."""
+    return piece if piece.frame is piece.hull else replace(piece, hull=piece.frame)
 
 
 # ---------------------------------------------------------------------------------------- contents
@@ -282,48 +346,55 @@ def _use(state: ScheduledScop, access: Access, writes: bool, tool: Personality) 
 @dataclass(frozen=True, slots=True)
 class _Delays:
     """Of one statement, in states: its longest path of operators, that from what it accumulates
-    into, and what passing through memory adds. ``moving`` are the loops that its target moves with,
-    ``logic`` says that it accumulates in a unit without DSP slices.
+    into, and what passing through memory, or a register, adds; combinational operators take their
+    part of a state. ``moving`` are the loops that its target moves with, ``logic`` says that it
+    accumulates in a unit without DSP slices, ``integer`` that it is of integers alone.
     """
 
-    whole: int
-    accumulating: int
+    whole: float
+    accumulating: float
     memory: int
     moving: frozenset[str]
     logic: bool = False
+    integer: bool = False
 
 
-def _delays(statement: Statement, tool: Personality) -> _Delays:
-    whole: list[int] = []
-    onto: list[int] = []
-    logic = False
+def _delays(statement: Statement, tool: Personality, registers: frozenset[str]) -> _Delays:
+    whole: list[float] = []
+    onto: list[float] = []
+    logic, integer = False, True
     for op in statement.ops:
-        own = 0
-        before = max((onto[k] for k in op.operands), default=-1)
+        own = 0.0
+        before = max((onto[k] for k in op.operands), default=-1.0)
         if op.kind not in ("load", "input", "const", "index"):
             operator = tool.operator(op.kind, op.type, op.width, op.impl)
-            own = operator.distance
+            own = operator.distance or operator.delay / tool.usable_ns
+            integer &= operator.integer
             logic |= before >= 0 and operator.shared and not operator.dsp
-        whole.append(max((whole[k] for k in op.operands), default=0) + own)
+        whole.append(max((whole[k] for k in op.operands), default=0.0) + own)
         started = op.access == statement.target
-        onto.append(0 if started else before + own if before >= 0 else -1)
+        onto.append(0.0 if started else before + own if before >= 0 else -1.0)
     moving = frozenset(v for index in statement.target.indices for v in index.variables())
+    memory = tool.recurrences.memory
+    if statement.target.memory in registers:
+        memory = -tool.recurrences.closing
     if not whole:
-        return _Delays(0, 0, tool.recurrences.memory, moving)
+        return _Delays(0, 0, memory, moving)
     accumulating = onto[-1] if onto[-1] >= 0 else whole[-1]
-    return _Delays(whole[-1], accumulating, tool.recurrences.memory, moving, logic)
+    return _Delays(whole[-1], accumulating, memory, moving, logic, integer)
 
 
 def _carry(found: Carried, delays: Mapping[str, _Delays], trees: bool, leaves: bool) -> Carry:
     source, sink = delays[found.source], delays[found.sink]
     if found.reduction:
-        around = sink.accumulating + sink.memory
+        around = max(0.0, sink.accumulating + sink.memory)
         more = sink.accumulating
+        tree = trees or sink.integer
         return Carry(
-            found.distance, around, more, trees, leaves, sink.moving, sink.logic, found.flow
+            found.distance, around, more, tree, leaves, sink.moving, sink.logic, found.flow
         )
     most = max(source.whole, sink.whole)
-    return Carry(found.distance, most + sink.memory, most, flow=found.flow)
+    return Carry(found.distance, max(0.0, most + sink.memory), most, flow=found.flow)
 
 
 def _operations(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from math import ceil
 
 from dse.space.nest import Nest, NestLoop, Order
 from dsl.errors.errors import ScheduleError
@@ -78,7 +79,7 @@ def _with_whole(nest: Nest, parts: set[str]) -> Nest:
 
 def _count(loop: NestLoop, levels: int) -> int | None:
     extent = loop.extent or 0
-    delay = max((c.delay + (levels - 1) * c.more for c in loop.carries), default=0)
+    delay = ceil(max((c.delay + (levels - 1) * c.more for c in loop.carries), default=0))
     for count in range(max(2, delay), min(MOST, extent // 2) + 1):
         if extent % count == 0:
             return count

@@ -76,12 +76,7 @@ class Space:
     def plain(self, variant: int = 0) -> Point:
         """The point without any unrolling, every nest in its present order."""
         nests = self.variants[variant].nests
-        return Point(variant, tuple(Choice(0, ones(nest.orders[0])) for nest in nests))
-
-
-def ones(order: Order) -> Vector:
-    """No unrolling."""
-    return (1,) * len(order.loops)
+        return Point(variant, tuple(Choice(0, nest.orders[0].plain) for nest in nests))
 
 
 def space_of(program: Program, tool: Personality, reassociate: bool = False) -> Space:
@@ -111,6 +106,8 @@ def nest_steps(nest: Nest, order: Order, vector: Vector, ii: int = 1) -> Iterato
     repeated: str | None = None
     tail = cost(nest, order, vector).tail
     for loop, u in zip(order.loops, vector, strict=True):
+        if loop.inner:
+            continue
         if u == 1:
             blocks.append(loop.ref)
             repeated = loop.ref if loop.extent != 1 else repeated
@@ -118,6 +115,8 @@ def nest_steps(nest: Nest, order: Order, vector: Vector, ii: int = 1) -> Iterato
             points.append(loop.ref)
         else:
             kept: Tail = tail if (loop.extent or 0) % u else "remainder"
+            if loop.guarded:
+                kept = "guard"
             yield Split(loop.ref, u, f"{loop.name}_0", f"{loop.name}_1", kept)
             blocks.append(f"{loop.ref}_0")
             once = loop.extent is not None and kept == "remainder" and loop.extent // u == 1
@@ -127,6 +126,12 @@ def nest_steps(nest: Nest, order: Order, vector: Vector, ii: int = 1) -> Iterato
     wanted = (*blocks, *points)
     if points and blocks and (uneven(order, vector) or wanted != _present(order, vector)):
         yield Reorder(wanted)
+    for loop in order.loops:
+        if loop.inner:
+            yield Unroll(loop.ref, 0, "guard" if loop.varies else "remainder")
+        elif loop.guarded and loop.ref in points:
+            points.remove(loop.ref)
+            yield Unroll(loop.ref, 0, "guard")
     if repeated is not None:
         yield Pipeline(repeated, ii)
         if order.drains:
@@ -139,6 +144,8 @@ def _present(order: Order, vector: Vector) -> tuple[str, ...]:
     """The loops as they stand after the splits."""
     found: list[str] = []
     for loop, u in zip(order.loops, vector, strict=True):
+        if loop.inner:
+            continue
         whole = u in (1, loop.extent)
         found += [loop.ref] if whole else [f"{loop.ref}_0", f"{loop.ref}_1"]
     return tuple(found)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from dse.space.expansion import expanded
+from dse.space.groups import groups, volumes
 from dse.space.nest import Nest
-from dse.space.orders import Context, groups, lowered, nests
+from dse.space.orders import Context, lowered, nests
 from dse.space.partial_sums import LEVELS, Accumulators, partial_sums, whole_parts
 from dsl.errors.errors import ScheduleError
 from dsl.programs.program import Program
@@ -58,13 +60,15 @@ def variants(
         ("merged", joined, (*free, *apart, *merged)),
         ("as written", state, free),
     )
-    found: dict[tuple[tuple[str, ...], ...], tuple[str, ScheduledScop, tuple[Step, ...]]] = {}
+    found: dict[_Shape, tuple[str, ScheduledScop, tuple[Step, ...]]] = {}
     for structure in states:
-        at = structure[1]
-        key = tuple((*(p.name for p in g), str(g[0].place)) for g in groups(at))
-        found.setdefault(key, structure)
+        found.setdefault(_shape(structure[1]), structure)
+    for wide, steps in expanded(state, free):
+        at, apart = _distributed(wide)
+        found.setdefault(_shape(at), ("expanded", at, (*steps, *apart)))
     plain = [_variant(*structure, context) for structure in found.values()]
     structures = list(found.values())
+    outer = [_outer(*structure, context) for structure in structures]
     spread = [partial_sums(state, plain[0].nests, n) for n in LEVELS if reassociate]
     for sums in dict.fromkeys(sums for sums in spread if sums):
         structures.append(_accumulated(state, free, sums))
@@ -76,7 +80,31 @@ def variants(
             at = apply_step(at, bind)
         if binds:
             bound.append(_variant(f"{name}, sums in {FABRIC}", at, (*steps, *binds), context))
-    return (*plain, *bound)
+    return (*plain, *(variant for some in outer for variant in some), *bound)
+
+
+_Shape = tuple[tuple[str, ...], ...]
+
+
+def _shape(state: ScheduledScop) -> _Shape:
+    """The nests, and where each stands."""
+    return tuple((*g.names, str(g.pieces[0].place)) for g in groups(state))
+
+
+def _outer(
+    name: str, state: ScheduledScop, steps: tuple[Step, ...], context: Context
+) -> list[Variant]:
+    """The structure with loops around short loops pipelined: the shortest ones, and all of them."""
+    found = volumes(state)
+    return [
+        Variant(
+            f"{name}, up to {most} statements unrolled",
+            steps,
+            whole_parts(nests(state, context, most), steps),
+            state.scop.program,
+        )
+        for most in sorted({found[0], found[-1]} if found else ())
+    ]
 
 
 def _variant(name: str, state: ScheduledScop, steps: tuple[Step, ...], context: Context) -> Variant:
@@ -151,7 +179,7 @@ def _merged(state: ScheduledScop) -> tuple[ScheduledScop, tuple[Step, ...]]:
     current = groups(state)
     k = 0
     while k + 1 < len(current):
-        a, b = current[k][0], current[k + 1][0]
+        a, b = current[k].pieces[0], current[k + 1].pieces[0]
         tried = None
         if _alike(a, b):
             tried = _tried(state, step := Fuse((a.name, b.name), len(a.dims)))

@@ -45,8 +45,8 @@ def ladder(nest: Nest, number: int, budget: int) -> tuple[Rung, ...]:
     wait for themselves in every order, there are more copies, which share the units meanwhile.
     """
     order = nest.orders[number]
-    least = cost(nest, order, (1,) * len(order.loops))
-    copies = min(MAX_BANKS, max(_MODEST, budget // _MULTIPLY_ADD))
+    least = cost(nest, order, order.plain)
+    copies = min(MAX_BANKS, max(_MODEST, budget // _MULTIPLY_ADD)) * order.inside
     if least.dsp:
         # Operations that are shared by copies make the first copy dearer than the others.
         each = sum({o.core: o.dsp for o in order.operations if _widens(order, o.loops)}.values())
@@ -56,9 +56,9 @@ def ladder(nest: Nest, number: int, budget: int) -> tuple[Rung, ...]:
         for vector in _fewest(order, max(1, copies))
         if (priced := cost(nest, order, vector)).dsp <= max(budget, least.dsp)
     ]
-    if least.dsp and not order.skewed and _waits(nest):
-        fastest = min((r.cost.cycles for r in found), default=inf)
-        found += _sharing(nest, number, budget, copies, fastest)
+    if least.dsp and not order.skewed and (order.inside > 1 or _waits(nest)):
+        fits = (r.cost.cycles for r in found if r.cost.dsp <= budget)
+        found += _sharing(nest, number, budget, copies, min(fits, default=inf))
     return tuple(sorted(found, key=lambda r: (r.cost.cycles, r.cost.dsp, r.vector)))
 
 
@@ -78,7 +78,7 @@ def _sharing(nest: Nest, number: int, budget: int, copies: int, slowest: float) 
     order = nest.orders[number]
     found: list[Rung] = []
     for vector in vectors(order, _SHARING):
-        if prod(vector) <= copies or uneven(order, vector):
+        if (order.copies(vector) <= copies and order.inside == 1) or uneven(order, vector):
             continue  # what is guarded is no tree
         alone = cost(nest, order, vector)
         asked = sharing_interval(nest, order, vector, alone.interval, budget)
@@ -95,7 +95,7 @@ def _fewest(order: Order, copies: int) -> Iterator[Vector]:
     for vector in vectors(order, copies):
         sides = list(zip(order.loops, vector, strict=True))
         trips = prod(ceil(loop.extent / u) for loop, u in sides if loop.extent is not None)
-        magnitudes.setdefault(prod(vector).bit_length(), []).append((trips, vector))
+        magnitudes.setdefault(order.copies(vector).bit_length(), []).append((trips, vector))
     for found in magnitudes.values():
         yield from (vector for _, vector in nsmallest(_PRICED, found))
 
@@ -106,11 +106,16 @@ def _widens(order: Order, loops: frozenset[str]) -> bool:
 
 
 def vectors(order: Order, copies: int) -> Iterator[Vector]:
-    """The vectors of at most so many copies that leave at least one loop with blocks."""
-    for vector in _products(order.loops, copies):
-        left = [loop for loop, u in zip(order.loops, vector, strict=True) if u != loop.extent]
-        if left or all(loop.extent == 1 for loop in order.loops):
-            yield vector
+    """The vectors of at most so many copies that leave at least one loop with blocks.
+
+    Copies of what is inside of the loops that all statements share are there anyway.
+    """
+    band = order.band
+    inside = order.plain[len(band) :]
+    for vector in _products(band, max(1, copies // order.inside)):
+        left = [loop for loop, u in zip(band, vector, strict=True) if u != loop.extent]
+        if left or all(loop.extent == 1 for loop in band):
+            yield (*vector, *inside)
 
 
 def _products(loops: tuple[NestLoop, ...], copies: int) -> Iterator[Vector]:

@@ -18,7 +18,7 @@ from dse.space.banks import Demand, demand
 from dse.space.cost import Cost, Shared, Units, added, cost, design_cycles, stages
 from dse.space.nest import Nest
 from dse.space.partitions import partitions, together
-from dse.space.space import Choice, Point, Space, ones
+from dse.space.space import Choice, Point, Space
 from dse.strategies.ladder import Rung, ladder
 from dse.strategies.spend import less
 
@@ -71,7 +71,7 @@ def stage1(space: Space) -> Point:
         orders = [_freest(nest) for nest in variant.nests]
         stuck = sum(_stuck(n, k) for n, k in zip(variant.nests, orders, strict=True))
         chosen = zip(variant.nests, orders, strict=True)
-        point = Point(number, tuple(Choice(k, ones(nest.orders[k])) for nest, k in chosen))
+        point = Point(number, tuple(Choice(k, nest.orders[k].plain) for nest, k in chosen))
         if best is None or (stuck, number) < best[:2]:
             best = (stuck, number, point)
     assert best is not None, "a space has at least one variant"
@@ -89,7 +89,7 @@ def _freest(nest: Nest) -> int:
 
     def key(number: int) -> tuple[float, int, int]:
         order = nest.orders[number]
-        return (cost(nest, order, ones(order)).cycles, -order.free, number)
+        return (cost(nest, order, order.plain).cycles, -order.free, number)
 
     return min(range(len(nest.orders)), key=key)
 

@@ -88,6 +88,8 @@ def solve(
     """
     nests = space.variants[variant].nests
     solver = _Solver(space, variant, budget, orders)
+    if not all(solver.options):
+        return ()  # what a nest unrolls anyway takes more banks than there are
     states = [_State({}, {}, list(solver.longest), (), {})]
     for n in solver.slowest_first:
         grown = [new for state in states for new in solver.extended(state, n)]
@@ -130,6 +132,8 @@ class _Solver:
         self.options = [self._options(n, k) for n, k in zip(nests, fixed, strict=True)]
         self.least: list[Units] = [
             min((o.rung.cost for o in options), key=lambda c: (c.dsp, c.copies)).units
+            if options
+            else ()
             for options in self.options
         ]
         self.alone = [

@@ -90,6 +90,7 @@ CODES: dict[str, str] = {
     "W224": "an operator that a statement does not have",
     "W225": "a loop that cannot be one with the loop around it",
     "W226": "processes that there are not: of one loop, or only one",
+    "W228": "an expansion of a local whose values are handed from one iteration to another",
     "W300": "no Python bindings of MLIR are installed",
     "W301": "the runtime library of the just-in-time compiler cannot be loaded",
     "W310": "an expression of isl that is not affine (a fault of Weft)",

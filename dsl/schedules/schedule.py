@@ -240,6 +240,11 @@ class ScheduleBuilder:
         return self._add(steps.PartialSums, stmt, loop, count, block)
 
     @step_method
+    def expand(self, array: str, loop: str) -> ScheduleBuilder:
+        """See `dsl.schedules.steps.Expand`."""
+        return self._add(steps.Expand, array, loop)
+
+    @step_method
     def unroll(self, loop: str, factor: int = 0, tail: Tail = "remainder") -> ScheduleBuilder:
         """See `dsl.schedules.steps.Unroll`."""
         return self._add(steps.Unroll, loop, factor, tail)

@@ -167,6 +167,18 @@ class PartialSums(Step):
 
 
 @dataclass(frozen=True, slots=True)
+class Expand(Step):
+    """Give a local an element for each iteration of ``loop``, and of the loops from there to its
+    declaration: their iterations then share no storage.
+    """
+
+    kind = "expand"
+    other_names = ("privatize", "array_expand", "scalar_expand")
+    array: str
+    loop: str
+
+
+@dataclass(frozen=True, slots=True)
 class Unroll(Step):
     """Unroll a loop by ``factor``; 0 is completely."""
 

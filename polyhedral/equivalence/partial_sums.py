@@ -18,74 +18,31 @@ from dsl.expressions import typing
 from dsl.expressions.expr import Access, Binary, BinaryOp, Const, Expr, Index, Load, map_leaves
 from dsl.programs.partial import IDEMPOTENT
 from dsl.programs.program import Array, Program, Storage
-from dsl.schedules.schedule import Schedule
-from dsl.schedules.steps import PartialSums
 from polyhedral.dependences.memory_order import program_order
-from polyhedral.equivalence.raised import NotProven
 from polyhedral.equivalence.refutation import Refutation, source_note
 from polyhedral.equivalence.relations import instance_text
-from polyhedral.isl.effort import OPERATIONS, TooMuchWork, limited
 from polyhedral.isl.text import coordinates, first_point
-from polyhedral.schedule import apply_step
-from polyhedral.scop.scheduled import build
 from polyhedral.scop.scop import Scop, Statement, build_scop, common_loops, reduction_access
 
 
-@dataclass(frozen=True)
-class Rewriting:
-    """What partial sums of one statement made of a program."""
-
-    name: str
-    before: Program
-    after: Program
-
-    @property
-    def sum(self) -> str:
-        """The statement that adds the accumulators up: in any order, as all of the sum."""
-        names = {s.name for s in self.before.statements()}
-        return next(
-            s.name
-            for s in reversed(self.after.statements())
-            if s.name not in names and s.target.array in {a.name for a in self.before.arrays}
-        )
+def sum_of(before: Program, after: Program) -> str:
+    """The statement that adds the accumulators up: in any order, as all of the sum."""
+    names = {s.name for s in before.statements()}
+    return next(
+        s.name
+        for s in reversed(after.statements())
+        if s.name not in names and s.target.array in {a.name for a in before.arrays}
+    )
 
 
-def rewritings(program: Program, schedule: Schedule) -> tuple[Rewriting, ...]:
-    """What the steps of a schedule that rewrite the program make of it, one after the other.
-
-    Raises:
-        ScheduleError: a step is not legal.
-    """
-    found: list[Rewriting] = []
-    left = sum(isinstance(step, PartialSums) for step in schedule)
-    state = build(program) if left else None
-    for step in schedule:
-        if state is None or len(found) == left:
-            break
-        before, state = state.scop.program, apply_step(state, step)
-        if isinstance(step, PartialSums):
-            found.append(Rewriting(step.stmt, before, state.scop.program))
-    return tuple(found)
-
-
-def check_partial_sums(
-    rewriting: Rewriting, operations: int = OPERATIONS
-) -> Refutation | NotProven | None:
+def check_partial_sums(before: Program, after: Program, name: str) -> Refutation | None:
     """Compare a program with what partial sums of one of its statements made of it."""
-    try:
-        with limited(operations):
-            return _checked(rewriting)
-    except TooMuchWork:
-        return NotProven(f"isl did not come to an end within {operations:,} operations")
-
-
-def _checked(rewriting: Rewriting) -> Refutation | None:
-    old, new = build_scop(rewriting.before), build_scop(rewriting.after)
-    statement = old.statement(rewriting.name)
-    text = _other_program(old, new, rewriting.name)
+    old, new = build_scop(before), build_scop(after)
+    statement = old.statement(name)
+    text = _other_program(old, new, name)
     if text is not None:
         return _refused(statement, text)
-    spread = _spread(old, new, rewriting.name)
+    spread = _spread(old, new, name)
     if isinstance(spread, str):
         return _refused(statement, spread)
     return _not_in_turn(spread) or _out_of_order(spread)

@@ -9,6 +9,7 @@ from polyhedral.transforms import (  # noqa: F401
     binding,
     dataflow,
     distribute,
+    expand,
     fuse,
     partial_sums,
     partition,

@@ -39,7 +39,7 @@ from dsl.schedules.steps import PartialSums, Reassociate
 from polyhedral.isl.text import dims, map_of
 from polyhedral.legality.program import check_program
 from polyhedral.scop.lookup import find_loop, find_statement
-from polyhedral.scop.scheduled import Piece, ScheduledScop, original
+from polyhedral.scop.scheduled import ScheduledScop, original
 from polyhedral.scop.scop import Scop, Statement, common_loops
 from polyhedral.transforms.reassociate import reassociate
 from polyhedral.transforms.registry import Order, transform
@@ -92,8 +92,7 @@ def _refused(
 
 def _check_unchanged(state: ScheduledScop, step: PartialSums) -> None:
     """The loops are still those of the program, and nothing is asked of them."""
-    now, before = ([_loops_of(p) for p in s.pieces] for s in (state, original(state.scop)))
-    if now != before:
+    if loops_of(state) != loops_of(original(state.scop)):
         raise _refused(
             step,
             "partial_sums comes after steps that change loops",
@@ -101,8 +100,9 @@ def _check_unchanged(state: ScheduledScop, step: PartialSums) -> None:
         )
 
 
-def _loops_of(piece: Piece) -> tuple[object, ...]:
-    return piece.name, piece.dims, piece.place, piece.bindings
+def loops_of(state: ScheduledScop) -> list[tuple[object, ...]]:
+    """The loops of each piece, what is asked of them, and where it stands."""
+    return [(p.name, p.dims, p.place, p.bindings) for p in state.pieces]
 
 
 def _check_form(s: Statement, level: int, step: PartialSums) -> None:

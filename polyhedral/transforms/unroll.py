@@ -8,12 +8,23 @@ their own, completely unrolled::
     for i in range(8): S(i)         # unrolled by 4
     for i in range(8, 10): S(i)     # unrolled completely
 
-With ``tail="guard"`` the loop stays whole and the tool adds exit checks.
+With ``tail="guard"`` the loop stays whole and the tool adds exit checks. A loop whose bounds vary is
+unrolled completely by it, to the most iterations that it has, each under a guard::
+
+    for i in range(8):
+      for j in range(i): S(i, j)    # unroll("j", tail="guard")
+
+    for i in range(8):
+      for j in range(7):            # unrolled completely
+        if j < i: S(i, j)
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+
+import islpy as isl
 
 from dsl.errors.errors import ScheduleError
 from dsl.expressions.affine import Affine, Constraint
@@ -22,6 +33,7 @@ from polyhedral.requests.repeated import contradiction
 from polyhedral.scop.lookup import check_tail, find_loop
 from polyhedral.scop.ranges import Interval, common_interval, loop_copies
 from polyhedral.scop.scheduled import Piece, Place, ScheduledScop
+from polyhedral.transforms.guarding import cut_down, side_by_side
 from polyhedral.transforms.registry import Order, transform
 
 
@@ -35,12 +47,49 @@ def unroll(state: ScheduledScop, step: Unroll) -> ScheduledScop:
     changed: dict[int, list[tuple[Piece, Place]]] = {}
     for members in loop_copies(state, uid):
         interval = common_interval(members)
+        whole = _range(members) if interval is None and _guards(step) else None
         for piece, level in members:
-            changed[id(piece)] = _unrolled(piece, level, interval, step)
+            if whole is not None:
+                changed[id(piece)] = _guarded(piece, level, whole, step)
+            else:
+                changed[id(piece)] = _unrolled(piece, level, interval, step)
     placed: list[tuple[Piece, Place]] = []
     for piece in state.pieces:
         placed += changed.get(id(piece), [(piece, piece.place)])
     return state.with_places(placed)
+
+
+def _guards(step: Unroll) -> bool:
+    return step.factor == 0 and step.tail == "guard"
+
+
+def _range(members: Sequence[tuple[Piece, int]]) -> Interval | None:
+    """What a loop runs over in all of its executions together; None where it never runs."""
+    lows = [piece.hull.dim_min_val(level) for piece, level in members]
+    highs = [piece.hull.dim_max_val(level) for piece, level in members]
+    if not all(v.is_int() for v in (*lows, *highs)):
+        return None
+    return Interval(min(v.to_python() for v in lows), max(v.to_python() for v in highs))
+
+
+def _guarded(piece: Piece, level: int, whole: Interval, step: Unroll) -> list[tuple[Piece, Place]]:
+    """The piece with a loop over a whole range, cut down to what it runs by guards.
+
+    W207 where guards in the program's terms do not say that.
+    """
+    new = _marked(piece, level, 0, step)
+
+    def widened(domain: isl.Set) -> isl.Set:
+        kind = isl.dim_type.set
+        free = domain.project_out(kind, level, 1).insert_dims(kind, level, 1)
+        low, high = isl.Val(whole.first), isl.Val(whole.last)
+        return free.lower_bound_val(kind, level, low).upper_bound_val(kind, level, high)
+
+    parts = cut_down(replace(new, hull=widened(new.hull), frame=widened(new.frame)))
+    if parts is None:
+        text = f"the iterations of '{step.loop}' cannot be told by guards"
+        raise ScheduleError("W207", text, span=step.span)
+    return side_by_side(parts, piece.place)
 
 
 def _unrolled(

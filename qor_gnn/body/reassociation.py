@@ -1,4 +1,4 @@
-"""Sums of many terms as trees: what a tool may do with floating point under unsafe math.
+"""Sums of many terms as trees: of integers, and under unsafe math of floating point.
 
 A chain ``((acc + t0) + t1) + …`` of a body becomes a tree of the terms, and one addition of the
 accumulator: the recurrence has a single operator however often the loop is unrolled. Where an
@@ -60,6 +60,7 @@ def reassociated(
     load: int,
     exit_: Exit | None = None,
     carried: Collection[int] = (),
+    reals: bool = True,
 ) -> Graph:
     """The operations with sums as trees; the graph itself where there is nothing to gain.
 
@@ -69,21 +70,22 @@ def reassociated(
         load: states of a load.
         exit_: of the loop, if its last iteration is not a whole one.
         carried: loads of what the iteration before has stored: terms that need them come last.
+        reals: sums of floating point are done in another order, too.
     """
-    chains = _chains(graph)
+    chains = _chains(graph, reals)
     if not any(len(chain) > 1 for chain in chains.values()):
         return graph
     return _Rebuilt(graph, sums, load, exit_, chains, frozenset(carried)).run()
 
 
-def _chains(graph: Graph) -> dict[int, list[int]]:
+def _chains(graph: Graph, reals: bool) -> dict[int, list[int]]:
     """The sums of each longest chain by its last one, in program order."""
     users = graph.users()
     held = {*graph.stores.values(), *(c.value for c in graph.conditional.values())}
     inside: dict[int, int] = {}
     for n, kind in enumerate(graph.kind):
         operator = graph.operator[n]
-        if kind not in _SUMS or not _reorders(operator) or n in held:
+        if kind not in _SUMS or not _reorders(operator, reals) or n in held:
             continue
         if len(users[n]) == 1 and graph.deps[users[n][0]].count(n) == 1:
             user = users[n][0]
@@ -94,7 +96,7 @@ def _chains(graph: Graph) -> dict[int, list[int]]:
     found: dict[int, list[int]] = {}
     for n, kind in enumerate(graph.kind):
         operator = graph.operator[n]
-        if kind not in _SUMS or not _reorders(operator):
+        if kind not in _SUMS or not _reorders(operator, reals):
             continue
         last = n
         while last in inside:
@@ -103,9 +105,9 @@ def _chains(graph: Graph) -> dict[int, list[int]]:
     return found
 
 
-def _reorders(operator: Operator | None) -> bool:
-    """Its sums may be done in any order: of floats, and of integers at all times."""
-    return operator is not None and (operator.shared or operator.integer)
+def _reorders(operator: Operator | None, reals: bool) -> bool:
+    """Its sums may be done in any order: of integers at all times (expression balancing, UG1399)."""
+    return operator is not None and (operator.integer or (reals and operator.shared))
 
 
 @dataclass(slots=True)

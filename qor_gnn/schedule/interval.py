@@ -10,6 +10,7 @@ from qor_gnn.body.body import Body
 from qor_gnn.body.graph import LOAD, REGISTER_STATES, STORE, STORE_STATES, Graph, When
 from qor_gnn.body.longest_paths import conditional_paths, loads_of, longest_path, register_paths
 from qor_gnn.schedule.carried import Nest, carried_distance, dissolved
+from qor_gnn.schedule.chained_states import ChainedStates
 from qor_gnn.schedule.joint_cycles import LoopCarried, joint_cycles
 from qor_gnn.schedule.reasons import Limit, PortLimit, Recurrence, Requested
 from qor_gnn.schedule.row_cycles import row_cycles
@@ -92,13 +93,16 @@ def cycles(body: Body, nest: Nest) -> list[Cycle]:
     found = []
     carried: list[LoopCarried] = []
     closing = body.personality.recurrences.closing
+    chained = ChainedStates(body)
     for address, states, path in (*register_paths(body), *conditional_paths(body)):
         delay = max(1, states - closing) if len(path) == 1 else states + _closing_state(body, path)
+        for load in loads_of(body, address):
+            delay = max(delay, chained.around_register(load, path[-1]))
         found.append(Cycle(address, tuple(path), delay, 1, "register"))
     for address, value in body.registers.items():
         if value >= 0:
             carried += [LoopCarried(value, load, -closing, 1) for load in loads_of(body, address)]
-    found += _memory_cycles(body, nest, carried)
+    found += _memory_cycles(body, nest, carried, chained)
     for row in row_cycles(body, nest):
         delay = row.states + _around_memory(body, row.source, row.stored, row.distance)
         found.append(Cycle(row.source, row.path, delay, row.distance, "memory"))
@@ -114,7 +118,9 @@ def _closing_state(body: Body, path: Sequence[int]) -> int:
     return 1 if saved and any(body.graph.kind[n] == "mul" for n in path) else 0
 
 
-def _memory_cycles(body: Body, nest: Nest, carried: list[LoopCarried]) -> list[Cycle]:
+def _memory_cycles(
+    body: Body, nest: Nest, carried: list[LoopCarried], chained: ChainedStates
+) -> list[Cycle]:
     """Recurrences through one store each; all ways from a store to a later load go to ``carried``."""
     graph, table = body.graph, body.addresses
     found = []
@@ -145,6 +151,8 @@ def _memory_cycles(body: Body, nest: Nest, carried: list[LoopCarried]) -> list[C
             if path is None:
                 continue
             states = sum(o.distance for n in path if (o := graph.operator[n]) is not None)
+            if path:
+                states = max(states, chained.between(load, path[-1]))
             found.append(Cycle(source, tuple(path), states + around, distance, "memory"))
     if graph.order:
         found += _ordered_cycles(body, loads, nest)

@@ -187,14 +187,16 @@ def nest_graph(scope: Scope, chain: tuple[Loop, ...], env: dict[str, Affine]) ->
     for nodes in reversed(after):
         expander.run(nodes, {})
     sums = scope.personality.sums
-    if not sums.reassociates:
-        return expander.graph
+    reals = sums.reassociates
+    if not reals:
+        sums = replace(sums, order="root")  # of integers, which are balanced anyway
     tree = len(chain) == 1 and inner.iv not in scope.serial
     if one_by_one(scope, inner):
         sums = replace(sums, saved=0)
     exit_ = Exit(at, "tree" if tree else "chain") if partial else None
     carried = _carried_loads(scope, expander.graph, inner, env) if len(chain) == 1 else ()
-    return reassociated(expander.graph, sums, scope.personality.accesses.load, exit_, carried)
+    load = scope.personality.accesses.load
+    return reassociated(expander.graph, sums, load, exit_, carried, reals)
 
 
 def _carried_loads(scope: Scope, graph: Graph, loop: Loop, env: Mapping[str, Affine]) -> list[int]:

@@ -285,11 +285,13 @@ def test_pieces_of_one_nest_are_those_that_share_all_its_loops():
     for seed in range(60):
         state = apply(random_program(seed), Schedule())
         found = groups(state)
-        assert sorted(id(p) for g in found for p in g) == sorted(map(id, state.pieces))
+        assert sorted(id(p) for g in found for p in g.pieces) == sorted(map(id, state.pieces))
         for n, group in enumerate(found):
-            depth = len(group[0].dims)
-            assert all(len(p.dims) == depth == shared_levels(group[0], p) for p in group[1:])
-            assert depth or len(group) == 1
+            first, depth = group.pieces[0], group.end
+            assert all(len(p.dims) == depth == shared_levels(first, p) for p in group.pieces[1:])
+            assert depth == len(first.dims)
+            assert depth or len(group.pieces) == 1
             for other in found[:n]:
-                apart = len(other[0].dims) != depth or shared_levels(group[0], other[0]) < depth
+                near = other.pieces[0]
+                apart = other.end != depth or shared_levels(first, near) < depth
                 assert apart or not depth

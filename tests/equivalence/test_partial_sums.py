@@ -13,8 +13,8 @@ from dsl.expressions.expr import Binary, BinaryOp, Const
 from dsl.programs.program import Array, Loop, Node, Program, Stmt
 from dsl.schedules.schedule import Schedule, ScheduleBuilder
 from mlir_passes.pipeline import compile_design
-from polyhedral.equivalence.partial_sums import Rewriting, check_partial_sums, rewritings
 from polyhedral.equivalence.refutation import Refutation
+from polyhedral.equivalence.rewritings import Rewriting, check_rewriting, rewritings
 from weft import f32, fixed, i32
 
 
@@ -73,7 +73,7 @@ def test_partial_sums_are_proven(kernel: weft.Kernel, schedule: ScheduleBuilder)
 def spread(kernel: weft.Kernel = rows, schedule: ScheduleBuilder | None = None) -> Rewriting:
     made = schedule or steps().partial_sums("S1", "k", 4)
     (found,) = rewritings(kernel.program, made.build())
-    assert check_partial_sums(found) is None
+    assert check_rewriting(found) is None
     return found
 
 
@@ -155,7 +155,7 @@ def doubled(stmt: Stmt) -> Binary:
     ],
 )
 def test_broken_partial_sums_are_refuted(change: str, said: str) -> None:
-    found = check_partial_sums(broken(change))
+    found = check_rewriting(broken(change))
     assert isinstance(found, Refutation)
     text = found.error().render()
     span = rows.program.statements()[1].span
@@ -171,7 +171,7 @@ def test_a_minimum_starts_from_its_own_element() -> None:
     stmt = next(s for s in right.after.statements() if s.name == "S0_init")
     access = replace(stmt.value.access, indices=(9 - stmt.value.access.indices[0],))
     other = edited_anywhere(start, "S0_init", replace(stmt.value, access=access))
-    found = check_partial_sums(replace(right, after=replace(right.after, body=(other, *rest))))
+    found = check_rewriting(replace(right, after=replace(right.after, body=(other, *rest))))
     assert isinstance(found, Refutation)
     assert "adds what started from another element" in found.message
 
@@ -189,11 +189,11 @@ def edited_anywhere(node: Node, name: str, value: object) -> Node:
 def test_accumulators_of_another_type_are_refuted() -> None:
     right = spread()
     arrays = tuple(replace(a, dtype=i32) if a.name == "y_part" else a for a in right.after.arrays)
-    found = check_partial_sums(replace(right, after=replace(right.after, arrays=arrays)))
+    found = check_rewriting(replace(right, after=replace(right.after, arrays=arrays)))
     assert isinstance(found, Refutation)
     assert "the accumulators are of another type" in found.message
     more = Array("extra", i32, (4,))
-    found = check_partial_sums(
+    found = check_rewriting(
         replace(right, after=replace(right.after, arrays=(*right.after.arrays, more)))
     )
     assert isinstance(found, Refutation)
@@ -205,5 +205,5 @@ def test_a_schedule_without_them_rewrites_nothing() -> None:
     two = steps().partial_sums("S0", "k", 4).partial_sums("S0", "n", 2).build()
     first, second = rewritings(both.program, two)
     assert first.after is second.before
-    assert check_partial_sums(second) is None
+    assert check_rewriting(second) is None
     assert equivalence(compile_design(both.program, two)).verdict == "proven"

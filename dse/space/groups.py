@@ -1,0 +1,113 @@
+"""Which statements of a program make one nest.
+
+A perfect nest is the statements that share all their loops. An imperfect one, whose statements share
+some loops and have others of their own inside, is one nest too where these are short: they are
+unrolled, and what is pipelined is the innermost loop that all statements share (outer-loop
+pipelining). Else each part of it is a nest that runs in the loops around.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import prod
+
+from polyhedral.scop.execution_order import shared_levels
+from polyhedral.scop.ranges import Interval
+from polyhedral.scop.scheduled import Piece, ScheduledScop
+
+MOST = 512
+"""Statements that run in an iteration of a nest with loops inside, at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The pieces of a nest, in execution order, and the number of loops that all of them share."""
+
+    pieces: tuple[Piece, ...]
+    end: int
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The statements, the leader first."""
+        return tuple(p.name for p in self.pieces)
+
+    @property
+    def volume(self) -> int:
+        """How many statements an iteration of the shared loops runs at the most."""
+        total = 0
+        for p in self.pieces:
+            inside = (whole_range(p, k).extent for k in range(self.end, len(p.dims)))
+            total += prod(inside)
+        return total
+
+
+def groups(state: ScheduledScop, most: int = 0) -> list[Group]:
+    """The nests of a program, in execution order of the first statement of each.
+
+    Args:
+        state: the program.
+        most: imperfect nests of at most so many statements an iteration are one.
+    """
+    return list(_parts(state.pieces, 0, most))
+
+
+def volumes(state: ScheduledScop) -> list[int]:
+    """How many statements the iterations of imperfect nests run, up to `MOST`, ascending."""
+    return sorted({v for g in _imperfect(state.pieces, 0) if (v := g.volume) <= MOST})
+
+
+def whole_range(piece: Piece, level: int) -> Interval:
+    """What a loop of a piece runs over in all of its executions together."""
+    low, high = (bound(level) for bound in (piece.hull.dim_min_val, piece.hull.dim_max_val))
+    return Interval(low.to_python(), high.to_python())
+
+
+def _parts(pieces: Sequence[Piece], level: int, most: int) -> Iterator[Group]:
+    """Of pieces that share ``level`` loops."""
+    for mine in _nested(pieces, level):
+        group = _group(mine)
+        if all(len(p.dims) == group.end for p in mine) or (
+            group.volume <= most and _distinct(group)
+        ):
+            yield group
+        else:
+            yield from _parts(mine, group.end, most)
+
+
+def _imperfect(pieces: Sequence[Piece], level: int) -> Iterator[Group]:
+    for mine in _nested(pieces, level):
+        group = _group(mine)
+        if any(len(p.dims) > group.end for p in mine):
+            if _distinct(group):
+                yield group
+            yield from _imperfect(mine, group.end)
+
+
+def _nested(pieces: Sequence[Piece], level: int) -> list[list[Piece]]:
+    """Pieces that share ``level`` loops, by the next loop; neighbours that have none are together."""
+    found: dict[object, list[Piece]] = {}
+    for piece in pieces:
+        deeper = len(piece.dims) > level
+        key = (
+            piece.place[: level + 1] if deeper else (piece.place[:level] if level else piece.place)
+        )
+        found.setdefault((deeper, key), []).append(piece)
+    return list(found.values())
+
+
+def _group(pieces: Sequence[Piece]) -> Group:
+    end = min((shared_levels(pieces[0], p) for p in pieces[1:]), default=len(pieces[0].dims))
+    return Group(tuple(pieces), end)
+
+
+def _distinct(group: Group) -> bool:
+    """Loops inside that have one name are of one extent: names tell them apart."""
+    known: dict[str, int] = {}
+    around = set(group.pieces[0].names[: group.end])
+    for p in group.pieces:
+        for k in range(group.end, len(p.dims)):
+            extent = whole_range(p, k).extent
+            if known.setdefault(p.names[k], extent) != extent or p.names[k] in around:
+                return False
+    return True

@@ -1,0 +1,102 @@
+"""``expand(array, loop)``: a local has an element for each iteration of a loop (array expansion).
+
+Before::
+
+    for i in range(N):
+      for j in range(M):
+        t = 0                              # S0
+        for k in range(K):
+          t += A[i, k] * B[k, j]           # S1
+        C[i, j] = t                        # S2
+
+After ``expand("t", "j")``, with ``t_x`` declared in i::
+
+    for i in range(N):
+      for j in range(M):
+        t_x[j] = 0                         # S0
+        for k in range(K):
+          t_x[j] += A[i, k] * B[k, j]      # S1
+        C[i, j] = t_x[j]                   # S2
+
+Iterations of ``j`` now share no storage: the statements can be distributed, and ``j`` reordered into
+``k``. A local that is declared inside the loop gets a dimension for each loop from there to its
+declaration; one that is declared outside of it gets one for the loop alone (privatization).
+
+It is legal where no value of the local is handed from one iteration of the loop to another, into it
+or out of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from dsl.errors.errors import LanguageError, ScheduleError
+from dsl.programs.expanded import Span, with_expanded
+from dsl.programs.program import MAX_EXTENT, Storage
+from dsl.schedules.steps import Expand
+from polyhedral.dependences.changed_flow import changed_flow
+from polyhedral.legality.program import check_program
+from polyhedral.scop.lookup import find_array, find_loop
+from polyhedral.scop.scheduled import ScheduledScop, original
+from polyhedral.scop.scop import Statement
+from polyhedral.transforms.partial_sums import loops_of
+from polyhedral.transforms.registry import Order, transform
+
+
+@transform(Expand, order=Order.KEPT)
+def expand(state: ScheduledScop, step: Expand) -> ScheduledScop:
+    """Rewrite the program; see the module.
+
+    Raises:
+        ScheduleError: W228 a value is handed on, or the step comes too late; W207 too large.
+    """
+    array = find_array(state, step.array, step)
+    if array.storage is not Storage.LOCAL:
+        raise _refused(step, f"'{array.name}' is an argument: the caller sees its shape")
+    uid = find_loop(state, step.loop, step)
+    if loops_of(state) != loops_of(original(state.scop)):
+        raise _refused(
+            step,
+            "expand comes after steps that change loops",
+            help_="put it in front of all steps that move, cut, annotate or regroup loops",
+        )
+    piece, level = next((p, k) for p in state.pieces if (k := p.level(uid)) is not None)
+    inside = [p.statement for p in state.pieces if p.level(uid) == level]
+    mine = [s for s in inside if _touches(s, array.name)]
+    if not mine:
+        raise _refused(step, f"nothing in '{step.loop}' uses '{array.name}'")
+    spans = tuple(_span(mine, k) for k in range(level, max(array.scope_depth, level + 1)))
+    size = 1
+    for extent in (*(span.extent for span in spans), *array.shape):
+        size *= extent
+    if size > MAX_EXTENT:
+        text = f"'{array.name}' would have {size:,} elements"
+        raise ScheduleError("W207", text, span=step.span)
+    loop = piece.statement.loop_ids[level]
+    found = with_expanded(state.scop.program, array.name, loop, spans)
+    try:
+        scop = check_program(found.program)
+    except LanguageError as error:
+        text = f"'{array.name}' is not written first in each iteration of '{step.loop}'"
+        raise _refused(step, text, (error.message, *error.notes)) from error
+    changed = changed_flow(state.scop, scop, array.name, found.array)
+    if changed is not None:
+        raise _refused(step, f"an iteration of '{step.loop}' hands on '{array.name}'", (changed,))
+    return replace(state, scop=scop, pieces=original(scop).pieces)
+
+
+def _refused(
+    step: Expand, text: str, notes: tuple[str, ...] = (), help_: str | None = None
+) -> ScheduleError:
+    return ScheduleError("W228", text, span=step.span, notes=notes, help=help_)
+
+
+def _touches(s: Statement, array: str) -> bool:
+    return s.stmt.target.array == array or any(a.array == array for a in s.reads)
+
+
+def _span(statements: list[Statement], level: int) -> Span:
+    """What a loop runs over in statements that run at all."""
+    lows = [s.domain.dim_min_val(level).to_python() for s in statements]
+    highs = [s.domain.dim_max_val(level).to_python() for s in statements]
+    return Span(level, min(lows), max(highs) - min(lows) + 1)
