@@ -18,8 +18,8 @@ from dse.run.directory import open_run
 from dse.run.exploration import carry_out
 from dse.run.explore import Heard, Means
 from dse.run.plan import Plan
-from dse.run.session import STRATEGIES
 from dse.run.study import STUDY
+from dse.strategies.names import STRATEGIES
 from dsl.errors.errors import InputError, did_you_mean
 from dsl.errors.shown import shown
 from dsl.kernels.kernel import Kernel

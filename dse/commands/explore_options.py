@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dse.evaluators.fidelities import EVALUATORS, OBJECTIVES, PROMOTIONS, RESOURCES
+from dse.strategies.names import STRATEGIES
 
 if TYPE_CHECKING:
     from backends.devices import Device
     from dse.evaluators.base import Limits
 
-STRATEGIES = ("auto", "pom", "tpe", "nsga2", "nsga3", "gp", "random", "exhaustive")
 _SEEDS = 2**32 - 1  # the largest of NumPy's generators
 _LONGEST = 365 * 24 * 3600  # seconds: timers of the system do not take just any number
 _UNITS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}

@@ -17,9 +17,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from dse.evaluators.base import Result, Status
+from dse.libraries import optuna_library
 from dse.run.codec import result_from_json, result_to_json
 from dse.run.fanout import Done, Job
-from dse.run.storage import clock, optuna_library
+from dse.run.storage import clock
 from dse.run.study_kernel import keep_kernel, kernel_in
 from dsl.errors.errors import InputError
 

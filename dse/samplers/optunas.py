@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-from dse.run.storage import need, optuna_library
+from dse.libraries import need, optuna_library
+from dse.strategies.names import Sampler
 
 if TYPE_CHECKING:
     from optuna.samplers import BaseSampler
-
-Sampler = Literal["tpe", "nsga2", "nsga3", "gp", "random"]
-SAMPLERS: tuple[Sampler, ...] = ("tpe", "nsga2", "nsga3", "gp", "random")
 
 
 def sampler(name: Sampler, seed: int, *, parallel: bool = False) -> BaseSampler:
