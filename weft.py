@@ -34,6 +34,7 @@ _WHERE = {
     ),
     "dsl.expressions.types": ("f16", "bf16", "f32", "f64", "fixed", "ufixed", "const", "index"),
     "dsl.kernels.loader": ("load",),
+    "dse.api.objective": ("Objective", "sampler"),
 }
 _NAMES = {name: (module, name) for module, names in _WHERE.items() for name in names}
 # Words that Python, or another module of ours, has taken.
@@ -312,18 +313,19 @@ def explore(
             libraries that are missing.
     """
     from dse.api.explore import explored
+    from dse.run.options import ExploreOptions
     from dsl.kernels.call_arguments import check_call
 
     check_call(
         "explore", kernel=kernel, size=size, device=device, clock=clock, folder=out, seed=seed,
         trials=trials, jobs=jobs, optional=("size", "folder"),
     )  # fmt: skip
-    return explored(
-        kernel, device=device, clock=clock, size=size, out=out, trials=trials,
-        objectives=objectives, dsp=dsp, share=share, limits=limits or {}, max_latency=max_latency,
-        strategy=strategy, seed=seed, reassociate=reassociate, evaluator=evaluator, jobs=jobs,
-        resume=resume, progress=progress,
+    options = ExploreOptions(
+        device=device, clock=clock, size=size, trials=trials, objectives=objectives, dsp=dsp,
+        share=share, limits=limits or {}, max_latency=max_latency, strategy=strategy, seed=seed,
+        reassociate=reassociate, evaluator=evaluator, jobs=jobs,
     )  # fmt: skip
+    return explored(kernel, options, out, resume=resume, progress=progress)
 
 
 def load_run(folder: str | Path, kernel: Kernel | None = None) -> Run:

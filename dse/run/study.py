@@ -153,7 +153,7 @@ class Study:
                     params=trial.params,
                     distributions=trial.distributions,
                     user_attrs={"design": design, "status": status, **replacing(trial)},
-                    constraints=self._constraints(result),
+                    constraints=constraints_of(result, self.limits),
                 )
             )
 
@@ -198,7 +198,7 @@ class Study:
 
     def end(self, trial: optuna.trial.Trial, point: Point, key: str, result: Result) -> Finished:
         """Tell the study what came of a trial."""
-        for name, over in self._constraints(result).items():
+        for name, over in constraints_of(result, self.limits).items():
             trial.set_constraint(name, over)
         trial.set_user_attr("status", result.status.value)
         values = self.values(result)
@@ -210,13 +210,6 @@ class Study:
         self.finished[trial.number] = found
         self.finished.pop(trial.user_attrs.get(REPLACES, -1), None)
         return found
-
-    def _constraints(self, result: Result) -> dict[str, float]:
-        """By how much each limit is exceeded; negative where it is kept, absent if not known."""
-        excess = self.limits.excess(result)
-        known = [n for n in self.limits.resources if n in result.resources]
-        known += ["latency"] if self.limits.latency is not None and result.evaluated else []
-        return {name: excess.get(name, -1.0) for name in known}
 
 
 def replacing(trial: optuna.trial.BaseTrial | optuna.trial.FrozenTrial) -> dict[str, int]:
@@ -231,6 +224,14 @@ def replaced_trials(trials: Iterable[optuna.trial.FrozenTrial]) -> set[int]:
         for trial in trials
         if REPLACES in trial.user_attrs and "status" in trial.user_attrs
     }
+
+
+def constraints_of(result: Result, limits: Limits) -> dict[str, float]:
+    """By how much each limit is exceeded; negative where it is kept, absent if not known."""
+    excess = limits.excess(result)
+    known = [n for n in limits.resources if n in result.resources]
+    known += ["latency"] if limits.latency is not None and result.evaluated else []
+    return {name: excess.get(name, -1.0) for name in known}
 
 
 def objective_values(

@@ -132,10 +132,7 @@ class SpaceSampler(BaseSampler):
         """Whether the strategy has no further point; one that draws points finds out by a trial."""
         with self._lock:
             self._hear(study)
-            steps = self._steps
-            if self._strategy.draw is not None or self._next or steps is None:
-                return self.spent
-            return not steps.ready(self._under_way) and steps.ended
+            return self.spent if self._strategy.draw is not None else self._over
 
     # --------------------------------------------------------------------------- Optuna's interface
 
@@ -150,8 +147,7 @@ class SpaceSampler(BaseSampler):
             point = self._chosen(study, trial)
             self.spent = point is None
             if point is None:
-                with suppress(RuntimeError):  # nobody optimizes: trials are asked for one by one
-                    study.stop()
+                _stop(study)
                 return
             self._given[trial.number] = point
             self._told[trial.number] = _told(point, self.goal.space)
@@ -189,9 +185,16 @@ class SpaceSampler(BaseSampler):
         state: TrialState,
         values: Sequence[float] | None,
     ) -> None:
-        """For the sampler that draws; what came of the trial is read from the study."""
+        """Hear what came of the trial, where it says so already.
+
+        A study that is being optimized stops where a search was all there is, and has ended.
+        """
         with self._lock:
             self._sampler.after_trial(study, trial, state, values)
+            if (heard := self.goal.heard(trial)) is not None:
+                self._know(*heard)
+            if self._strategy.draw is None and self._over:
+                _stop(study)
 
     def reseed_rng(self) -> None:
         """For trials of several threads: they share this sampler, and the points that it has given."""
@@ -250,8 +253,18 @@ class SpaceSampler(BaseSampler):
                 self._know(given, _LOST)
             self._lost.add(given)
 
+    @property
+    def _over(self) -> bool:
+        """Whether nothing is to come of a search any more."""
+        steps = self._steps
+        if self._next or steps is None:
+            return False
+        return not steps.ready(self._under_way) and steps.ended
+
     def _know(self, point: Point, result: Result) -> None:
         found = judged(result, self.goal.limits)
+        if self._known.result(point) == found:
+            return
         self._known.learn(point, found)
         if self._near is not None:
             self._teach(self._near, point, found)
@@ -281,6 +294,12 @@ class SpaceSampler(BaseSampler):
             for point in (*self._given.values(), *self._elsewhere.values()):
                 self._near.take(point)
         return self._near
+
+
+def _stop(study: Study) -> None:
+    """Stop it after the trial, where it is being optimized; else its trials are asked for one by one."""
+    with suppress(RuntimeError):
+        study.stop()
 
 
 class _Answers:
