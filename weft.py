@@ -97,15 +97,11 @@ def compile(
         ScheduleError: W2xx: the schedule names what is not there, or is not legal.
         InputError: W505: the kernel has no schedule of that name; W509: not a kernel.
     """
+    from dse.api.design import compiled
     from dsl.kernels.call_arguments import check_call
-    from dsl.kernels.kernel import schedule_of
-    from mlir_passes.pipeline import compile_design
 
     check_call("compile", kernel=kernel, size=size, optional=("size",))
-    sized = kernel.at(size)
-    design = compile_design(sized.program, schedule_of(sized, schedule))
-    _ = design.scheduled  # now: an error belongs to this line, not to the one that uses the design
-    return design
+    return compiled(kernel, schedule, size)
 
 
 def verify(

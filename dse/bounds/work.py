@@ -235,11 +235,11 @@ def _recurrences(facts: Facts, tool: Personality, free: bool) -> Iterator[tuple[
         if sum(len(step) for step in steps) == 1:
             delay = max(0, delay - tool.rules.closing)
         if alone:
-            levels = ceil(log2(chain.turns + 1))
+            levels = ceil(log2(chain.repeats + 1))
             yield levels * delay, f"a tree of {levels} levels of {path}, {delay} cycles each"
         else:
-            times = f"{chain.turns:,} times {delay} cycles"
-            yield chain.turns * delay, f"{times} along {path} through {through}"
+            times = f"{chain.repeats:,} times {delay} cycles"
+            yield chain.repeats * delay, f"{times} along {path} through {through}"
 
 
 Group = tuple[str, int]

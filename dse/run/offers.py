@@ -294,11 +294,14 @@ class Board:
             if len(found) == count:
                 break
             with _finished_meanwhile():
-                if self._storage.set_trial_state_values(trial._trial_id, self._states.RUNNING):
+                number = self._storage.get_trial_id_from_study_id_trial_number(
+                    self._study, trial.number
+                )
+                if self._storage.set_trial_state_values(number, self._states.RUNNING):
                     attrs = trial.user_attrs
                     found.append(
                         Taken(
-                            trial._trial_id,
+                            number,
                             str(attrs.get("key")),
                             str(attrs.get("evaluator")),
                             json.dumps(attrs.get("schedule")),

@@ -51,10 +51,10 @@ class Carry:
 
     def links(self, copies: int, guarded: bool = False) -> int:
         """Cycles of so many copies in one body besides ``delay``; guarded ones make no tree."""
-        turns = max(1, copies // self.distance)
+        terms = max(1, copies // self.distance)
         if self.tree and not guarded:
-            return self.more * (turns.bit_length() - 1)  # ceil(log2(turns + 1)) levels
-        return self.more * (turns - 1)
+            return self.more * (terms.bit_length() - 1)  # ceil(log2(terms + 1)) levels
+        return self.more * (terms - 1)
 
     def closing(self, copies: int, pipeline: frozenset[str], guarded: bool = False) -> int:
         """Cycles until the value is back, besides ``delay``, in a pipeline of these loops."""

@@ -58,7 +58,9 @@ def test_each_trial_is_of_another_point_that_its_parameters_say(strategy):
     study.optimize(objective, n_trials=20)
     assert all(t.state is optuna.trial.TrialState.COMPLETE for t in study.trials)
     schedules = points(study, objective)
-    assert len(set(schedules)) == len(schedules) == (20 if strategy != "pom" else len(schedules)) > 1
+    assert (
+        len(set(schedules)) == len(schedules) == (20 if strategy != "pom" else len(schedules)) > 1
+    )
     for trial in study.trials:
         assert trial.params
         fixed = objective.schedule(again(objective, trial.params))
