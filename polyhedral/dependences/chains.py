@@ -40,15 +40,11 @@ def chains(values: Values, counts: Mapping[str, int | None]) -> tuple[Chain, ...
         values: what the program needs.
         counts: how often each statement runs, from `polyhedral.looptree.counts.instance_counts`.
     """
-    flow = values.flow
-    graph = nx.MultiDiGraph()
-    for dep in flow:
-        graph.add_edge(dep.source.name, dep.sink.name)
     between: dict[tuple[str, str], list[Dependence]] = {}
-    for dep in flow:
+    for dep in values.flow:
         between.setdefault((dep.source.name, dep.sink.name), []).append(dep)
     found: list[Chain] = []
-    for cycle in nx.simple_cycles(nx.DiGraph(graph), length_bound=_CYCLE):
+    for cycle in nx.simple_cycles(nx.DiGraph(list(between)), length_bound=_CYCLE):
         edges = list(zip(cycle, [*cycle[1:], cycle[0]], strict=True))
         for deps in _choices([between[edge] for edge in edges]):
             # Where it begins decides whether the last repeat is a whole one, and networkx begins
