@@ -8,8 +8,11 @@ from typing import Any
 from dsl.errors.errors import InputError
 
 
-def optuna_library() -> Any:
-    """Optuna, quiet.
+def optuna_library(*, quiet: bool = True) -> Any:
+    """Optuna.
+
+    Args:
+        quiet: it says nothing but errors from now on; not so in studies of the user's own.
 
     Raises:
         InputError: W523 it is not installed.
@@ -20,7 +23,8 @@ def optuna_library() -> Any:
         raise InputError(
             "W523", "exploring needs Optuna, which is not installed", help="pip install 'weft[dse]'"
         ) from error
-    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    if quiet:
+        optuna.logging.set_verbosity(optuna.logging.ERROR)
     return optuna
 
 

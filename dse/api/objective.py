@@ -118,7 +118,7 @@ class Objective:
             trial.set_constraint(name, over)
         values = self._values(result)
         if values is None:
-            raise optuna_library().TrialPruned(result.detail)
+            raise optuna_library(quiet=False).TrialPruned(result.detail)
         return values
 
     def _evaluated(self, point: Point) -> Result:

@@ -23,7 +23,8 @@ def sampler(name: Sampler, seed: int, *, parallel: bool = False) -> BaseSampler:
     Raises:
         InputError: W523 Optuna is not installed; W528 ``gp`` needs PyTorch and SciPy.
     """
-    samplers = optuna_library().samplers
+    library = optuna_library(quiet=False)
+    samplers = library.samplers
     # Points under way count as bad ones, so that the next is not next to them.
     more: dict[str, Any] = {"constant_liar": True} if name == "tpe" and parallel else {}
     if name == "gp":
@@ -41,6 +42,6 @@ def sampler(name: Sampler, seed: int, *, parallel: bool = False) -> BaseSampler:
     }
     with warnings.catch_warnings():
         # What is experimental may change with a version of Optuna, which is why that is pinned.
-        warnings.simplefilter("ignore", optuna_library().exceptions.ExperimentalWarning)
+        warnings.simplefilter("ignore", library.exceptions.ExperimentalWarning)
         made: BaseSampler = kinds[name](seed=seed, **more)
     return made

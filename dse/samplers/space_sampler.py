@@ -21,7 +21,7 @@ from optuna.trial import TrialState
 from dse.evaluators.base import Limits, Result, Status, judged
 from dse.samplers.known import Known
 from dse.samplers.steps import Steps
-from dse.samplers.suggesting import Draw, Suggestions
+from dse.samplers.suggesting import Asking, Draw
 from dse.space.space import Point, Space
 from dse.strategies.nearby import Nearby
 from dse.strategies.sampled import parameters, sampled_point
@@ -245,6 +245,8 @@ class SpaceSampler(BaseSampler):
     def _learn(self, trial: FrozenTrial) -> None:
         given = self._given.pop(trial.number, None)
         self._told.pop(trial.number, None)
+        if self._strategy.draw is not None:
+            self._strategy.draw.hear(trial)
         heard = self.goal.heard(trial)
         if heard is not None:
             self._know(*heard)
@@ -280,8 +282,8 @@ class SpaceSampler(BaseSampler):
         if self._steps is not None and (point := self._steps.next(self._under_way)) is not None:
             return point
         if self._strategy.draw is not None:
-            suggestions = Suggestions(self._sampler, study, trial)
-            return self._strategy.draw(suggestions, self._nearby(), self._random)
+            asking = Asking(self._sampler, study, trial)
+            return self._strategy.draw.point(asking, self._nearby(), self._random)
         if self._steps is None or self._steps.ended:
             return None
         return self._nearby().anywhere()  # several trials at once, where a search waits for one

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from dse.libraries import optuna_library
 from dse.samplers.optunas import sampler
-from dse.samplers.suggesting import all_choices, independent_choices, structures
 from dse.space.space import Point, Space
 from dse.strategies.auto import opening
 from dse.strategies.names import SAMPLERS, Sampler
@@ -37,7 +36,7 @@ def space_sampler(
         InputError: W523 Optuna is not installed; W524 the space has too many points for
             ``exhaustive``; W528 ``gp`` needs PyTorch and SciPy.
     """
-    optuna_library()
+    optuna_library(quiet=False)
     from dse.samplers.space_sampler import SpaceSampler
 
     drawn: Sampler = next((name for name in SAMPLERS if name == strategy), "tpe")
@@ -47,20 +46,22 @@ def space_sampler(
 
 def _strategy(name: str, goal: Goal) -> Strategy:
     from dse.samplers.space_sampler import Strategy
+    from dse.samplers.structures import Structures
+    from dse.samplers.suggesting import Choices
 
     space, budget, limits = goal.space, goal.budget, goal.limits
     match name:
         case "auto":
-            return Strategy(lambda: opening(space, budget, limits), structures)
+            return Strategy(lambda: opening(space, budget, limits), Structures())
         case "pom":
             return Strategy(lambda: pom(space, budget, limits))
         case "exhaustive":
             points = _enumerated(space, max(1, budget))  # some kernels need no slice at all
             return Strategy(lambda: _at_once(points))
         case "random":
-            return Strategy(draw=independent_choices)
+            return Strategy(draw=Choices(local=False))
         case _:
-            return Strategy(draw=all_choices)
+            return Strategy(draw=Choices())
 
 
 def _enumerated(space: Space, copies: int) -> tuple[Point, ...]:
