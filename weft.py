@@ -34,7 +34,6 @@ _WHERE = {
     ),
     "dsl.expressions.types": ("f16", "bf16", "f32", "f64", "fixed", "ufixed", "const", "index"),
     "dsl.kernels.loader": ("load",),
-    "dse.api.objective": ("Objective", "sampler"),
 }
 _NAMES = {name: (module, name) for module, names in _WHERE.items() for name in names}
 # Words that Python, or another module of ours, has taken.
@@ -44,18 +43,19 @@ _NAMES |= {
     "max": ("dsl.expressions.intrinsics", "maximum"),
     "abs": ("dsl.expressions.intrinsics", "absolute"),
 }
+_OF_STUDIES = {name: ("dse.api.objective", name) for name in ("Objective", "sampler")}
 _FUNCTIONS = (
     *("compile", "equivalence", "estimate", "explore", "export", "load_run", "space", "synth"),
     "verify",
 )
-# Not what would hide Python's own: `from weft import *` is for kernels.
+# Not what would hide Python's own, nor what takes long to load: `from weft import *` is for kernels.
 __all__ = sorted({*_NAMES, *_FUNCTIONS} - {"abs", "compile", "max", "min"})
 
 
 def __getattr__(name: str) -> Any:
     """A public name, or an integer type of any width: ``weft.i7``, ``weft.u129``."""
-    if name in _NAMES:
-        module, attribute = _NAMES[name]
+    if name in _NAMES or name in _OF_STUDIES:
+        module, attribute = (_NAMES | _OF_STUDIES)[name]
         value = getattr(import_module(module), attribute)
     else:
         from dsl.expressions.types import int_type_named
@@ -75,7 +75,7 @@ def _suggestion(name: str) -> str:
 
 
 def __dir__() -> list[str]:
-    return sorted({*_NAMES, *_FUNCTIONS})
+    return sorted({*_NAMES, *_OF_STUDIES, *_FUNCTIONS})
 
 
 def compile(
