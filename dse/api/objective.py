@@ -15,7 +15,7 @@ from dse.samplers.strategies import space_sampler
 from dse.space.partitions import NO_PARTITION
 from dse.space.space import Point, space_of
 from dse.strategies.names import STRATEGIES
-from dse.strategies.sampled import parameters, sampled_point
+from dse.strategies.sampled import has_point, sampled_point
 from dsl.errors.errors import InputError
 from dsl.errors.shown import shown
 from dsl.kernels.call_arguments import check_call
@@ -159,10 +159,9 @@ class Objective:
         try:
             kept = trial.user_attrs[_ATTRIBUTE]
             point, result = point_from_json(kept["point"]), result_from_json(kept["result"])
-            parameters(point, self._space)
         except (LookupError, TypeError, ValueError, AttributeError):
             return None
-        return point, result
+        return (point, result) if has_point(self._space, point) else None
 
     @property
     def goal(self) -> Goal:

@@ -16,6 +16,7 @@ from dse.run.problem import Problem
 from dse.run.proven import sound
 from dse.run.study import Finished, Study, replacing
 from dse.space.space import Point, Space
+from dse.strategies.sampled import has_point
 
 if TYPE_CHECKING:
     from optuna.trial import FrozenTrial
@@ -99,14 +100,15 @@ class Ledger:
     def _heard(self, trial: FrozenTrial) -> tuple[Point, Result] | None:
         """The point of a trial that has ended, and its result; None where it has none."""
         ended = self.study.finished.get(trial.number)
-        if ended is None or ended.point is None:
+        if ended is None or ended.point is None or not has_point(self.space, ended.point):
             return None
         result = self.run.result(ended.key)
         return None if result is None else (ended.point, result)
 
     def worth_another_try(self) -> list[Finished]:
-        """Trials that failed, but may end otherwise now."""
-        return [f for k, f in self.by_key.items() if k in self.failed and f.point is not None]
+        """Trials of points that failed, but may end otherwise now."""
+        failed = (f for key, f in self.by_key.items() if key in self.failed)
+        return [f for f in failed if f.point is not None and has_point(self.space, f.point)]
 
     def begin(self, begun: Begun, key: str) -> Result | None:
         """Write down what a trial is about; the result where the run has one that is to stay."""

@@ -70,6 +70,15 @@ def parameters(point: Point, space: Space) -> dict[str, int]:
     return found
 
 
+def has_point(space: Space, point: Point) -> bool:
+    """Whether a point is one of a space: another version's, or a stranger's, may not be."""
+    try:
+        parameters(point, space)
+    except (LookupError, ValueError):
+        return False
+    return True
+
+
 def sampled_structure(trial: Suggest, space: Space, budget: int) -> Solution | None:
     """Variant, orders and a share of the budget are suggested; the factors are solved for these.
 
