@@ -43,18 +43,19 @@ _NAMES |= {
     "max": ("dsl.expressions.intrinsics", "maximum"),
     "abs": ("dsl.expressions.intrinsics", "absolute"),
 }
+_OF_STUDIES = {name: ("dse.api.objective", name) for name in ("Objective", "sampler")}
 _FUNCTIONS = (
     *("compile", "equivalence", "estimate", "explore", "export", "load_run", "space", "synth"),
     "verify",
 )
-# Not what would hide Python's own: `from weft import *` is for kernels.
+# Not what would hide Python's own, nor what takes long to load: `from weft import *` is for kernels.
 __all__ = sorted({*_NAMES, *_FUNCTIONS} - {"abs", "compile", "max", "min"})
 
 
 def __getattr__(name: str) -> Any:
     """A public name, or an integer type of any width: ``weft.i7``, ``weft.u129``."""
-    if name in _NAMES:
-        module, attribute = _NAMES[name]
+    if name in _NAMES or name in _OF_STUDIES:
+        module, attribute = (_NAMES | _OF_STUDIES)[name]
         value = getattr(import_module(module), attribute)
     else:
         from dsl.expressions.types import int_type_named
@@ -74,7 +75,7 @@ def _suggestion(name: str) -> str:
 
 
 def __dir__() -> list[str]:
-    return sorted({*_NAMES, *_FUNCTIONS})
+    return sorted({*_NAMES, *_OF_STUDIES, *_FUNCTIONS})
 
 
 def compile(
@@ -96,15 +97,11 @@ def compile(
         ScheduleError: W2xx: the schedule names what is not there, or is not legal.
         InputError: W505: the kernel has no schedule of that name; W509: not a kernel.
     """
+    from dse.api.design import compiled
     from dsl.kernels.call_arguments import check_call
-    from dsl.kernels.kernel import schedule_of
-    from mlir_passes.pipeline import compile_design
 
     check_call("compile", kernel=kernel, size=size, optional=("size",))
-    sized = kernel.at(size)
-    design = compile_design(sized.program, schedule_of(sized, schedule))
-    _ = design.scheduled  # now: an error belongs to this line, not to the one that uses the design
-    return design
+    return compiled(kernel, schedule, size)
 
 
 def verify(
@@ -312,18 +309,19 @@ def explore(
             libraries that are missing.
     """
     from dse.api.explore import explored
+    from dse.run.options import ExploreOptions
     from dsl.kernels.call_arguments import check_call
 
     check_call(
         "explore", kernel=kernel, size=size, device=device, clock=clock, folder=out, seed=seed,
         trials=trials, jobs=jobs, optional=("size", "folder"),
     )  # fmt: skip
-    return explored(
-        kernel, device=device, clock=clock, size=size, out=out, trials=trials,
-        objectives=objectives, dsp=dsp, share=share, limits=limits or {}, max_latency=max_latency,
-        strategy=strategy, seed=seed, reassociate=reassociate, evaluator=evaluator, jobs=jobs,
-        resume=resume, progress=progress,
+    options = ExploreOptions(
+        device=device, clock=clock, size=size, trials=trials, objectives=objectives, dsp=dsp,
+        share=share, limits=limits or {}, max_latency=max_latency, strategy=strategy, seed=seed,
+        reassociate=reassociate, evaluator=evaluator, jobs=jobs,
     )  # fmt: skip
+    return explored(kernel, options, out, resume=resume, progress=progress)
 
 
 def load_run(folder: str | Path, kernel: Kernel | None = None) -> Run:

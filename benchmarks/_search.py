@@ -22,12 +22,14 @@ from backends.devices import device
 from benchmarks._row import Goal, Row, say
 from dse.evaluators.base import Limits, Request, Result, Status, device_limits, judged
 from dse.evaluators.model import ModelEvaluator, personality_for
-from dse.run.samplers import Sampler, sampler
-from dse.run.storage import optuna_library
+from dse.libraries import optuna_library
+from dse.samplers.optunas import sampler
 from dse.space.space import Point, Space, space_of
 from dse.strategies.auto import opening
 from dse.strategies.estimates import Estimates
+from dse.strategies.names import Sampler
 from dse.strategies.sampled import all_points, sampled_point
+from dse.strategies.search import evaluated
 from dsl.programs.program import Program
 from qor_gnn.result import pareto
 from qor_gnn.result.pareto import hypervolume
@@ -138,7 +140,7 @@ def exhaustive_rows(small: Small) -> Iterator[Row]:
         asked[point] = where.evaluate(point) if found is None else found
         return asked[point]
 
-    for _ in opening(where.space, cap, where.limits, evaluate, small.copies):
+    for _ in evaluated(opening(where.space, cap, where.limits, small.copies), evaluate):
         if len(asked) >= allowed:
             break
     found = front([f for p, r in asked.items() if p in known and (f := figures(r)) is not None])
@@ -200,7 +202,7 @@ def _default(where: Setting, evaluate: Callable[[Point], Result], budget: int) -
         asked[point] = evaluate(point)
         return asked[point]
 
-    for _ in opening(where.space, where.cap, where.limits, noted):
+    for _ in evaluated(opening(where.space, where.cap, where.limits), noted):
         if len(asked) >= budget:
             break
     return [f for r in asked.values() if (f := figures(r)) is not None]

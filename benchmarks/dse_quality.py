@@ -26,6 +26,7 @@ from dse.evaluators.model import ModelEvaluator, personality_for
 from dse.space.space import Point, space_of
 from dse.strategies.auto import solved
 from dse.strategies.pom import pom
+from dse.strategies.search import evaluated
 from dsl.programs.program import Program
 
 NAME = "dse_quality"
@@ -122,9 +123,9 @@ def explored(
         known[point] = judged(evaluator.evaluate(request), limits)
         return known[point]
 
-    for _ in pom(space, cap, limits, evaluate):
+    for _ in evaluated(pom(space, cap, limits), evaluate):
         pass
-    for _ in solved(space, cap, limits, 2, evaluate, dict(known)):
+    for _ in evaluated(solved(space, cap, limits, 2, dict(known)), evaluate):
         pass
     fits = [r for r in known.values() if r.status is Status.OK]
     best = min(fits, key=lambda r: r.latency or 0.0, default=None)

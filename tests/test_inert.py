@@ -34,7 +34,7 @@ ALLOWED = {
     ("dsl/kernels/loader.py", "loader.exec_module"): "the same",
     ("dse/cli.py", "importlib.import_module"): "a command of the list of commands",
     ("dse/run/fanout.py", "importlib.import_module"): "the bindings of MLIR, ahead of a time limit",
-    ("dse/run/storage.py", "importlib.import_module"): "a database's driver or Dask, by our name",
+    ("dse/libraries.py", "importlib.import_module"): "a database's driver or Dask, by our name",
     ("mlir_passes/provider.py", "importlib.import_module"): "the bindings of MLIR",
     ("mlir_passes/cpu/jit.py", "ctypes.CDLL"): "the runtime library of the compiler",
     ("backends/process.py", "subprocess.Popen"): "tools, by a list of words without a shell",

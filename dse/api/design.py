@@ -20,7 +20,9 @@ def compiled(kernel: Kernel, schedule: Schedule | str | None, size: str | None) 
     from mlir_passes.pipeline import compile_design
 
     sized = kernel.at(size)
-    return compile_design(sized.program, schedule_of(sized, schedule))
+    design = compile_design(sized.program, schedule_of(sized, schedule))
+    _ = design.scheduled  # now: an error belongs to this line, not to the one that uses the design
+    return design
 
 
 def estimated(

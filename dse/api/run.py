@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from dse.api.design import compiled, estimated, exported
 from dse.evaluators.fidelities import RESOURCES
+from dse.libraries import need
 from dse.run.chosen import chosen
 from dse.run.directory import RunDirectory, open_run
 from dse.run.front import Design, best, designs, front
 from dse.run.problem import Problem, problem_of
-from dse.run.storage import need
 from dse.views.explore import row_of, rows
 from dsl.errors.errors import InputError
 from dsl.errors.shown import shown

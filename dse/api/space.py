@@ -8,7 +8,7 @@ from typing import Any
 from dse.bounds.bounds import Bound, bounds
 from dse.bounds.work import work_of
 from dse.estimates.estimation import setting
-from dse.run.storage import need
+from dse.libraries import need
 from dse.space.space import Space, space_of
 from dse.views.space import rows
 from dsl.kernels.kernel import Kernel

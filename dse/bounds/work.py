@@ -10,7 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import combinations
 from math import ceil, log2
+
+from networkx.utils import UnionFind
 
 from dse.bounds.distinct import Facts, Row, Tag, facts_of, folds, rank, row_of
 from dsl.programs.program import Program, Storage
@@ -179,12 +182,11 @@ def _different(found: list[_Counted]) -> int:
 
     Those that may be the same count once, as often as one of them: they are one component.
     """
-    components: list[list[_Counted]] = []
-    for one in found:
-        meeting = [c for c in components if any(not _apart(one, other) for other in c)]
-        components = [c for c in components if c not in meeting]
-        components.append([one, *(other for c in meeting for other in c)])
-    return sum(max(one.times for one in c) for c in components)
+    components = UnionFind(range(len(found)))
+    for a, b in combinations(range(len(found)), 2):
+        if components[a] != components[b] and not _apart(found[a], found[b]):
+            components.union(a, b)
+    return sum(max(found[n].times for n in members) for members in components.to_sets())
 
 
 def _apart(one: _Counted, other: _Counted) -> bool:
@@ -236,11 +238,11 @@ def _recurrences(facts: Facts, tool: Personality, free: bool) -> Iterator[tuple[
         if sum(len(step) for step in steps) == 1:
             delay = max(0, delay - tool.recurrences.closing)
         if alone:
-            levels = ceil(log2(chain.turns + 1))
+            levels = ceil(log2(chain.repeats + 1))
             yield levels * delay, f"a tree of {levels} levels of {path}, {delay} cycles each"
         else:
-            times = f"{chain.turns:,} times {delay} cycles"
-            yield chain.turns * delay, f"{times} along {path} through {through}"
+            times = f"{chain.repeats:,} times {delay} cycles"
+            yield chain.repeats * delay, f"{times} along {path} through {through}"
 
 
 Group = tuple[str, int]

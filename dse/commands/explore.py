@@ -5,16 +5,16 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from dse.commands.explore_options import (
+    cycles_of,
     fanout_options,
-    limits_of,
-    objectives_of,
+    limits_in,
     search_options,
     storage_options,
 )
@@ -25,12 +25,10 @@ from dse.views.output import format_option, show
 
 if TYPE_CHECKING:
     from dse.estimates.estimation import Setting
-    from dse.evaluators.base import Result
     from dse.run.explore import Heard
-    from dse.run.front import Design
+    from dse.run.options import ExploreOptions
     from dse.run.plan import Plan
     from dse.run.problem import Problem
-    from dse.run.study import Finished
 
 NOTHING_FEASIBLE, INTERRUPTED = 3, 130
 
@@ -61,29 +59,30 @@ def command(kernel: str, folder: Path, resume: bool, form: str, **given: Any) ->
     """
     from dse.report.page import NAME, write_report
     from dse.run.exploration import Database, carry_out
-    from dse.run.explore import Means
     from dse.views import explore as view
+    from dse.views import listening as shown
 
     start = time.monotonic()
-    plan = _plan(kernel, given)
-    means = Means(
-        given["trials"], given["jobs"], given["dask"],
-        given["is_open"] or plan.storage is not None, given["cache"],
-    )  # fmt: skip
+    options = _options(given)
+    plan = _plan(kernel, options)
+    means = options.means
     if not (means.jobs or means.dask or means.shared):
         raise click.UsageError(
             "--jobs 0 leaves nobody to evaluate: add --open, --storage or --dask"
         )
     database = None
-    if plan.storage is not None:
-        database = Database(given["storage"], given["storage_wait"], console.say)
+    if options.storage is not None:
+        database = Database(options.storage, given["storage_wait"], console.say)
 
     @contextlib.contextmanager
     def listening(problem: Problem) -> Iterator[Heard]:
         if means.shared:
             where = f"--storage URL --study {plan.study}" if database is not None else folder
             console.say(f"workers may join: weft worker {where}")
-        with _heard(plan, problem, means.trials) as heard:
+        with (
+            stop_once() as stopping,
+            shown.progress(plan, problem, means.trials, stopping) as heard,
+        ):
             yield heard
 
     carried = carry_out(folder, plan, means, listening, database, resume=resume)
@@ -107,33 +106,39 @@ def command(kernel: str, folder: Path, resume: bool, form: str, **given: Any) ->
     return 0 if front else NOTHING_FEASIBLE
 
 
-def _plan(kernel: str, given: dict[str, Any]) -> Plan:
-    """What the command line asks for."""
-    from dse.estimates.estimation import setting
-    from dse.evaluators.registry import evaluator
-    from dse.kernels.data import data_of
-    from dse.run.plan import Plan, study_name
-    from dse.run.storage import shown
-    from dse.run.study import STUDY
+def _options(given: dict[str, Any]) -> ExploreOptions:
+    """What the command line says, as values."""
+    from dse.run.options import ExploreOptions
 
-    clock = given["clock"]
-    where = setting(None, given["device_name"], clock)
-    if "rtl" in given["promote"]:
+    if given["rounds"] and "rtl" not in given["promote"]:
+        raise click.UsageError("--learn needs somebody to learn from: add --promote rtl")
+    predicting = "gnn" in (given["evaluator"], *given["promote"])
+    if given["weights"] is not None and not (predicting or given["rounds"]):
+        raise click.UsageError("--weights is for --evaluator gnn, --promote gnn and --learn")
+    names = {f.name for f in fields(ExploreOptions)}
+    said = {name: value for name, value in given.items() if name in names}
+    said["limits"] = limits_in(given["limit"])
+    said["max_latency"] = cycles_of(given["max_latency"], given["clock"])
+    said["objectives"] = tuple(part.strip() for part in given["objectives"].split(","))
+    return ExploreOptions(**said)
+
+
+def _plan(kernel: str, options: ExploreOptions) -> Plan:
+    """What is to be explored."""
+    from dse.kernels.data import data_of
+    from dsl.errors.errors import InputError
+
+    where = options.where
+    if "rtl" in options.promote:
         _needs_open_flow(where)
-    chosen = evaluator(given["evaluator"], b"", 0.0, _weights(where, given))
     with quiet_stdout():  # its own function makes inputs
-        data = data_of(target(kernel, UNSCHEDULED, given["size"]).kernel)
-    plan = Plan(
-        kernel, given["size"], data, where, clock,
-        limits_of(where.device, clock, given), objectives_of(given["objectives"]),
-        given["strategy"], given["seed"], given["reassociate"], chosen,
-        tuple(dict.fromkeys(given["promote"])), given["promote_most"], given["timeout"],
-        given["study"] or STUDY, None if given["storage"] is None else shown(given["storage"]),
-        given["weights"], given["rounds"],
-    )  # fmt: skip
-    if plan.storage is not None and given["study"] is None:
-        return replace(plan, study=study_name(plan))
-    return plan
+        data = data_of(target(kernel, UNSCHEDULED, options.size).kernel)
+    try:
+        return options.plan(kernel, data)
+    except InputError as error:
+        if error.code != "W509":
+            raise
+        raise click.UsageError(f"{error.message}: {error.help}") from error
 
 
 def _needs_open_flow(where: Setting) -> None:
@@ -147,48 +152,3 @@ def _needs_open_flow(where: Setting) -> None:
             f"--promote rtl cannot place and route designs for '{where.device.name}'",
             help="take a device of the open flow: --device ecp5-85k",
         )
-
-
-def _weights(where: Setting, given: dict[str, Any]) -> Path | None:
-    """The predictor's file, looked at before anything begins; None where none is asked for."""
-    if given["rounds"] and "rtl" not in given["promote"]:
-        raise click.UsageError("--learn needs somebody to learn from: add --promote rtl")
-    weights: Path | None = given["weights"]
-    predicting = "gnn" in (given["evaluator"], *given["promote"])
-    if not predicting and not given["rounds"]:
-        if weights is not None:
-            raise click.UsageError("--weights is for --evaluator gnn, --promote gnn and --learn")
-        return None
-    from dse.estimates.prediction import model_for, needs_libraries
-
-    needs_libraries()
-    if predicting or weights is not None:
-        model_for(where.tool.name, weights)
-    return weights
-
-
-@contextlib.contextmanager
-def _heard(plan: Plan, problem: Problem, trials: int) -> Iterator[Heard]:
-    """Progress on standard error, and Ctrl-C."""
-    from dse.run.explore import Heard
-    from dse.views.explore import best_word
-
-    best: float | None = None
-    promoted = 0
-    with console.progress(f"explore {plan.program.name}") as update, stop_once() as stopping:
-
-        def of_trial(finished: Finished, result: Result, count: int) -> None:
-            nonlocal best
-            if result.status.value == "ok" and result.latency is not None:
-                best = result.latency if best is None else min(best, result.latency)
-            word = result.status.value if best is None else best_word(best, problem)
-            update(min(count, trials), trials, word)
-
-        def of_promotion(design: Design, result: Result) -> None:
-            nonlocal promoted
-            promoted += 1
-            if result.refuted:
-                console.say(f"design {design.key} is wrong: {result.detail}")
-            update(promoted, 0, f"promoted, {result.status.value}")
-
-        yield Heard(of_trial, of_promotion, stopping)

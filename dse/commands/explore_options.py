@@ -7,17 +7,13 @@ import os
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from dse.evaluators.fidelities import EVALUATORS, OBJECTIVES, PROMOTIONS, RESOURCES
+from dse.strategies.names import STRATEGIES
 
-if TYPE_CHECKING:
-    from backends.devices import Device
-    from dse.evaluators.base import Limits
-
-STRATEGIES = ("auto", "pom", "tpe", "nsga2", "nsga3", "gp", "random", "exhaustive")
 _SEEDS = 2**32 - 1  # the largest of NumPy's generators
 _LONGEST = 365 * 24 * 3600  # seconds: timers of the system do not take just any number
 _UNITS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
@@ -71,7 +67,7 @@ def search_options(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in reversed((
         click.option("--size", metavar="NAME|N=V,...",
                      help="One of the kernel's sizes, or values for names that it captures."),
-        click.option("--device", "device_name", default="xczu9eg", show_default=True,
+        click.option("--device", default="xczu9eg", show_default=True,
                      metavar="NAME|PART", help="The device that designs are made for."),
         click.option("--clock", type=Finite(min=0, min_open=True), default=10.0,
                      show_default=True, metavar="NS", help="The target clock period."),
@@ -123,39 +119,21 @@ def fanout_options(command: Callable[..., Any]) -> Callable[..., Any]:
                      metavar="S", help="Seconds for each evaluation."),
         click.option("--dask", metavar="ADDRESS",
                      help="Evaluate on the Dask cluster of this scheduler."),
-        click.option("--open", "is_open", is_flag=True,
+        click.option("--open", "shared", is_flag=True,
                      help="Let weft worker processes join; always so with --storage."),
     )):  # fmt: skip
         command = option(command)
     return command
 
 
-def objectives_of(text: str) -> tuple[str, ...]:
-    """The objectives that are named, latency or seconds first.
-
-    Raises:
-        click.BadParameter: one is unknown, or there is neither latency nor seconds.
-    """
-    names = tuple(dict.fromkeys(part.strip() for part in text.split(",")))
-    for name in names:
-        if name not in OBJECTIVES:
-            raise click.BadParameter(f"'{name}' is none of {', '.join(OBJECTIVES)}")
-    times = [name for name in names if name in ("latency", "seconds")]
-    if len(times) != 1:
-        raise click.BadParameter("one of the objectives has to be latency, or seconds instead")
-    return (times[0], *(n for n in names if n != times[0]))
-
-
-def limits_of(chip: Device, clock: float, given: dict[str, Any]) -> Limits:
-    """What designs may use, from ``share``, ``dsp``, ``limit`` and ``max_latency``.
+def limits_in(text: str | None) -> dict[str, int | str]:
+    """The limits of resources that are written in ``--limit``, as `weft.explore` takes them.
 
     Raises:
         click.BadParameter: one of them is not of the form that it should be.
     """
-    from dse.evaluators.base import Limits, device_limits
-
-    counts = dict(device_limits(chip, given["share"], given["dsp"]).resources)
-    for part in (given["limit"] or "").split(","):
+    found: dict[str, int | str] = {}
+    for part in (text or "").split(","):
         if not part.strip():
             continue
         match = re.fullmatch(r"\s*(\w+)\s*=\s*(\d{1,15}(?:\.\d+)?)(%?)\s*", part)
@@ -163,9 +141,8 @@ def limits_of(chip: Device, clock: float, given: dict[str, Any]) -> Limits:
             raise click.BadParameter(
                 f"--limit: '{part}' is not NAME=N or NAME=N%, NAME one of {', '.join(RESOURCES)}"
             )
-        name, number = match[1], float(match[2])
-        counts[name] = int(getattr(chip, name) * number / 100 if match[3] else number)
-    return Limits(counts, cycles_of(given["max_latency"], clock))
+        found[match[1]] = f"{match[2]}%" if match[3] else int(float(match[2]))
+    return found
 
 
 def cycles_of(text: str | None, clock: float) -> float | None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from dse.report import numbers
-from dse.run.storage import need
+from dse.libraries import need
 
 # Asked for as this module is imported, so that a search fails before it begins, not at its report.
 need("jinja2", "a report", "Jinja2", "dse")

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from dse.evaluators.base import Evaluator, Request, Result, Status
+from dse.libraries import need
 from dse.run.fanout import Done, Job, timeout
-from dse.run.storage import need
 from dsl.errors.errors import InputError
 
 _CONNECT = 15.0  # seconds for the scheduler to answer

@@ -22,7 +22,6 @@ from dse.run.offers import Offers, left_results
 from dse.run.plan import Plan
 from dse.run.problem import problem_of
 from dse.run.promote import Promotion
-from dse.run.samplers import SAMPLERS, Sampler
 from dse.run.session import Session
 from dse.run.storage import journal
 from dse.run.study import Finished, Study
@@ -105,14 +104,19 @@ def explore(
     place = journal(run.journal) if storage is None else storage
     cache = ResultCache(means.cache, lasting(left_results(place, plan.study)))
     study = Study(
-        run, plan.objectives, plan.limits, _sampler(plan.strategy), plan.seed, storage=place,
-        name=plan.study, parallel=means.jobs != 1 or means.shared or means.dask is not None,
-        cache=cache, new=not resume,
-    )  # fmt: skip
+        run,
+        plan.objectives,
+        plan.limits,
+        storage=place,
+        name=plan.study,
+        cache=cache,
+        new=not resume,
+    )
     run.event("resumed" if resume else "started", trials=study.count)
     options = Options(
-        plan.where.device, plan.clock, plan.limits, plan.strategy, means.trials, problem_of(run)
-    )
+        plan.where.device, plan.clock, plan.limits, plan.strategy, means.trials, problem_of(run),
+        plan.seed, parallel=means.jobs != 1 or means.shared or means.dask is not None,
+    )  # fmt: skip
     again = failed(run, plan.timeout)
     promoted_again = {name: failed_promotions(run, name, plan.timeout) for name in plan.promote}
     stopped = spent = False
@@ -157,11 +161,6 @@ def _parts(plan: Plan, trials: int) -> list[_Part]:
         _Part(-(-trials * n // rounds), -(-plan.promote_most * n // rounds))
         for n in range(1, rounds + 1)
     ]
-
-
-def _sampler(strategy: str) -> Sampler:
-    """Optuna's sampler; strategies that choose points by themselves only record them."""
-    return next((name for name in SAMPLERS if name == strategy), "tpe")
 
 
 def _fanout(plan: Plan, means: Means, offers: Offers | None, chosen: Evaluator) -> Fanout:

@@ -37,7 +37,8 @@ def history(run: RunDirectory) -> tuple[Recorded, ...]:
         InputError: W523 Optuna is not installed; W521 the journal is damaged.
     """
     if run.journal.exists():
-        from dse.run.storage import journal_to_read, optuna_library
+        from dse.libraries import optuna_library
+        from dse.run.storage import journal_to_read
         from dse.run.study import STUDY
 
         library = optuna_library()

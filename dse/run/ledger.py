@@ -16,9 +16,13 @@ from dse.run.problem import Problem
 from dse.run.proven import sound
 from dse.run.study import Finished, Study, replacing
 from dse.space.space import Point, Space
+from dse.strategies.sampled import has_point
 
 if TYPE_CHECKING:
+    from optuna.trial import FrozenTrial
     from optuna.trial import Trial as Asked
+
+    from dse.samplers.space_sampler import Goal
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +35,8 @@ class Options:
     strategy: str
     trials: int
     problem: Problem | None = None  # whose bounds hold for every design
+    seed: int = 0
+    parallel: bool = False  # points are asked for while others are evaluated
 
     @property
     def budget(self) -> int:
@@ -83,14 +89,26 @@ class Ledger:
         request = Request(self.space.program, schedule, self.options.device, self.options.clock)
         return Job(key_of(request, self.evaluator), self.evaluator, request)
 
-    def result(self, key: str) -> Result | None:
-        """What came of the trial of a key, as the limits judge it; None where there was none."""
-        known = self.run.result(key) if key in self.by_key else None
-        return None if known is None else judged(known, self.options.limits)
+    @property
+    def goal(self) -> Goal:
+        """What a sampler searches."""
+        from dse.samplers.space_sampler import Goal
+
+        options = self.options
+        return Goal(self.space, options.budget, options.limits, self.study.values, self._heard)
+
+    def _heard(self, trial: FrozenTrial) -> tuple[Point, Result] | None:
+        """The point of a trial that has ended, and its result; None where it has none."""
+        ended = self.study.finished.get(trial.number)
+        if ended is None or ended.point is None or not has_point(self.space, ended.point):
+            return None
+        result = self.run.result(ended.key)
+        return None if result is None else (ended.point, result)
 
     def worth_another_try(self) -> list[Finished]:
-        """Trials that failed, but may end otherwise now."""
-        return [f for k, f in self.by_key.items() if k in self.failed and f.point is not None]
+        """Trials of points that failed, but may end otherwise now."""
+        failed = (f for key, f in self.by_key.items() if key in self.failed)
+        return [f for f in failed if f.point is not None and has_point(self.space, f.point)]
 
     def begin(self, begun: Begun, key: str) -> Result | None:
         """Write down what a trial is about; the result where the run has one that is to stay."""

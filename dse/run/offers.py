@@ -17,9 +17,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from dse.evaluators.base import Result, Status
+from dse.libraries import optuna_library
 from dse.run.codec import result_from_json, result_to_json
 from dse.run.fanout import Done, Job
-from dse.run.storage import clock, optuna_library
+from dse.run.storage import clock
 from dse.run.study_kernel import keep_kernel, kernel_in
 from dsl.errors.errors import InputError
 
@@ -293,11 +294,14 @@ class Board:
             if len(found) == count:
                 break
             with _finished_meanwhile():
-                if self._storage.set_trial_state_values(trial._trial_id, self._states.RUNNING):
+                number = self._storage.get_trial_id_from_study_id_trial_number(
+                    self._study, trial.number
+                )
+                if self._storage.set_trial_state_values(number, self._states.RUNNING):
                     attrs = trial.user_attrs
                     found.append(
                         Taken(
-                            trial._trial_id,
+                            number,
                             str(attrs.get("key")),
                             str(attrs.get("evaluator")),
                             json.dumps(attrs.get("schedule")),

@@ -3,18 +3,16 @@
 A connection may break between a commit and its acknowledgement, and then nobody knows whether what was
 asked for was done. So each thing is asked for in a way that may be repeated: attributes and values are
 the same when they are set again; a trial that is created, or taken from those that wait, bears a token
-by which it is found again; a trial that was ended as asked has been ended.
+by which it is found again (`dse.run.marking`); a trial that was ended as asked has been ended.
 """
 
 from __future__ import annotations
 
-import copy
 import random
 import time
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -24,8 +22,7 @@ from optuna.exceptions import (
     UpdateFinishedTrialError,
 )
 from optuna.storages import RDBStorage
-from optuna.storages._rdb.models import TrialModel, TrialSystemAttributeModel
-from optuna.trial import TrialState, create_trial
+from optuna.trial import TrialState
 from sqlalchemy.exc import (
     DBAPIError,
     InterfaceError,
@@ -33,21 +30,20 @@ from sqlalchemy.exc import (
     PendingRollbackError,
 )
 
+from dse.run.marking import BEHIND_THE_CACHE, Marking
 from dsl.errors.errors import InputError
 
 if TYPE_CHECKING:
     from optuna.study import StudyDirection
-    from optuna.trial import FrozenTrial
 
 Answer = TypeVar("Answer")
 _FIRST, _LONGEST = 0.1, 5.0  # seconds between two attempts
-_MADE, _TAKEN = "weft:made", "weft:taken"
 _REPEATED = (
     "set_study_user_attr", "set_study_system_attr", "get_study_id_from_name",
     "get_study_name_from_id", "get_study_directions", "get_study_user_attrs",
-    "get_study_system_attrs", "get_all_studies", "_set_trial_param", "get_trial_param",
+    "get_study_system_attrs", "get_all_studies", "get_trial_param",
     "set_trial_intermediate_value", "set_trial_user_attr", "set_trial_system_attr",
-    "get_trial_id_from_study_id_trial_number", "get_trial", "_get_trials", "_get_best_trial_id",
+    "get_trial_id_from_study_id_trial_number", "get_trial", *BEHIND_THE_CACHE,
 )  # fmt: skip
 """What may be asked for again as it is."""
 
@@ -65,7 +61,7 @@ class Patience:
     heard: Callable[[str], None] = lambda _: None
 
 
-class Patient(RDBStorage):
+class Patient(Marking):
     """Optuna's storage in a database, which is waited for.
 
     Attributes:
@@ -89,12 +85,11 @@ class Patient(RDBStorage):
         """
         self.waited = 0.0
         self._patience, self._lost = patience, lost
-        self._attempted: set[str] = set()  # tokens of trials that are being created
         self._given_up = True  # until it has answered once
         super().__init__(url, **options)
         self._given_up = False
 
-    def _asked(self, ask: Callable[[], Answer]) -> Answer:
+    def asked(self, ask: Callable[[], Answer]) -> Answer:
         """The answer, however often it takes.
 
         Raises:
@@ -153,7 +148,7 @@ class Patient(RDBStorage):
                     raise
                 return number
 
-        return self._asked(ask)
+        return self.asked(ask)
 
     def delete_study(self, study_id: int) -> None:
         """As Optuna; one that is gone has been deleted."""
@@ -168,34 +163,7 @@ class Patient(RDBStorage):
                 if attempts == 1:
                     raise
 
-        self._asked(ask)
-
-    def _create_new_trial(
-        self, study_id: int, template_trial: FrozenTrial | None = None
-    ) -> FrozenTrial:
-        """As Optuna; the trial bears a token."""
-        token = str(uuid.uuid4())
-        template = copy.copy(template_trial or create_trial(state=TrialState.RUNNING))
-        template._system_attrs = {**template.system_attrs, _MADE: token}
-        try:
-            return self._asked(lambda: RDBStorage._create_new_trial(self, study_id, template))
-        finally:
-            self._attempted.discard(token)
-
-    def _get_prepared_new_trial(
-        self, study_id: int, template_trial: FrozenTrial | None, session: Any
-    ) -> TrialModel:
-        """The trial of the template's token if it is there, else a new one: within a transaction that
-        holds the study, once for each attempt, those of Optuna itself among them.
-        """
-        assert template_trial is not None
-        token = template_trial.system_attrs[_MADE]
-        again = token in self._attempted
-        self._attempted.add(token)
-        if again and (there := _bearing(session, _MADE, token).one_or_none()) is not None:
-            found: TrialModel = there
-            return found
-        return super()._get_prepared_new_trial(study_id, template_trial, session)
+        self.asked(ask)
 
     # --------------------------------------------------------------------------- states of trials
 
@@ -205,7 +173,7 @@ class Patient(RDBStorage):
         """As Optuna; what an attempt did of which nobody heard has been done."""
         if state == TrialState.RUNNING:
             token = str(uuid.uuid4())
-            return self._asked(lambda: self._taken(trial_id, token))
+            return self.asked(lambda: self.taken(trial_id, token))
         attempts = 0
 
         def ask() -> bool:
@@ -220,22 +188,7 @@ class Patient(RDBStorage):
                     raise
                 return True
 
-        return self._asked(ask)
-
-    def _taken(self, trial_id: int, token: str) -> bool:
-        """Whether a trial that waits is ours now, or since an attempt with this token."""
-        with self.scoped_session() as session, session.begin():
-            trial: Any = TrialModel.find_or_raise_by_id(trial_id, session, for_update=True)
-            self.check_trial_is_updatable(trial_id, trial.state)
-            if trial.state != TrialState.WAITING:
-                ours = _bearing(session, _TAKEN, token).one_or_none()
-                return ours is not None and ours.trial_id == trial_id
-            self._set_trial_attr_without_commit(
-                session, TrialSystemAttributeModel, trial_id, _TAKEN, token
-            )
-            trial.state = TrialState.RUNNING
-            trial.datetime_start = datetime.now()
-            return True
+        return self.asked(ask)
 
 
 def _repeated(name: str) -> Any:
@@ -244,23 +197,13 @@ def _repeated(name: str) -> Any:
 
     @wraps(method)
     def asked(self: Patient, *args: Any, **kwargs: Any) -> Any:
-        return self._asked(lambda: method(self, *args, **kwargs))
+        return self.asked(lambda: method(self, *args, **kwargs))
 
     return asked
 
 
 for _name in _REPEATED:
     setattr(Patient, _name, _repeated(_name))
-
-
-def _bearing(session: Any, key: str, token: str) -> Any:
-    """The trials with a token."""
-    return (
-        session.query(TrialModel)
-        .join(TrialSystemAttributeModel, TrialSystemAttributeModel.trial_id == TrialModel.trial_id)
-        .filter(TrialSystemAttributeModel.key == key)
-        .filter(TrialSystemAttributeModel.value_json == f'"{token}"')
-    )
 
 
 def _listed(values: Sequence[float] | None) -> list[float] | None:

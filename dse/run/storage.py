@@ -8,13 +8,13 @@ is shown and written nowhere: where one is needed, it is better kept in ``PGPASS
 from __future__ import annotations
 
 import contextlib
-import importlib
 import json
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from dse.libraries import need, optuna_library
 from dse.run.directory import writing
 from dsl.errors.errors import InputError
 
@@ -31,35 +31,6 @@ _ONWARD = (
 _BEGINS = 3  # processes may make the tables of a new database at the same time
 _NO_STUDY = (LookupError, TypeError, ValueError, AttributeError, AssertionError)
 _STALE = 1.0  # seconds: a lock on the journal is held for far less
-
-
-def optuna_library() -> Any:
-    """Optuna, quiet.
-
-    Raises:
-        InputError: W523 it is not installed.
-    """
-    try:
-        import optuna
-    except ImportError as error:
-        raise InputError(
-            "W523", "exploring needs Optuna, which is not installed", help="pip install 'weft[dse]'"
-        ) from error
-    optuna.logging.set_verbosity(optuna.logging.ERROR)
-    return optuna
-
-
-def need(module: str, what: str, library: str, group: str) -> Any:
-    """Import an optional library.
-
-    Raises:
-        InputError: W528 it is not installed.
-    """
-    try:
-        return importlib.import_module(module)
-    except ImportError as error:
-        message = f"{what} needs {library}, which is not installed"
-        raise InputError("W528", message, help=f"pip install 'weft[{group}]'") from error
 
 
 # ---------------------------------------------------------------------------------------- databases

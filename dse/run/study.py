@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from random import Random
 from typing import TYPE_CHECKING
 
 from dse.evaluators.base import Limits, Result, Status, judged
+from dse.libraries import optuna_library
 from dse.run.cache import ResultCache
 from dse.run.codec import point_from_json, point_to_json
 from dse.run.directory import RunDirectory
-from dse.run.samplers import Sampler, sampler
-from dse.run.storage import damaged, journal, optuna_library
+from dse.run.storage import damaged, journal
 from dse.space.space import Point
 from dsl.errors.errors import InputError
 
@@ -24,8 +23,6 @@ if TYPE_CHECKING:
     import optuna.study
     import optuna.trial
     from optuna.storages import BaseStorage
-
-__all__ = ["STUDY", "Finished", "Study", "objective_values", "optuna_library"]
 
 REPLACES = "replaces"  # attribute of a trial: the number of the one that it is another try of
 STUDY = "weft"  # the name of a study that has a storage for itself
@@ -49,12 +46,9 @@ class Study:
         run: RunDirectory,
         objectives: Sequence[str],
         limits: Limits,
-        sampler_name: Sampler,
-        seed: int,
         *,
         storage: BaseStorage | None = None,
         name: str = STUDY,
-        parallel: bool = False,
         cache: ResultCache | None = None,
         new: bool = False,
     ) -> None:
@@ -64,11 +58,8 @@ class Study:
             run: open for writing.
             objectives: ``latency``, ``seconds`` or resources, all to be small.
             limits: the constraints.
-            sampler_name: which of Optuna's.
-            seed: of the sampler; one that goes on with a study draws other numbers than before.
             storage: where the study is; None for the run's journal.
             name: of the study there.
-            parallel: points are asked for while others are evaluated.
             cache: where results may be that the run has not.
             new: it must not be there yet.
 
@@ -81,7 +72,6 @@ class Study:
         self.run = run
         self.objectives = tuple(objectives)
         self.limits = limits
-        self.seed = seed
         self.name = name
         self.storage = journal(run.journal) if storage is None else storage
         self._known = ResultCache() if cache is None else cache
@@ -102,8 +92,6 @@ class Study:
         self._is_ours(library)
         self._name_objectives(library)
         self._recover()
-        begun = len(self.study.get_trials(deepcopy=False))
-        self.study.sampler = sampler(sampler_name, _mixed(seed, begun), parallel=parallel)
         self.finished = {f.number: f for f in self._finished()}
 
     def _is_ours(self, library: ModuleType) -> None:
@@ -165,7 +153,7 @@ class Study:
                     params=trial.params,
                     distributions=trial.distributions,
                     user_attrs={"design": design, "status": status, **replacing(trial)},
-                    constraints=self._constraints(result),
+                    constraints=constraints_of(result, self.limits),
                 )
             )
 
@@ -187,40 +175,22 @@ class Study:
         """Trials that came to an end with a status."""
         return len(self.finished)
 
-    def ask(self) -> optuna.trial.Trial:
-        """A new trial, whose parameters are suggested one by one."""
-        return self.study.ask()
+    def ask(self, replaces: int | None = None) -> optuna.trial.Trial:
+        """A new trial, whose parameters are suggested one by one.
+
+        Args:
+            replaces: the number of a trial that failed; when the new one has ended, that one does not
+                count any more.
+        """
+        trial = self.study.ask()
+        if replaces is not None:
+            trial.set_user_attr(REPLACES, replaces)
+        return trial
 
     def drop(self, trial: optuna.trial.Trial) -> None:
-        """What was suggested is of no use: it does not count."""
+        """It does not count: there was no point for it."""
         trial.set_user_attr("dropped", True)
         self.study.tell(trial, state=self._states.FAIL)
-
-    def instead(
-        self, trial: optuna.trial.Trial, parameters: Mapping[str, int]
-    ) -> optuna.trial.Trial:
-        """Another trial in place of a dropped one, of which the sampler learns like of its own.
-
-        Args:
-            trial: of which the suggestions are of no use.
-            parameters: what the other one suggests.
-        """
-        self.drop(trial)
-        self.study.enqueue_trial(dict(parameters))
-        return self.ask()
-
-    def again(self, ended: Finished, parameters: Mapping[str, int]) -> optuna.trial.Trial:
-        """Another trial of what failed; when it has ended, the first does not count any more.
-
-        Args:
-            ended: the trial that failed.
-            parameters: what was suggested there.
-        """
-        if parameters:
-            self.study.enqueue_trial(dict(parameters))
-        trial = self.ask()
-        trial.set_user_attr(REPLACES, ended.number)
-        return trial
 
     def begin(self, trial: optuna.trial.Trial, point: Point, key: str) -> None:
         """Write down what a trial is about, before it is evaluated."""
@@ -228,7 +198,7 @@ class Study:
 
     def end(self, trial: optuna.trial.Trial, point: Point, key: str, result: Result) -> Finished:
         """Tell the study what came of a trial."""
-        for name, over in self._constraints(result).items():
+        for name, over in constraints_of(result, self.limits).items():
             trial.set_constraint(name, over)
         trial.set_user_attr("status", result.status.value)
         values = self.values(result)
@@ -240,13 +210,6 @@ class Study:
         self.finished[trial.number] = found
         self.finished.pop(trial.user_attrs.get(REPLACES, -1), None)
         return found
-
-    def _constraints(self, result: Result) -> dict[str, float]:
-        """By how much each limit is exceeded; negative where it is kept, absent if not known."""
-        excess = self.limits.excess(result)
-        known = [n for n in self.limits.resources if n in result.resources]
-        known += ["latency"] if self.limits.latency is not None and result.evaluated else []
-        return {name: excess.get(name, -1.0) for name in known}
 
 
 def replacing(trial: optuna.trial.BaseTrial | optuna.trial.FrozenTrial) -> dict[str, int]:
@@ -263,9 +226,12 @@ def replaced_trials(trials: Iterable[optuna.trial.FrozenTrial]) -> set[int]:
     }
 
 
-def _mixed(seed: int, trials: int) -> int:
-    """The seed of what goes on with a study of so many trials."""
-    return Random(f"{seed}:{trials}").getrandbits(32) if trials else seed
+def constraints_of(result: Result, limits: Limits) -> dict[str, float]:
+    """By how much each limit is exceeded; negative where it is kept, absent if not known."""
+    excess = limits.excess(result)
+    known = [n for n in limits.resources if n in result.resources]
+    known += ["latency"] if limits.latency is not None and result.evaluated else []
+    return {name: excess.get(name, -1.0) for name in known}
 
 
 def objective_values(

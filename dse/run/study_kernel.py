@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 from typing import TYPE_CHECKING
 
-from dse.run.storage import optuna_library
+from dse.libraries import optuna_library
 
 if TYPE_CHECKING:
     from optuna.storages import BaseStorage

@@ -236,6 +236,16 @@ class Nest:
         return frozenset(use.array for use in self.orders[0].uses)
 
     @property
+    def waits(self) -> bool:
+        """Whether every order carries sums, which are trees, in its innermost loop, and nothing else.
+
+        Only then copies share units; see `dse.strategies.ladder`.
+        """
+        plain = [order for order in self.orders if not order.skewed]
+        trees = (c.tree for order in plain for loop in order.loops for c in loop.carries)
+        return bool(plain) and not any(order.free for order in plain) and all(trees)
+
+    @property
     def size(self) -> int:
         """Number of choices."""
         return sum(order.size for order in self.orders)

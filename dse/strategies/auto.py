@@ -5,13 +5,14 @@ Where the evaluator finds more DSP than was estimated, the same is solved for as
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from math import inf
 
 from dse.evaluators.base import Limits, Result, Status
 from dse.space.space import Choice, Point, Space
-from dse.strategies.pom import Trial, pom
+from dse.strategies.pom import pom
 from dse.strategies.refine import refined
+from dse.strategies.search import Search, noted
 from dse.strategies.solve import Solution, solve
 from dse.strategies.spend import less
 
@@ -21,31 +22,19 @@ _SHARED = 4  # solutions that share units: what waiting for them costs is not es
 _MARGIN = 1.02  # by what share an estimate may be slower than a known design
 
 
-def opening(
-    space: Space,
-    budget: int,
-    limits: Limits,
-    evaluate: Callable[[Point], Result],
-    copies: int | None = None,
-) -> Iterator[Trial]:
+def opening(space: Space, budget: int, limits: Limits, copies: int | None = None) -> Search:
     """POM's stages, then solutions for the whole budget, best variants first, then the front.
 
     Args:
         space: of the kernel.
         budget: DSP slices that a design may use.
         limits: on all resources.
-        evaluate: gives the figures of a point.
         copies: of a nest, at most.
     """
     known: dict[Point, Result] = {}
-
-    def noted(point: Point) -> Result:
-        known[point] = evaluate(point)
-        return known[point]
-
-    yield from pom(space, budget, limits, noted)
-    yield from solved(space, budget, limits, _BEST, noted, dict(known))
-    yield from refined(space, budget, limits, evaluate, known, copies)
+    yield from noted(pom(space, budget, limits), known)
+    yield from noted(solved(space, budget, limits, _BEST, dict(known)), known)
+    yield from refined(space, budget, limits, known, copies)
 
 
 def solved(
@@ -53,9 +42,8 @@ def solved(
     budget: int,
     limits: Limits,
     count: int,
-    evaluate: Callable[[Point], Result],
     known: Mapping[Point, Result],
-) -> Iterator[Trial]:
+) -> Search:
     """The best estimated points for one budget, of the fastest variants first.
 
     A variant of which a design turns out too dear is solved again with less to spend. What is
@@ -66,7 +54,6 @@ def solved(
         budget: DSP slices that a design may use.
         limits: on all resources.
         count: designs of a variant that are evaluated for one budget, at most.
-        evaluate: gives the figures of a point.
         known: what was evaluated before.
     """
     fits = [r.latency for r in known.values() if r.status is Status.OK and r.latency is not None]
@@ -87,8 +74,7 @@ def solved(
                 if solution.point in seen:
                     continue
                 seen.add(solution.point)
-                result = evaluate(solution.point)
-                yield Trial(solution.point, result, f"solved for {spend} of {budget} DSP")
+                (result,) = yield (solution.point,)
                 if result.latency is None:
                     continue
                 if result.status is Status.OK:

@@ -16,7 +16,7 @@ from dse.space.space import Choice
 _MODEST = 16  # copies that are never too many
 _MULTIPLY_ADD = 5  # DSP of a multiplication and an addition of f32
 _PRICED = 200  # vectors of each magnitude of copies
-_SHARING = 4096  # copies that share units, at most: the tool has to schedule them all
+SHARING = 4096  # copies that share units, at most: the tool has to schedule them all
 _SHOWN = 12  # vectors of so many copies
 
 
@@ -56,18 +56,10 @@ def ladder(nest: Nest, number: int, budget: int) -> tuple[Rung, ...]:
         for vector in _fewest(order, max(1, copies))
         if (priced := cost(nest, order, vector)).dsp <= max(budget, least.dsp)
     ]
-    if least.dsp and not order.skewed and (order.inside > 1 or _waits(nest)):
+    if least.dsp and not order.skewed and (order.inside > 1 or nest.waits):
         fits = (r.cost.cycles for r in found if r.cost.dsp <= budget)
         found += _sharing(nest, number, budget, copies, min(fits, default=inf))
     return tuple(sorted(found, key=lambda r: (r.cost.cycles, r.cost.dsp, r.vector)))
-
-
-def _waits(nest: Nest) -> bool:
-    """Whether every order carries sums, which are trees, in its innermost loop, and nothing else."""
-    plain = [order for order in nest.orders if not order.skewed]
-    return not any(order.free for order in plain) and all(
-        carry.tree for order in plain for loop in order.loops for carry in loop.carries
-    )
 
 
 def _sharing(nest: Nest, number: int, budget: int, copies: int, slowest: float) -> list[Rung]:
@@ -77,7 +69,7 @@ def _sharing(nest: Nest, number: int, budget: int, copies: int, slowest: float) 
     """
     order = nest.orders[number]
     found: list[Rung] = []
-    for vector in vectors(order, _SHARING):
+    for vector in vectors(order, SHARING):
         if (order.copies(vector) <= copies and order.inside == 1) or uneven(order, vector):
             continue  # what is guarded is no tree
         alone = cost(nest, order, vector)

@@ -107,7 +107,7 @@ class Nearby:
         """Whether it is estimated to keep to the budget."""
         return self.estimates.figures(point).dsp <= self.budget
 
-    def suggest_int(self, name: str, low: int, high: int) -> int:
+    def suggest_int(self, name: str, low: int, high: int, *, log: bool = False) -> int:
         """Drawn uniformly."""
         return self.random.randint(low, high)
 

@@ -9,20 +9,16 @@ divide the extents, and every step taken was tried for legality when the space w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-
 from dse.bounds.bounds import MAX_BANKS
-from dse.evaluators.base import Limits, Result
+from dse.evaluators.base import Limits
 from dse.space.banks import Demand, demand
 from dse.space.cost import Cost, Shared, Units, added, cost, design_cycles, stages
 from dse.space.nest import Nest
 from dse.space.partitions import partitions, together
 from dse.space.space import Choice, Point, Space
 from dse.strategies.ladder import Rung, ladder
+from dse.strategies.search import Search
 from dse.strategies.spend import less
-
-Evaluate = Callable[[Point], Result]
 
 _CANDIDATES = 40  # of a step of stage 2, by estimated cycles, that are checked for their banks
 _SHARED = 0.15  # about what a dimension costs whose nests ask for different factors
@@ -30,31 +26,19 @@ _BANKS = 0.3  # about what the most banks that an array may have cost
 _RETRIES = 6  # of stage 2 with less to spend where the evaluator finds more DSP than estimated
 
 
-@dataclass(frozen=True, slots=True)
-class Trial:
-    """A point that the strategy had evaluated, and why it was proposed."""
-
-    point: Point
-    result: Result
-    why: str
-
-
-def pom(space: Space, budget: int, limits: Limits, evaluate: Evaluate) -> Iterator[Trial]:
+def pom(space: Space, budget: int, limits: Limits) -> Search:
     """The design of stage 1, then those of stage 2; the last feasible one is the strategy's answer.
 
     Args:
         space: of the kernel.
         budget: DSP slices that a design may use.
         limits: on all resources.
-        evaluate: gives the figures of a point.
     """
     start = stage1(space)
-    yield Trial(start, evaluate(start), "stage 1: no innermost loop carries a dependence")
+    yield (start,)
     spend = budget
     for _ in range(_RETRIES):
-        point = stage2(space, start, spend)
-        result = evaluate(point)
-        yield Trial(point, result, f"stage 2: parallelism for {spend} DSP")
+        (result,) = yield (stage2(space, start, spend),)
         reduced = less(spend, budget, result, limits) if result.evaluated else None
         if reduced is None or reduced < 1:
             return

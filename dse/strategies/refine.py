@@ -8,7 +8,7 @@ front any more, candidates are taken that are expected to be a little worse: est
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from math import prod
@@ -28,8 +28,8 @@ from dse.strategies.estimates import (
     structure_of,
 )
 from dse.strategies.ladder import vectors
-from dse.strategies.pom import Trial
 from dse.strategies.sampled import all_points
+from dse.strategies.search import Search
 from dse.strategies.solve import solve
 
 POOL = 50_000  # points of a space that are all estimated
@@ -47,17 +47,15 @@ def refined(
     space: Space,
     budget: int,
     limits: Limits,
-    evaluate: Callable[[Point], Result],
-    known: dict[Point, Result],
+    known: MutableMapping[Point, Result],
     copies: int | None = None,
-) -> Iterator[Trial]:
+) -> Search:
     """Evaluate candidates, the most promising first, until none is left.
 
     Args:
         space: of the kernel.
         budget: DSP slices that a design may use.
         limits: on all resources.
-        evaluate: gives the figures of a point.
         known: what was evaluated before; it grows.
         copies: of a nest, at most; as many as there may be DSP slices if it is not given.
     """
@@ -72,10 +70,10 @@ def refined(
                 continue
             slack += 1
             continue
-        for point in chosen:
-            result = known[point] = evaluate(point)
+        results = yield tuple(chosen)
+        for point, result in zip(chosen, results, strict=True):
+            known[point] = result
             search.learn(point, result)
-            yield Trial(point, result, f"expected within {100 * _SLACK[slack]:.0f}% of the front")
         slack = 0
 
 

@@ -1,4 +1,4 @@
-"""Points from the parameters that a sampler suggests: all factors, or structures alone."""
+"""Points as parameters that are suggested one by one: all choices, or structures alone."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Protocol
 
 from dse.space.nest import Order, Vector
 from dse.space.space import Choice, Point, Space
-from dse.strategies.ladder import vectors
+from dse.strategies.ladder import SHARING, vectors
 from dse.strategies.solve import Solution, solve
 
 
 class Pick(Protocol):
     """The part of an Optuna trial that picks from lists."""
 
-    def suggest_int(self, name: str, low: int, high: int) -> int:
+    def suggest_int(self, name: str, low: int, high: int, *, log: bool = False) -> int:
         """A whole number, both ends included."""
 
 
@@ -26,10 +26,16 @@ class Suggest(Pick, Protocol):
         """A number between the ends."""
 
 
-def sampled_point(trial: Pick, space: Space) -> Point:
+def sampled_point(trial: Pick, space: Space, *, shared: bool = False) -> Point:
     """Every choice of a point as a parameter of its own, named after variant, statement and loop.
 
     Factors are suggested by their place in the ascending list of those worth trying.
+
+    Args:
+        trial: suggests.
+        space: of the point.
+        shared: where copies may share units, the interval that is asked for is suggested too; else it
+            is 1. Few intervals are of use, and those follow from the factors and the budget (`solve`).
     """
     number = _pick(trial, "variant", len(space.variants))
     choices: list[Choice] = []
@@ -40,12 +46,19 @@ def sampled_point(trial: Pick, space: Space) -> Point:
             loop.factors[_pick(trial, f"{name}.{order}.{loop.name}", len(loop.factors))]
             for loop in nest.orders[order].loops
         )
-        choices.append(Choice(order, vector))
+        interval = 1
+        if shared and (nest.waits or nest.orders[order].inside > 1):
+            interval = trial.suggest_int(f"{name}.{order}.ii", 1, SHARING, log=True)
+        choices.append(Choice(order, vector, interval))
     return Point(number, tuple(choices))
 
 
 def parameters(point: Point, space: Space) -> dict[str, int]:
-    """What a sampler would have had to suggest for a point."""
+    """What would have to be suggested for a point, as `sampled_point` asks for it with ``shared``.
+
+    Raises:
+        LookupError, ValueError: the space does not have the point.
+    """
     number = point.variant
     found = {"variant": number}
     for nest, choice in zip(space.variants[number].nests, point.choices, strict=True):
@@ -53,7 +66,17 @@ def parameters(point: Point, space: Space) -> dict[str, int]:
         found[f"{name}.order"] = choice.order
         for loop, u in zip(nest.orders[choice.order].loops, choice.vector, strict=True):
             found[f"{name}.{choice.order}.{loop.name}"] = loop.factors.index(u)
+        found[f"{name}.{choice.order}.ii"] = choice.ii
     return found
+
+
+def has_point(space: Space, point: Point) -> bool:
+    """Whether a point is one of a space: another version's, or a stranger's, may not be."""
+    try:
+        parameters(point, space)
+    except (LookupError, ValueError):
+        return False
+    return True
 
 
 def sampled_structure(trial: Suggest, space: Space, budget: int) -> Solution | None:

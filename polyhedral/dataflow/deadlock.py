@@ -100,26 +100,19 @@ def _suspect(state: ScheduledScop, found: tuple[Channel, ...]) -> Stream | None:
             continue
         if memories_cross(state, by_array[stream.array]):
             return stream  # its memories are channels side by side
-        waits: dict[int, list[int]] = {}
+        channel = by_array[stream.array]
+        import networkx as nx  # here: few designs need it
+
+        waits: nx.DiGraph[int] = nx.DiGraph()
+        waits.add_nodes_from((channel.consumer, channel.producer))
         for c in found:
             if c.array != stream.array:
-                waits.setdefault(c.consumer, []).append(c.producer)
+                waits.add_edge(c.consumer, c.producer)
                 if c.array in shallow:
-                    waits.setdefault(c.producer, []).append(c.consumer)
-        channel = by_array[stream.array]
-        if channel.producer in _reached(waits, channel.consumer):
+                    waits.add_edge(c.producer, c.consumer)
+        if nx.has_path(waits, channel.consumer, channel.producer):
             return stream
     return None
-
-
-def _reached(waits: dict[int, list[int]], start: int) -> set[int]:
-    seen, queue = {start}, [start]
-    for at in queue:
-        for further in waits.get(at, ()):
-            if further not in seen:
-                seen.add(further)
-                queue.append(further)
-    return seen
 
 
 # ------------------------------------------------------------------------------------ the accesses

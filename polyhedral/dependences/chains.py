@@ -22,14 +22,14 @@ class Chain:
     """A cycle of flow dependences and how often it can be run through.
 
     ``statements[k]`` reads, through ``arrays[k]``, what the one before it (cyclically) wrote.
-    ``turns`` is the number of times that the chain comes back to its first statement: at least so
+    ``repeats`` is the number of times that the chain comes back to its first statement: at least so
     many. ``reduction`` says that it
     only orders the accumulation of one reduction.
     """
 
     statements: tuple[str, ...]
     arrays: tuple[str, ...]
-    turns: int
+    repeats: int
     reduction: bool
 
 
@@ -40,34 +40,30 @@ def chains(values: Values, counts: Mapping[str, int | None]) -> tuple[Chain, ...
         values: what the program needs.
         counts: how often each statement runs, from `polyhedral.looptree.counts.instance_counts`.
     """
-    flow = values.flow
-    graph = nx.MultiDiGraph()
-    for dep in flow:
-        graph.add_edge(dep.source.name, dep.sink.name)
     between: dict[tuple[str, str], list[Dependence]] = {}
-    for dep in flow:
+    for dep in values.flow:
         between.setdefault((dep.source.name, dep.sink.name), []).append(dep)
     found: list[Chain] = []
-    for cycle in nx.simple_cycles(nx.DiGraph(graph), length_bound=_CYCLE):
+    for cycle in nx.simple_cycles(nx.DiGraph(list(between)), length_bound=_CYCLE):
         edges = list(zip(cycle, [*cycle[1:], cycle[0]], strict=True))
         for deps in _choices([between[edge] for edge in edges]):
-            # Where it begins decides whether the last turn is a whole one, and networkx begins
+            # Where it begins decides whether the last repeat is a whole one, and networkx begins
             # somewhere: all of it is tried.
             begun = [(*deps[k:], *deps[:k]) for k in range(len(deps))]
-            turns, deps = max(((_turns(d), d) for d in begun), key=_first_of_most)
+            repeats, deps = max(((_repeats(d), d) for d in begun), key=_first_of_most)
             alone = len(deps) == 1 and deps[0].reduction
             if alone:
-                turns = max(turns, _accumulations(deps[0], counts[deps[0].sink.name] or 0))
-            if turns:
+                repeats = max(repeats, _accumulations(deps[0], counts[deps[0].sink.name] or 0))
+            if repeats:
                 sinks = tuple(d.sink.name for d in deps)
-                found.append(Chain(sinks, tuple(d.array for d in deps), turns, alone))
-    return tuple(sorted(found, key=lambda c: (-c.turns, c.statements, c.arrays)))
+                found.append(Chain(sinks, tuple(d.array for d in deps), repeats, alone))
+    return tuple(sorted(found, key=lambda c: (-c.repeats, c.statements, c.arrays)))
 
 
 def _first_of_most(found: tuple[int, Sequence[Dependence]]) -> tuple[int, list[int]]:
-    """Most turns, then the statement that comes first."""
-    turns, deps = found
-    return turns, [-dep.sink.index for dep in deps]
+    """Most repeats, then the statement that comes first."""
+    repeats, deps = found
+    return repeats, [-dep.sink.index for dep in deps]
 
 
 def _choices(options: Sequence[list[Dependence]]) -> Iterator[tuple[Dependence, ...]]:
@@ -79,7 +75,7 @@ def _choices(options: Sequence[list[Dependence]]) -> Iterator[tuple[Dependence, 
             yield (first, *rest)
 
 
-def _turns(deps: Sequence[Dependence]) -> int:
+def _repeats(deps: Sequence[Dependence]) -> int:
     """The longest chain of equal steps in one convex part of each dependence."""
     relations = _parts(deps[0].pairs)
     for dep in deps[1:]:

@@ -27,7 +27,8 @@ from dse import cli
 from dse.labels.variants import subjects
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-PAGES = (*sorted((ROOT / "docs" / "guide").glob("*.md")), ROOT / "README.md")
+GUIDE = sorted((ROOT / "docs" / "guide").glob("*.md"))
+PAGES = (*GUIDE, ROOT / "docs" / "dse.md", ROOT / "README.md")
 WEFT = Path(sys.executable).parent / "weft"
 _FENCE = re.compile(r'^```(\w+)?(?: title="([^"]+)")?[ ]*\n(.*?)^```[ ]*$', re.M | re.S)
 

@@ -55,7 +55,7 @@ def session(folder: Path, evaluator: Evaluator, strategy: str, seconds: float) -
     whole = gesummv()
     there = folder.exists()
     with contextlib.closing(open_run(folder) if there else create(folder, WHOLE)) as opened:
-        study = Study(opened, ("latency", "dsp"), LIMITS, "random", 0)
+        study = Study(opened, ("latency", "dsp"), LIMITS)
         options = Options(device("xczu9eg"), 10.0, LIMITS, strategy, 8)
         ledger = Ledger(
             opened, whole, study, evaluator, options, lambda *_: None,

@@ -102,11 +102,11 @@ def test_a_reduction_is_a_chain_unless_it_may_be_reassociated() -> None:
 def test_an_accumulation_that_begins_anew_is_a_chain_for_each_beginning() -> None:
     scop = apply(resets.program, Schedule()).scop
     chain = next(c for c in chains(values_of(scop), counts(resets.program)) if c.reduction)
-    assert (chain.statements, chain.turns) == (("S1",), 49)
+    assert (chain.statements, chain.repeats) == (("S1",), 49)
 
 
 @pytest.mark.parametrize("first", [0, 1])
-def test_a_chain_is_counted_from_where_it_has_the_most_turns(monkeypatch, first) -> None:
+def test_a_chain_is_counted_from_where_it_has_the_most_repeats(monkeypatch, first) -> None:
     """networkx begins cycles anywhere: as sets are walked, in another order in each process."""
     cycles = nx.simple_cycles
 
@@ -127,7 +127,7 @@ def test_a_chain_is_counted_from_where_it_has_the_most_turns(monkeypatch, first)
 
     scop = apply(solve.program, Schedule()).scop
     best = chains(values_of(scop), counts(solve.program))[0]
-    assert (best.statements, best.turns) == (("S1", "S2"), 399)
+    assert (best.statements, best.repeats) == (("S1", "S2"), 399)
 
 
 def test_sweeps_in_turn_are_a_chain_over_time() -> None:

@@ -112,3 +112,18 @@ def test_the_advice_works(folder, capfd):
     )
     assert kept(folder)
     assert weft(["report", str(folder)]) == 0
+
+
+def test_a_point_that_the_space_does_not_have_is_passed_over(folder, capfd):
+    """As another version of Weft may have written it."""
+    journal = folder / "study.journal"
+    lines = journal.read_text().splitlines()
+    for n, line in enumerate(lines):
+        entry = json.loads(line)
+        design = entry.get("user_attr", {}).get("design")
+        if design is not None:
+            design["point"]["variant"] = 99
+            lines[n] = json.dumps(entry)
+    journal.write_text("\n".join(lines) + "\n")
+    assert explore(folder, "8", "--resume") == 0
+    assert len(kept(folder)) in (7, 8)

@@ -1,9 +1,14 @@
 """Numbers that no run can use are wrong usage, before anything begins."""
 
+import json
+from pathlib import Path
+
 import pytest
 
 from dse.cli import run as weft
+from dsl.kernels.loader import load_kernels
 from tests.dse.commands import GEMM
+from weft import explore
 
 
 @pytest.mark.parametrize(
@@ -34,3 +39,18 @@ def test_the_largest_seed_and_the_longest_timeout(tmp_path):
     words += ["--seed", str(2**32 - 1), "--timeout", str(365 * 24 * 3600)]
     command = ["explore", GEMM, "--size", "mini", *words]
     assert weft([*command, "--out", str(tmp_path / "run")]) == 0
+
+
+def test_python_and_the_command_line_ask_for_the_same(tmp_path):
+    pytest.importorskip("optuna")
+    kernel = load_kernels(Path(GEMM.partition(":")[0]))["gemm"]
+    common = {"strategy": "pom", "trials": 1, "progress": False}
+    explore(kernel, "mini", dsp=100, limits={"lut": "20%", "ff": 9000}, max_latency=20_000,
+            objectives=("lut", "latency"), out=tmp_path / "python", **common)  # fmt: skip
+    words = ["--strategy", "pom", "--trials", "1", "--dsp", "100", "--limit", "lut=20%, ff=9000"]
+    words += ["--max-latency", "20000", "--objectives", "lut,latency", "--size", "mini"]
+    weft(["explore", GEMM, *words, "--out", str(tmp_path / "words")])
+    python, said = (
+        json.loads((tmp_path / name / "manifest.json").read_text()) for name in ("python", "words")
+    )
+    assert {**python, "source": ""} == {**said, "source": ""}

@@ -72,7 +72,7 @@ def test_a_sampler_could_have_suggested_what_is_drawn():
     near = Nearby(whole, BUDGET, Random(0))
     for _ in range(20):
         point = near.anywhere()
-        assert sampled_point(Said(parameters(point, whole)), whole) == point
+        assert sampled_point(Said(parameters(point, whole)), whole, shared=True) == point
 
 
 class Said:
@@ -81,6 +81,6 @@ class Said:
     def __init__(self, parameters: dict[str, int]) -> None:
         self.parameters = parameters
 
-    def suggest_int(self, name: str, low: int, high: int) -> int:
+    def suggest_int(self, name: str, low: int, high: int, *, log: bool = False) -> int:
         assert low <= self.parameters[name] <= high
         return self.parameters[name]

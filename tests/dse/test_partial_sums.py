@@ -17,6 +17,7 @@ from dse.space.partitions import solved as solved_banks
 from dse.space.space import Point, Space, space_of
 from dse.strategies.auto import solved
 from dse.strategies.ladder import ladder
+from dse.strategies.search import evaluated
 from dse.strategies.solve import solve
 from dsl.kernels.loader import load_kernels
 from dsl.schedules.steps import PartialSums
@@ -86,7 +87,9 @@ def test_designs_with_partial_sums_compute_the_same():
     space = space_of(program, TOOL, reassociate=True)
     point = next(
         t.point
-        for t in solved(space, 30, Limits({"dsp": 30}), 1, lambda p: Result(Status.OK), {})
+        for t in evaluated(
+            solved(space, 30, Limits({"dsp": 30}), 1, {}), lambda p: Result(Status.OK)
+        )
         if "partial sums" in space.variants[t.point.variant].name
     )
     schedule = space.schedule(point)

@@ -13,7 +13,8 @@ from dse.bounds.bounds import bounds, work_of
 from dse.evaluators.base import Limits, Request, Result, Status, device_limits, judged
 from dse.evaluators.model import ModelEvaluator, personality_for
 from dse.space.space import Point, Space, space_of
-from dse.strategies.pom import Trial, pom, stage1
+from dse.strategies.pom import pom, stage1
+from dse.strategies.search import Evaluated, evaluated
 from dse.strategies.spend import less
 from dsl.kernels.loader import load_kernels
 from dsl.programs.program import Program
@@ -36,7 +37,7 @@ def example(name: str, size: str | None) -> Program:
     return (kernel.at(size) if size else kernel).program
 
 
-def explored(program: Program, budget: int) -> tuple[Space, list[Trial]]:
+def explored(program: Program, budget: int) -> tuple[Space, list[Evaluated]]:
     space = space_of(program, TOOL)
     limits = device_limits(BOARD, dsp=budget)
 
@@ -46,10 +47,10 @@ def explored(program: Program, budget: int) -> tuple[Space, list[Trial]]:
         request = Request(program, schedule, BOARD, CLOCK)
         return judged(ModelEvaluator().evaluate(request), limits)
 
-    return space, list(pom(space, budget, limits, evaluate))
+    return space, list(evaluated(pom(space, budget, limits), evaluate))
 
 
-def best(trials: list[Trial]) -> Trial:
+def best(trials: list[Evaluated]) -> Evaluated:
     return min(
         (t for t in trials if t.result.status is Status.OK), key=lambda t: t.result.latency or 0
     )

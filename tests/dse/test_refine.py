@@ -23,6 +23,7 @@ from dse.strategies.estimates import (
     structure_of,
 )
 from dse.strategies.refine import gains_over, neighbours
+from dse.strategies.search import evaluated
 from dsl.kernels.loader import load_kernels
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples/polybench"
@@ -54,7 +55,7 @@ def test_estimates_are_near_the_model(name):
     where = setting(name, "mini", 120)
     estimates = Estimates(where.space)
     trials = []
-    for trial in opening(where.space, 120, where.limits, where.evaluate):
+    for trial in evaluated(opening(where.space, 120, where.limits), where.evaluate):
         if where.space.variants[trial.point.variant].name.startswith("distributed"):
             trials.append(trial)
         if len(trials) == 8:
@@ -74,7 +75,7 @@ def test_nothing_is_evaluated_twice():
         seen.append(point)
         return where.evaluate(point)
 
-    for _ in opening(where.space, 60, where.limits, evaluate):
+    for _ in evaluated(opening(where.space, 60, where.limits), evaluate):
         if len(seen) >= 30:
             break
     refined = seen[10:]

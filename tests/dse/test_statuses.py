@@ -53,7 +53,7 @@ def made(tmp_path: Path, space: Space) -> Iterator[Made]:
         def session(evaluator=None, fanout: Fanout | None = None, **more) -> Session:
             run = create(tmp_path / "run", {**WHOLE, "kernel": "seidel_2d"})
             stack.callback(run.close)
-            study = Study(run, ("latency", "dsp"), limits, "tpe", 0)
+            study = Study(run, ("latency", "dsp"), limits)
             options = Options(CHIP, 10.0, limits, "pom", 10)
             ledger = Ledger(
                 run, space, study, evaluator or ModelEvaluator(), options, lambda *_: None, **more
@@ -63,6 +63,13 @@ def made(tmp_path: Path, space: Space) -> Iterator[Made]:
             return Session(ledger, flights)
 
         yield session
+
+
+def only(session: Session, space: Space) -> Result:
+    """What comes of the plain point."""
+    results: list[Result] = []
+    session.evaluate_all([space.plain()], results.append)
+    return results[0]
 
 
 def test_ok_and_duplicate(made, space, tmp_path):
@@ -88,7 +95,7 @@ def test_illegal(made, space, tmp_path):
     variants = (replace(variant, nests=(broken, *variant.nests[1:])), *space.variants[1:])
     session = made()
     session.ledger.space = replace(space, variants=variants)
-    result = session.evaluate(space.plain())
+    result = only(session, space)
     assert (result.status, result.detail) == (Status.ILLEGAL, "W203")
     assert statuses(tmp_path / "run") == {"illegal": 1}
     [trial] = session.ledger.study.study.trials
@@ -97,7 +104,7 @@ def test_illegal(made, space, tmp_path):
 
 def test_infeasible_has_its_figures_and_says_by_how_much(made, space, tmp_path):
     session = made(Acting("ok"))  # its DSP are the number of a process
-    result = session.evaluate(space.plain())
+    result = only(session, space)
     assert (result.status, result.evaluated) == (Status.INFEASIBLE, True)
     [trial] = session.ledger.study.study.trials
     assert trial.values is not None
@@ -110,7 +117,7 @@ def test_infeasible_has_its_figures_and_says_by_how_much(made, space, tmp_path):
 )
 def test_timeout_and_tool_error(made, space, tmp_path, act, status):
     session = made(Acting(act), Processes(1, 3))
-    result = session.evaluate(space.plain())
+    result = only(session, space)
     assert (result.status.value, result.evaluated) == (status, False)
     assert statuses(tmp_path / "run") == {status: 1}
     assert session.ledger.study.study.trials[0].state.name == "FAIL"
@@ -118,16 +125,16 @@ def test_timeout_and_tool_error(made, space, tmp_path, act, status):
 
 def test_a_failure_is_known_when_the_run_is_opened_again(made, space, tmp_path):
     session = made(Acting("raise"), Processes(1, 60))
-    session.evaluate(space.plain())
+    only(session, space)
     session.ledger.run.close()
     with contextlib.closing(open_run(tmp_path / "run")) as run:
-        study = Study(run, ("latency", "dsp"), Limits({"dsp": 60}), "tpe", 0)
+        study = Study(run, ("latency", "dsp"), Limits({"dsp": 60}))
         assert [f.status for f in study.finished.values()] == [Status.TOOL_ERROR]
 
 
 def test_what_one_part_gives_back_another_does(made, space, tmp_path):
     refusing = Refusing()
-    result = made(None, Several([refusing, Here(60)])).evaluate(space.plain())
+    result = only(made(None, Several([refusing, Here(60)])), space)
     assert result.status is Status.OK
     assert refusing.refused == 1
     assert statuses(tmp_path / "run") == {"ok": 1}
@@ -192,10 +199,10 @@ def test_a_result_in_the_cache_is_not_evaluated_again(made, space, tmp_path):
     first = made(Counting(), cache=cache)
     request = first.ledger.job(space.plain()).request
     before = Counting.asked
-    result = first.evaluate(space.plain())
+    result = only(first, space)
     first.ledger.run.close()
     (tmp_path / "run").rename(tmp_path / "old")
-    again = made(Counting(), cache=cache).evaluate(space.plain())
+    again = only(made(Counting(), cache=cache), space)
     assert again == result
     assert Counting.asked == before + 1
     assert ResultCache(tmp_path / "cache").get(key_of(request, Counting())) == result
@@ -226,7 +233,7 @@ def problem(cycles: int, curve: tuple[tuple[int, int], ...] = ()) -> Problem:
 def test_a_point_under_a_proven_bound_is_no_design(made, space, tmp_path):
     session = made(Acting("ok"))  # 2 cycles
     session.ledger.options = replace(session.ledger.options, problem=problem(40))
-    result = session.evaluate(space.plain())
+    result = only(session, space)
     assert (result.status, result.evaluated) == (Status.UNDER_BOUND, False)
     assert result.detail == ("internal error: 2 cycles, where 40 are needed (recurrence: in turn)")
     assert statuses(tmp_path / "run") == {"under-bound": 1}
@@ -239,7 +246,7 @@ def test_a_point_under_a_proven_bound_is_no_design(made, space, tmp_path):
 
 
 def test_a_point_at_its_bound_is_a_design(made, space):
-    known = made().evaluate(space.plain())
+    known = only(made(), space)
     cycles = int(known.latency)
     assert sound(known, problem(cycles)) == known
     assert sound(known, problem(cycles + 1)).status is Status.UNDER_BOUND
@@ -247,7 +254,7 @@ def test_a_point_at_its_bound_is_a_design(made, space):
 
 
 def test_the_bound_of_a_budget_does_not_hold_for_a_design_over_it(made, space):
-    known = made().evaluate(space.plain())
+    known = only(made(), space)
     dsp, cycles = known.resources["dsp"], int(known.latency)
     assert dsp > 1
     less, own = problem(0, ((dsp - 1, cycles + 1),)), problem(0, ((dsp, cycles + 1),))
@@ -259,12 +266,12 @@ def test_the_bound_of_a_budget_does_not_hold_for_a_design_over_it(made, space):
 def test_what_a_cache_holds_is_held_against_the_bounds_too(made, space, tmp_path):
     cache = ResultCache(tmp_path / "cache")
     first = made(cache=cache)
-    assert first.evaluate(space.plain()).status is Status.OK
+    assert only(first, space).status is Status.OK
     first.ledger.run.close()
     shutil.rmtree(tmp_path / "run")
     second = made(cache=cache)
     second.ledger.options = replace(second.ledger.options, problem=problem(10**9))
-    assert second.evaluate(space.plain()).status is Status.UNDER_BOUND
+    assert only(second, space).status is Status.UNDER_BOUND
 
 
 def test_the_command_says_how_many_points_were_under_a_bound(made, space):

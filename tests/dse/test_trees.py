@@ -15,6 +15,7 @@ from dse.space.cost import cost
 from dse.space.nest import Carry
 from dse.space.space import Point, space_of
 from dse.strategies.auto import solved
+from dse.strategies.search import evaluated
 from dse.strategies.solve import solve
 from dsl.kernels.loader import load_kernels
 from dsl.programs.program import Program
@@ -40,7 +41,7 @@ def fastest(name: str, budget: int, reassociate: bool) -> Result:
         request = Request(kernel, schedule, BOARD, CLOCK)
         return judged(ModelEvaluator().evaluate(request), limits)
 
-    trials = solved(space, budget, limits, 1, evaluate, {})
+    trials = evaluated(solved(space, budget, limits, 1, {}), evaluate)
     fits = [t.result for t in trials if t.result.status is Status.OK]
     return min(fits, key=lambda r: r.latency or 0.0)
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-from dse.run.storage import need, optuna_library
+from dse.libraries import need, optuna_library
+from dse.strategies.names import Sampler
 
 if TYPE_CHECKING:
     from optuna.samplers import BaseSampler
-
-Sampler = Literal["tpe", "nsga2", "nsga3", "gp", "random"]
-SAMPLERS: tuple[Sampler, ...] = ("tpe", "nsga2", "nsga3", "gp", "random")
 
 
 def sampler(name: Sampler, seed: int, *, parallel: bool = False) -> BaseSampler:
@@ -25,7 +23,8 @@ def sampler(name: Sampler, seed: int, *, parallel: bool = False) -> BaseSampler:
     Raises:
         InputError: W523 Optuna is not installed; W528 ``gp`` needs PyTorch and SciPy.
     """
-    samplers = optuna_library().samplers
+    library = optuna_library(quiet=False)
+    samplers = library.samplers
     # Points under way count as bad ones, so that the next is not next to them.
     more: dict[str, Any] = {"constant_liar": True} if name == "tpe" and parallel else {}
     if name == "gp":
@@ -43,6 +42,6 @@ def sampler(name: Sampler, seed: int, *, parallel: bool = False) -> BaseSampler:
     }
     with warnings.catch_warnings():
         # What is experimental may change with a version of Optuna, which is why that is pinned.
-        warnings.simplefilter("ignore", optuna_library().exceptions.ExperimentalWarning)
+        warnings.simplefilter("ignore", library.exceptions.ExperimentalWarning)
         made: BaseSampler = kinds[name](seed=seed, **more)
     return made

@@ -1,0 +1,225 @@
+"""What is asked of an exploration: one record for ``weft explore``, `weft.explore` and `weft.objective`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dse.estimates.estimation import Setting, setting
+from dse.evaluators.base import Evaluator, Limits, device_limits
+from dse.evaluators.fidelities import EVALUATORS, OBJECTIVES, RESOURCES
+from dse.evaluators.registry import evaluator
+from dse.run.explore import Means
+from dse.run.plan import Plan, study_name
+from dse.run.study import STUDY
+from dse.strategies.names import STRATEGIES
+from dsl.errors.errors import InputError, did_you_mean
+from dsl.errors.shown import shown
+
+if TYPE_CHECKING:
+    from backends.devices import Device
+    from dsl.stored.kernel import StoredKernel
+
+_PART = re.compile(r"(\d{1,15}(?:\.\d+)?)%")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Searched:
+    """Which designs are wanted, and by whose figures.
+
+    Attributes:
+        device: that designs are made for.
+        clock: the target period in ns.
+        objectives: what to make small.
+        dsp: slices that a design may use; None for the share.
+        share: of the device's resources that a design may use.
+        limits: by resource, a number or a part of the device's like ``"20%"``.
+        max_latency: cycles; None for any number.
+        reassociate: reductions may be done in any order.
+        evaluator: whose figures the search goes by.
+        weights: the file of the predictor; None for the one that comes with Weft.
+    """
+
+    device: str = "xczu9eg"
+    clock: float = 10.0
+    objectives: Sequence[str] = ("latency", "dsp")
+    dsp: int | None = None
+    share: float = 1.0
+    limits: Mapping[str, int | str] = field(default_factory=dict, hash=False)
+    max_latency: float | None = None
+    reassociate: bool = False
+    evaluator: str = "model"
+    weights: Path | None = None
+
+    @property
+    def where(self) -> Setting:
+        """The tool and the device.
+
+        Raises:
+            WeftError: W403, W450 to W452 for the device and the clock.
+        """
+        return setting(None, self.device, self.clock)
+
+    def chosen_evaluator(self, where: Setting) -> Evaluator:
+        """The evaluator that the search goes by; its predictor is looked at before anything begins.
+
+        Raises:
+            InputError: W509 there is none of this name; W528, W512, W538, W539, W550 as
+                `dse.estimates.prediction.model_for`.
+        """
+        one_of("evaluator", self.evaluator, EVALUATORS)
+        if self.evaluator == "gnn":
+            _predictor(where, self.weights)
+        return evaluator(self.evaluator, b"", 0.0, self.weights)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExploreOptions(Searched):
+    """What is asked of an exploration.
+
+    Attributes:
+        size: of the kernel, as it was named.
+        strategy: how points are chosen.
+        trials: points to evaluate in all, those before a resumption included.
+        seed: of the samplers.
+        jobs: evaluations at once on this machine.
+        dask: address of a Dask scheduler.
+        shared: ``weft worker`` processes may join; always so where the study is in a database.
+        cache: folder of results.
+        timeout: seconds for each evaluation.
+        promote: evaluators that the front is promoted to.
+        promote_most: designs of it.
+        rounds: of searching and promoting by turns; see `dse.run.plan.Plan`.
+        study: its name; None for one that follows from the rest.
+        storage: URL of the database of the study; None for a journal in the run's folder.
+    """
+
+    size: str | None = None
+    strategy: str = "auto"
+    trials: int = 40
+    seed: int = 0
+    jobs: int = 1
+    dask: str | None = None
+    shared: bool = False
+    cache: Path | None = None
+    timeout: float = 60.0
+    promote: tuple[str, ...] = ()
+    promote_most: int = 16
+    rounds: int = 0
+    study: str | None = None
+    storage: str | None = None
+
+    @property
+    def means(self) -> Means:
+        """What the exploration may use."""
+        shared = self.shared or self.storage is not None
+        return Means(self.trials, self.jobs, self.dask, shared, self.cache)
+
+    def plan(self, source: str, kernel: StoredKernel) -> Plan:
+        """What the run is about.
+
+        Args:
+            source: where the kernel is from, for people.
+            kernel: it as data, at its size.
+
+        Raises:
+            WeftError: as `Searched.where` and `Searched.chosen_evaluator`; W509 an option is not of
+                the form that it should be; W523, W529 the storage cannot be used.
+        """
+        from dse.run.storage import shown as shown_url
+
+        one_of("strategy", self.strategy, STRATEGIES)
+        where = self.where
+        chosen = self.chosen_evaluator(where)
+        if "gnn" in self.promote or self.rounds:
+            _predictor(where, self.weights, needed="gnn" in self.promote)
+        limits = limits_of(where.device, self.share, self.dsp, self.limits, self.max_latency)
+        plan = Plan(
+            source=source, size=self.size, kernel=kernel, where=where, clock=self.clock,
+            limits=limits, objectives=objectives_of(self.objectives), strategy=self.strategy,
+            seed=self.seed, reassociate=self.reassociate, evaluator=chosen,
+            promote=tuple(dict.fromkeys(self.promote)), promote_most=self.promote_most,
+            timeout=self.timeout, study=self.study or STUDY,
+            storage=None if self.storage is None else shown_url(self.storage),
+            weights=self.weights, rounds=self.rounds,
+        )  # fmt: skip
+        if plan.storage is not None and self.study is None:
+            return replace(plan, study=study_name(plan))
+        return plan
+
+
+def _predictor(where: Setting, weights: Path | None, *, needed: bool = True) -> None:
+    """That the libraries of predictors are there and, where one is needed or named, that it is.
+
+    Raises:
+        InputError: W528, W512, W538, W539, W550 as `dse.estimates.prediction.model_for`.
+    """
+    from dse.estimates.prediction import model_for, needs_libraries
+
+    needs_libraries()
+    if needed or weights is not None:
+        model_for(where.tool.name, weights)
+
+
+def limits_of(
+    chip: Device, share: float, dsp: int | None, limits: Mapping[str, int | str],
+    max_latency: float | None,
+) -> Limits:  # fmt: skip
+    """What designs may use.
+
+    Args:
+        chip: the device.
+        share: of all of its resources.
+        dsp: DSP slices; None for the share.
+        limits: by resource, a number or a part of the device's like ``"20%"``.
+        max_latency: cycles; None for any number.
+
+    Raises:
+        InputError: W509 one of them is not of the form that it should be.
+    """
+    if not 0 < share <= 1:
+        raise InputError("W509", f"share is {shown(share)}",
+                         help="it is more than 0, and at most 1")  # fmt: skip
+    counts = dict(device_limits(chip, share, dsp).resources)
+    for name, given in limits.items():
+        one_of("a resource in limits", name, RESOURCES)
+        part = _PART.fullmatch(given) if isinstance(given, str) else None
+        if part is not None:
+            counts[name] = int(getattr(chip, name) * float(part[1]) / 100)
+        elif type(given) is int and given >= 0:
+            counts[name] = given
+        else:
+            raise InputError("W509", f"the limit of {name} is {shown(given)}",
+                             help="it is a number, or a part of the device's like '20%'")  # fmt: skip
+    return Limits(counts, max_latency)
+
+
+def objectives_of(names: Sequence[str]) -> tuple[str, ...]:
+    """The objectives that are named, latency or seconds first.
+
+    Raises:
+        InputError: W509 one is unknown, or there is neither latency nor seconds.
+    """
+    every = (names,) if isinstance(names, str) else tuple(dict.fromkeys(names))
+    for name in every:
+        one_of("an objective", name, OBJECTIVES)
+    times = [name for name in every if name in ("latency", "seconds")]
+    if len(times) != 1:
+        raise InputError("W509", "one of the objectives has to be latency, or seconds instead",
+                         help="for instance latency and dsp")  # fmt: skip
+    return (times[0], *(n for n in every if n != times[0]))
+
+
+def one_of(what: str, given: object, known: Sequence[str]) -> None:
+    """That a word is known.
+
+    Raises:
+        InputError: W509 it is not.
+    """
+    if given not in known:
+        near = did_you_mean(given, known) if isinstance(given, str) else None
+        raise InputError("W509", f"{what} is {shown(given)}",
+                         help=near or f"one of {', '.join(known)}")  # fmt: skip

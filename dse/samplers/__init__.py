@@ -1,0 +1,1 @@
+"""The strategies as samplers of Optuna: which point a trial is about."""
