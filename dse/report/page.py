@@ -123,7 +123,7 @@ def _drawn(facts: Facts, design: Told, names: tuple[str, ...], told: bool) -> di
 def _trials(facts: Facts, statuses: list[str]) -> list[list[float | int | None]]:
     """Place, seconds, cycles and status of trials: each improvement, and of the rest every so many.
 
-    Their numbers in the study have gaps, of suggestions that were dropped. Seconds are those at work:
+    Seconds are those at work:
     pauses of more than a minute between two trials are left out.
     """
     every = max(1, -(-len(facts.trials) // _TRIALS))

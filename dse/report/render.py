@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from dse.report import numbers
 from dse.libraries import need
+from dse.report import numbers
 
 # Asked for as this module is imported, so that a search fails before it begins, not at its report.
 need("jinja2", "a report", "Jinja2", "dse")

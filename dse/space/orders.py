@@ -5,23 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import permutations
-from math import ceil, inf
+from math import ceil
 
+from dse.space.contents import (
+    Delays,
+    carry_of,
+    delays_of,
+    loads_in,
+    lowered,
+    operations_of,
+    use_of,
+)
 from dse.space.groups import Group, groups, whole_range
-from dse.space.nest import Carry, Nest, NestLoop, Operation, Order, Use
+from dse.space.nest import Nest, NestLoop, Operation, Order, Use
 from dsl.errors.errors import ScheduleError
-from dsl.programs.program import Storage
 from dsl.schedules.steps import Reorder, Skew, Step, Unroll
 from polyhedral.dependences.carried import Carried, carried
-from polyhedral.looptree.settled import settled_instance
-from polyhedral.looptree.tree import Instance
 from polyhedral.schedule import apply_step
 from polyhedral.scop.execution_order import shared_levels
 from polyhedral.scop.ranges import Interval, common_interval
 from polyhedral.scop.scheduled import LoopId, Piece, ScheduledScop
-from qor_gnn.design.from_tree import statement_of
-from qor_gnn.design.region import Access, Statement
-from qor_gnn.tools.operators import Operator
 from qor_gnn.tools.personality import Personality
 
 MAX_BAND = 5  # loops of a nest whose orders are all tried
@@ -180,7 +183,7 @@ def _order(
     statements = [lowered(state, p) for p in group]
     program = state.scop.program
     registers = frozenset(a.name for a in program.locals if not a.shape)
-    delays = {s.name: _delays(s, context.tool, registers) for s in statements}
+    delays = {s.name: delays_of(s, context.tool, registers) for s in statements}
     dependences = carried(state, frozenset(names))
     sums = context.tool.sums
     band = _Band(state, group, levels, delays, sums.reassociates, sums.order == "leaf")
@@ -190,9 +193,9 @@ def _order(
     uses: list[Use] = []
     operations: list[Operation] = []
     for piece, s in zip(group, statements, strict=True):
-        accesses = [(s.target, True)] + [(a, False) for a in _loads(s)]
-        uses += (_use(state, a, writes, context.tool) for a, writes in accesses if a.indices)
-        operations += _operations(s, context.tool, written, frozenset(piece.names))
+        accesses = [(s.target, True)] + [(a, False) for a in loads_in(s)]
+        uses += (use_of(state, a, writes, context.tool) for a, writes in accesses if a.indices)
+        operations += operations_of(s, context.tool, written, frozenset(piece.names))
     wholes = [d.whole for d in delays.values()]
     depth = ceil((max if band.perfect else sum)(wholes or [0])) + _AROUND
     return Order(
@@ -212,7 +215,7 @@ class _Band:
     state: ScheduledScop
     group: Sequence[Piece]
     levels: tuple[int, int]
-    delays: Mapping[str, _Delays]
+    delays: Mapping[str, Delays]
     trees: bool  # the tool makes trees of sums
     leaves: bool  # in which the old sum is a leaf, if it is in a register
 
@@ -241,7 +244,7 @@ class _Band:
                 seen.add(dim.uid)
                 extent = whole_range(piece, level).extent
                 mine = [c for c in dependences if c.loop == dim.uid]
-                carries = {_carry(c, self.delays, self.trees, self.leaves) for c in mine}
+                carries = {carry_of(c, self.delays, self.trees, self.leaves) for c in mine}
                 yield NestLoop(
                     f"{piece.name}.{dim.name}",
                     dim.name,
@@ -263,7 +266,7 @@ class _Band:
         piece = self.group[0]
         interval = self.interval(level)
         mine = [c for c in dependences if c.loop == piece.dims[level].uid]
-        carries = {_carry(c, self.delays, self.trees, self.leaves) for c in mine}
+        carries = {carry_of(c, self.delays, self.trees, self.leaves) for c in mine}
         unrolls = interval is not None and interval.extent > 1 and self._unrolls(level)
         separates = not unrolls or self._separates(level)
         guarded = common_interval([(p, level) for p in self.group]) is None
@@ -311,114 +314,3 @@ class _Band:
 def _unconditional(piece: Piece) -> Piece:
     """The piece as if it ran wherever the loops around it do."""
     return piece if piece.frame is piece.hull else replace(piece, hull=piece.frame)
-
-
-# ---------------------------------------------------------------------------------------- contents
-
-
-def lowered(state: ScheduledScop, piece: Piece) -> Statement:
-    """The statement's operations, subscripts over the loops that it now runs in."""
-    return statement_of(state.scop.program, _instance(piece), state.operators)
-
-
-def _instance(piece: Piece) -> Instance:
-    """The statement in the loops that it now runs in."""
-    instance = Instance(piece.statement.stmt, piece.bindings)
-    ranges: dict[str, tuple[int, int]] = {}
-    for k, dim in enumerate(piece.dims):
-        low, high = piece.domain.dim_min_val(k), piece.domain.dim_max_val(k)
-        if low.is_int() and high.is_int():
-            ranges[dim.name] = (low.to_python(), high.to_python())
-    return settled_instance(instance, ranges)
-
-
-def _loads(statement: Statement) -> list[Access]:
-    return [op.access for op in statement.ops if op.kind == "load" and op.access is not None]
-
-
-def _use(state: ScheduledScop, access: Access, writes: bool, tool: Personality) -> Use:
-    array = state.scop.program.array(access.memory)
-    ports = tool.memories.ports(None, array.storage is Storage.ARGUMENT)
-    each = (ports.read, ports.write, ports.both)
-    return Use(access.memory, access.indices, writes, array.shape, each)
-
-
-@dataclass(frozen=True, slots=True)
-class _Delays:
-    """Of one statement, in states: its longest path of operators, that from what it accumulates
-    into, and what passing through memory, or a register, adds; combinational operators take their
-    part of a state. ``moving`` are the loops that its target moves with, ``logic`` says that it
-    accumulates in a unit without DSP slices, ``integer`` that it is of integers alone.
-    """
-
-    whole: float
-    accumulating: float
-    memory: int
-    moving: frozenset[str]
-    logic: bool = False
-    integer: bool = False
-
-
-def _delays(statement: Statement, tool: Personality, registers: frozenset[str]) -> _Delays:
-    whole: list[float] = []
-    onto: list[float] = []
-    logic, integer = False, True
-    for op in statement.ops:
-        own = 0.0
-        before = max((onto[k] for k in op.operands), default=-1.0)
-        if op.kind not in ("load", "input", "const", "index"):
-            operator = tool.operator(op.kind, op.type, op.width, op.impl)
-            own = operator.distance or operator.delay / tool.usable_ns
-            integer &= operator.integer
-            logic |= before >= 0 and operator.shared and not operator.dsp
-        whole.append(max((whole[k] for k in op.operands), default=0.0) + own)
-        started = op.access == statement.target
-        onto.append(0.0 if started else before + own if before >= 0 else -1.0)
-    moving = frozenset(v for index in statement.target.indices for v in index.variables())
-    memory = tool.recurrences.memory
-    if statement.target.memory in registers:
-        memory = -tool.recurrences.closing
-    if not whole:
-        return _Delays(0, 0, memory, moving)
-    accumulating = onto[-1] if onto[-1] >= 0 else whole[-1]
-    return _Delays(whole[-1], accumulating, memory, moving, logic, integer)
-
-
-def _carry(found: Carried, delays: Mapping[str, _Delays], trees: bool, leaves: bool) -> Carry:
-    source, sink = delays[found.source], delays[found.sink]
-    if found.reduction:
-        around = max(0.0, sink.accumulating + sink.memory)
-        more = sink.accumulating
-        tree = trees or sink.integer
-        return Carry(
-            found.distance, around, more, tree, leaves, sink.moving, sink.logic, found.flow
-        )
-    most = max(source.whole, sink.whole)
-    return Carry(found.distance, max(0.0, most + sink.memory), most, flow=found.flow)
-
-
-def _operations(
-    statement: Statement, tool: Personality, written: set[str], every: frozenset[str]
-) -> Iterator[Operation]:
-    loops: list[frozenset[str]] = []
-    for op in statement.ops:
-        mine: set[str] = set()
-        for k in op.operands:
-            mine |= loops[k]
-        if op.access is not None:
-            mine |= {v for index in op.access.indices for v in index.variables()}
-            if op.access.memory in written:
-                mine |= every
-        loops.append(frozenset(mine))
-        if op.kind in ("load", "input", "const", "index"):
-            continue
-        operator = tool.operator(op.kind, op.type, op.width, op.impl)
-        if operator.dsp:
-            yield Operation(operator.core, operator.dsp, loops[-1], _shared_from(operator, tool))
-
-
-def _shared_from(operator: Operator, tool: Personality) -> float:
-    """See `Operation`: pipelines of the open backend that start every cycle have units of their own."""
-    if not operator.shared:
-        return inf
-    return 2 if tool.is_open else 1

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from dse.space.contents import lowered
 from dse.space.expansion import expanded
 from dse.space.groups import groups, volumes
 from dse.space.nest import Nest
-from dse.space.orders import Context, lowered, nests
+from dse.space.orders import Context, nests
 from dse.space.partial_sums import LEVELS, Accumulators, partial_sums, whole_parts
 from dsl.errors.errors import ScheduleError
 from dsl.programs.program import Program

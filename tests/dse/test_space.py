@@ -15,8 +15,8 @@ from dse.bounds.bounds import MAX_BANKS
 from dse.space.banks import demand, port_interval
 from dse.space.cost import cost, dsp_of, stages
 from dse.space.factors import factors
+from dse.space.groups import groups
 from dse.space.nest import Order
-from dse.space.orders import groups
 from dse.space.space import Choice, Point, Space, space_of
 from dse.strategies.ladder import vectors
 from dsl.kernels.loader import load_kernels

@@ -1,0 +1,131 @@
+"""What the statements of a nest do: their accesses and operators, and how long these take."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from math import inf
+
+from dse.space.nest import Carry, Operation, Use
+from dsl.programs.program import Storage
+from polyhedral.dependences.carried import Carried
+from polyhedral.looptree.settled import settled_instance
+from polyhedral.looptree.tree import Instance
+from polyhedral.scop.scheduled import Piece, ScheduledScop
+from qor_gnn.design.from_tree import statement_of
+from qor_gnn.design.region import Access, Statement
+from qor_gnn.tools.operators import Operator
+from qor_gnn.tools.personality import Personality
+
+
+def lowered(state: ScheduledScop, piece: Piece) -> Statement:
+    """The statement's operations, subscripts over the loops that it now runs in."""
+    return statement_of(state.scop.program, _instance(piece), state.operators)
+
+
+def _instance(piece: Piece) -> Instance:
+    """The statement in the loops that it now runs in."""
+    instance = Instance(piece.statement.stmt, piece.bindings)
+    ranges: dict[str, tuple[int, int]] = {}
+    for k, dim in enumerate(piece.dims):
+        low, high = piece.domain.dim_min_val(k), piece.domain.dim_max_val(k)
+        if low.is_int() and high.is_int():
+            ranges[dim.name] = (low.to_python(), high.to_python())
+    return settled_instance(instance, ranges)
+
+
+def loads_in(statement: Statement) -> list[Access]:
+    """What it reads."""
+    return [op.access for op in statement.ops if op.kind == "load" and op.access is not None]
+
+
+def use_of(state: ScheduledScop, access: Access, writes: bool, tool: Personality) -> Use:
+    """An access, with the ports of the memory that it goes to."""
+    array = state.scop.program.array(access.memory)
+    ports = tool.memories.ports(None, array.storage is Storage.ARGUMENT)
+    each = (ports.read, ports.write, ports.both)
+    return Use(access.memory, access.indices, writes, array.shape, each)
+
+
+@dataclass(frozen=True, slots=True)
+class Delays:
+    """Of one statement, in states: its longest path of operators, that from what it accumulates
+    into, and what passing through memory, or a register, adds; combinational operators take their
+    part of a state. ``moving`` are the loops that its target moves with, ``logic`` says that it
+    accumulates in a unit without DSP slices, ``integer`` that it is of integers alone.
+    """
+
+    whole: float
+    accumulating: float
+    memory: int
+    moving: frozenset[str]
+    logic: bool = False
+    integer: bool = False
+
+
+def delays_of(statement: Statement, tool: Personality, registers: frozenset[str]) -> Delays:
+    """How long a statement takes; values of locals in ``registers`` pass through no memory."""
+    whole: list[float] = []
+    onto: list[float] = []
+    logic, integer = False, True
+    for op in statement.ops:
+        own = 0.0
+        before = max((onto[k] for k in op.operands), default=-1.0)
+        if op.kind not in ("load", "input", "const", "index"):
+            operator = tool.operator(op.kind, op.type, op.width, op.impl)
+            own = operator.distance or operator.delay / tool.usable_ns
+            integer &= operator.integer
+            logic |= before >= 0 and operator.shared and not operator.dsp
+        whole.append(max((whole[k] for k in op.operands), default=0.0) + own)
+        started = op.access == statement.target
+        onto.append(0.0 if started else before + own if before >= 0 else -1.0)
+    moving = frozenset(v for index in statement.target.indices for v in index.variables())
+    memory = tool.recurrences.memory
+    if statement.target.memory in registers:
+        memory = -tool.recurrences.closing
+    if not whole:
+        return Delays(0, 0, memory, moving)
+    accumulating = onto[-1] if onto[-1] >= 0 else whole[-1]
+    return Delays(whole[-1], accumulating, memory, moving, logic, integer)
+
+
+def carry_of(found: Carried, delays: Mapping[str, Delays], trees: bool, leaves: bool) -> Carry:
+    """What a loop hands on, in states."""
+    source, sink = delays[found.source], delays[found.sink]
+    if found.reduction:
+        around = max(0.0, sink.accumulating + sink.memory)
+        more = sink.accumulating
+        tree = trees or sink.integer
+        return Carry(
+            found.distance, around, more, tree, leaves, sink.moving, sink.logic, found.flow
+        )
+    most = max(source.whole, sink.whole)
+    return Carry(found.distance, max(0.0, most + sink.memory), most, flow=found.flow)
+
+
+def operations_of(
+    statement: Statement, tool: Personality, written: set[str], every: frozenset[str]
+) -> Iterator[Operation]:
+    """The operators that take DSP slices; what is loaded of ``written`` moves with ``every`` loop."""
+    loops: list[frozenset[str]] = []
+    for op in statement.ops:
+        mine: set[str] = set()
+        for k in op.operands:
+            mine |= loops[k]
+        if op.access is not None:
+            mine |= {v for index in op.access.indices for v in index.variables()}
+            if op.access.memory in written:
+                mine |= every
+        loops.append(frozenset(mine))
+        if op.kind in ("load", "input", "const", "index"):
+            continue
+        operator = tool.operator(op.kind, op.type, op.width, op.impl)
+        if operator.dsp:
+            yield Operation(operator.core, operator.dsp, loops[-1], _shared_from(operator, tool))
+
+
+def _shared_from(operator: Operator, tool: Personality) -> float:
+    """See `Operation`: pipelines of the open backend that start every cycle have units of their own."""
+    if not operator.shared:
+        return inf
+    return 2 if tool.is_open else 1
