@@ -17,6 +17,7 @@ from dse.space.nest import Order, Use, Vector
 from dsl.expressions.affine import Affine
 
 _MANY = 128  # copies whose accesses are looked at one by one
+_REGISTERS = 16  # elements of a dimension that may all be apart
 _FEW = 6  # of each loop, where there are more
 
 Demand = dict[tuple[str, int], int]  # (array, dimension) to the factor asked for
@@ -31,8 +32,16 @@ def demand(order: Order, vector: Vector) -> Demand:
             factor = _factor(index, unrolled, gone, use.shape[dim])
             if factor > 1:
                 key = (use.array, dim)
-                found[key] = lcm(found.get(key, 1), factor)
+                found[key] = common(found.get(key, 1), factor, use.shape[dim])
     return found
+
+
+def common(one: int, other: int, extent: int) -> int:
+    """The factor that serves two: a multiple of both. Of a few elements each may have a bank: more are
+    dear to choose from where a subscript moves.
+    """
+    factor = lcm(one, other)
+    return extent if factor > extent and extent <= _REGISTERS else factor
 
 
 def _copies(order: Order, vector: Vector) -> tuple[dict[str, int], frozenset[str]]:
@@ -85,7 +94,10 @@ def interval_with(order: Order, vector: Vector, array: str, factors: Mapping[int
     own = _wanted(uses, copies, gone)
     given = [factors.get(d, 1) for d in range(len(own))]
     # What another nest asks for does no harm as long as it is a multiple of what this one does.
-    kept = [gcd(f, g) if f % g and g % f else min(f, g) for f, g in zip(own, given, strict=True)]
+    kept = [
+        f if g >= n else gcd(f, g) if f % g and g % f else min(f, g)
+        for f, g, n in zip(own, given, uses[0].shape, strict=True)
+    ]
     return _interval_of(uses, copies, kept)
 
 
@@ -114,10 +126,11 @@ def _array_interval(uses: Sequence[Use], copies: Mapping[str, int], gone: frozen
 def _wanted(uses: Sequence[Use], copies: Mapping[str, int], gone: frozenset[str]) -> list[int]:
     """The factor of each dimension that the accesses of one array ask for."""
     shape = uses[0].shape
-    return [
-        lcm(*(_factor(use.indices[d], copies, gone, shape[d]) for use in uses))
-        for d in range(len(shape))
-    ]
+    found = [1] * len(shape)
+    for use in uses:
+        for d, n in enumerate(shape):
+            found[d] = common(found[d], _factor(use.indices[d], copies, gone, n), n)
+    return found
 
 
 def _interval_of(uses: Sequence[Use], copies: Mapping[str, int], factors: Sequence[int]) -> int:

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, product
-from math import lcm, prod
+from math import prod
 
 from dse.bounds.bounds import MAX_BANKS
-from dse.space.banks import Demand, demand, interval_with, port_interval
+from dse.space.banks import Demand, common, demand, interval_with, port_interval
 from dse.space.nest import Order, Vector
 from dsl.programs.program import Program
 from dsl.schedules.steps import Partition
@@ -18,12 +18,13 @@ NO_PARTITION = "no partition of the arrays serves the factors of all nests"
 """Why there is no schedule of a point, where `partitions` finds none."""
 
 
-def together(demands: Iterable[Demand]) -> Demand:
+def together(program: Program, demands: Iterable[Demand]) -> Demand:
     """The factors that satisfy all nests."""
     found: Demand = {}
     for one in demands:
         for key, factor in one.items():
-            found[key] = lcm(found.get(key, 1), factor)
+            extent = program.array(key[0]).shape[key[1]]
+            found[key] = common(found.get(key, 1), factor, extent)
     return found
 
 
@@ -36,7 +37,7 @@ def solved(
     a cycle: a bank with two ports serves two copies. A nest that is only asked to start an iteration
     every few cycles (``asked``, for each nest) leaves its banks so many cycles.
     """
-    wanted = together(demand(order, vector) for order, vector in parts)
+    wanted = together(program, (demand(order, vector) for order, vector in parts))
     wanted = relaxed(program, parts, wanted, asked)
     return partitions(program, wanted)
 

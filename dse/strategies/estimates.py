@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from math import exp, lcm, log
+from math import exp, log
 
 from dse.evaluators.base import Result
 from dse.space.addresses import address_products
 from dse.space.banks import Demand, demand
 from dse.space.cost import Cost, cost, design_cycles, design_units, stages
+from dse.space.partitions import together
 from dse.space.space import Choice, Point, Space
 from dsl.programs.program import Program
 from qor_gnn.result.pareto import front
@@ -53,15 +54,14 @@ class Estimates:
 
     def _banks(self, point: Point) -> Demand:
         """The factors that all nests together want."""
-        found: Demand = {}
         for n, choice in enumerate(point.choices):
             key = (point.variant, n, choice)
             if key not in self._demands:
                 order = self.space.order(point, n)
                 self._demands[key] = demand(order, choice.vector)
-            for place, factor in self._demands[key].items():
-                found[place] = lcm(found.get(place, 1), factor)
-        return found
+        program = self.space.variants[point.variant].program
+        demands = (self._demands[point.variant, n, c] for n, c in enumerate(point.choices))
+        return together(program, demands)
 
     def _registers(self, program: Program, banks: Demand) -> frozenset[str]:
         """The arrays of which every element is a bank: together nests may want more than alone."""

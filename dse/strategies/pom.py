@@ -160,7 +160,7 @@ class _Others:
         stages = (added(units[n] for n in group) for group in climb.stages if group is not mine)
         self.shared = Shared(stages)
         demands = [d for n, d in enumerate(climb.demands) if n != nest]
-        self.demand = together(demands)
+        self.demand = together(self.program, demands)
         self.factors: dict[tuple[str, int], set[int]] = {}
         for one in demands:
             for key, factor in one.items():
@@ -172,7 +172,7 @@ class _Others:
 
     def score(self, tried: Demand, rung: Rung) -> float | None:
         """Its cycles, more for what its banks cost; None where they do not go with the others'."""
-        wanted = together([tried, self.demand])
+        wanted = together(self.program, [tried, self.demand])
         if partitions(self.program, wanted) is None:
             return None
         shared = sum(

@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import lcm, prod
+from math import prod
 
 from dse.bounds.bounds import MAX_BANKS
-from dse.space.banks import Demand, demand
+from dse.space.banks import Demand, common, demand
 from dse.space.cost import (
     Shared,
     Units,
@@ -216,8 +216,9 @@ class _Solver:
         """Both demands, None where an array takes too many banks for it, however it is split."""
         joined = dict(wanted)
         for key, factor in more.items():
-            joined[key] = lcm(joined.get(key, 1), factor)
-            if joined[key] > self.program.array(key[0]).shape[key[1]]:
+            extent = self.program.array(key[0]).shape[key[1]]
+            joined[key] = common(joined.get(key, 1), factor, extent)
+            if joined[key] > extent:
                 return None
         for array in {array for array, _ in more}:
             banks = prod(f for (name, _), f in joined.items() if name == array)

@@ -88,9 +88,9 @@ def test_there_is_a_nest_of_all_statements_whose_inner_loops_are_unrolled(kernel
     space = of(kernel)
     whole = [v for v in space.variants if any(o.inside > 1 for n in v.nests for o in n.orders)]
     assert whole
-    for variant in whole:
-        nest = max(variant.nests, key=lambda n: len(n.statements))
-        assert len(nest.statements) == 3
+    nests = [max(v.nests, key=lambda n: len(n.statements)) for v in whole]
+    assert any(len(nest.statements) == 3 for nest in nests)
+    for nest in nests:
         assert [loop.inner for loop in nest.orders[0].loops].count(False) <= 2
 
 

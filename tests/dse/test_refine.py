@@ -13,7 +13,7 @@ from dse.evaluators.base import Result, Status
 from dse.evaluators.model import personality_for
 from dse.space.banks import demand, interval_with, port_interval
 from dse.space.partitions import solved, together
-from dse.space.space import Choice, Point, ones, space_of
+from dse.space.space import Choice, Point, space_of
 from dse.strategies.auto import opening
 from dse.strategies.estimates import (
     Correction,
@@ -127,7 +127,7 @@ def test_a_bank_of_two_ports_serves_two_copies_where_there_are_too_many():
     for nest, names in ((first, ["i", "j"]), (second, ["i", "j"])):
         order = next(o for o in nest.orders if [loop.name for loop in o.loops] == names)
         parts.append((order, (5, 50)))
-    wanted = together(demand(order, vector) for order, vector in parts)
+    wanted = together(found.program, (demand(order, vector) for order, vector in parts))
     assert wanted["A", 0] == wanted["A", 1] == 50  # 2,500 banks
     steps = solved(found.program, parts)
     assert steps is not None
@@ -147,4 +147,4 @@ def test_too_few_banks_are_not_taken():
     assert interval_with(order, (20, 20), "A", {0: 10, 1: 10}) == 2
     assert interval_with(order, (20, 20), "B", {}) == 1
     assert solved(found.program, [(order, (100, 50))]) is None
-    assert solved(found.program, [(order, ones(order))]) == ()
+    assert solved(found.program, [(order, order.plain)]) == ()
