@@ -18,9 +18,9 @@ def every_step() -> Schedule:
     s.interchange("i", "j").reorder(["S1.i", "k", "j"]).split("i", 32)
     s.split("j", 7, "jo", "ji", tail="guard").tile(["i", "j"], [4, 8]).skew("t", "i", -2)
     s.reverse("i").shift("S1", "i", 3).fuse(["S0", "S1"], 2).distribute(["S0"], depth=1)
-    s.reassociate("S1").partial_sums("S1", "k", 4).partial_sums("S1", "k", 4, block=8).unroll(
-        "k"
-    ).unroll("k", 4, tail="guard").pipeline("j").pipeline("i", 2)
+    s.expand("t", "j").reassociate("S1").partial_sums("S1", "k", 4).partial_sums(
+        "S1", "k", 4, block=8
+    ).unroll("k").unroll("k", 4, tail="guard").pipeline("j").pipeline("i", 2)
     s.flatten("i", enabled=False).partition("A", 1, "cyclic", 8).partition("B", 0, "complete")
     s.bind_storage("A", "ram_2p", "bram", 2).bind_op("S1", "fadd", "fabric").interface("A", "m_axi")
     s.dataflow().dataflow([["S0", "S1"], ["S2"]]).stream("A").stream("A", depth=64)

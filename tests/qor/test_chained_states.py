@@ -1,0 +1,69 @@
+"""Combinational operators on recurrences: a chain takes the states that its delays need."""
+
+from __future__ import annotations
+
+import pytest
+
+import weft
+from weft import i16, i32
+
+TOOLS = ("vitis-2022.1-zu9eg-10ns", "vitis-2023.2-u280-3.33ns", "open-ecp5-10ns")
+COPIES = (1, 4, 16, 64)
+
+
+@weft.kernel
+def mixed(x: i32[256], y: i32[256]):
+    s: i32 = 0
+    for i in range(256):
+        s = (s ^ x[i]) + (s >> 1)
+        y[i] = s
+
+
+@weft.kernel
+def clipped(x: i16[256], y: i16[256]):
+    last: i32 = 1024
+    for i in range(256):
+        last = (min(max(last + x[i], 0), 2047) + x[i]) >> 1
+        y[i] = last
+
+
+@weft.kernel
+def stored(x: i32[256], y: i32[257]):
+    for i in range(256):
+        y[i + 1] = (y[i] ^ x[i]) + (y[i] >> 1)
+
+
+@weft.kernel
+def summed(x: i32[256], y: i32[1]):
+    s: i32 = 0
+    for i in range(256):
+        s += x[i]
+    y[0] = s
+
+
+def interval(kernel: weft.Kernel, copies: int, tool: str) -> int:
+    @kernel.schedule
+    def unrolled(s: weft.ScheduleBuilder) -> None:
+        if copies > 1:
+            s.split("i", copies).unroll("i_1")
+        s.pipeline("i_0" if copies > 1 else "i")
+        for array in kernel.program.arrays:
+            if array.shape and array.shape[0] >= copies > 1:
+                s.partition(array.name, 0, "cyclic", copies)
+
+    return max(loop.ii for loop in weft.estimate(kernel, unrolled, tool=tool).loops)
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+@pytest.mark.parametrize("kernel", [mixed, clipped, stored], ids=lambda k: k.name)
+def test_more_copies_take_longer(kernel: weft.Kernel, tool: str) -> None:
+    """Each copy has at least two operators of 0.3 ns: 64 of them do not fit one period."""
+    found = [interval(kernel, copies, tool) for copies in COPIES]
+    assert found == sorted(found)
+    assert found[-1] >= 4
+    assert found[-1] > found[1]
+
+
+@pytest.mark.parametrize("tool", TOOLS[:2])
+def test_sums_of_integers_are_trees(tool: str) -> None:
+    assert [interval(summed, copies, tool) for copies in COPIES[:3]] == [1, 1, 1]
