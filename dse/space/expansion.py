@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import prod
 
-from dsl.errors.errors import ScheduleError
+from dse.space.tried import tried
 from dsl.programs.program import Array
 from dsl.schedules.steps import Expand, Step
 from polyhedral.legality.lifetimes import accessing
-from polyhedral.schedule import apply_step
 from polyhedral.scop.execution_order import shared_levels
 from polyhedral.scop.scheduled import Piece, ScheduledScop
 
@@ -34,9 +33,9 @@ def expanded(
         at, steps = state, before
         for array in state.scop.program.locals:
             for nest in _nests(state, array):
-                tried = _expanded(at, array, nest, outermost)
-                if tried is not None:
-                    at, step = tried
+                found = _expanded(at, array, nest, outermost)
+                if found is not None:
+                    at, step = found
                     steps = (*steps, step)
         if len(steps) > len(before):
             yield at, steps
@@ -59,9 +58,8 @@ def _expanded(
     depth = min(shared, array.scope_depth) if array.scope_depth else shared
     for level in range(depth) if outermost else range(depth)[-1:]:
         step = Expand(array.name, f"{nest[0].name}.{nest[0].names[level]}")
-        try:
-            made = apply_step(state, step)
-        except ScheduleError:
+        made = tried(state, step)
+        if made is None:
             continue
         known = {a.name for a in state.scop.program.arrays}
         new = next(a for a in made.scop.program.arrays if a.name not in known)

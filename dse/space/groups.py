@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from math import prod
 
 from polyhedral.scop.execution_order import shared_levels
-from polyhedral.scop.ranges import Interval
+from polyhedral.scop.ranges import whole_range
 from polyhedral.scop.scheduled import Piece, ScheduledScop
 
 MOST = 512
@@ -37,7 +37,7 @@ class Group:
         """How many statements an iteration of the shared loops runs at the most."""
         total = 0
         for p in self.pieces:
-            inside = (whole_range(p, k).extent for k in range(self.end, len(p.dims)))
+            inside = (iterations(p, k) for k in range(self.end, len(p.dims)))
             total += prod(inside)
         return total
 
@@ -57,10 +57,10 @@ def volumes(state: ScheduledScop) -> list[int]:
     return sorted({v for g in _imperfect(state.pieces, 0) if (v := g.volume) <= MOST})
 
 
-def whole_range(piece: Piece, level: int) -> Interval:
-    """What a loop of a piece runs over in all of its executions together."""
-    low, high = (bound(level) for bound in (piece.hull.dim_min_val, piece.hull.dim_max_val))
-    return Interval(low.to_python(), high.to_python())
+def iterations(piece: Piece, level: int) -> int:
+    """From the first to the last that a loop of a piece has in any of its executions."""
+    found = whole_range([(piece, level)])
+    return 0 if found is None else found.extent
 
 
 def _parts(pieces: Sequence[Piece], level: int, most: int) -> Iterator[Group]:
@@ -107,7 +107,7 @@ def _distinct(group: Group) -> bool:
     around = set(group.pieces[0].names[: group.end])
     for p in group.pieces:
         for k in range(group.end, len(p.dims)):
-            extent = whole_range(p, k).extent
+            extent = iterations(p, k)
             if known.setdefault(p.names[k], extent) != extent or p.names[k] in around:
                 return False
     return True

@@ -142,7 +142,8 @@ class Order:
     ``steps`` make it (skews and a reorder), from the loops as the structure leaves them.
     ``depth`` is about the latency of one iteration. ``apart`` says that the innermost loop is not to be
     flattened into those around. Without ``guards`` the last copies of a block are a nest of their own: a
-    local that is private to an iteration would be handed on by a copy that does not run.
+    local that is private to an iteration would be handed on by a copy that does not run. ``inside`` is the
+    most copies of a statement that an iteration of the band has anyway (found once: ranking asks often).
     """
 
     steps: tuple[Step, ...]
@@ -152,6 +153,7 @@ class Order:
     depth: int
     apart: bool = False
     guards: bool = True
+    inside: int = 1
 
     @property
     def skewed(self) -> bool:
@@ -192,14 +194,6 @@ class Order:
         """The loops that all statements share."""
         return tuple(loop for loop in self.loops if not loop.inner)
 
-    @property
-    def inside(self) -> int:
-        """The most copies of a statement that an iteration of the band has anyway."""
-        inner = {loop.name: loop.extent or 1 for loop in self.loops if loop.inner}
-        moving = [{v for i in use.indices for v in i.variables()} for use in self.uses]
-        moving += [set(operation.loops) for operation in self.operations]
-        return max((prod(inner[v] for v in one & inner.keys()) for one in moving), default=1)
-
     def copies(self, vector: Vector) -> int:
         """The most copies of a statement that an iteration has."""
         pairs = zip(self.loops, vector, strict=True)
@@ -235,12 +229,15 @@ class Nest:
         """What it accesses."""
         return frozenset(use.array for use in self.orders[0].uses)
 
+    def shares_units(self, order: Order) -> bool:
+        """Whether copies may share units, so that an interval is worth asking for: where sums wait anyway,
+        and where what is unrolled anyway may be too much. See `dse.strategies.ladder`.
+        """
+        return order.inside > 1 or self.waits
+
     @property
     def waits(self) -> bool:
-        """Whether every order carries sums, which are trees, in its innermost loop, and nothing else.
-
-        Only then copies share units; see `dse.strategies.ladder`.
-        """
+        """Whether every order carries sums, which are trees, in its innermost loop, and nothing else."""
         plain = [order for order in self.orders if not order.skewed]
         trees = (c.tree for order in plain for loop in order.loops for c in loop.carries)
         return bool(plain) and not any(order.free for order in plain) and all(trees)

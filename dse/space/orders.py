@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import permutations
-from math import ceil
+from math import ceil, prod
 
 from dse.space.contents import (
     Delays,
@@ -16,12 +16,11 @@ from dse.space.contents import (
     operations_of,
     use_of,
 )
-from dse.space.groups import Group, groups, whole_range
-from dse.space.nest import Nest, NestLoop, Operation, Order, Use
-from dsl.errors.errors import ScheduleError
+from dse.space.groups import Group, groups, iterations
+from dse.space.nest import Carry, Nest, NestLoop, Operation, Order, Use
+from dse.space.tried import tried
 from dsl.schedules.steps import Reorder, Skew, Step, Unroll
 from polyhedral.dependences.carried import Carried, carried
-from polyhedral.schedule import apply_step
 from polyhedral.scop.execution_order import shared_levels
 from polyhedral.scop.ranges import Interval, common_interval
 from polyhedral.scop.scheduled import LoopId, Piece, ScheduledScop
@@ -97,9 +96,8 @@ def _orders(state: ScheduledScop, group: Group, level: int, context: Context) ->
     if any(order.free for order in plain) or group.end - level < 2:
         return
     for skews in _skews(group.pieces[0], band):
-        try:
-            skewed = _applied(state, skews)
-        except ScheduleError:
+        skewed = tried(state, *skews)
+        if skewed is None:
             continue
         found = [o for o in _permuted(skewed, group.names, band, skews, context) if o.free]
         yield from found
@@ -114,12 +112,6 @@ def _skews(piece: Piece, band: tuple[int, int]) -> Iterator[tuple[Step, ...]]:
         for outer in range(inner - 1, -1, -1):
             for factor in SKEWS:
                 yield (Skew(names[outer], names[inner], factor),)
-
-
-def _applied(state: ScheduledScop, steps: Sequence[Step]) -> ScheduledScop:
-    for step in steps:
-        state = apply_step(state, step)
-    return state
 
 
 def _permuted(
@@ -138,16 +130,13 @@ def _permuted(
     choices = permutations(band) if len(band) <= MAX_BAND else iter([band])
     seen: set[tuple[object, ...]] = set()
     for chosen in choices:
-        steps: tuple[Step, ...] = before
-        moved = state
+        moving: tuple[Step, ...] = ()
         if chosen != band:
-            step = Reorder(tuple(f"{leader}.{name}" for name in chosen))
-            try:
-                moved = apply_step(state, step)
-            except ScheduleError:
-                continue
-            steps = (*before, step)
-        order = _order(moved, names, levels, steps, context)
+            moving = (Reorder(tuple(f"{leader}.{name}" for name in chosen)),)
+        moved = tried(state, *moving)
+        if moved is None:
+            continue
+        order = _order(moved, names, levels, (*before, *moving), context)
         key = _shape(order)
         if key not in seen:
             seen.add(key)
@@ -205,7 +194,16 @@ def _order(
         tuple(operations),
         depth,
         guards=not band.private,
+        inside=_inside(loops, uses, operations),
     )
+
+
+def _inside(loops: Sequence[NestLoop], uses: Sequence[Use], ops: Sequence[Operation]) -> int:
+    """The most copies of a statement that the loops inside of a band make."""
+    inner = {loop.name: loop.extent or 1 for loop in loops if loop.inner}
+    moving = [{v for i in use.indices for v in i.variables()} for use in uses]
+    moving += [set(op.loops) for op in ops]
+    return max((prod(inner[v] for v in one & inner.keys()) for one in moving), default=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,9 +240,7 @@ class _Band:
                 if dim.uid in seen:
                     continue
                 seen.add(dim.uid)
-                extent = whole_range(piece, level).extent
-                mine = [c for c in dependences if c.loop == dim.uid]
-                carries = {carry_of(c, self.delays, self.trees, self.leaves) for c in mine}
+                extent = iterations(piece, level)
                 yield NestLoop(
                     f"{piece.name}.{dim.name}",
                     dim.name,
@@ -253,8 +249,14 @@ class _Band:
                     unrolls=True,
                     inner=True,
                     varies=common_interval([(piece, level)]) is None,
-                    carries=tuple(sorted(carries, key=lambda c: (c.distance, c.delay))),
+                    carries=self._carries(dim.uid, dependences),
                 )
+
+    def _carries(self, loop: LoopId, dependences: Sequence[Carried]) -> tuple[Carry, ...]:
+        """What a loop hands on, the nearest first."""
+        mine = (c for c in dependences if c.loop == loop)
+        found = {carry_of(c, self.delays, self.trees, self.leaves) for c in mine}
+        return tuple(sorted(found, key=lambda c: (c.distance, c.delay)))
 
     def interval(self, level: int) -> Interval | None:
         """The range of a loop where it is always the same, the program's conditions left out."""
@@ -265,8 +267,6 @@ class _Band:
         """One loop and what it carries."""
         piece = self.group[0]
         interval = self.interval(level)
-        mine = [c for c in dependences if c.loop == piece.dims[level].uid]
-        carries = {carry_of(c, self.delays, self.trees, self.leaves) for c in mine}
         unrolls = interval is not None and interval.extent > 1 and self._unrolls(level)
         separates = not unrolls or self._separates(level)
         guarded = common_interval([(p, level) for p in self.group]) is None
@@ -280,7 +280,7 @@ class _Band:
             separates,
             (guarded and self.private) or (not separates and (self.private or not constant)),
             guarded=guarded,
-            carries=tuple(sorted(carries, key=lambda c: (c.distance, c.delay))),
+            carries=self._carries(piece.dims[level].uid, dependences),
         )
 
     def _unrolls(self, level: int) -> bool:
@@ -291,24 +291,16 @@ class _Band:
         piece = self.group[0]
         inner = [f"{piece.name}.{n}" for n in piece.names[level + 1 : self.levels[1]]]
         ref = f"{piece.name}.{piece.names[level]}"
-        try:
-            moved = apply_step(self.state, Reorder((*inner, ref))) if inner else self.state
-            apply_step(moved, Unroll(ref))
-        except ScheduleError:
-            return False
-        return True
+        moving = (Reorder((*inner, ref)),) if inner else ()
+        return tried(self.state, *moving, Unroll(ref)) is not None
 
     def _separates(self, level: int) -> bool:
         """Whether the loop may be the outermost: then its last iterations may run last."""
         piece = self.group[0]
         outer = [f"{piece.name}.{n}" for n in piece.names[self.levels[0] : level]]
         ref = f"{piece.name}.{piece.names[level]}"
-        try:
-            if outer:
-                apply_step(self.state, Reorder((ref, *outer)))
-        except ScheduleError:
-            return False
-        return True
+        moving = (Reorder((ref, *outer)),) if outer else ()
+        return tried(self.state, *moving) is not None
 
 
 def _unconditional(piece: Piece) -> Piece:

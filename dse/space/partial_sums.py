@@ -12,9 +12,8 @@ from dataclasses import dataclass, replace
 from math import ceil
 
 from dse.space.nest import Nest, NestLoop, Order
-from dsl.errors.errors import ScheduleError
+from dse.space.tried import tried
 from dsl.schedules.steps import PartialSums, Split, Step
-from polyhedral.schedule import apply_step
 from polyhedral.scop.scheduled import ScheduledScop
 
 MOST = 128  # accumulators of an element
@@ -42,10 +41,10 @@ def partial_sums(
     found: list[Accumulators] = []
     for nest in nests:
         for step in _steps(nest, levels):
-            try:
-                state = apply_step(state, step)
-            except ScheduleError:
+            moved = tried(state, step)
+            if moved is None:
                 continue
+            state = moved
             found.append(Accumulators(step, Split(step.loop, step.block)))
             break
     return tuple(found)

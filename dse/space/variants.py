@@ -10,7 +10,7 @@ from dse.space.groups import groups, volumes
 from dse.space.nest import Nest
 from dse.space.orders import Context, nests
 from dse.space.partial_sums import LEVELS, Accumulators, partial_sums, whole_parts
-from dsl.errors.errors import ScheduleError
+from dse.space.tried import tried
 from dsl.programs.program import Program
 from dsl.schedules.steps import BindOp, Distribute, Fuse, Reassociate, Step
 from polyhedral.schedule import apply_step
@@ -98,18 +98,15 @@ def _outer(
     """The structure with loops around short loops pipelined: the shortest ones, and all of them."""
     found = volumes(state)
     return [
-        Variant(
-            f"{name}, up to {most} statements unrolled",
-            steps,
-            whole_parts(nests(state, context, most), steps),
-            state.scop.program,
-        )
+        _variant(f"{name}, up to {most} statements unrolled", state, steps, context, most)
         for most in sorted({found[0], found[-1]} if found else ())
     ]
 
 
-def _variant(name: str, state: ScheduledScop, steps: tuple[Step, ...], context: Context) -> Variant:
-    found = whole_parts(nests(state, context), steps)
+def _variant(
+    name: str, state: ScheduledScop, steps: tuple[Step, ...], context: Context, most: int = 0
+) -> Variant:
+    found = whole_parts(nests(state, context, most), steps)
     return Variant(name, steps, found, state.scop.program)
 
 
@@ -146,18 +143,11 @@ def _reassociated(state: ScheduledScop) -> tuple[ScheduledScop, tuple[Step, ...]
     steps: list[Step] = []
     for statement in state.scop.statements:
         if reduction_access(statement) is not None:
-            tried = _tried(state, Reassociate(statement.name))
-            if tried is not None:
-                state = tried
+            moved = tried(state, Reassociate(statement.name))
+            if moved is not None:
+                state = moved
                 steps.append(Reassociate(statement.name))
     return state, tuple(steps)
-
-
-def _tried(state: ScheduledScop, step: Step) -> ScheduledScop | None:
-    try:
-        return apply_step(state, step)
-    except ScheduleError:
-        return None
 
 
 def _distributed(state: ScheduledScop) -> tuple[ScheduledScop, tuple[Step, ...]]:
@@ -166,10 +156,10 @@ def _distributed(state: ScheduledScop) -> tuple[ScheduledScop, tuple[Step, ...]]
     for name in [s.name for s in state.scop.statements]:
         pieces = state.of_statement(name)
         for depth in range(len(pieces[0].dims) if pieces else 0):
-            tried = _tried(state, Distribute((name,), depth))
-            if tried is not None:
-                steps.append(Distribute((name,), depth))
-                state = tried
+            moved = tried(state, step := Distribute((name,), depth))
+            if moved is not None:
+                steps.append(step)
+                state = moved
                 break
     return state, tuple(steps)
 
@@ -181,13 +171,13 @@ def _merged(state: ScheduledScop) -> tuple[ScheduledScop, tuple[Step, ...]]:
     k = 0
     while k + 1 < len(current):
         a, b = current[k].pieces[0], current[k + 1].pieces[0]
-        tried = None
+        moved = None
         if _alike(a, b):
-            tried = _tried(state, step := Fuse((a.name, b.name), len(a.dims)))
-        if tried is None:
+            moved = tried(state, step := Fuse((a.name, b.name), len(a.dims)))
+        if moved is None:
             k += 1
             continue
-        state = tried
+        state = moved
         steps.append(step)
         current = groups(state)
     return state, tuple(steps)

@@ -56,7 +56,7 @@ def ladder(nest: Nest, number: int, budget: int) -> tuple[Rung, ...]:
         for vector in _fewest(order, max(1, copies))
         if (priced := cost(nest, order, vector)).dsp <= max(budget, least.dsp)
     ]
-    if least.dsp and not order.skewed and (order.inside > 1 or nest.waits):
+    if least.dsp and not order.skewed and nest.shares_units(order):
         fits = (r.cost.cycles for r in found if r.cost.dsp <= budget)
         found += _sharing(nest, number, budget, copies, min(fits, default=inf))
     return tuple(sorted(found, key=lambda r: (r.cost.cycles, r.cost.dsp, r.vector)))

@@ -117,7 +117,7 @@ def _spread(old: Scop, new: Scop, name: str) -> _Spread | str:
         return "it does not accumulate into the accumulators"
     if array.dtype != old.program.array(target.array).dtype:
         return "the accumulators are of another type"
-    touching = [s for s in new.statements if _touches(s, array.name)]
+    touching = [s for s in new.statements if s.touches(array.name)]
     added = [s for s in new.statements if s.name not in names]
     writing = [s for s in added if s.stmt.target.array == array.name]
     ending = [s for s in added if s.stmt.target.array == target.array]
@@ -125,10 +125,6 @@ def _spread(old: Scop, new: Scop, name: str) -> _Spread | str:
         return "the accumulators are not started once and added once"
     found = _Spread(old, new, plain, sums, writing[0], ending[0], array.name)
     return _wrong_form(found, target, array) or found
-
-
-def _touches(s: Statement, array: str) -> bool:
-    return s.stmt.target.array == array or any(a.array == array for a in s.reads)
 
 
 def _wrong_form(spread: _Spread, target: Access, array: Array) -> str | None:
@@ -238,7 +234,7 @@ def _out_of_order(spread: _Spread) -> Refutation | None:
     array = spread.plain.stmt.target.array
     ends, starts = _anonymous(_reached(spread)), _read_by_start(spread)
     for other in spread.old.statements:
-        if other is spread.plain or not _touches(other, array):
+        if other is spread.plain or not other.touches(array):
             continue
         now = spread.new.statement(other.name)
         for access in dict.fromkeys((other.stmt.target, *other.reads)):

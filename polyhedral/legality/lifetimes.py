@@ -43,12 +43,7 @@ def check_lifetimes(state: ScheduledScop, step: Step) -> None:
 
 def accessing(state: ScheduledScop, array: str) -> list[Piece]:
     """The pieces that read or write an array."""
-    return [
-        p
-        for p in state.pieces
-        if p.statement.stmt.target.array == array
-        or any(a.array == array for a in p.statement.reads)
-    ]
+    return [p for p in state.pieces if p.statement.touches(array)]
 
 
 def components(state: ScheduledScop, array: Array) -> list[tuple[list[Piece], int]] | None:

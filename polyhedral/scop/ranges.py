@@ -50,6 +50,15 @@ def common_interval(members: Sequence[tuple[Piece, int]]) -> Interval | None:
     return found.pop() if len(found) == 1 else None
 
 
+def whole_range(members: Sequence[tuple[Piece, int]]) -> Interval | None:
+    """What a loop runs over in all of its executions together; None where there is no bound."""
+    lows = [piece.hull.dim_min_val(level) for piece, level in members]
+    highs = [piece.hull.dim_max_val(level) for piece, level in members]
+    if not all(v.is_int() for v in (*lows, *highs)):
+        return None
+    return Interval(min(v.to_python() for v in lows), max(v.to_python() for v in highs))
+
+
 def loop_copies(state: ScheduledScop, uid: LoopId) -> list[list[tuple[Piece, int]]]:
     """The pieces in a loop, grouped by the copies of it that stand in different places."""
     copies: dict[tuple[int, ...], list[tuple[Piece, int]]] = {}

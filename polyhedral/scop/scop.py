@@ -47,6 +47,10 @@ class Statement:
         """The statement's name in the program."""
         return self.stmt.name
 
+    def touches(self, array: str) -> bool:
+        """Whether it reads or writes an array."""
+        return self.stmt.target.array == array or any(a.array == array for a in self.reads)
+
     @property
     def variables(self) -> tuple[str, ...]:
         """The loop variables, outermost first."""

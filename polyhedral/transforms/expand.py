@@ -62,7 +62,7 @@ def expand(state: ScheduledScop, step: Expand) -> ScheduledScop:
         )
     piece, level = next((p, k) for p in state.pieces if (k := p.level(uid)) is not None)
     inside = [p.statement for p in state.pieces if p.level(uid) == level]
-    mine = [s for s in inside if _touches(s, array.name)]
+    mine = [s for s in inside if s.touches(array.name)]
     if not mine:
         raise _refused(step, f"nothing in '{step.loop}' uses '{array.name}'")
     spans = tuple(_span(mine, k) for k in range(level, max(array.scope_depth, level + 1)))
@@ -89,10 +89,6 @@ def _refused(
     step: Expand, text: str, notes: tuple[str, ...] = (), help_: str | None = None
 ) -> ScheduleError:
     return ScheduleError("W228", text, span=step.span, notes=notes, help=help_)
-
-
-def _touches(s: Statement, array: str) -> bool:
-    return s.stmt.target.array == array or any(a.array == array for a in s.reads)
 
 
 def _span(statements: list[Statement], level: int) -> Span:

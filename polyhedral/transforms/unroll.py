@@ -21,7 +21,6 @@ unrolled completely by it, to the most iterations that it has, each under a guar
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import islpy as isl
@@ -31,7 +30,7 @@ from dsl.expressions.affine import Affine, Constraint
 from dsl.schedules.steps import Unroll
 from polyhedral.requests.repeated import contradiction
 from polyhedral.scop.lookup import check_tail, find_loop
-from polyhedral.scop.ranges import Interval, common_interval, loop_copies
+from polyhedral.scop.ranges import Interval, common_interval, loop_copies, whole_range
 from polyhedral.scop.scheduled import Piece, Place, ScheduledScop
 from polyhedral.transforms.guarding import cut_down, side_by_side
 from polyhedral.transforms.registry import Order, transform
@@ -47,7 +46,7 @@ def unroll(state: ScheduledScop, step: Unroll) -> ScheduledScop:
     changed: dict[int, list[tuple[Piece, Place]]] = {}
     for members in loop_copies(state, uid):
         interval = common_interval(members)
-        whole = _range(members) if interval is None and _guards(step) else None
+        whole = whole_range(members) if interval is None and _guards(step) else None
         for piece, level in members:
             if whole is not None:
                 changed[id(piece)] = _guarded(piece, level, whole, step)
@@ -61,15 +60,6 @@ def unroll(state: ScheduledScop, step: Unroll) -> ScheduledScop:
 
 def _guards(step: Unroll) -> bool:
     return step.factor == 0 and step.tail == "guard"
-
-
-def _range(members: Sequence[tuple[Piece, int]]) -> Interval | None:
-    """What a loop runs over in all of its executions together; None where it never runs."""
-    lows = [piece.hull.dim_min_val(level) for piece, level in members]
-    highs = [piece.hull.dim_max_val(level) for piece, level in members]
-    if not all(v.is_int() for v in (*lows, *highs)):
-        return None
-    return Interval(min(v.to_python() for v in lows), max(v.to_python() for v in highs))
 
 
 def _guarded(piece: Piece, level: int, whole: Interval, step: Unroll) -> list[tuple[Piece, Place]]:

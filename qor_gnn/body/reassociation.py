@@ -78,6 +78,12 @@ def reassociated(
     return _Rebuilt(graph, sums, load, exit_, chains, frozenset(carried)).run()
 
 
+def adds_integers(graph: Graph) -> bool:
+    """Whether there are sums that may be done in any order whatever the tool is allowed."""
+    pairs = zip(graph.kind, graph.operator, strict=True)
+    return any(kind in _SUMS and _reorders(operator, False) for kind, operator in pairs)
+
+
 def _chains(graph: Graph, reals: bool) -> dict[int, list[int]]:
     """The sums of each longest chain by its last one, in program order."""
     users = graph.users()

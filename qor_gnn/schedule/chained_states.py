@@ -10,11 +10,24 @@ from __future__ import annotations
 import heapq
 from collections.abc import Collection
 from functools import cached_property
+from typing import NamedTuple
 
 from qor_gnn.body.body import Body
 
-Arrival = tuple[int, float]
-"""A state, and the ns that have passed in it."""
+
+class _Arrival(NamedTuple):
+    """When a value is there: the state, the ns that have passed in it, and the states that registered
+    operators alone take until then.
+    """
+
+    states: int = 0
+    passed: float = 0.0
+    registered: int = 0
+
+    def latest(self, other: _Arrival) -> _Arrival:
+        """When both of two values are there."""
+        states, passed = max(self[:2], other[:2])
+        return _Arrival(states, passed, max(self.registered, other.registered))
 
 
 class ChainedStates:
@@ -25,19 +38,18 @@ class ChainedStates:
 
     def around_register(self, load: int, value: int) -> int:
         """From a register's old value to its new one: a chain ends with the state that it is in."""
-        arrival = self._arrival(load, value)
-        if arrival is None:
+        found = self._arrival(load, value)
+        if found is None:
             return 0
-        states, passed = arrival
-        return states + 1 if passed and self._combinational(load, value) else states
+        return found.states + 1 if found.passed and not found.registered else found.states
 
     def between(self, load: int, value: int) -> int:
         """From the result of a load to the state in which a value is there.
 
         What runs in the first iteration of an inner loop has nothing from the one before.
         """
-        arrival = self._arrival(load, value, without=self._body.graph.at_first)
-        return 0 if arrival is None else arrival[0]
+        found = self._arrival(load, value, self._body.graph.at_first)
+        return 0 if found is None else found.states
 
     @cached_property
     def _chains(self) -> bool:
@@ -45,47 +57,40 @@ class ChainedStates:
         operators = self._body.graph.operator
         return any(o is not None and not o.distance and o.delay > 0 for o in operators)
 
-    def _combinational(self, start: int, end: int) -> bool:
-        arrival = self._arrival(start, end, registered=False)
-        return arrival == (0, 0.0)
-
-    def _arrival(
-        self,
-        start: int,
-        end: int,
-        registered: bool = True,
-        without: Collection[int] = (),
-    ) -> Arrival | None:
+    def _arrival(self, start: int, end: int, without: Collection[int] = ()) -> _Arrival | None:
         """When the value of ``end`` is there if that of ``start`` is at the beginning of state 0.
 
-        None where nothing is chained, or where no way leads there. Without ``registered`` chains
-        count nothing, so that what is left is the states of registered operators.
+        None where nothing is chained, or where no way leads there.
         """
         if not self._chains or end <= start:
             return None
-        graph, usable = self._body.graph, self._body.personality.usable_ns
-        users = graph.users()
-        known: dict[int, Arrival] = {start: (0, 0.0)}
+        users = self._body.graph.users()
+        known = {start: _Arrival()}
         open_, seen = [start], {start}
         while open_:  # numbers go with the order of operations
             n = heapq.heappop(open_)
             if n != start:
-                operator = graph.operator[n]
-                states, passed = known[n]
-                if operator is not None and operator.distance:
-                    known[n] = states + operator.distance, 0.0
-                elif operator is not None and registered:
-                    over = passed > 0 and passed + operator.delay > usable
-                    known[n] = (
-                        (states + 1, operator.delay) if over else (states, passed + operator.delay)
-                    )
+                known[n] = self._behind(n, known[n])
             if n == end:
                 return known[n]
             for user in users[n]:
                 if user > end or user in without:
                     continue
-                known[user] = max(known.get(user, (0, 0.0)), known[n])
+                known[user] = known[n].latest(known.get(user, known[n]))
                 if user not in seen:
                     seen.add(user)
                     heapq.heappush(open_, user)
         return None
+
+    def _behind(self, node: int, at: _Arrival) -> _Arrival:
+        """When the result of an operation is there that starts as its last operand arrives."""
+        operator = self._body.graph.operator[node]
+        if operator is None:
+            return at
+        if operator.distance:
+            states, registered = operator.distance, at.registered + operator.distance
+            return _Arrival(at.states + states, 0.0, registered)
+        passed = at.passed + operator.delay
+        if at.passed > 0 and passed > self._body.personality.usable_ns:
+            return _Arrival(at.states + 1, operator.delay, at.registered)
+        return _Arrival(at.states, passed, at.registered)

@@ -13,7 +13,7 @@ from qor_gnn.body.bank_divisions import rows_divided
 from qor_gnn.body.body import Body, block, loop_body
 from qor_gnn.body.expander import Expander
 from qor_gnn.body.graph import STORE, Graph
-from qor_gnn.body.reassociation import Exit, hastened, reassociated
+from qor_gnn.body.reassociation import Exit, adds_integers, hastened, reassociated
 from qor_gnn.body.register_promotion import promotable
 from qor_gnn.design.region import (
     Guard,
@@ -189,6 +189,8 @@ def nest_graph(scope: Scope, chain: tuple[Loop, ...], env: dict[str, Affine]) ->
     sums = scope.personality.sums
     reals = sums.reassociates
     if not reals:
+        if not adds_integers(expander.graph):
+            return expander.graph
         sums = replace(sums, order="root")  # of integers, which are balanced anyway
     tree = len(chain) == 1 and inner.iv not in scope.serial
     if one_by_one(scope, inner):
