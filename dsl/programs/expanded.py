@@ -21,7 +21,7 @@ Whether that computes the same is for `polyhedral.transforms.expand` to prove.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 
@@ -112,7 +112,13 @@ class _Rewriter:
             first = tuple(Affine.of(around[s.level].var) - s.low for s in self.spans)
             return Access(self.new, (*first, *access.indices), access.span)
 
-        def leaf(expr: Const | Load | Index) -> Expr:
-            return replace(expr, access=own(expr.access)) if isinstance(expr, Load) else expr
+        return with_accesses(stmt, own)
 
-        return replace(stmt, target=own(stmt.target), value=map_leaves(stmt.value, leaf))
+
+def with_accesses(stmt: Stmt, change: Callable[[Access], Access]) -> Stmt:
+    """The statement with each of its accesses changed."""
+
+    def leaf(expr: Const | Load | Index) -> Expr:
+        return replace(expr, access=change(expr.access)) if isinstance(expr, Load) else expr
+
+    return replace(stmt, target=change(stmt.target), value=map_leaves(stmt.value, leaf))

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import islpy as isl
-
 from polyhedral.dependences.direct import Dependence, DepKind, array_dependences
-from polyhedral.isl.text import first_point
+from polyhedral.isl.text import coordinates, first_point
 from polyhedral.scop.scop import Scop
 
 
@@ -28,10 +26,7 @@ def changed_flow(before: Scop, after: Scop, old: str, new: str) -> str | None:
         lost = mine if other is None else other if mine is None else _difference(mine, other)
         assert lost is not None
         point = first_point(lost.pairs.wrap())
-        values = [
-            point.get_coordinate_val(isl.dim_type.set, k).to_python()
-            for k in range(len(lost.source.loops) + len(lost.sink.loops))
-        ]
+        values = coordinates(point, len(lost.source.loops) + len(lost.sink.loops))
         first, second = values[: len(lost.source.loops)], values[len(lost.source.loops) :]
         writes, reads = (
             f"{s.name}[{', '.join(map(str, at))}]"

@@ -21,8 +21,9 @@ from dsl.programs.program import Array, Program, Storage
 from polyhedral.dependences.memory_order import program_order
 from polyhedral.equivalence.refutation import Refutation, source_note
 from polyhedral.equivalence.relations import instance_text
+from polyhedral.equivalence.same_loops import other_loops
 from polyhedral.isl.text import coordinates, first_point
-from polyhedral.scop.scop import Scop, Statement, build_scop, common_loops, reduction_access
+from polyhedral.scop.scop import Scop, Statement, build_scop, reduction_access
 
 
 def sum_of(before: Program, after: Program) -> str:
@@ -91,13 +92,8 @@ def _other_program(old: Scop, new: Scop, name: str) -> str | None:
         same = mine.name == other.name and mine.variables == other.variables
         if not same or (mine.name != name and mine.stmt != other.stmt):
             return f"{mine.name} is another statement"
-        if not mine.domain.reset_tuple_id().is_equal(other.domain.reset_tuple_id()):
-            return f"{mine.name} has other iterations"
-        if [loop.step > 0 for loop in mine.loops] != [loop.step > 0 for loop in other.loops]:
-            return f"{mine.name} runs the other way"
-    for k in range(1, len(kept)):
-        if common_loops(*old.statements[k - 1 : k + 1]) != common_loops(*kept[k - 1 : k + 1]):
-            return f"{kept[k - 1].name} and {kept[k].name} share other loops"
+    if (text := other_loops(old.statements, kept)) is not None:
+        return text
     arrays = set(old.program.arrays)
     added = [a for a in new.program.arrays if a not in arrays]
     if len(added) != 1 or len(new.program.arrays) != len(arrays) + 1:

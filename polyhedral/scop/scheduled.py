@@ -254,6 +254,16 @@ def _key(at: int | tuple[int, ...]) -> tuple[int, ...]:
     return at if isinstance(at, tuple) else (at,)
 
 
+def is_as_written(state: ScheduledScop) -> bool:
+    """The loops are still those of the program, and nothing is asked of them."""
+    return _loops_of(state) == _loops_of(original(state.scop))
+
+
+def _loops_of(state: ScheduledScop) -> list[tuple[object, ...]]:
+    """The loops of each piece, what is asked of them, and where it stands."""
+    return [(p.name, p.dims, p.place, p.bindings) for p in state.pieces]
+
+
 def original(scop: Scop) -> ScheduledScop:
     """The program as written: one piece a statement, loops normalised to count upwards by 1."""
     pieces = []

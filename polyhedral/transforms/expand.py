@@ -29,6 +29,7 @@ or out of it.
 from __future__ import annotations
 
 from dataclasses import replace
+from math import prod
 
 from dsl.errors.errors import LanguageError, ScheduleError
 from dsl.programs.expanded import Span, with_expanded
@@ -37,9 +38,8 @@ from dsl.schedules.steps import Expand
 from polyhedral.dependences.changed_flow import changed_flow
 from polyhedral.legality.program import check_program
 from polyhedral.scop.lookup import find_array, find_loop
-from polyhedral.scop.scheduled import ScheduledScop, original
+from polyhedral.scop.scheduled import ScheduledScop, is_as_written, original
 from polyhedral.scop.scop import Statement
-from polyhedral.transforms.partial_sums import loops_of
 from polyhedral.transforms.registry import Order, transform
 
 
@@ -54,7 +54,7 @@ def expand(state: ScheduledScop, step: Expand) -> ScheduledScop:
     if array.storage is not Storage.LOCAL:
         raise _refused(step, f"'{array.name}' is an argument: the caller sees its shape")
     uid = find_loop(state, step.loop, step)
-    if loops_of(state) != loops_of(original(state.scop)):
+    if not is_as_written(state):
         raise _refused(
             step,
             "expand comes after steps that change loops",
@@ -66,9 +66,7 @@ def expand(state: ScheduledScop, step: Expand) -> ScheduledScop:
     if not mine:
         raise _refused(step, f"nothing in '{step.loop}' uses '{array.name}'")
     spans = tuple(_span(mine, k) for k in range(level, max(array.scope_depth, level + 1)))
-    size = 1
-    for extent in (*(span.extent for span in spans), *array.shape):
-        size *= extent
+    size = prod((*(span.extent for span in spans), *array.shape))
     if size > MAX_EXTENT:
         text = f"'{array.name}' would have {size:,} elements"
         raise ScheduleError("W207", text, span=step.span)

@@ -39,7 +39,7 @@ from dsl.schedules.steps import PartialSums, Reassociate
 from polyhedral.isl.text import dims, map_of
 from polyhedral.legality.program import check_program
 from polyhedral.scop.lookup import find_loop, find_statement
-from polyhedral.scop.scheduled import ScheduledScop, original
+from polyhedral.scop.scheduled import ScheduledScop, is_as_written, original
 from polyhedral.scop.scop import Scop, Statement, common_loops
 from polyhedral.transforms.reassociate import reassociate
 from polyhedral.transforms.registry import Order, transform
@@ -91,18 +91,13 @@ def _refused(
 
 
 def _check_unchanged(state: ScheduledScop, step: PartialSums) -> None:
-    """The loops are still those of the program, and nothing is asked of them."""
-    if loops_of(state) != loops_of(original(state.scop)):
+    """The program is rewritten before its loops are."""
+    if not is_as_written(state):
         raise _refused(
             step,
             "partial_sums comes after steps that change loops",
             help_="put it in front of all steps that move, cut, annotate or regroup loops",
         )
-
-
-def loops_of(state: ScheduledScop) -> list[tuple[object, ...]]:
-    """The loops of each piece, what is asked of them, and where it stands."""
-    return [(p.name, p.dims, p.place, p.bindings) for p in state.pieces]
 
 
 def _check_form(s: Statement, level: int, step: PartialSums) -> None:
