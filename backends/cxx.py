@@ -14,9 +14,11 @@ from backends.process import Limits, Run, run_limited
 from dsl.errors.errors import ToolError
 
 # No contraction to fused multiply-adds and no x87: each operation rounds once, as in hardware.
+# -frounding-math keeps g++ from making -x of 0.0 - x where x cannot be -0.0 (an integer made a float,
+# an absolute value): of +0.0 that has the wrong sign. g++ 12 does so at every level of optimisation.
 # Pragmas of HLS are unknown to g++; labels of loops are there for the HLS tool.
 FLAGS = (
-    *("-std=c++14", "-O1", "-ffp-contract=off", "-fno-strict-aliasing"),
+    *("-std=c++14", "-O1", "-ffp-contract=off", "-frounding-math", "-fno-strict-aliasing"),
     *("-Wall", "-Wno-unknown-pragmas", "-Wno-unused-label", "-Wno-unused-variable"),
 )
 SANITIZE = (

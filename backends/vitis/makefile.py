@@ -17,7 +17,7 @@ VITIS_HLS ?= vitis_hls
 VITIS_RUN ?= vitis-run
 VPP       ?= v++
 @AP@
-FLAGS := -std=c++14 -ffp-contract=off -Wno-unknown-pragmas@INCLUDE@
+FLAGS := -std=c++14 -ffp-contract=off -frounding-math -Wno-unknown-pragmas@INCLUDE@
 
 .PHONY: csim csynth cosim export impl clean
 .PHONY: unified-csynth unified-csim unified-cosim unified-impl

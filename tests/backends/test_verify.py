@@ -97,6 +97,32 @@ def test_floats_agree_to_the_bit() -> None:
     assert found.seconds > 0
 
 
+@weft.kernel
+def zeros(x: f32[N], k: i16[N], y: f32[9, N], z: f64[3, N]):
+    for i in range(N):
+        y[0, i] = 0.0 - f32(k[i])
+        y[1, i] = 0.0 - f32(i)
+        y[2, i] = 0.0 - abs(x[i])
+        y[3, i] = 0.0 - x[i] * x[i]
+        y[4, i] = 0.0 - weft.sqrt(x[i])
+        y[5, i] = f32(k[i]) - 0.0
+        y[6, i] = -f32(k[i]) + 0.0
+        y[7, i] = 0.0 - (x[i] - x[i])
+        y[8, i] = 0.0 - (1.0 if x[i] > 0.0 else f32(k[i]))
+        z[0, i] = 0.0 - f64(k[i])
+        z[1, i] = 0.0 - abs(f64(x[i]))
+        z[2, i] = 0.0 - f64(2 * i - 3 * (i // 3))
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_zeros_have_their_signs(sign: float) -> None:
+    found = verify(zeros.program, Schedule(), make_inputs=lambda seed: {
+        "x": np.full(N, sign * 0.0, np.float32), "k": np.zeros(N, np.int16),
+        "y": np.zeros((9, N), np.float32), "z": np.zeros((3, N)),
+    })  # fmt: skip
+    assert found.ok, found
+
+
 @needs_ap
 def test_integers_and_fixed_point_agree_to_the_bit() -> None:
     found = verify(filtered.program, Schedule(), trials=5)
