@@ -73,7 +73,8 @@ def judged(ended: Isolated, seconds: float) -> Outcome:
             found = json.loads(ended.data)
             code, text = found["code"], found["text"]
             is_fine = code in FINE and "Traceback (most recent call last)" not in text
-            if code == 1 and not _MESSAGE.search(text):
+            # A simulation of many cycles is what was asked for: it ends by the limit set here.
+            if code == 1 and not _MESSAGE.search(text) and "SIGXCPU" not in text:
                 is_fine = False  # it failed, and did not say why
             return Outcome("fine" if is_fine else "traceback", code, seconds, text)
         case "crash" if ended.detail == "SIGXCPU":

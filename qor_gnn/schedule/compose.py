@@ -16,7 +16,7 @@ from qor_gnn.body.body import Body
 from qor_gnn.design.region import Function, Loop, trips_of
 from qor_gnn.schedule.bank_switches import epilogue_switches, switched_schedule
 from qor_gnn.schedule.block_values import BlockValues
-from qor_gnn.schedule.interval import Cycle, limits
+from qor_gnn.schedule.interval import Dependences, limits
 from qor_gnn.schedule.list_schedule import schedule
 from qor_gnn.schedule.loops import (
     Placed,
@@ -196,9 +196,9 @@ def _pipeline(
     nest = nest_of(scope, chain, env)
     asked = scope.pipeline_ii(inner)
     assert asked is not None
-    body, recurrences = recurrences_of(scope, (chain, env), body, nest, asked)
+    body, handed = recurrences_of(scope, (chain, env), body, nest, asked)
     if longest is not None:
-        first = limits(body, recurrences, asked)[0]
+        first = limits(body, handed.cycles, asked)[0]
         if first.interval > longest:
             ports = isinstance(first, PortLimit) and len(chain) > 1
             (scope.apart if ports else scope.unpipelined).add(inner.iv)
@@ -206,7 +206,7 @@ def _pipeline(
                 scope.serial.add(inner.iv)
             _loop(scope, flow, chain[0], env, before, context)
             return
-    found = _scheduled(scope, inner, body, recurrences, asked)
+    found = _scheduled(scope, inner, body, handed, asked)
     if found.depth <= found.interval + 1:  # nothing overlaps
         counts[-1] = _until_exit(scope, inner)
     iterations = 1.0
@@ -256,16 +256,14 @@ def _behind_call(block: Body | None, last: Body | None, body: Body) -> int:
     return max(waits, loads if fed_by(body, last) else loads - body.personality.accesses.load)
 
 
-def _scheduled(
-    scope: Scope, loop: Loop, body: Body, recurrences: list[Cycle], asked: int
-) -> Pipeline:
+def _scheduled(scope: Scope, loop: Loop, body: Body, handed: Dependences, asked: int) -> Pipeline:
     """The scheduled pipeline. Copies of a body that differ in nothing but banks are one to it."""
-    carried = tuple((c.path, c.delay, c.distance, c.through) for c in recurrences)
+    carried = tuple((c.path, c.delay, c.distance, c.through) for c in handed.cycles)
     constraints = (tuple(body.nodes), tuple(map(tuple, body.preds)), tuple(body.ports.items()))
-    key = (id(loop), asked, constraints, carried)
+    key = (id(loop), asked, constraints, carried, handed.ways)
     known = scope.pipelines.get(key)
     if known is None:
-        known = scope.pipelines[key] = pipelined(body, recurrences, asked)
+        known = scope.pipelines[key] = pipelined(body, handed, asked)
         return known
     return replace(known, body=body)
 

@@ -39,12 +39,22 @@ class Cycle:
         return -(-self.delay // self.distance)
 
 
+@dataclass(frozen=True, slots=True)
+class Dependences:
+    """What the iterations of a pipeline hand on: all recurrences, and all ways from a value of one
+    iteration to a load of a later one, on a recurrence or not.
+    """
+
+    cycles: tuple[Cycle, ...]
+    ways: tuple[LoopCarried, ...] = ()
+
+
 def limits(body: Body, recurrences: Sequence[Cycle], asked: int) -> tuple[Limit, ...]:
     """What bounds the interval from below, the strongest first.
 
     Args:
         body: of the loop or flattened nest.
-        recurrences: its `cycles`.
+        recurrences: of its `dependences`.
         asked: the interval that the user asked for.
     """
     found: list[Limit] = [Requested(asked)]
@@ -83,8 +93,8 @@ def port_limit(body: Body) -> PortLimit | None:
     )
 
 
-def cycles(body: Body, nest: Nest) -> list[Cycle]:
-    """Every recurrence: through registers, and through memory.
+def dependences(body: Body, nest: Nest) -> Dependences:
+    """What is handed on through registers, and through memory.
 
     Args:
         body: of the loop or flattened nest.
@@ -109,7 +119,7 @@ def cycles(body: Body, nest: Nest) -> list[Cycle]:
     for joint in joint_cycles(body, carried, max((c.interval for c in found), default=1)):
         address = body.graph.address[joint.load]
         found.append(Cycle(address, joint.path, joint.delay, joint.distance, "memory"))
-    return found
+    return Dependences(tuple(found), tuple(carried))
 
 
 def _closing_state(body: Body, path: Sequence[int]) -> int:

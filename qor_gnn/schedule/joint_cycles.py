@@ -60,6 +60,45 @@ def joint_cycles(body: Body, carried: Sequence[LoopCarried], interval: int) -> l
     return found
 
 
+def released(body: Body, carried: Sequence[LoopCarried], interval: int) -> dict[int, int]:
+    """The states from which on operations may start at an interval, of those that wait for an earlier iteration.
+
+    A load that takes what another value of an earlier iteration leaves behind need not be on a cycle of
+    dependences to wait: where the interval is less than the way, it starts so much later in its own
+    iteration, and the pipeline is deeper. (Elements move from copy to copy: ``a[i + j] = f(a[i + j])``
+    unrolled along j.)
+
+    Args:
+        body: of the pipeline.
+        carried: all ways from one iteration into a later one.
+        interval: that all cycles of dependences allow.
+    """
+    if len({way.value for way in carried}) < 2:
+        return {}
+    found: dict[int, int] = {}
+    nodes, users = set(body.nodes), body.graph.users()
+    for load, state in _Search(body, carried).starts(interval).items():
+        # A value in a register is there without a load: what takes it waits.
+        for n in (load,) if load in nodes else users[load]:
+            if state and n in nodes:
+                found[n] = max(state, found.get(n, 0))
+    return found
+
+
+@dataclass(slots=True)
+class _Relaxed:
+    """Start states, as far as they are settled: ``late`` is a load that comes later and later.
+
+    ``before`` is for each operator the operand that is there last, ``by`` for each load the way that
+    gives its value last.
+    """
+
+    states: dict[int, int]
+    before: dict[int, int] = field(default_factory=dict)
+    by: dict[int, LoopCarried] = field(default_factory=dict)
+    late: int | None = None
+
+
 @dataclass(slots=True)
 class _Search:
     """Longest paths over a body's operators and loop-carried values (Bellman and Ford)."""
@@ -87,22 +126,29 @@ class _Search:
 
     def slower_than(self, interval: int) -> Joint | None:
         """A cycle that an interval is too short for; None where there is none."""
-        states = {way.load: 0 for way in self.carried}
-        before: dict[int, int] = {}  # operator -> the operand that is there last
-        by: dict[int, LoopCarried] = {}  # load -> the one that gives its value last
+        found = self._relaxed(interval)
+        return None if found.late is None else self._cycle(found.late, found.before, found.by)
+
+    def starts(self, interval: int) -> dict[int, int]:
+        """The least states in which loads may start at an interval that is long enough."""
+        states = self._relaxed(interval).states
+        return {way.load: states[way.load] for way in self.carried}
+
+    def _relaxed(self, interval: int) -> _Relaxed:
+        found = _Relaxed({way.load: 0 for way in self.carried})
+        states = found.states
         for _ in range(len(states) + 1):
-            self._pass(states, before)
-            late: int | None = None
+            self._pass(states, found.before)
+            found.late = None
             for way in self.carried:
                 if way.value not in states:
                     continue
                 there = states[way.value] + way.delay - interval * way.distance
                 if there > states[way.load]:
-                    states[way.load], by[way.load], late = there, way, way.load
-            if late is None:
-                return None
-        assert late is not None, "there is at least one loop-carried value"
-        return self._cycle(late, before, by)
+                    states[way.load], found.by[way.load], found.late = there, way, way.load
+            if found.late is None:
+                break
+        return found
 
     def _pass(self, states: dict[int, int], before: dict[int, int]) -> None:
         operators = self.body.graph.operator

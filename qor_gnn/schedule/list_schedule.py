@@ -54,7 +54,9 @@ def schedule(body: Body, units: Mapping[str, int] | None = None) -> Times:
     return found
 
 
-def modulo_schedule(body: Body, interval: int, units: Mapping[str, int]) -> Times | None:
+def modulo_schedule(
+    body: Body, interval: int, units: Mapping[str, int], released: Mapping[int, int] | None = None
+) -> Times | None:
     """Start times of a pipeline's operations; None where they do not fit the interval.
 
     An access whose bank is not known takes ports of several banks at once: these can be free in
@@ -64,8 +66,10 @@ def modulo_schedule(body: Body, interval: int, units: Mapping[str, int]) -> Time
         body: what to schedule.
         interval: states between iterations.
         units: how many units of each core there are.
+        released: the states from which on operations may start, of those that wait for an earlier
+            iteration.
     """
-    return _ListScheduler(body, interval, units).run()
+    return _ListScheduler(body, interval, units, released or {}).run()
 
 
 Item = tuple[int, int]
@@ -87,6 +91,7 @@ class _ListScheduler:
     body: Body
     interval: int | None
     units: Mapping[str, int] | None
+    released: Mapping[int, int] = field(default_factory=dict)
     used: dict[tuple[int | str, int], int] = field(default_factory=dict)
     start: dict[int, int] = field(default_factory=dict)
     offset: dict[int, float] = field(default_factory=dict)
@@ -96,11 +101,14 @@ class _ListScheduler:
         body = self.body
         height = priorities(body)
         waiting = {n: len(body.preds[n]) for n in body.nodes}
-        earliest = dict.fromkeys(body.nodes, 0) | body.ready
+        first = dict(body.ready)
+        for n, state in self.released.items():
+            first[n] = max(state, first.get(n, 0))
+        earliest = dict.fromkeys(body.nodes, 0) | first
         ready = [(-height[n], n) for n in body.nodes if not waiting[n] and not earliest[n]]
         heapq.heapify(ready)
         later: dict[int, list[int]] = {}
-        for n, state in body.ready.items():
+        for n, state in first.items():
             if not waiting[n]:
                 later.setdefault(state, []).append(n)
         at, left, states = 0, len(body.nodes), 0

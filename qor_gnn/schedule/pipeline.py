@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from qor_gnn.body.body import Body
 from qor_gnn.body.graph import LOAD, STORE
 from qor_gnn.body.longest_paths import loads_of
-from qor_gnn.schedule.interval import Cycle, limits
+from qor_gnn.schedule.interval import Cycle, Dependences, limits
+from qor_gnn.schedule.joint_cycles import released
 from qor_gnn.schedule.list_schedule import Times, modulo_schedule
 from qor_gnn.schedule.reasons import Conflict, Limit
 
@@ -34,16 +35,16 @@ class Pipeline:
     limits: tuple[Limit, ...]
 
 
-def pipelined(body: Body, recurrences: list[Cycle], asked: int) -> Pipeline:
+def pipelined(body: Body, handed: Dependences, asked: int) -> Pipeline:
     """Schedule a body at the least interval that ports and recurrences allow.
 
     Units are as many as the interval makes necessary. Where a recurrence does not close with them,
     either its operations wait for the last of them, which makes the pipeline deeper, or there are
     more units: the latter where the former is deeper by more than `_DEEPER`.
     """
-    found = limits(body, recurrences, asked)
+    found = limits(body, handed.cycles, asked)
     interval = found[0].interval
-    while (placed := _placed(body, recurrences, interval)) is None:
+    while (placed := _placed(body, handed, interval)) is None:
         interval += 1
     if interval > found[0].interval:
         found = (Conflict(_unknown_banks(body), interval), *found)
@@ -51,19 +52,19 @@ def pipelined(body: Body, recurrences: list[Cycle], asked: int) -> Pipeline:
     return Pipeline(body, interval, times.states, units, times, found)
 
 
-def _placed(
-    body: Body, recurrences: list[Cycle], interval: int
-) -> tuple[dict[str, int], Times] | None:
+def _placed(body: Body, handed: Dependences, interval: int) -> tuple[dict[str, int], Times] | None:
     """Units and a schedule at an interval; None where the accesses do not fit it."""
+    recurrences = handed.cycles
+    waits = released(body, handed.ways, interval)
     least = {core: -(-n // interval) for core, n in operations(body).items()}
     if body.personality.binding.recurrences_in_step:
         for core, n in _in_step(body, recurrences).items():
             least[core] = max(least[core], n)
     early = {} if body.personality.binding.integers_wait else _integers(body)
-    first = times = modulo_schedule(body, interval, least | early)
+    first = times = modulo_schedule(body, interval, least | early, waits)
     if early and first is not None and not _in_one_state(body, first):
         early = {}
-        first = times = modulo_schedule(body, interval, least) or first
+        first = times = modulo_schedule(body, interval, least, waits) or first
     least |= early
     units = least
     if first is None or times is None:
@@ -78,7 +79,7 @@ def _placed(
             late = delayed(body, times, recurrences, interval, units)
             waiting = None if late is None else (units, late)
         if more is not None:
-            units, times = more, modulo_schedule(body, interval, more) or times
+            units, times = more, modulo_schedule(body, interval, more, waits) or times
     else:
         units, times = least, first  # more units are no help
     limit = times.states * _DEEPER
@@ -133,7 +134,7 @@ def operations(body: Body) -> Counter[str]:
     return found
 
 
-def _in_step(body: Body, recurrences: list[Cycle]) -> Counter[str]:
+def _in_step(body: Body, recurrences: Sequence[Cycle]) -> Counter[str]:
     """Operations of each core that parallel recurrences of several operators want at once.
 
     All start together, so that their n-th operations do, or as ports feed them. What is not on the slowest chain of any of
@@ -168,7 +169,7 @@ def _loaded_in(body: Body) -> int:
 
 
 def _more(
-    recurrences: list[Cycle], body: Body, least: Mapping[str, int]
+    recurrences: Sequence[Cycle], body: Body, least: Mapping[str, int]
 ) -> Iterator[dict[str, int]]:
     """Larger allocations, the cores on recurrences first."""
     first: dict[str, None] = {}
@@ -185,7 +186,7 @@ def _more(
             yield {core: n + extra for core, n in least.items()}
 
 
-def closes(body: Body, times: Times, recurrences: list[Cycle], interval: int) -> bool:
+def closes(body: Body, times: Times, recurrences: Sequence[Cycle], interval: int) -> bool:
     """Whether each value of one iteration is there when the later iteration wants it."""
     return all(_closes(body, times, c, interval) for c in recurrences)
 
@@ -227,7 +228,7 @@ def _loaded_at_once(body: Body, times: Times, address: int) -> bool:
 
 
 def delayed(
-    body: Body, times: Times, recurrences: list[Cycle], interval: int, units: Mapping[str, int]
+    body: Body, times: Times, recurrences: Sequence[Cycle], interval: int, units: Mapping[str, int]
 ) -> Times | None:
     """The schedule with the operations on its recurrences as late as the last of each allows; None
     where that does not close them, or wants more units.

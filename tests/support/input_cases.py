@@ -280,7 +280,10 @@ def _command_case(seed: int, rng: random.Random) -> InputCase:
     arguments = [command, what, *_small(rng, material.text)]
     options = [*_options(command), "--nothing"]
     for _ in range(rng.randint(0, 3)):
-        arguments += [rng.choice(options), rng.choice(_VALUES)]
+        option, value = rng.choice(options), rng.choice(_VALUES)
+        if option == "--idle" and value.isdigit() and len(value) < 20:
+            value = value[:1]  # a worker that is to wait for years does
+        arguments += [option, value]
     if command in ("explore", "export", "train", "label", "calibrate") and rng.random() < 0.9:
         arguments += ["--out", f"{HERE}/out"]
     if command in ("explore", "label"):
