@@ -50,6 +50,27 @@ class Interface:
 
 
 @dataclass(frozen=True, slots=True)
+class Axi:
+    """Options of an ``m_axi`` port; what is not given is as the tool does by itself.
+
+    Attributes:
+        width: bits to which accesses may be widened.
+        burst: beats of its longest burst.
+        outstanding: requests on their way, of reads and of writes.
+        latency: cycles in which memory is expected to answer.
+        offset: ``slave``, ``direct`` or ``off``: where the address comes from.
+        bank: what it is connected to outside.
+    """
+
+    width: int = 0
+    burst: int = 0
+    outstanding: int = 0
+    latency: int = -1
+    offset: str = ""
+    bank: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class BindOp:
     """The implementation of one kind of operator of a statement; latency −1: the tool chooses."""
 
@@ -80,6 +101,7 @@ class ArrayInfo:
     const: bool = False
     access: Access | None = None
     stream: int | None = None
+    axi: Axi = Axi()
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,6 +225,10 @@ def array_attributes(info: ArrayInfo) -> dict[str, Any]:
     if info.interface is not None:
         i = info.interface
         found["hls.interface"] = hls.Interface.get(_string(i.mode), _string(i.bundle))
+    if info.axi != Axi():
+        a = info.axi
+        numbers = map(_int, (a.width, a.burst, a.outstanding, a.latency))
+        found["hls.axi"] = hls.Axi.get(*numbers, _string(a.offset), _string(a.bank))
     if info.const:
         found["hls.const"] = ir.UnitAttr.get()
     if info.access is not None:
@@ -315,6 +341,7 @@ def array_info(attributes: Any, type_: Any) -> ArrayInfo:
         interface=Interface(*_params(attributes["hls.interface"]))
         if "hls.interface" in attributes
         else None,
+        axi=Axi(*_params(attributes["hls.axi"])) if "hls.axi" in attributes else Axi(),
         const="hls.const" in attributes,
         access=cast("Access | None", _text(attributes, "hls.access") or None),
         stream=_params(attributes["hls.stream"])[0] if "hls.stream" in attributes else None,
@@ -326,6 +353,11 @@ def top_function(module: Any) -> Any:
     functions = [op for op in module.body.operations if op.operation.name == "func.func"]
     marked = [f for f in functions if "hls.top" in f.operation.attributes]
     return (marked or functions)[0]
+
+
+def control_of(function: Any) -> str:
+    """What a ``func.func`` says of the control of the kernel; empty where it says nothing."""
+    return _text(function.operation.attributes, "hls.control")
 
 
 def argument_infos(function: Any) -> tuple[ArrayInfo, ...]:

@@ -13,6 +13,7 @@ from mlir_passes.dialect.attributes import (
     ArrayInfo,
     argument_infos,
     array_info,
+    control_of,
     loop_info,
     stmt_info,
     top_function,
@@ -77,7 +78,10 @@ class _Reader(Scope):
         count_uses(body)
         processes = processes_of(function)
         helpers = self.ranges.helpers
-        return Kernel(name, user_name, tuple(arguments), body, self.names, helpers, processes)
+        control = control_of(function)
+        return Kernel(
+            name, user_name, tuple(arguments), body, self.names, helpers, processes, control
+        )
 
     def _argument(self, info: ArrayInfo, value: Any, function: Any, n: int, body: Block) -> Memory:
         is_array = isinstance(value.type, ir.MemRefType)

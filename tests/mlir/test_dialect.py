@@ -18,6 +18,7 @@ A = dialect.ArrayInfo(
     dialect.Interface("m_axi", "gmem"),
     True,
     "in",
+    axi=dialect.Axi(512, 64, 8, 70, "slave", "HBM[0]"),
 )
 B = dialect.ArrayInfo("B", IntType(7, False), (3,), access="inout")
 C = dialect.ArrayInfo("c", f32, access="in")
