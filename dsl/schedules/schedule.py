@@ -245,6 +245,11 @@ class ScheduleBuilder:
         return self._add(steps.Expand, array, loop)
 
     @step_method
+    def buffer(self, array: str, at: str = "", name: str = "") -> ScheduleBuilder:
+        """See `dsl.schedules.steps.Buffer`."""
+        return self._add(steps.Buffer, array, at, name)
+
+    @step_method
     def unroll(self, loop: str, factor: int = 0, tail: Tail = "remainder") -> ScheduleBuilder:
         """See `dsl.schedules.steps.Unroll`."""
         return self._add(steps.Unroll, loop, factor, tail)

@@ -179,6 +179,20 @@ class Expand(Step):
 
 
 @dataclass(frozen=True, slots=True)
+class Buffer(Step):
+    """Work on local copies of the parts (tiles) of an array that an iteration of ``at`` touches,
+    copied in before the body of that loop and out after it as needed; without a loop, on a copy of
+    all that the kernel touches. ``name`` is that of the copy, ``<array>_buf`` by default.
+    """
+
+    kind = "buffer"
+    other_names = ("cache_read", "cache_write", "stage_mem", "buffer_at", "reuse_at")
+    array: str
+    at: str = ""
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Unroll(Step):
     """Unroll a loop by ``factor``; 0 is completely."""
 

@@ -19,7 +19,6 @@ from mlir_passes.construct.types import Types
 from mlir_passes.dialect.attributes import (
     Access,
     ArrayInfo,
-    Axi,
     BindOp,
     Interface,
     LoopInfo,
@@ -33,6 +32,7 @@ from mlir_passes.dialect.attributes import (
     stmt_attributes,
 )
 from mlir_passes.dialect.attributes import Storage as MemoryInfo
+from mlir_passes.dialect.axi import Axi
 from mlir_passes.dialect.processes import function_attributes
 from mlir_passes.provider import ir
 from polyhedral.looptree.bounds import Bounds

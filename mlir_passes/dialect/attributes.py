@@ -7,13 +7,14 @@ docs/level3.md says what each attribute means. Nobody else touches raw attribute
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, assert_never, cast
 
 from dsl.errors.errors import Span
 from dsl.expressions.types import DType, FixedType, FloatType, IndexType, IntType, Overflow, Quant
 from dsl.schedules.steps import PartitionKind
 from mlir_passes.dialect import hls
+from mlir_passes.dialect.axi import Axi, axi_attribute
 from mlir_passes.provider import ir, search_dialects_in
 
 Access = Literal["in", "out", "inout"]
@@ -50,27 +51,6 @@ class Interface:
 
 
 @dataclass(frozen=True, slots=True)
-class Axi:
-    """Options of an ``m_axi`` port; what is not given is as the tool does by itself.
-
-    Attributes:
-        width: bits to which accesses may be widened.
-        burst: beats of its longest burst.
-        outstanding: requests on their way, of reads and of writes.
-        latency: cycles in which memory is expected to answer.
-        offset: ``slave``, ``direct`` or ``off``: where the address comes from.
-        bank: what it is connected to outside.
-    """
-
-    width: int = 0
-    burst: int = 0
-    outstanding: int = 0
-    latency: int = -1
-    offset: str = ""
-    bank: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class BindOp:
     """The implementation of one kind of operator of a statement; latency −1: the tool chooses."""
 
@@ -101,7 +81,7 @@ class ArrayInfo:
     const: bool = False
     access: Access | None = None
     stream: int | None = None
-    axi: Axi = Axi()
+    axi: Axi = field(default_factory=Axi)
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,9 +206,7 @@ def array_attributes(info: ArrayInfo) -> dict[str, Any]:
         i = info.interface
         found["hls.interface"] = hls.Interface.get(_string(i.mode), _string(i.bundle))
     if info.axi != Axi():
-        a = info.axi
-        numbers = map(_int, (a.width, a.burst, a.outstanding, a.latency))
-        found["hls.axi"] = hls.Axi.get(*numbers, _string(a.offset), _string(a.bank))
+        found["hls.axi"] = axi_attribute(info.axi)
     if info.const:
         found["hls.const"] = ir.UnitAttr.get()
     if info.access is not None:
@@ -353,11 +331,6 @@ def top_function(module: Any) -> Any:
     functions = [op for op in module.body.operations if op.operation.name == "func.func"]
     marked = [f for f in functions if "hls.top" in f.operation.attributes]
     return (marked or functions)[0]
-
-
-def control_of(function: Any) -> str:
-    """What a ``func.func`` says of the control of the kernel; empty where it says nothing."""
-    return _text(function.operation.attributes, "hls.control")
 
 
 def argument_infos(function: Any) -> tuple[ArrayInfo, ...]:

@@ -33,6 +33,12 @@ def function_attributes(
     return found
 
 
+def control_of(function: Any) -> str:
+    """How the kernel is started, as its function says it; empty where it says nothing."""
+    attributes = function.operation.attributes
+    return str(attributes["hls.control"].value) if "hls.control" in attributes else ""
+
+
 def processes_of(function: Any) -> tuple[tuple[str, ...], ...]:
     """The statements of each process of a ``func.func``; empty where it is no dataflow region."""
     attributes = function.operation.attributes

@@ -6,7 +6,8 @@ from typing import Any
 
 from dsl.errors.errors import IRError, did_you_mean
 from dsl.expressions.types import Overflow, Quant
-from mlir_passes.dialect.attributes import ArrayInfo, Axi, Partition, array_info, span_of
+from mlir_passes.dialect.attributes import ArrayInfo, Partition, array_info, span_of
+from mlir_passes.dialect.axi import Axi
 from mlir_passes.provider import ir
 
 _KINDS = ("cyclic", "block", "complete")

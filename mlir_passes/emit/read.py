@@ -13,12 +13,11 @@ from mlir_passes.dialect.attributes import (
     ArrayInfo,
     argument_infos,
     array_info,
-    control_of,
     loop_info,
     stmt_info,
     top_function,
 )
-from mlir_passes.dialect.processes import processes_of
+from mlir_passes.dialect.processes import control_of, processes_of
 from mlir_passes.emit.affine import Lin, read_map, read_set
 from mlir_passes.emit.cpp import Cpp, infix, subscript
 from mlir_passes.emit.names import C_FUNCTIONS, RESERVED, spelled

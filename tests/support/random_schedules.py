@@ -11,6 +11,7 @@ from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import (
     BindOp,
     BindStorage,
+    Buffer,
     Distribute,
     Flatten,
     Fuse,
@@ -49,6 +50,7 @@ WEIGHTS = {
     "bind_storage": 2,
     "bind_op": 2,
     "interface": 2,
+    "buffer": 8,
 }
 
 
@@ -134,9 +136,18 @@ def _step(
             return _binding(rng, kind, state.scop.program)
         case "fuse" | "distribute":
             return _regroup(rng, kind, nests)
+        case "buffer":
+            return _buffer(rng, state.scop.program, nest)
     if nest is None:
         return None
     return _loop_step(rng, kind, nest)
+
+
+def _buffer(rng: random.Random, program: Program, nest: Nest | None) -> Step:
+    """Copies in a loop of some nest, or in none; once in a while of a scalar, or elsewhere."""
+    arrays = [a for a in program.arrays if a.shape or rng.random() < 0.05] or program.arrays
+    loops = nest.loops if nest is not None and rng.random() < 0.85 else ()
+    return Buffer(rng.choice(arrays).name, rng.choice(loops) if loops else "")
 
 
 def _loop_step(rng: random.Random, kind: str, nest: Nest) -> Step | None:
