@@ -78,9 +78,13 @@ def limits_of(points: isl.Set, names: Sequence[str], within: isl.Set | None = No
     box = box.upper_bound_val(isl.dim_type.set, last, points.dim_max_val(last))
     lowers: list[Affine] = []
     uppers: list[Affine] = []
-    for c in box.simple_hull().remove_redundancies().get_constraints():
+    plain = isl.BasicSet.universe(points.get_space())
+    for c in box.simple_hull().get_constraints():
+        if abs(c.get_coefficient_val(isl.dim_type.set, last).to_python()) <= 1:
+            plain = plain.add_constraint(c)
+    for c in plain.remove_redundancies().get_constraints():
         factor = c.get_coefficient_val(isl.dim_type.set, last).to_python()
-        if abs(factor) != 1:
+        if not factor:
             continue
         rest = _linear(c, names) - Affine.of(names[last]) * factor
         if factor > 0 or c.is_equality():  # x + rest >= 0

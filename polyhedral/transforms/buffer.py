@@ -320,11 +320,16 @@ def _region(region: _Tiles, array: Array, names: Sequence[_Names], stmts: set[st
 def _load(
     tile: Tile, loaded: isl.Set, body: _Body, array: Array, names: _Names, stmts: set[str]
 ) -> Node:
-    """Copies in the box around what is read first, where anything is."""
+    """Copies in the box around what is read first, where anything is. Of a local, the rest of a box
+    may not be written yet: just what is read.
+    """
     points = tile.inside(loaded, body.names)
     loops = _loops(points, tile, body, array, names.load)
     outside, inside = _both(tile, loops, array.name, names.array)
-    node = _nest(loops, _copy(_fresh(names.load, stmts), inside, outside, array))
+    copy: Node = _copy(_fresh(names.load, stmts), inside, outside, array)
+    if array.storage is Storage.LOCAL:
+        copy = _where(copy, points, body, loops)
+    node = _nest(loops, copy)
     depth, rank = len(body.around), len(tile.offsets)
     when = narrowed(points.project_out(isl.dim_type.set, depth, rank), body.names, body.around)
     return node if when is None else If(when, (node,))
@@ -338,13 +343,18 @@ def _store(
     loops = _loops(points, tile, body, array, names.store)
     outside, inside = _both(tile, loops, array.name, names.array)
     stmt = _copy(_fresh(names.store, stmts), outside, inside, array)
-    around = [*body.around, *loops]
-    when = narrowed(points, [loop.var for loop in around], around)
-    return _nest(loops, stmt if when is None else If(when, (stmt,)))
+    return _nest(loops, _where(stmt, points, body, loops))
 
 
 def _copy(name: str, target: Access, source: Access, array: Array) -> Stmt:
     return Stmt(name, target, Load(source, array.dtype), None, f"{target} = {source}")
+
+
+def _where(node: Node, points: isl.Set, body: _Body, loops: Sequence[Loop]) -> Node:
+    """What is done at these points ``[r, y]`` alone."""
+    around = [*body.around, *loops]
+    when = narrowed(points, [loop.var for loop in around], around)
+    return node if when is None else If(when, (node,))
 
 
 def _fresh(name: str, stmts: set[str]) -> str:
