@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from dsl.errors.errors import ScheduleError
@@ -50,8 +51,10 @@ WEIGHTS = {
     "bind_storage": 2,
     "bind_op": 2,
     "interface": 2,
-    "buffer": 8,
 }
+"""Of designs that are recorded by their seeds: a new step is in `EVERY`."""
+
+EVERY = {**WEIGHTS, "buffer": 8}
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,14 +114,16 @@ def nests_of(state: ScheduledScop) -> list[Nest]:
     return found
 
 
-def random_step(rng: random.Random, state: ScheduledScop) -> Step:
+def random_step(
+    rng: random.Random, state: ScheduledScop, weights: Mapping[str, int] = WEIGHTS
+) -> Step:
     """One step that names what is there; whether it is legal is another matter."""
     nests = nests_of(state)
     if not nests:
         return _partition(rng, state.scop.program)
     deep = [n for n in nests if n.loops]
     while True:
-        kind = rng.choices(list(WEIGHTS), list(WEIGHTS.values()))[0]
+        kind = rng.choices(list(weights), list(weights.values()))[0]
         step = _step(rng, kind, state, nests, rng.choice(deep) if deep else None)
         if step is not None:
             return step

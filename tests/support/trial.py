@@ -25,7 +25,7 @@ from tests.support.legality_checks import StepResult, Verdict, judge
 from tests.support.oracle import Oracle
 from tests.support.profiles import Profile
 from tests.support.random_programs import random_program
-from tests.support.random_schedules import random_step
+from tests.support.random_schedules import EVERY, random_step
 from tests.support.round_trip import reloaded
 from tests.support.tree_interp import run_tree
 from tests.support.validity import faults
@@ -205,7 +205,7 @@ def _walk(trial: Trial, oracle: Oracle, rng: random.Random, length: int) -> None
         for _ in range(2 * length):
             if len(schedule) == length:
                 break
-            longer = schedule.then(step := random_step(rng, state))
+            longer = schedule.then(step := random_step(rng, state, EVERY))
             result: StepResult = judge(oracle, state, step)
             trial.verdicts[result.verdict] += 1
             if result.verdict.is_fault:
