@@ -26,6 +26,7 @@ from dsl.schedules.steps import (
     Step,
     Unroll,
 )
+from polyhedral.requests.outside import RETURN
 from qor_gnn.batch.family import written_unrolls
 from qor_gnn.design.region import (
     OUTSIDE,
@@ -134,6 +135,8 @@ def _texts(found: Estimation, step: Step) -> Iterator[str]:
 def _of_interface(found: Estimation, step: Interface) -> str:
     """Whether the figures are of memory outside, and what it takes to reach it."""
     policy, array = personality(found.setting.tool.name).outside, step.argument
+    if array == RETURN:
+        return f"the figures are from start to end, whatever starts it: {step.mode} is not in them"
     if policy is None or step.mode != OUTSIDE:
         return f"the figures are those of an on-chip memory: {step.mode} of {array} is not in them"
     latency = step.latency if step.latency >= 0 else policy.latency

@@ -45,7 +45,7 @@ def check_buffers(before: Program, after: Program, name: str, depth: int) -> Ref
     old, new = build_scop(before), build_scop(after)
     array = before.array(name)
     copies = [a for a in after.arrays if a not in before.arrays]
-    text = _other_program(old, new, array, copies)
+    text = _other_program(old, new, array, copies, depth)
     if text is None:
         regions = _regions(new, copies, depth)
         text = next((t for r in regions if (t := _wrong(old, new, array, r)) is not None), None)
@@ -56,7 +56,9 @@ def _refused(array: Array, text: str) -> Refutation:
     return Refutation("W339", f"buffer of '{array.name}': {text}", array.span, ())
 
 
-def _other_program(old: Scop, new: Scop, array: Array, copies: Sequence[Array]) -> str | None:
+def _other_program(
+    old: Scop, new: Scop, array: Array, copies: Sequence[Array], depth: int
+) -> str | None:
     """What differs besides accesses to the copies, and statements that copy."""
     if old.program.arguments != new.program.arguments:
         return "the arguments are other ones"
@@ -65,6 +67,8 @@ def _other_program(old: Scop, new: Scop, array: Array, copies: Sequence[Array]) 
             return f"'{copy.name}' is no local of its type"
         if len(copy.shape) != len(array.shape):
             return f"'{copy.name}' has another rank"
+    if array.scope_depth > depth:
+        return "the array belongs to loops further in"
     names = {c.name for c in copies}
     if {a for a in new.program.arrays if a.name not in names} != set(old.program.arrays):
         return "the locals are other ones"

@@ -276,6 +276,7 @@ def _rewritten(
     arrays: list[Array] = []
     taken = {a.name for a in program.arrays}
     stmts = {s.name for s in program.statements()}
+    stems = set(stmts)
     if step.name in taken:
         raise ScheduleError("W208", f"there is an array called '{step.name}'", span=step.span)
     base = step.name or f"{array.name}_buf"
@@ -285,8 +286,9 @@ def _rewritten(
     for n in range(max(len(r.tiles) for r in regions)):
         name = unused(base, taken)
         taken.add(name)
-        suffix = name.removeprefix(base)
-        names.append(_Names(name, f"load_{array.name}{suffix}", f"store_{array.name}{suffix}"))
+        # No other copy has statements, and so loops, of these names.
+        load, store = (_fresh(f"{does}_{array.name}", stems) for does in ("load", "store"))
+        names.append(_Names(name, load, store))
         boxes = [r.tiles[n].extents for r in regions if n < len(r.tiles)]
         shape = tuple(max(extents) for extents in zip(*boxes, strict=True))
         size = 1

@@ -278,6 +278,16 @@ def test_what_is_written_first_is_not_copied_in_and_what_is_read_only_not_out():
     assert found[found.index('with weft.stmt("load_y"):') - 2] == "if k >= 1:"
 
 
+def test_copies_with_names_of_their_own_share_nothing():
+    def twice(s: ScheduleBuilder) -> ScheduleBuilder:
+        return s.split("i", 5).buffer("A", "i_1", "row").buffer("A", "i_0", "panel")
+
+    assert statements(gemm, twice)[:2] == ["load_A_2", "load_A"]
+    state = apply(gemm.program, schedule(lambda s: twice(s).pipeline("load_A_1")))
+    asked = [p.name for p in state.pieces for d in p.dims if d.pipeline_ii is not None]
+    assert asked == ["load_A"]
+
+
 def test_exactly_what_is_written_is_copied_out():
     found = text(strided, lambda s: s.buffer("A"))
     at = found.index('with weft.stmt("store_A"):')

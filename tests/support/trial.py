@@ -111,7 +111,10 @@ def check_steps(program: Program, schedule: Schedule, seed: int) -> str | None:
         if result.state is None:
             return None
         state = result.state
-        oracle = oracle_of(oracle, state)
+        known = oracle_of(oracle, state)
+        if known is None:
+            return None
+        oracle = known
     return None
 
 
@@ -123,7 +126,10 @@ def check_tree(program: Program, schedule: Schedule, seed: int) -> str | None:
         if result.state is None:
             return None
         state = result.state
-        oracle = oracle_of(oracle, state)
+        known = oracle_of(oracle, state)
+        if known is None:
+            return None
+        oracle = known
     return tree_fault(oracle, program, state, schedule, seed)
 
 
@@ -202,7 +208,11 @@ def _walk(trial: Trial, oracle: Oracle, rng: random.Random, length: int) -> None
                 trial.failures.append(Failure("steps", detail, trial.seed, program, longer))
             if result.verdict is Verdict.ACCEPTED and result.state is not None:
                 schedule, state = longer, result.state
-                oracle = oracle_of(oracle, state)
+                known = oracle_of(oracle, state)
+                if known is None:  # as far as that
+                    trial.schedules.append(schedule)
+                    return
+                oracle = known
     except Exception as error:  # noqa: BLE001 - finding these is the purpose
         text = f"{type(error).__name__}: {error}"
         trial.failures.append(Failure("steps", text, trial.seed, program, longer, crash=True))

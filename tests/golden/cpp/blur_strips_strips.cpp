@@ -11,7 +11,6 @@ extern "C" void blur_strips(const float image[240][320], float out[240][320]) {
 y_0:
   for (int y_0 = 0; y_0 < 15; ++y_0) {
     float image_buf[18][320];
-#pragma HLS array_partition variable=image_buf type=cyclic factor=3 dim=1
     float out_buf[16][318];
   load_image_0:
     for (int load_image_0 = 0; load_image_0 < std::min(18, 240 - 16 * y_0); ++load_image_0) {
@@ -28,7 +27,7 @@ y_0:
     for (int y_1 = 0; y_1 < 16; ++y_1) {
     x:
       for (int x = 1; x < 319; ++x) {
-#pragma HLS pipeline II=1
+#pragma HLS pipeline II=5
         float rows;
         float here;
         float below;
