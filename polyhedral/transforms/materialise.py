@@ -182,9 +182,13 @@ def over_program(state: ScheduledScop, found: Materialised, scop: Scop) -> Sched
     parts: dict[str, list[str]] = {}
     for name, piece in found.pieces.items():
         parts.setdefault(piece.name, []).append(name)
+    # Of statements without iterations nothing is left, nor of locals that only these touch.
+    arrays = {a.name for a in scop.program.arrays}
     new = replace(
         state,
         scop=scop,
+        partitions=tuple(p for p in state.partitions if p.array in arrays),
+        storage=tuple(s for s in state.storage if s.array in arrays),
         reassociated=frozenset(n for name in state.reassociated for n in parts.get(name, ())),
         operators=tuple(replace(o, stmt=n) for o in state.operators for n in parts.get(o.stmt, ())),
     )

@@ -96,6 +96,16 @@ def nothing(A: i32[8], B: i32[8]):
 
 
 @weft.kernel
+def dead(A: i32[8], B: i32[8]):
+    for i in range(3, 3):
+        t: i32[4]
+        t[0] = A[i]
+        B[i] = t[0]
+    for i in range(8):
+        B[i] = A[i]
+
+
+@weft.kernel
 def started(A: i32[6, 6], y: i32[6]):
     for k in range(6):
         for i in range(6):
@@ -180,6 +190,11 @@ CASES: list[tuple[str, weft.Kernel, Build]] = [
     ("a union", united, lambda s: s.buffer("A", "r").buffer("B", "r")),
     ("a local", scratch, lambda s: s.buffer("y", "r").buffer("t", "r").fuse(["load_y", "S1"], 2)),
     ("no iterations", nothing, lambda s: s.buffer("A").buffer("B")),
+    (
+        "nothing left of a local",
+        dead,
+        lambda s: s.bind_storage("t", "ram_1p").partition("t", 0, "cyclic", 2).buffer("A"),
+    ),
     ("partly written first", started, lambda s: s.buffer("y", "k").buffer("A", "k")),
     ("a local of a loop", within, lambda s: s.split("i", 2).buffer("t", "i_1").buffer("y", "i_0")),
     (
