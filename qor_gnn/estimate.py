@@ -18,6 +18,7 @@ from qor_gnn.area.terms import Sums
 from qor_gnn.area.units import addresses_dsp, units_bram, units_dsp
 from qor_gnn.dataflow.region import region_time
 from qor_gnn.design.region import Kernel, Mode, loops_in
+from qor_gnn.memory.adapters import adapters_cost
 from qor_gnn.memory.automatic_partition import local_memory
 from qor_gnn.memory.storage import StorageCost, memory_cost, storage_rules
 from qor_gnn.result.loop_rows import Run, loop_rows
@@ -52,7 +53,7 @@ def estimate(
     """
     found = tool if isinstance(tool, Personality) else personality(*([tool] if tool else []))
     place = device if isinstance(device, Device) else DEVICES[device or found.device]
-    memory = local_storage(kernel, found, kept)
+    memory = local_storage(kernel, found, kept).plus(adapters_cost(kernel, found))
     kernel = automatic(kernel, found, kept)
     runs = {mode: _run(kernel, found, mode) for mode in _modes(kernel)}
     average = runs["average"]

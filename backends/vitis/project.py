@@ -17,6 +17,7 @@ from backends.finite import help_line, not_finite
 from backends.reference import reference
 from backends.vitis.config import hls_config
 from backends.vitis.files import ProjectFiles, checked_name
+from backends.vitis.link import link_config
 from backends.vitis.makefile import makefile
 from backends.vitis.manifest import NAME as MANIFEST
 from backends.vitis.manifest import PROGRAM, manifest
@@ -111,6 +112,8 @@ def project(
         unsafe_math=_reassociates(program, schedule),
         flushing=needs_flushing(design.scheduled),
     )
+    link = link_config(top, source.arguments)
+    extra = {**({"link.cfg": link} if link else {}), **extra}
     texts = {
         names.source: source.text,
         f"{top}.h": source.header,

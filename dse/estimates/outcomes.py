@@ -26,8 +26,10 @@ from dsl.schedules.steps import (
     Step,
     Unroll,
 )
+from polyhedral.requests.outside import RETURN
 from qor_gnn.batch.family import written_unrolls
 from qor_gnn.design.region import (
+    OUTSIDE,
     Function,
     Guard,
     Kernel,
@@ -120,14 +122,28 @@ def _texts(found: Estimation, step: Step) -> Iterator[str]:
                 text for loop, around in _loops(found, step.loop)
                 for text in _of_flatten(found, loop, around)
             )  # fmt: skip
-        case Interface(argument=array, mode=mode):
-            yield f"the figures are those of an on-chip memory: {mode} of {array} is not in them"
+        case Interface():
+            yield _of_interface(found, step)
         case BindOp() if found.setting.tool.is_open:
             yield "this tool chooses its operators by itself"
         case Reassociate() if found.setting.tool.is_open is False and not _reorders(found):
             yield "this tool adds floats in the order in which they are written"
         case _:
             pass
+
+
+def _of_interface(found: Estimation, step: Interface) -> str:
+    """Whether the figures are of memory outside, and what it takes to reach it."""
+    policy, array = personality(found.setting.tool.name).outside, step.argument
+    if array == RETURN:
+        return f"the figures are from start to end, whatever starts it: {step.mode} is not in them"
+    if policy is None or step.mode != OUTSIDE:
+        return f"the figures are those of an on-chip memory: {step.mode} of {array} is not in them"
+    latency = step.latency if step.latency >= 0 else policy.latency
+    return (
+        f"a loop that reads {array} waits {latency + policy.read} cycles each time, one that writes it "
+        f"{latency + policy.write}, with memory that is always ready"
+    )
 
 
 def _reorders(found: Estimation) -> bool:

@@ -245,6 +245,11 @@ class ScheduleBuilder:
         return self._add(steps.Expand, array, loop)
 
     @step_method
+    def buffer(self, array: str, at: str = "", name: str = "") -> ScheduleBuilder:
+        """See `dsl.schedules.steps.Buffer`."""
+        return self._add(steps.Buffer, array, at, name)
+
+    @step_method
     def unroll(self, loop: str, factor: int = 0, tail: Tail = "remainder") -> ScheduleBuilder:
         """See `dsl.schedules.steps.Unroll`."""
         return self._add(steps.Unroll, loop, factor, tail)
@@ -279,9 +284,21 @@ class ScheduleBuilder:
         return self._add(steps.BindOp, stmt, op, impl, latency)
 
     @step_method
-    def interface(self, argument: str, mode: str, bundle: str = "") -> ScheduleBuilder:
+    def interface(
+        self,
+        argument: str,
+        mode: str,
+        bundle: str = "",
+        width: int = 0,
+        burst: int = 0,
+        outstanding: int = 0,
+        latency: int = -1,
+        offset: str = "",
+        bank: str = "",
+    ) -> ScheduleBuilder:
         """See `dsl.schedules.steps.Interface`."""
-        return self._add(steps.Interface, argument, mode, bundle)
+        values = (bundle, width, burst, outstanding, latency, offset, bank)
+        return self._add(steps.Interface, argument, mode, *values)
 
     @step_method
     def dataflow(self, processes: typing.Sequence[typing.Sequence[str]] = ()) -> ScheduleBuilder:

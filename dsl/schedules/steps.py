@@ -179,6 +179,20 @@ class Expand(Step):
 
 
 @dataclass(frozen=True, slots=True)
+class Buffer(Step):
+    """Work on local copies of the parts (tiles) of an array that an iteration of ``at`` touches,
+    copied in before the body of that loop and out after it as needed; without a loop, on a copy of
+    all that the kernel touches. ``name`` is that of the copy, ``<array>_buf`` by default.
+    """
+
+    kind = "buffer"
+    other_names = ("cache_read", "cache_write", "stage_mem", "buffer_at", "reuse_at")
+    array: str
+    at: str = ""
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Unroll(Step):
     """Unroll a loop by ``factor``; 0 is completely."""
 
@@ -249,12 +263,33 @@ class Interface(Step):
     """Choose the interface of an argument: ``m_axi``, ``ap_memory``, ``bram``, ``s_axilite`` …
 
     Through ``axis``, ``ap_fifo`` and ``ap_hs`` each element passes once, in the order of memory.
+    The argument ``"return"`` is the control of the function: ``s_axilite``, ``ap_ctrl_hs``,
+    ``ap_ctrl_chain`` or ``ap_ctrl_none``.
+
+    Attributes:
+        argument: its name, or ``"return"``.
+        mode: as the tool calls it.
+        bundle: of ``m_axi`` and ``s_axilite``: the port that several arguments share.
+        width: of ``m_axi``: bits of its data bus, to which accesses may be widened; 0 here and
+            below: as the tool does by itself.
+        burst: beats of its longest burst.
+        outstanding: requests that may be on their way, of reads and of writes.
+        latency: cycles in which memory is expected to answer; -1: as the tool does.
+        offset: where the address comes from: ``slave`` (a register of ``s_axilite``), ``direct``
+            (a port), ``off`` (it is 0).
+        bank: memory outside that it is connected to: ``HBM[0]``, ``HBM[0:3]``, ``DDR[1]``.
     """
 
     kind = "interface"
     argument: str
     mode: str
     bundle: str = ""
+    width: int = 0
+    burst: int = 0
+    outstanding: int = 0
+    latency: int = -1
+    offset: str = ""
+    bank: str = ""
 
 
 @dataclass(frozen=True, slots=True)

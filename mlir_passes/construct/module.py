@@ -32,6 +32,7 @@ from mlir_passes.dialect.attributes import (
     stmt_attributes,
 )
 from mlir_passes.dialect.attributes import Storage as MemoryInfo
+from mlir_passes.dialect.axi import Axi
 from mlir_passes.dialect.processes import function_attributes
 from mlir_passes.provider import ir
 from polyhedral.looptree.bounds import Bounds
@@ -96,7 +97,7 @@ class _Builder:
             "sym_name": ir.StringAttr.get(program.name),
             "function_type": ir.TypeAttr.get(ir.FunctionType.get(types, [])),
             "arg_attrs": ir.ArrayAttr.get([ir.DictAttr.get(array_attributes(i)) for i in infos]),
-            **function_attributes(self.tree.processes),
+            **function_attributes(self.tree.processes, self._control()),
         }
         with ir.InsertionPoint(module.body), _location(program.span):
             function = ir.Operation.create("func.func", attributes=attributes, regions=1)
@@ -161,8 +162,13 @@ class _Builder:
             return replace(info, stream=depths[0]) if depths else info
         for i in tree.interfaces:
             if i.argument == name:
-                info = replace(info, interface=Interface(i.mode, i.bundle))
+                axi = Axi(i.width, i.burst, i.outstanding, i.latency, i.offset, i.bank)
+                info = replace(info, interface=Interface(i.mode, i.bundle), axi=axi)
         return replace(info, const=array.const, access=self.accesses.get(name, "in"))
+
+    def _control(self) -> str:
+        """How the function is started, where a step says it."""
+        return next((i.mode for i in self.tree.interfaces if i.argument == "return"), "")
 
     def _locals(self, iv: str | None) -> None:
         """Declare the locals that live at this level."""

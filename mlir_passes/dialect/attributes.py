@@ -7,13 +7,14 @@ docs/level3.md says what each attribute means. Nobody else touches raw attribute
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, assert_never, cast
 
 from dsl.errors.errors import Span
 from dsl.expressions.types import DType, FixedType, FloatType, IndexType, IntType, Overflow, Quant
 from dsl.schedules.steps import PartitionKind
 from mlir_passes.dialect import hls
+from mlir_passes.dialect.axi import Axi, axi_attribute
 from mlir_passes.provider import ir, search_dialects_in
 
 Access = Literal["in", "out", "inout"]
@@ -80,6 +81,7 @@ class ArrayInfo:
     const: bool = False
     access: Access | None = None
     stream: int | None = None
+    axi: Axi = field(default_factory=Axi)
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,6 +205,8 @@ def array_attributes(info: ArrayInfo) -> dict[str, Any]:
     if info.interface is not None:
         i = info.interface
         found["hls.interface"] = hls.Interface.get(_string(i.mode), _string(i.bundle))
+    if info.axi != Axi():
+        found["hls.axi"] = axi_attribute(info.axi)
     if info.const:
         found["hls.const"] = ir.UnitAttr.get()
     if info.access is not None:
@@ -315,6 +319,7 @@ def array_info(attributes: Any, type_: Any) -> ArrayInfo:
         interface=Interface(*_params(attributes["hls.interface"]))
         if "hls.interface" in attributes
         else None,
+        axi=Axi(*_params(attributes["hls.axi"])) if "hls.axi" in attributes else Axi(),
         const="hls.const" in attributes,
         access=cast("Access | None", _text(attributes, "hls.access") or None),
         stream=_params(attributes["hls.stream"])[0] if "hls.stream" in attributes else None,

@@ -57,6 +57,19 @@ class Interface(Hls.Attribute, name="interface"):
     bundle: _String
 
 
+class Axi(Hls.Attribute, name="axi"):
+    """``#hls.axi<width, burst, outstanding, latency, offset, bank>``: options of an ``m_axi`` port;
+    0, -1 (latency) and an empty string are the tool's own.
+    """
+
+    width: _Int
+    burst: _Int
+    outstanding: _Int
+    latency: _Int
+    offset: _String
+    bank: _String
+
+
 class Stream(Hls.Attribute, name="stream"):
     """``#hls.stream<depth>``: a FIFO of that many words a memory."""
 

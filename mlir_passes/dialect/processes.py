@@ -18,13 +18,25 @@ _LOCALS = frozenset({"memref.alloc", "memref.alloca"})
 _LOADS, _STORES = ("affine.load", "memref.load"), ("affine.store", "memref.store")
 
 
-def function_attributes(processes: tuple[tuple[str, ...], ...]) -> dict[str, Any]:
-    """The attributes of the kernel's function: that it is the kernel, and its processes if any."""
-    found = {"hls.top": ir.UnitAttr.get()}
+def function_attributes(
+    processes: tuple[tuple[str, ...], ...], control: str = ""
+) -> dict[str, Any]:
+    """The attributes of the kernel's function: that it is the kernel, its processes if any, and how
+    it is started if that is said.
+    """
+    found: dict[str, Any] = {"hls.top": ir.UnitAttr.get()}
+    if control:
+        found["hls.control"] = ir.StringAttr.get(control)
     if processes:
         groups = [ir.ArrayAttr.get([ir.StringAttr.get(s) for s in one]) for one in processes]
         found["hls.dataflow"] = hls.Dataflow.get(ir.ArrayAttr.get(groups))
     return found
+
+
+def control_of(function: Any) -> str:
+    """How the kernel is started, as its function says it; empty where it says nothing."""
+    attributes = function.operation.attributes
+    return str(attributes["hls.control"].value) if "hls.control" in attributes else ""
 
 
 def processes_of(function: Any) -> tuple[tuple[str, ...], ...]:

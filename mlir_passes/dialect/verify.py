@@ -54,6 +54,7 @@ _ON_LOCAL: dict[str, Check] = {**_ON_MEMORY, "hls.stream": _is(hls.Stream)}
 _ON_ARGUMENT: dict[str, Check] = {
     **_ON_MEMORY,
     "hls.interface": _is(hls.Interface),
+    "hls.axi": _is(hls.Axi),
     "hls.const": _UNIT,
     "hls.access": _STRING,
 }
@@ -73,7 +74,11 @@ _ON_STORE: dict[str, Check] = {
     "hls.line": _STRING,
     "hls.bind_op": _list_of(hls.BindOp),
 }
-_ON_FUNCTION: dict[str, Check] = {"hls.top": _UNIT, "hls.dataflow": _is(hls.Dataflow)}
+_ON_FUNCTION: dict[str, Check] = {
+    "hls.top": _UNIT,
+    "hls.dataflow": _is(hls.Dataflow),
+    "hls.control": _STRING,
+}
 _ON_VALUE: dict[str, Check] = {"hls.type": _is(hls.Int, hls.Fixed)}
 
 

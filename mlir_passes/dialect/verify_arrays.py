@@ -7,6 +7,7 @@ from typing import Any
 from dsl.errors.errors import IRError, did_you_mean
 from dsl.expressions.types import Overflow, Quant
 from mlir_passes.dialect.attributes import ArrayInfo, Partition, array_info, span_of
+from mlir_passes.dialect.axi import Axi
 from mlir_passes.provider import ir
 
 _KINDS = ("cyclic", "block", "complete")
@@ -73,6 +74,8 @@ def _check_use(info: ArrayInfo, op: Any) -> None:
         _check_partition(info, partition, seen, op)
     if info.storage is not None and not info.shape:
         raise _refuse("W333", f"'{info.name}' is a scalar, it has no memory to choose", op)
+    if info.axi != Axi() and (info.interface is None or info.interface.mode != "m_axi"):
+        raise _refuse("W333", f"'{info.name}' has options of m_axi, and another interface", op)
     if info.access is not None and info.access not in _ACCESSES:
         help_line = did_you_mean(info.access, _ACCESSES)
         raise _refuse("W333", f"no access is called '{info.access}'", op, help_line)

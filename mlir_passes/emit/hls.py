@@ -26,7 +26,7 @@ class Argument:
     """An argument of the top function.
 
     ``name`` is the user's, ``cpp`` the one in C++; ``type`` is the C++ type of the scalar or of an
-    element of ``shape``.
+    element of ``shape``; ``bank`` what it is connected to outside, where that is said.
     """
 
     name: str
@@ -35,6 +35,7 @@ class Argument:
     dtype: DType
     shape: tuple[int, ...]
     access: Access
+    bank: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +106,7 @@ def _argument(memory: Memory, needs: Needs) -> Argument:
         info.dtype,
         info.shape,
         info.access or access,
+        info.axi.bank,
     )
 
 

@@ -132,8 +132,8 @@ class Block:
 
 @dataclass(slots=True, eq=False)
 class Kernel:
-    """A top function: its name, its memory, its body, the names in use, the headers so far, and
-    the statements of each process if it is a dataflow region.
+    """A top function: its name, its memory, its body, the names in use, the headers so far, the
+    statements of each process if it is a dataflow region, and how it is started if that is said.
     """
 
     name: str
@@ -143,6 +143,7 @@ class Kernel:
     names: Names
     headers: set[str]
     processes: tuple[tuple[str, ...], ...] = ()
+    control: str = ""
 
 
 def count_uses(body: Block) -> None:

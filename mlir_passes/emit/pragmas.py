@@ -8,9 +8,42 @@ from __future__ import annotations
 import math
 
 from mlir_passes.dialect.attributes import BindOp, Partition, Storage
-from mlir_passes.emit.nodes import Loop, Memory
+from mlir_passes.emit.nodes import Kernel, Loop, Memory
 
 _MEMORY_MODES = ("ap_memory", "bram")
+_SLAVE = "s_axilite"
+
+
+def function_pragmas(kernel: Kernel) -> list[str]:
+    """What was asked of the arguments, and how the function is started.
+
+    An argument in memory outside has its address in a register. Then scalars are in registers as
+    well, and so is the control, unless something else is asked for: one slave port drives all.
+    """
+    lines = [line for memory in kernel.arguments for line in memory_pragmas(memory)]
+    outside = [m for m in kernel.arguments if _is_outside(m) and _offset(m) == "slave"]
+    if outside:
+        scalars = [m for m in kernel.arguments if not m.is_array and m.info.interface is None]
+        lines += [
+            _pragma("interface", mode=_SLAVE, port=m.name)
+            for m in kernel.arguments
+            if m in outside or m in scalars
+        ]
+    control = kernel.control
+    if control not in ("", _SLAVE):
+        lines.append(_pragma("interface", mode=control, port="return"))
+    if control == _SLAVE or (outside and control != "ap_ctrl_none"):
+        lines.append(_pragma("interface", mode=_SLAVE, port="return"))
+    return lines
+
+
+def _is_outside(memory: Memory) -> bool:
+    asked = memory.info.interface
+    return asked is not None and asked.mode == "m_axi"
+
+
+def _offset(memory: Memory) -> str:
+    return memory.info.axi.offset or "slave"
 
 
 def memory_pragmas(memory: Memory) -> list[str]:
@@ -39,13 +72,28 @@ def _interface(memory: Memory) -> list[str]:
     bundle = asked.bundle if asked is not None else ""
     options: dict[str, object] = {"mode": mode, "port": memory.name, "bundle": bundle}
     if mode == "m_axi":
-        options["offset"] = "slave"
+        options["offset"] = _offset(memory)
         options["depth"] = math.prod(memory.info.shape)
+        options |= _port_options(memory)
     if storage is not None and mode in _MEMORY_MODES:
         options["storage_type"] = storage.type
         options["storage_impl"] = "" if storage.impl == "auto" else storage.impl
         options["latency"] = storage.latency if storage.latency >= 0 else ""
     return [_pragma("interface", **options)]
+
+
+def _port_options(memory: Memory) -> dict[str, object]:
+    """The options of an ``m_axi`` port, of the directions that the argument has."""
+    axi = memory.info.axi
+    found: dict[str, object] = {
+        "max_widen_bitwidth": axi.width or "",
+        "latency": axi.latency if axi.latency >= 0 else "",
+    }
+    for direction, used in (("read", memory.read), ("write", memory.written)):
+        if used:
+            found[f"max_{direction}_burst_length"] = axi.burst or ""
+            found[f"num_{direction}_outstanding"] = axi.outstanding or ""
+    return found
 
 
 def _bind_storage(name: str, storage: Storage) -> str:

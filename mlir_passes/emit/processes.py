@@ -14,7 +14,7 @@ from mlir_passes.emit.cpp import call, name
 from mlir_passes.emit.layout import LIMIT, laid_out
 from mlir_passes.emit.lines import INDENT
 from mlir_passes.emit.nodes import Block, Declare, If, Kernel, Loop, Memory, Node, Store, Value
-from mlir_passes.emit.pragmas import memory_pragmas
+from mlir_passes.emit.pragmas import function_pragmas, memory_pragmas
 from mlir_passes.emit.statements import Printer
 from mlir_passes.emit.types import Needs
 
@@ -76,8 +76,7 @@ def region(kernel: Kernel, printer: Printer) -> list[str]:
 
 
 def _top(kernel: Kernel, shared: list[Memory], calls: list[str], printer: Printer) -> None:
-    for memory in kernel.arguments:
-        printer.lines += memory_pragmas(memory)
+    printer.lines += function_pragmas(kernel)
     printer.lines.append("#pragma HLS dataflow")
     words = set(_WORD.findall("\n".join(calls)))
     pad = " " * INDENT

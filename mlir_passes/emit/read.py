@@ -17,7 +17,7 @@ from mlir_passes.dialect.attributes import (
     stmt_info,
     top_function,
 )
-from mlir_passes.dialect.processes import processes_of
+from mlir_passes.dialect.processes import control_of, processes_of
 from mlir_passes.emit.affine import Lin, read_map, read_set
 from mlir_passes.emit.cpp import Cpp, infix, subscript
 from mlir_passes.emit.names import C_FUNCTIONS, RESERVED, spelled
@@ -77,7 +77,10 @@ class _Reader(Scope):
         count_uses(body)
         processes = processes_of(function)
         helpers = self.ranges.helpers
-        return Kernel(name, user_name, tuple(arguments), body, self.names, helpers, processes)
+        control = control_of(function)
+        return Kernel(
+            name, user_name, tuple(arguments), body, self.names, helpers, processes, control
+        )
 
     def _argument(self, info: ArrayInfo, value: Any, function: Any, n: int, body: Block) -> Memory:
         is_array = isinstance(value.type, ir.MemRefType)

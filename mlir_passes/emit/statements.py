@@ -27,7 +27,12 @@ from mlir_passes.emit.logic import type_name
 from mlir_passes.emit.names import Names, spelled
 from mlir_passes.emit.nodes import Block, Carried, Declare, If, Kernel, Loop, Memory, Store, Value
 from mlir_passes.emit.number import Bool, CType, Exact, of_type
-from mlir_passes.emit.pragmas import bind_op_pragma, loop_pragmas, memory_pragmas
+from mlir_passes.emit.pragmas import (
+    bind_op_pragma,
+    function_pragmas,
+    loop_pragmas,
+    memory_pragmas,
+)
 from mlir_passes.emit.real import Real
 from mlir_passes.emit.types import Needs
 from mlir_passes.emit.values import Number, Values, variable_type
@@ -66,7 +71,7 @@ class Printer:
         """The body of the function."""
         for memory in kernel.arguments:
             self._know(memory)
-            self.lines += memory_pragmas(memory)
+        self.lines += function_pragmas(kernel)
         start = len(self.lines)
         self._block(kernel.body)
         words = set(_WORD.findall("\n".join(self.lines[start:])))

@@ -79,8 +79,10 @@ def check_ports(state: ScheduledScop) -> None:
         NotAPort: W222.
     """
     for step in state.interfaces:
+        if step.mode not in FIFO_MODES:
+            continue
         array = state.scop.program.array(step.argument)
-        if step.mode in FIFO_MODES and array.shape:
+        if array.shape:
             _check_port(state, array, step)
 
 

@@ -2,34 +2,47 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dsl.programs.program import Program
 from dsl.schedules.schedule import Schedule
-from dsl.schedules.steps import Expand, PartialSums
+from dsl.schedules.steps import Buffer, Expand, PartialSums
+from polyhedral.equivalence.buffering import check_buffers
 from polyhedral.equivalence.expansion import check_expansion
+from polyhedral.equivalence.loops import Origin, check_loops
 from polyhedral.equivalence.partial_sums import check_partial_sums, sum_of
 from polyhedral.equivalence.raised import NotProven
 from polyhedral.equivalence.refutation import Refutation
 from polyhedral.isl.effort import OPERATIONS, TooMuchWork, limited
 from polyhedral.schedule import apply_step
-from polyhedral.scop.scheduled import build
+from polyhedral.scop.lookup import find_loop
+from polyhedral.scop.scheduled import ScheduledScop, build
+from polyhedral.transforms.materialise import materialised
+
+REWRITING = (PartialSums, Expand, Buffer)
 
 
 @dataclass(frozen=True)
 class Rewriting:
-    """What a step made of a program."""
+    """What a step made of a program.
 
-    step: PartialSums | Expand
+    Attributes:
+        step: the step.
+        before: the program.
+        after: the other one.
+        origins: where only the loops are other ones: what each statement is.
+        free: statements whose reductions may be done in any order, in both; and, because of the
+            step, in the other one.
+        depth: loops around what works on copies.
+    """
+
+    step: PartialSums | Expand | Buffer
     before: Program
     after: Program
-
-    @property
-    def free(self) -> frozenset[str]:
-        """Statements whose reductions may be done in any order because of it."""
-        if isinstance(self.step, PartialSums):
-            return frozenset({sum_of(self.before, self.after)})
-        return frozenset()
+    origins: tuple[tuple[str, Origin], ...] = ()
+    free: frozenset[str] = frozenset()
+    depth: int = 0
 
 
 def rewritings(program: Program, schedule: Schedule) -> tuple[Rewriting, ...]:
@@ -39,26 +52,66 @@ def rewritings(program: Program, schedule: Schedule) -> tuple[Rewriting, ...]:
         ScheduleError: a step is not legal.
     """
     found: list[Rewriting] = []
-    left = sum(isinstance(step, (PartialSums, Expand)) for step in schedule)
+    left = sum(isinstance(step, REWRITING) for step in schedule)
     state = build(program) if left else None
     for step in schedule:
-        if state is None or len(found) == left:
+        if state is None or not left:
             break
-        before, state = state.scop.program, apply_step(state, step)
-        if isinstance(step, (PartialSums, Expand)):
-            found.append(Rewriting(step, before, state.scop.program))
+        before, state = state, apply_step(state, step)
+        if isinstance(step, REWRITING):
+            found += _rewriting(step, before, state)
+            left -= 1
     return tuple(found)
+
+
+def _rewriting(
+    step: PartialSums | Expand | Buffer, before: ScheduledScop, after: ScheduledScop
+) -> Iterator[Rewriting]:
+    program, new = before.scop.program, after.scop.program
+    match step:
+        case PartialSums():
+            yield Rewriting(step, program, new, free=frozenset({sum_of(program, new)}))
+        case Expand():
+            yield Rewriting(step, program, new)
+        case Buffer():
+            # The loops of the schedule so far become those of the program, then copies are made.
+            made = materialised(before)
+            origins = tuple(
+                (name, Origin(piece.name, tuple(e for _, e in piece.bindings)))
+                for name, piece in made.pieces.items()
+            )
+            yield Rewriting(step, program, made.program, origins, before.reassociated)
+            depth = _depth(before, step)
+            yield Rewriting(step, made.program, new, (), after.reassociated, depth)
+
+
+def _depth(state: ScheduledScop, step: Buffer) -> int:
+    """Loops around what works on copies."""
+    if not step.at:
+        return 0
+    uid = find_loop(state, step.at, step)
+    return 1 + next(level for p in state.pieces if (level := p.level(uid)) is not None)
 
 
 def check_rewriting(
     rewriting: Rewriting, operations: int = OPERATIONS
 ) -> Refutation | NotProven | None:
     """Compare a program with what a step made of it."""
-    before, after = rewriting.before, rewriting.after
     try:
         with limited(operations):
-            if isinstance(rewriting.step, Expand):
-                return check_expansion(before, after, rewriting.step.array)
-            return check_partial_sums(before, after, rewriting.step.stmt)
+            return _checked(rewriting)
     except TooMuchWork:
         return NotProven(f"isl did not come to an end within {operations:,} operations")
+
+
+def _checked(rewriting: Rewriting) -> Refutation | None:
+    before, after = rewriting.before, rewriting.after
+    match rewriting.step:
+        case Expand(array=array):
+            return check_expansion(before, after, array)
+        case PartialSums(stmt=stmt):
+            return check_partial_sums(before, after, stmt)
+        case Buffer(array=array):
+            if rewriting.origins:
+                return check_loops(before, after, dict(rewriting.origins), rewriting.free)
+            return check_buffers(before, after, array, rewriting.depth)

@@ -9,6 +9,7 @@ over it. A stream hands on each element once, in the order in which they were wr
 from __future__ import annotations
 
 from functools import reduce
+from itertools import groupby
 
 import islpy as isl
 
@@ -34,7 +35,9 @@ def check_storage(
         array = scop.program.array(raised.name)
         own = [run for run in runs if array.name in _arrays(run)]
         found = None
-        if (array.scope_depth or raised.depth) and not _one_scope_at_a_time(array, raised, own):
+        if (array.scope_depth or raised.depth) and not _one_scope_at_a_time(
+            array, raised.depth, own
+        ):
             found = _lost(scop, array, raised, own)
         if found is None and raised.is_stream:
             found = check_stream(scop, raised, own)
@@ -48,9 +51,10 @@ def _arrays(run: Run) -> set[str]:
     return found | {run.statement.stmt.target.array}
 
 
-def _one_scope_at_a_time(array: Array, raised: RaisedArray, own: list[Run]) -> bool:
+def _one_scope_at_a_time(array: Array, least: int, own: list[Run]) -> bool:
     """Whether iterations of the loops that all accesses share and scopes belong together one to
-    one: then a memory is for one scope alone. It is enough, not necessary.
+    one: then a memory is for one scope alone. Or accesses in several places do so, each place for
+    scopes of its own. It is enough, not necessary. ``least``: loops around the declaration.
     """
     if not own:
         return True
@@ -58,7 +62,7 @@ def _one_scope_at_a_time(array: Array, raised: RaisedArray, own: list[Run]) -> b
     shared = min(
         (shared_loops(first.place, run.place) for run in own[1:]), default=len(first.place) - 1
     )
-    for level in range(shared, raised.depth - 1, -1):
+    for level in range(shared, least - 1, -1):
         pairs: isl.Map | None = None
         for run in own:
             loops, variables = len(run.store.loops), len(run.statement.loops)
@@ -71,7 +75,43 @@ def _one_scope_at_a_time(array: Array, raised: RaisedArray, own: list[Run]) -> b
         assert pairs is not None
         if pairs.is_single_valued() and pairs.is_injective():
             return True
-    return False
+    if len(own) < 2:
+        return False
+    groups = _apart(array, own, shared)
+    return len(groups) > 1 and all(
+        # What stands beside a group runs between two iterations of the loops shared by all.
+        _one_scope_at_a_time(array, max(least, shared), g)
+        for g in groups
+    )
+
+
+def _apart(array: Array, own: list[Run], shared: int) -> list[list[Run]]:
+    """Stores that stand one behind the other below shared loops, those with a scope in common
+    together with all between them.
+    """
+    groups: list[tuple[list[Run], isl.Set]] = []
+    for _, runs in groupby(sorted(own, key=lambda r: r.place), key=lambda r: r.place[shared]):
+        group = list(runs)
+        scopes = _scopes(array, group)
+        first = next((n for n, (_, s) in enumerate(groups) if not s.is_disjoint(scopes)), None)
+        if first is not None:
+            for others, s in groups[first:]:
+                group, scopes = [*others, *group], scopes.union(s)
+            del groups[first:]
+        groups.append((group, scopes))
+    return [group for group, _ in groups]
+
+
+def _scopes(array: Array, own: list[Run]) -> isl.Set:
+    """The scopes, as iterations of the loops around the declaration, that stores touch."""
+    found: isl.Set | None = None
+    for run in own:
+        rest = len(run.statement.loops) - array.scope_depth
+        part = run.iterations.range().reset_tuple_id()
+        part = part.project_out(isl.dim_type.set, array.scope_depth, rest)
+        found = part if found is None else found.union(part)
+    assert found is not None
+    return found
 
 
 def _lost(scop: Scop, array: Array, raised: RaisedArray, own: list[Run]) -> Refutation | None:

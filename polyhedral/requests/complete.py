@@ -11,6 +11,7 @@ from dsl.programs.program import Array
 from dsl.schedules.steps import BindStorage, Dataflow, Interface
 from polyhedral.dataflow.ports import check_ports
 from polyhedral.dataflow.processes import process_names
+from polyhedral.requests.outside import RETURN, check_bundles
 from polyhedral.requests.tool_words import WORD_MODES
 from polyhedral.scop.scheduled import ScheduledScop
 
@@ -19,12 +20,15 @@ def check_complete(state: ScheduledScop) -> None:
     """The requests that only a complete schedule can meet.
 
     Raises:
-        ScheduleError: W215 an interface or a memory that does not fit; W219 (as
+        ScheduleError: W215 an interface or a memory that does not fit; W223 ports that are one, in
+            two ways; W219 (as
             `polyhedral.dataflow.deadlock.Deadlock`) depths that stop the processes; W222 (as
             `polyhedral.dataflow.ports.NotAPort`); W226 processes that are one.
     """
     for asked in state.interfaces:
-        _check_interface(state, state.scop.program.array(asked.argument), asked)
+        if asked.argument != RETURN:
+            _check_interface(state, state.scop.program.array(asked.argument), asked)
+    check_bundles(state.interfaces)
     for memory in state.storage:
         _check_memory(state, state.scop.program.array(memory.array), memory)
     check_ports(state)
@@ -56,7 +60,7 @@ def _check_interface(state: ScheduledScop, array: Array, step: Interface) -> Non
             "W215",
             f"'{array.name}' is behind one m_axi port, so it has no partitions",
             span=step.span,
-            help="copy it to a local array, and partition that",
+            help=f'buffer("{array.name}") copies it to a local array: partition that',
         )
 
 

@@ -42,8 +42,10 @@ def contradiction(step: Step, what: str, asked: str, first: Step | None = None) 
 
 def told(step: Step) -> str:
     """A step as it is written."""
-    values = (getattr(step, f.name) for f in fields(step) if f.name != "span")
-    return f"{step.kind}({', '.join(map(_value, values))})"
+    own = [f for f in fields(step) if f.name != "span"]
+    while own and getattr(step, own[-1].name) == own[-1].default:
+        own.pop()  # what comes last and is as it is without a word
+    return f"{step.kind}({', '.join(_value(getattr(step, f.name)) for f in own)})"
 
 
 def _value(value: object) -> str:

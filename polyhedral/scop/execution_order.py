@@ -64,7 +64,7 @@ def reversed_pairs(ordered: isl.Map, p: Placed, q: Placed) -> isl.Map | None:
         )
         if deltas.intersect(_not_positive(shared, not tie_ok)).is_empty():
             return None
-        bad = pairs.intersect(_lex_order(mine, others, shared, not tie_ok))
+        bad = pairs.intersect(lex_order(mine, others, shared, not tie_ok))
     if bad.is_empty():
         return None
     return bad.apply_domain(p.times.reverse()).apply_range(q.times.reverse())
@@ -83,7 +83,7 @@ def _not_positive(n: int, strict: bool) -> isl.Set:
 
 
 @lru_cache(maxsize=64)
-def _lex_order(n_in: int, n_out: int, shared: int, strict: bool) -> isl.Map:
+def lex_order(n_in: int, n_out: int, shared: int, strict: bool) -> isl.Map:
     """Pairs of iterations whose first ``shared`` loops say that the second runs first."""
     a, b = [f"a{k}" for k in range(n_in)], [f"b{k}" for k in range(n_out)]
     cases = [

@@ -12,6 +12,7 @@ from dataclasses import replace
 from dsl.errors.errors import ScheduleError, did_you_mean
 from dsl.programs.program import Storage
 from dsl.schedules.steps import BindOp, BindStorage, Interface, Step
+from polyhedral.requests.outside import RETURN, check_control, check_outside
 from polyhedral.requests.repeated import once
 from polyhedral.requests.tool_words import (
     ARRAY_MODES,
@@ -98,7 +99,10 @@ def bind_op(state: ScheduledScop, step: BindOp) -> ScheduledScop:
 
 @transform(Interface, order=Order.KEPT)
 def interface(state: ScheduledScop, step: Interface) -> ScheduledScop:
-    """Choose the interface of an argument."""
+    """Choose the interface of an argument, or the control of the function."""
+    if step.argument == RETURN:
+        check_control(step)
+        return _with_interface(state, step, "the control of the function")
     array = find_array(state, step.argument, step)
     if array.storage is not Storage.ARGUMENT:
         raise ScheduleError(
@@ -121,9 +125,14 @@ def interface(state: ScheduledScop, step: Interface) -> ScheduledScop:
             span=step.span,
             help=f"leave the bundle out, or choose {' or '.join(BUNDLED_MODES)}",
         )
+    check_outside(array, step)
+    state = _with_interface(state, step, f"the interface of '{step.argument}'")
+    return _fitting(state, step.argument, step)
+
+
+def _with_interface(state: ScheduledScop, step: Interface, what: str) -> ScheduledScop:
     same = [s for s in state.interfaces if s.argument == step.argument]
-    kept = once(state.interfaces, same, step, f"the interface of '{step.argument}'")
-    return _fitting(replace(state, interfaces=kept), step.argument, step)
+    return replace(state, interfaces=once(state.interfaces, same, step, what))
 
 
 def _fitting(state: ScheduledScop, array: str, step: Step) -> ScheduledScop:

@@ -29,6 +29,7 @@ from qor_gnn.design.loops import Names as LoopNames
 from qor_gnn.design.operations import Operations, Type, UnknownOpError, Value, operations_of
 from qor_gnn.design.processes import in_processes
 from qor_gnn.design.region import (
+    OUTSIDE,
     Access,
     Function,
     Guard,
@@ -40,6 +41,7 @@ from qor_gnn.design.region import (
     Statement,
     Trips,
     bound,
+    outside,
 )
 
 _SKIPPED = frozenset({"affine.yield", "func.return", "memref.dealloc"})
@@ -90,17 +92,18 @@ class _Reader:
         self.by_value[value] = info.name
         if info.stream is not None:
             self.depths[info.name] = info.stream
-        self.memories.append(
-            Memory(
-                info.name,
-                info.dtype,
-                info.shape,
-                tuple(splits),
-                argument,
-                storage.type if storage else "",
-                storage.impl if storage else "",
-            )
+        found = Memory(
+            info.name,
+            info.dtype,
+            info.shape,
+            tuple(splits),
+            argument,
+            storage.type if storage else "",
+            storage.impl if storage else "",
         )
+        if info.interface is not None and info.interface.mode == OUTSIDE:
+            found = outside(found, info.interface.bundle, info.axi.width, info.axi.latency)
+        self.memories.append(found)
 
     def _block(self, block: Any, around: tuple[Loop, ...]) -> tuple[Node, ...]:
         found: list[Node] = []

@@ -27,6 +27,7 @@ from qor_gnn.design.loops import Asked, Names, loop_of
 from qor_gnn.design.operations import Operations, Value, operations_of, type_of
 from qor_gnn.design.processes import in_processes
 from qor_gnn.design.region import (
+    OUTSIDE,
     Access,
     Function,
     Guard,
@@ -38,6 +39,7 @@ from qor_gnn.design.region import (
     Statement,
     Trips,
     bound,
+    outside,
 )
 
 Values = Mapping[str, Affine]
@@ -92,7 +94,11 @@ class _Reader:
             if s.array == array.name:
                 storage, impl = s.type, s.impl
         argument = array.storage is Storage.ARGUMENT
-        return Memory(array.name, array.dtype, array.shape, tuple(splits), argument, storage, impl)
+        found = Memory(array.name, array.dtype, array.shape, tuple(splits), argument, storage, impl)
+        for i in self.tree.interfaces:
+            if i.argument == array.name and i.mode == OUTSIDE:
+                return outside(found, i.bundle, i.width, i.latency)
+        return found
 
     def nodes(
         self, nodes: tuple[TreeNode, ...], values: Values, around: tuple[Loop, ...]

@@ -13,6 +13,7 @@ from typing import Literal
 from dsl.expressions.affine import Affine, Constraint
 from dsl.expressions.types import DType
 from dsl.schedules.steps import PartitionKind
+from polyhedral.requests.outside import word_bits
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,25 @@ READ_FROM_COPIES = "ram_copies"
 """The storage of an array that a tool keeps several times to read it as often at once."""
 
 
+OUTSIDE = "m_axi"
+"""The storage of an argument in memory outside."""
+
+
+@dataclass(frozen=True, slots=True)
+class Port:
+    """What an argument in memory outside is behind.
+
+    Attributes:
+        bundle: arguments of one share a port.
+        width: bits of the data bus.
+        latency: states in which it is taken to answer; -1: as the tool does.
+    """
+
+    bundle: str
+    width: int
+    latency: int = -1
+
+
 @dataclass(frozen=True, slots=True)
 class Memory:
     """An array or (no dimensions) a scalar.
@@ -34,6 +54,7 @@ class Memory:
     ``splits`` has one entry a dimension; a complete split has the extent as its factor.
     ``storage`` and ``impl`` are what was bound, ``""`` where the tool chooses.
     ``in_order``: copies of a body update it one after the other (`qor_gnn.body.ordered_updates`).
+    ``port``: it is an argument in memory outside.
     ``in_registers``: every bank holds a single element (and so does a scalar).
     """
 
@@ -45,6 +66,7 @@ class Memory:
     storage: str = ""
     impl: str = ""
     in_order: bool = False
+    port: Port | None = None
     in_registers: bool = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -58,6 +80,12 @@ class Memory:
         for split in self.splits:
             total *= split.factor
         return total
+
+
+def outside(memory: Memory, bundle: str, width: int, latency: int) -> Memory:
+    """The argument in memory outside; ``width`` 0 is that of its elements."""
+    port = Port(bundle, width or word_bits(memory.dtype), latency)
+    return replace(memory, storage=OUTSIDE, port=port)
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,6 +33,7 @@ from qor_gnn.schedule.loops import (
     sole_loop,
     straight_block,
 )
+from qor_gnn.schedule.outside import waiting
 from qor_gnn.schedule.pipeline import Pipeline, pipelined
 from qor_gnn.schedule.prologue import (
     above_stores,
@@ -113,7 +114,7 @@ def _sequence(scope: Scope, nodes: Sequence[Placed], copies: int, top: bool = Fa
         last_block = Region("block", (), 1, times.states, times.states, 0, body, times)
         last_block.start = flow.at
         flow.regions.append(last_block)
-        flow.at += times.states
+        flow.at += times.states + waiting(body, scope.kernel.memories)
         flow.ended = "call"
     flow.wait()
     return flow
@@ -232,6 +233,7 @@ def _pipeline(
     prologue = max(prologue, math.ceil(flow.values.wanted(body) - flow.at))
     region = Region("pipeline", chain, iterations, found.depth, states + policy.call, prologue)
     region.body, region.times, region.pipeline = body, found.times, found
+    region.latency += waiting(body, scope.kernel.memories)
     if policy.exposed_transfers:
         region.latency += max(0, stores_behind(body) - 1)
     _call(scope, flow, region)
@@ -313,8 +315,9 @@ def _sequential(
     times = switched_schedule(body)
     iterations = _until_exit(scope, loop)
     prologue = max(before or 0, states_before(body))
-    states = iterations * times.states
-    region = Region("sequential", (loop,), iterations, times.states, states + 1, prologue)
+    depth = times.states + waiting(body, scope.kernel.memories)
+    states = iterations * depth
+    region = Region("sequential", (loop,), iterations, depth, states + 1, prologue)
     region.body, region.times = body, times
     region.outlined = loop.iv in scope.unpipelined
     if scope.personality.composition.concurrent == "loops":

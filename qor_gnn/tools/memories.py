@@ -101,6 +101,8 @@ class Memories:
             argument: the array is an argument.
         """
         chosen = storage or (self.types.argument if argument else self.types.local)
+        if chosen not in self.types.ports:  # one of which this tool's tables know nothing
+            chosen = self.types.argument if argument else self.types.local
         return self.types.ports[chosen]
 
 

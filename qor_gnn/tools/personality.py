@@ -27,6 +27,7 @@ from qor_gnn.tools.policies.flattening import Flattening
 from qor_gnn.tools.policies.guards import Guards
 from qor_gnn.tools.policies.indices import IndexDivision, Indices
 from qor_gnn.tools.policies.multiplexers import Multiplexers
+from qor_gnn.tools.policies.outside import Outside
 from qor_gnn.tools.policies.partitioning import Partitioning
 from qor_gnn.tools.policies.recurrences import Recurrences
 from qor_gnn.tools.policies.registers import Registers
@@ -96,6 +97,7 @@ class Personality:
     multiplexers: Multiplexers
     control: Control
     guards: Guards
+    outside: Outside | None
     memories: Memories = field(hash=False)
     library: Library = field(hash=False)
 
@@ -214,6 +216,7 @@ def read(folder: Path) -> Personality:
         multiplexers=policy(Multiplexers, "multiplexers"),
         control=policy(Control, "control"),
         guards=policy(Guards, "guards"),
+        outside=policy(Outside, "outside") if "outside" in policies else None,
         memories=memories(folder / "memories.json"),
         library=library(folder / "operators.json"),
     )

@@ -101,6 +101,22 @@ def test_the_files(tmp_path: Path) -> None:
     assert "the very same bits." in readme
 
 
+def test_banks_are_in_the_configuration_of_the_linker() -> None:
+    builder = ScheduleBuilder()
+    builder.interface("A", "m_axi", "g0", width=512, bank="HBM[4]")
+    builder.interface("x", "m_axi", "g1", bank="HBM[8:9]").interface("y", "m_axi", "g2")
+    made = project(compile_design(matvec.program, builder.build()), DEVICE, 5.0)
+    assert made.files["link.cfg"].decode().splitlines()[2:] == [
+        "[connectivity]",
+        "nk=matvec:1:matvec_1",
+        "sp=matvec_1.A:HBM[4]",
+        "sp=matvec_1.x:HBM[8:9]",
+    ]
+    assert "| `link.cfg` |" in made.files["README.md"].decode()
+    plain = project(compile_design(matvec.program, Schedule()), DEVICE, 5.0)
+    assert "link.cfg" not in plain.files
+
+
 def test_the_golden_data_are_the_interpreters() -> None:
     made = project(design(), DEVICE, 10.0, seed=3)
     inputs = random_inputs(matvec.program, 3)

@@ -19,6 +19,9 @@ def pragmas(text: str) -> list[str]:
     return [line.removeprefix("#pragma HLS ") for line in lines if line.startswith("#pragma HLS")]
 
 
+SLAVE = ["interface mode=s_axilite port=x", "interface mode=s_axilite port=return"]
+
+
 @pytest.mark.parametrize(
     ("attribute", "expected"),
     [
@@ -26,6 +29,13 @@ def pragmas(text: str) -> list[str]:
         (
             'hls.interface = #hls.interface<"m_axi", "gmem0">',
             "interface mode=m_axi port=x bundle=gmem0 offset=slave depth=128",
+        ),
+        (
+            'hls.interface = #hls.interface<"m_axi", "g">, '
+            'hls.axi = #hls.axi<512, 64, 8, 70, "slave", "HBM[1]">',
+            "interface mode=m_axi port=x bundle=g offset=slave depth=128 max_widen_bitwidth=512 "
+            "latency=70 max_read_burst_length=64 num_read_outstanding=8 "
+            "max_write_burst_length=64 num_write_outstanding=8",
         ),
         (
             'hls.storage = #hls.storage<"ram_2p", "bram", 2>',
@@ -51,8 +61,18 @@ def pragmas(text: str) -> list[str]:
     ],
 )
 def test_arguments(attribute, expected):
-    assert pragmas(ARGUMENT.format(attribute)) == [expected]
+    found = pragmas(ARGUMENT.format(attribute))
+    assert found[0] == expected
+    assert found[1:] == (SLAVE if "m_axi" in attribute else [])
     assert body(ARGUMENT.format(attribute)).startswith("#pragma HLS")
+
+
+def test_an_address_that_is_a_port_needs_no_register():
+    direct = ARGUMENT.format(
+        'hls.interface = #hls.interface<"m_axi", "g">, '
+        'hls.axi = #hls.axi<0, 0, 0, -1, "direct", "">'
+    )
+    assert pragmas(direct) == ["interface mode=m_axi port=x bundle=g offset=direct depth=128"]
 
 
 LOOP = """

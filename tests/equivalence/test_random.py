@@ -15,7 +15,7 @@ from polyhedral.schedule import apply
 from polyhedral.scop.scheduled import build
 from tests.support.profiles import BALANCED, FAST
 from tests.support.random_programs import random_program
-from tests.support.random_schedules import random_step
+from tests.support.random_schedules import EVERY, random_step
 
 STEPS = 5
 
@@ -36,7 +36,7 @@ def random_schedule(program: Program, rng: random.Random) -> Schedule:
     """Those of some random steps that are accepted."""
     state, schedule = build(program), Schedule()
     for _ in range(STEPS):
-        longer = schedule.then(random_step(rng, state))
+        longer = schedule.then(random_step(rng, state, EVERY))
         try:
             state = apply(program, longer)
         except ScheduleError:

@@ -7,6 +7,7 @@ import pytest
 from dsl.expressions.types import FixedType, IntType, Overflow, Quant, f32, fixed, ufixed
 from mlir_passes.dialect import attributes as dialect
 from mlir_passes.dialect import hls
+from mlir_passes.dialect.axi import Axi
 from mlir_passes.provider import affine, func, ir, memref
 
 A = dialect.ArrayInfo(
@@ -18,6 +19,7 @@ A = dialect.ArrayInfo(
     dialect.Interface("m_axi", "gmem"),
     True,
     "in",
+    axi=Axi(512, 64, 8, 70, "slave", "HBM[0]"),
 )
 B = dialect.ArrayInfo("B", IntType(7, False), (3,), access="inout")
 C = dialect.ArrayInfo("c", f32, access="in")

@@ -83,6 +83,11 @@ CASES = {
         kernel('affine.if affine_set<() : (0 >= 0)>() {\n} {hls.name = "x"}'),
         "error[W312]: 'affine.if' takes no annotation 'hls.name'",
     ),
+    "options of another interface": (
+        'func.func @k(%x: memref<4xf32> {hls.name = "x", '
+        'hls.axi = #hls.axi<64, 0, 0, -1, "", "">}) { return }',
+        "error[W333]: 'x' has options of m_axi, and another interface",
+    ),
     "an interface of a local": (
         kernel('%b = memref.alloc() {hls.interface = #hls.interface<"m_axi", "">} : memref<8xf32>'),
         "error[W312]: 'memref.alloc' takes no annotation 'hls.interface'\n"

@@ -22,11 +22,12 @@ from polyhedral.codegen.generate import loop_tree
 from polyhedral.schedule import apply
 from polyhedral.scop.scheduled import ScheduledScop
 from tests.polyhedral.show import nest
+from tests.support.bits import same
 from tests.support.legality_checks import Verdict, judge
 from tests.support.levels import Case, check_levels
 from tests.support.oracle import Oracle
 from tests.support.random_schedules import random_step
-from tests.support.trial import same, tree_fault
+from tests.support.trial import tree_fault
 from tests.support.validity import faults
 from weft import f32, fixed, i32
 
@@ -246,7 +247,8 @@ def _walked(
         if result.verdict is Verdict.ACCEPTED and result.state is not None:
             state = result.state
             taken.append(new)
-    assert tree_fault(oracle, state, Schedule((*free, *taken)), 1) is None  # type: ignore[arg-type]
+    steps = Schedule((*free, *taken))  # type: ignore[arg-type]
+    assert tree_fault(oracle, oracle.program, state, steps, 1) is None
     return Schedule((step, *taken)), state  # type: ignore[arg-type]
 
 

@@ -87,6 +87,11 @@ ACTS: list[tuple[str, Build, str]] = [
         lambda s: s.partition("A", 0, "block", 2).partition("A", 1, "cyclic", 3),
         "type=block factor=2 dim=1",
     ),
+    (
+        "buffer",
+        lambda s: s.buffer("A", "S0.i", "row"),
+        "row[0][load_A_1] = A[i][load_A_1]",
+    ),
     ("bind_storage", lambda s: s.bind_storage("T", "ram_2p", "bram", 2), "impl=bram latency=2"),
     ("bind_storage, argument", lambda s: s.bind_storage("A", "rom_2p"), "storage_type=rom_2p"),
     ("bind_op", lambda s: s.bind_op("S0", "fmul", "maxdsp", 4), "op=fmul impl=maxdsp latency=4"),
@@ -149,6 +154,17 @@ REFUSED: list[tuple[Build, str, str]] = [
     ),
     (lambda s: s.expand("T", "S0.i"), "W228", "hands on 'T'"),
     (lambda s: s.expand("A", "S0.i"), "W228", "is an argument"),
+    (lambda s: s.buffer("a"), "W229", "'a' is a scalar"),
+    (lambda s: s.buffer("y", "S0.i"), "W229", "nothing in 'S0.i' uses 'y'"),
+    (
+        lambda s: s.buffer("A", "S0.i").buffer("A", "S0.j"),
+        "W229",
+        "it works on A_buf already: buffer that",
+    ),
+    (lambda s: s.buffer("A", name="T"), "W208", "there is an array called 'T'"),
+    (lambda s: s.buffer("A", name="a b"), "W208", "'a b' cannot be the name of an array"),
+    (lambda s: s.dataflow().buffer("T"), "W229", "put it in front of them"),
+    (lambda s: s.buffer("A", "S0.i").buffer("A_buf"), "W229", "iteration of loops further in"),
     (lambda s: s.unroll("S0.j", -1), "W207", "below 0"),
     (lambda s: s.unroll("S0.j", 2, tail="rest"), "W207", "no tail is called 'rest'"),
     (lambda s: s.unroll("S0.j", 2).unroll("S0.j", 3), "W223", "a factor of 2 came first"),
@@ -251,7 +267,8 @@ def test_the_table_has_every_step() -> None:
         return found
 
     acting = kinds([row[1] for row in ACTS])
-    # One changes what others may do, one is of a local inside of loops: tests/polyhedral/test_expand.py.
+    # One changes what others may do, one is of a local inside of loops: test_expand.py in
+    # tests/polyhedral.
     assert acting | {"reassociate", "expand"} == set(STEPS)
     assert kinds([row[0] for row in REFUSED]) == set(STEPS) - {"reverse"}  # of any loop
 

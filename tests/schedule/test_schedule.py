@@ -21,7 +21,9 @@ def every_step() -> Schedule:
     s.expand("t", "j").reassociate("S1").partial_sums("S1", "k", 4).partial_sums(
         "S1", "k", 4, block=8
     ).unroll("k").unroll("k", 4, tail="guard").pipeline("j").pipeline("i", 2)
-    s.flatten("i", enabled=False).partition("A", 1, "cyclic", 8).partition("B", 0, "complete")
+    s.buffer("A").buffer("A", "i_0", "tile").flatten("i", enabled=False).partition(
+        "A", 1, "cyclic", 8
+    ).partition("B", 0, "complete")
     s.bind_storage("A", "ram_2p", "bram", 2).bind_op("S1", "fadd", "fabric").interface("A", "m_axi")
     s.dataflow().dataflow([["S0", "S1"], ["S2"]]).stream("A").stream("A", depth=64)
     return s.build()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from dsl.errors.errors import ScheduleError
@@ -11,6 +12,7 @@ from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import (
     BindOp,
     BindStorage,
+    Buffer,
     Distribute,
     Flatten,
     Fuse,
@@ -50,6 +52,9 @@ WEIGHTS = {
     "bind_op": 2,
     "interface": 2,
 }
+"""Of designs that are recorded by their seeds: a new step is in `EVERY`."""
+
+EVERY = {**WEIGHTS, "buffer": 8}
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,14 +114,16 @@ def nests_of(state: ScheduledScop) -> list[Nest]:
     return found
 
 
-def random_step(rng: random.Random, state: ScheduledScop) -> Step:
+def random_step(
+    rng: random.Random, state: ScheduledScop, weights: Mapping[str, int] = WEIGHTS
+) -> Step:
     """One step that names what is there; whether it is legal is another matter."""
     nests = nests_of(state)
     if not nests:
         return _partition(rng, state.scop.program)
     deep = [n for n in nests if n.loops]
     while True:
-        kind = rng.choices(list(WEIGHTS), list(WEIGHTS.values()))[0]
+        kind = rng.choices(list(weights), list(weights.values()))[0]
         step = _step(rng, kind, state, nests, rng.choice(deep) if deep else None)
         if step is not None:
             return step
@@ -134,9 +141,18 @@ def _step(
             return _binding(rng, kind, state.scop.program)
         case "fuse" | "distribute":
             return _regroup(rng, kind, nests)
+        case "buffer":
+            return _buffer(rng, state.scop.program, nest)
     if nest is None:
         return None
     return _loop_step(rng, kind, nest)
+
+
+def _buffer(rng: random.Random, program: Program, nest: Nest | None) -> Step:
+    """Copies in a loop of some nest, or in none; once in a while of a scalar, or elsewhere."""
+    arrays = [a for a in program.arrays if a.shape or rng.random() < 0.05] or program.arrays
+    loops = nest.loops if nest is not None and rng.random() < 0.85 else ()
+    return Buffer(rng.choice(arrays).name, rng.choice(loops) if loops else "")
 
 
 def _loop_step(rng: random.Random, kind: str, nest: Nest) -> Step | None:

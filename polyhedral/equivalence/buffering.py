@@ -1,0 +1,284 @@
+"""Does a program that works on copies of an array compute what the program without them does?
+
+The argument, for each copy B of X and each region, the body of one iteration of the loops to which B
+belongs:
+
+* ``B[y]`` stands for ``X[y + o]``, with one ``o``, a function of these loops, in all statements of the
+  region; so elements of both are one to one;
+* what copies in runs before all else in the region, what copies out after it, and nothing else in the
+  region touches X;
+* every element that is read of B was copied in or assigned before, in the same iteration of the loops;
+* exactly what the region assigns is copied out, and no statement uses another copy of X for it.
+
+Then a region begins with the same X in both programs, its statements read and assign the same values,
+and it leaves the same X. All else is as it was. What is looked at is the two programs alone, not how the
+second one came about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import islpy as isl
+
+from dsl.expressions.affine import Affine
+from dsl.expressions.expr import Access, Load
+from dsl.programs.expanded import with_accesses
+from dsl.programs.program import Array, Program, Storage
+from polyhedral.dependences.memory_order import program_order
+from polyhedral.equivalence.refutation import Refutation
+from polyhedral.equivalence.same_loops import other_loops
+from polyhedral.isl.text import affine_text, dims, map_of, positional
+from polyhedral.scop.scop import Scop, Statement, build_scop
+
+
+def check_buffers(before: Program, after: Program, name: str, depth: int) -> Refutation | None:
+    """Compare a program with what copies of one of its arrays made of it.
+
+    Args:
+        before: the program.
+        after: the one with copies.
+        name: the array.
+        depth: loops around a region, as the step says.
+    """
+    old, new = build_scop(before), build_scop(after)
+    array = before.array(name)
+    copies = [a for a in after.arrays if a not in before.arrays]
+    text = _other_program(old, new, array, copies, depth)
+    if text is None:
+        regions = _regions(new, copies, depth)
+        text = next((t for r in regions if (t := _wrong(old, new, array, r)) is not None), None)
+    return None if text is None else _refused(array, text)
+
+
+def _refused(array: Array, text: str) -> Refutation:
+    return Refutation("W339", f"buffer of '{array.name}': {text}", array.span, ())
+
+
+def _other_program(
+    old: Scop, new: Scop, array: Array, copies: Sequence[Array], depth: int
+) -> str | None:
+    """What differs besides accesses to the copies, and statements that copy."""
+    if old.program.arguments != new.program.arguments:
+        return "the arguments are other ones"
+    for copy in copies:
+        if copy.storage is not Storage.LOCAL or copy.dtype != array.dtype:
+            return f"'{copy.name}' is no local of its type"
+        if len(copy.shape) != len(array.shape):
+            return f"'{copy.name}' has another rank"
+    if array.scope_depth > depth:
+        return "the array belongs to loops further in"
+    names = {c.name for c in copies}
+    if {a for a in new.program.arrays if a.name not in names} != set(old.program.arrays):
+        return "the locals are other ones"
+    known = {s.name for s in old.statements}
+    kept = [s for s in new.statements if s.name in known]
+    if [s.name for s in kept] != [s.name for s in old.statements]:
+        return "the statements are other ones"
+    for s in new.statements:
+        if s.name not in known and _copying(s, array, names) is None:
+            return f"{s.name} is no copy"
+    for mine, now in zip(old.statements, kept, strict=True):
+        if not _differ_in_copies(mine, now, array, names):
+            return f"{mine.name} is another statement"
+    return other_loops(old.statements, kept)
+
+
+def _copying(s: Statement, array: Array, copies: set[str]) -> tuple[Access, Access] | None:
+    """The element outside and the one in the copy, where the statement only copies."""
+    value, target = s.stmt.value, s.stmt.target
+    if not isinstance(value, Load) or value.dtype != array.dtype:
+        return None
+    source = value.access
+    if target.array in copies and source.array == array.name:
+        return source, target
+    if source.array in copies and target.array == array.name:
+        return target, source
+    return None
+
+
+def _accesses(s: Statement) -> list[Access]:
+    """The target, then what is read, in the order of evaluation."""
+    found: list[Access] = []
+
+    def seen(access: Access) -> Access:
+        found.append(access)
+        return access
+
+    with_accesses(s.stmt, seen)
+    return found
+
+
+def _differ_in_copies(mine: Statement, now: Statement, array: Array, copies: set[str]) -> bool:
+    """Whether one is the other with accesses to the array become accesses to copies."""
+    was = iter(_accesses(mine))
+
+    def own(access: Access) -> Access:
+        other = next(was)
+        return other if access.array in copies and other.array == array.name else access
+
+    return mine.stmt == with_accesses(now.stmt, own)
+
+
+# ----------------------------------------------------------------------------------- regions
+
+
+@dataclass(frozen=True, slots=True)
+class _Region:
+    """The body of a loop to which copies belong; its statements."""
+
+    depth: int
+    copies: tuple[Array, ...]
+    statements: tuple[Statement, ...]
+
+
+def _regions(new: Scop, copies: Sequence[Array], depth: int) -> list[_Region]:
+    found: dict[tuple[int, ...], list[Array]] = {}
+    for copy in copies:
+        for s in new.statements:
+            if s.touches(copy.name):
+                own = found.setdefault(s.loop_ids[:depth], [])
+                if copy not in own:
+                    own.append(copy)
+    return [
+        _Region(
+            depth,
+            tuple(own),
+            tuple(s for s in new.statements if s.loop_ids[:depth] == ids),
+        )
+        for ids, own in found.items()
+    ]
+
+
+@dataclass(frozen=True, eq=False)
+class _Held:
+    """A copy in a region.
+
+    Attributes:
+        copy: the local.
+        assigned: what statements of the program assign of it, as ``[r, x]`` of the array.
+        out: what is copied out.
+        used: what statements of the program read or assign of it; more may be copied in.
+    """
+
+    copy: Array
+    assigned: isl.Set
+    out: isl.Set
+    used: isl.Set
+
+
+def _wrong(old: Scop, new: Scop, array: Array, region: _Region) -> str | None:
+    known = {s.name for s in old.statements}
+    names = {c.name for c in region.copies}
+    if any(len(s.loops) < region.depth for s in region.statements):
+        return "a copy does not belong to one iteration of its loops"
+    if text := _out_of_turn(region, array, names, known):
+        return text
+    held: list[_Held] = []
+    for copy in region.copies:
+        if copy.scope_depth > region.depth:
+            return f"'{copy.name}' belongs to other loops"
+        if (text := _unreached(new, region, copy)) is not None:
+            return text
+        found = _held(old, array, region, copy, known)
+        if isinstance(found, str):
+            return found
+        if not found.out.is_equal(found.assigned):
+            return f"what is copied out of '{copy.name}' is not what is assigned"
+        held.append(found)
+    for one in held:
+        for other in held:
+            if one is not other and not one.assigned.is_disjoint(other.used):
+                return f"'{one.copy.name}' and '{other.copy.name}' hold one element"
+    return None
+
+
+def _unreached(new: Scop, region: _Region, copy: Array) -> str | None:
+    """Which read of a copy nothing was copied in or assigned for, in the same region."""
+    kind = isl.dim_type
+    for s in region.statements:
+        for access in s.reads:
+            if access.array != copy.name:
+                continue
+            missing = s.domain
+            for t in region.statements:
+                order = program_order(t, s)
+                if t.stmt.target.array != copy.name or order is None:
+                    continue
+                own, others = new.access_map(s, access), new.access_map(t, t.stmt.target)
+                pairs = others.apply_range(own.reverse()).intersect(order)
+                for k in range(region.depth):
+                    pairs = pairs.equate(kind.in_, k, kind.out, k)
+                missing = missing.subtract(pairs.range())
+                if missing.is_empty():
+                    break
+            if not missing.is_empty():
+                return f"'{copy.name}' is read where nothing was copied or assigned"
+    return None
+
+
+def _out_of_turn(region: _Region, array: Array, names: set[str], known: set[str]) -> str | None:
+    """Copies in come first, copies out last, and nothing else touches the array."""
+    stage = 0
+    last = -1
+    for s in region.statements:
+        position = s.place[region.depth]
+        if s.name in known:
+            now = 1
+        else:
+            now = 0 if s.stmt.target.array in names else 2
+        if now < stage or (now != stage and position == last):
+            return f"{s.name} does not run before or after all of the region"
+        stage, last = now, position
+        if now == 1 and s.touches(array.name):
+            return f"{s.name} touches '{array.name}' beside the copies"
+    return None
+
+
+def _held(old: Scop, array: Array, region: _Region, copy: Array, known: set[str]) -> _Held | str:
+    """What a copy holds, if all statements agree what its elements stand for."""
+    offset: tuple[Affine, ...] | None = None
+    empty = isl.Set.empty(map_of(_text(region.depth, len(array.shape))).get_space().range())
+    sets = {"assigned": empty, "out": empty, "used": empty}
+    for s in region.statements:
+        for outside, inside in _pairs(old, s, array, copy, known):
+            found = tuple(a - b for a, b in zip(outside.indices, inside.indices, strict=True))
+            inner = set(s.variables[region.depth :])
+            if any(e.variables() & inner for e in found):
+                return f"an element of '{copy.name}' stands for several in {s.name}"
+            if offset is None:
+                offset = found
+            if found != offset:
+                return f"'{copy.name}' stands for other elements in {s.name}"
+            points = _elements(s, outside, region.depth)
+            if s.name in known:
+                sets["used"] = sets["used"].union(points)
+            if s.name in known and inside == s.stmt.target:
+                sets["assigned"] = sets["assigned"].union(points)
+            if s.name not in known and s.stmt.target.array == array.name:
+                sets["out"] = sets["out"].union(points)
+    return _Held(copy, sets["assigned"], sets["out"], sets["used"])
+
+
+def _pairs(
+    old: Scop, s: Statement, array: Array, copy: Array, known: set[str]
+) -> list[tuple[Access, Access]]:
+    """The elements of the array that the statement's accesses to the copy stand for, and these."""
+    if s.name not in known:
+        found = _copying(s, array, {copy.name})
+        return [] if found is None else [found]
+    both = zip(_accesses(old.statement(s.name)), _accesses(s), strict=True)
+    return [(was, now) for was, now in both if now.array == copy.name]
+
+
+def _text(depth: int, rank: int) -> str:
+    return f"{{ [] -> [{', '.join([*dims(depth, 'r'), *dims(rank, 'x')])}] }}"
+
+
+def _elements(s: Statement, access: Access, depth: int) -> isl.Set:
+    """What the statement touches, as ``[r, x]``."""
+    names = positional(s.variables)
+    values = [affine_text(e, names) for e in access.indices]
+    to = ", ".join([*dims(depth), *values])
+    return map_of(f"{{ {s.space} -> [{to}] }}").intersect_domain(s.domain).range()

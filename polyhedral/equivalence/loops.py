@@ -1,0 +1,121 @@
+"""Is a program of other loops the program? Each of its statements says which iterations it is of.
+
+That is what is asked of level 3, of a program: a bijection of iterations, the same expressions of the same
+elements, dependent iterations in the order of the program, and locals that hold what they held.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from dsl.expressions.affine import Affine, And, Cond, Constraint, Or
+from dsl.expressions.expr import Access, Const, Expr, Index, Load, map_leaves
+from dsl.programs.program import Program, Stmt, Storage
+from polyhedral.equivalence.instances import check_instances
+from polyhedral.equivalence.order import check_order
+from polyhedral.equivalence.raised import RaisedArray, RaisedLoop, RaisedStore
+from polyhedral.equivalence.refutation import Refutation, source_note
+from polyhedral.equivalence.relations import Run
+from polyhedral.equivalence.storage import check_storage
+from polyhedral.scop.scop import Scop, Statement, build_scop
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """What a statement says that it is: iterations of a statement, whose loop variables are given
+    over its own.
+    """
+
+    stmt: str
+    iteration: tuple[Affine, ...]
+
+
+def check_loops(
+    before: Program, after: Program, origins: Mapping[str, Origin], free: frozenset[str]
+) -> Refutation | None:
+    """Compare a program with one of its statements in other loops.
+
+    Args:
+        before: the program.
+        after: the other one; all its loops count up by 1.
+        origins: of each statement of the other one.
+        free: statements whose accumulations may be done in any order.
+    """
+    old, new = build_scop(before), build_scop(after)
+    if before.arguments != after.arguments:
+        return Refutation("W339", "other loops: the arguments are other ones", before.span)
+    runs: list[Run] = []
+    for s in new.statements:
+        origin = origins[s.name]
+        statement = old.statement(origin.stmt)
+        runs.append(Run(_store(s, origin), statement))
+        if _values(statement, origin) != (s.stmt.target, s.stmt.value):
+            text = f"other loops: {s.name} is no iteration of {origin.stmt}"
+            return Refutation("W339", text, statement.stmt.span, source_note(statement))
+    return (
+        check_instances(old, runs)
+        or check_order(old, runs, free)
+        or check_storage(old, tuple(_locals(new)), runs)
+    )
+
+
+def _store(s: Statement, origin: Origin) -> RaisedStore:
+    """The statement as what stands in its loops."""
+    # Loops of one name in different places are different ones.
+    names = {var: f"{var}@{n}" for var, n in zip(s.variables, s.loop_ids, strict=True)}
+    loops = tuple(
+        RaisedLoop(
+            names[loop.var],
+            loop.var,
+            tuple(e.rename(names) for e in loop.lowers),
+            tuple(e.rename(names) for e in loop.uppers),
+            loop.step,
+        )
+        for loop in s.loops
+    )
+    return RaisedStore(
+        origin.stmt,
+        tuple(e.rename(names) for e in origin.iteration),
+        loops,
+        tuple(_renamed(cond, names) for cond in s.conds),
+        s.place,
+        s.stmt.target,
+        (),
+    )
+
+
+def _renamed(cond: Cond, names: Mapping[str, str]) -> Cond:
+    match cond:
+        case Constraint(expr, kind):
+            return Constraint(expr.rename(names), kind)
+        case And(parts):
+            return And(tuple(_renamed(p, names) for p in parts))
+        case Or(parts):
+            return Or(tuple(_renamed(p, names) for p in parts))
+
+
+def _values(statement: Statement, origin: Origin) -> tuple[Access, Expr]:
+    """What the statement assigns, and to which element, in the iterations that it is said to be."""
+    values = dict(zip(statement.variables, origin.iteration, strict=True))
+
+    def own(access: Access) -> Access:
+        return Access(access.array, tuple(e.substitute(values) for e in access.indices))
+
+    def leaf(expr: Const | Load | Index) -> Expr:
+        match expr:
+            case Load(access, dtype):
+                return Load(own(access), dtype)
+            case Index(affine, dtype):
+                return Index(affine.substitute(values), dtype)
+            case _:
+                return expr
+
+    stmt: Stmt = statement.stmt
+    return own(stmt.target), map_leaves(stmt.value, leaf)
+
+
+def _locals(new: Scop) -> Iterator[RaisedArray]:
+    for a in new.program.arrays:
+        if a.storage is Storage.LOCAL:
+            yield RaisedArray(a.name, a.dtype, a.shape, False, a.scope_depth)

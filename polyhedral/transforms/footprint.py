@@ -1,0 +1,177 @@
+"""What an iteration of a loop touches of an array: its elements, and the box that they are in.
+
+The elements are exact, as sets over the loops around and subscripts, ``[r, x]``. The box of a tile has
+constant extents and begins where an affine function of the loops says: of the linear functions
+that the subscripts and the bounds of the elements suggest, the one with which the least extent is
+enough for all iterations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, reduce
+from math import prod
+
+import islpy as isl
+
+from dsl.expressions.affine import Affine
+from dsl.expressions.expr import Access
+from polyhedral.isl.conditions import limits_of
+from polyhedral.isl.text import affine_text, dims, map_of, positional
+from polyhedral.scop.execution_order import lex_order, shared_loops
+from polyhedral.scop.scheduled import Piece
+
+
+@dataclass(frozen=True, eq=False)
+class Use:
+    """An access of a statement over the loops of its piece.
+
+    Attributes:
+        name: of the statement.
+        piece: its iterations.
+        access: the element.
+        writes: whether it is assigned.
+        depth: loops around the region.
+    """
+
+    name: str
+    piece: Piece
+    access: Access
+    writes: bool
+    depth: int
+
+    @cached_property
+    def touched(self) -> isl.Map:
+        """From its iterations to ``[r, x]``."""
+        names = positional(self.piece.names, "t")
+        space = list(names.values())
+        values = [affine_text(e, names) for e in self.access.indices]
+        to = ", ".join([*space[: self.depth], *values])
+        return map_of(f"{{ [{', '.join(space)}] -> [{to}] }}").intersect_domain(self.piece.domain)
+
+    @cached_property
+    def elements(self) -> isl.Set:
+        """The elements that the region touches through it."""
+        return self.touched.range()
+
+
+def union_of(sets: Sequence[isl.Set]) -> isl.Set:
+    """All of some sets."""
+    return reduce(isl.Set.union, sets).coalesce()
+
+
+def read_first(uses: Sequence[Use]) -> isl.Set | None:
+    """The elements that an iteration of the region reads before it writes them, if it does."""
+    found: list[isl.Set] = []
+    for use in uses:
+        if use.writes:
+            continue
+        first = use.piece.domain
+        for other in uses:
+            if other.writes and not first.is_empty():
+                same = use.touched.apply_range(other.touched.reverse())
+                before = _before(use.piece, other.piece)
+                if before is not None:
+                    first = first.subtract(same.intersect(before).domain())
+        if not first.is_empty():
+            found.append(use.touched.intersect_domain(first).range())
+    return union_of(found) if found else None
+
+
+def _before(p: Piece, q: Piece) -> isl.Map | None:
+    """Iterations of ``p`` with those of ``q`` that run before them; None if none does. A statement
+    reads before it writes.
+    """
+    shared = shared_loops(p.place, q.place)
+    tie = p is not q and q.place[shared] < p.place[shared]
+    if shared == 0:
+        everything = isl.Map.from_domain_and_range(p.domain, q.domain)
+        return everything if tie else None
+    return lex_order(len(p.dims), len(q.dims), shared, tie)
+
+
+@dataclass(frozen=True, eq=False)
+class Tile:
+    """Accesses that share a copy, and the box that it is.
+
+    Attributes:
+        uses: in the order of the statements.
+        offsets: the first element of the box in each dimension, over the loops around the region.
+        extents: of the box.
+    """
+
+    uses: tuple[Use, ...]
+    offsets: tuple[Affine, ...]
+    extents: tuple[int, ...]
+
+    @property
+    def size(self) -> int:
+        """Elements of the box."""
+        return prod(self.extents)
+
+    @cached_property
+    def elements(self) -> isl.Set:
+        """What is touched, as ``[r, x]``."""
+        return union_of([u.elements for u in self.uses])
+
+    @cached_property
+    def written(self) -> isl.Set | None:
+        """What is written, as ``[r, x]``."""
+        found = [u.elements for u in self.uses if u.writes]
+        return union_of(found) if found else None
+
+    def inside(self, elements: isl.Set, names: Sequence[str]) -> isl.Set:
+        """``[r, x]`` as ``[r, y]``, subscripts of the box; ``names`` are those of the loops."""
+        own = positional(names, "r")
+        x = dims(len(self.offsets), "x")
+        moved = [
+            f"{a} - ({affine_text(offset, own)})" for a, offset in zip(x, self.offsets, strict=True)
+        ]
+        space = ", ".join([*own.values(), *x])
+        return elements.apply(map_of(f"{{ [{space}] -> [{', '.join([*own.values(), *moved])}] }}"))
+
+
+def tile_of(uses: Sequence[Use], names: Sequence[str]) -> Tile:
+    """The smallest box, of those that are looked at, for some accesses; ``names`` are the loops."""
+    elements = union_of([u.elements for u in uses])
+    rank = len(uses[0].access.indices)
+    found = [_side(elements, uses, names, d) for d in range(rank)]
+    return Tile(tuple(uses), tuple(o for o, _ in found), tuple(e for _, e in found))
+
+
+def _side(
+    elements: isl.Set, uses: Sequence[Use], names: Sequence[str], dim: int
+) -> tuple[Affine, int]:
+    """The first element and the extent of one dimension."""
+    depth = len(names)
+    own = positional(names, "r")
+    along = _along(elements, depth, dim)
+    best: tuple[int, int, str, Affine] | None = None
+    for linear in dict.fromkeys(_candidates(along, uses, names, dim)):
+        space = ", ".join([*own.values(), "x"])
+        moved = along.apply(map_of(f"{{ [{space}] -> [x - ({affine_text(linear, own)})] }}"))
+        low, high = (v.to_python() for v in (moved.dim_min_val(0), moved.dim_max_val(0)))
+        key = (high - low + 1, len(linear.terms), str(linear), linear + low)
+        if best is None or key[:3] < best[:3]:
+            best = key
+    assert best is not None
+    return best[3], best[0]
+
+
+def _along(elements: isl.Set, depth: int, dim: int) -> isl.Set:
+    """``[r, x]`` with one of the subscripts alone."""
+    rank = elements.dim(isl.dim_type.set) - depth
+    kept = elements.project_out(isl.dim_type.set, depth + dim + 1, rank - dim - 1)
+    return kept.project_out(isl.dim_type.set, depth, dim)
+
+
+def _candidates(
+    along: isl.Set, uses: Sequence[Use], names: Sequence[str], dim: int
+) -> Iterator[Affine]:
+    """Linear functions of the loops that the elements may move with."""
+    yield Affine()
+    lowers, uppers = limits_of(along, [*names, ""])
+    seen = (*lowers, *uppers, *(u.access.indices[dim] for u in uses))
+    for expr in seen:
+        yield Affine.collected({n: expr.coefficient(n) for n in names}, 0)

@@ -1,0 +1,159 @@
+"""Programs that work on copies of an array: wrong ones are refuted, right ones are proven."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+import weft
+from dsl.expressions.expr import Access
+from dsl.programs.expanded import with_accesses
+from dsl.programs.program import If, Loop, Node, Program, Stmt
+from polyhedral.equivalence.buffering import check_buffers
+from polyhedral.equivalence.loops import Origin, check_loops
+from polyhedral.equivalence.rewritings import Rewriting, check_rewriting, rewritings
+from tests.polyhedral.test_buffer import Build, gemm, lu, schedule, seidel, syrk
+
+
+def rewritten(kernel: weft.Kernel, build: Build) -> Rewriting:
+    (*_, last) = rewritings(kernel.program, schedule(build))
+    assert check_rewriting(last) is None
+    return last
+
+
+def without(program: Program, name: str) -> Program:
+    """The program without a statement."""
+
+    def visit(node: Node) -> list[Node]:
+        match node:
+            case Stmt():
+                return [] if node.name == name else [node]
+            case Loop(body=body):
+                inside = tuple(n for b in body for n in visit(b))
+                return [replace(node, body=inside)] if inside else []
+            case If(then=then):
+                inside = tuple(n for b in then for n in visit(b))
+                return [replace(node, then=inside)] if inside else []
+
+    return replace(program, body=tuple(n for b in program.body for n in visit(b)))
+
+
+def moved(program: Program, name: str, array: str, by: int) -> Program:
+    """The program with the accesses of a statement to an array moved along its last dimension."""
+
+    def own(access: Access) -> Access:
+        if access.array != array:
+            return access
+        return replace(access, indices=(*access.indices[:-1], access.indices[-1] + by))
+
+    def visit(node: Node) -> Node:
+        match node:
+            case Stmt():
+                return with_accesses(node, own) if node.name == name else node
+            case Loop(body=body):
+                return replace(node, body=tuple(map(visit, body)))
+            case If(then=then):
+                return replace(node, then=tuple(map(visit, then)))
+
+    return replace(program, body=tuple(map(visit, program.body)))
+
+
+def shorter(program: Program, var: str) -> Program:
+    """The program with one iteration less of a loop."""
+
+    def visit(node: Node) -> Node:
+        match node:
+            case Loop(body=body):
+                inside = tuple(map(visit, body))
+                if node.var != var:
+                    return replace(node, body=inside)
+                return replace(node, uppers=tuple(u - 1 for u in node.uppers), body=inside)
+            case If(then=then):
+                return replace(node, then=tuple(map(visit, then)))
+        return node
+
+    return replace(program, body=tuple(map(visit, program.body)))
+
+
+def swapped(program: Program) -> Program:
+    """The program with the last two nests of its outermost loop the other way round."""
+    (loop,) = program.body
+    assert isinstance(loop, Loop)
+    *rest, a, b = loop.body
+    return replace(program, body=(replace(loop, body=(*rest, b, a)),))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "why"),
+    [
+        (lambda p: without(p, "load_C"), "nothing was copied or assigned"),
+        (lambda p: without(p, "store_C"), "not what is assigned"),
+        (lambda p: shorter(p, "load_C_1"), "nothing was copied or assigned"),
+        (lambda p: shorter(p, "store_C_1"), "not what is assigned"),
+        (lambda p: moved(p, "load_C", "C", 1), "stands for other elements"),
+        (lambda p: moved(p, "S0", "A", -1), "S0 is another statement"),
+        (lambda p: swapped(p), "does not run before or after"),
+        (lambda p: replace(p, arrays=p.arrays[1:]), "the arguments are other ones"),
+    ],
+)
+def test_copies_that_are_wrong_are_refuted(wrong: Callable[[Program], Program], why: str) -> None:
+    right = rewritten(syrk, lambda s: s.buffer("C", "i"))
+    found = check_buffers(right.before, wrong(right.after), "C", 1)
+    assert found is not None
+    assert found.code == "W339"
+    assert why in found.message
+
+
+def test_two_copies_of_an_element_that_is_written_are_refuted() -> None:
+    right = rewritten(lu, lambda s: s.buffer("A", "k"))
+
+    def later(access: Access) -> Access:
+        """The row of the pivot, but one further down, where it is written."""
+        mine = (
+            access.array == "A" and access.indices[0].coefficient("k") and len(access.indices) > 1
+        )
+        if not mine or access.indices[1].coefficient("k"):
+            return access
+        return replace(access, indices=(access.indices[0] + 1, access.indices[1]))
+
+    def visit(node: Node) -> Node:
+        match node:
+            case Stmt():
+                return with_accesses(node, later)
+            case Loop(body=body):
+                return replace(node, body=tuple(map(visit, body)))
+            case If(then=then):
+                return replace(node, then=tuple(map(visit, then)))
+
+    before, after = (
+        replace(p, body=tuple(map(visit, p.body))) for p in (right.before, right.after)
+    )
+    assert before != right.before
+    found = check_buffers(before, after, "A", 1)
+    assert found is not None
+    assert "hold one element" in found.message
+
+
+def test_other_loops_are_refuted() -> None:
+    first, _ = rewritings(gemm.program, schedule(lambda s: s.split("i", 4).buffer("A", "i_0")))
+    assert check_rewriting(first) is None
+    origins = dict(first.origins)
+    for wrong in (
+        shorter(first.after, "i_1"),
+        shorter(first.after, "k"),
+        moved(first.after, "S1", "A", -1),
+    ):
+        assert check_loops(first.before, wrong, origins, frozenset()) is not None
+    iteration = origins["S0"].iteration
+    other = {**origins, "S0": Origin("S0", (iteration[0] + 1, iteration[1]))}
+    assert check_loops(first.before, first.after, other, frozenset()) is not None
+
+
+def test_loops_in_another_order_are_refuted() -> None:
+    first, _ = rewritings(seidel.program, schedule(lambda s: s.split("i", 5).buffer("A", "t")))
+    assert check_rewriting(first) is None
+    found = check_loops(first.before, swapped(first.after), dict(first.origins), frozenset())
+    assert found is not None
+    assert found.code == "W337"

@@ -1,0 +1,105 @@
+"""Memory outside in the model: bursts as reports have them, adapters, tools that know nothing of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import weft
+from dsl.kernels.loader import load
+from dsl.schedules.schedule import ScheduleBuilder
+from mlir_passes.pipeline import compile_design
+from qor_gnn.design.from_module import kernel_of_module
+from qor_gnn.design.from_tree import kernel_of_tree
+from qor_gnn.estimate import estimate
+from qor_gnn.result.qor_estimate import QorEstimate
+from weft import f32
+
+TOOL = "vitis-2023.2-u280-3.33ns"
+OTHERS = ("vitis-2022.1-zu9eg-10ns", "vitis-2025.1-u200-4ns")
+EXAMPLES = Path(__file__).parents[2] / "examples" / "outside"
+Build = Callable[[ScheduleBuilder], ScheduleBuilder]
+
+
+@weft.kernel
+def copied(a: f32[64, 16], b: f32[64, 16], c: f32[64, 16]):
+    for i in range(64):
+        for j in range(16):
+            b[i, j] = a[i, j] * 2.0
+    for i in range(64):
+        for j in range(16):
+            c[i, j] = b[i, j] + 1.0
+
+
+def estimated(build: Build, tool: str = TOOL) -> QorEstimate:
+    design = compile_design(copied.program, build(ScheduleBuilder()).build())
+    kernel = kernel_of_module(design.module)
+    assert kernel == kernel_of_tree(design.tree)
+    return estimate(kernel, tool)
+
+
+def cycles(build: Build, tool: str = TOOL) -> float:
+    return estimated(build, tool).latency.average
+
+
+@pytest.mark.parametrize(
+    ("build", "more"),
+    [
+        (lambda s: s.interface("a", "m_axi"), 72),  # reports: N + 72 for a burst that is read
+        (lambda s: s.interface("c", "m_axi"), 70),  # and N + 70 for one that is written
+        (lambda s: s.interface("b", "m_axi"), 70 + 72),  # written by one nest, read by the other
+        (lambda s: s.interface("a", "m_axi", latency=0), 8),
+        (lambda s: s.interface("a", "m_axi", latency=100), 108),
+        (lambda s: s.interface("a", "bram"), 0),
+    ],
+)
+def test_a_burst_takes_the_way_to_memory_once(build: Build, more: int) -> None:
+    assert cycles(build) == cycles(lambda s: s) + more
+
+
+def test_rows_that_are_no_one_nest_take_it_for_each_row() -> None:
+    apart: Build = lambda s: s.flatten("S0.j", False)  # noqa: E731
+    both = cycles(lambda s: apart(s).interface("a", "m_axi"))
+    assert both == cycles(apart) + 64 * 72
+
+
+def test_a_copy_is_counted_as_a_memory_and_as_loops() -> None:
+    plain = estimated(lambda s: s)
+    whole = estimated(lambda s: s.interface("a", "m_axi").buffer("a"))
+    assert whole.bram18 == plain.bram18 + 2 + 4  # 1,024 words, and the adapter
+    loop = next(row for row in whole.loops if "load_a_1" in row.loops)
+    assert (loop.ii, loop.trips.average) == (1, 1024)
+    assert whole.latency.average > plain.latency.average + 1024 + 72
+
+
+@pytest.mark.parametrize(
+    ("build", "blocks"),
+    [
+        (lambda s: s.interface("a", "m_axi"), 4),
+        (lambda s: s.interface("a", "m_axi", width=128), 8),
+        (lambda s: s.interface("a", "m_axi", width=512), 30),
+        (lambda s: s.interface("a", "m_axi", width=1024), 30),
+        (lambda s: s.interface("a", "m_axi").interface("c", "m_axi"), 4),
+        (lambda s: s.interface("a", "m_axi", "x").interface("c", "m_axi", "y", width=256), 4 + 16),
+    ],
+)
+def test_a_port_takes_an_adapter(build: Build, blocks: int) -> None:
+    plain, found = estimated(lambda s: s), estimated(build)
+    assert found.bram18 == plain.bram18 + blocks
+    assert found.lut is not None and plain.lut is not None  # noqa: PT018
+    assert found.lut > plain.lut + 900
+
+
+@pytest.mark.parametrize("tool", OTHERS)
+def test_other_versions_know_nothing_of_it(tool: str) -> None:
+    assert cycles(lambda s: s.interface("a", "m_axi"), tool) == cycles(lambda s: s, tool)
+
+
+@pytest.mark.parametrize("name", ["gemm_tiles", "blur_strips"])
+def test_examples_are_the_same_from_both_sides(name: str) -> None:
+    kernel = load(f"{EXAMPLES / name}.py:{name}")
+    for schedule in kernel.schedules.values():
+        design = compile_design(kernel.program, schedule)
+        assert kernel_of_tree(design.tree) == kernel_of_module(design.module)
