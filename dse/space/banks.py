@@ -25,9 +25,21 @@ Demand = dict[tuple[str, int], int]  # (array, dimension) to the factor asked fo
 
 def demand(order: Order, vector: Vector) -> Demand:
     """The factors that one nest asks for; a dimension that is not there needs no partition."""
+    return demand_of(order.uses, *_copies(order, vector))
+
+
+def demand_of(
+    uses: Sequence[Use], unrolled: Mapping[str, int], gone: frozenset[str] = frozenset()
+) -> Demand:
+    """The factors that accesses ask for.
+
+    Args:
+        uses: the accesses.
+        unrolled: copies of each loop, by name.
+        gone: loops of which nothing is left to run.
+    """
     found: Demand = {}
-    unrolled, gone = _copies(order, vector)
-    for use in order.uses:
+    for use in uses:
         for dim, index in enumerate(use.indices):
             factor = _factor(index, unrolled, gone, use.shape[dim])
             if factor > 1:
@@ -75,7 +87,7 @@ def port_interval(order: Order, vector: Vector, registers: frozenset[str] = froz
     uses = order.uses
     if registers:
         uses = tuple(use for use in uses if use.array not in registers)
-    return _port_interval(uses, *_frozen(order, vector))
+    return port_interval_of(uses, *_frozen(order, vector))
 
 
 def interval_with(order: Order, vector: Vector, array: str, factors: Mapping[int, int]) -> int:
@@ -108,9 +120,16 @@ def _frozen(order: Order, vector: Vector) -> tuple[tuple[tuple[str, int], ...], 
 
 
 @lru_cache(maxsize=100_000)
-def _port_interval(
+def port_interval_of(
     uses: tuple[Use, ...], unrolled: tuple[tuple[str, int], ...], gone: frozenset[str]
 ) -> int:
+    """As `port_interval`, of some accesses.
+
+    Args:
+        uses: the accesses.
+        unrolled: the loops in their subscripts, and the copies of each.
+        gone: loops of which nothing is left to run.
+    """
     copies = dict(unrolled)
     interval = 1
     for array in dict.fromkeys(use.array for use in uses):

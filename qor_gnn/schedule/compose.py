@@ -84,6 +84,22 @@ def function_latency(scope: Scope, function: Function) -> tuple[float, list[Regi
     return flow.at + (0 if flow.ended == "call" else 1), flow.regions
 
 
+def sequence(scope: Scope, around: Sequence[Loop], node: Loop) -> tuple[list[Region], float]:
+    """The regions of one nest in an iteration of the loops around it, and the states that it ends at: of
+    a nest that is not alone in them, so that they do not flatten into it.
+
+    Args:
+        scope: the design.
+        around: the loops around, outermost first; () where the nest is the function's own.
+        node: the nest.
+    """
+    env: dict[str, Affine] = {}
+    for loop in around:
+        env = {**env, loop.iv: running(loop, 1)}
+    flow = _sequence(scope, [(node, env)], 1, top=not around)
+    return flow.regions, flow.at
+
+
 def _sequence(scope: Scope, nodes: Sequence[Placed], copies: int, top: bool = False) -> _Flow:
     """Regions and blocks one after the other.
 
