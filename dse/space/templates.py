@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import product
-from math import prod
+from math import inf, prod
 
 from dse.space.banks import Demand, demand_of, port_interval_of
 from dse.space.nest import NestLoop, Order, Vector
@@ -33,10 +33,9 @@ from qor_gnn.design.from_tree import kernel_of_tree
 from qor_gnn.tools.personality import Personality
 
 _EXACT = 4  # copies along a loop that carries, up to which none stands for others
-_CHAIN = (4, 8)  # copies from which longer chains are extrapolated
-_FEW = 128  # iterations in which a value may come back before it is there
-_BESIDE = 16  # independent copies, at most
-_EACH = (1, 2, 3, 4, 6, 8)  # of one loop
+_CHAIN = (4, 6)  # copies from which longer chains are extrapolated
+_BESIDE = 8  # independent copies, at most
+_EACH = (1, 2, 4, 8)  # of one loop
 _LARGE = 512  # statements of a body that are too many to schedule here
 
 
@@ -95,13 +94,23 @@ class Template:
             if banks.get((use.array, d), 1) >= n > 1
         )
         wanted = _ports(order, _copies(order, sides), gone, complete)
-        best = self._relative(sides, gone, complete, wanted, 1)
+        if asked.pipelined is not None and sides[asked.pipelined].rest:
+            asked = replace(asked, pipelined=None)
+        copies = self._relative(sides, gone, complete, wanted, 1)
+        best = self._cut(sides, copies, whole=True)
         found = self._scheduled(best, asked, gone, complete, wanted)
         if found is None:
             return None
+        slowest = max((r.slowest for r in _pipelines(found.regions)), default=0)
+        whole = self._comes_back(sides) >= slowest
+        if not whole:
+            best = self._cut(sides, copies, whole=False)
+            found = self._scheduled(best, asked, gone, complete, wanted)
+            if found is None:
+                return None
         interval = max((r.interval for r in _pipelines(found.regions)), default=1)
         if interval > 1:
-            sharing = self._relative(sides, gone, complete, wanted, interval)
+            sharing = self._cut(sides, self._relative(sides, gone, complete, wanted, interval), whole)
             if sharing != best:
                 best = sharing
                 found = self._scheduled(best, asked, gone, complete, max(wanted, interval))
@@ -123,39 +132,48 @@ class Template:
         complete: frozenset[tuple[str, int]],
         wanted: int,
         interval: int,
-    ) -> Sides:
-        """The nest with as few copies as do, which share ports and units alike."""
+    ) -> tuple[int, ...]:
+        """Copies of each loop of the nest with as few as do, which share ports and units alike."""
         order = self.order
         least = [
             _carrying(loop, side) if loop.carries else min(side.copies, 2 if side.guarded else 1)
             for loop, side in zip(order.band, sides, strict=True)
         ]
         free = [k for k, loop in enumerate(order.band) if not loop.carries]
-        beside = min(interval, prod(sides[k].copies for k in free), _BESIDE)
+        chained = prod(u for u, loop in zip(least, order.band, strict=True) if loop.carries)
+        beside = min(-(-interval // chained), prod(sides[k].copies for k in free), _BESIDE)
         for chosen in _products([_upto(least[k], sides[k].copies) for k in free], beside):
             copies = list(least)
             for k, u in zip(free, chosen, strict=True):
                 copies[k] = u
             ports = _ports(order, _named(order, copies), gone, complete)
             if ports == wanted:
-                return self._cut(sides, copies)
+                return tuple(copies)
         for k in free:
             least[k] = min(sides[k].copies, 2)
-        return self._cut(sides, least)
+        return tuple(least)
 
-    def _cut(self, sides: Sides, copies: Sequence[int]) -> Sides:
-        """So many copies; of blocks all that there are, but the few ones after which a value comes back."""
+    def _cut(self, sides: Sides, copies: Sequence[int], whole: bool) -> Sides:
+        """So many copies, in all blocks that these make of a loop; inside of a loop that carries in as many
+        as there are, if not ``whole``: so soon a value comes back.
+        """
         found: list[Side] = []
         loops = self.order.band
-        for k, (side, u) in enumerate(zip(sides, copies, strict=True)):
-            extent = loops[k].extent
+        carried = False
+        for loop, side, u in zip(loops, sides, copies, strict=True):
             blocks = side.blocks
-            if extent is not None and blocks > 1 and side.copies > 1:
-                inside = prod(s.blocks for s in sides[k:])
-                if not any(loop.carries for loop in loops[:k]) or inside >= _FEW:
-                    blocks = max(2, -(-extent // u) if side.guarded else extent // u)
-            found.append(replace(side, blocks=blocks, copies=u, start=0))
+            if loop.extent is not None and blocks > 1 and side.copies > 1 and (whole or not carried):
+                blocks = max(2, -(-loop.extent // u) if side.guarded else loop.extent // u)
+            found.append(Side(blocks, u, 0, False, side.guarded))
+            carried |= bool(loop.carries)
         return tuple(found)
+
+    def _comes_back(self, sides: Sides) -> float:
+        """The fewest iterations in which a value comes back."""
+        pairs = [(side.blocks, side.copies) for side in sides]
+        loops = list(enumerate(self.order.band))
+        found = (c.around(pairs[k:]) for k, loop in loops for c in loop.carries if pairs[k][0] > 1)
+        return min(found, default=inf)
 
     def _scheduled(
         self,
@@ -285,13 +303,18 @@ def _levels(terms: int) -> tuple[int, int, int]:
 
 
 def _upto(least: int, most: int) -> list[int]:
-    return [u for u in dict.fromkeys((least, *_EACH, most)) if least <= u <= most]
+    return [u for u in dict.fromkeys((least, *_EACH)) if least <= u <= most]
 
 
 def _products(choices: Sequence[Sequence[int]], least: int) -> Iterator[tuple[int, ...]]:
-    """All of at least so many copies and not too many, the fewest first."""
-    found = [c for c in product(*choices) if least <= prod(c) <= max(least, _BESIDE)]
-    return iter(sorted(found, key=lambda c: (prod(c), c)))
+    """All of at least so many copies and not too many, the fewest first; of fewer, where there are no
+    others, the most.
+    """
+    found = list(product(*choices))
+    enough = [c for c in found if least <= prod(c) <= max(least, _BESIDE)]
+    if not enough:
+        return iter([max(found, key=prod)])
+    return iter(sorted(enough, key=lambda c: (prod(c), c)))
 
 
 def _named(order: Order, copies: Sequence[int]) -> dict[str, int]:

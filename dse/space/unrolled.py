@@ -48,7 +48,7 @@ def sides_of(order: Order, vector: Vector, tail: Tail) -> list[Sides]:
     for loop, u in zip(order.band, vector, strict=False):
         extent = loop.extent
         if extent is None or u == 1:
-            choices.append([Side(loop.average, 1)])
+            choices.append([Side(extent or loop.average, 1)])
         elif u == extent:
             choices.append([Side(1, u)])
         elif extent % u and tail == "guard":

@@ -18,6 +18,7 @@ from qor_gnn.schedule.automatic_directives import automatic
 from qor_gnn.schedule.compose import sequence
 from qor_gnn.schedule.loops import Scope
 from qor_gnn.schedule.pipeline import operations
+from qor_gnn.schedule.reasons import Recurrence
 from qor_gnn.schedule.regions import Region
 from qor_gnn.tools.personality import Personality
 
@@ -54,6 +55,7 @@ class Outline:
         memories: names of the arrays that it touches, ``stored`` of those that it stores to.
         children: the regions of an iteration, which ends ``behind`` states after the last of them.
         promoted: accumulators are stored after it.
+        slowest: the most states that a value takes from one iteration to a later one.
     """
 
     kind: Kind
@@ -71,6 +73,7 @@ class Outline:
     children: tuple[Outline, ...] = ()
     behind: float = 0
     promoted: bool = False
+    slowest: int = 0
 
     def runs(self, trips: Trips) -> float:
         """How often its body runs under other trip counts."""
@@ -198,7 +201,13 @@ def _outline(region: Region, latency: float, prologue: int, gap: float) -> Outli
         children,
         depth - last if children else 0.0,
         region.body is not None and bool(region.body.epilogue),
+        _slowest(region),
     )
+
+
+def _slowest(region: Region) -> int:
+    found = region.pipeline.limits if region.pipeline is not None else ()
+    return max((limit.delay for limit in found if isinstance(limit, Recurrence)), default=0)
 
 
 def _bodies(region: Region) -> list[Region]:
