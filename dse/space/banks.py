@@ -87,7 +87,7 @@ def port_interval(order: Order, vector: Vector, registers: frozenset[str] = froz
     uses = order.uses
     if registers:
         uses = tuple(use for use in uses if use.array not in registers)
-    return port_interval_of(uses, *_frozen(order, vector))
+    return _port_interval(uses, *_frozen(order, vector))
 
 
 def interval_with(order: Order, vector: Vector, array: str, factors: Mapping[int, int]) -> int:
@@ -120,22 +120,29 @@ def _frozen(order: Order, vector: Vector) -> tuple[tuple[tuple[str, int], ...], 
 
 
 @lru_cache(maxsize=100_000)
-def port_interval_of(
+def _port_interval(
     uses: tuple[Use, ...], unrolled: tuple[tuple[str, int], ...], gone: frozenset[str]
 ) -> int:
-    """As `port_interval`, of some accesses.
-
-    Args:
-        uses: the accesses.
-        unrolled: the loops in their subscripts, and the copies of each.
-        gone: loops of which nothing is left to run.
-    """
     copies = dict(unrolled)
     interval = 1
     for array in dict.fromkeys(use.array for use in uses):
         mine = [use for use in uses if use.array == array]
         interval = max(interval, _array_interval(mine, copies, gone))
     return interval
+
+
+@lru_cache(maxsize=100_000)
+def interval_at(
+    uses: tuple[Use, ...], copies: tuple[tuple[str, int], ...], factors: tuple[int, ...]
+) -> int:
+    """Cycles that the accesses of one body to an array need at its ports.
+
+    Args:
+        uses: of one array.
+        copies: of each loop in their subscripts.
+        factors: of each dimension.
+    """
+    return _interval_of(uses, dict(copies), factors)
 
 
 def _array_interval(uses: Sequence[Use], copies: Mapping[str, int], gone: frozenset[str]) -> int:

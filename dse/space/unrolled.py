@@ -110,13 +110,16 @@ def asked_of(order: Order, vector: Vector, tail: Tail, ii: int) -> Asked:
     return Asked(found, ii, order.drains)
 
 
-def unrolled(band: Band, sides: Sides, asked: Asked) -> tuple[TreeNode, ...]:
+def unrolled(
+    band: Band, sides: Sides, asked: Asked, prefix: str = ""
+) -> tuple[TreeNode, ...]:
     """The nodes of one nest.
 
     Args:
         band: its loops, nothing unrolled.
         sides: blocks and copies of each.
         asked: of the pipelined loop.
+        prefix: of the names of its loops, to tell them from those of other nests.
     """
     values: dict[str, Affine] = {}
     guards: list[Constraint] = []
@@ -148,7 +151,8 @@ def unrolled(band: Band, sides: Sides, asked: Asked) -> tuple[TreeNode, ...]:
         nodes = (TreeGuard(tuple(guards), nodes),)
     for each in reversed((*blocks, *points)):
         lowers, uppers = _bounds(each, values)
-        nodes = (replace(each, lowers=lowers, uppers=uppers, body=nodes),)
+        name = f"{prefix}{each.name}"
+        nodes = (replace(each, name=name, lowers=lowers, uppers=uppers, body=nodes),)
     return nodes
 
 

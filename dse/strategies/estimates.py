@@ -84,7 +84,9 @@ class Estimates:
         registers = self._registers(self.space.variants[number].program, banks)
         if self._composed is not None:
             chosen = [(c.order, c.vector, c.ii) for c in point.choices]
-            return Figures(*self._composed[number].figures(chosen, banks, registers))
+            found = self._composed[number].figures(chosen, banks)
+            if found is not None:
+                return Figures(*found)
         costs = [self._cost(number, n, c, registers) for n, c in enumerate(point.choices)]
         groups = self._stages[number]
         cycles = design_cycles(groups, [c.cycles for c in costs])

@@ -13,7 +13,7 @@ from typing import Literal
 
 from qor_gnn.area.binding import region_units
 from qor_gnn.area.units import addresses_dsp
-from qor_gnn.design.region import Kernel, Loop, loops_in
+from qor_gnn.design.region import Kernel, Loop
 from qor_gnn.schedule.automatic_directives import automatic
 from qor_gnn.schedule.compose import sequence
 from qor_gnn.schedule.loops import Scope
@@ -124,14 +124,14 @@ def outlined(kernel: Kernel, tool: Personality, kept: frozenset[str], deep: int)
     """Schedule a nest that is all of a kernel.
 
     Args:
-        kernel: one loop at the top.
+        kernel: the nest, and the loops around it.
         tool: whose schedule it is.
         kept: names of loops whose unroll factor somebody wrote.
         deep: how many loops around the nest are not its own.
 
     Raises:
         ToolError: W451 an operator that the tool does not know.
-        ValueError: the nest is no single loop.
+        ValueError: a loop around the nest is gone, or there is nothing in it.
     """
     kernel = automatic(kernel, tool, kept)
     scope = Scope(kernel, tool)
@@ -139,15 +139,14 @@ def outlined(kernel: Kernel, tool: Personality, kept: frozenset[str], deep: int)
     around: list[Loop] = []
     nodes = function.body
     for _ in range(deep):
-        (loop,) = nodes
-        if not isinstance(loop, Loop):
+        loop = nodes[0]
+        if len(nodes) != 1 or not isinstance(loop, Loop):
             raise ValueError("a loop around the nest is gone")
         around.append(loop)
         nodes = loop.body
-    (node,) = nodes
-    if not isinstance(node, Loop) or not loops_in((node,)):
-        raise ValueError("nothing is left to run in a loop")
-    regions, at = sequence(scope, around, node)
+    regions, at = sequence(scope, around, nodes)
+    if not regions:
+        raise ValueError("nothing is left of the nest")
     found, end = _outlines(regions)
     return Outlined(found, at - end, addresses_dsp(regions))
 

@@ -13,7 +13,7 @@ from typing import Literal
 
 from dsl.expressions.affine import Affine
 from qor_gnn.body.body import Body
-from qor_gnn.design.region import Function, Loop, trips_of
+from qor_gnn.design.region import Function, Loop, Node, trips_of
 from qor_gnn.schedule.bank_switches import epilogue_switches, switched_schedule
 from qor_gnn.schedule.block_values import BlockValues
 from qor_gnn.schedule.interval import Cycle, limits
@@ -84,19 +84,21 @@ def function_latency(scope: Scope, function: Function) -> tuple[float, list[Regi
     return flow.at + (0 if flow.ended == "call" else 1), flow.regions
 
 
-def sequence(scope: Scope, around: Sequence[Loop], node: Loop) -> tuple[list[Region], float]:
-    """The regions of one nest in an iteration of the loops around it, and the states that it ends at: of
-    a nest that is not alone in them, so that they do not flatten into it.
+def sequence(
+    scope: Scope, around: Sequence[Loop], nodes: Sequence[Node]
+) -> tuple[list[Region], float]:
+    """The regions of some nodes in an iteration of the loops around them, and the states that they end at:
+    of nodes that are not all that is in these loops, which therefore do not flatten into them.
 
     Args:
         scope: the design.
-        around: the loops around, outermost first; () where the nest is the function's own.
-        node: the nest.
+        around: the loops around, outermost first; () where the nodes are the function's own.
+        nodes: what runs.
     """
     env: dict[str, Affine] = {}
     for loop in around:
         env = {**env, loop.iv: running(loop, 1)}
-    flow = _sequence(scope, [(node, env)], 1, top=not around)
+    flow = _sequence(scope, [(node, env) for node in nodes], 1, top=not around)
     return flow.regions, flow.at
 
 
