@@ -41,7 +41,7 @@ _WIDE = 32  # statements of an iteration, from which on shorter chains do
 _SHORT = (1, 2)
 _BESIDE = 8  # independent copies, at most
 _ROOM = 32  # copies in all
-_EACH = (1, 2, 4, 8)  # of one loop
+_EACH = (1, 2, 3, 4, 5, 6, 7, 8)  # of one loop
 _LARGE = 512  # statements of a body that are too many to schedule here
 
 Spread = tuple[tuple[str, int, int], ...]
@@ -138,21 +138,21 @@ class Template:
             found = self._scheduled(best)
             if found is None:
                 return None
-        interval = max((r.interval for r in _pipelines(found.regions)), default=1)
-        if interval > 1 and _runs(order, sides) < _LONG:
-            copies = self._copies(sides, gone, spread, alike, interval, whole_chains)
-            sharing = replace(best, sides=self._cut(sides, copies, whole))
-            if sharing != best:
-                best = replace(sharing, asked=replace(asked, ii=max(asked.ii, interval)))
-                found = self._scheduled(best)
-                if found is None:
-                    return None
-        if not whole_chains:
-            found = self._longer(found, best, sides)
         trips: dict[str, float] = {}
         for loop, side in zip(order.band, sides, strict=True):
             if loop.extent is not None:
                 trips[loop.name] = trips[f"{loop.name}_0"] = side.blocks
+        longer = found if whole_chains else self._longer(found, best, sides)
+        short = [r for r in _pipelines(longer.regions) if r.runs(trips) < _LONG]
+        interval = max((r.interval for r in short), default=1)
+        if interval > 1:
+            copies = self._copies(sides, gone, spread, alike, interval, whole_chains)
+            best = replace(best, sides=self._cut(sides, copies, whole))
+            found = self._scheduled(best)
+            if found is None:
+                return None
+            longer = found if whole_chains else self._longer(found, best, sides)
+        found = longer
         found = self._addressed(found, best, sides, banks)
         return Leaf(found, best, trips, _more(order, best.sides, sides))
 
@@ -187,17 +187,18 @@ class Template:
         """As few copies of each loop as do that share ports and units alike."""
         order = self.order
         shown = _straight(sides) or (interval > 1 and prod(s.copies for s in sides) <= _ROOM)
+        divides = _complete(spread) != spread and self.tool.division is not None
         least = [
             _carrying(loop, side, shown, None if whole_chains else self.ends)
             if loop.carries
-            else min(side.copies, 2 if side.guarded else 1)
+            else min(side.copies, 2 if side.guarded or divides else 1)
             for loop, side in zip(order.band, sides, strict=True)
         ]
         free = [k for k, loop in enumerate(order.band) if not loop.carries]
         rotates = _complete(spread) != spread
         chained = prod(u for u, loop in zip(least, order.band, strict=True) if loop.carries)
         room = max(1, _ROOM // chained)
-        beside = min(interval, prod(sides[k].copies for k in free), _BESIDE, room)
+        beside = min(_turns(interval, prod(sides[k].copies for k in free)), _BESIDE, room)
         for chosen in _products([_upto(least[k], sides[k].copies) for k in free], beside):
             copies = list(least)
             for k, u in zip(free, chosen, strict=True):
@@ -286,6 +287,7 @@ class Template:
         """See `Spread`. An array that is accessed once in an iteration cannot be in its own way."""
         own = _demand(self.order.uses, tuple(copies.items()), gone)
         times = Counter(use.array for use in self.order.uses)
+        places = Counter(array for array, _ in {(x.array, x.indices) for x in self.order.uses})
         found: dict[tuple[str, int], int] = {}
         for use in self.order.uses:
             for d, n in enumerate(use.shape):
@@ -295,7 +297,8 @@ class Template:
                 elif joint == mine or use.indices[d].variables() <= gone:
                     continue
                 elif times[use.array] > 1 or self.tool.division is not None:
-                    found[use.array, d] = _times(joint, mine)
+                    near = places[use.array] > 1 or self.tool.division is not None
+                    found[use.array, d] = _times(joint, mine) if near else 2
         return tuple((array, d, k) for (array, d), k in sorted(found.items()))
 
     def _served(
@@ -413,22 +416,15 @@ def _straight(sides: Sides) -> bool:
     return all(side.blocks == 1 for side in sides)
 
 
-def _runs(order: Order, sides: Sides) -> float:
-    """Iterations of the pipeline each time that it starts."""
-    moving = _moving(order, sides)
-    band = zip(order.band, sides, strict=True)
-    return prod(side.blocks for loop, side in band if loop.name in moving)
-
-
 def _carrying(loop: NestLoop, side: Side, shown: bool, ends: tuple[int, int] | None) -> int:
     """The fewest copies of a loop that carries that stand for those of a side, in a chain those that it is
-    extrapolated from; of a tree, of which the terms are to be ``shown``, all.
+    extrapolated from; all that are to be ``shown``.
     """
     u = side.copies
+    if shown and u <= _ROOM:
+        return u
     if _tree(loop, side):
-        if not shown:
-            return _same_tree(u)
-        ends = None if u <= _ROOM else ends
+        return _same_tree(u)
     return u if ends is None or u <= ends[0] else min(u, ends[1])
 
 
@@ -443,6 +439,11 @@ def _same_tree(terms: int) -> int:
 
 def _levels(terms: int) -> tuple[int, int, int]:
     return (terms - 1).bit_length(), terms.bit_length(), carried_levels(terms)
+
+
+def _turns(interval: int, copies: int) -> int:
+    """How many copies a unit does one after the other."""
+    return -(-copies // -(-copies // interval))
 
 
 def _upto(least: int, most: int) -> list[int]:
