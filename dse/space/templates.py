@@ -14,16 +14,26 @@ have this relative (`qor_gnn.batch.outline`); iterations and units follow from t
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import product
 from math import inf, prod
+from typing import Any
 
 from dse.space.addresses import products
-from dse.space.banks import Demand, demand_of, interval_at
-from dse.space.nest import NestLoop, Order, Use
+from dse.space.banks import Demand
+from dse.space.nest import NestLoop, Order
+from dse.space.ports import (
+    Arrays,
+    Copies,
+    Factors,
+    Gone,
+    Spread,
+    named,
+    only_complete,
+    rotates,
+)
 from dse.space.unrolled import Asked, Band, Side, Sides, unrolled
 from dsl.errors.errors import ToolError
 from dsl.programs.program import Program
@@ -35,20 +45,14 @@ from qor_gnn.design.from_tree import kernel_of_tree
 from qor_gnn.tools.personality import Personality
 
 _CHAIN = (4, 6)  # copies along a loop that carries, from which longer chains are extrapolated
-_NEIGHBOURS = 4  # elements side by side that a nest may access in turn
 _LONG = 256  # iterations in which some states more or less do not show
 _WIDE = 32  # statements of an iteration, from which on shorter chains do
 _SHORT = (1, 2)
 _BESIDE = 8  # independent copies, at most
+_UNKNOWN: Any = object()
 _ROOM = 32  # copies in all
 _EACH = (1, 2, 3, 4, 5, 6, 7, 8)  # of one loop
 _LARGE = 512  # statements of a body that are too many to schedule here
-
-Spread = tuple[tuple[str, int, int], ...]
-"""Where arrays have other banks than the nest itself asks for: array, dimension, and how many times as
-many stand for them, an odd number where they are no power of two; 0 where every element is one.
-"""
-
 
 @dataclass(frozen=True, slots=True)
 class Relative:
@@ -102,6 +106,15 @@ class Template:
     tool: Personality
     operators: tuple[BindOp, ...]
     known: dict[Relative, Outlined | None] = field(default_factory=dict)
+    loops: tuple[NestLoop, ...] = field(init=False)
+    arrays: Arrays = field(init=False)
+    _inner: Copies = field(init=False)
+    _chosen: dict[object, Copies] = field(default_factory=dict)
+    _products: dict[object, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.loops, self.arrays = self.order.band, Arrays(self.order)
+        self._inner = tuple(loop.extent or 1 for loop in self.order.loops if loop.inner)
 
     def leaf(
         self, sides: Sides, asked: Asked, banks: Demand, *, whole_chains: bool = False
@@ -114,17 +127,17 @@ class Template:
             banks: of all arrays of the design.
             whole_chains: no chain stands for a longer one.
         """
-        order = self.order
         if not all(side.copies == 1 or self.band.unrolls(k) for k, side in enumerate(sides)):
             return None
-        gone = _gone(order, sides)
         if asked.pipelined is not None and sides[asked.pipelined].rest:
             asked = replace(asked, pipelined=None)
-        named = _named(order, [side.copies for side in sides])
-        spread = self._spread(named, gone, banks)
-        wanted = _ports(order, named, self._served(named, gone, banks))
-        alike = (wanted, _ports(order, named, banks))
-        if _complete(spread) == spread:  # else what ports allow is seen in the relative
+        arrays, divides = self.arrays, self.tool.division is not None
+        named_, gone = self._named(tuple(side.copies for side in sides)), self._gone(sides)
+        own, joint = arrays.demand(named_, gone), arrays.factors(banks)
+        spread = arrays.spread(own, joint, gone, divides)
+        wanted = arrays.interval(named_, arrays.served(own, joint, gone))
+        alike = (wanted, arrays.interval(named_, joint) if rotates(spread) else 0)
+        if not rotates(spread):  # else what ports allow is seen in the relative
             asked = replace(asked, ii=max(asked.ii, wanted))
         copies = self._copies(sides, gone, spread, alike, 1, whole_chains)
         best = Relative(self._cut(sides, copies, whole=True), asked, spread)
@@ -139,7 +152,7 @@ class Template:
             if found is None:
                 return None
         trips: dict[str, float] = {}
-        for loop, side in zip(order.band, sides, strict=True):
+        for loop, side in zip(self.loops, sides, strict=True):
             if loop.extent is not None:
                 trips[loop.name] = trips[f"{loop.name}_0"] = side.blocks
         longer = found if whole_chains else self._longer(found, best, sides)
@@ -153,17 +166,17 @@ class Template:
                 return None
             longer = found if whole_chains else self._longer(found, best, sides)
         found = longer
-        found = self._addressed(found, best, sides, banks)
-        return Leaf(found, best, trips, _more(order, best.sides, sides))
+        found = self._addressed(found, best, sides, joint)
+        return Leaf(found, best, trips, _more(self.order, best.sides, sides))
 
     def _addressed(
-        self, found: Outlined, best: Relative, sides: Sides, banks: Demand
+        self, found: Outlined, best: Relative, sides: Sides, joint: Factors
     ) -> Outlined:
         """With the products that its addresses need, which depend on how long rows are in a bank."""
         policy = self.tool.indices
         if self.tool.division is not None or not (policy.row_dsp or policy.row_states):
             return found
-        real, few = _rows(self.order, sides, banks), _rows(self.order, best.sides, self.banks(best))
+        real, few = self._rows(sides, joint), self._rows(best.sides, self._factors(best))
         if real == few:
             return found
         states = policy.row_states * ((real > 0) - (few > 0))
@@ -178,39 +191,57 @@ class Template:
     def _copies(
         self,
         sides: Sides,
-        gone: frozenset[str],
+        gone: Gone,
         spread: Spread,
         alike: tuple[int, int],
         interval: int,
         whole_chains: bool,
-    ) -> tuple[int, ...]:
+    ) -> Copies:
         """As few copies of each loop as do that share ports and units alike."""
-        order = self.order
-        shown = _straight(sides) or (interval > 1 and prod(s.copies for s in sides) <= _ROOM)
-        divides = _complete(spread) != spread and self.tool.division is not None
+        counts = tuple((side.copies, side.guarded) for side in sides)
+        key = (counts, gone, spread, alike, interval, whole_chains)
+        found = self._chosen.get(key)
+        if found is None:
+            found = self._chosen[key] = self._choose(*key, _straight(sides))
+        return found
+
+    def _choose(
+        self,
+        counts: tuple[tuple[int, bool], ...],
+        gone: Gone,
+        spread: Spread,
+        alike: tuple[int, int],
+        interval: int,
+        whole_chains: bool,
+        straight: bool,
+    ) -> Copies:
+        shown = straight or (interval > 1 and prod(u for u, _ in counts) <= _ROOM)
+        ends = None if whole_chains else self.ends
+        turns = rotates(spread)
+        two = turns and self.tool.division is not None
         least = [
-            _carrying(loop, side, shown, None if whole_chains else self.ends)
+            _carrying(loop, u, guarded, shown, ends)
             if loop.carries
-            else min(side.copies, 2 if side.guarded or divides else 1)
-            for loop, side in zip(order.band, sides, strict=True)
+            else min(u, 2 if guarded or two else 1)
+            for loop, (u, guarded) in zip(self.loops, counts, strict=True)
         ]
-        free = [k for k, loop in enumerate(order.band) if not loop.carries]
-        rotates = _complete(spread) != spread
-        chained = prod(u for u, loop in zip(least, order.band, strict=True) if loop.carries)
+        free = [k for k, loop in enumerate(self.loops) if not loop.carries]
+        chained = prod(u for u, loop in zip(least, self.loops, strict=True) if loop.carries)
         room = max(1, _ROOM // chained)
-        beside = min(_turns(interval, prod(sides[k].copies for k in free)), _BESIDE, room)
-        for chosen in _products([_upto(least[k], sides[k].copies) for k in free], beside):
-            copies = list(least)
+        beside = min(_turns(interval, prod(counts[k][0] for k in free)), _BESIDE, room)
+        whole = only_complete(spread)
+        for chosen in _products([_upto(least[k], counts[k][0]) for k in free], beside):
             for k, u in zip(free, chosen, strict=True):
-                copies[k] = u
-            fewer = _named(order, copies)
-            own = _ports(order, fewer, self._banks(fewer, gone, _complete(spread)))
-            if own != alike[0]:
+                least[k] = u
+            copies = self._named(tuple(least))
+            own = self.arrays.demand(copies, gone)
+            if self.arrays.interval(copies, self.arrays.spreading(own, whole)) != alike[0]:
                 continue
-            if not rotates or _ports(order, fewer, self._banks(fewer, gone, spread)) == alike[1]:
-                return tuple(copies)
+            joint = self.arrays.spreading(own, spread)
+            if not turns or self.arrays.interval(copies, joint) == alike[1]:
+                return tuple(least)
         for k in free:
-            least[k] = min(sides[k].copies, 2)
+            least[k] = min(counts[k][0], 2)
         return tuple(least)
 
     def _cut(self, sides: Sides, copies: Sequence[int], whole: bool) -> Sides:
@@ -219,7 +250,7 @@ class Template:
         """
         found: list[Side] = []
         carried = False
-        for loop, side, u in zip(self.order.band, sides, copies, strict=True):
+        for loop, side, u in zip(self.loops, sides, copies, strict=True):
             blocks = side.blocks
             if loop.extent is not None and blocks > 1 and side.copies > 1 and (whole or not carried):
                 blocks = max(2, -(-loop.extent // u) if side.guarded else loop.extent // u)
@@ -230,15 +261,19 @@ class Template:
     def _comes_back(self, sides: Sides) -> float:
         """The fewest iterations in which a value comes back."""
         pairs = [(side.blocks, side.copies) for side in sides]
-        pairs += [(1, loop.extent or 1) for loop in self.order.loops if loop.inner]
-        loops = list(enumerate(self.order.band))
-        found = (c.around(pairs[k:]) for k, loop in loops for c in loop.carries if pairs[k][0] > 1)
-        return min(found, default=inf)
+        pairs += [(1, u) for u in self._inner]
+        found = inf
+        for k, loop in enumerate(self.loops):
+            if pairs[k][0] > 1:
+                for carry in loop.carries:
+                    found = min(found, carry.around(pairs[k:]))
+        return found
 
     def _scheduled(self, relative: Relative) -> Outlined | None:
-        if relative not in self.known:
-            self.known[relative] = self._schedule(relative)
-        return self.known[relative]
+        found = self.known.get(relative, _UNKNOWN)
+        if found is _UNKNOWN:
+            found = self.known[relative] = self._schedule(relative)
+        return found
 
     def _schedule(self, relative: Relative) -> Outlined | None:
         if self.statements(relative) > _LARGE:
@@ -264,7 +299,7 @@ class Template:
 
     def kept(self, relative: Relative, prefix: str = "") -> frozenset[str]:
         """Names of the loops that are unrolled."""
-        pairs = zip(self.order.band, relative.sides, strict=True)
+        pairs = zip(self.loops, relative.sides, strict=True)
         names = [n for x, s in pairs if s.copies > 1 for n in (x.name, f"{x.name}_1")]
         return frozenset(f"{prefix}{n}" for n in names) | frozenset(
             loop.name for loop in self.order.loops if loop.inner
@@ -272,57 +307,43 @@ class Template:
 
     def banks(self, relative: Relative) -> Demand:
         """The factors of its arrays."""
-        copies = _named(self.order, [side.copies for side in relative.sides])
-        return self._banks(copies, _gone(self.order, relative.sides), relative.spread)
+        return named(self.arrays, self._factors(relative))
 
-    def _banks(self, copies: Mapping[str, int], gone: frozenset[str], spread: Spread) -> Demand:
-        found = dict(_demand(self.order.uses, tuple(copies.items()), gone))
-        for array, d, times in spread:
-            extent = self.program.array(array).shape[d]
-            own = found.get((array, d), 1) * times
-            found[array, d] = min(extent, own) if times else extent
-        return found
+    def _factors(self, relative: Relative) -> Factors:
+        copies = self._named(tuple(side.copies for side in relative.sides))
+        own = self.arrays.demand(copies, self._gone(relative.sides))
+        return self.arrays.spreading(own, relative.spread)
 
-    def _spread(self, copies: Mapping[str, int], gone: frozenset[str], banks: Demand) -> Spread:
-        """See `Spread`. An array that is accessed once in an iteration cannot be in its own way."""
-        own = _demand(self.order.uses, tuple(copies.items()), gone)
-        times = Counter(use.array for use in self.order.uses)
-        places = Counter(array for array, _ in {(x.array, x.indices) for x in self.order.uses})
-        found: dict[tuple[str, int], int] = {}
-        for use in self.order.uses:
-            for d, n in enumerate(use.shape):
-                joint, mine = banks.get((use.array, d), 1), own.get((use.array, d), 1)
-                if joint >= n > 1:
-                    found[use.array, d] = 0
-                elif joint == mine or use.indices[d].variables() <= gone:
-                    continue
-                elif times[use.array] > 1 or self.tool.division is not None:
-                    near = places[use.array] > 1 or self.tool.division is not None
-                    found[use.array, d] = _times(joint, mine) if near else 2
-        return tuple((array, d, k) for (array, d), k in sorted(found.items()))
+    def _named(self, copies: Copies) -> Copies:
+        """With the copies of inner loops."""
+        return copies + self._inner
 
-    def _served(
-        self, copies: Mapping[str, int], gone: frozenset[str], banks: Demand
-    ) -> Demand:
-        """The banks that matter to the nest: what others ask for beyond its own does it no harm."""
-        own = _demand(self.order.uses, tuple(copies.items()), gone)
-        found: Demand = {}
-        for use in self.order.uses:
-            for d, n in enumerate(use.shape):
-                joint, mine = banks.get((use.array, d), 1), own.get((use.array, d), 1)
-                serves = joint % mine == 0 or (joint > mine and use.indices[d].variables() <= gone)
-                found[use.array, d] = mine if serves and joint < n else joint
-        return found
+    def _gone(self, sides: Sides) -> Gone:
+        """Loops of which nothing is left to run."""
+        return tuple(side.blocks == 1 for side in sides) + (True,) * len(self._inner)
+
+    def _rows(self, sides: Sides, factors: Factors) -> int:
+        """How many different products the addresses of a pipeline need."""
+        moving = _moving(self.order, self.loops, sides)
+        if len(moving) < 2:
+            return 0
+        copies = tuple(side.copies for side in sides)
+        key = (copies, moving, factors)
+        if key not in self._products:
+            by_name = {loop.name: u for loop, u in zip(self.loops, copies, strict=True)}
+            banks = named(self.arrays, factors)
+            self._products[key] = products(self.order.uses, by_name, moving, banks)
+        return self._products[key]
 
     # ---------------------------------------------------------------------------- longer chains
 
     def _longer(self, found: Outlined, best: Relative, sides: Sides) -> Outlined:
         """With the chains as long as they are: each further copy adds what each of those before does."""
-        for k, loop in enumerate(self.order.band):
+        for k, loop in enumerate(self.loops):
             more = sides[k].copies - best.sides[k].copies
             if not loop.carries or not more:
                 continue
-            if _tree(loop, sides[k]) and not _straight(sides):
+            if _tree(loop, sides[k].guarded) and not _straight(sides):
                 continue
             ends = [
                 self._scheduled(replace(best, sides=_with(best.sides, k, u))) for u in self.ends
@@ -337,19 +358,14 @@ class Template:
         return _SHORT if self.order.inside > _WIDE else _CHAIN
 
 
-def _rows(order: Order, sides: Sides, banks: Demand) -> int:
-    """How many different products the addresses of a pipeline need."""
-    copies = {loop.name: side.copies for loop, side in zip(order.band, sides, strict=True)}
-    return products(order.uses, copies, _moving(order, sides), banks)
-
-
-def _moving(order: Order, sides: Sides) -> frozenset[str]:
+def _moving(order: Order, loops: Sequence[NestLoop], sides: Sides) -> frozenset[str]:
     """The loops that run as one pipeline."""
     found: list[str] = []
-    for loop, side in zip(reversed(order.band), reversed(sides), strict=True):
+    drains = order.drains
+    for loop, side in zip(reversed(loops), reversed(sides), strict=True):
         if side.blocks > 1:
             found.append(loop.name)
-        if loop.extent is None or (order.drains and found):
+        if loop.extent is None or (drains and found):
             break
     return frozenset(found)
 
@@ -358,19 +374,6 @@ def _deeper(region: Outline, states: int) -> Outline:
     if region.kind != "pipeline":
         return replace(region, children=tuple(_deeper(r, states) for r in region.children))
     return replace(region, depth=region.depth + states)
-
-
-def _complete(spread: Spread) -> Spread:
-    """Where every element is a bank."""
-    return tuple(one for one in spread if not one[2])
-
-
-def _times(joint: int, mine: int) -> int:
-    """How many times as many banks stand for those that there are: enough for neighbours to differ."""
-    times = -(-joint // mine)
-    if times <= _NEIGHBOURS:
-        return times
-    return 2 * _NEIGHBOURS - 1 if joint & (joint - 1) else 2 * _NEIGHBOURS
 
 
 def _with(sides: Sides, k: int, copies: int) -> Sides:
@@ -407,8 +410,8 @@ def _pipelines(regions: Sequence[Outline]) -> Iterator[Outline]:
 # ---------------------------------------------------------------------------------------- copies
 
 
-def _tree(loop: NestLoop, side: Side) -> bool:
-    return not side.guarded and all(carry.tree for carry in loop.carries)
+def _tree(loop: NestLoop, guarded: bool) -> bool:
+    return not guarded and all(carry.tree for carry in loop.carries)
 
 
 def _straight(sides: Sides) -> bool:
@@ -416,14 +419,15 @@ def _straight(sides: Sides) -> bool:
     return all(side.blocks == 1 for side in sides)
 
 
-def _carrying(loop: NestLoop, side: Side, shown: bool, ends: tuple[int, int] | None) -> int:
+def _carrying(
+    loop: NestLoop, u: int, guarded: bool, shown: bool, ends: tuple[int, int] | None
+) -> int:
     """The fewest copies of a loop that carries that stand for those of a side, in a chain those that it is
     extrapolated from; all that are to be ``shown``.
     """
-    u = side.copies
     if shown and u <= _ROOM:
         return u
-    if _tree(loop, side):
+    if _tree(loop, guarded):
         return _same_tree(u)
     return u if ends is None or u <= ends[0] else min(u, ends[1])
 
@@ -461,48 +465,6 @@ def _products(choices: Sequence[Sequence[int]], least: int) -> Iterator[tuple[in
     return iter(sorted(enough, key=lambda c: (prod(c), c)))
 
 
-def _named(order: Order, copies: Sequence[int]) -> dict[str, int]:
-    """Copies by the name of a loop, those of inner loops too."""
-    own = {loop.name: u for loop, u in zip(order.band, copies, strict=True)}
-    return own | {loop.name: loop.extent or 1 for loop in order.loops if loop.inner}
-
-
-def _gone(order: Order, sides: Sides) -> frozenset[str]:
-    """Loops of which nothing is left to run."""
-    band = zip(order.band, sides, strict=True)
-    return frozenset(
-        [loop.name for loop, side in band if side.blocks == 1]
-        + [loop.name for loop in order.loops if loop.inner]
-    )
-
-
-# ----------------------------------------------------------------------------------------- banks
-
-
-@lru_cache(maxsize=100_000)
-def _demand(
-    uses: tuple[Use, ...], copies: tuple[tuple[str, int], ...], gone: frozenset[str]
-) -> Demand:
-    return demand_of(uses, dict(copies), gone)
-
-
-def _ports(order: Order, copies: Mapping[str, int], banks: Demand) -> int:
-    """Cycles that the accesses of a body need at the ports of their banks."""
-    interval = 1
-    for uses in _by_array(order.uses):
-        factors = tuple(banks.get((uses[0].array, d), 1) for d in range(len(uses[0].shape)))
-        moving = {v for use in uses for index in use.indices for v in index.variables()}
-        own = tuple((v, u) for v, u in copies.items() if v in moving)
-        interval = max(interval, interval_at(uses, own, factors))
-    return interval
-
-
-@lru_cache(maxsize=4096)
-def _by_array(uses: tuple[Use, ...]) -> tuple[tuple[Use, ...], ...]:
-    arrays = dict.fromkeys(use.array for use in uses)
-    return tuple(tuple(use for use in uses if use.array == array) for array in arrays)
-
-
 def partitions_of(program: Program, demands: Sequence[Demand]) -> Iterator[Partition]:
     """The steps that give arrays the most banks that one of several asks for."""
     for array in program.arrays:
@@ -516,13 +478,14 @@ def partitions_of(program: Program, demands: Sequence[Demand]) -> Iterator[Parti
 
 def _more(order: Order, best: Sides, sides: Sides) -> dict[str, float]:
     """For each core how many operations the pipeline has for one of its relative."""
-    moving = _moving(order, sides)
+    loops = order.band
+    moving = _moving(order, loops, sides)
+    names = [loop.name for loop in loops]
     counts: dict[str, list[int]] = {}
     for operation in order.operations:
         if moving and not moving & operation.loops:
             continue  # in front of the pipeline
         own = counts.setdefault(operation.core, [0, 0])
-        for n, each in enumerate((best, sides)):
-            pairs = zip(order.band, each, strict=True)
-            own[n] += prod(s.copies for loop, s in pairs if loop.name in operation.loops)
+        own[0] += prod(s.copies for v, s in zip(names, best, strict=True) if v in operation.loops)
+        own[1] += prod(s.copies for v, s in zip(names, sides, strict=True) if v in operation.loops)
     return {core: real / few for core, (few, real) in counts.items()}
