@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from math import ceil
 
 from dse.space.banks import Demand
-from dse.space.cost import Units, added, cost, dsp_of
+from dse.space.cost import Units, added, cost, dsp_of, uneven
 from dse.space.nest import Nest
 from dse.space.templates import Leaf, Template, partitions_of
 from dse.space.unrolled import asked_of, band_of, sides_of
@@ -199,7 +199,7 @@ class Composed:
         template = self._template(n, number)
         if template is None:
             return None
-        tail = cost(nest, order, vector).tail
+        tail = cost(nest, order, vector).tail if uneven(order, vector) else "remainder"
         asked = asked_of(order, vector, tail, ii)
         leaves: list[Leaf] = []
         for sides in sides_of(order, vector, tail):

@@ -120,13 +120,18 @@ class Arrays:
                 once in an iteration cannot be in its own way.
         """
         found = []
+        turning = ""  # an array of which all accesses are of one element: one dimension stands for all
         for k, (mine, given, n) in enumerate(zip(own, joint, self.extents, strict=True)):
+            near = self._near[k] or divides
             if given >= n > 1:
                 found.append(COMPLETE)
             elif given == mine or self._fixed(k, gone) or not (self._again[k] or divides):
                 found.append(OWN)
+            elif near:
+                found.append(_times(given, mine))
             else:
-                found.append(_times(given, mine) if self._near[k] or divides else 2)
+                found.append(OWN if turning == self.places[k][0] else 2)
+                turning = self.places[k][0]
         return tuple(found)
 
     def spreading(self, own: Factors, spread: Spread) -> Factors:

@@ -108,13 +108,21 @@ class Template:
     known: dict[Relative, Outlined | None] = field(default_factory=dict)
     loops: tuple[NestLoop, ...] = field(init=False)
     arrays: Arrays = field(init=False)
+    drains: bool = field(init=False)
     _inner: Copies = field(init=False)
+    _operations: list[tuple[str, frozenset[str], tuple[int, ...]]] = field(init=False)
     _chosen: dict[object, Copies] = field(default_factory=dict)
     _products: dict[object, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.loops, self.arrays = self.order.band, Arrays(self.order)
         self._inner = tuple(loop.extent or 1 for loop in self.order.loops if loop.inner)
+        self.drains = self.order.drains
+        place = {loop.name: k for k, loop in enumerate(self.loops)}
+        self._operations = [
+            (o.core, o.loops, tuple(place[v] for v in o.loops if v in place))
+            for o in self.order.operations
+        ]
 
     def leaf(
         self, sides: Sides, asked: Asked, banks: Demand, *, whole_chains: bool = False
@@ -167,7 +175,7 @@ class Template:
             longer = found if whole_chains else self._longer(found, best, sides)
         found = longer
         found = self._addressed(found, best, sides, joint)
-        return Leaf(found, best, trips, _more(self.order, best.sides, sides))
+        return Leaf(found, best, trips, self._more(best.sides, sides))
 
     def _addressed(
         self, found: Outlined, best: Relative, sides: Sides, joint: Factors
@@ -324,7 +332,7 @@ class Template:
 
     def _rows(self, sides: Sides, factors: Factors) -> int:
         """How many different products the addresses of a pipeline need."""
-        moving = _moving(self.order, self.loops, sides)
+        moving = _moving(self.drains, self.loops, sides)
         if len(moving) < 2:
             return 0
         copies = tuple(side.copies for side in sides)
@@ -334,6 +342,22 @@ class Template:
             banks = named(self.arrays, factors)
             self._products[key] = products(self.order.uses, by_name, moving, banks)
         return self._products[key]
+
+    def _more(self, best: Sides, sides: Sides) -> dict[str, float]:
+        """For each core how many operations the pipeline has for one of its relative."""
+        moving = _moving(self.drains, self.loops, sides)
+        counts: dict[str, list[int]] = {}
+        for core, loops, places in self._operations:
+            if moving and not moving & loops:
+                continue  # in front of the pipeline
+            own = counts.setdefault(core, [0, 0])
+            few = real = 1
+            for k in places:
+                few *= best[k].copies
+                real *= sides[k].copies
+            own[0] += few
+            own[1] += real
+        return {core: real / few for core, (few, real) in counts.items()}
 
     # ---------------------------------------------------------------------------- longer chains
 
@@ -358,10 +382,9 @@ class Template:
         return _SHORT if self.order.inside > _WIDE else _CHAIN
 
 
-def _moving(order: Order, loops: Sequence[NestLoop], sides: Sides) -> frozenset[str]:
+def _moving(drains: bool, loops: Sequence[NestLoop], sides: Sides) -> frozenset[str]:
     """The loops that run as one pipeline."""
     found: list[str] = []
-    drains = order.drains
     for loop, side in zip(reversed(loops), reversed(sides), strict=True):
         if side.blocks > 1:
             found.append(loop.name)
@@ -474,18 +497,3 @@ def partitions_of(program: Program, demands: Sequence[Demand]) -> Iterator[Parti
                 yield Partition(array.name, d, "complete")
             elif factor > 1:
                 yield Partition(array.name, d, "cyclic", factor)
-
-
-def _more(order: Order, best: Sides, sides: Sides) -> dict[str, float]:
-    """For each core how many operations the pipeline has for one of its relative."""
-    loops = order.band
-    moving = _moving(order, loops, sides)
-    names = [loop.name for loop in loops]
-    counts: dict[str, list[int]] = {}
-    for operation in order.operations:
-        if moving and not moving & operation.loops:
-            continue  # in front of the pipeline
-        own = counts.setdefault(operation.core, [0, 0])
-        own[0] += prod(s.copies for v, s in zip(names, best, strict=True) if v in operation.loops)
-        own[1] += prod(s.copies for v, s in zip(names, sides, strict=True) if v in operation.loops)
-    return {core: real / few for core, (few, real) in counts.items()}

@@ -135,7 +135,7 @@ def unrolled(
         whole = side.blocks == 1 and not side.rest and side.copies == loop.constant_trip
         low = max(b.const for b in loop.lowers)
         index = Affine((), low + side.start)
-        if side.blocks > 1 or k == asked.pipelined and not side.rest:
+        if side.blocks > 1 or (k == asked.pipelined and not side.rest):
             outer = _counted(f"{loop.iv}_0", f"{loop.name}_0", int(side.blocks))
             blocks.append(_piped(outer, asked) if k == asked.pipelined else outer)
             index = index + Affine.of(outer.iv) * side.copies
