@@ -194,7 +194,9 @@ def speed_row(name: str, count: int) -> Row:
         estimates.figures(point)
     rate = len(points) / (time.process_time() - start)
     goal = Goal(">=", RATE)
-    return Row(NAME, f"speed/{name}", "points_per_s", rate, "1/s", goal, "processor time", len(points))
+    return Row(
+        NAME, f"speed/{name}", "points_per_s", rate, "1/s", goal, "processor time", len(points)
+    )
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from math import exp, log
 
 from dse.evaluators.base import Result
+from dse.ranking.composed import Composed
 from dse.space.addresses import address_products
 from dse.space.banks import Demand, demand
-from dse.space.composed import Composed
 from dse.space.cost import Cost, cost, design_cycles, design_units, stages
 from dse.space.partitions import together
 from dse.space.space import Choice, Point, Space

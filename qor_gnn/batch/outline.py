@@ -7,19 +7,20 @@ other trip counts follows.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from qor_gnn.area.binding import region_units
 from qor_gnn.area.units import addresses_dsp
-from qor_gnn.design.region import Kernel, Loop
+from qor_gnn.body.body import Body
+from qor_gnn.design.region import Kernel, Loop, Memory
 from qor_gnn.schedule.automatic_directives import automatic
 from qor_gnn.schedule.compose import sequence
 from qor_gnn.schedule.loops import Scope
 from qor_gnn.schedule.pipeline import operations
 from qor_gnn.schedule.reasons import Recurrence
-from qor_gnn.schedule.regions import Region
+from qor_gnn.schedule.regions import Region, bodies_in
 from qor_gnn.tools.personality import Personality
 
 Kind = Literal["pipeline", "sequential", "nest", "block"]
@@ -52,9 +53,8 @@ class Outline:
         gap: states between what runs before it and its prologue.
         beside: it runs at the same time as the one before.
         units: of its own body.
-        memories: names of the arrays that it touches, ``stored`` of those that it stores to.
+        memories: names of the arrays that it touches.
         children: the regions of an iteration, which ends ``behind`` states after the last of them.
-        promoted: accumulators are stored after it.
         slowest: the most states that a value takes from one iteration to a later one.
     """
 
@@ -69,10 +69,8 @@ class Outline:
     beside: bool
     units: tuple[Unit, ...]
     memories: frozenset[str]
-    stored: frozenset[str]
     children: tuple[Outline, ...] = ()
     behind: float = 0
-    promoted: bool = False
     slowest: int = 0
 
     def runs(self, trips: Trips) -> float:
@@ -107,6 +105,21 @@ def states(regions: Sequence[Outline], trips: Trips) -> float:
     return end
 
 
+def pipelines(regions: Iterable[Outline]) -> Iterator[Outline]:
+    """Of some regions and of what they hold."""
+    for region in regions:
+        if region.kind == "pipeline":
+            yield region
+        yield from pipelines(region.children)
+
+
+def deeper(region: Outline, states: int) -> Outline:
+    """The region with so many states more in each of its pipelines."""
+    if region.kind != "pipeline":
+        return replace(region, children=tuple(deeper(r, states) for r in region.children))
+    return replace(region, depth=region.depth + states)
+
+
 @dataclass(frozen=True, slots=True)
 class Outlined:
     """The regions of a nest, the states after the last of them, and DSP slices of addresses."""
@@ -118,6 +131,26 @@ class Outlined:
     def states(self, trips: Trips) -> float:
         """Under other trip counts."""
         return states(self.regions, trips) + self.behind
+
+
+def extrapolated(one: Outlined, two: Outlined, times: float) -> Outlined:
+    """The second of two nests, and ``times`` as much as it has more than the first."""
+    if len(one.regions) != len(two.regions):
+        return two
+    pairs = zip(one.regions, two.regions, strict=True)
+    return replace(two, regions=tuple(_further(a, b, times) for a, b in pairs))
+
+
+def _further(a: Outline, b: Outline, times: float) -> Outline:
+    if a.kind != b.kind or len(a.children) != len(b.children):
+        return b
+    children = tuple(_further(*pair, times) for pair in zip(a.children, b.children, strict=True))
+    return replace(
+        b,
+        interval=round(b.interval + times * (b.interval - a.interval)),
+        depth=round(b.depth + times * (b.depth - a.depth)),
+        children=children,
+    )
 
 
 def outlined(kernel: Kernel, tool: Personality, kept: frozenset[str], deep: int) -> Outlined:
@@ -182,8 +215,6 @@ def _outline(region: Region, latency: float, prologue: int, gap: float) -> Outli
             own = 0.0
         case _:
             own = iterations * depth
-    memories = [] if not _bodies(region) else _bodies(region)[0].body.addresses.memories  # type: ignore[union-attr]
-    names = lambda numbers: frozenset(memories[n].name for n in numbers)  # noqa: E731
     return Outline(
         region.kind,
         trips,
@@ -195,11 +226,9 @@ def _outline(region: Region, latency: float, prologue: int, gap: float) -> Outli
         gap,
         region.beside,
         _units(region),
-        names(region.memories),
-        names(region.stores),
+        _arrays(region),
         children,
         depth - last if children else 0.0,
-        region.body is not None and bool(region.body.epilogue),
         _slowest(region),
     )
 
@@ -209,9 +238,13 @@ def _slowest(region: Region) -> int:
     return max((limit.delay for limit in found if isinstance(limit, Recurrence)), default=0)
 
 
-def _bodies(region: Region) -> list[Region]:
-    own = [region] if region.body is not None else []
-    return own + [r for child in region.children for r in _bodies(child)]
+def _arrays(region: Region) -> frozenset[str]:
+    memories = {m.name: n for body in bodies_in((region,)) for n, m in _numbered(body)}
+    return frozenset(name for name, n in memories.items() if n in region.memories)
+
+
+def _numbered(body: Body) -> Iterator[tuple[int, Memory]]:
+    return enumerate(body.addresses.memories)
 
 
 def _units(region: Region) -> tuple[Unit, ...]:

@@ -6,63 +6,29 @@ around that several share they run in each iteration.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from math import ceil
 
+from dse.ranking.pieces import Piece, joined, most_of, piped, units_in
+from dse.ranking.places import Around, Part, nests_in, place_of, plan_of
+from dse.ranking.templates import Leaf, Template, partitions_of
+from dse.ranking.unrolled import asked_of, band_of, sides_of
 from dse.space.banks import Demand
 from dse.space.cost import Units, added, cost, dsp_of, uneven
-from dse.space.nest import Nest
-from dse.space.templates import Leaf, Template, partitions_of
-from dse.space.unrolled import asked_of, band_of, sides_of
 from dse.space.variants import Variant
 from dsl.errors.errors import ToolError
 from dsl.programs.program import Program
 from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import Reassociate, Unroll
 from polyhedral.codegen.generate import loop_tree
-from polyhedral.looptree.tree import Instance, LoopTree, TreeGuard, TreeLoop, TreeNode
+from polyhedral.looptree.tree import LoopTree, TreeLoop, TreeNode
 from polyhedral.schedule import apply
-from qor_gnn.batch.outline import Outline, Outlined, outlined
+from qor_gnn.batch.outline import Outlined, outlined
 from qor_gnn.design.from_tree import kernel_of_tree
 from qor_gnn.tools.personality import Personality, allowed
 
-
-@dataclass(frozen=True, slots=True)
-class Around:
-    """A loop that several nests share: how often it runs, and what is in it."""
-
-    loop: TreeLoop
-    trips: float
-    body: tuple[Part, ...]
-
-
-Part = Around | int  # or the number of a nest
 Picked = tuple[int, tuple[int, ...], int]  # order, vector and interval of a nest
 LARGE = 1024  # statements of a cluster that are too many to schedule here
-
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """What one nest takes each time that it is entered.
-
-    Attributes:
-        states: from its start to its end.
-        first: states in front of its first region that it does not need behind a call.
-        calls: whether it begins, and ends, with a call.
-        units: of its regions, the most of each core.
-        memories, stored: arrays.
-        address_dsp: DSP slices of addresses.
-        piped: a pipeline is in it.
-    """
-
-    states: float
-    first: float
-    calls: tuple[bool, bool]
-    units: Units
-    memories: frozenset[str]
-    address_dsp: int
-    piped: bool
 
 
 @dataclass(slots=True)
@@ -168,7 +134,7 @@ class Composed:
         depth = flow.at + (0 if flow.ended else 1)
         loops = self.tool.composition.concurrent == "loops"
         states = 1 + runs * depth + (1 if loops else 0)
-        units = _most(flow.most)
+        units = most_of(flow.most)
         calls = (loops, loops)
         return Piece(states, 0, calls, units, flow.memories, flow.address_dsp, flow.piped)
 
@@ -180,7 +146,7 @@ class Composed:
         key = (n, picked, own)
         if key not in self._pieces:
             leaves = self._leaves(n, picked, dict(own), whole_chains=False)
-            self._pieces[key] = None if leaves is None else _joined(leaves, self.tool)
+            self._pieces[key] = None if leaves is None else joined(leaves, self.tool)
         return self._pieces[key]
 
     def _own_banks(
@@ -227,7 +193,7 @@ class Composed:
         )
         tree = self._built(Schedule((*self.variant.steps, *order.steps, *unrolls)))
         plan = plan_of(tree.body, self.variant.nests)
-        place = None if plan is None else _place(tree.body, plan, n)
+        place = None if plan is None else place_of(tree.body, plan, n)
         if place is None:
             return None
         around, node = place
@@ -279,9 +245,8 @@ class Composed:
         units = units_in([(r, more) for r in regions], self.tool)
         memories = frozenset[str]().union(*(r.memories for r in regions))
         called = (regions[0].kind == "pipeline", regions[-1].kind == "pipeline")
-        piped = any(r.kind == "pipeline" for r in _all(regions))
         states = scheduled.states(trips)
-        return Piece(states, 0, called, units, memories, scheduled.address_dsp, piped)
+        return Piece(states, 0, called, units, memories, scheduled.address_dsp, piped(regions))
 
     def _schedule(
         self, part: Around, choices: Sequence[Picked], leaves: Mapping[int, list[Leaf]]
@@ -327,146 +292,3 @@ def _filled(
         else:
             nodes.append(node)
     return replace(part.loop, body=tuple(nodes))
-
-
-def _joined(leaves: Sequence[Leaf], tool: Personality) -> Piece:
-    """The nests that a nest becomes, one after the other."""
-    at = 0.0
-    ended = False
-    for leaf in leaves:
-        regions = leaf.found.regions
-        states = leaf.found.states(leaf.trips)
-        if ended and regions[0].kind == "pipeline":
-            states -= regions[0].prologue
-        at += states
-        ended = regions[-1].kind == "pipeline"
-    units = units_in([(r, {"": x.more}) for x in leaves for r in x.found.regions], tool)
-    regions = tuple(r for leaf in leaves for r in leaf.found.regions)
-    first = regions[0]
-    memories = frozenset[str]().union(*(r.memories for r in regions))
-    prologue = first.prologue if first.kind == "pipeline" else 0
-    address = sum(leaf.found.address_dsp for leaf in leaves)
-    piped = any(r.kind == "pipeline" for r in _all(regions))
-    calls = (first.kind == "pipeline", ended)
-    return Piece(at, prologue, calls, units, memories, address, piped)
-
-
-More = Mapping[str, Mapping[str, float]]
-"""Operations of each core for one that was scheduled, by the prefix of a nest's loops."""
-
-
-def units_in(regions: Sequence[tuple[Outline, More]], tool: Personality) -> Units:
-    """The units of regions one after the other, with all copies, as `qor_gnn.area.binding` shares them.
-
-    Args:
-        regions: as they were scheduled, and what they stand for.
-        tool: whose units they are.
-    """
-    found: list[Units] = []
-    stage: Units = ()
-    for position, (region, more) in enumerate(regions):
-        own = _own_units(region, more)
-        beside = regions[position + 1 : position + 2]
-        if tool.composition.blocks == "raised" and _raised(regions, position):
-            own = added((own, _own_units(*beside[0])))
-        if region.beside:
-            stage = added((stage, own))
-        elif region.kind != "block" or position == len(regions) - 1:
-            stage = own
-        found += [own, stage, units_in([(child, more) for child in region.children], tool)]
-    return _most(found)
-
-
-def _raised(regions: Sequence[tuple[Outline, More]], position: int) -> bool:
-    """A block between two pipelines, which moves above the first."""
-    if regions[position][0].kind != "block" or not 0 < position < len(regions) - 1:
-        return False
-    around = (regions[position - 1][0], regions[position + 1][0])
-    return all(region.kind == "pipeline" for region in around)
-
-
-def _own_units(region: Outline, more: More) -> Units:
-    own = []
-    name = region.loops[-1][0] if region.loops else ""
-    mine = more.get(name[: name.rfind(".") + 1], {})
-    for unit in region.units:
-        times = mine.get(unit.core, 1.0)
-        if unit.operations:
-            count = ceil(round(unit.operations * times) / region.interval)
-        else:
-            count = round(unit.units * times)
-        own.append((unit.core, unit.dsp, count))
-    return tuple(own)
-
-
-def _most(units: Iterable[Units]) -> Units:
-    most: dict[tuple[str, int], int] = {}
-    for one in units:
-        for core, dsp, count in one:
-            most[core, dsp] = max(count, most.get((core, dsp), 0))
-    return tuple((*key, count) for key, count in most.items())
-
-
-def _all(regions: Iterable[Outline]) -> Iterator[Outline]:
-    for region in regions:
-        yield region
-        yield from _all(region.children)
-
-
-# ---------------------------------------------------------------------------------------- places
-
-
-def plan_of(nodes: tuple[TreeNode, ...], nests: Sequence[Nest]) -> tuple[Part, ...] | None:
-    """Where the nests stand in a tree; None where one is in several places, or under a guard."""
-    whose = {name: n for n, nest in enumerate(nests) for name in nest.statements}
-    found: list[Part] = []
-    for node in nodes:
-        inside = {whose[name] for name in statements_in(node)}
-        if len(inside) == 1:
-            found.append(inside.pop())
-            continue
-        if not isinstance(node, TreeLoop):
-            return None
-        body = plan_of(node.body, nests)
-        if body is None:
-            return None
-        trips = float(node.constant_trip or 0)
-        if node.constant_trip is None:
-            if node.trip is None:
-                return None
-            trips = node.trip.average
-        found.append(Around(node, trips, body))
-    numbers = [n for n in nests_in(found) if nests[n].orders[0].band]
-    return tuple(found) if len(numbers) == len(set(numbers)) else None
-
-
-def nests_in(parts: Iterable[Part]) -> Iterator[int]:
-    """Their numbers, in order."""
-    for part in parts:
-        if isinstance(part, int):
-            yield part
-        else:
-            yield from nests_in(part.body)
-
-
-def statements_in(node: TreeNode) -> Iterator[str]:
-    """Names of the statements at or below a node."""
-    match node:
-        case Instance(stmt=stmt):
-            yield stmt.name
-        case TreeLoop(body=body) | TreeGuard(body=body):
-            for inner in body:
-                yield from statements_in(inner)
-
-
-def _place(
-    nodes: tuple[TreeNode, ...], plan: Sequence[Part], n: int
-) -> tuple[tuple[TreeLoop, ...], TreeNode] | None:
-    """The loops around a nest, and its own node."""
-    for node, part in zip(nodes, plan, strict=True):
-        if part == n:
-            return (), node
-        if isinstance(part, Around) and n in nests_in((part,)) and isinstance(node, TreeLoop):
-            inner = _place(node.body, part.body, n)
-            return None if inner is None else ((node, *inner[0]), inner[1])
-    return None

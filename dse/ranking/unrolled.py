@@ -29,7 +29,8 @@ from polyhedral.looptree.tree import TreeGuard, TreeLoop, TreeNode
 class Side:
     """Of one loop in one of the nests that it becomes: blocks, copies in each, the first iteration.
 
-    ``rest`` is what the blocks leave; ``guarded`` says that the last block has fewer.
+    ``rest`` is what the blocks leave; ``guarded`` says that the last block has fewer; ``whole`` that the loop
+    is as it was, with about so many iterations.
     """
 
     blocks: float
@@ -37,6 +38,7 @@ class Side:
     start: int = 0
     rest: bool = False
     guarded: bool = False
+    whole: bool = False
 
 
 Sides = tuple[Side, ...]  # for each loop of the band
@@ -48,7 +50,7 @@ def sides_of(order: Order, vector: Vector, tail: Tail) -> list[Sides]:
     for loop, u in zip(order.band, vector, strict=False):
         extent = loop.extent
         if extent is None or u == 1:
-            choices.append([Side(extent or loop.average, 1)])
+            choices.append([Side(extent or loop.average, 1, whole=True)])
         elif u == extent:
             choices.append([Side(1, u)])
         elif extent % u and tail == "guard":
@@ -110,9 +112,7 @@ def asked_of(order: Order, vector: Vector, tail: Tail, ii: int) -> Asked:
     return Asked(found, ii, order.drains)
 
 
-def unrolled(
-    band: Band, sides: Sides, asked: Asked, prefix: str = ""
-) -> tuple[TreeNode, ...]:
+def unrolled(band: Band, sides: Sides, asked: Asked, prefix: str = "") -> tuple[TreeNode, ...]:
     """The nodes of one nest.
 
     Args:
@@ -126,8 +126,8 @@ def unrolled(
     blocks: list[TreeLoop] = []
     points: list[TreeLoop] = []
     for k, (loop, side) in enumerate(zip(band.loops, sides, strict=True)):
-        cut = loop.constant_trip is not None and side.blocks != loop.constant_trip
-        if side.copies == 1 and not side.rest and not cut:
+        uncut = side.whole or side.blocks == loop.constant_trip
+        if side.copies == 1 and not side.rest and uncut:
             blocks.append(loop)
             if k == asked.pipelined:
                 blocks[-1] = _piped(loop, asked)
