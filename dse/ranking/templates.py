@@ -19,6 +19,7 @@ from dse.ranking.unrolled import Asked, Band, Sides, unrolled
 from dse.space.addresses import products
 from dse.space.banks import Demand
 from dse.space.nest import Order
+from dse.space.partitions import together
 from dsl.errors.errors import ToolError
 from dsl.programs.program import Program
 from dsl.schedules.steps import BindOp, Partition
@@ -249,11 +250,9 @@ def _with(sides: Sides, k: int, copies: int) -> Sides:
 
 
 def partitions_of(program: Program, demands: Sequence[Demand]) -> Iterator[Partition]:
-    """The steps that give arrays the most banks that one of several asks for."""
-    for array in program.arrays:
-        for d, n in enumerate(array.shape):
-            factor = max((one.get((array.name, d), 1) for one in demands), default=1)
-            if factor >= n > 1:
-                yield Partition(array.name, d, "complete")
-            elif factor > 1:
-                yield Partition(array.name, d, "cyclic", factor)
+    """The steps that give arrays banks that serve all of several demands."""
+    for (array, d), factor in together(program, demands).items():
+        if factor >= program.array(array).shape[d] > 1:
+            yield Partition(array, d, "complete")
+        elif factor > 1:
+            yield Partition(array, d, "cyclic", factor)
