@@ -77,7 +77,7 @@ class Relatives:
     arrays: Arrays = field(init=False)
     drains: bool = field(init=False)
     _inner: Copies = field(init=False)
-    _chosen: dict[object, Copies] = field(default_factory=dict)
+    _chosen: dict[object, tuple[Copies, bool]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.loops, self.drains = self.order.band, self.order.drains
@@ -112,8 +112,8 @@ class Relatives:
                 break
         return frozenset(found)
 
-    def fewest(self, sides: Sides, alike: Alike) -> Copies:
-        """As few copies of each loop as do that share ports and units alike."""
+    def fewest(self, sides: Sides, alike: Alike) -> tuple[Copies, bool]:
+        """As few copies of each loop as do that share ports and units alike, and whether there are such."""
         counts = tuple((side.copies, side.guarded) for side in sides)
         key = (counts, alike)
         found = self._chosen.get(key)
@@ -139,10 +139,10 @@ class Relatives:
             for k, u in zip(free, chosen, strict=True):
                 least[k] = u
             if self._shares(tuple(least) + self._inner, alike):
-                return tuple(least)
+                return tuple(least), True
         for k in free:
             least[k] = min(counts[k][0], 2)
-        return tuple(least)
+        return tuple(least), False
 
     def _shares(self, copies: Copies, alike: Alike) -> bool:
         """Whether ports are shared alike."""

@@ -99,9 +99,9 @@ class Template:
             asked = replace(asked, pipelined=None)
         own, joint = self.relatives, self.relatives.arrays.factors(banks)
         alike = self._alike(sides, joint, whole_chains)
-        if not rotates(alike.spread):  # else what ports allow is seen in the relative
+        copies, shares = own.fewest(sides, alike)
+        if not shares and not rotates(alike.spread):  # else what ports allow is seen in the relative
             asked = replace(asked, ii=max(asked.ii, alike.ports[0]))
-        copies = own.fewest(sides, alike)
         best = Relative(own.cut(sides, copies, whole=True), asked, alike.spread)
         found = self._scheduled(best)
         if found is None:
@@ -122,7 +122,7 @@ class Template:
         short = [r for r in pipelines(found.regions) if r.runs(trips) < _LONG]
         interval = max((r.interval for r in short), default=1)
         if interval > 1:
-            copies = own.fewest(sides, replace(alike, interval=interval))
+            copies, _ = own.fewest(sides, replace(alike, interval=interval))
             best = replace(best, sides=own.cut(sides, copies, whole))
             found = self._longer(self._scheduled(best), best, sides, whole_chains)
             if found is None:
