@@ -28,7 +28,7 @@ from qor_gnn.design.from_tree import kernel_of_tree
 from qor_gnn.tools.personality import Personality, allowed
 
 Picked = tuple[int, tuple[int, ...], int]  # order, vector and interval of a nest
-LARGE = 1024  # statements of a cluster that are too many to schedule here
+_LARGE = 256  # statements of a cluster that are too many to schedule here
 
 
 @dataclass(slots=True)
@@ -257,7 +257,7 @@ class Composed:
             template = self._template(n, choices[n][0])
             assert template is not None
             templates[n] = template
-        if sum(templates[n].statements(x.relative) for n in leaves for x in leaves[n]) > LARGE:
+        if sum(templates[n].statements(x.relative) for n in leaves for x in leaves[n]) > _LARGE:
             return None
         node = _filled(part, templates, leaves)
         pairs = [(templates[n], n, k, x) for n in leaves for k, x in enumerate(leaves[n])]

@@ -25,6 +25,7 @@ _WIDE = 32  # statements of an iteration, from which on shorter chains do
 _SHORT = (1, 2)
 _BESIDE = 8  # independent copies, at most
 _ROOM = 32  # copies in all
+_STATEMENTS = 64  # of a body, where an iteration has several anyway
 _EACH = (1, 2, 3, 4, 5, 6, 7, 8)  # of one loop
 
 
@@ -76,12 +77,14 @@ class Relatives:
     loops: tuple[NestLoop, ...] = field(init=False)
     arrays: Arrays = field(init=False)
     drains: bool = field(init=False)
+    room: int = field(init=False)
     _inner: Copies = field(init=False)
     _chosen: dict[object, tuple[Copies, bool]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.loops, self.drains = self.order.band, self.order.drains
         self.arrays = Arrays(self.order)
+        self.room = max(1, min(_ROOM, _STATEMENTS // self.order.inside))
         self._inner = tuple(loop.extent or 1 for loop in self.order.loops if loop.inner)
 
     @property
@@ -121,8 +124,10 @@ class Relatives:
             found = self._chosen[key] = self._fewest(counts, alike, is_straight(sides))
         return found
 
-    def _fewest(self, counts: tuple[tuple[int, bool], ...], alike: Alike, straight: bool) -> Copies:
-        shown = straight or (alike.interval > 1 and prod(u for u, _ in counts) <= _ROOM)
+    def _fewest(
+        self, counts: tuple[tuple[int, bool], ...], alike: Alike, straight: bool
+    ) -> tuple[Copies, bool]:
+        shown = straight or (alike.interval > 1 and prod(u for u, _ in counts) <= self.room)
         ends = None if alike.chains else self.ends
         two = self.divides and rotates(alike.spread)
         least = [
@@ -133,9 +138,10 @@ class Relatives:
         ]
         free = [k for k, loop in enumerate(self.loops) if not loop.carries]
         chained = prod(u for u, loop in zip(least, self.loops, strict=True) if loop.carries)
-        room = max(1, _ROOM // chained)
+        room = max(1, self.room // chained)
         beside = min(_turns(alike.interval, prod(counts[k][0] for k in free)), _BESIDE, room)
-        for chosen in _products([_upto(least[k], counts[k][0]) for k in free], beside):
+        most = max(room, prod(least[k] for k in free))
+        for chosen in _products([_upto(least[k], counts[k][0]) for k in free], beside, most):
             for k, u in zip(free, chosen, strict=True):
                 least[k] = u
             if self._shares(tuple(least) + self._inner, alike):
@@ -237,11 +243,11 @@ def _upto(least: int, most: int) -> list[int]:
     return [u for u in dict.fromkeys((least, *_EACH)) if least <= u <= most]
 
 
-def _products(choices: Sequence[Sequence[int]], least: int) -> Iterator[tuple[int, ...]]:
+def _products(choices: Sequence[Sequence[int]], least: int, most: int) -> Iterator[tuple[int, ...]]:
     """All of at least so many copies and not too many, the fewest first; of fewer, where there are no
     others, the most.
     """
-    found = list(product(*choices))
+    found = [c for c in product(*choices) if prod(c) <= most]
     enough = [c for c in found if least <= prod(c) <= max(least, _BESIDE)]
     if not enough:
         return iter([max(found, key=prod)])

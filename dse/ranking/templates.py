@@ -29,7 +29,7 @@ from qor_gnn.design.from_tree import kernel_of_tree
 from qor_gnn.tools.personality import Personality
 
 _LONG = 256  # iterations in which some states more or less do not show
-_LARGE = 512  # statements of a body that are too many to schedule here
+_LARGE = 128  # statements of a body that are too many to schedule here
 _UNKNOWN: Any = object()
 
 
@@ -100,7 +100,9 @@ class Template:
         own, joint = self.relatives, self.relatives.arrays.factors(banks)
         alike = self._alike(sides, joint, whole_chains)
         copies, shares = own.fewest(sides, alike)
-        if not shares and not rotates(alike.spread):  # else what ports allow is seen in the relative
+        if not shares and not rotates(
+            alike.spread
+        ):  # else what ports allow is seen in the relative
             asked = replace(asked, ii=max(asked.ii, alike.ports[0]))
         best = Relative(own.cut(sides, copies, whole=True), asked, alike.spread)
         found = self._scheduled(best)
@@ -123,10 +125,10 @@ class Template:
         interval = max((r.interval for r in short), default=1)
         if interval > 1:
             copies, _ = own.fewest(sides, replace(alike, interval=interval))
-            best = replace(best, sides=own.cut(sides, copies, whole))
-            found = self._longer(self._scheduled(best), best, sides, whole_chains)
-            if found is None:
-                return None
+            sharing = replace(best, sides=own.cut(sides, copies, whole))
+            scheduled = self._longer(self._scheduled(sharing), sharing, sides, whole_chains)
+            if scheduled is not None:
+                found, best = scheduled, sharing
         found = self._addressed(found, best, sides, joint)
         return Leaf(found, best, trips, self._more(best.sides, sides))
 

@@ -37,12 +37,10 @@ from qor_gnn.schedule.pipeline import Pipeline, pipelined
 from qor_gnn.schedule.prologue import (
     above_stores,
     also_inside,
-    fed_by,
+    behind_call,
     left_behind,
-    loads_before,
     released,
     states_before,
-    states_behind,
     stores_behind,
     takes_from,
 )
@@ -241,7 +239,7 @@ def _pipeline(
     if flow.ended in ("call", "stored") and above_stores(body, flow.stored):
         behind = _last_pipelines(flow)
         if not (policy.exposed_transfers and takes_from(flow.block, behind)):
-            prologue = _behind_call(flow.block, behind[0] if behind else None, body)
+            prologue = behind_call(flow.block, behind[0] if behind else None, body)
             if flow.block is not None:
                 left = left_behind(behind[0]) if behind else ()
                 flow.values.compute(flow.block, left, flow.at)
@@ -261,17 +259,6 @@ def _last_pipelines(flow: _Flow) -> list[Body]:
     """The last pipeline of a sequence first, and those that run beside it."""
     found = [r for r in reversed(flow.regions) if r.pipeline is not None]
     return [r.body for r in found if r.start == found[0].start and r.body is not None]
-
-
-def _behind_call(block: Body | None, last: Body | None, body: Body) -> int:
-    """States between a call and the next one, whose loads may be done before its stores."""
-    if last is None:
-        return 0
-    waits = states_behind(block, last) if block else 0
-    if not body.personality.composition.exposed_transfers:
-        return waits
-    loads = loads_before(body)
-    return max(waits, loads if fed_by(body, last) else loads - body.personality.accesses.load)
 
 
 def _scheduled(
