@@ -25,9 +25,21 @@ Demand = dict[tuple[str, int], int]  # (array, dimension) to the factor asked fo
 
 def demand(order: Order, vector: Vector) -> Demand:
     """The factors that one nest asks for; a dimension that is not there needs no partition."""
+    return demand_of(order.uses, *_copies(order, vector))
+
+
+def demand_of(
+    uses: Sequence[Use], unrolled: Mapping[str, int], gone: frozenset[str] = frozenset()
+) -> Demand:
+    """The factors that accesses ask for.
+
+    Args:
+        uses: the accesses.
+        unrolled: copies of each loop, by name.
+        gone: loops of which nothing is left to run.
+    """
     found: Demand = {}
-    unrolled, gone = _copies(order, vector)
-    for use in order.uses:
+    for use in uses:
         for dim, index in enumerate(use.indices):
             factor = _factor(index, unrolled, gone, use.shape[dim])
             if factor > 1:
@@ -117,6 +129,20 @@ def _port_interval(
         mine = [use for use in uses if use.array == array]
         interval = max(interval, _array_interval(mine, copies, gone))
     return interval
+
+
+@lru_cache(maxsize=100_000)
+def interval_at(
+    uses: tuple[Use, ...], copies: tuple[tuple[str, int], ...], factors: tuple[int, ...]
+) -> int:
+    """Cycles that the accesses of one body to an array need at its ports.
+
+    Args:
+        uses: of one array.
+        copies: of each loop in their subscripts.
+        factors: of each dimension.
+    """
+    return _interval_of(uses, dict(copies), factors)
 
 
 def _array_interval(uses: Sequence[Use], copies: Mapping[str, int], gone: frozenset[str]) -> int:

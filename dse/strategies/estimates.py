@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from math import exp, log
 
 from dse.evaluators.base import Result
+from dse.ranking.composed import Composed
 from dse.space.addresses import address_products
 from dse.space.banks import Demand, demand
 from dse.space.cost import Cost, cost, design_cycles, design_units, stages
@@ -40,6 +41,11 @@ class Estimates:
         """Nothing is priced yet."""
         self.space = space
         self._stages = [stages(variant.nests, space.tool) for variant in space.variants]
+        self._composed = (
+            None
+            if space.tool.is_open
+            else [Composed(v, space.program, space.tool) for v in space.variants]
+        )
         self._costs: dict[tuple[int, int, Choice, frozenset[str]], Cost] = {}
         self._demands: dict[tuple[int, int, Choice], Demand] = {}
 
@@ -76,6 +82,11 @@ class Estimates:
         number = point.variant
         banks = self._banks(point)
         registers = self._registers(self.space.variants[number].program, banks)
+        if self._composed is not None:
+            chosen = [(c.order, c.vector, c.ii) for c in point.choices]
+            found = self._composed[number].figures(chosen, banks)
+            if found is not None:
+                return Figures(*found)
         costs = [self._cost(number, n, c, registers) for n, c in enumerate(point.choices)]
         groups = self._stages[number]
         cycles = design_cycles(groups, [c.cycles for c in costs])

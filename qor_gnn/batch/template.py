@@ -22,6 +22,8 @@ from dsl.expressions.affine import Affine, Constraint
 from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import Partition, Pipeline, Split, Step, Tile, Unroll
 from polyhedral.codegen.generate import loop_tree
+from polyhedral.looptree.bounds import Bounds
+from polyhedral.looptree.simplify.single_trip import only_value
 from polyhedral.looptree.tree import Instance, LoopTree, TreeGuard, TreeLoop, TreeNode
 from polyhedral.schedule import apply
 from qor_gnn.batch.family import Family, Slot, factor_in, with_factor
@@ -138,15 +140,17 @@ class Template:
             case TreeLoop():
                 position = next(counter)
                 lowers = tuple(b.substitute(env) for b in node.lowers)
-                if node.constant_trip == 1 and position not in self.pipelined:
-                    first = max(lowers, key=lambda b: b.const)
-                    return self._all(node.body, values, counter, {**env, node.iv: first})
                 uppers = tuple(b.substitute(env) for b in node.uppers)
+                ii = values[self.pipelined[position]] if position in self.pipelined else None
+                # isl leaves out such a loop whatever its unroll factor is.
+                only = only_value(Bounds(lowers, uppers, node.step), ii, None, node.flatten)
+                if only is not None:
+                    return self._all(node.body, values, counter, {**env, node.iv: only})
                 changes: dict[str, int | None] = {}
                 if position in self.unrolled:
                     changes["unroll"] = _unroll(node, values[self.unrolled[position]])
-                if position in self.pipelined:
-                    changes["pipeline_ii"] = values[self.pipelined[position]]
+                if ii is not None:
+                    changes["pipeline_ii"] = ii
                 body = self._all(node.body, values, counter, env)
                 new = replace(node, lowers=lowers, uppers=uppers, body=body)
                 return (replace(new, **changes),)  # type: ignore[arg-type]

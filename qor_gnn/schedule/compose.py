@@ -13,7 +13,7 @@ from typing import Literal
 
 from dsl.expressions.affine import Affine
 from qor_gnn.body.body import Body
-from qor_gnn.design.region import Function, Loop, trips_of
+from qor_gnn.design.region import Function, Loop, Node, trips_of
 from qor_gnn.schedule.bank_switches import epilogue_switches, switched_schedule
 from qor_gnn.schedule.block_values import BlockValues
 from qor_gnn.schedule.interval import Dependences, limits
@@ -38,12 +38,10 @@ from qor_gnn.schedule.pipeline import Pipeline, pipelined
 from qor_gnn.schedule.prologue import (
     above_stores,
     also_inside,
-    fed_by,
+    behind_call,
     left_behind,
-    loads_before,
     released,
     states_before,
-    states_behind,
     stores_behind,
     takes_from,
 )
@@ -83,6 +81,24 @@ def function_latency(scope: Scope, function: Function) -> tuple[float, list[Regi
     if only is not None and only.pipeline is not None and flow.ended == "call":
         return flow.at - (0 if only.prologue else 1), flow.regions
     return flow.at + (0 if flow.ended == "call" else 1), flow.regions
+
+
+def sequence(
+    scope: Scope, around: Sequence[Loop], nodes: Sequence[Node]
+) -> tuple[list[Region], float]:
+    """The regions of some nodes in an iteration of the loops around them, and the states that they end at:
+    of nodes that are not all that is in these loops, which therefore do not flatten into them.
+
+    Args:
+        scope: the design.
+        around: the loops around, outermost first; () where the nodes are the function's own.
+        nodes: what runs.
+    """
+    env: dict[str, Affine] = {}
+    for loop in around:
+        env = {**env, loop.iv: running(loop, 1)}
+    flow = _sequence(scope, [(node, env) for node in nodes], 1, top=not around)
+    return flow.regions, flow.at
 
 
 def _sequence(scope: Scope, nodes: Sequence[Placed], copies: int, top: bool = False) -> _Flow:
@@ -224,7 +240,7 @@ def _pipeline(
     if flow.ended in ("call", "stored") and above_stores(body, flow.stored):
         behind = _last_pipelines(flow)
         if not (policy.exposed_transfers and takes_from(flow.block, behind)):
-            prologue = _behind_call(flow.block, behind[0] if behind else None, body)
+            prologue = behind_call(flow.block, behind[0] if behind else None, body)
             if flow.block is not None:
                 left = left_behind(behind[0]) if behind else ()
                 flow.values.compute(flow.block, left, flow.at)
@@ -245,17 +261,6 @@ def _last_pipelines(flow: _Flow) -> list[Body]:
     """The last pipeline of a sequence first, and those that run beside it."""
     found = [r for r in reversed(flow.regions) if r.pipeline is not None]
     return [r.body for r in found if r.start == found[0].start and r.body is not None]
-
-
-def _behind_call(block: Body | None, last: Body | None, body: Body) -> int:
-    """States between a call and the next one, whose loads may be done before its stores."""
-    if last is None:
-        return 0
-    waits = states_behind(block, last) if block else 0
-    if not body.personality.composition.exposed_transfers:
-        return waits
-    loads = loads_before(body)
-    return max(waits, loads if fed_by(body, last) else loads - body.personality.accesses.load)
 
 
 def _scheduled(scope: Scope, loop: Loop, body: Body, handed: Dependences, asked: int) -> Pipeline:

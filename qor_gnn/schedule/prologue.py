@@ -154,3 +154,14 @@ def fed_by(body: Body, last: Body) -> bool:
     stored = {last.addresses.shape(a).memory for a in stores}
     graph, table = body.graph, body.addresses
     return any(table.shape(graph.address[n]).memory in stored for n in body.prologue_loads)
+
+
+def behind_call(block: Body | None, last: Body | None, body: Body) -> int:
+    """States between a call and the next one, whose loads may be done before its stores."""
+    if last is None:
+        return 0
+    waits = states_behind(block, last) if block else 0
+    if not body.personality.composition.exposed_transfers:
+        return waits
+    loads = loads_before(body)
+    return max(waits, loads if fed_by(body, last) else loads - body.personality.accesses.load)

@@ -1,0 +1,215 @@
+"""How near the ranking of a search is to the model that it ranks for, and how fast it is.
+
+A search ranks points by what `dse.strategies.estimates` says of them, thousands a second, and evaluates
+the best. Rows `KERNEL@TOOL`: points of the kernel's own space, structures, orders and factors at random
+(factors that divide and others), and for each the ratio of the ranking's figure over the model's
+(`dse.estimates.estimation.ranked`): cycles, and DSP slices, of which a design that has none counts one.
+``within`` is the share of points whose ratio is within the tolerance of 1. Rows `speed/KERNEL`: distinct
+points a second of processor time, nothing known before, and those of the second half alone. Rows ``tuned`` and ``held-out``: all points of these
+kernels; kernels are put there by name, and none that is held out was looked at when a rule was found.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import random
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import weft
+from benchmarks._row import Goal, Options, Row, main, say
+from dse.estimates.estimation import Setting, ranked, setting
+from dse.space.nest import Nest
+from dse.space.space import Choice, Point, Space, space_of
+from dse.strategies.estimates import Estimates, Figures
+from dsl.errors.errors import WeftError
+from polyhedral.schedule import apply
+from qor_gnn.tools.personality import available
+
+NAME = "ranking"
+ROOT = Path(__file__).resolve().parent.parent
+EXAMPLES, CORPUS = ROOT / "examples", ROOT / "benchmarks" / "corpus" / "kernels"
+TUNED = {
+    "gemm": (EXAMPLES / "polybench" / "gemm.py", "small"),
+    "k2mm": (EXAMPLES / "polybench" / "k2mm.py", "small"),
+    "atax": (EXAMPLES / "polybench" / "atax.py", "small"),
+    "jacobi_2d": (EXAMPLES / "polybench" / "jacobi_2d.py", "small"),
+    "trmm": (EXAMPLES / "polybench" / "trmm.py", "small"),
+    "conv_perfect": (CORPUS / "convolutions.py", None),
+    "distance_matrix": (CORPUS / "physics.py", None),
+}
+HELD_OUT = {
+    "k3mm": (EXAMPLES / "polybench" / "k3mm.py", "small"),
+    "heat_3d": (EXAMPLES / "polybench" / "heat_3d.py", "small"),
+    "syrk": (EXAMPLES / "polybench" / "syrk.py", "small"),
+    "lu": (EXAMPLES / "polybench" / "lu.py", "small"),
+    "conv2d_i8": (EXAMPLES / "fixed_point" / "conv2d_i8.py", None),
+    "gemm_i16_relu": (CORPUS / "matrix_products.py", None),
+    "symmetric_gemv": (CORPUS / "matrix_vector.py", None),
+}
+QUICK = ("gemm", "atax")
+COPIES = 64  # of a statement, at most
+POINTS, QUICK_POINTS = 24, 6  # of a kernel and a tool
+OPEN_POINTS = 6  # of the open backend, which makes a netlist of each
+SPEED_POINTS = 4000
+SPEED_TOOL = "2023"
+_TRIES = 20  # draws for each point that is wanted
+CYCLES, DSP = 0.005, 0.05  # tolerances
+NEARLY = 0.95  # of the points
+RATE = 5000
+QUANTILES = {"p05": 0.05, "median": 0.5, "p95": 0.95}
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A point, and what both say of it."""
+
+    point: Point
+    ranked: Figures
+    exact: Figures
+
+    @property
+    def cycles(self) -> float:
+        """Ranked over exact."""
+        return self.ranked.cycles / max(1.0, self.exact.cycles)
+
+    @property
+    def dsp(self) -> float:
+        """Ranked over exact."""
+        return max(1.0, self.ranked.dsp) / max(1.0, self.exact.dsp)
+
+
+def measure(options: Options) -> Iterator[Row]:
+    """All rows."""
+    extra = options.extra
+    kernels = {**TUNED, **HELD_OUT} if extra.held_out else TUNED
+    names = extra.kernel or (QUICK if options.quick else list(kernels))
+    tools = [t for t in available() if not extra.tool or extra.tool in t]
+    count = extra.points or (QUICK_POINTS if options.quick else POINTS)
+    if options.quick:
+        say(f"--quick: {', '.join(QUICK)}, {count} points of each, no open backend")
+        tools = [t for t in tools if not setting(t, None, None).tool.is_open]
+    if not extra.held_out:
+        say("kernels held out are left out: --held-out")
+    found: dict[str, list[Compared]] = {}
+    for name in names:
+        for tool in tools:
+            where = setting(tool, None, None)
+            most = min(OPEN_POINTS, count) if where.tool.is_open else count
+            points = compared(name, where, most, extra.seed)
+            yield from ratio_rows(f"{name}@{tool}", points, goals=False)
+            part = "held-out" if name in HELD_OUT else "tuned"
+            found.setdefault(f"{part}@{tool}", []).extend(points)
+    for case, points in sorted(found.items()):
+        yield from ratio_rows(case, points, goals=True)
+    for name in ("gemm",):
+        yield from speed_rows(name, SPEED_POINTS // (4 if options.quick else 1))
+
+
+# ---------------------------------------------------------------------------------------- accuracy
+
+
+def ratio_rows(case: str, points: Sequence[Compared], *, goals: bool) -> Iterator[Row]:
+    """Quantiles of the ratios, the worst ones, and how many are within the tolerance."""
+    how = "ranking over model"
+    for metric, tolerance in (("cycles", CYCLES), ("dsp", DSP)):
+        ratios = sorted(getattr(p, metric) for p in points)
+        for label, q in QUANTILES.items():
+            value = ratios[round(q * (len(ratios) - 1))] if ratios else None
+            yield Row(NAME, case, f"{metric}_{label}", value, "1", None, how, len(ratios))
+        worst = max(ratios, key=lambda r: abs(math.log(r))) if ratios else None
+        yield Row(NAME, case, f"{metric}_worst", worst, "1", None, how, len(ratios))
+        near = sum(abs(r - 1) <= tolerance for r in ratios) / len(ratios) if ratios else None
+        goal = Goal(">=", NEARLY) if goals else None
+        yield Row(NAME, case, f"{metric}_within", near, "1", goal, how, len(ratios))
+
+
+def compared(name: str, where: Setting, count: int, seed: int) -> list[Compared]:
+    """Random points of a kernel, ranked and estimated."""
+    space = space_for(name, where)
+    estimates = Estimates(space)
+    found: list[Compared] = []
+    rng = random.Random(f"{seed} {name}")
+    for point in drawn(space, rng, count * _TRIES):
+        if len(found) == count:
+            break
+        schedule = space.schedule(point)
+        if schedule is None:
+            continue
+        try:
+            exact = ranked(apply(space.program, schedule), schedule, where).answer
+        except WeftError as error:
+            say(f"{name}: {error.code}")
+            continue
+        own = Figures(exact.latency.average, float(exact.dsp))
+        found.append(Compared(point, estimates.figures(point), own))
+    return found
+
+
+def space_for(name: str, where: Setting) -> Space:
+    """The space of a kernel, sums in any order."""
+    path, size = {**TUNED, **HELD_OUT}[name]
+    kernel = weft.load(f"{path}:{name}")
+    kernel = kernel.at(size) if size is not None else kernel
+    return space_of(kernel.program, where.tool, reassociate=True)
+
+
+def drawn(space: Space, rng: random.Random, count: int, copies: int = COPIES) -> Iterator[Point]:
+    """So many random points."""
+    for _ in range(count):
+        number = rng.randrange(len(space.variants))
+        nests = space.variants[number].nests
+        yield Point(number, tuple(_choice(nest, copies, rng) for nest in nests))
+
+
+def _choice(nest: Nest, copies: int, rng: random.Random) -> Choice:
+    """Log-uniform in the number of copies, at least one loop with blocks."""
+    number = rng.randrange(len(nest.orders))
+    order = nest.orders[number]
+    left = round(copies ** rng.random())
+    vector = list(order.plain)
+    for n in rng.sample(range(len(order.band)), len(order.band)):
+        vector[n] = rng.choice([u for u in order.loops[n].factors if u <= left] or [1])
+        left //= vector[n]
+    if all(u == loop.extent for u, loop in zip(vector, order.loops, strict=True)):
+        return Choice(number, order.plain)
+    return Choice(number, tuple(vector))
+
+
+# ------------------------------------------------------------------------------------------- speed
+
+
+def speed_rows(name: str, count: int) -> Iterator[Row]:
+    """Distinct points ranked a second, the space being known: all of them, and the second half."""
+    tool = next(each for each in available() if SPEED_TOOL in each)
+    space = space_for(name, setting(tool, None, None))
+    points = list(dict.fromkeys(drawn(space, random.Random(0), count, copies=512)))
+    half = len(points) // 2
+    start = time.process_time()
+    estimates = Estimates(space)
+    for point in points[:half]:
+        estimates.figures(point)
+    middle = time.process_time()
+    for point in points[half:]:
+        estimates.figures(point)
+    end = time.process_time()
+    rate, later = len(points) / (end - start), (len(points) - half) / (end - middle)
+    case, how, goal = f"speed/{name}", "processor time", Goal(">=", RATE)
+    yield Row(NAME, case, "points_per_s", rate, "1/s", goal, how, len(points))
+    yield Row(NAME, case, "later_points_per_s", later, "1/s", None, how, len(points) - half)
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The benchmark's own."""
+    parser.add_argument("--held-out", action="store_true", help="score the kernels held out too")
+    parser.add_argument("--kernel", action="append", help="of these kernels alone")
+    parser.add_argument("--tool", help="of the tools with this in their names alone")
+    parser.add_argument("--points", type=int, help="of each kernel and tool")
+    parser.add_argument("--seed", type=int, default=0, help="of the points")
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(__doc__ or "", measure, add_options))

@@ -1,0 +1,294 @@
+"""What a design takes, from what its nests take: by the rules of `qor_gnn.schedule.compose`.
+
+Nests run one after the other, those that share no array beside one another where the tool does so; in loops
+around that several share they run in each iteration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from dse.ranking.pieces import Piece, joined, most_of, piped, units_in
+from dse.ranking.places import Around, Part, nests_in, place_of, plan_of
+from dse.ranking.templates import Leaf, Template, partitions_of
+from dse.ranking.unrolled import asked_of, band_of, sides_of
+from dse.space.banks import Demand
+from dse.space.cost import Units, added, cost, dsp_of, uneven
+from dse.space.variants import Variant
+from dsl.errors.errors import ToolError
+from dsl.programs.program import Program
+from dsl.schedules.schedule import Schedule
+from dsl.schedules.steps import Reassociate, Unroll
+from polyhedral.codegen.generate import loop_tree
+from polyhedral.looptree.tree import LoopTree, TreeLoop, TreeNode
+from polyhedral.schedule import apply
+from qor_gnn.batch.outline import Outlined, outlined
+from qor_gnn.design.from_tree import kernel_of_tree
+from qor_gnn.tools.personality import Personality, allowed
+
+Picked = tuple[int, tuple[int, ...], int]  # order, vector and interval of a nest
+_LARGE = 256  # statements of a cluster that are too many to schedule here
+
+
+@dataclass(slots=True)
+class _Flow:
+    """A sequence so far, as in `qor_gnn.schedule.compose`."""
+
+    at: float = 0
+    called_at: float = 0
+    ended: bool = False  # by a call
+    calls: list[frozenset[str]] = field(default_factory=list)
+    stage: Units = ()
+    most: list[Units] = field(default_factory=list)
+    piped: bool = False
+    memories: frozenset[str] = frozenset()
+    address_dsp: int = 0
+    only: Piece | None = None  # all that there is
+
+
+class Composed:
+    """The designs of one variant."""
+
+    def __init__(self, variant: Variant, program: Program, tool: Personality) -> None:
+        """Nothing is scheduled yet."""
+        self.variant = variant
+        self.tool = allowed(tool, any(isinstance(s, Reassociate) for s in variant.steps))
+        self._source = program
+        self._base: tuple[LoopTree, tuple[Part, ...] | None] | None = None
+        self._templates: dict[tuple[int, int], Template | None] = {}
+        self._pieces: dict[object, Piece | None] = {}
+        self._clusters: dict[object, Outlined | None] = {}
+
+    # ---------------------------------------------------------------------------------- designs
+
+    @property
+    def plan(self) -> tuple[Part, ...] | None:
+        """Where the nests stand; None where they are not in plain loops."""
+        if self._base is None:
+            tree = self._built(Schedule(self.variant.steps))
+            self._base = tree, plan_of(tree.body, self.variant.nests)
+        return self._base[1]
+
+    def figures(self, choices: Sequence[Picked], banks: Demand) -> tuple[float, int] | None:
+        """Cycles and DSP slices of a design; None where it has no templates.
+
+        Args:
+            choices: for each nest its order, vector and interval.
+            banks: the factors of all arrays.
+        """
+        plan = self.plan
+        if plan is None:
+            return None
+        flow = self._flow(plan, choices, banks)
+        if flow is None:
+            return None
+        ends = 0 if flow.ended else 1
+        if flow.only is not None and flow.only.calls == (True, True):
+            ends = 0 if flow.only.first else -1
+        return flow.at + ends - 1, dsp_of(flow.most) + flow.address_dsp
+
+    def _flow(
+        self, parts: Sequence[Part], choices: Sequence[Picked], banks: Demand
+    ) -> _Flow | None:
+        flow = _Flow()
+        loops = self.tool.composition.concurrent == "loops"
+        for part in parts:
+            piece = self._part(part, choices, banks)
+            if piece is None:
+                return None
+            begins, ends = (True, True) if loops else piece.calls
+            behind = flow.ended and begins
+            states = piece.states - (piece.first if behind and not loops else 0)
+            apart = all(not piece.memories & other for other in flow.calls)
+            beside = bool(flow.calls) and behind and apart
+            if not beside:
+                flow.calls, flow.called_at, flow.stage = [], flow.at, ()
+            flow.stage = added((flow.stage, piece.units)) if beside else piece.units
+            flow.most.append(flow.stage)
+            flow.at = max(flow.at, flow.called_at + states)
+            flow.ended = ends
+            flow.piped |= piece.piped
+            flow.memories |= piece.memories
+            flow.address_dsp += piece.address_dsp
+            flow.only = piece if len(parts) == 1 else None
+            flow.calls = [*flow.calls, piece.memories] if ends else []
+        return flow
+
+    def _part(self, part: Part, choices: Sequence[Picked], banks: Demand) -> Piece | None:
+        if isinstance(part, int):
+            return self.piece(part, choices[part], banks)
+        if any(not self.variant.nests[n].orders[0].band for n in nests_in((part,))):
+            return self._cluster(part, choices, banks)
+        return self._around(part, choices, banks)
+
+    def _around(self, around: Around, choices: Sequence[Picked], banks: Demand) -> Piece | None:
+        """The nests of an iteration, so often."""
+        runs = around.trips
+        while len(around.body) == 1 and isinstance(around.body[0], Around):
+            around = around.body[0]
+            runs *= around.trips
+        flow = self._flow(around.body, choices, banks)
+        if flow is None:
+            return None
+        depth = flow.at + (0 if flow.ended else 1)
+        loops = self.tool.composition.concurrent == "loops"
+        states = 1 + runs * depth + (1 if loops else 0)
+        units = most_of(flow.most)
+        calls = (loops, loops)
+        return Piece(states, 0, calls, units, flow.memories, flow.address_dsp, flow.piped)
+
+    # ------------------------------------------------------------------------------------ nests
+
+    def piece(self, n: int, picked: Picked, banks: Demand) -> Piece | None:
+        """What a nest takes each time that it is entered."""
+        own = self._own_banks((n,), banks)
+        key = (n, picked, own)
+        if key not in self._pieces:
+            leaves = self._leaves(n, picked, dict(own), whole_chains=False)
+            self._pieces[key] = None if leaves is None else joined(leaves, self.tool)
+        return self._pieces[key]
+
+    def _own_banks(
+        self, nests: Iterable[int], banks: Demand
+    ) -> tuple[tuple[tuple[str, int], int], ...]:
+        arrays = frozenset[str]().union(*(self.variant.nests[n].arrays for n in nests))
+        return tuple(sorted((k, f) for k, f in banks.items() if k[0] in arrays))
+
+    def _leaves(
+        self, n: int, picked: Picked, banks: Demand, *, whole_chains: bool
+    ) -> list[Leaf] | None:
+        """The nests that a nest becomes."""
+        number, vector, ii = picked
+        nest = self.variant.nests[n]
+        order = nest.orders[number]
+        template = self._template(n, number)
+        if template is None:
+            return None
+        tail = cost(nest, order, vector).tail if uneven(order, vector) else "remainder"
+        asked = asked_of(order, vector, tail, ii)
+        leaves: list[Leaf] = []
+        for sides in sides_of(order, vector, tail):
+            leaf = template.leaf(sides, asked, banks, whole_chains=whole_chains)
+            if leaf is None:
+                return None
+            leaves.append(leaf)
+        return leaves
+
+    def _template(self, n: int, number: int) -> Template | None:
+        key = (n, number)
+        if key not in self._templates:
+            self._templates[key] = self._new(n, number)
+        return self._templates[key]
+
+    def _new(self, n: int, number: int) -> Template | None:
+        nest = self.variant.nests[n]
+        order = nest.orders[number]
+        if not order.band or any(x.guarded and x.extent is not None for x in order.band):
+            return None
+        unrolls = (
+            Unroll(loop.ref, 0, "guard" if loop.varies else "remainder")
+            for loop in order.loops
+            if loop.inner
+        )
+        tree = self._built(Schedule((*self.variant.steps, *order.steps, *unrolls)))
+        plan = plan_of(tree.body, self.variant.nests)
+        place = None if plan is None else place_of(tree.body, plan, n)
+        if place is None:
+            return None
+        around, node = place
+        band = band_of(node, [loop.name for loop in order.band])
+        if band is None:
+            return None
+        program = self.variant.program
+        return Template(program, order, around, band, self.tool, tree.operators)
+
+    def _built(self, schedule: Schedule) -> LoopTree:
+        return loop_tree(apply(self._source, schedule))
+
+    # --------------------------------------------------------------------------------- clusters
+
+    def _cluster(self, part: Around, choices: Sequence[Picked], banks: Demand) -> Piece | None:
+        """Nests and statements between them in the same loops, which the tool may join."""
+        inside = tuple(dict.fromkeys(nests_in((part,))))
+        own = self._own_banks(inside, banks)
+        key = (inside, tuple(choices[n] for n in inside), own)
+        if key not in self._pieces:
+            self._pieces[key] = self._clustered(part, inside, choices, dict(own))
+        return self._pieces[key]
+
+    def _clustered(
+        self, part: Around, inside: Sequence[int], choices: Sequence[Picked], banks: Demand
+    ) -> Piece | None:
+        assert self._base is not None
+        leaves: dict[int, list[Leaf]] = {}
+        for n in inside:
+            if self.variant.nests[n].orders[0].band:
+                found = self._leaves(n, choices[n], banks, whole_chains=True)
+                if found is None:
+                    return None
+                leaves[n] = found
+        relatives = tuple((n, tuple(x.relative for x in each)) for n, each in leaves.items())
+        key = (tuple(inside), tuple(choices[n][0] for n in inside), relatives)
+        if key not in self._clusters:
+            self._clusters[key] = self._schedule(part, choices, leaves)
+        scheduled = self._clusters[key]
+        if scheduled is None:
+            return None
+        trips: dict[str, float] = {}
+        more: dict[str, Mapping[str, float]] = {}
+        for n, each in leaves.items():
+            for k, leaf in enumerate(each):
+                more[_prefix(n, k)] = leaf.more
+                trips.update({f"{_prefix(n, k)}{v}": t for v, t in leaf.trips.items()})
+        regions = scheduled.regions
+        units = units_in([(r, more) for r in regions], self.tool)
+        memories = frozenset[str]().union(*(r.memories for r in regions))
+        called = (regions[0].kind == "pipeline", regions[-1].kind == "pipeline")
+        states = scheduled.states(trips)
+        return Piece(states, 0, called, units, memories, scheduled.address_dsp, piped(regions))
+
+    def _schedule(
+        self, part: Around, choices: Sequence[Picked], leaves: Mapping[int, list[Leaf]]
+    ) -> Outlined | None:
+        assert self._base is not None
+        templates: dict[int, Template] = {}
+        for n in leaves:
+            template = self._template(n, choices[n][0])
+            assert template is not None
+            templates[n] = template
+        if sum(templates[n].statements(x.relative) for n in leaves for x in leaves[n]) > _LARGE:
+            return None
+        node = _filled(part, templates, leaves)
+        pairs = [(templates[n], n, k, x) for n in leaves for k, x in enumerate(leaves[n])]
+        demands = [template.banks(x.relative) for template, _, _, x in pairs]
+        kept = frozenset[str]().union(
+            *(template.kept(x.relative, _prefix(n, k)) for template, n, k, x in pairs)
+        )
+        program = self.variant.program
+        partitions = tuple(partitions_of(program, demands))
+        tree = LoopTree(program, (node,), partitions, operators=self._base[0].operators)
+        try:
+            return outlined(kernel_of_tree(tree), self.tool, kept, 0)
+        except (ToolError, ValueError):
+            return None
+
+
+def _prefix(nest: int, side: int) -> str:
+    return f"{nest}.{side}."
+
+
+def _filled(
+    part: Around, templates: Mapping[int, Template], leaves: Mapping[int, list[Leaf]]
+) -> TreeLoop:
+    """The loops around nests with these in their places."""
+    nodes: list[TreeNode] = []
+    for inner, node in zip(part.body, part.loop.body, strict=True):
+        if isinstance(inner, Around):
+            nodes.append(_filled(inner, templates, leaves))
+        elif inner in templates:
+            for k, leaf in enumerate(leaves[inner]):
+                nodes += templates[inner].nodes(leaf.relative, _prefix(inner, k))
+        else:
+            nodes.append(node)
+    return replace(part.loop, body=tuple(nodes))

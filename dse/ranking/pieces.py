@@ -1,0 +1,118 @@
+"""What a nest of a design takes each time that it is entered, and the units of its regions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import ceil
+
+from dse.ranking.templates import Leaf
+from dse.space.cost import Units, added
+from qor_gnn.batch.outline import Outline, pipelines
+from qor_gnn.tools.personality import Personality
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """What one nest takes each time that it is entered.
+
+    Attributes:
+        states: from its start to its end.
+        first: states in front of its first region that it does not need behind a call.
+        calls: whether it begins, and ends, with a call.
+        units: of its regions, the most of each core.
+        memories: names of the arrays that it touches.
+        address_dsp: DSP slices of addresses.
+        piped: a pipeline is in it.
+    """
+
+    states: float
+    first: float
+    calls: tuple[bool, bool]
+    units: Units
+    memories: frozenset[str]
+    address_dsp: int
+    piped: bool
+
+
+def joined(leaves: Sequence[Leaf], tool: Personality) -> Piece:
+    """The nests that a nest becomes, one after the other."""
+    at = 0.0
+    ended = False
+    for leaf in leaves:
+        regions = leaf.found.regions
+        states = leaf.found.states(leaf.trips)
+        if ended and regions[0].kind == "pipeline":
+            states -= regions[0].prologue
+        at += states
+        ended = regions[-1].kind == "pipeline"
+    units = units_in([(r, {"": x.more}) for x in leaves for r in x.found.regions], tool)
+    regions = tuple(r for leaf in leaves for r in leaf.found.regions)
+    first = regions[0]
+    memories = frozenset[str]().union(*(r.memories for r in regions))
+    prologue = first.prologue if first.kind == "pipeline" else 0
+    address = sum(leaf.found.address_dsp for leaf in leaves)
+    calls = (first.kind == "pipeline", ended)
+    return Piece(at, prologue, calls, units, memories, address, piped(regions))
+
+
+More = Mapping[str, Mapping[str, float]]
+"""Operations of each core for one that was scheduled, by the prefix of a nest's loops."""
+
+
+def units_in(regions: Sequence[tuple[Outline, More]], tool: Personality) -> Units:
+    """The units of regions one after the other, with all copies, as `qor_gnn.area.binding` shares them.
+
+    Args:
+        regions: as they were scheduled, and what they stand for.
+        tool: whose units they are.
+    """
+    found: list[Units] = []
+    stage: Units = ()
+    for position, (region, more) in enumerate(regions):
+        own = _own_units(region, more)
+        beside = regions[position + 1 : position + 2]
+        if tool.composition.blocks == "raised" and _raised(regions, position):
+            own = added((own, _own_units(*beside[0])))
+        if region.beside:
+            stage = added((stage, own))
+        elif region.kind != "block" or position == len(regions) - 1:
+            stage = own
+        found += [own, stage, units_in([(child, more) for child in region.children], tool)]
+    return most_of(found)
+
+
+def _raised(regions: Sequence[tuple[Outline, More]], position: int) -> bool:
+    """A block between two pipelines, which moves above the first."""
+    if regions[position][0].kind != "block" or not 0 < position < len(regions) - 1:
+        return False
+    around = (regions[position - 1][0], regions[position + 1][0])
+    return all(region.kind == "pipeline" for region in around)
+
+
+def _own_units(region: Outline, more: More) -> Units:
+    own = []
+    name = region.loops[-1][0] if region.loops else ""
+    mine = more.get(name[: name.rfind(".") + 1], {})
+    for unit in region.units:
+        times = mine.get(unit.core, 1.0)
+        if unit.operations:
+            count = ceil(round(unit.operations * times) / region.interval)
+        else:
+            count = round(unit.units * times)
+        own.append((unit.core, unit.dsp, count))
+    return tuple(own)
+
+
+def most_of(units: Iterable[Units]) -> Units:
+    """The most of each core that one needs."""
+    most: dict[tuple[str, int], int] = {}
+    for one in units:
+        for core, dsp, count in one:
+            most[core, dsp] = max(count, most.get((core, dsp), 0))
+    return tuple((*key, count) for key, count in most.items())
+
+
+def piped(regions: Iterable[Outline]) -> bool:
+    """Whether a pipeline is in them."""
+    return any(True for _ in pipelines(regions))

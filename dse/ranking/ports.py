@@ -1,0 +1,169 @@
+"""The arrays that a nest accesses, as numbers: banks that its copies ask for, and what ports they need.
+
+The same rules as `dse.space.banks`, asked so often that the answers are kept: copies are tuples in the
+order of the nest's loops, factors tuples in the order of `Arrays.places`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from dse.space.banks import Demand, demand_of, interval_at
+from dse.space.nest import Order, Use
+
+Copies = tuple[int, ...]  # of each loop of the nest, those inside included
+Factors = tuple[int, ...]  # of each dimension of each array
+Gone = tuple[bool, ...]  # of each loop whether nothing of it is left to run
+
+OWN, COMPLETE = 1, 0
+Spread = tuple[int, ...]
+"""For each dimension of each array how many times as many banks as the nest itself asks for: `OWN` as many,
+`COMPLETE` where every element is a bank. Few stand for many.
+"""
+
+_NEIGHBOURS = 4  # elements side by side that a nest may access in turn
+
+
+@dataclass(frozen=True, slots=True)
+class _Array:
+    """Accesses of one array, the loops that they move with, and where its factors are."""
+
+    uses: tuple[Use, ...]
+    moving: tuple[tuple[str, int], ...]
+    first: int
+    dims: int
+    known: dict[tuple[Copies, Factors], int] = field(default_factory=dict)
+
+
+class Arrays:
+    """Of one order of a nest."""
+
+    def __init__(self, order: Order) -> None:
+        """Nothing is known yet."""
+        self.loops = tuple(loop.name for loop in order.loops)
+        self.uses = order.uses
+        self.places: tuple[tuple[str, int], ...] = ()
+        self.extents: tuple[int, ...] = ()
+        self._arrays: list[_Array] = []
+        place = {name: k for k, name in enumerate(self.loops)}
+        for name in dict.fromkeys(use.array for use in self.uses):
+            own = tuple(use for use in self.uses if use.array == name)
+            names = {str(v) for use in own for index in use.indices for v in index.variables()}
+            moving = tuple((v, place[v]) for v in sorted(names & place.keys()))
+            shape = own[0].shape
+            self._arrays.append(_Array(own, moving, len(self.places), len(shape)))
+            self.places += tuple((name, d) for d in range(len(shape)))
+            self.extents += shape
+        self._still = tuple(self._variables(array, d) for array, d in self.places)
+        self._demands: dict[tuple[Copies, Gone], Factors] = {}
+        times = Counter(use.array for use in self.uses)
+        spots = Counter(array for array, _ in {(use.array, use.indices) for use in self.uses})
+        self._again = tuple(times[array] > 1 for array, _ in self.places)
+        self._near = tuple(spots[array] > 1 for array, _ in self.places)
+
+    def _variables(self, array: str, d: int) -> frozenset[int]:
+        """Loops that a subscript moves with."""
+        own = (use.indices[d].variables() for use in self.uses if use.array == array)
+        names = frozenset[str]().union(*own)
+        return frozenset(k for k, name in enumerate(self.loops) if name in names)
+
+    def factors(self, banks: Demand) -> Factors:
+        """Those of a design."""
+        return tuple(banks.get(place, 1) for place in self.places)
+
+    def demand(self, copies: Copies, gone: Gone) -> Factors:
+        """What the nest asks for."""
+        key = (copies, gone)
+        found = self._demands.get(key)
+        if found is None:
+            names = zip(self.loops, copies, gone, strict=True)
+            unrolled = dict(zip(self.loops, copies, strict=True))
+            left = frozenset(name for name, _, done in names if done)
+            found = self._demands[key] = self.factors(demand_of(self.uses, unrolled, left))
+        return found
+
+    def interval(self, copies: Copies, factors: Factors) -> int:
+        """Cycles that the accesses of a body need at the ports."""
+        found = 1
+        for array in self._arrays:
+            own = factors[array.first : array.first + array.dims]
+            key = (tuple(copies[k] for _, k in array.moving), own)
+            cycles = array.known.get(key)
+            if cycles is None:
+                moving = tuple((v, copies[k]) for v, k in array.moving)
+                cycles = array.known[key] = interval_at(array.uses, moving, own)
+            found = max(found, cycles)
+        return found
+
+    def served(self, own: Factors, joint: Factors, gone: Gone) -> Factors:
+        """Of the banks of a design those that matter to the nest: more than its own do it no harm."""
+        return tuple(
+            mine
+            if given < n and (given % mine == 0 or (given > mine and self._fixed(k, gone)))
+            else given
+            for k, (mine, given, n) in enumerate(zip(own, joint, self.extents, strict=True))
+        )
+
+    def _fixed(self, place: int, gone: Gone) -> bool:
+        return all(gone[k] for k in self._still[place])
+
+    def spread(self, own: Factors, joint: Factors, gone: Gone, divides: bool) -> Spread:
+        """How the banks of a design differ from those of the nest itself.
+
+        Args:
+            own: of the nest.
+            joint: of the design.
+            gone: loops of which nothing is left to run.
+            divides: the tool divides subscripts by the number of banks; else an array that is accessed
+                once in an iteration cannot be in its own way.
+        """
+        found = []
+        turning = (
+            ""  # an array of which all accesses are of one element: one dimension stands for all
+        )
+        for k, (mine, given, n) in enumerate(zip(own, joint, self.extents, strict=True)):
+            near = self._near[k] or divides
+            if given >= n > 1:
+                found.append(COMPLETE)
+            elif given == mine or self._fixed(k, gone) or not (self._again[k] or divides):
+                found.append(OWN)
+            elif near:
+                found.append(_times(given, mine))
+            else:
+                found.append(OWN if turning == self.places[k][0] else 2)
+                turning = self.places[k][0]
+        return tuple(found)
+
+    def spreading(self, own: Factors, spread: Spread) -> Factors:
+        """The banks of a relative of a nest whose own are given."""
+        return tuple(
+            n if times == COMPLETE else min(n, mine * times)
+            for mine, times, n in zip(own, spread, self.extents, strict=True)
+        )
+
+
+def rotates(spread: Spread) -> bool:
+    """Whether the bank of some access is not the same in each iteration."""
+    return any(times > OWN for times in spread)
+
+
+def only_complete(spread: Spread) -> Spread:
+    """Without the banks between which accesses rotate."""
+    return tuple(min(times, OWN) for times in spread)
+
+
+def _times(joint: int, mine: int) -> int:
+    """How many times as many banks stand for those that there are: enough for neighbours to differ; an odd
+    number for what is no power of two.
+    """
+    times = -(-joint // mine)
+    if times <= _NEIGHBOURS:
+        return times
+    return 2 * _NEIGHBOURS - 1 if joint & (joint - 1) else 2 * _NEIGHBOURS
+
+
+def named(arrays: Arrays, factors: Sequence[int]) -> Demand:
+    """Factors by array and dimension."""
+    return dict(zip(arrays.places, factors, strict=True))

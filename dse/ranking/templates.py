@@ -1,0 +1,260 @@
+"""What a nest takes under any factors, from few schedules of the exact model.
+
+The exact model schedules a small relative of the nest (`dse.ranking.relatives`): the same loops, order,
+directives and kinds of banks. How long its pipeline is, which interval its recurrences and ports allow, and
+what fills and drains it is then known of all vectors that have this relative (`qor_gnn.batch.outline`);
+iterations and units follow from the factors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import prod
+from typing import Any
+
+from dse.ranking.ports import Factors, named, rotates
+from dse.ranking.relatives import Alike, Relative, Relatives
+from dse.ranking.unrolled import Asked, Band, Sides, unrolled
+from dse.space.addresses import products
+from dse.space.banks import Demand
+from dse.space.nest import Order
+from dse.space.partitions import together
+from dsl.errors.errors import ToolError
+from dsl.programs.program import Program
+from dsl.schedules.steps import BindOp, Partition
+from polyhedral.looptree.tree import LoopTree, TreeLoop, TreeNode
+from qor_gnn.batch.outline import Outlined, deeper, extrapolated, outlined, pipelines
+from qor_gnn.design.from_tree import kernel_of_tree
+from qor_gnn.tools.personality import Personality
+
+_LONG = 256  # iterations in which some states more or less do not show
+_LARGE = 128  # statements of a body that are too many to schedule here
+_UNKNOWN: Any = object()
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """One of the nests that a nest becomes: what was scheduled, and what its factors make of that.
+
+    Attributes:
+        found: what was scheduled.
+        relative: whose schedule it is.
+        trips: trip counts of its loops, by name.
+        more: operations of each core for one of the relative.
+    """
+
+    found: Outlined
+    relative: Relative
+    trips: Mapping[str, float]
+    more: Mapping[str, float]
+
+
+@dataclass(slots=True)
+class Template:
+    """One order of a nest: relatives that were scheduled so far.
+
+    Attributes:
+        program: with what the steps of the variant add to it.
+        order: of the nest.
+        around: the loops around it, outermost first.
+        band: its own loops, nothing unrolled.
+        tool: whose schedule it is.
+        operators: what operations are bound to.
+    """
+
+    program: Program
+    order: Order
+    around: tuple[TreeLoop, ...]
+    band: Band
+    tool: Personality
+    operators: tuple[BindOp, ...]
+    relatives: Relatives = field(init=False)
+    known: dict[Relative, Outlined | None] = field(default_factory=dict)
+    _products: dict[object, int] = field(default_factory=dict)
+    _operations: list[tuple[str, frozenset[str], tuple[int, ...]]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.relatives = Relatives(self.order, self.tool.division is not None)
+        place = {loop.name: k for k, loop in enumerate(self.relatives.loops)}
+        self._operations = [
+            (o.core, o.loops, tuple(place[v] for v in o.loops if v in place))
+            for o in self.order.operations
+        ]
+
+    def leaf(
+        self, sides: Sides, asked: Asked, banks: Demand, *, whole_chains: bool = False
+    ) -> Leaf | None:
+        """One nest; None where it is not one that others can stand for.
+
+        Args:
+            sides: blocks and copies of each loop.
+            asked: of its loops.
+            banks: of all arrays of the design.
+            whole_chains: no chain stands for a longer one.
+        """
+        if not all(side.copies == 1 or self.band.unrolls(k) for k, side in enumerate(sides)):
+            return None
+        if asked.pipelined is not None and sides[asked.pipelined].rest:
+            asked = replace(asked, pipelined=None)
+        own, joint = self.relatives, self.relatives.arrays.factors(banks)
+        alike = self._alike(sides, joint, whole_chains)
+        copies, shares = own.fewest(sides, alike)
+        if not shares and not rotates(
+            alike.spread
+        ):  # else what ports allow is seen in the relative
+            asked = replace(asked, ii=max(asked.ii, alike.ports[0]))
+        best = Relative(own.cut(sides, copies, whole=True), asked, alike.spread)
+        found = self._scheduled(best)
+        if found is None:
+            return None
+        whole = own.comes_back(sides) >= max(
+            (r.slowest for r in pipelines(found.regions)), default=0
+        )
+        if not whole:
+            best = replace(best, sides=own.cut(sides, copies, whole=False))
+            found = self._scheduled(best)
+        trips: dict[str, float] = {}
+        for loop, side in zip(own.loops, sides, strict=True):
+            if loop.extent is not None:
+                trips[loop.name] = trips[f"{loop.name}_0"] = side.blocks
+        found = self._longer(found, best, sides, whole_chains)
+        if found is None:
+            return None
+        short = [r for r in pipelines(found.regions) if r.runs(trips) < _LONG]
+        interval = max((r.interval for r in short), default=1)
+        if interval > 1:
+            copies, _ = own.fewest(sides, replace(alike, interval=interval))
+            sharing = replace(best, sides=own.cut(sides, copies, whole))
+            scheduled = self._longer(self._scheduled(sharing), sharing, sides, whole_chains)
+            if scheduled is not None:
+                found, best = scheduled, sharing
+        found = self._addressed(found, best, sides, joint)
+        return Leaf(found, best, trips, self._more(best.sides, sides))
+
+    def _alike(self, sides: Sides, joint: Factors, whole_chains: bool) -> Alike:
+        """What a relative of a nest has to share with it."""
+        own, arrays = self.relatives, self.relatives.arrays
+        copies, gone = own.copies(sides), own.gone(sides)
+        mine = arrays.demand(copies, gone)
+        spread = arrays.spread(mine, joint, gone, own.divides)
+        known = arrays.interval(copies, arrays.served(mine, joint, gone))
+        ports = (known, arrays.interval(copies, joint) if rotates(spread) else 0)
+        return Alike(gone, spread, ports, chains=whole_chains)
+
+    # ------------------------------------------------------------------------------- schedules
+
+    def _scheduled(self, relative: Relative) -> Outlined | None:
+        found: Outlined | None = self.known.get(relative, _UNKNOWN)
+        if found is _UNKNOWN:
+            found = self.known[relative] = self._schedule(relative)
+        return found
+
+    def _schedule(self, relative: Relative) -> Outlined | None:
+        if self.statements(relative) > _LARGE:
+            return None
+        nodes = self.nodes(relative)
+        for loop in reversed(self.around):
+            nodes = (replace(loop, body=nodes),)
+        partitions = tuple(partitions_of(self.program, [self.banks(relative)]))
+        tree = LoopTree(self.program, nodes, partitions, operators=self.operators)
+        try:
+            kernel = kernel_of_tree(tree)
+            return outlined(kernel, self.tool, self.kept(relative), len(self.around))
+        except (ToolError, ValueError):
+            return None
+
+    def statements(self, relative: Relative) -> int:
+        """Copies of a statement in a body."""
+        return prod(side.copies for side in relative.sides) * self.order.inside
+
+    def nodes(self, relative: Relative, prefix: str = "") -> tuple[TreeNode, ...]:
+        """Its loops; see `dse.ranking.unrolled`."""
+        return unrolled(self.band, relative.sides, relative.asked, prefix)
+
+    def kept(self, relative: Relative, prefix: str = "") -> frozenset[str]:
+        """Names of the loops that are unrolled."""
+        pairs = zip(self.relatives.loops, relative.sides, strict=True)
+        names = [n for x, s in pairs if s.copies > 1 for n in (x.name, f"{x.name}_1")]
+        return frozenset(f"{prefix}{n}" for n in names) | frozenset(
+            loop.name for loop in self.order.loops if loop.inner
+        )
+
+    def banks(self, relative: Relative) -> Demand:
+        """The factors of its arrays."""
+        return named(self.relatives.arrays, self.relatives.factors(relative))
+
+    def _longer(
+        self, found: Outlined | None, best: Relative, sides: Sides, whole_chains: bool
+    ) -> Outlined | None:
+        """With the chains as long as they are: each further copy adds what each of those before does."""
+        if found is None or whole_chains:
+            return found
+        one, two = self.relatives.ends
+        for k, more in self.relatives.extrapolates(sides, best):
+            few = self._scheduled(replace(best, sides=_with(best.sides, k, one)))
+            many = self._scheduled(replace(best, sides=_with(best.sides, k, two)))
+            if few is not None and many is not None:
+                found = extrapolated(few, many, more / (two - one))
+        return found
+
+    # --------------------------------------------------------------------- what factors make of it
+
+    def _addressed(self, found: Outlined, best: Relative, sides: Sides, joint: Factors) -> Outlined:
+        """With the products that its addresses need, which depend on how long rows are in a bank."""
+        policy = self.tool.indices
+        if self.tool.division is not None or not (policy.row_dsp or policy.row_states):
+            return found
+        real = self._rows(sides, joint)
+        few = self._rows(best.sides, self.relatives.factors(best))
+        if real == few:
+            return found
+        states = policy.row_states * ((real > 0) - (few > 0))
+        regions = found.regions
+        if states:
+            regions = tuple(deeper(region, states) for region in regions)
+        more = policy.row_dsp * (real - few)
+        return Outlined(regions, found.behind, max(0, found.address_dsp + more))
+
+    def _rows(self, sides: Sides, factors: Factors) -> int:
+        """How many different products the addresses of a pipeline need."""
+        moving = self.relatives.moving(sides)
+        if len(moving) < 2:
+            return 0
+        copies = tuple(side.copies for side in sides)
+        key = (copies, moving, factors)
+        if key not in self._products:
+            names = [loop.name for loop in self.relatives.loops]
+            banks = named(self.relatives.arrays, factors)
+            by_name = dict(zip(names, copies, strict=True))
+            self._products[key] = products(self.order.uses, by_name, moving, banks)
+        return self._products[key]
+
+    def _more(self, best: Sides, sides: Sides) -> dict[str, float]:
+        """For each core how many operations the pipeline has for one of its relative."""
+        moving = self.relatives.moving(sides)
+        counts: dict[str, list[int]] = {}
+        for core, loops, places in self._operations:
+            if moving and not moving & loops:
+                continue  # in front of the pipeline
+            own = counts.setdefault(core, [0, 0])
+            few = real = 1
+            for k in places:
+                few *= best[k].copies
+                real *= sides[k].copies
+            own[0] += few
+            own[1] += real
+        return {core: real / few for core, (few, real) in counts.items()}
+
+
+def _with(sides: Sides, k: int, copies: int) -> Sides:
+    return (*sides[:k], replace(sides[k], copies=copies), *sides[k + 1 :])
+
+
+def partitions_of(program: Program, demands: Sequence[Demand]) -> Iterator[Partition]:
+    """The steps that give arrays banks that serve all of several demands."""
+    for (array, d), factor in together(program, demands).items():
+        if factor >= program.array(array).shape[d] > 1:
+            yield Partition(array, d, "complete")
+        elif factor > 1:
+            yield Partition(array, d, "cyclic", factor)

@@ -1,0 +1,142 @@
+"""What ranks the points of a search says what the exact model says, from few of its schedules."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import weft
+from dse.estimates.estimation import ranked, setting
+from dse.ranking.composed import Composed
+from dse.ranking.places import plan_of
+from dse.ranking.unrolled import asked_of, band_of, sides_of, unrolled
+from dse.space.cost import cost
+from dse.space.nest import Nest
+from dse.space.space import Choice, Point, Space, space_of
+from dse.strategies.estimates import Estimates
+from dsl.programs.program import Program
+from dsl.schedules.schedule import Schedule
+from polyhedral.codegen.generate import loop_tree
+from polyhedral.looptree.tree import LoopTree
+from polyhedral.schedule import apply
+from qor_gnn.design.from_tree import kernel_of_tree
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+TOOLS = ("vitis-2022.1-zu9eg-10ns", "vitis-2023.2-u280-3.33ns", "vitis-2025.1-u200-4ns")
+KERNELS = {
+    "gemm": ("polybench/gemm.py", "mini"),
+    "atax": ("polybench/atax.py", "mini"),
+    "jacobi_2d": ("polybench/jacobi_2d.py", "mini"),
+    "trmm": ("polybench/trmm.py", "mini"),
+}
+COPIES = 12
+POINTS = 5
+
+
+def program_of(name: str) -> Program:
+    path, size = KERNELS[name]
+    return weft.load(f"{EXAMPLES / path}:{name}").at(size).program
+
+
+def drawn(space: Space, rng: random.Random) -> Iterator[Point]:
+    """Random structures, orders and factors, those that divide and others."""
+    while True:
+        number = rng.randrange(len(space.variants))
+        nests = space.variants[number].nests
+        yield Point(number, tuple(choice(nest, rng) for nest in nests))
+
+
+def choice(nest: Nest, rng: random.Random) -> Choice:
+    number = rng.randrange(len(nest.orders))
+    order = nest.orders[number]
+    left = round(COPIES ** rng.random())
+    vector = list(order.plain)
+    for n in rng.sample(range(len(order.band)), len(order.band)):
+        vector[n] = rng.choice([u for u in order.loops[n].factors if u <= left] or [1])
+        left //= vector[n]
+    if all(u == loop.extent for u, loop in zip(vector, order.loops, strict=True)):
+        return Choice(number, order.plain)
+    return Choice(number, tuple(vector))
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+@pytest.mark.parametrize("name", KERNELS)
+def test_random_points_take_what_the_model_says(name: str, tool: str) -> None:
+    """Cycles within 1% and DSP within 5% on nearly all points; none far away."""
+    where = setting(tool, None, None)
+    space = space_of(program_of(name), where.tool, reassociate=True)
+    estimates = Estimates(space)
+    near, total = 0, 0
+    for point in drawn(space, random.Random(name)):
+        schedule = space.schedule(point)
+        if schedule is None:
+            continue
+        exact = ranked(apply(space.program, schedule), schedule, where).answer
+        found = estimates.figures(point)
+        cycles = found.cycles / exact.latency.average
+        dsp = max(1.0, found.dsp) / max(1, exact.dsp)
+        assert 0.6 < cycles < 1.7, (point, found, exact.latency.average)
+        near += abs(cycles - 1) < 0.01 and abs(dsp - 1) < 0.05
+        total += 1
+        if total == POINTS:
+            break
+    assert near >= POINTS - 1, f"{near} of {total}"
+
+
+@pytest.mark.parametrize("name", ["gemm"])
+def test_nests_without_isl_are_those_that_the_steps_make(name: str) -> None:
+    """Blocks, copies, remainders and guards: the region tree is equal to that of isl's loops."""
+    where = setting(TOOLS[1], None, None)
+    space = space_of(program_of(name), where.tool, reassociate=True)
+    rng = random.Random(name)
+    kinds: set[str] = set()
+    compared = 0
+    for point in drawn(space, rng):
+        variant = space.variants[point.variant]
+        schedule = space.schedule(point)
+        if schedule is None or any(not n.orders[0].band or n.around for n in variant.nests):
+            continue
+        exact = loop_tree(apply(space.program, schedule))
+        nodes = []
+        for n, (nest, picked) in enumerate(zip(variant.nests, point.choices, strict=True)):
+            order = nest.orders[picked.order]
+            tree = loop_tree(apply(space.program, Schedule((*variant.steps, *order.steps))))
+            plan = plan_of(tree.body, variant.nests)
+            assert plan is not None
+            band = band_of(tree.body[plan.index(n)], [loop.name for loop in order.band])
+            assert band is not None
+            tail = cost(nest, order, picked.vector).tail
+            asked = asked_of(order, picked.vector, tail, picked.ii)
+            sides = sides_of(order, picked.vector, tail)
+            kinds |= {tail} if len(sides) > 1 or any(s.guarded for s in sides[0]) else {"even"}
+            nodes += [node for each in sides for node in unrolled(band, each, asked)]
+        own = LoopTree(exact.program, tuple(nodes), exact.partitions, operators=exact.operators)
+        assert kernel_of_tree(own) == kernel_of_tree(exact), point
+        compared += 1
+        if compared == 15:
+            break
+    assert kinds == {"even", "remainder", "guard"}
+
+
+def test_one_schedule_stands_for_all_factors_of_independent_loops() -> None:
+    """Copies that do the same beside one another are not scheduled anew."""
+    where = setting(TOOLS[0], None, None)
+    space = space_of(program_of("gemm"), where.tool)
+    nest = len(space.variants[0].nests) - 1
+    order = next(o for o in space.variants[0].nests[nest].orders if not o.loops[-1].carries)
+    number = space.variants[0].nests[nest].orders.index(order)
+    composed = Composed(space.variants[0], space.program, space.tool)
+    even = [u for u in order.loops[-1].factors if (order.loops[-1].extent or 0) % u == 0][:-1]
+    states = []
+    for u in even:
+        vector = (*order.plain[:-1], u)
+        piece = composed.piece(nest, (number, vector, 1), {})
+        assert piece is not None
+        states.append(piece.states)
+    assert states == sorted(states, reverse=True)
+    template = composed._templates[nest, number]
+    assert template is not None
+    assert len(template.known) <= 3
