@@ -52,7 +52,9 @@ class Delays:
     """Of one statement, in states: its longest path of operators, that from what it accumulates
     into, and what passing through memory, or a register, adds; combinational operators take their
     part of a state. ``moving`` are the loops that its target moves with, ``logic`` says that it
-    accumulates in a unit without DSP slices, ``integer`` that it is of integers alone.
+    accumulates in a unit without DSP slices, ``integer`` that it is of integers alone, ``adds`` that
+    sums are all there is from what it accumulates into on: a minimum makes no tree. ``register`` is what
+    passing through a register adds, which its target is where it is a local with a bank for each element.
     """
 
     whole: float
@@ -61,13 +63,24 @@ class Delays:
     moving: frozenset[str]
     logic: bool = False
     integer: bool = False
+    adds: bool = True
+    register: int | None = None
 
 
-def delays_of(statement: Statement, tool: Personality, registers: frozenset[str]) -> Delays:
-    """How long a statement takes; values of locals in ``registers`` pass through no memory."""
+def delays_of(
+    statement: Statement, tool: Personality, registers: frozenset[str], arrays: frozenset[str]
+) -> Delays:
+    """How long a statement takes.
+
+    Args:
+        statement: with its operations.
+        tool: that schedules it.
+        registers: locals whose values pass through no memory.
+        arrays: locals that do, unless each of their elements has a bank.
+    """
     whole: list[float] = []
     onto: list[float] = []
-    logic, integer = False, True
+    logic, integer, adds = False, True, True
     for op in statement.ops:
         own = 0.0
         before = max((onto[k] for k in op.operands), default=-1.0)
@@ -75,6 +88,7 @@ def delays_of(statement: Statement, tool: Personality, registers: frozenset[str]
             operator = tool.operator(op.kind, op.type, op.width, op.impl)
             own = operator.distance or operator.delay / tool.usable_ns
             integer &= operator.integer
+            adds &= before < 0 or op.kind in ("add", "sub")
             logic |= before >= 0 and operator.shared and not operator.dsp
         whole.append(max((whole[k] for k in op.operands), default=0.0) + own)
         started = op.access == statement.target
@@ -83,10 +97,11 @@ def delays_of(statement: Statement, tool: Personality, registers: frozenset[str]
     memory = tool.recurrences.memory
     if statement.target.memory in registers:
         memory = -tool.recurrences.closing
+    register = -tool.recurrences.closing if statement.target.memory in arrays else None
     if not whole:
         return Delays(0, 0, memory, moving)
     accumulating = onto[-1] if onto[-1] >= 0 else whole[-1]
-    return Delays(whole[-1], accumulating, memory, moving, logic, integer)
+    return Delays(whole[-1], accumulating, memory, moving, logic, integer, adds, register)
 
 
 def carry_of(found: Carried, delays: Mapping[str, Delays], trees: bool, leaves: bool) -> Carry:
@@ -95,9 +110,10 @@ def carry_of(found: Carried, delays: Mapping[str, Delays], trees: bool, leaves: 
     if found.reduction:
         around = max(0.0, sink.accumulating + sink.memory)
         more = sink.accumulating
-        tree = trees or sink.integer
+        tree = sink.adds and (trees or sink.integer)
+        kept = None if sink.register is None else max(0.0, sink.accumulating + sink.register)
         return Carry(
-            found.distance, around, more, tree, leaves, sink.moving, sink.logic, found.flow
+            found.distance, around, more, tree, leaves, sink.moving, sink.logic, found.flow, kept
         )
     most = max(source.whole, sink.whole)
     return Carry(found.distance, max(0.0, most + sink.memory), most, flow=found.flow)

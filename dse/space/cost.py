@@ -145,7 +145,7 @@ def _part(nest: Nest, order: Order, sides: Sides, ports: int, guarded: bool = Fa
             links = carry.links(u, guarded)
             chain = max(chain, links)
             if blocks > 1 and not order.drains:
-                delay = carry.delay + carry.closing(u, pipeline, guarded)
+                delay = carry.delay_in(pipeline) + carry.closing(u, pipeline, guarded)
                 interval = max(interval, ceil(delay / carry.around(sides[level:])))
     trips, entered = 1.0, nest.runs
     for level, (blocks, _) in enumerate(sides):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import prod
+from math import ceil, prod
 
 from dse.space.factors import factors
 from dsl.expressions.affine import Affine
@@ -24,7 +24,9 @@ class Carry:
     the tool makes a ``tree`` of, for each level of that. The old sum is added to the tree's root, but
     is a ``leaf`` of it for some tools where it is in ``logic``, or in a register: where it moves with no
     loop of the pipeline. ``moving`` names the loops that it moves with. ``flow`` is the least distance
-    along the loop and along each one inside it; see `polyhedral.dependences.carried.Carried`.
+    along the loop and along each one inside it; see `polyhedral.dependences.carried.Carried`. ``kept`` is
+    the delay where it is in a register: of a local that moves with no loop of the pipeline, so that each of
+    its elements has a bank.
     """
 
     distance: int
@@ -35,6 +37,12 @@ class Carry:
     moving: frozenset[str] = frozenset()
     logic: bool = False
     flow: tuple[int, ...] = ()
+    kept: float | None = None
+
+    def delay_in(self, pipeline: frozenset[str]) -> float:
+        """``delay`` in a pipeline of these loops."""
+        fixed = self.kept is not None and self.moving and not self.moving & pipeline
+        return self.delay if self.kept is None or not fixed else self.kept
 
     def around(self, sides: Sequence[tuple[float, int]]) -> float:
         """Iterations of a pipeline until the value is needed, at the least.
@@ -188,6 +196,15 @@ class Order:
                 break
             count += 1
         return count
+
+    @property
+    def waits(self) -> int:
+        """Cycles that an iteration of this order waits for the one before, where copies of it may not
+        have to: some loops hand a value on, others do not.
+        """
+        delays = [c.delay for loop in self.band for c in loop.carries]
+        apart = any(not loop.carries and len(loop.factors) > 1 for loop in self.band)
+        return max(1, ceil(max(delays))) if delays and apart else 1
 
     @property
     def band(self) -> tuple[NestLoop, ...]:

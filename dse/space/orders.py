@@ -172,7 +172,8 @@ def _order(
     statements = [lowered(state, p) for p in group]
     program = state.scop.program
     registers = frozenset(a.name for a in program.locals if not a.shape)
-    delays = {s.name: delays_of(s, context.tool, registers) for s in statements}
+    arrays = frozenset(a.name for a in program.locals if a.shape)
+    delays = {s.name: delays_of(s, context.tool, registers, arrays) for s in statements}
     dependences = carried(state, frozenset(names))
     sums = context.tool.sums
     band = _Band(state, group, levels, delays, sums.reassociates, sums.order == "leaf")

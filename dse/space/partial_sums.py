@@ -1,8 +1,10 @@
 """Where partial sums help: nests in which nothing but a sum is left to run through.
 
 In a dot product every order of the loops has the sum innermost, so that an iteration waits for the
-one before. As many accumulators as that takes cycles do away with the waiting. Each has a part of the
-iterations to itself, and they rotate innermost: what is unrolled then lies side by side in memory.
+one before. As many accumulators as that takes cycles do away with the waiting. A few of them have a part
+of the iterations each and rotate innermost; an iteration adds neighbouring elements to one of them. Where a
+tool adds these one after the other, there are many accumulators too, as many as elements that are added at
+once, so that none waits for another: they take turns, and are added up by fewer of them, in stages.
 """
 
 from __future__ import annotations
@@ -16,55 +18,108 @@ from dse.space.tried import tried
 from dsl.schedules.steps import PartialSums, Split, Step
 from polyhedral.scop.scheduled import ScheduledScop
 
-MOST = 128  # accumulators of an element
-LEVELS = (1, 5)  # of the tree of terms that an iteration adds, for which there are enough of them
+MOST = 1024
+"""Accumulators of an element, at most."""
+WANTED = (1, 5, 64, 512)
+"""How many accumulators there are, at the least: enough for so many levels of the tree of terms that an
+iteration adds, or (from 16 on) so many where the terms make no tree."""
+_LEVELS = 16
+_STAGE = 8
+"""Accumulators that are added up one after the other: of more, so many at a time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Accumulators:
-    """A step, and the one that cuts its loop into the parts of the accumulators later."""
+    """The steps that spread a sum, and those that cut their loops into the accumulators' parts later."""
 
-    step: PartialSums
-    cut: Split
+    steps: tuple[PartialSums, ...]
+
+    @property
+    def cuts(self) -> tuple[Split, ...]:
+        """Of each loop: into parts, one an accumulator, or into rounds of one turn each."""
+        return tuple(
+            Split(step.loop, step.block if step.block > 1 else step.count) for step in self.steps
+        )
+
+    @property
+    def count(self) -> int:
+        """Accumulators of the sum itself."""
+        return self.steps[0].count
 
 
 def partial_sums(
-    state: ScheduledScop, nests: Sequence[Nest], levels: int
+    state: ScheduledScop, nests: Sequence[Nest], wanted: int
 ) -> tuple[Accumulators, ...]:
     """The partial sums that are worth it, each legal after those before.
 
     Args:
         state: the program as it is written, its sums in any order.
         nests: of the program distributed.
-        levels: of the tree of the terms of an iteration.
+        wanted: one of `WANTED`.
     """
     found: list[Accumulators] = []
     for nest in nests:
-        for step in _steps(nest, levels):
+        for step in _steps(nest, wanted):
             moved = tried(state, step)
             if moved is None:
                 continue
-            state = moved
-            found.append(Accumulators(step, Split(step.loop, step.block)))
+            state, stages = _staged(state, moved, step)
+            found.append(Accumulators((step, *stages)))
             break
     return tuple(found)
 
 
-def _steps(nest: Nest, levels: int) -> Iterator[PartialSums]:
+def _steps(nest: Nest, wanted: int) -> Iterator[PartialSums]:
     """Along one of its loops, the outermost first, the fewest accumulators that leave nothing to
     wait for and divide its iterations.
     """
     if len(nest.statements) > 1 or any(order.free for order in nest.orders if not order.skewed):
         return
     for loop in nest.orders[0].loops:
-        count = _count(loop, levels)
+        count = _count(loop, wanted)
         if count is not None and loop.extent is not None:
-            yield PartialSums(nest.leader, loop.ref, count, loop.extent // count)
+            block = loop.extent // count if wanted < _LEVELS else 1
+            yield PartialSums(nest.leader, loop.ref, count, block)
+
+
+def _staged(
+    before: ScheduledScop, state: ScheduledScop, step: PartialSums
+) -> tuple[ScheduledScop, tuple[PartialSums, ...]]:
+    """The sum of many accumulators spread over fewer of them, and so on.
+
+    Args:
+        before: the program without the accumulators.
+        state: with them.
+        step: that made them.
+
+    Returns:
+        the state after that, and the steps.
+    """
+    stages: list[PartialSums] = []
+    while step.count >= 2 * _STAGE:
+        known = {s.name for s in before.scop.statements}
+        fresh = (s for s in state.scop.statements if s.name not in known)
+        last = next(s for s in fresh if s.name in state.reassociated)
+        count = next(
+            n for n in range(ceil(step.count / _STAGE), step.count + 1) if step.count % n == 0
+        )
+        loop = f"{last.name}.{last.loops[-1].var}"
+        step = PartialSums(last.name, loop, count)
+        moved = tried(state, step)
+        if moved is None:
+            break
+        before, state = state, moved
+        stages.append(step)
+    return state, tuple(stages)
 
 
 def whole_parts(nests: tuple[Nest, ...], steps: Sequence[Step]) -> tuple[Nest, ...]:
     """The nests, with factors that divide the number of accumulators: one is like the other."""
-    parts = {f"{step.loop}_0" for step in steps if isinstance(step, PartialSums)}
+    parts = {
+        f"{step.loop}_{0 if step.block > 1 else 1}"
+        for step in steps
+        if isinstance(step, PartialSums)
+    }
     return tuple(_with_whole(nest, parts) for nest in nests) if parts else nests
 
 
@@ -76,10 +131,14 @@ def _with_whole(nest: Nest, parts: set[str]) -> Nest:
     return replace(nest, orders=tuple(map(whole, nest.orders)))
 
 
-def _count(loop: NestLoop, levels: int) -> int | None:
-    extent = loop.extent or 0
-    delay = ceil(max((c.delay + (levels - 1) * c.more for c in loop.carries), default=0))
-    for count in range(max(2, delay), min(MOST, extent // 2) + 1):
+def _count(loop: NestLoop, wanted: int) -> int | None:
+    extent, least = loop.extent or 0, wanted
+    if wanted < _LEVELS:
+        waits = (c.delay + (wanted - 1) * c.more for c in loop.carries)
+        least = max(2, ceil(max(waits, default=0)))
+    elif all(c.tree for c in loop.carries):
+        return None  # the terms of an iteration wait for the tree alone
+    for count in range(least, min(MOST, extent // 2) + 1):
         if extent % count == 0:
             return count
     return None

@@ -9,7 +9,7 @@ from dse.space.expansion import expanded
 from dse.space.groups import groups, volumes
 from dse.space.nest import Nest
 from dse.space.orders import Context, nests
-from dse.space.partial_sums import LEVELS, Accumulators, partial_sums, whole_parts
+from dse.space.partial_sums import WANTED, Accumulators, partial_sums, whole_parts
 from dse.space.tried import tried
 from dsl.programs.program import Program
 from dsl.schedules.steps import BindOp, Distribute, Fuse, Reassociate, Step
@@ -70,10 +70,13 @@ def variants(
     plain = [_variant(*structure, context) for structure in found.values()]
     structures = list(found.values())
     outer = [_outer(*structure, context) for structure in structures]
-    spread = [partial_sums(state, plain[0].nests, n) for n in LEVELS if reassociate]
+    spread = [partial_sums(state, plain[0].nests, n) for n in WANTED if reassociate]
     for sums in dict.fromkeys(sums for sums in spread if sums):
         structures.append(_accumulated(state, free, sums))
         plain.append(_variant(*structures[-1], context))
+        if len(sums) > 1:
+            structures.append(_together(*structures[-1]))
+            plain.append(_variant(*structures[-1], context))
     bound = []
     for name, at, steps in structures:
         binds = _sums_in_logic(at, context)
@@ -114,15 +117,23 @@ def _accumulated(
     state: ScheduledScop, free: tuple[Step, ...], sums: tuple[Accumulators, ...]
 ) -> tuple[str, ScheduledScop, tuple[Step, ...]]:
     """The sums that wait for themselves in partial sums, the loop in blocks of them."""
-    spread = tuple(one.step for one in sums)
+    spread = tuple(step for one in sums for step in one.steps)
     for step in spread:
         state = apply_step(state, step)
     state, apart = _distributed(state)
-    cuts = tuple(one.cut for one in sums)
+    cuts = tuple(cut for one in sums for cut in one.cuts)
     for cut in cuts:
         state = apply_step(state, cut)
-    counts = ", ".join(str(one.step.count) for one in sums)
+    counts = ", ".join(str(one.count) for one in sums)
     return f"{counts} partial sums", state, (*free, *spread, *apart, *cuts)
+
+
+def _together(
+    name: str, state: ScheduledScop, steps: tuple[Step, ...]
+) -> tuple[str, ScheduledScop, tuple[Step, ...]]:
+    """The same with neighbouring nests fused: several sums of one pass over the data."""
+    joined, merged = _merged(state)
+    return f"{name}, merged", joined, (*steps, *merged)
 
 
 def _sums_in_logic(state: ScheduledScop, context: Context) -> tuple[BindOp, ...]:

@@ -42,7 +42,7 @@ def ladder(nest: Nest, number: int, budget: int) -> tuple[Rung, ...]:
     At least one loop keeps blocks: a nest that is unrolled completely has nothing to pipeline. Of
     each magnitude of copies those of the fewest iterations are priced. Nests whose operators cost
     no DSP have about as many copies as the others can have: their multiplexers cost LUTs. Where sums
-    wait for themselves in every order, there are more copies, which share the units meanwhile.
+    wait for themselves, there are more copies, which share the units meanwhile.
     """
     order = nest.orders[number]
     least = cost(nest, order, order.plain)
@@ -51,6 +51,7 @@ def ladder(nest: Nest, number: int, budget: int) -> tuple[Rung, ...]:
         # Operations that are shared by copies make the first copy dearer than the others.
         each = sum({o.core: o.dsp for o in order.operations if _widens(order, o.loops)}.values())
         copies = budget // each + 1 if each else copies
+        copies = max(copies, min(MAX_BANKS, copies * order.waits))
     found = [
         Rung(number, vector, priced)
         for vector in _fewest(order, max(1, copies))

@@ -21,7 +21,7 @@ from dse.strategies.search import evaluated
 from dse.strategies.solve import solve
 from dsl.kernels.loader import load_kernels
 from dsl.schedules.steps import PartialSums
-from weft import f32, i32
+from weft import f32, i16, i32
 
 BOARD, CLOCK = device("xcu280"), 3.33
 TOOL = personality_for(BOARD, CLOCK)
@@ -66,7 +66,7 @@ def spreads(space: Space) -> list[tuple[str, int, int]]:
 
 def test_a_dot_product_is_spread_and_gets_faster():
     free = space_of(dot.program, TOOL, reassociate=True)
-    assert spreads(free) == [("S1.i", 8, 128), ("S1.i", 64, 16)]
+    assert spreads(free) == [("S1.i", 8, 128), ("S1.i", 64, 16), ("S1_sum.part", 8, 1)]
     assert spreads(space_of(dot.program, TOOL)) == []  # nobody allowed another order
     space = space_of(dot.program, CHAINS, reassociate=True)
     assert spreads(space)
@@ -80,6 +80,44 @@ def test_a_dot_product_is_spread_and_gets_faster():
             spread = any(isinstance(s, PartialSums) for s in schedule)
             found[spread] = min(found[spread], result.latency)
     assert found[True] < 0.4 * found[False]
+
+
+@weft.kernel
+def extremes(x: i16[1024], out: i16[2]):
+    low: i16 = 32767
+    high: i16 = -32768
+    for i in range(1024):
+        low = min(low, x[i])
+        high = max(high, x[i])
+    out[0] = low
+    out[1] = high
+
+
+def test_where_terms_make_no_tree_there_are_as_many_accumulators_as_terms():
+    # In stages of eight, each term of an iteration in an accumulator of its own.
+    found = spreads(space_of(dot.program, CHAINS, reassociate=True))
+    assert {("S1.i", 64, 1), ("S1_sum.part", 8, 1), ("S1.i", 512, 1)} <= set(found)
+    assert ("S1.i", 64, 1) not in spreads(space_of(dot.program, TOOL, reassociate=True))
+    # A minimum makes no tree for any tool, not of integers either.
+    for tool in (TOOL, CHAINS):
+        assert ("S2.i", 64, 1) in spreads(space_of(extremes.program, tool, reassociate=True))
+
+
+def test_several_sums_of_one_pass_are_one_pipeline_too():
+    space = space_of(extremes.program, CHAINS, reassociate=True)
+    merged = [v for v in space.variants if v.name == "64, 64 partial sums, merged"]
+    assert any({"S2", "S3"} <= set(nest.statements) for v in merged for nest in v.nests)
+    best: dict[bool, float] = {}
+    for number, variant in enumerate(space.variants):
+        for solution in solve(space, number, 100)[:1]:
+            schedule = space.schedule(solution.point)
+            assert schedule is not None
+            assert verify(extremes.program, schedule, cxx=False).ok
+            result = ModelEvaluator().evaluate(Request(extremes.program, schedule, OTHER, 10.0))
+            assert result.latency is not None
+            many = "64" in variant.name
+            best[many] = min(result.latency, best.get(many, float("inf")))
+    assert best[True] < 0.6 * best[False]
 
 
 def test_designs_with_partial_sums_compute_the_same():
