@@ -36,6 +36,7 @@ COMMANDS = {
     "train": "Train a predictor of LUT, FF, clock, ... on labelled designs.",
     "evaluate": "Compare predictors on labelled designs that were kept from them.",
     "graph": "Show and draw the graph of a kernel that predictors see.",
+    "devices": "List the parts and boards that designs can be made for.",
     "doctor": "Say which tools and libraries are here, and what for.",
 }
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from dse.kernels.device import device_options
 from dse.kernels.target import DEFAULT_SIZE, UNSCHEDULED, Target, target, target_options
 from dse.views.console import colours
 from dse.views.output import format_option, rendered
@@ -22,8 +23,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("kernel", metavar="FILE.py:KERNEL")
 @target_options
-@click.option("--device", "device_name", metavar="NAME|PART",
-              help="Whose resources are the budget. Default: the tool's own.")  # fmt: skip
+@device_options("Which device it is for. Default: the tool's own.")
 @click.option("--clock", type=click.FloatRange(min=0, min_open=True), metavar="NS",
               help="The target clock period. Default: the tool's.")  # fmt: skip
 @click.option("--tool", metavar="NAME",

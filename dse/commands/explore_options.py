@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from dse.evaluators.fidelities import EVALUATORS, OBJECTIVES, PROMOTIONS, RESOURCES
+from dse.kernels.device import device_options
 from dse.strategies.names import STRATEGIES
 
 _SEEDS = 2**32 - 1  # the largest of NumPy's generators
@@ -67,8 +68,9 @@ def search_options(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in reversed((
         click.option("--size", metavar="NAME|N=V,...",
                      help="One of the kernel's sizes, or values for names that it captures."),
-        click.option("--device", default="xczu9eg", show_default=True,
-                     metavar="NAME|PART", help="The device that designs are made for."),
+        device_options(
+            "The device that designs are made for.", default="xczu9eg", name="device"
+        ),
         click.option("--clock", type=Finite(min=0, min_open=True), default=10.0,
                      show_default=True, metavar="NS", help="The target clock period."),
         click.option("--share", type=Finite(0, 1, min_open=True), default=1.0,

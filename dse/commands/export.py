@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from dse.kernels.device import device_options
 from dse.kernels.target import Target, target, target_options
 from dse.views import console
 from dse.views.output import SCHEMA_VERSION, format_option, show
@@ -34,9 +35,7 @@ _FINE = ("ok", "skipped", "proven", "not proven")
 @click.option("--point", metavar="KEY", help="Take that design of RUN.")
 @click.option("--kernel", "spec", metavar="FILE.py:KERNEL",
               help="Run this file for the kernel of RUN. Default: RUN has it as data.")  # fmt: skip
-@click.option("--device", "device_name", default="xczu9eg", show_default=True, metavar="NAME|PART",
-              help="xc7z020, xczu9eg, xcu50, xcu200, xcu250, xcu280, xcu55c, or a full part "
-              "number of one of them.")  # fmt: skip
+@device_options("A device of weft devices, or a full part number of one.", default="xczu9eg")
 @click.option("--clock", type=float, default=10.0, show_default=True, metavar="NS",
               help="The target clock period.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True,
@@ -94,7 +93,7 @@ def command(
     if best or point is not None:
         if best and point is not None:
             raise click.UsageError("--best and --point: one or the other")
-        _nothing_but_the_run("schedule", "size", "device_name", "clock")
+        _nothing_but_the_run("schedule", "size", "device_name", "board", "clock")
         kernel, what, chip, clock, checks, extra = _of_run(Path(kernel), point, spec)
         rows += checks
     else:

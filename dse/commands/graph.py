@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from dse.kernels.device import device_options
 from dse.kernels.target import Target, target, target_options
 from dse.views.output import format_option, show
 from dsl.errors.errors import InputError
@@ -22,8 +23,7 @@ COLUMNS = ("part", "kind", "number")
 @target_options
 @click.option("--out", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE.svg",
               help="Draw it there.")  # fmt: skip
-@click.option("--device", "device_name", metavar="NAME|PART",
-              help="Whose tool schedules it. Default: the tool's own.")  # fmt: skip
+@device_options("Which device it is scheduled for. Default: the tool's own.")
 @click.option("--clock", type=click.FloatRange(min=0, min_open=True), metavar="NS",
               help="The target clock period. Default: the tool's.")  # fmt: skip
 @click.option("--tool", metavar="NAME", help="The tool personality.")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from dse.kernels.device import device_options
 from dse.kernels.target import UNSCHEDULED, target
 from dse.views import console
 from dse.views.output import format_option, show
@@ -20,8 +21,7 @@ COLUMNS = ("variant", "nest", "order", "skewed", "carried", "factors", "points")
 @click.argument("kernel", metavar="FILE.py:KERNEL")
 @click.option("--size", metavar="NAME|N=V,...",
               help="One of the kernel's sizes, or values for names that it captures.")  # fmt: skip
-@click.option("--device", "device_name", default="xczu9eg", show_default=True, metavar="NAME|PART",
-              help="Whose operators are counted.")  # fmt: skip
+@device_options("Whose operators are counted.", default="xczu9eg")
 @click.option("--clock", type=click.FloatRange(min=0, min_open=True), default=10.0,
               show_default=True, metavar="NS", help="The target clock period.")  # fmt: skip
 @click.option("--dsp", type=click.IntRange(min=1), metavar="N",

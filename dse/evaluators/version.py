@@ -12,7 +12,7 @@ MODEL = (
     "dsl",
     "polyhedral",
     "qor_gnn",
-    "backends/devices.py",
+    "backends/devices",
     "backends/rtl",  # whose scheduler answers for ECP5, from level 3
     "mlir_passes",
     "dse/estimates",

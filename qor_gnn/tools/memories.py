@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from qor_gnn.tools.parse import evidenced, table
+from backends.tables import evidenced, table
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from backends.tables import described, mapping
 from dsl.errors.errors import ToolError, did_you_mean
-from qor_gnn.tools.parse import described, mapping
 
 _TABLES = ("operators", "integers", "implementations")
 

@@ -13,10 +13,10 @@ from functools import cache
 from pathlib import Path
 from typing import TypeVar
 
+from backends.tables import described, evidenced, fault, parsed, table
 from dsl.errors.errors import ToolError, did_you_mean
 from qor_gnn.tools.memories import Memories, memories
 from qor_gnn.tools.operators import Library, Operator, Table, library
-from qor_gnn.tools.parse import described, evidenced, fault, parsed, table
 from qor_gnn.tools.policies.accesses import Accesses
 from qor_gnn.tools.policies.banks import Banks
 from qor_gnn.tools.policies.binding import Binding

@@ -1,4 +1,4 @@
-"""JSON of a tool version's folder to frozen dataclasses: nothing is unknown, missing or of another type.
+"""JSON of the package's tables to frozen dataclasses: nothing is unknown, missing or of another type.
 
 A table whose figures have to say where they come from is a list of groups, each of which says it for its
 values: ``[{"evidence": "…", "values": {"load": 2}}, …]``.
@@ -117,7 +117,8 @@ def _value(kind: Any, found: object, where: str) -> object:
     if origin is tuple:
         return _tuple(of, _list(found, where), where)
     if origin is Mapping:
-        return mapping(of[1], found, where)
+        rows = _object(found, where)
+        return {name: _value(of[1], row, f"{where}.{name}") for name, row in rows.items()}
     if is_dataclass(kind) and isinstance(kind, type):
         return parsed(kind, found, where)
     wanted = (int, float) if kind is float else kind
@@ -159,5 +160,5 @@ def _shown(found: object) -> str:
 
 
 def fault(where: str, what: str, help_line: str | None = None) -> ToolError:
-    """What is wrong with a table of a tool version."""
+    """What is wrong with a table."""
     return ToolError("W453", f"{where} {what}", help=help_line)

@@ -1,0 +1,54 @@
+"""The device that a command line names, by itself or by a board that it is on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+_BOARD = "weft.board"  # where the context keeps what --board said
+
+
+def device_options(
+    says: str, *, default: str | None = None, name: str = "device_name"
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """``--device`` and ``--board``, one or the other; the command gets a device's name or a part.
+
+    Args:
+        says: the help line of ``--device``.
+        default: the device where neither is given.
+        name: of the command's parameter.
+    """
+    device = click.option(
+        "--device", name, default=default, show_default=default is not None, metavar="NAME|PART",
+        callback=_device, help=says,
+    )  # fmt: skip
+    board = click.option(
+        "--board", metavar="NAME", expose_value=False, is_eager=True, callback=_board,
+        help="The device on this board: pynq-z2, zcu104, kv260, u250, ... (weft devices).",
+    )  # fmt: skip
+    return lambda command: device(board(command))
+
+
+def _board(ctx: click.Context, _: click.Parameter, value: str | None) -> None:
+    """Looks the board up, and leaves its part for ``--device``.
+
+    Raises:
+        ToolError: W403, there is none of that name.
+    """
+    if value is not None and not ctx.resilient_parsing:
+        from backends.devices import board
+
+        ctx.meta[_BOARD] = board(value).part
+
+
+def _device(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    """The part on the board, or else what ``--device`` says."""
+    part: str | None = ctx.meta.get(_BOARD)
+    if part is None:
+        return value
+    given = ctx.get_parameter_source(str(param.name))
+    if given is click.core.ParameterSource.COMMANDLINE:
+        raise click.UsageError("--device and --board: one or the other", ctx)
+    return part
