@@ -167,12 +167,16 @@ class _Lowering:
         return name
 
     def _int_to_float(self, op: Any) -> Any:
-        """Through the exact conversion where LLVM would call a library or round twice."""
+        """Through the exact conversion where LLVM would call a library or round twice, and where it
+        would convert the wrong number: of an unsigned one of more than 32 bits that has been sign
+        extended from fewer it takes the low 32 bits (seen for x86-64, to f32, from -O1 on).
+        """
         width = op.operands[0].type.width
         target = float_type(op.results[0].type)
-        if width <= 64 and target.width > 16:
+        signed = op.name == "arith.sitofp"
+        if width <= (64 if signed else 32) and target.width > 16:
             return None
-        src = FixedType(width, width, op.name == "arith.sitofp")
+        src = FixedType(width, width, signed)
         return self._call(op, lambda x: lower_fixed.to_float(Bits.of(x), src, target))
 
     def _resize_float(self, op: Any) -> Any:

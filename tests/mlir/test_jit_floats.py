@@ -153,3 +153,24 @@ def test_bf16_constants_are_stored() -> None:
     found = jit(compile_design(constants.program, Schedule()).module)(inputs)
     for name, values in expected.items():
         np.testing.assert_array_equal(found[name], values)
+
+
+@pytest.mark.parametrize("source", [3, 7, 8, 16, 31, 32, 40], ids=lambda w: f"i{w}")
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+def test_negative_integers_made_unsigned_meet_floats(source, dtype):
+    # Sign extended, they are large: 2**64 - 1 is not 2**32 - 1.
+    edges = (-1, -2, 0, 1, -(2 ** (source - 1)), 2 ** (source - 1) - 1)
+    values = [v for v in (*edges, -5, 7) if -(2 ** (source - 1)) <= v < 2 ** (source - 1)]
+    widths = (8, 16, 24, 32, 33, 40, 63, 64, 70)
+    program = elementwise(
+        {"x": IntType(source)},
+        lambda x: {
+            f"{name}{w}": binary(BinaryOp.MUL, cast(dtype, cast(IntType(w, False), e)), 0.5)
+            for w in widths
+            for name, e in (("r", x), ("s", binary(BinaryOp.SUB, x, 3)))
+        },
+        len(values),
+    )
+    found, expected = both(program, {"x": values})
+    for name in expected:
+        assert same_bits(found[name], expected[name]), name
