@@ -172,5 +172,5 @@ def test_negative_integers_made_unsigned_meet_floats(source, dtype):
         len(values),
     )
     found, expected = both(program, {"x": values})
-    for name in expected:
+    for name in expected.keys() - {"x"}:
         assert same_bits(found[name], expected[name]), name
