@@ -16,7 +16,9 @@ from dse.space.space import Choice
 _MODEST = 16  # copies that are never too many
 _MULTIPLY_ADD = 5  # DSP of a multiplication and an addition of f32
 _PRICED = 200  # vectors of each magnitude of copies
-SHARING = 4096  # copies that share units, at most: the tool has to schedule them all
+SHARING = 4096
+"""Copies that share units, and cycles from one iteration to the next, at most: the tool has to schedule
+them all."""
 _SHOWN = 12  # vectors of so many copies
 
 
@@ -75,7 +77,7 @@ def _sharing(nest: Nest, number: int, budget: int, copies: int, slowest: float) 
             continue  # what is guarded is no tree
         alone = cost(nest, order, vector)
         asked = sharing_interval(nest, order, vector, alone.interval, budget)
-        if asked is not None:
+        if asked is not None and asked <= SHARING:
             priced = cost(nest, order, vector, asked=asked)
             if priced.cycles < slowest:
                 found.append(Rung(number, vector, priced, asked))

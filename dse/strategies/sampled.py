@@ -66,6 +66,8 @@ def parameters(point: Point, space: Space) -> dict[str, int]:
         found[f"{name}.order"] = choice.order
         for loop, u in zip(nest.orders[choice.order].loops, choice.vector, strict=True):
             found[f"{name}.{choice.order}.{loop.name}"] = loop.factors.index(u)
+        if not 1 <= choice.ii <= SHARING:
+            raise ValueError(f"an interval is 1 to {SHARING}, not {choice.ii}")
         found[f"{name}.{choice.order}.ii"] = choice.ii
     return found
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import prod
 from pathlib import Path
 
@@ -16,7 +17,8 @@ from dse.space.banks import interval_with
 from dse.space.partitions import solved as solved_banks
 from dse.space.space import Point, Space, space_of
 from dse.strategies.auto import solved
-from dse.strategies.ladder import ladder
+from dse.strategies.ladder import SHARING, ladder
+from dse.strategies.sampled import has_point
 from dse.strategies.search import evaluated
 from dse.strategies.solve import solve
 from dsl.kernels.loader import load_kernels
@@ -171,6 +173,24 @@ def test_copies_share_units_while_their_sums_wait():
     assert copies > 3 * 150 / 6  # units of a multiplication and a sum of logic for each
     assert latency < 0.95 * min(one for one, p in fits if all(c.ii == 1 for c in p.choices))
     assert point_from_json(point_to_json(point)) == point
+
+
+def test_no_more_cycles_are_asked_for_than_a_study_can_suggest():
+    kernel = load_kernels(EXAMPLES / "bicg.py")["bicg"].at("medium").program
+    space = space_of(kernel, TOOL, reassociate=True)
+    for budget in (1, 3, 7):
+        rungs = [
+            rung
+            for variant in space.variants
+            for nest in variant.nests
+            for number in range(len(nest.orders))
+            for rung in ladder(nest, number, budget)
+        ]
+        assert max(rung.asked for rung in rungs) <= SHARING
+    point = space.plain()
+    far = replace(point, choices=(replace(point.choices[0], ii=SHARING + 1), *point.choices[1:]))
+    assert has_point(space, point)
+    assert not has_point(space, far)
 
 
 def test_banks_have_the_cycles_of_the_interval_asked_for():
