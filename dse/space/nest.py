@@ -199,10 +199,10 @@ class Order:
 
     @property
     def waits(self) -> int:
-        """Cycles that an iteration of this order waits for the one before, where copies of it may not
-        have to: some loops hand a value on, others do not.
+        """Cycles that accumulators in registers wait for themselves, where copies need not wait for each
+        other: some loops hand a sum on, others do not. So many copies share a unit anyway.
         """
-        delays = [c.delay for loop in self.band for c in loop.carries]
+        delays = [c.kept for loop in self.band for c in loop.carries if c.kept is not None]
         apart = any(not loop.carries and len(loop.factors) > 1 for loop in self.band)
         return max(1, ceil(max(delays))) if delays and apart else 1
 
