@@ -63,7 +63,7 @@ def test_the_text_is_the_one_that_was_read(sources, file, name, schedule):
 def test_lines_are_short_and_end_in_no_space(sources):
     for source in sources.values():
         for line in source.text.splitlines():
-            assert len(line) <= LIMIT, line
+            assert len(line) <= LIMIT or line.startswith("#pragma"), line  # cannot be broken
             assert line == line.rstrip()
 
 
