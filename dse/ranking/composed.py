@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from dse.ranking.pieces import Piece, joined, most_of, piped, units_in
+from dse.ranking.pieces import Piece, joined, piped, units_in
 from dse.ranking.places import Around, Part, nests_in, place_of, plan_of
 from dse.ranking.templates import Leaf, Template, partitions_of
 from dse.ranking.unrolled import asked_of, band_of, sides_of
 from dse.space.banks import Demand
-from dse.space.cost import Units, added, cost, dsp_of, uneven
+from dse.space.cost import Shared, Units, added, cost, dsp_of, uneven
 from dse.space.variants import Variant
 from dsl.errors.errors import ToolError
 from dsl.programs.program import Program
@@ -134,7 +134,7 @@ class Composed:
         depth = flow.at + (0 if flow.ended else 1)
         loops = self.tool.composition.concurrent == "loops"
         states = 1 + runs * depth + (1 if loops else 0)
-        units = most_of(flow.most)
+        units = Shared(flow.most).units()
         calls = (loops, loops)
         return Piece(states, 0, calls, units, flow.memories, flow.address_dsp, flow.piped)
 

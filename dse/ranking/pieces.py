@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import ceil
 
 from dse.ranking.templates import Leaf
-from dse.space.cost import Units, added
+from dse.space.cost import Shared, Units, added
 from qor_gnn.batch.outline import Outline, pipelines
 from qor_gnn.tools.personality import Personality
 
@@ -79,7 +79,7 @@ def units_in(regions: Sequence[tuple[Outline, More]], tool: Personality) -> Unit
         elif region.kind != "block" or position == len(regions) - 1:
             stage = own
         found += [own, stage, units_in([(child, more) for child in region.children], tool)]
-    return most_of(found)
+    return Shared(found).units()
 
 
 def _raised(regions: Sequence[tuple[Outline, More]], position: int) -> bool:
@@ -102,15 +102,6 @@ def _own_units(region: Outline, more: More) -> Units:
             count = round(unit.units * times)
         own.append((unit.core, unit.dsp, count))
     return tuple(own)
-
-
-def most_of(units: Iterable[Units]) -> Units:
-    """The most of each core that one needs."""
-    most: dict[tuple[str, int], int] = {}
-    for one in units:
-        for core, dsp, count in one:
-            most[core, dsp] = max(count, most.get((core, dsp), 0))
-    return tuple((*key, count) for key, count in most.items())
 
 
 def piped(regions: Iterable[Outline]) -> bool:

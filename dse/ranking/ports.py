@@ -120,9 +120,8 @@ class Arrays:
                 once in an iteration cannot be in its own way.
         """
         found = []
-        turning = (
-            ""  # an array of which all accesses are of one element: one dimension stands for all
-        )
+        # Of an array of which all accesses are of one element, one dimension stands for all.
+        turning = ""
         for k, (mine, given, n) in enumerate(zip(own, joint, self.extents, strict=True)):
             near = self._near[k] or divides
             if given >= n > 1:

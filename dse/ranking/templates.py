@@ -100,9 +100,8 @@ class Template:
         own, joint = self.relatives, self.relatives.arrays.factors(banks)
         alike = self._alike(sides, joint, whole_chains)
         copies, shares = own.fewest(sides, alike)
-        if not shares and not rotates(
-            alike.spread
-        ):  # else what ports allow is seen in the relative
+        # Where accesses rotate between banks, what ports allow is seen in the relative.
+        if not shares and not rotates(alike.spread):
             asked = replace(asked, ii=max(asked.ii, alike.ports[0]))
         best = Relative(own.cut(sides, copies, whole=True), asked, alike.spread)
         found = self._scheduled(best)

@@ -41,8 +41,9 @@ class Carry:
 
     def delay_in(self, pipeline: frozenset[str]) -> float:
         """``delay`` in a pipeline of these loops."""
-        fixed = self.kept is not None and self.moving and not self.moving & pipeline
-        return self.delay if self.kept is None or not fixed else self.kept
+        if self.kept is None or not self.moving or self.moving & pipeline:
+            return self.delay
+        return self.kept
 
     def around(self, sides: Sequence[tuple[float, int]]) -> float:
         """Iterations of a pipeline until the value is needed, at the least.

@@ -20,12 +20,32 @@ from polyhedral.scop.scheduled import ScheduledScop
 
 MOST = 1024
 """Accumulators of an element, at most."""
-WANTED = (1, 5, 64, 512)
-"""How many accumulators there are, at the least: enough for so many levels of the tree of terms that an
-iteration adds, or (from 16 on) so many where the terms make no tree."""
-_LEVELS = 16
 _STAGE = 8
 """Accumulators that are added up one after the other: of more, so many at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """How many accumulators there are, at the least.
+
+    Attributes:
+        levels: enough for so many levels of the tree of terms that an iteration adds.
+        count: so many, where the terms make no tree.
+    """
+
+    levels: int = 0
+    count: int = 0
+
+    def least(self, loop: NestLoop) -> int | None:
+        """Along a loop; None where more are no help."""
+        if not self.count:
+            waits = (c.delay + (self.levels - 1) * c.more for c in loop.carries)
+            return max(2, ceil(max(waits, default=0)))
+        # The terms of a tree wait for nothing but the tree.
+        return None if all(c.tree for c in loop.carries) else self.count
+
+
+WANTED = (Wanted(levels=1), Wanted(levels=5), Wanted(count=64), Wanted(count=512))
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +68,14 @@ class Accumulators:
 
 
 def partial_sums(
-    state: ScheduledScop, nests: Sequence[Nest], wanted: int
+    state: ScheduledScop, nests: Sequence[Nest], wanted: Wanted
 ) -> tuple[Accumulators, ...]:
     """The partial sums that are worth it, each legal after those before.
 
     Args:
         state: the program as it is written, its sums in any order.
         nests: of the program distributed.
-        wanted: one of `WANTED`.
+        wanted: how many.
     """
     found: list[Accumulators] = []
     for nest in nests:
@@ -69,7 +89,7 @@ def partial_sums(
     return tuple(found)
 
 
-def _steps(nest: Nest, wanted: int) -> Iterator[PartialSums]:
+def _steps(nest: Nest, wanted: Wanted) -> Iterator[PartialSums]:
     """Along one of its loops, the outermost first, the fewest accumulators that leave nothing to
     wait for and divide its iterations.
     """
@@ -78,7 +98,7 @@ def _steps(nest: Nest, wanted: int) -> Iterator[PartialSums]:
     for loop in nest.orders[0].loops:
         count = _count(loop, wanted)
         if count is not None and loop.extent is not None:
-            block = loop.extent // count if wanted < _LEVELS else 1
+            block = 1 if wanted.count else loop.extent // count
             yield PartialSums(nest.leader, loop.ref, count, block)
 
 
@@ -131,14 +151,9 @@ def _with_whole(nest: Nest, parts: set[str]) -> Nest:
     return replace(nest, orders=tuple(map(whole, nest.orders)))
 
 
-def _count(loop: NestLoop, wanted: int) -> int | None:
-    extent, least = loop.extent or 0, wanted
-    if wanted < _LEVELS:
-        waits = (c.delay + (wanted - 1) * c.more for c in loop.carries)
-        least = max(2, ceil(max(waits, default=0)))
-    elif all(c.tree for c in loop.carries):
-        return None  # the terms of an iteration wait for the tree alone
-    for count in range(least, min(MOST, extent // 2) + 1):
-        if extent % count == 0:
-            return count
-    return None
+def _count(loop: NestLoop, wanted: Wanted) -> int | None:
+    """The fewest accumulators that divide the iterations of a loop."""
+    extent, least = loop.extent or 0, wanted.least(loop)
+    if least is None:
+        return None
+    return next((n for n in range(least, min(MOST, extent // 2) + 1) if extent % n == 0), None)

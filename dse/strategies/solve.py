@@ -99,8 +99,6 @@ def solve(
     for state in states:
         rungs = [state.chosen[n].rung for n in range(len(nests))]
         point = Point(variant, tuple(r.choice for r in rungs))
-        if space.schedule(point) is None:
-            continue  # factors that go together two by two need not do so all together
         cycles = design_cycles(solver.stages, [r.cost.cycles for r in rungs])
         dsp = design_units(solver.stages, [r.cost.units for r in rungs])
         found.append(Solution(point, cycles, dsp))

@@ -37,6 +37,7 @@ from mlir_passes.dialect.processes import function_attributes
 from mlir_passes.provider import ir
 from polyhedral.looptree.bounds import Bounds
 from polyhedral.looptree.tree import Instance, LoopTree, TreeGuard, TreeLoop, TreeNode
+from polyhedral.requests.outside import RETURN
 
 
 def build_module(tree: LoopTree) -> Any:
@@ -168,7 +169,7 @@ class _Builder:
 
     def _control(self) -> str:
         """How the function is started, where a step says it."""
-        return next((i.mode for i in self.tree.interfaces if i.argument == "return"), "")
+        return next((i.mode for i in self.tree.interfaces if i.argument == RETURN), "")
 
     def _locals(self, iv: str | None) -> None:
         """Declare the locals that live at this level."""

@@ -36,6 +36,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import prod
 
 import islpy as isl
 
@@ -52,7 +53,7 @@ from polyhedral.legality.program import check_program
 from polyhedral.scop.lookup import find_array, find_loop
 from polyhedral.scop.scheduled import ScheduledScop
 from polyhedral.scop.scop import Scop, Statement, build_scop
-from polyhedral.transforms.footprint import Tile, Use, read_first, tile_of, union_of
+from polyhedral.transforms.footprint import Tile, Use, along, read_first, tile_of, union_of
 from polyhedral.transforms.materialise import Materialised, materialised, narrowed, over_program
 from polyhedral.transforms.registry import Order, transform
 
@@ -291,9 +292,7 @@ def _rewritten(
         names.append(_Names(name, load, store))
         boxes = [r.tiles[n].extents for r in regions if n < len(r.tiles)]
         shape = tuple(max(extents) for extents in zip(*boxes, strict=True))
-        size = 1
-        for extent in shape:
-            size *= extent
+        size = prod(shape)
         if size > MAX_EXTENT:
             text = f"'{name}' would have {size:,} elements"
             raise ScheduleError("W207", text, span=step.span)
@@ -371,13 +370,11 @@ def _loops(points: isl.Set, tile: Tile, body: _Body, array: Array, name: str) ->
     rank = points.dim(isl.dim_type.set) - depth
     found: list[Loop] = []
     for d in range(rank):
-        along = points.project_out(isl.dim_type.set, depth + d + 1, rank - d - 1)
-        along = along.project_out(isl.dim_type.set, depth, d)
         var = unused(f"{name}_{d}", body.names)
         own = positional([*body.names, var])
         x = affine_text(Affine.of(var) + tile.offsets[d], own)
         array_ = set_of(f"{{ [{', '.join(own.values())}] : 0 <= {x} < {array.shape[d]} }}")
-        lowers, uppers = limits_of(along, [*body.names, var], array_)
+        lowers, uppers = limits_of(along(points, depth, d), [*body.names, var], array_)
         found.append(Loop(var, lowers, uppers, 1, ()))
     return found
 

@@ -146,11 +146,11 @@ def _side(
     """The first element and the extent of one dimension."""
     depth = len(names)
     own = positional(names, "r")
-    along = _along(elements, depth, dim)
+    side = along(elements, depth, dim)
     best: tuple[int, int, str, Affine] | None = None
-    for linear in dict.fromkeys(_candidates(along, uses, names, dim)):
+    for linear in dict.fromkeys(_candidates(side, uses, names, dim)):
         space = ", ".join([*own.values(), "x"])
-        moved = along.apply(map_of(f"{{ [{space}] -> [x - ({affine_text(linear, own)})] }}"))
+        moved = side.apply(map_of(f"{{ [{space}] -> [x - ({affine_text(linear, own)})] }}"))
         low, high = (v.to_python() for v in (moved.dim_min_val(0), moved.dim_max_val(0)))
         key = (high - low + 1, len(linear.terms), str(linear), linear + low)
         if best is None or key[:3] < best[:3]:
@@ -159,19 +159,19 @@ def _side(
     return best[3], best[0]
 
 
-def _along(elements: isl.Set, depth: int, dim: int) -> isl.Set:
-    """``[r, x]`` with one of the subscripts alone."""
+def along(elements: isl.Set, depth: int, dim: int) -> isl.Set:
+    """``[r, x]`` with one of the subscripts alone; ``depth`` is the number of loops."""
     rank = elements.dim(isl.dim_type.set) - depth
     kept = elements.project_out(isl.dim_type.set, depth + dim + 1, rank - dim - 1)
     return kept.project_out(isl.dim_type.set, depth, dim)
 
 
 def _candidates(
-    along: isl.Set, uses: Sequence[Use], names: Sequence[str], dim: int
+    side: isl.Set, uses: Sequence[Use], names: Sequence[str], dim: int
 ) -> Iterator[Affine]:
     """Linear functions of the loops that the elements may move with."""
     yield Affine()
-    lowers, uppers = limits_of(along, [*names, ""])
+    lowers, uppers = limits_of(side, [*names, ""])
     seen = (*lowers, *uppers, *(u.access.indices[dim] for u in uses))
     for expr in seen:
         yield Affine.collected({n: expr.coefficient(n) for n in names}, 0)

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import weft
+from benchmarks.ranking import drawn
 from dse.estimates.estimation import ranked, setting
 from dse.ranking.composed import Composed
 from dse.ranking.places import plan_of
 from dse.ranking.unrolled import asked_of, band_of, sides_of, unrolled
 from dse.space.cost import cost
-from dse.space.nest import Nest
-from dse.space.space import Choice, Point, Space, space_of
+from dse.space.space import space_of
 from dse.strategies.estimates import Estimates
 from dsl.programs.program import Program
 from dsl.schedules.schedule import Schedule
@@ -34,32 +33,12 @@ KERNELS = {
 }
 COPIES = 12
 POINTS = 5
+TRIES = 1000  # points drawn, of which those with a schedule count
 
 
 def program_of(name: str) -> Program:
     path, size = KERNELS[name]
     return weft.load(f"{EXAMPLES / path}:{name}").at(size).program
-
-
-def drawn(space: Space, rng: random.Random) -> Iterator[Point]:
-    """Random structures, orders and factors, those that divide and others."""
-    while True:
-        number = rng.randrange(len(space.variants))
-        nests = space.variants[number].nests
-        yield Point(number, tuple(choice(nest, rng) for nest in nests))
-
-
-def choice(nest: Nest, rng: random.Random) -> Choice:
-    number = rng.randrange(len(nest.orders))
-    order = nest.orders[number]
-    left = round(COPIES ** rng.random())
-    vector = list(order.plain)
-    for n in rng.sample(range(len(order.band)), len(order.band)):
-        vector[n] = rng.choice([u for u in order.loops[n].factors if u <= left] or [1])
-        left //= vector[n]
-    if all(u == loop.extent for u, loop in zip(vector, order.loops, strict=True)):
-        return Choice(number, order.plain)
-    return Choice(number, tuple(vector))
 
 
 @pytest.mark.parametrize("tool", TOOLS)
@@ -70,7 +49,7 @@ def test_random_points_take_what_the_model_says(name: str, tool: str) -> None:
     space = space_of(program_of(name), where.tool, reassociate=True)
     estimates = Estimates(space)
     near, total = 0, 0
-    for point in drawn(space, random.Random(name)):
+    for point in drawn(space, random.Random(name), TRIES, COPIES):
         schedule = space.schedule(point)
         if schedule is None:
             continue
@@ -94,7 +73,7 @@ def test_nests_without_isl_are_those_that_the_steps_make(name: str) -> None:
     rng = random.Random(name)
     kinds: set[str] = set()
     compared = 0
-    for point in drawn(space, rng):
+    for point in drawn(space, rng, TRIES, COPIES):
         variant = space.variants[point.variant]
         schedule = space.schedule(point)
         if schedule is None or any(not n.orders[0].band or n.around for n in variant.nests):
