@@ -145,10 +145,11 @@ def _further(a: Outline, b: Outline, times: float) -> Outline:
     if a.kind != b.kind or len(a.children) != len(b.children):
         return b
     children = tuple(_further(*pair, times) for pair in zip(a.children, b.children, strict=True))
+    # A longer chain takes no fewer states: where the second has fewer, that was chance, no trend.
     return replace(
         b,
-        interval=round(b.interval + times * (b.interval - a.interval)),
-        depth=round(b.depth + times * (b.depth - a.depth)),
+        interval=round(b.interval + times * max(0, b.interval - a.interval)),
+        depth=round(b.depth + times * max(0, b.depth - a.depth)),
         children=children,
     )
 
