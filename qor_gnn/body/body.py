@@ -19,6 +19,7 @@ from qor_gnn.body.graph import (
     SWITCH_STATES,
     Graph,
 )
+from qor_gnn.body.order import needed
 from qor_gnn.body.ports import PortKey, Taken, ports_of
 from qor_gnn.body.register_promotion import promotable
 from qor_gnn.memory.addresses import Addresses, Product
@@ -257,9 +258,8 @@ def _link(body: Body) -> None:
                 states = distance[d]
                 preds[n].append((d, states))
                 succs[d].append((n, states))
-    for before, after, states in graph.order:
-        if not out[before] and not out[after]:
-            connect(body, before, after, states)
+    for before, after, states in needed(graph.order, out):
+        connect(body, before, after, states)
     for address, store in (*body.store_value.items(), *body.conditional.items()):
         load = graph.loads.get(address)
         if load is not None and not out[load]:

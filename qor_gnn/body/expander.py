@@ -12,6 +12,7 @@ from typing import assert_never
 
 from dsl.expressions.affine import Affine
 from qor_gnn.body.graph import LOAD, STORE, STORE_STATES, Conditional, Graph, When
+from qor_gnn.body.meetings import Accesses
 from qor_gnn.body.ordered_updates import CopiesInOrder
 from qor_gnn.body.outside import Outside
 from qor_gnn.body.plans import Plan, Step, regrouped
@@ -49,7 +50,7 @@ class Expander:
     _plans: dict[int, Plan] = field(default_factory=dict)
     _shapes: dict[int, set[int]] = field(default_factory=dict)  # memory -> shapes in the body
     _mixed: set[int] = field(default_factory=set)  # memories in more than one shape
-    _touched: dict[int, list[int]] = field(default_factory=dict)  # memory -> accesses so far
+    _touched: dict[int, Accesses] = field(default_factory=dict)  # memory -> accesses so far
     when: When = "always"
     guard: frozenset[str] = frozenset()  # counters that the guards around depend on
     copy: int = 0  # of the unrolled loop, the one that is appended
@@ -225,7 +226,7 @@ class Expander:
             self._values[address] = self._either(place.memory, later.value, found, statement)
         if place.memory in self._mixed:
             self._ordered_after_stores(found, address)
-            self._touched.setdefault(place.memory, []).append(found)
+            self._touches(place.memory, found, address)
         return self._values.get(address, found)
 
     def _either(self, memory: int, new: int, old: int, statement: Statement) -> int:
@@ -316,21 +317,33 @@ class Expander:
         self._again.setdefault(memory, []).append(address)
         done = graph.add(STORE, None, deps, address, graph.stored_by[address])
         self._copy_of[done] = self._stored[address]
-        for before in self._touched.get(memory, ()):
-            if self._meet(before, done):
-                graph.order.append((before, done, 0 if graph.kind[before] == LOAD else 1))
+        for before in self._meeting(memory, done, address):
+            graph.order.append((before, done, 0 if graph.kind[before] == LOAD else 1))
         graph.early_stores.append(done)
-        self._touched.setdefault(memory, []).append(done)
+        self._touches(memory, done, address)
         return done
+
+    def _touches(self, memory: int, operation: int, address: int) -> None:
+        if memory not in self._touched:
+            self._touched[memory] = Accesses(self.addresses, bool(self.addresses.blurred))
+        self._touched[memory].append(operation, address)
 
     def _ordered_after_stores(self, load: int, address: int) -> None:
         memory, reload = self.addresses.shape(address).memory, self.personality.accesses.reload
-        for before in self._touched.get(memory, ()):
-            if self.graph.kind[before] == STORE and self._meet(before, load):
+        for before in self._meeting(memory, load, address):
+            if self.graph.kind[before] == STORE:
                 other = self.graph.address[before]
                 far = other == address or not self.addresses.may_alias(other, address)
                 self.graph.order.append((before, load, STORE_STATES if far else reload))
 
-    def _meet(self, a: int, b: int) -> bool:
-        x, y = self.graph.address[a], self.graph.address[b]
-        return x == y or self._alias(x, y, self._copy_of[a] == self._copy_of[b])
+    def _meeting(self, memory: int, operation: int, address: int) -> list[int]:
+        """The accesses to a memory so far that may be of the element that an operation touches."""
+        touched = self._touched.get(memory)
+        if touched is None:
+            return []
+        met, places, copies = touched.may_meet(address), self.graph.address, self._copy_of
+        if not touched.blurred:
+            return met
+        apart = [copies[a] != copies[operation] or places[a] == address for a in met]
+        alias = self.addresses.may_alias
+        return [a for a, far in zip(met, apart, strict=True) if far or alias(places[a], address)]

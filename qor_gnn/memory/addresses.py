@@ -65,6 +65,7 @@ class Addresses:
         default_factory=dict
     )
     _ids: dict[tuple[int, tuple[int, ...]], int] = field(default_factory=dict)
+    _apart: dict[tuple[int, int], tuple[int, ...]] = field(default_factory=dict)
 
     def shape_id(self, memory: int, terms: tuple[Terms, ...]) -> int:
         """The number of a shape."""
@@ -112,19 +113,38 @@ class Addresses:
 
     def may_alias(self, a: int, b: int) -> bool:
         """Whether two different addresses of one memory can be the same element."""
-        s, t = self.shape(a), self.shape(b)
-        if s.memory != t.memory:
+        s, t = self.shape_of[a], self.shape_of[b]
+        if self.shapes[s].memory != self.shapes[t].memory:
             return False
-        dims = zip(s.terms, t.terms, self.consts[a], self.consts[b], strict=True)
-        return not any(_differ(p, q, c, d) for p, q, c, d in dims)
+        return self._may_be_equal(a, b, self.apart(s, t))
+
+    def apart(self, s: int, t: int) -> tuple[int, ...]:
+        """What tells elements of two shapes of one memory apart: a number for each dimension.
+
+        Subscripts can be equal where their constants are equal modulo the number; 0 where they
+        are alike but for the constants, which have to be the same.
+        """
+        key = (s, t)
+        found = self._apart.get(key)
+        if found is None:
+            pairs = zip(self.shapes[s].terms, self.shapes[t].terms, strict=True)
+            found = self._apart[key] = tuple([_common_step(p, q) for p, q in pairs])
+        return found
 
     def may_alias_in_copies(self, a: int, b: int) -> bool:
         """The same for accesses of different copies: subscripts of blurred counters tell nothing."""
         if not self.blurred or self.shape(a).memory != self.shape(b).memory:
             return self.may_alias(a, b)
-        terms = zip(self.shape(a).terms, self.shape(b).terms, strict=True)
-        dims = zip(terms, self.consts[a], self.consts[b], strict=True)
-        return not any(_differ(p, q, c, d) for (p, q), c, d in dims if not self.blurs(p))
+        return self._may_be_equal(a, b, self.apart_in_copies(self.shape_of[a], self.shape_of[b]))
+
+    def _may_be_equal(self, a: int, b: int, apart: tuple[int, ...]) -> bool:
+        dims = zip(self.consts[a], self.consts[b], apart, strict=True)
+        return not any((c - d) % rule if rule else c != d for c, d, rule in dims)
+
+    def apart_in_copies(self, s: int, t: int) -> tuple[int, ...]:
+        """The same for accesses of different copies; 1 where a subscript tells nothing."""
+        pairs = zip(self.shapes[s].terms, self.apart(s, t), strict=True)
+        return tuple([1 if self.blurs(terms) else rule for terms, rule in pairs])
 
     def blurs(self, terms: Terms) -> bool:
         """A subscript moves with a counter whose copies the tool cannot compare."""
@@ -218,14 +238,9 @@ def bank_classes(limits: Sequence[int], residues: Residues) -> tuple[tuple[int, 
     return tuple(product(*choices))
 
 
-def _differ(p: Terms, q: Terms, c: int, d: int) -> bool:
-    """Whether two subscripts can never be equal."""
-    if p == q:
-        return c != d
-    step = 0
-    for _, coefficient in (*p, *q):
-        step = gcd(step, coefficient)
-    return step > 1 and (c - d) % step != 0
+def _common_step(p: Terms, q: Terms) -> int:
+    """What the difference of two subscripts is a multiple of, but for constants; 0 of equal ones."""
+    return 0 if p == q else gcd(*(k for _, k in (*p, *q)))
 
 
 def _shape(memory: Memory, number: int, terms: tuple[Terms, ...], hidden: tuple[int, ...]) -> Shape:

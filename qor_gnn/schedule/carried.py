@@ -93,19 +93,19 @@ class Nest:
     def _guard(self, when: When) -> tuple[Constraint, ...]:
         """What is known of the innermost counter where a statement around its loop runs."""
         inner = self.variables[-1]
-        if when not in ("first", "last") or self._runs_free(inner):
+        if when not in ("first", "last") or self.runs_free(inner):
             return ()
         last = self.trips[inner] - 1 if when == "last" else 0
         return (Constraint(Affine.of(inner) - last, "=="),)
 
-    def _runs_free(self, v: str) -> bool:
+    def runs_free(self, v: str) -> bool:
         """The bounds of a loop are no constants: its variable stands for its first copy."""
         loop = self.loops.get(v)
         return loop is not None and loop.constant_trips is None
 
     def _step(self, v: str) -> int:
         """By how much a variable that stands for its loop's first copy moves in an iteration."""
-        return self._copies(v) * self.loops[v].step if self._runs_free(v) else 1
+        return self._copies(v) * self.loops[v].step if self.runs_free(v) else 1
 
     def _copies(self, v: str) -> int:
         loop = self.loops[v]
@@ -115,7 +115,7 @@ class Nest:
 
     def _axis(self, v: str) -> Axis:
         """A loop over its counter, or over its variable if its bounds are no constants."""
-        if v in self.trips and not self._runs_free(v):
+        if v in self.trips and not self.runs_free(v):
             return Axis(v, (Affine(()),), (Affine((), self.trips[v]),))
         loop = self.loops.get(v)
         if loop is None:  # an argument: it may be anything
@@ -141,7 +141,7 @@ class Nest:
             # What a counter passes in a step may be cancelled from a division: put back here.
             scale = lcm(*(self._step(v) for v in atom.numerator.variables()))
             return (self._rewritten(atom.numerator * scale) // (atom.denominator * scale)) * k
-        if not self._runs_free(atom):
+        if not self.runs_free(atom):
             return Affine(((atom, k),))
         loop, step = self.loops[atom], self._step(atom)
         begins = 0 if starts_anywhere(loop) else max(b.const for b in loop.lowers)

@@ -9,13 +9,15 @@ from dataclasses import dataclass
 from qor_gnn.body.body import Body
 from qor_gnn.body.graph import LOAD, REGISTER_STATES, STORE, STORE_STATES, Graph, When
 from qor_gnn.body.longest_paths import conditional_paths, loads_of, longest_path, register_paths
-from qor_gnn.schedule.carried import Nest, carried_distance, dissolved
+from qor_gnn.schedule.carried import Nest, dissolved
+from qor_gnn.schedule.carried_loads import CarriedLoads
 from qor_gnn.schedule.chained_states import ChainedStates
 from qor_gnn.schedule.joint_cycles import LoopCarried, joint_cycles
 from qor_gnn.schedule.reasons import Limit, PortLimit, Recurrence, Requested
 from qor_gnn.schedule.row_cycles import row_cycles
 
 _SHOWN = 8
+_DESCRIBED = 100  # recurrences, the slowest: thousands of copies in place have millions
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +52,7 @@ class Dependences:
 
 
 def limits(body: Body, recurrences: Sequence[Cycle], asked: int) -> tuple[Limit, ...]:
-    """What bounds the interval from below, the strongest first.
+    """What bounds the interval from below, the strongest first; of many recurrences the slowest.
 
     Args:
         body: of the loop or flattened nest.
@@ -61,7 +63,8 @@ def limits(body: Body, recurrences: Sequence[Cycle], asked: int) -> tuple[Limit,
     port = port_limit(body)
     if port is not None:
         found.append(port)
-    found += [describe(body, c) for c in recurrences]
+    slowest = heapq.nlargest(_DESCRIBED, recurrences, key=lambda cycle: cycle.interval)
+    found += [describe(body, c) for c in slowest]
     return tuple(sorted(found, key=lambda limit: -limit.interval))
 
 
@@ -135,11 +138,12 @@ def _memory_cycles(
     graph, table = body.graph, body.addresses
     found = []
     # An element is loaded several times where a store in between may be to it.
-    loads: dict[int, list[tuple[int, int]]] = {}
+    places: dict[int, list[tuple[int, int]]] = {}
     for load in body.nodes:
         if graph.kind[load] == LOAD:
             address = graph.address[load]
-            loads.setdefault(table.shape(address).memory, []).append((address, load))
+            places.setdefault(table.shape(address).memory, []).append((address, load))
+    loads = {memory: CarriedLoads(table, nest, of) for memory, of in places.items()}
     stores = [(a, graph.stores[a]) for a in body.store_value]
     # What is stored at the end of an inner loop is loaded by no later iteration of it.
     stores += [(a, c.value) for a, c in graph.conditional.items() if c.when != "last"]
@@ -147,14 +151,8 @@ def _memory_cycles(
     for address, value in stores:
         if value < 0 or body.kept_out[value]:
             continue
-        memory = table.shape(address).memory
-        sources = loads.get(memory, [])
-        if table.memories[memory].in_order:  # ports limit it anyway
-            sources = [(a, load) for a, load in sources if a == address]
-        for source, load in sources:
-            distance = carried_distance(table, address, source, nest, _when(body, address))
-            if distance is None:
-                continue
+        later = loads.get(table.shape(address).memory)
+        for source, load, distance in later.of(address, _when(body, address)) if later else ():
             around = _around_memory(body, source, address, distance)
             carried.append(LoopCarried(value, load, around, distance))
             path = _path(body, load, value)
@@ -165,13 +163,11 @@ def _memory_cycles(
                 states = max(states, chained.between(load, path[-1]))
             found.append(Cycle(source, tuple(path), states + around, distance, "memory"))
     if graph.order:
-        found += _ordered_cycles(body, loads, nest)
+        found += _ordered_cycles(body, loads)
     return found
 
 
-def _ordered_cycles(
-    body: Body, loads: Mapping[int, list[tuple[int, int]]], nest: Nest
-) -> Iterator[Cycle]:
+def _ordered_cycles(body: Body, loads: Mapping[int, CarriedLoads]) -> Iterator[Cycle]:
     """Recurrences through several accesses of an iteration that may be of one element: each waits
     for the one before, as the copies of an unrolled loop do that updates an array in place.
     """
@@ -181,24 +177,32 @@ def _ordered_cycles(
     stores = [(a, n) for a, n in body.store_value.items()]
     stores += [(a, n) for a, n in body.conditional.items() if not last[a]]
     stores += [(graph.address[n], n) for n in graph.early_stores if not body.kept_out[n]]
-    for memory, sources in loads.items():
-        if table.memories[memory].in_order:
+    carried: dict[tuple[int, int], list[tuple[int, int, int]]] = {}
+    for address, store in stores:
+        later = loads.get(table.shape(address).memory)
+        if later is None or table.memory(address).in_order:
             continue  # ports limit it anyway
-        for source, load in sources:
-            ways = None
-            for address, store in stores:
-                distance = carried_distance(table, address, source, nest)
-                if distance is None:
-                    continue
-                ways = _Ways(body, load) if ways is None else ways
-                path = ways.path(store)
-                if path is None or not any(graph.kind[n] == STORE for n in path[:-1]):
-                    continue  # a chain of values alone: it has been seen
-                delay = ways.states[store] + around
-                if any(table.blurs(terms) for terms in table.shape(address).terms):
-                    delay += STORE_STATES
-                shown = tuple(n for n in path if graph.operator[n] is not None)
-                yield Cycle(source, shown, max(1, delay), distance, "memory")
+        for source, load, distance in later.of(address):
+            carried.setdefault((source, load), []).append((address, store, distance))
+    for source, load in (place for later in loads.values() for place in later.loads):
+        ways = None
+        slowest: dict[int, Cycle] = {}  # by distance: what others allow it allows too
+        for address, store, distance in carried.get((source, load), ()):
+            ways = _Ways(body, load) if ways is None else ways
+            if store not in ways.states:
+                continue
+            delay = ways.states[store] + around
+            if any(table.blurs(terms) for terms in table.shape(address).terms):
+                delay += STORE_STATES
+            delay = max(1, delay)
+            if distance in slowest and slowest[distance].delay >= delay:
+                continue
+            path = ways.path(store)
+            if path is None or not any(graph.kind[n] == STORE for n in path[:-1]):
+                continue  # a chain of values alone: it has been seen
+            shown = tuple(n for n in path if graph.operator[n] is not None)
+            slowest[distance] = Cycle(source, shown, delay, distance, "memory")
+        yield from slowest.values()
 
 
 class _Ways:

@@ -18,6 +18,8 @@ _DEEPER = 1.5
 """By how much a pipeline may grow for want of units before it gets more of them: half as deep again is the
 price that a tool pays for one multiplier less, read from one family of designs (docs/qor-model.md)."""
 
+_NEAR = 16  # intervals that are tried one by one
+
 
 @dataclass(slots=True)
 class Pipeline:
@@ -43,13 +45,32 @@ def pipelined(body: Body, handed: Dependences, asked: int) -> Pipeline:
     more units: the latter where the former is deeper by more than `_DEEPER`.
     """
     found = limits(body, handed.cycles, asked)
-    interval = found[0].interval
-    while (placed := _placed(body, handed, interval)) is None:
-        interval += 1
+    interval, (units, times) = _least(body, handed, found[0].interval)
     if interval > found[0].interval:
         found = (Conflict(_unknown_banks(body), interval), *found)
-    units, times = placed
     return Pipeline(body, interval, times.states, units, times, found)
+
+
+def _least(
+    body: Body, handed: Dependences, lowest: int
+) -> tuple[int, tuple[dict[str, int], Times]]:
+    """The least interval from ``lowest`` on that the accesses fit, and what `_placed` makes of it.
+
+    One after the other; where many do not fit, in steps that grow, and halved back.
+    """
+    failed, interval, step = lowest - 1, lowest, 1
+    while (placed := _placed(body, handed, interval)) is None:
+        failed = interval
+        step = step if interval < lowest + _NEAR else 2 * step
+        interval += step
+    while interval - failed > 1:
+        between = (interval + failed) // 2
+        other = _placed(body, handed, between)
+        if other is None:
+            failed = between
+        else:
+            interval, placed = between, other
+    return interval, placed
 
 
 def _placed(body: Body, handed: Dependences, interval: int) -> tuple[dict[str, int], Times] | None:

@@ -1,0 +1,71 @@
+"""Which of the accesses so far may be of the element that another one touches.
+
+A body of thousands of copies has as many accesses to an array, and few that meet: they are looked
+up by what two subscripts have in common, instead of being compared one by one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from qor_gnn.memory.addresses import Addresses
+
+Key = tuple[int, ...]
+
+
+@dataclass(slots=True)
+class _OfShape:
+    """The accesses of one shape: in order, and by what their constants leave in some dimensions."""
+
+    accesses: list[tuple[int, int]] = field(default_factory=list)  # operation, address
+    tables: dict[Key, tuple[dict[Key, list[int]], list[int]]] = field(default_factory=dict)
+
+    def found(self, consts: list[tuple[int, ...]], rules: Key, key: Key) -> list[int]:
+        """The operations whose constants leave ``key`` under the rules."""
+        table, done = self.tables.setdefault(rules, ({}, [0]))
+        for operation, address in self.accesses[done[0] :]:
+            table.setdefault(_key(consts[address], rules), []).append(operation)
+        done[0] = len(self.accesses)
+        return table.get(key, [])
+
+
+@dataclass(slots=True)
+class Accesses:
+    """The accesses to one memory so far, as operations of a graph.
+
+    Attributes:
+        table: of the addresses.
+        blurred: they are accesses of different copies, of which some subscripts tell nothing
+            (`Addresses.may_alias_in_copies`).
+    """
+
+    table: Addresses
+    blurred: bool = False
+    _shapes: dict[int, _OfShape] = field(default_factory=dict)
+    _rules: dict[tuple[int, int], Key] = field(default_factory=dict)
+
+    def append(self, operation: int, address: int) -> None:
+        """A later access."""
+        shape = self.table.shape_of[address]
+        self._shapes.setdefault(shape, _OfShape()).accesses.append((operation, address))
+
+    def may_meet(self, address: int) -> list[int]:
+        """The operations that may be of the element of an address, in their order.
+
+        Those of the address itself, and those of which `Addresses.may_alias` says so, or
+        `Addresses.may_alias_in_copies` where subscripts are blurred.
+        """
+        shape, consts = self.table.shape_of[address], self.table.consts
+        found: list[int] = []
+        for other, accesses in self._shapes.items():
+            rules = self._rules.get((other, shape))
+            if rules is None:
+                apart = self.table.apart_in_copies if self.blurred else self.table.apart
+                rules = self._rules[other, shape] = apart(other, shape)
+            found += accesses.found(consts, rules, _key(consts[address], rules))
+        return sorted(found) if len(self._shapes) > 1 else found
+
+
+def _key(consts: tuple[int, ...], rules: Key) -> Key:
+    """What two constants have in common where subscripts may be equal: see `Addresses.apart`."""
+    return tuple([c % rule if rule else c for c, rule in zip(consts, rules, strict=True)])

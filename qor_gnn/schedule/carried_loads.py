@@ -1,0 +1,106 @@
+"""The loads of a pipelined body that later iterations make of what a store leaves.
+
+Thousands of copies of a body have millions of pairs of a store and a load, few of which are of one
+element: those that no iterations make equal are never looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from math import gcd
+
+from qor_gnn.body.graph import When
+from qor_gnn.memory.addresses import Addresses, Terms
+from qor_gnn.schedule.carried import Nest, carried_distance, dissolved
+
+Key = tuple[int, ...]
+
+
+@dataclass(slots=True)
+class CarriedLoads:
+    """Loads of one memory, asked for by store.
+
+    Attributes:
+        table: of the addresses.
+        nest: of the body.
+        loads: addresses and operations, in the order in which they are given back.
+    """
+
+    table: Addresses
+    nest: Nest
+    loads: list[tuple[int, int]]
+    _shapes: dict[int, list[int]] = field(default_factory=dict)  # indices of loads
+    _tables: dict[tuple[int, Key], dict[Key, list[int]]] = field(default_factory=dict)
+    _rules: dict[tuple[int, int, bool], Key] = field(default_factory=dict)
+    _distances: dict[tuple[object, ...], int | None] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for n, (address, _) in enumerate(self.loads):
+            self._shapes.setdefault(self.table.shape_of[address], []).append(n)
+
+    def of(self, stored: int, when: When = "always") -> Iterator[tuple[int, int, int]]:
+        """Address, operation and distance in iterations of each load of what a store leaves.
+
+        Args:
+            stored: the store's address.
+            when: the iterations in which it is made.
+        """
+        if self.table.memory(stored).in_order:  # ports limit the interval anyway
+            met: Iterable[int] = [n for n, (a, _) in enumerate(self.loads) if a == stored]
+        else:
+            met = self._may_meet(stored, when)
+        for n in met:
+            source, load = self.loads[n]
+            distance = self._distance(stored, source, when)
+            if distance is not None:
+                yield source, load, distance
+
+    def _distance(self, stored: int, source: int, when: When) -> int | None:
+        """`carried_distance`, which depends on shapes and on how far constants are apart."""
+        table = self.table
+        pairs = zip(table.consts[stored], table.consts[source], strict=True)
+        apart = tuple([c - d for c, d in pairs])
+        key = (table.shape_of[stored], table.shape_of[source], apart, when)
+        if key not in self._distances:
+            self._distances[key] = carried_distance(table, stored, source, self.nest, when)
+        return self._distances[key]
+
+    def _may_meet(self, stored: int, when: When) -> list[int]:
+        found: list[int] = []
+        consts = self.table.consts
+        for shape, numbers in self._shapes.items():
+            rules = self._apart(stored, shape, when == "guarded")
+            table = self._tables.get((shape, rules))
+            if table is None:
+                table = self._tables[shape, rules] = {}
+                for n in numbers:
+                    key = _left(consts[self.loads[n][0]], rules)
+                    table.setdefault(key, []).append(n)
+            found += table.get(_left(consts[stored], rules), ())
+        return sorted(found)
+
+    def _apart(self, stored: int, loaded: int, guarded: bool) -> Key:
+        """Per dimension what constants are equal modulo where subscripts may be; 0 if equal at all."""
+        key = (self.table.shape_of[stored], loaded, guarded)
+        found = self._rules.get(key)
+        if found is None:
+            unseen = dissolved(self.table, stored, self.nest.variables, guarded)
+            dims = zip(self.table.shape(stored).terms, self.table.shapes[loaded].terms, strict=True)
+            found = self._rules[key] = tuple(
+                1 if d in unseen or p != q else self._step(p) for d, (p, q) in enumerate(dims)
+            )
+        return found
+
+    def _step(self, terms: Terms) -> int:
+        """What two values of the moving part of a subscript are a multiple of apart."""
+        shape_tells_nothing = self.table.blurs(terms) or any(
+            not isinstance(atom, str) or self.nest.runs_free(atom) for atom, _ in terms
+        )
+        if shape_tells_nothing:
+            return 1
+        return gcd(*(k for atom, k in terms if atom in self.nest.trips))
+
+
+def _left(consts: tuple[int, ...], rules: Key) -> Key:
+    return tuple([c % rule if rule else c for c, rule in zip(consts, rules, strict=True)])
