@@ -36,6 +36,7 @@ from dsl.programs.scopes import ordered_locals
 from polyhedral.isl.conditions import condition_of, limits_of
 from polyhedral.isl.text import affine_text, conjunction, positional, set_of
 from polyhedral.legality.lifetimes import components
+from polyhedral.scop.execution_order import shared_levels
 from polyhedral.scop.scheduled import Piece, ScheduledScop, original
 from polyhedral.scop.scop import Scop
 
@@ -75,8 +76,11 @@ def _depth(state: ScheduledScop, array: Array) -> int:
     """
     depth = array.scope_depth
     own = [p for p in state.pieces if p.statement.touches(array.name)]
-    if all(p.bindings[:depth] == tuple((n, Affine.of(n)) for n in p.names[:depth]) for p in own):
-        return depth  # its loops are as they were
+    as_written = all(
+        p.bindings[:depth] == tuple((n, Affine.of(n)) for n in p.names[:depth]) for p in own
+    )
+    if as_written and all(shared_levels(own[0], p) >= depth for p in own[1:]):
+        return depth  # its loops are as they were, and still those of all its accesses
     groups = components(state, array)
     return groups[0][1] if groups is not None and len(groups) == 1 else 0
 

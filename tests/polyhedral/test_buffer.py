@@ -16,6 +16,7 @@ from polyhedral.schedule import apply
 from tests.support.levels import Case, check_levels
 from tests.support.random_programs import random_program
 from tests.support.random_schedules import EVERY, random_step
+from tests.support.rewritten import rewriting_faults
 from weft import f32, i32
 
 Build = Callable[[ScheduleBuilder], ScheduleBuilder]
@@ -369,3 +370,23 @@ def test_random_programs_on_copies_compute_the_same() -> None:
     assert not {text for text in refused if "out of bounds" in text or "read before" in text}
     failures = check_levels(cases, jit=False)
     assert not failures, failures[0].report()
+
+
+@weft.kernel
+def once(x: i32[3], y: i32[3]):
+    for i in range(3):
+        if i == 1:
+            with weft.stmt("last"):
+                y[i - 1] = y[i - 1] * 3 + 6
+        else:
+            with weft.stmt("first"):
+                x[0] = x[0] * 3 + 1
+
+
+def test_a_local_belongs_to_the_loops_that_all_its_accesses_are_left_in() -> None:
+    """One iteration alone uses the buffer: its copies may go to loops of their own."""
+    builder = ScheduleBuilder().buffer("y", at="i").distribute(["first", "last"])
+    before = apply(once.program, builder.build())
+    after = apply(once.program, builder.buffer("x").build())
+    assert rewriting_faults(before, after) == []
+    assert all(a.scope_depth == 0 for a in after.scop.program.locals)

@@ -6,6 +6,7 @@ import random
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from textwrap import indent
 
 from backends.tolerance import tolerances
 from dsl import interp
@@ -52,7 +53,8 @@ class Failure:
             text = pretty(self.program)
         except Exception as error:  # noqa: BLE001 - the report must come out whatever is broken
             text = f"# pretty() fails: {error!r}\n# {self.program!r}\n"
-        head = f"# {self.check}: {self.detail}\n# seed {self.seed}, profile {self.profile}\n"
+        told = f"{self.check}: {self.detail}\nseed {self.seed}, profile {self.profile}\n"
+        head = indent(told, "# ", lambda line: True)
         return f"{head}{text}\n\n{self.schedule.to_python(kernel=self.program.name)}"
 
 
