@@ -52,9 +52,7 @@ TYPES: tuple[DType, ...] = (
 COUNT = 12
 RNG = random.Random(3)
 # Each two types once, in either order: most expressions have their operands in both.
-PAIRS = [
-    RNG.choice([(a, b), (b, a)]) for a, b in itertools.combinations_with_replacement(TYPES, 2)
-]
+PAIRS = [RNG.choice([(a, b), (b, a)]) for a, b in itertools.combinations_with_replacement(TYPES, 2)]
 RNG.shuffle(PAIRS)
 BATCH = 15
 
