@@ -1,0 +1,48 @@
+"""A library of operators for any timing class and clock, by the law of selection."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from dsl.errors.errors import ToolError
+from qor_gnn.tools.operators.floats import Floats
+from qor_gnn.tools.operators.integers import IntegerUnits
+from qor_gnn.tools.operators.library import Library
+from qor_gnn.tools.operators.multipliers import long_side
+from qor_gnn.tools.operators.timing import tables, timing_classes
+
+TYPES = ("f32", "f64", "f16", "bf16")
+
+
+@lru_cache(maxsize=256)
+def library_at(
+    timing: str, dsp_kind: str, budget: float, states: int = 1, compares: str = "own"
+) -> Library:
+    """The operators of a timing class at a budget.
+
+    Args:
+        timing: the class, as `backends.devices.Device.timing_class`.
+        dsp_kind: the primitive of its DSP slices.
+        budget: ns that the longest stage may take: the clock period less the uncertainty.
+        states, compares: see `qor_gnn.tools.policies.latencies.Latencies`.
+
+    Raises:
+        ToolError: W452, no HLS tool has operators for the class.
+    """
+    of = timing_classes().get(timing)
+    if of is None:
+        message = f"there is no operator library for devices of {timing}"
+        raise ToolError("W452", message, help="weft devices lists families with one")
+    known = tables()
+    units = IntegerUnits(known, of, budget, states, long_side(dsp_kind))
+    floats = Floats(known, of, budget, states, units.delay("select", 32), units.delay("shift", 64))
+    return Library(
+        {type_: floats.of_type(type_) for type_ in TYPES},
+        units.all(compares),
+        {
+            "fabric": {
+                "f32": {k: floats.operator("fadd_nodsp", "fadd_fabric") for k in ("add", "sub")},
+                "f64": {k: floats.operator("dadd_nodsp", "dadd_fabric") for k in ("add", "sub")},
+            }
+        },
+    )
