@@ -16,6 +16,7 @@ Known = Mapping[tuple[str, str, int], float]
 
 _PRIOR = 0.05  # weight of "a class is as fast as the reference" against one delay
 _TAIL = 0.8  # power of the position with which delays fall behind the deepest that is known
+_HEAD = 1.5  # and, at least, with which they rise before the shallowest
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,9 @@ def _between(points: Mapping[int, float], position: int, tail: float = 0.0) -> f
     x = math.log(position + 1)
     xs, ys = [math.log(p + 1) for p in places], [points[p] for p in places]
     found = float(np.interp(x, xs, ys))
+    if tail and x < xs[0]:
+        steep = (ys[0] - ys[1]) / (xs[1] - xs[0]) if len(xs) > 1 else 0.0
+        return found + max(_HEAD, steep) * (xs[0] - x)
     return found - tail * max(0.0, x - xs[-1])
 
 

@@ -12,7 +12,7 @@ from qor_gnn.tools.operators.cells import Cell, Core
 SHORT = {0: 1 / 0.24, 1: 1.0, 2: 1 / 1.2}
 """Of floating point cores, a latency of 0, 1 and 2 to that of 1: the same in every pair that reports show."""
 
-_SPREAD, _WIDER = 0.12, 0.30  # of interpolated cells: in a core that the class shows, or not
+_SPREAD, _WIDER = 0.18, 0.35  # of interpolated cells: in a core that the class shows, or not
 _RARE = 0.4  # of how often the usual delay is printed
 _FAR = 1.6  # times the budget: a demand of the user overrode the clock
 _CLEAR = 1.0005  # a delay lies above a budget that it was too long for

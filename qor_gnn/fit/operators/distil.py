@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from qor_gnn.fit.operators.area import Areas, areas
+from qor_gnn.fit.operators.area import areas
 from qor_gnn.fit.operators.cores import Fact, cores_of
 from qor_gnn.fit.operators.fabric import MEMORIES, WIDTHS, logic_delays, multipliers
 from qor_gnn.fit.operators.rows import OperatorRow, float_core, operator_rows, usable
@@ -113,9 +113,6 @@ def _text(data: object, depth: int = 0) -> str:
 def without(rows: Iterable[OperatorRow], repo: str) -> list[OperatorRow]:
     """The rows of all other projects."""
     return [row for row in rows if row.repo != repo]
-
-
-__all__ = ["Areas", "distilled", "float_facts", "without", "written"]
 
 
 if __name__ == "__main__":

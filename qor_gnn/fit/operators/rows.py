@@ -145,10 +145,10 @@ def usable(row: OperatorRow, core: str) -> bool:
     """The row tells what the tool chooses by itself, as its versions of today do.
 
     Left out are cells that another version had (Virtex UltraScale+ and comparisons before 2019.1),
-    combinational delays of Vivado HLS, which it prints too small, and what was demanded against the
-    clock (a stage longer than the budget).
+    combinational delays of Vivado HLS, which it prints too small, what was demanded against the
+    clock (a stage longer than the budget), and names of files, which may be of an earlier run.
     """
-    if row.latency is None or row.budget is None:
+    if row.latency is None or row.budget is None or row.source == "filename":
         return False
     old = row.version < _CHANGED
     if old and (row.timing.startswith("virtexuplus") or core in _CONVERSIONS):
