@@ -112,6 +112,21 @@ def test_slices_of_a_product(a: int, b: int, result: int, side: int, dsp: int) -
     assert size_of(a, b, side) in ("lut", "one", "two", "four", "wide")
 
 
+@pytest.mark.parametrize(
+    ("timing", "budget", "types"),
+    [
+        ("virtexuplus-2", 2.43, {"f32", "f64"}),
+        ("zynquplus-2", 7.3, {"f32"}),
+        ("zynquplus-2", 2.92, set()),  # seen at longer periods alone
+        ("zynq7-1", 7.3, set()),  # seen on other devices alone
+    ],
+)
+def test_adders_on_fabric_where_reports_show_them(
+    timing: str, budget: float, types: set[str]
+) -> None:
+    assert set(library_at(timing, "DSP48E2", budget).implementations["fabric"]) == types
+
+
 def test_logic_is_slower_where_the_grade_is() -> None:
     def adder(grade: int) -> float:
         known = library_at(f"zynq7-{grade}", "DSP48E1", 7.3)

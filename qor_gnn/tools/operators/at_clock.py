@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 
 from dsl.errors.errors import ToolError
 from qor_gnn.tools.operators.floats import Floats
 from qor_gnn.tools.operators.integers import IntegerUnits
-from qor_gnn.tools.operators.library import Library
+from qor_gnn.tools.operators.library import Library, Operator
 from qor_gnn.tools.operators.multipliers import long_side
 from qor_gnn.tools.operators.timing import tables, timing_classes
 
 TYPES = ("f32", "f64", "f16", "bf16")
+_ADDERS = {"f32": "fadd", "f64": "dadd"}
 
 
 @lru_cache(maxsize=256)
@@ -39,10 +41,15 @@ def library_at(
     return Library(
         {type_: floats.of_type(type_) for type_ in TYPES},
         units.all(compares),
-        {
-            "fabric": {
-                "f32": {k: floats.operator("fadd_nodsp", "fadd_fabric") for k in ("add", "sub")},
-                "f64": {k: floats.operator("dadd_nodsp", "dadd_fabric") for k in ("add", "sub")},
-            }
-        },
+        {"fabric": _on_fabric(floats)},
     )
+
+
+def _on_fabric(floats: Floats) -> Mapping[str, Mapping[str, Operator]]:
+    """Adders without DSP slices, where reports of the class show them: a search trusts no others."""
+    found = {t: floats.operator(f"{c}_nodsp", f"{c}_fabric") for t, c in _ADDERS.items()}
+    return {
+        type_: dict.fromkeys(("add", "sub"), adder)
+        for type_, adder in found.items()
+        if adder.origin != "extrapolated"
+    }
