@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dse.kernels.device import device_options
+from dse.kernels.device import device_options, uncertainty_option
 from dse.kernels.target import DEFAULT_SIZE, UNSCHEDULED, Target, target, target_options
 from dse.views.console import colours
 from dse.views.output import format_option, rendered
@@ -27,8 +27,9 @@ if TYPE_CHECKING:
 @click.option("--clock", type=click.FloatRange(min=0, min_open=True), metavar="NS",
               help="The target clock period. Default: the tool's.")  # fmt: skip
 @click.option("--tool", metavar="NAME",
-              help="The tool personality: version, device family and clock. Default: the one that "
-              "fits --device and --clock.")  # fmt: skip
+              help="The version of the tool: vitis-2022.1, vitis-2023.2, vitis-2025.1, open. "
+              "Default: the one that was measured on the device or its family.")  # fmt: skip
+@uncertainty_option
 @click.option("--explain", is_flag=True,
               help="Name what limits each interval, the critical paths, and steps that would "
               "help.")  # fmt: skip
@@ -47,6 +48,7 @@ def command(
     device_name: str | None,
     clock: float | None,
     tool: str | None,
+    uncertainty: float | None,
     explain: bool,
     by: str,
     weights: Path | None,
@@ -58,6 +60,7 @@ def command(
     weft estimate gemm.py:gemm --schedule tiled
     weft estimate gemm.py:gemm --schedule pipelined --explain
     weft estimate gemm.py:gemm --device xcu280 --clock 3.33 --format json
+    weft estimate gemm.py:gemm --board pynq-z2 --clock 8 --tool vitis-2023.2
     weft estimate gemm.py:gemm --with gnn
 
     No tool is run: the model schedules the design as the tool would.
@@ -68,7 +71,7 @@ def command(
     if weights is not None and by != "gnn":
         raise click.UsageError("--weights is for --with gnn")
 
-    where = setting(tool, device_name, clock)
+    where = setting(tool, device_name, clock, uncertainty)
     what = target(kernel, schedule, size)
     found = estimated(what.program, what.schedule, where, explain=explain)
     suggested = None

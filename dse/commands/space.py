@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dse.kernels.device import device_options
+from dse.kernels.device import device_options, uncertainty_option
 from dse.kernels.target import UNSCHEDULED, target
 from dse.views import console
 from dse.views.output import format_option, show
@@ -24,6 +24,9 @@ COLUMNS = ("variant", "nest", "order", "skewed", "carried", "factors", "points")
 @device_options("Whose operators are counted.", default="xczu9eg")
 @click.option("--clock", type=click.FloatRange(min=0, min_open=True), default=10.0,
               show_default=True, metavar="NS", help="The target clock period.")  # fmt: skip
+@click.option("--tool", "tool_name", metavar="NAME",
+              help="The version of the tool, as for weft estimate.")  # fmt: skip
+@uncertainty_option
 @click.option("--dsp", type=click.IntRange(min=1), metavar="N",
               help="DSP slices that a design may use. Default: all of the device.")  # fmt: skip
 @click.option("--reassociate", is_flag=True,
@@ -34,6 +37,8 @@ def command(
     size: str | None,
     device_name: str,
     clock: float,
+    tool_name: str | None,
+    uncertainty: float | None,
     dsp: int | None,
     reassociate: bool,
     form: str,
@@ -55,7 +60,7 @@ def command(
     from dse.views.space import rows
 
     chip = device(device_name)
-    where = setting(None, chip.name, clock)
+    where = setting(tool_name, chip, clock, uncertainty)
     tool = where.tool
     program = target(kernel, UNSCHEDULED, size).program
     found = space_of(program, tool, reassociate)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from backends.devices import DEVICES, Device
 from backends.devices import device as device_named
 from dse.estimates.collection import rare_collection
 from dse.estimates.in_order import in_order_notes
-from dsl.errors.errors import ToolError
+from dse.estimates.origins import Origins, origins_of
 from dsl.programs.program import Program
 from dsl.schedules.schedule import Schedule
 from polyhedral.codegen.generate import loop_tree
@@ -18,15 +18,22 @@ from qor_gnn.design.from_tree import kernel_of_tree
 from qor_gnn.design.region import Kernel, Statement, walk
 from qor_gnn.estimate import estimate
 from qor_gnn.result.qor_estimate import QorEstimate
-from qor_gnn.tools.personality import DEFAULT, Personality, allowed, available, personality
+from qor_gnn.tools.operators.timing import timing_classes
+from qor_gnn.tools.personality import (
+    DEFAULT,
+    Personality,
+    allowed,
+    at,
+    available,
+    personality,
+)
+from qor_gnn.tools.targets import SAME_CLOCK
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from mlir_passes.pipeline import Design
     from polyhedral.scop.scheduled import ScheduledScop
-
-_SAME_CLOCK = 0.005  # ns: 3.33 is 300 MHz
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,45 +55,45 @@ class Estimation:
     state: ScheduledScop
     regions: Kernel
     answer: QorEstimate
+    operators: Origins = field(default_factory=Origins)
 
 
 def setting(
-    tool: str | None = None, device: str | None = None, clock: float | None = None
+    tool: str | None = None,
+    device: str | Device | None = None,
+    clock: float | None = None,
+    uncertainty: float | None = None,
 ) -> Setting:
     """The tool personality and the device that a command line names.
 
-    Without ``tool`` it is the one of that clock whose device, or else family, is the one asked
-    for; without ``device`` it is the tool's own.
+    Without ``tool`` it is the version that was measured on the device, or else on its family, or else the
+    default one; where no device is named, the one that was measured at the clock. Without ``device`` it
+    is the tool's own; without ``clock`` the one that the tool was measured at.
 
     Args:
-        tool: name of a personality.
-        device: a name or part of `backends.devices`.
+        tool: name of a version, or of a personality.
+        device: one, or a name, part or board of `backends.devices`.
         clock: the period in ns.
+        uncertainty: share of it that is kept free; None for the tool's own.
 
     Raises:
-        ToolError: W403 no such device, W450 no such personality, W452 there is no operator library
-            at this clock.
+        ToolError: W403 no such device, W450 no such personality, W452 nothing runs at the clock.
     """
-    place = None if device is None else device_named(device)
+    place = device_named(device) if isinstance(device, str) else device
     chosen = [personality(tool)] if tool is not None else [personality(n) for n in available()]
-    fitting = [p for p in chosen if clock is None or abs(p.clock_ns - clock) < _SAME_CLOCK]
-    if not fitting:
-        raise _no_library(tool, clock or 0.0)
 
-    def rank(p: Personality) -> tuple[bool, bool, bool, str]:
+    def rank(p: Personality) -> tuple[bool, bool, bool, bool, str]:
         wanted = place or DEVICES[personality(DEFAULT).device]
-        return p.device != wanted.name, p.family != wanted.family, p.name != DEFAULT, p.name
+        at_clock = place is None and clock is not None and abs(p.clock_ns - clock) < SAME_CLOCK
+        return (
+            not at_clock, p.device != wanted.name, p.family != wanted.family, p.name != DEFAULT, p.name
+        )  # fmt: skip
 
-    best = min(fitting, key=rank)
+    best = min(chosen, key=rank)
     where = place or DEVICES[best.device]
-    return Setting(best, where, _notes(best, where))
-
-
-def _no_library(tool: str | None, clock: float) -> ToolError:
-    whose = f"{tool} has no operator library" if tool else "there is no operator library"
-    known = sorted((personality(name) for name in available()), key=lambda p: (p.clock_ns, p.name))
-    listed = ", ".join(f"{p.clock_ns:g} ns (--tool {p.name})" for p in known)
-    return ToolError("W452", f"{whose} at {clock:g} ns", help=f"there is {listed}")
+    free = best.uncertainty if uncertainty is None else uncertainty
+    found = at(personality(best.measured_as), where, clock or best.clock_ns, free)
+    return Setting(found, where, _notes(found, where))
 
 
 def _notes(tool: Personality, device: Device) -> tuple[str, ...]:
@@ -95,10 +102,15 @@ def _notes(tool: Personality, device: Device) -> tuple[str, ...]:
             f"{tool.tool} does not target {device.name}: these are the operators of "
             f"{tool.family}, next to what {device.name} has",
         )
-    if device.family != tool.family:
+    if tool.is_open:
         return (
-            f"no operator library of {device.family} ({device.name}): "
-            f"these are the operators of {tool.family}",
+            () if device.family == tool.family else (f"{tool.tool} does not target {device.name}",)
+        )
+    of = timing_classes()[device.timing_class] if device.vitis else None
+    if of is not None and not of.shown:
+        return (
+            f"no report shows operators of {device.timing_class} ({device.name}): they are taken to be "
+            f"like those of {of.floats}",
         )
     return ()
 
@@ -162,7 +174,8 @@ def _answered(
         kept = written_unrolls(schedule)
         answer = estimate(regions, where.tool, where.device, explain=explain, kept=kept)
     noted = replace(where, notes=(*where.notes, *assumed(regions, where.tool)))
-    return Estimation(state.scop.program, schedule, noted, state, regions, answer)
+    origins = origins_of(regions, where.tool)
+    return Estimation(state.scop.program, schedule, noted, state, regions, answer, origins)
 
 
 def open_answer(
@@ -189,7 +202,7 @@ def _open_estimate(design: Design, where: Setting) -> QorEstimate:
 
 
 def assumed(regions: Kernel, tool: Personality) -> tuple[str, ...]:
-    """A note on operators of the design whose figures no report of the tool shows.
+    """A note on operators of the design whose figures no report of the tool shows, with their range.
 
     Args:
         regions: the design.
@@ -202,6 +215,10 @@ def assumed(regions: Kernel, tool: Personality) -> tuple[str, ...]:
                 if op.kind in ("load", "input", "const", "index"):
                     continue
                 operator = tool.operator(op.kind, op.type, op.width, op.impl)
-                if operator.shared and not operator.measured:
-                    found[f"{op.kind} on {op.type}"] = None
+                if not operator.shared or operator.source != "extrapolated":
+                    continue
+                name = f"{op.kind} on {op.type}"
+                if operator.most:
+                    name += f" ({operator.least} to {operator.most} states)"
+                found[name] = None
     return (f"assumed, not measured: {', '.join(found)}",) if found else ()

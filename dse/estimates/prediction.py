@@ -107,7 +107,7 @@ def predicted(found: Estimation, weights: Path | None = None) -> Predicted:
 
 def all_predicted(found: Sequence[Estimation], weights: Path | None = None) -> list[Predicted]:
     """As `predicted`, of designs of one tool."""
-    model, path = model_for(found[0].setting.tool.name, weights)
+    model, path = model_for(found[0].setting.tool.measured_as, weights)
     return predicted_by(model, path.name, [example_of(one) for one in found])
 
 

@@ -18,22 +18,20 @@ from qor_gnn.tools.personality import Personality, personality
 
 
 def personality_for(device: Device, clock: float) -> Personality:
-    """The tool personality that answers for a device at a clock period in ns: of exactly that
-    clock, for nothing is scaled.
+    """The tool personality that answers for a device at a clock period in ns.
 
     Raises:
-        ToolError: W452 there is no operator library at this clock.
+        ToolError: W452 nothing runs at this clock.
     """
-    return setting(None, device.name, clock).tool
+    return setting(None, device, clock).tool
 
 
 @dataclass(frozen=True, slots=True)
 class ModelEvaluator:
     """`qor_gnn.estimate` of a point: by its loops, or (``emitted``) by its level 3 module.
 
-    ``tool`` is the name of a personality, None for the one of the request's device and clock. A
-    request at another clock than the personality's is an error of the tool (W452); where the
-    device is of another family, the result's ``tool`` says so.
+    ``tool`` is the name of a version, None for the one of the request's device. A clock that nothing
+    runs at is an error of the tool (W452); what of the operators is assumed, the result's ``tool`` says.
     """
 
     tool: str | None = None
@@ -58,9 +56,9 @@ class ModelEvaluator:
         """The personality that answers a request, and notes on where it was not measured.
 
         Raises:
-            ToolError: W450 no such personality, W452 there is no operator library at the clock.
+            ToolError: W450 no such personality, W452 nothing runs at the clock.
         """
-        return setting(self.tool, request.device.name, request.clock)
+        return setting(self.tool, request.device, request.clock)
 
     def evaluate(self, request: Request) -> Result:
         """See `dse.evaluators.base.Evaluator`."""

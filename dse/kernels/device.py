@@ -31,6 +31,19 @@ def device_options(
     return lambda command: device(board(command))
 
 
+def uncertainty_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """``--uncertainty``, a share of the period: the command gets it between 0 and 1, or None."""
+    return click.option(
+        "--uncertainty", type=click.FloatRange(0, 90), metavar="PERCENT", callback=_share,
+        help="The part of the period that the tool keeps free. Default: the tool's own, 27 for "
+        "Vitis HLS.",
+    )(command)  # fmt: skip
+
+
+def _share(_: click.Context, __: click.Parameter, value: float | None) -> float | None:
+    return None if value is None else value / 100
+
+
 def _board(ctx: click.Context, _: click.Parameter, value: str | None) -> None:
     """Looks the board up, and leaves its part for ``--device``.
 

@@ -88,7 +88,7 @@ class Learner:
         from qor_gnn.gnn.training.ensemble import untrained
 
         try:
-            return model_for(self.where.tool.name, self.weights)[0]
+            return model_for(self.where.tool.measured_as, self.weights)[0]
         except InputError as error:
             if error.code != "W550":
                 raise

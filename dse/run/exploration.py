@@ -93,9 +93,17 @@ def carry_out(
 
 def _described(run: RunDirectory, plan: Plan, space: Space, work: Work) -> Problem:
     """What is searched; kept in the run for its report."""
+    from dse.estimates.origins import origins_of
+    from polyhedral.codegen.generate import loop_tree
+    from polyhedral.schedule import apply
+    from qor_gnn.design.from_tree import kernel_of_tree
+
     chip, where = plan.where.device, plan.where
     plain = of_what_is_emitted(plan.evaluator).evaluate(_request(plan, Schedule()))
-    problem = describe(space, work, where.tool, chip, plan.budget, where.notes, plain)
+    regions = kernel_of_tree(loop_tree(apply(plan.program, Schedule())))
+    told = origins_of(regions, where.tool).line
+    notes = (*where.notes, *((told,) if told else ()))
+    problem = describe(space, work, where.tool, chip, plan.budget, notes, plain)
     problem = replace(problem, plain=sound(plain, problem))
     keep(run, problem)
     return problem

@@ -161,7 +161,7 @@ def _predictor(where: Setting, weights: Path | None, *, needed: bool = True) -> 
 
     needs_libraries()
     if needed or weights is not None:
-        model_for(where.tool.name, weights)
+        model_for(where.tool.measured_as, weights)
 
 
 def limits_of(

@@ -93,6 +93,7 @@ def _heading(title: str, found: Estimation, style: Style) -> str:
     tool = found.setting.tool
     where = source(found.answer, f"{tool.tool} {tool.version}")
     lines = [style.head(title), f"{where}: an estimate, the tool was not run"]
+    lines += [found.operators.line] if found.operators.line else []
     lines += [f"note: {note}" for note in found.setting.notes]
     return "\n".join(lines)
 

@@ -89,6 +89,14 @@ def _provenance(found: Estimation) -> dict[str, Any]:
         "device": answer.device,
         "part": found.setting.device.part,
         "clock_ns": answer.clock_ns,
+        "uncertainty": tool.uncertainty,
+        "operators": {
+            **found.operators.counts,
+            "extrapolated_between": [
+                {"operator": name, "least": least, "most": most}
+                for name, least, most in found.operators.ranges
+            ],
+        },
         "notes": list(found.setting.notes),
     }
 
@@ -188,7 +196,7 @@ def qor_json(
         clock: the target period in ns.
     """
     try:
-        where = setting(None, device.name, clock)
+        where = setting(None, device, clock)
         # The part may be another one of the family than the device's usual one.
         of_part = replace(where, device=device)
         found = estimated_design(design, of_part)

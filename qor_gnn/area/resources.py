@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from dsl.errors.errors import InputError
+from dsl.errors.errors import InputError, ToolError
 from qor_gnn.area.control import control, kept_out
 from qor_gnn.area.guards import guards
 from qor_gnn.area.index_divisions import index_divisions
@@ -23,7 +23,7 @@ from qor_gnn.area.registers import Pools, registers
 from qor_gnn.area.sharing import shared_ports, top_ports, units
 from qor_gnn.area.terms import FF_TERMS, LUT_TERMS, Sums
 from qor_gnn.schedule.regions import Region
-from qor_gnn.tools.personality import available, personality
+from qor_gnn.tools.personality import folder_of
 
 SCHEMA = 1
 _MOST = 1e6  # of a coefficient
@@ -118,9 +118,10 @@ def _total(parts: Sequence[tuple[str, float]]) -> int:
 @cache
 def coefficients(tool: str) -> Coefficients | None:
     """The coefficients that ship for a tool version; None where there are none."""
-    if tool not in available():
+    try:
+        path = folder_of(tool) / "area.json"
+    except ToolError:
         return None
-    path = personality(tool).folder / "area.json"
     return read(path) if path.is_file() else None
 
 

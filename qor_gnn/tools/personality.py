@@ -1,6 +1,8 @@
 """Tool versions as the model sees them: policies and tables at one clock on one device family.
 
-Each is a folder here, see docs/architecture.md: what it is (``tool.json``), what it does (``policies.json``),
+A version answers for any device at any clock. Where it was measured, at the clock and in the timing class of its
+folder, its own library of operators does; elsewhere one that the law of selection gives
+(`qor_gnn.tools.operators.at_clock`). Each version is a folder here, see docs/architecture.md: what it is (``tool.json``), what it does (``policies.json``),
 its operators and memories, and what the terms of its LUTs and flip-flops cost (``area.json``). Nothing in
 the model is keyed on a tool's name.
 """
@@ -13,10 +15,12 @@ from functools import cache
 from pathlib import Path
 from typing import TypeVar
 
+from backends.devices import DEVICES, Device
 from backends.tables import described, evidenced, fault, parsed, table
 from dsl.errors.errors import ToolError, did_you_mean
 from qor_gnn.tools.memories import Memories, memories
 from qor_gnn.tools.operators import Library, Operator, Table, library
+from qor_gnn.tools.operators.at_clock import library_at
 from qor_gnn.tools.policies.accesses import Accesses
 from qor_gnn.tools.policies.banks import Banks
 from qor_gnn.tools.policies.binding import Binding
@@ -26,6 +30,7 @@ from qor_gnn.tools.policies.directives import Directives
 from qor_gnn.tools.policies.flattening import Flattening
 from qor_gnn.tools.policies.guards import Guards
 from qor_gnn.tools.policies.indices import IndexDivision, Indices
+from qor_gnn.tools.policies.latencies import Latencies
 from qor_gnn.tools.policies.multiplexers import Multiplexers
 from qor_gnn.tools.policies.outside import Outside
 from qor_gnn.tools.policies.partitioning import Partitioning
@@ -33,6 +38,7 @@ from qor_gnn.tools.policies.recurrences import Recurrences
 from qor_gnn.tools.policies.registers import Registers
 from qor_gnn.tools.policies.sums import Sums
 from qor_gnn.tools.policies.unrolling import Unrolling
+from qor_gnn.tools.targets import SAME_CLOCK, Target, memories_on, period, target_named
 
 T = TypeVar("T")
 
@@ -70,6 +76,7 @@ class Personality:
     Attributes:
         name, tool, version, family, device, clock_ns, uncertainty, is_open: see `Version`.
         folder: its tables.
+        base: where it is a version away from where that was measured, the version's name.
     """
 
     name: str
@@ -98,8 +105,15 @@ class Personality:
     control: Control
     guards: Guards
     outside: Outside | None
+    latencies: Latencies
     memories: Memories = field(hash=False)
     library: Library = field(hash=False)
+    base: str = ""
+
+    @property
+    def measured_as(self) -> str:
+        """The name of the version as it was measured, whose rules these are."""
+        return self.base or self.name
 
     def operator(self, kind: str, type_: str, width: int, impl: str = "") -> Operator:
         """The operator ``kind`` on values of ``type_`` (``f32``, …, ``int``) and ``width`` bits.
@@ -161,20 +175,82 @@ def folder_of(name: str) -> Path:
     Raises:
         ToolError: W450, there is none of that name.
     """
-    if name not in _folders():
-        message = f"no tool personality is called '{name}'"
-        raise ToolError("W450", message, help=did_you_mean(name, available()))
-    return _folders()[name]
+    return personality(name).folder
+
+
+def version_of(name: str) -> str:
+    """What a version is called without the device and clock that it was measured at: ``vitis-2022.1``."""
+    return name.rsplit("-", 2)[0]
 
 
 @cache
 def personality(name: str = DEFAULT) -> Personality:
-    """A tool version by name.
+    """A tool version by name: as it was measured, or at a target (``vitis-2022.1-xc7z020-1-5ns``).
+
+    Without device and clock (``vitis-2022.1``) it is as it was measured.
 
     Raises:
         ToolError: W450, there is none of that name.
     """
-    return read(folder_of(name))
+    if name in _folders():
+        return read(_folders()[name])
+    versions = {version_of(n): n for n in _folders()}
+    if name in versions:
+        return personality(versions[name])
+    target = target_named(name)
+    if target is not None and target.version in versions:
+        return _elsewhere(personality(versions[target.version]), target)
+    message = f"no tool personality is called '{name}'"
+    raise ToolError("W450", message, help=did_you_mean(name, (*available(), *versions)))
+
+
+def at(
+    base: Personality, device: Device, clock: float, uncertainty: float | None = None
+) -> Personality:
+    """A tool version on a device at a clock: itself where it was measured so.
+
+    Args:
+        base: the version.
+        device: what for. Of a device that the tool does not know it is as on the tool's own.
+        clock: the period in ns.
+        uncertainty: share of it that is kept free; None for the version's own.
+
+    Raises:
+        ToolError: W452, nothing runs at such a clock.
+    """
+    clock = period(clock)
+    own = DEVICES[base.device]
+    place = device if device.vendor == own.vendor else own
+    free = None if uncertainty is None or uncertainty == base.uncertainty else uncertainty
+    same = place.timing_class == own.timing_class and abs(clock - base.clock_ns) < SAME_CLOCK
+    if same and free is None:
+        return base
+    return personality(Target(version_of(base.measured_as), place, clock, free).name)
+
+
+def _elsewhere(base: Personality, target: Target) -> Personality:
+    """A version at a target, with the operators that the law gives; the open backend schedules by its own."""
+    uncertainty = base.uncertainty if target.uncertainty is None else target.uncertainty
+    place = replace(
+        base,
+        name=target.name,
+        base=base.name,
+        family=target.device.family,
+        device=target.device.name,
+        clock_ns=target.clock_ns,
+        uncertainty=uncertainty,
+    )
+    if base.is_open:
+        return place
+    states = base.latencies
+    library = library_at(
+        target.device.timing_class,
+        target.device.dsp_kind,
+        round(place.usable_ns, 4),
+        states.states,
+        states.compares,
+    )
+    return replace(place, library=library, memories=memories_on(base.memories, target.device))
 
 
 def read(folder: Path) -> Personality:
@@ -217,6 +293,7 @@ def read(folder: Path) -> Personality:
         control=policy(Control, "control"),
         guards=policy(Guards, "guards"),
         outside=policy(Outside, "outside") if "outside" in policies else None,
+        latencies=policy(Latencies, "latencies"),
         memories=memories(folder / "memories.json"),
         library=library(folder / "operators.json"),
     )

@@ -16,7 +16,6 @@ from dse.estimates.suggest import helps, shares, suggestions
 from dsl.kernels.loader import load
 from dsl.schedules.schedule import Schedule
 from qor_gnn.schedule.reasons import PortLimit, Recurrence
-from qor_gnn.tools.personality import available, personality
 from tests.cli.conftest import Weft
 
 KERNEL = """\
@@ -245,8 +244,10 @@ def test_the_device_chooses_the_tool() -> None:
 
 
 def test_another_family_gets_a_note(weft: Weft, file: Path) -> None:
-    done = weft("estimate", f"{file}:total", "--device", "xc7z020")
-    assert "note: no operator library of zynq7 (xc7z020): these are the operators of" in done.out
+    done = weft("estimate", f"{file}:total", "--device", "xcvc1902")
+    assert (
+        "note: no report shows operators of versal-2 (xcvc1902): they are taken to be" in done.out
+    )
     where = ("--device", "ecp5-85k", "--tool", ZU9EG)
     done = weft("estimate", f"{file}:total", *where)
     assert "note: Vitis HLS does not target ecp5-85k" in done.out
@@ -255,22 +256,50 @@ def test_another_family_gets_a_note(weft: Weft, file: Path) -> None:
 def test_operators_that_were_not_measured_are_named(weft: Weft, file: Path) -> None:
     done = weft("estimate", f"{file}:halves")
     assert "note: assumed, not measured: mul on f16" in done.out
+    assert "operators: 0 measured, 0 derived, 1 extrapolated" in done.out
     assert "note:" not in weft("estimate", f"{file}:total").out
 
 
-def test_clock_without_library(weft: Weft, file: Path) -> None:
-    done = weft("estimate", f"{file}:total", "--clock", "5")
-    assert done.code == 1
-    assert done.out == ""
+@pytest.mark.parametrize("clock", ["0.5", "2000"])
+def test_clock_that_nothing_runs_at(weft: Weft, file: Path, clock: str) -> None:
+    done = weft("estimate", f"{file}:total", "--clock", clock)
+    assert (done.code, done.out) == (1, "")
     head, help_line = done.err.splitlines()
-    assert head == "error[W452]: there is no operator library at 5 ns"
-    for name in available():
-        assert f"{personality(name).clock_ns:g} ns (--tool {name})" in help_line
+    assert head == f"error[W452]: there are no operators for a clock period of {clock} ns"
+    assert help_line == "help: it is between 1 and 1000 ns"
 
 
-def test_clock_that_the_tool_has_not(weft: Weft, file: Path) -> None:
-    done = weft("estimate", f"{file}:total", "--clock", "3.33", "--tool", ZU9EG)
-    assert f"error[W452]: {ZU9EG} has no operator library at 3.33 ns" in done.err
+def test_a_version_goes_with_any_device_and_clock(weft: Weft, file: Path) -> None:
+    """Its rules with the operators of the device at the clock; where it was measured, its own."""
+    done = weft(
+        *("estimate", f"{file}:matmul", "--tool", "vitis-2023.2", "--board", "pynq-z2"),
+        *("--clock", "5", "--format", "json"),
+    )
+    source = json.loads(done.out)["provenance"]
+    assert (source["version"], source["device"], source["clock_ns"]) == ("2023.2", "xc7z020", 5)
+    assert source["personality"] == "vitis-2023.2-xc7z020-1-5ns"
+    assert source["operators"]["measured"] == 2  # fadd of latency 9, fmul of 7 at 3.65 ns
+    assert setting("vitis-2022.1", "zcu102", 10.0).tool == setting(ZU9EG).tool
+    assert setting(ZU9EG, None, 3.33).tool.name == "vitis-2022.1-xczu9eg-2-3.33ns"
+
+
+def test_a_part_has_the_operators_of_its_speed_grade() -> None:
+    def adder(device: str) -> int:
+        return setting(None, device, 8.0).tool.operator("add", "f32", 32).distance
+
+    assert adder("xc7z020-1") >= adder("xc7z020-2") >= adder("xc7z020-3")
+    assert setting(None, "xczu9eg-ffvb1156-1-e", 10.0).tool.name == "vitis-2022.1-xczu9eg-1-10ns"
+
+
+def test_uncertainty_is_a_part_of_the_period(weft: Weft, file: Path) -> None:
+    words = ("estimate", f"{file}:matmul", "--schedule", "naive", "--format", "json")
+    own, less = weft(*words), weft(*words, "--uncertainty", "60")
+    assert json.loads(own.out)["provenance"]["uncertainty"] == 0.27
+    assert json.loads(less.out)["provenance"]["personality"] == "vitis-2022.1-xczu9eg-2-10ns-u60"
+    latency = [json.loads(done.out)["latency"]["average"] for done in (own, less)]
+    assert latency[0] < latency[1]
+    assert weft(*words, "--uncertainty", "27").out == own.out
+    assert weft(*words, "--uncertainty", "101").code == 2
 
 
 def test_unknown_tool_and_device(weft: Weft, file: Path) -> None:
@@ -322,8 +351,8 @@ def test_export_holds_the_prediction(weft: Weft, file: Path, tmp_path: Path) -> 
 
 def test_export_without_a_prediction_says_so(weft: Weft, file: Path, tmp_path: Path) -> None:
     folder = tmp_path / "hls"
-    done = weft("export", f"{file}:matmul", "--out", folder, "--clock", "5")
+    done = weft("export", f"{file}:matmul", "--out", folder, "--clock", "0.5")
     assert done.code == 0
-    assert "no qor.json, as there is no estimate: there is no operator library at 5 ns" in done.err
+    assert "no qor.json, as there is no estimate: there are no operators for a clock" in done.err
     assert not (folder / "qor.json").exists()
     assert "qor.json" not in (folder / "README.md").read_text()

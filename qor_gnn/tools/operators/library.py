@@ -24,6 +24,9 @@ class Operator:
         dsp, lut, ff, bram18: of one unit. A combinational operator is not shared.
         measured: the figures come from reports of this tool, else they are assumed.
         integer: it works on integers.
+        origin: where the distance comes from, see `qor_gnn.tools.operators.cells.Origin`; empty in the
+            library of a version, where ``measured`` says it.
+        least, most: the range of the distance, where it is extrapolated; 0 where it is not told.
     """
 
     core: str
@@ -35,6 +38,14 @@ class Operator:
     bram18: int = 0
     measured: bool = True
     integer: bool = False
+    origin: str = ""
+    least: int = 0
+    most: int = 0
+
+    @property
+    def source(self) -> str:
+        """``measured``, ``derived`` or ``extrapolated``: of what is assumed nothing is known."""
+        return self.origin or ("measured" if self.measured else "extrapolated")
 
     @property
     def shared(self) -> bool:
@@ -57,6 +68,9 @@ class Step:
     lut: tuple[float, float] = (0, 0)
     ff: int = 0
     measured: bool = False
+    origin: str = ""
+    least: int = 0
+    most: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +83,9 @@ class Integers:
     lut: tuple[float, float] = (0, 0)
     ff: int = 0
     measured: bool = False
+    origin: str = ""
+    least: int = 0
+    most: int = 0
     steps: tuple[Step, ...] = ()
 
     def operator(self, kind: str, width: int) -> Operator:
@@ -83,6 +100,9 @@ class Integers:
             ff=row.ff,
             measured=row.measured,
             integer=True,
+            origin=row.origin,
+            least=row.least,
+            most=row.most,
         )
 
 

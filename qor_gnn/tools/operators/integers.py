@@ -1,0 +1,172 @@
+"""Operators on integers in a timing class at a budget: logic by width, multipliers and dividers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from qor_gnn.tools.operators.cells import Choice
+from qor_gnn.tools.operators.library import Integers, Step
+from qor_gnn.tools.operators.multipliers import SIZES, Size, size_of, slices
+from qor_gnn.tools.operators.timing import Tables, TimingClass
+
+DIVIDER = 3
+"""A quotient or remainder of n bits has latency n + 3: n + 4 stages in all 282 modules that reports show,
+of every family, clock and version."""
+
+MULTIPLY_ADD = 3
+"""Latency of a product and a sum in one DSP slice: 4 stages in 361 of 402 modules of Vitis HLS."""
+
+_ANY = 100_000  # bits: wider than anything
+_WIDEST, _SLICED = (
+    128,
+    256,
+)  # bits: with a step of its own each; what wider products are taken to cost
+
+_LOGIC = {
+    "add": ("add", (7, 1.0)), "sub": ("add", (7, 1.0)), "neg": ("add", (7, 1.0)),
+    "select": ("select", (0, 1.0)), "and": ("logic", (0, 1.0)), "or": ("logic", (0, 1.0)),
+    "xor": ("logic", (0, 1.0)),
+}  # fmt: skip
+"""The kind of logic, and LUTs as constant and slope a bit: most rows of Vitis HLS to the LUT."""
+
+_SHIFTS = (
+    (8, (0, 2.1)),
+    (16, (-1, 2.25)),
+    (32, (-30, 4.06)),
+    (64, (18, 2.56)),
+    (_ANY, (-59, 3.77)),
+)
+_COMPARED = ((4, (9, 0.0)), (8, (7, 0.5)), (16, (9, 0.25)), (32, (6, 0.44)), (_ANY, (11, 0.28)))
+"""LUTs of shifts by a variable, and of comparisons before 2023.1, by width."""
+
+_LUT_PRODUCT = {"series7": 11.0}
+_LUT_BIT = (
+    6.0  # LUTs of a product of LUTs, for each bit of a factor; of 7 series with 25 x 18 slices more
+)
+_FF_BIT, _DEEP_FF_BIT, _SLICED_LUT = 5.2, 6.8, (20, 50)
+
+
+class IntegerUnits:
+    """The operators on integers of one class at one budget.
+
+    Args:
+        tables: of all classes.
+        of: whose figures the class has.
+        budget: ns that a stage may take.
+        states: see `qor_gnn.tools.policies.latencies.Latencies`.
+        side: bits of the longer factor of a DSP slice.
+    """
+
+    def __init__(
+        self, tables: Tables, of: TimingClass, budget: float, states: int, side: int
+    ) -> None:
+        self._tables, self._of = tables, of
+        self._budget, self._states, self._side = budget, states, side
+
+    def delay(self, kind: str, width: int) -> float:
+        """Delay of logic in ns, interpolated between widths."""
+        told = self._tables.logic[self._of.fabric, kind]
+        return self._of.scale * _between(told, width)
+
+    def multiplier(self, size: Size) -> Choice:
+        """The latency of a product."""
+        core = self._tables.multipliers[self._of.fabric, size]
+        if self._of.scale != 1.0:
+            core = core.scaled(self._of.scale)
+        return core.choose(self._budget)
+
+    def all(self, compares: str) -> Mapping[str, Integers]:
+        """By kind; ``compares`` as in `qor_gnn.tools.policies.latencies.Latencies`."""
+        found = {
+            kind: Integers(steps=tuple(self._logic(logic, ((_ANY, lut),))))
+            for kind, (logic, lut) in _LOGIC.items()
+        }
+        compared = _COMPARED if compares == "own" else ((_ANY, (7, 1.0)),)
+        found["cmp"] = Integers(steps=tuple(self._logic("cmp", compared)))
+        for kind in ("shl", "shr"):
+            found[kind] = Integers(steps=tuple(self._logic("shift", _SHIFTS)))
+        found["cast"] = Integers(origin="derived")
+        found["mul"] = Integers(steps=tuple(self._products()))
+        for kind in ("div", "mod"):
+            found[kind] = Integers(
+                steps=tuple(self._divider(w) for w in (*range(1, _WIDEST + 1), _SLICED, _ANY))
+            )
+        wide = self.multiplier("wide")
+        found["quotient"] = Integers(
+            distance=wide.latency + self._states, dsp=16, ff=441, lut=(256, 0), origin=wide.origin
+        )
+        return found
+
+    def _logic(self, kind: str, costs: Sequence[tuple[int, tuple[float, float]]]) -> list[Step]:
+        """Steps between the widths that delays and costs are told at."""
+        told = self._tables.logic[self._of.fabric, kind]
+        widths = sorted({*(w for w, _ in told), *(w for w, _ in costs)})
+        steps, before = [], 0
+        for width in widths:
+            low, high = self.delay(kind, before or width), self.delay(kind, width)
+            slope = (high - low) / (width - before) if before else 0.0
+            lut = next(cost for most, cost in costs if width <= most)
+            steps.append(Step(width, 0, (high - slope * width, slope), lut=lut, origin=self._told))
+            before = width
+        return steps
+
+    @property
+    def _told(self) -> str:
+        return "derived" if self._of.shown else "extrapolated"
+
+    def _products(self) -> list[Step]:
+        """A step for each count of slices that products of two equal widths take."""
+        steps: list[Step] = []
+        for width in (*range(1, _WIDEST + 1), _SLICED, _ANY):
+            bits = min(width, _SLICED)
+            size = size_of(bits, bits, self._side)
+            found = self.multiplier(size)
+            dsp = slices(bits, bits, bits, self._side)
+            if size == "lut" and found.latency > 0:  # too slow: a DSP slice then
+                found, dsp = self.multiplier("one"), 1
+            deep = found.latency > 0
+            flops = 0.0 if not deep else _DEEP_FF_BIT if found.latency > 2 else _FF_BIT
+            per_bit = _LUT_PRODUCT.get(self._of.area, _LUT_BIT)
+            step = Step(
+                width,
+                found.latency + self._states if deep else 0,
+                (0.0 if deep else found.delay, 0.0),
+                dsp,
+                (0, per_bit) if dsp == 0 else (_SLICED_LUT[deep], 0.0),
+                round(flops * bits),
+                origin=found.origin if self._of.shown else "extrapolated",
+                least=found.least + self._states if found.least else 0,
+                most=found.most + self._states if found.most else 0,
+            )
+            if steps and _same(steps[-1], step):
+                steps.pop()
+            steps.append(step)
+        return steps
+
+    def _divider(self, width: int) -> Step:
+        bits = min(width, _SLICED)
+        states = bits + DIVIDER + self._states
+        ff, lut = round(12.3 * bits), (0, 7.4) if width < _ANY else (1900, 0.0)
+        return Step(
+            width, states, dsp=0, lut=lut, ff=ff, origin="derived", least=states, most=states
+        )
+
+
+def _between(told: Sequence[tuple[int, float]], width: int) -> float:
+    before = told[0]
+    for place in told:
+        if width <= place[0]:
+            share = (width - before[0]) / ((place[0] - before[0]) or 1)
+            return before[1] + share * (place[1] - before[1])
+        before = place
+    return before[1]
+
+
+def _same(a: Step, b: Step) -> bool:
+    """Steps that differ in width alone."""
+    if a.ff or b.ff:
+        return False
+    return (a.distance, a.delay, a.dsp, a.lut) == (b.distance, b.delay, b.dsp, b.lut)
+
+
+__all__ = ["DIVIDER", "MULTIPLY_ADD", "SIZES", "IntegerUnits"]

@@ -1,0 +1,83 @@
+"""A tool version away from the device and clock that it was measured at: names, and what differs there."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+
+from backends.devices import DEVICES, Device
+from dsl.errors.errors import ToolError
+from qor_gnn.tools.memories import Memories, UltraRam
+
+SHORTEST, LONGEST = 1.0, 1000.0
+"""Clock periods in ns that there are operators for."""
+
+SAME_CLOCK = 0.005  # ns: 3.33 is 300 MHz
+
+_ULTRA_RAM = UltraRam(above_bits=65_536, words=4096, width=72)
+"""Where a bank becomes URAM: as both versions that were measured on devices with URAM have it."""
+
+_NAME = re.compile(
+    r"(?P<version>[a-z]+(?:-[\d.]+)?)-(?P<die>[a-z0-9]+(?:-\d+k)?)-(?P<grade>\d)"
+    r"-(?P<clock>\d+(?:\.\d+)?)ns(?:-u(?P<free>\d+(?:\.\d+)?))?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A device at a clock, under a tool version.
+
+    Attributes:
+        version: what a user calls the version, as ``vitis-2023.2``.
+        device: the device, at its speed grade.
+        clock_ns: the period.
+        uncertainty: share of it that is kept free; None for the version's own.
+    """
+
+    version: str
+    device: Device
+    clock_ns: float
+    uncertainty: float | None = None
+
+    @property
+    def name(self) -> str:
+        """What a personality there is called: ``vitis-2023.2-xc7z020-1-5ns``."""
+        free = "" if self.uncertainty is None else f"-u{100 * self.uncertainty:g}"
+        grade = self.device.speed[:1]
+        return f"{self.version}-{self.device.name}-{grade}-{self.clock_ns:g}ns{free}"
+
+
+def target_named(name: str) -> Target | None:
+    """The target that a personality's name tells; None of another name."""
+    found = _NAME.fullmatch(name)
+    if found is None or found["die"] not in DEVICES:
+        return None
+    chip = DEVICES[found["die"]]
+    try:
+        clock = period(float(found["clock"]))
+    except ToolError:
+        return None
+    free = None if found["free"] is None else float(found["free"]) / 100
+    return Target(found["version"], replace(chip, speed=found["grade"]), clock, free)
+
+
+def period(clock: float) -> float:
+    """A clock period as names have it: six digits.
+
+    Raises:
+        ToolError: W452, nothing runs at it.
+    """
+    if not SHORTEST <= clock <= LONGEST:
+        raise ToolError(
+            "W452",
+            f"there are no operators for a clock period of {clock:g} ns",
+            help=f"it is between {SHORTEST:g} and {LONGEST:g} ns",
+        )
+    return float(f"{clock:g}")
+
+
+def memories_on(memories: Memories, device: Device) -> Memories:
+    """A version's memories on a device: with URAM where it has some, without where it has none."""
+    storage = memories.storage
+    uram = (storage.uram or _ULTRA_RAM) if device.uram else None
+    return replace(memories, storage=replace(storage, uram=uram))
