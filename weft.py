@@ -197,6 +197,7 @@ def export(
     *,
     device: str = "xczu9eg",
     clock: float = 10.0,
+    tool: str | None = None,
     seed: int = 0,
     force: bool = False,
     prove: bool = True,
@@ -210,23 +211,25 @@ def export(
         size: As for `compile`.
         device: A part or a family of `backends.devices`.
         clock: The target period in ns.
+        tool: The version whose figures qor.json has; None for the one that was measured on the device.
         seed: Of the testbench's inputs (see `Kernel.make_inputs`).
         force: Write into a folder that has other contents.
         prove: Only write what `equivalence` does not refute, and say in the project what it found.
 
     Raises:
-        WeftError: as `compile`, W403 to W405, W430, W431 for the device and the folder, and W326 to
-            W328, W336 to W339 for a design that is refuted.
+        WeftError: as `compile`, W403 to W405, W430, W431, W450, W452 for the device, the tool and the
+            folder, and W326 to W328, W336 to W339 for a design that is refuted.
     """
     from dse.api.design import exported
     from dsl.kernels.call_arguments import check_call
 
     check_call(
-        "export", kernel=kernel, folder=folder, size=size, device=device, clock=clock, seed=seed,
-        optional=("size",),
+        "export", kernel=kernel, folder=folder, size=size, device=device, clock=clock, tool=tool,
+        seed=seed, optional=("size", "tool"),
     )  # fmt: skip
     return exported(
-        kernel, folder, schedule, size, device, clock, seed=seed, force=force, prove=prove
+        kernel, folder, schedule, size, device, clock, tool=tool, seed=seed, force=force,
+        prove=prove,
     )  # fmt: skip
 
 
@@ -267,6 +270,7 @@ def explore(
     *,
     device: str = "xczu9eg",
     clock: float = 10.0,
+    tool: str | None = None,
     out: str | Path | None = None,
     trials: int = 40,
     objectives: Sequence[str] = ("latency", "dsp"),
@@ -289,6 +293,7 @@ def explore(
         size: As for `compile`.
         device: The device that designs are made for.
         clock: The target period in ns.
+        tool: The version whose figures count; None for the one that was measured on the device.
         out: The run's folder; None for one that lasts as long as the result.
         trials: Points to evaluate in all, those before ``resume`` included.
         objectives: What to make small: latency (or seconds), dsp, lut, ff, bram18.
@@ -313,12 +318,12 @@ def explore(
     from dsl.kernels.call_arguments import check_call
 
     check_call(
-        "explore", kernel=kernel, size=size, device=device, clock=clock, folder=out, seed=seed,
-        trials=trials, jobs=jobs, optional=("size", "folder"),
+        "explore", kernel=kernel, size=size, device=device, clock=clock, tool=tool, folder=out,
+        seed=seed, trials=trials, jobs=jobs, optional=("size", "tool", "folder"),
     )  # fmt: skip
     options = ExploreOptions(
-        device=device, clock=clock, size=size, trials=trials, objectives=objectives, dsp=dsp,
-        share=share, limits=limits or {}, max_latency=max_latency, strategy=strategy, seed=seed,
+        device=device, clock=clock, tool=tool, size=size, trials=trials, objectives=objectives,
+        dsp=dsp, share=share, limits=limits or {}, max_latency=max_latency, strategy=strategy, seed=seed,
         reassociate=reassociate, evaluator=evaluator, jobs=jobs,
     )  # fmt: skip
     return explored(kernel, options, out, resume=resume, progress=progress)

@@ -17,6 +17,7 @@ def hls_config(files: ProjectFiles) -> str:
         "[hls]",
         "flow_target=vivado",
         f"clock={files.period}ns",
+        *([] if files.margin is None else [f"clock_uncertainty={files.margin}"]),
         f"syn.top={files.top}",
         f"syn.file={files.source}",
         *testbench,

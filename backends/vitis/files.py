@@ -40,6 +40,7 @@ class ProjectFiles:
 
     ``clock`` is the target period in ns. ``ap_types``: the kernel uses Xilinx's ap_int or ap_fixed.
     ``unsafe_math``: sums of floats may be done in any order, so the tool is told to make trees.
+    ``uncertainty``: share of the period that the tool is told to keep free, None for its own.
     ``flushing``: processes wait for each other both ways, so pipelines must not stall as a whole.
     """
 
@@ -51,6 +52,7 @@ class ProjectFiles:
     ap_types: bool = False
     unsafe_math: bool = False
     flushing: bool = False
+    uncertainty: float | None = None
 
     def __post_init__(self) -> None:
         checked_name(self.top)
@@ -77,6 +79,11 @@ class ProjectFiles:
     def testbench(self) -> str:
         """The C++ testbench."""
         return f"tb_{self.top}.cpp"
+
+    @property
+    def margin(self) -> str | None:
+        """The uncertainty as the tool takes it, in percent."""
+        return None if self.uncertainty is None else f"{100 * self.uncertainty:g}%"
 
     @property
     def period(self) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from backends.devices import Device
 from backends.equivalence import Equivalence
@@ -79,6 +79,7 @@ def project(
     extra: Mapping[str, str] = MappingProxyType({}),
     origin: Mapping[str, str] = MappingProxyType({}),
     proof: Equivalence | None = None,
+    uncertainty: float | None = None,
 ) -> Project:
     """Make all files of a design's project. The same arguments give the same bytes.
 
@@ -91,6 +92,7 @@ def project(
         extra: Files that others know to make, by name.
         origin: What the manifest is to say of where the kernel is from.
         proof: What is known of level 3; None where it was not looked at.
+        uncertainty: Share of the period that the tool is told to keep free; None for its own.
 
     Raises:
         ToolError: W403 to W405: the device, the name or the clock does not fit.
@@ -111,6 +113,7 @@ def project(
         ap_types=source.uses_ap,
         unsafe_math=_reassociates(program, schedule),
         flushing=needs_flushing(design.scheduled),
+        uncertainty=uncertainty,
     )
     link = link_config(top, source.arguments)
     extra = {**({"link.cfg": link} if link else {}), **extra}
@@ -131,20 +134,25 @@ def project(
         **extra,
     }
     contents |= {path: value.encode() for path, value in texts.items()}
-    facts = {
-        "weft_version": metadata.version("weft"),
-        "kernel": top,
-        "device": device.name,
-        "part": device.part,
-        "clock_ns": clock,
-        "seed": seed,
-        **origin,
-        **({"equivalence": proof.facts()} if proof is not None else {}),
-    }
+    facts = {**_facts(names, seed), **origin}
+    if proof is not None:
+        facts["equivalence"] = proof.facts()
     contents[MANIFEST] = manifest(facts, contents)
     outputs = [a for a in program.arguments if a.shape]
     notes = [f"{bad}; {help_line(program.name)}" for bad in not_finite(outputs, [right])]
     return Project(names, contents, tuple(notes))
+
+
+def _facts(names: ProjectFiles, seed: int) -> dict[str, Any]:
+    """What the manifest says of any project."""
+    return {
+        "weft_version": metadata.version("weft"),
+        "kernel": names.top,
+        "device": names.device.name,
+        "part": names.device.part,
+        "clock_ns": names.clock,
+        "seed": seed,
+    }
 
 
 def _support(names: tuple[str, ...]) -> dict[str, str]:
@@ -171,12 +179,13 @@ def export(
     extra: Mapping[str, str] = MappingProxyType({}),
     origin: Mapping[str, str] = MappingProxyType({}),
     proof: Equivalence | None = None,
+    uncertainty: float | None = None,
 ) -> Project:
     """Write a design's project to a folder (see `project` and `backends.vitis.write`).
 
     Raises:
         ToolError: as `project`, and W430, W431: the folder has other contents, or is not writable.
     """
-    made = project(design, device, clock, seed, make_inputs, extra, origin, proof)
+    made = project(design, device, clock, seed, make_inputs, extra, origin, proof, uncertainty)
     write_project(folder, made.files, force)
     return made

@@ -88,7 +88,7 @@ set status [catch {
     open_solution {*}$reset @SOLUTION@ -flow_target vivado
     set_part @PART@
     create_clock -period @PERIOD@ -name default
-@MATH@@FLUSH@    foreach step $steps {
+@MARGIN@@MATH@@FLUSH@    foreach step $steps {
         switch $step {
             csim   { csim_design }
             csynth { csynth_design }
@@ -119,6 +119,7 @@ def run_hls_tcl(files: ProjectFiles) -> str:
         "TESTBENCH": "\n".join(testbench),
         "PART": tcl_word(files.device.part),
         "PERIOD": tcl_word(files.period),
+        "MARGIN": f"    set_clock_uncertainty {files.margin}\n" if files.margin else "",
         "MATH": "    config_compile -unsafe_math_optimizations\n" if files.unsafe_math else "",
         "FLUSH": "    config_compile -pipeline_style flp\n" if files.flushing else "",
     }

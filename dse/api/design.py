@@ -54,6 +54,7 @@ def exported(
     device: str,
     clock: float,
     *,
+    tool: str | None = None,
     seed: int = 0,
     force: bool = False,
     prove: bool = True,
@@ -62,13 +63,18 @@ def exported(
     from backends.devices import device as device_named
     from backends.equivalence import not_refuted
     from backends.vitis.project import export
+    from dse.estimates.estimation import setting
     from dse.views.estimate_data import qor_json
+    from qor_gnn.tools.targets import told_uncertainty
 
     chip = device_named(device)
+    if tool is not None:
+        tool = setting(tool, chip, clock).tool.name
     design = compiled(kernel, schedule, size)
     proof = not_refuted(design) if prove else None
-    extra, _ = qor_json(design, chip, clock)
+    extra, _ = qor_json(design, chip, clock, tool)
     return export(
         design, Path(folder), chip, clock, seed=seed, force=force,
         make_inputs=kernel.at(size).make_inputs, extra=extra, proof=proof,
+        uncertainty=told_uncertainty(tool),
     )  # fmt: skip

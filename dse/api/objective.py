@@ -49,6 +49,7 @@ class Objective:
         *,
         device: str = "xczu9eg",
         clock: float = 10.0,
+        tool: str | None = None,
         objectives: Sequence[str] = ("latency", "dsp"),
         dsp: int | None = None,
         share: float = 1.0,
@@ -65,6 +66,7 @@ class Objective:
             size: As for `weft.compile`.
             device: The device that designs are made for.
             clock: The target period in ns.
+            tool: The version whose figures count; None for the one that was measured on the device.
             objectives: What to make small: latency (or seconds), dsp, lut, ff, bram18.
             dsp: Slices that a design may use; None for the device's.
             share: Of the device's resources that a design may use.
@@ -78,17 +80,18 @@ class Objective:
             WeftError: as `weft.explore`.
         """
         check_call(
-            "Objective", kernel=kernel, size=size, device=device, clock=clock, folder=weights,
-            optional=("size", "folder"),
+            "Objective", kernel=kernel, size=size, device=device, clock=clock, tool=tool,
+            folder=weights, optional=("size", "tool", "folder"),
         )  # fmt: skip
         wanted = Searched(
-            device=device, clock=clock, objectives=objectives, dsp=dsp, share=share,
+            device=device, clock=clock, tool=tool, objectives=objectives, dsp=dsp, share=share,
             limits=limits or {}, max_latency=max_latency, reassociate=reassociate,
             evaluator=evaluator, weights=None if weights is None else Path(weights),
         )  # fmt: skip
         self.names = objectives_of(objectives)
         self._where = wanted.where
         self._clock = clock
+        self._tool = wanted.asked(self._where)
         self._limits = limits_of(self._where.device, share, dsp, limits or {}, max_latency)
         self._evaluator = wanted.chosen_evaluator(self._where)
         self._space = space_of(kernel.at(size).program, self._where.tool, reassociate)
@@ -125,7 +128,9 @@ class Objective:
         schedule = self._space.schedule(point)
         if schedule is None:
             return Result(Status.INFEASIBLE, detail=NO_PARTITION)
-        request = Request(self._space.program, schedule, self._where.device, self._clock)
+        request = Request(
+            self._space.program, schedule, self._where.device, self._clock, self._tool
+        )
         return self._evaluator.evaluate(request)
 
     def _values(self, result: Result) -> tuple[float, ...] | None:

@@ -71,8 +71,9 @@ class RunDesign:
         """The white-box model's answer, loop by loop."""
         manifest = self.run.directory.manifest
         return estimated(
-            self.run.kernel, self.schedule, None, manifest["device"], manifest["clock_ns"], None
-        )
+            self.run.kernel, self.schedule, None, manifest["device"], manifest["clock_ns"],
+            manifest.get("tool"),
+        )  # fmt: skip
 
     @property
     def hls_cpp(self) -> str:
@@ -93,7 +94,7 @@ class RunDesign:
         manifest = self.run.directory.manifest
         return exported(
             self.run.kernel, folder, self.schedule, None, manifest["device"], manifest["clock_ns"],
-            seed=seed, force=force,
+            tool=manifest.get("tool"), seed=seed, force=force,
         )  # fmt: skip
 
     def row(self) -> dict[str, Any]:

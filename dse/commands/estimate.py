@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dse.kernels.device import device_options, uncertainty_option
+from dse.kernels.device import device_options, tool_option, uncertainty_option
 from dse.kernels.target import DEFAULT_SIZE, UNSCHEDULED, Target, target, target_options
 from dse.views.console import colours
 from dse.views.output import format_option, rendered
@@ -26,9 +26,7 @@ if TYPE_CHECKING:
 @device_options("Which device it is for. Default: the tool's own.")
 @click.option("--clock", type=click.FloatRange(min=0, min_open=True), metavar="NS",
               help="The target clock period. Default: the tool's.")  # fmt: skip
-@click.option("--tool", metavar="NAME",
-              help="The version of the tool: vitis-2022.1, vitis-2023.2, vitis-2025.1, open. "
-              "Default: the one that was measured on the device or its family.")  # fmt: skip
+@tool_option
 @uncertainty_option
 @click.option("--explain", is_flag=True,
               help="Name what limits each interval, the critical paths, and steps that would "

@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from dse.evaluators.fidelities import EVALUATORS, OBJECTIVES, PROMOTIONS, RESOURCES
-from dse.kernels.device import device_options
+from dse.kernels.device import device_options, tool_option, uncertainty_option
 from dse.strategies.names import STRATEGIES
 
 _SEEDS = 2**32 - 1  # the largest of NumPy's generators
@@ -73,6 +73,8 @@ def search_options(command: Callable[..., Any]) -> Callable[..., Any]:
         ),
         click.option("--clock", type=Finite(min=0, min_open=True), default=10.0,
                      show_default=True, metavar="NS", help="The target clock period."),
+        tool_option,
+        uncertainty_option,
         click.option("--share", type=Finite(0, 1, min_open=True), default=1.0,
                      metavar="X",
                      help="Share of the device's resources that a design may use. Default: all."),

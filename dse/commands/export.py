@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from dse.kernels.device import device_options
+from dse.kernels.device import device_options, tool_option, uncertainty_option
 from dse.kernels.target import Target, target, target_options
 from dse.views import console
 from dse.views.output import SCHEMA_VERSION, format_option, show
@@ -38,6 +38,8 @@ _FINE = ("ok", "skipped", "proven", "not proven")
 @device_options("A device of weft devices, or a full part number of one.", default="xczu9eg")
 @click.option("--clock", type=float, default=10.0, show_default=True, metavar="NS",
               help="The target clock period.")  # fmt: skip
+@tool_option
+@uncertainty_option
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True,
               metavar="N", help="Of the testbench's inputs.")  # fmt: skip
 @click.option("--no-equivalence", "unproven", is_flag=True,
@@ -61,6 +63,8 @@ def command(
     spec: str | None,
     device_name: str,
     clock: float,
+    tool: str | None,
+    uncertainty: float | None,
     seed: int,
     unproven: bool,
     run_csim: bool,
@@ -86,28 +90,29 @@ def command(
 
     Exits with 1 when a check or the testbench finds a difference.
     """
-    from backends.devices import device
-
     rows: list[dict[str, Any]] = []
     extra: dict[str, str] = {}
     if best or point is not None:
         if best and point is not None:
             raise click.UsageError("--best and --point: one or the other")
-        _nothing_but_the_run("schedule", "size", "device_name", "board", "clock")
-        kernel, what, chip, clock, checks, extra = _of_run(Path(kernel), point, spec)
+        _nothing_but_the_run(
+            "schedule", "size", "device_name", "board", "clock", "tool", "uncertainty"
+        )
+        kernel, what, place, checks, extra = _of_run(Path(kernel), point, spec)
         rows += checks
     else:
         if (Path(kernel) / "manifest.json").is_file():
             raise click.UsageError(f"{kernel} is a run of weft explore: add --best or --point KEY")
         if spec is not None:
             raise click.UsageError("--kernel is for a design of a run: --best or --point KEY")
-        chip, what = device(device_name), target(kernel, schedule, size)
+        place = _place(device_name, clock, tool, uncertainty)
+        what = target(kernel, schedule, size)
     if not any(row["status"] == "failed" for row in rows):
         design, proof = _design(what, unproven)
         if proof is not None:
             rows.append(_proof_row(proof))
             extra = _with_proof(extra, proof)
-        names = _written(kernel, what, design, proof, folder, chip, clock, seed, force, extra)
+        names = _written(kernel, what, design, proof, folder, place, seed, force, extra)
         rows.append({"what": "export", "status": "ok", "detail": str(folder)})
         if run_csim:
             rows.append(_csim_row(folder, names))
@@ -127,6 +132,25 @@ def command(
     return int(any(row["status"] not in _FINE for row in rows))
 
 
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """What a project is for: a device, a clock period in ns, a personality if one was asked for."""
+
+    device: Device
+    clock: float
+    tool: str | None
+
+
+def _place(device_name: str, clock: float, tool: str | None, uncertainty: float | None) -> _Place:
+    from backends.devices import device
+    from dse.estimates.estimation import setting
+
+    chip = device(device_name)
+    if tool is None and uncertainty is None:
+        return _Place(chip, clock, None)
+    return _Place(chip, clock, setting(tool, chip, clock, uncertainty).tool.name)
+
+
 def _nothing_but_the_run(*names: str) -> None:
     """What a run says already cannot be said again."""
     context = click.get_current_context()
@@ -140,7 +164,7 @@ def _nothing_but_the_run(*names: str) -> None:
 
 def _of_run(
     path: Path, point: str | None, spec: str | None
-) -> tuple[str, Target, Device, float, list[dict[str, Any]], dict[str, str]]:
+) -> tuple[str, Target, _Place, list[dict[str, Any]], dict[str, str]]:
     """A design of a run: its kernel's name and all of it, what for, its checks, files to add."""
     from backends.devices import device
     from dse.report.facts import facts_of
@@ -148,10 +172,10 @@ def _of_run(
     from dse.run.chosen import chosen, of_run, verified
 
     design = chosen(path, point)
-    chip, clock = device(design.device), design.clock
+    place = _Place(device(design.device), design.clock, design.tool)
     what = of_run(design, spec)
     console.say(f"export: checking design {design.key[:12]}")
-    checks = verified(what.kernel, what.schedule, chip, clock)
+    checks = verified(what.kernel, what.schedule, place.device, place.clock)
     rows = [
         {"what": c.name, "status": c.status, "seconds": c.seconds,
          "detail": c.detail or c.tool, "tool": c.tool}
@@ -163,7 +187,7 @@ def _of_run(
         _CHECKS: json.dumps(proof, indent=2) + "\n",
         NAME: page(facts_of(design.run)),
     }
-    return design.source, what, chip, clock, rows, extra
+    return design.source, what, place, rows, extra
 
 
 def _design(what: Target, unproven: bool) -> tuple[Design, Equivalence | None]:
@@ -209,8 +233,7 @@ def _written(
     design: Design,
     proof: Equivalence | None,
     folder: Path,
-    chip: Device,
-    clock: float,
+    place: _Place,
     seed: int,
     force: bool,
     more: dict[str, str],
@@ -219,14 +242,15 @@ def _written(
     from backends.vitis.project import export
     from dse.labels.project_kernels import origin
     from dse.views.estimate_data import qor_json
+    from qor_gnn.tools.targets import told_uncertainty
 
-    extra, notes = qor_json(design, chip, clock)
+    extra, notes = qor_json(design, place.device, place.clock, place.tool)
     with console.patience(
         "export: what the testbench expects is computed by the interpreter, statement by statement "
         "where loops depend on each other (a smaller --size takes less)"
     ):
         made = export(
-            design, folder, chip, clock, seed=seed, force=force, make_inputs=what.kernel.make_inputs,
+            design, folder, place.device, place.clock, uncertainty=told_uncertainty(place.tool), seed=seed, force=force, make_inputs=what.kernel.make_inputs,
             extra={**extra, **more}, origin=origin(spec, what), proof=proof,
         )  # fmt: skip
     console.say(f"export: {len(made.files)} files in {folder}")

@@ -84,7 +84,8 @@ def command(
         checked(manifest)
         task = task_of(manifest, *_kernel(kernel, board))
         names = (manifest["evaluator"], *manifest["promote"])
-        tool = setting(None, manifest["device"], manifest["clock_ns"]).tool
+        where = manifest.get("tool"), manifest["device"], manifest["clock_ns"]
+        tool = setting(*where).tool
         modules = preload_of(names, is_open=tool.is_open)
         pool = Processes(jobs, manifest["timeout"], modules)
         with contextlib.closing(pool):

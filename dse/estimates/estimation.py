@@ -26,8 +26,10 @@ from qor_gnn.tools.personality import (
     at,
     available,
     personality,
+    version_of,
 )
 from qor_gnn.tools.targets import SAME_CLOCK
+from qor_gnn.tools.versions import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -71,7 +73,8 @@ def setting(
     is the tool's own; without ``clock`` the one that the tool was measured at.
 
     Args:
-        tool: name of a version, or of a personality.
+        tool: name of a version, or of a personality; the nearest that was measured stands for other
+            releases of Vitis.
         device: one, or a name, part or board of `backends.devices`.
         clock: the period in ns.
         uncertainty: share of it that is kept free; None for the tool's own.
@@ -80,6 +83,7 @@ def setting(
         ToolError: W403 no such device, W450 no such personality, W452 nothing runs at the clock.
     """
     place = device_named(device) if isinstance(device, str) else device
+    asked, tool = tool, _measured(tool)
     chosen = [personality(tool)] if tool is not None else [personality(n) for n in available()]
 
     def rank(p: Personality) -> tuple[bool, bool, bool, bool, str]:
@@ -93,7 +97,16 @@ def setting(
     where = place or DEVICES[best.device]
     free = best.uncertainty if uncertainty is None else uncertainty
     found = at(personality(best.measured_as), where, clock or best.clock_ns, free)
-    return Setting(found, where, _notes(found, where))
+    notes = _notes(found, where)
+    if tool != asked:
+        notes = (f"{asked} was not measured: these are the rules of {tool}", *notes)
+    return Setting(found, where, notes)
+
+
+def _measured(tool: str | None) -> str | None:
+    """The version itself, or the nearest release of Vitis that was measured."""
+    versions = {version_of(name) for name in available()}
+    return tool if tool is None else nearest(tool, versions) or tool
 
 
 def _notes(tool: Personality, device: Device) -> tuple[str, ...]:

@@ -35,12 +35,20 @@ class Status(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A design point: nothing else may influence the answer. ``clock`` is the period in ns."""
+    """A design point: nothing else may influence the answer.
+
+    Attributes:
+        program, schedule: the design.
+        device: what it is for.
+        clock: the period in ns.
+        tool: the personality whose figures are asked for; None for that of the device.
+    """
 
     program: Program
     schedule: Schedule
     device: Device
     clock: float
+    tool: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ def personality_for(device: Device, clock: float) -> Personality:
 class ModelEvaluator:
     """`qor_gnn.estimate` of a point: by its loops, or (``emitted``) by its level 3 module.
 
-    ``tool`` is the name of a version, None for the one of the request's device. A clock that nothing
+    ``tool`` is the name of a version, None for the one of the request, or of its device. A clock that nothing
     runs at is an error of the tool (W452); what of the operators is assumed, the result's ``tool`` says.
     """
 
@@ -58,7 +58,7 @@ class ModelEvaluator:
         Raises:
             ToolError: W450 no such personality, W452 nothing runs at the clock.
         """
-        return setting(self.tool, request.device, request.clock)
+        return setting(self.tool or request.tool, request.device, request.clock)
 
     def evaluate(self, request: Request) -> Result:
         """See `dse.evaluators.base.Evaluator`."""

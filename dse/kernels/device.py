@@ -31,6 +31,16 @@ def device_options(
     return lambda command: device(board(command))
 
 
+def tool_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """``--tool``, the version of the tool."""
+    return click.option(
+        "--tool", metavar="NAME",
+        help="The version of the tool: vitis-2022.1, vitis-2023.2, vitis-2025.1, open; of another "
+        "one of Vitis the nearest of these. Default: the one that was measured on the device or its "
+        "family.",
+    )(command)  # fmt: skip
+
+
 def uncertainty_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """``--uncertainty``, a share of the period: the command gets it between 0 and 1, or None."""
     return click.option(

@@ -25,7 +25,9 @@ _SECONDS = 600.0  # limit of g++, and of the testbench
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """A design of a run; ``source`` and ``size`` name its kernel as the command line did."""
+    """A design of a run; ``source`` and ``size`` name its kernel as the command line did, ``tool``
+    is the personality that the run asked for, if it asked for one.
+    """
 
     run: RunDirectory
     key: str
@@ -34,6 +36,7 @@ class Chosen:
     schedule: Schedule
     device: str
     clock: float
+    tool: str | None
 
 
 def chosen(path: Path, key: str | None) -> Chosen:
@@ -63,6 +66,7 @@ def chosen(path: Path, key: str | None) -> Chosen:
         run.schedule(key),
         manifest["device"],
         manifest["clock_ns"],
+        manifest.get("tool"),
     )
 
 

@@ -23,13 +23,14 @@ def program_digest(program: Program) -> str:
 
 
 def key_of(request: Request, evaluator: Evaluator) -> str:
-    """A digest of all that the result depends on: program, schedule, device, clock, evaluator."""
+    """A digest of all that the result depends on: program, schedule, device, clock, tool, evaluator."""
     parts = (
         pretty(request.program),
         request.schedule.to_json(),
         json.dumps(asdict(request.device), sort_keys=True),
         repr(request.clock),
         f"{evaluator.name} {evaluator.version}",
+        *([] if request.tool is None else [request.tool]),
     )
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
 

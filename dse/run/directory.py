@@ -63,6 +63,8 @@ def wrong(manifest: Mapping[str, Any]) -> list[str]:
         found.append("objectives")
     if not isinstance(manifest.get("versions", {}), dict):
         found.append("versions")
+    if not isinstance(manifest.get("tool"), str | None):  # an older run has none
+        found.append("tool")
     return found
 
 

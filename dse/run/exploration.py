@@ -110,4 +110,4 @@ def _described(run: RunDirectory, plan: Plan, space: Space, work: Work) -> Probl
 
 
 def _request(plan: Plan, schedule: Schedule) -> Request:
-    return Request(plan.program, schedule, plan.where.device, plan.clock)
+    return Request(plan.program, schedule, plan.where.device, plan.clock, plan.tool)

@@ -116,6 +116,7 @@ def explore(
     options = Options(
         plan.where.device, plan.clock, plan.limits, plan.strategy, means.trials, problem_of(run),
         plan.seed, parallel=means.jobs != 1 or means.shared or means.dask is not None,
+        tool=plan.tool,
     )  # fmt: skip
     again = failed(run, plan.timeout)
     promoted_again = {name: failed_promotions(run, name, plan.timeout) for name in plan.promote}
@@ -196,7 +197,7 @@ def _promote(
     chosen = evaluator(name, packed(plan.kernel), plan.timeout, plan.weights)
 
     def request(key: str) -> Request:
-        return Request(plan.program, run.schedule(key), plan.where.device, plan.clock)
+        return Request(plan.program, run.schedule(key), plan.where.device, plan.clock, plan.tool)
 
     order: Callable[[tuple[Design, ...]], tuple[Design, ...]] = front
     if plan.rounds and name in TRUE:

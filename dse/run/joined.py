@@ -32,6 +32,7 @@ class Task:
     program: Program
     device: str
     clock: float
+    tool: str | None
     evaluators: Mapping[str, Evaluator]
 
     def job(self, taken: Taken) -> Job:
@@ -46,7 +47,7 @@ class Task:
             chosen = self.evaluators[taken.evaluator]
         except (WeftError, KeyError) as error:
             raise _other(f"the offer is not one that this worker knows: {error}") from error
-        request = Request(self.program, schedule, device(self.device), self.clock)
+        request = Request(self.program, schedule, device(self.device), self.clock, self.tool)
         if key_of(request, chosen) != taken.key:
             raise _other(f"the evaluator {chosen.name} of this worker gives other results")
         return Job(taken.key, chosen, request)
@@ -82,7 +83,8 @@ def task_of(manifest: Mapping[str, Any], source: str, kernel: StoredKernel) -> T
         raise _other(f"{source} is not the kernel that the run was begun with")
     data = packed(kernel)
     made = {n: evaluator(n, data, manifest["timeout"]) for n in FIDELITIES}
-    return Task(kernel.program, manifest["device"], manifest["clock_ns"], made)
+    where = manifest["device"], manifest["clock_ns"], manifest.get("tool")
+    return Task(kernel.program, *where, made)
 
 
 def _other(message: str) -> InputError:

@@ -37,6 +37,7 @@ class Options:
     problem: Problem | None = None  # whose bounds hold for every design
     seed: int = 0
     parallel: bool = False  # points are asked for while others are evaluated
+    tool: str | None = None  # the personality that is asked for; None for that of the device
 
     @property
     def budget(self) -> int:
@@ -86,7 +87,8 @@ class Ledger:
         schedule = self.space.schedule(point)
         if schedule is None:
             return None
-        request = Request(self.space.program, schedule, self.options.device, self.options.clock)
+        asked = self.options
+        request = Request(self.space.program, schedule, asked.device, asked.clock, asked.tool)
         return Job(key_of(request, self.evaluator), self.evaluator, request)
 
     @property

@@ -33,6 +33,8 @@ class Searched:
     Attributes:
         device: that designs are made for.
         clock: the target period in ns.
+        tool: the version whose figures count; None for the one that was measured on the device.
+        uncertainty: share of the period that the tool keeps free; None for its own.
         objectives: what to make small.
         dsp: slices that a design may use; None for the share.
         share: of the device's resources that a design may use.
@@ -45,6 +47,8 @@ class Searched:
 
     device: str = "xczu9eg"
     clock: float = 10.0
+    tool: str | None = None
+    uncertainty: float | None = None
     objectives: Sequence[str] = ("latency", "dsp")
     dsp: int | None = None
     share: float = 1.0
@@ -61,7 +65,12 @@ class Searched:
         Raises:
             WeftError: W403, W450 to W452 for the device and the clock.
         """
-        return setting(None, self.device, self.clock)
+        return setting(self.tool, self.device, self.clock, self.uncertainty)
+
+    def asked(self, where: Setting) -> str | None:
+        """The personality that requests name; None for that of the device."""
+        own = self.tool is None and self.uncertainty is None
+        return None if own else where.tool.name
 
     def chosen_evaluator(self, where: Setting) -> Evaluator:
         """The evaluator that the search goes by; its predictor is looked at before anything begins.
@@ -139,6 +148,7 @@ class ExploreOptions(Searched):
         limits = limits_of(where.device, self.share, self.dsp, self.limits, self.max_latency)
         plan = Plan(
             source=source, size=self.size, kernel=kernel, where=where, clock=self.clock,
+            tool=self.asked(where),
             limits=limits, objectives=objectives_of(self.objectives), strategy=self.strategy,
             seed=self.seed, reassociate=self.reassociate, evaluator=chosen,
             promote=tuple(dict.fromkeys(self.promote)), promote_most=self.promote_most,

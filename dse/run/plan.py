@@ -29,6 +29,7 @@ class Plan:
         source: the kernel as on the command line, and ``size`` its size.
         kernel: it as data, at that size.
         where: the tool and the device that designs are for, at ``clock`` ns.
+        tool: the personality that is asked for; None for that of the device.
         limits: what a design may use.
         objectives: what to make small.
         strategy: how points are chosen, with ``seed``.
@@ -61,6 +62,7 @@ class Plan:
     storage: str | None
     weights: Path | None = None
     rounds: int = 0
+    tool: str | None = None
 
     @property
     def program(self) -> Program:
@@ -85,6 +87,7 @@ class Plan:
             "size": self.size,
             "device": self.where.device.part,
             "clock_ns": self.clock,
+            "tool": self.tool,
             "limits": dict(self.limits.resources),
             "latency_limit": self.limits.latency,
             "objectives": list(self.objectives),

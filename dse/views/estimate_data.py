@@ -184,7 +184,7 @@ def exact(value: float) -> str:
 
 
 def qor_json(
-    design: Design, device: Device, clock: float
+    design: Design, device: Device, clock: float, tool: str | None = None
 ) -> tuple[dict[str, str], tuple[str, ...]]:
     """The file ``qor.json`` for an exported project, and what there is to say about it.
 
@@ -194,9 +194,10 @@ def qor_json(
         design: what is exported.
         device: what for.
         clock: the target period in ns.
+        tool: the personality whose figures it has; None for that of the device.
     """
     try:
-        where = setting(None, device, clock)
+        where = setting(tool, device, clock)
         # The part may be another one of the family than the device's usual one.
         of_part = replace(where, device=device)
         found = estimated_design(design, of_part)

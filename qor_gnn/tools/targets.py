@@ -61,6 +61,12 @@ def target_named(name: str) -> Target | None:
     return Target(found["version"], replace(chip, speed=found["grade"]), clock, free)
 
 
+def told_uncertainty(personality: str | None) -> float | None:
+    """The share of the period that is kept free by a personality's name; None where it is the version's own."""
+    named = None if personality is None else target_named(personality)
+    return None if named is None else named.uncertainty
+
+
 def period(clock: float) -> float:
     """A clock period as names have it: six digits.
 

@@ -1,0 +1,32 @@
+"""Releases of Vitis HLS that were not measured: which of those that were stands for one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+FIRST, LAST = "2020.1", "2025.2"
+"""Releases that have a stand-in: before them other passes did the scheduling, behind them nobody knows."""
+
+_RELEASE = re.compile(r"vitis-(\d{4})\.([12])")
+
+
+def nearest(name: str, measured: Iterable[str]) -> str | None:
+    """The measured version that is the fewest releases from one.
+
+    Args:
+        name: of a version, as ``vitis-2024.1``; two releases a year.
+        measured: names of versions, others than of Vitis among them.
+
+    Returns:
+        One of ``measured``, the name itself if it is there; None where nothing stands for the name.
+    """
+    found, known = _release(name), {m: n for m in measured if (n := _release(m)) is not None}
+    if found is None or not known or not FIRST <= name.removeprefix("vitis-") <= LAST:
+        return None
+    return min(known, key=lambda m: (abs(known[m] - found), known[m]))
+
+
+def _release(name: str) -> int | None:
+    match = _RELEASE.fullmatch(name)
+    return None if match is None else 2 * int(match[1]) + int(match[2]) - 1
