@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dse.kernels.device import device_options
+from dse.kernels.device import device_options, tool_option
 from dse.kernels.target import Target, target, target_options
 from dse.views.output import format_option, show
 from dsl.errors.errors import InputError
@@ -26,7 +26,7 @@ COLUMNS = ("part", "kind", "number")
 @device_options("Which device it is scheduled for. Default: the tool's own.")
 @click.option("--clock", type=click.FloatRange(min=0, min_open=True), metavar="NS",
               help="The target clock period. Default: the tool's.")  # fmt: skip
-@click.option("--tool", metavar="NAME", help="The tool personality.")
+@tool_option
 @format_option
 def command(
     kernel: str,

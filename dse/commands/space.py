@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
-from dse.kernels.device import device_options, uncertainty_option
+from dse.kernels.device import device_options, tool_option, uncertainty_option
 from dse.kernels.target import UNSCHEDULED, target
 from dse.views import console
 from dse.views.output import format_option, show
-
-if TYPE_CHECKING:
-    pass
 
 COLUMNS = ("variant", "nest", "order", "skewed", "carried", "factors", "points")
 
@@ -24,8 +19,7 @@ COLUMNS = ("variant", "nest", "order", "skewed", "carried", "factors", "points")
 @device_options("Whose operators are counted.", default="xczu9eg")
 @click.option("--clock", type=click.FloatRange(min=0, min_open=True), default=10.0,
               show_default=True, metavar="NS", help="The target clock period.")  # fmt: skip
-@click.option("--tool", "tool_name", metavar="NAME",
-              help="The version of the tool, as for weft estimate.")  # fmt: skip
+@tool_option
 @uncertainty_option
 @click.option("--dsp", type=click.IntRange(min=1), metavar="N",
               help="DSP slices that a design may use. Default: all of the device.")  # fmt: skip
@@ -37,7 +31,7 @@ def command(
     size: str | None,
     device_name: str,
     clock: float,
-    tool_name: str | None,
+    tool: str | None,
     uncertainty: float | None,
     dsp: int | None,
     reassociate: bool,
@@ -60,13 +54,12 @@ def command(
     from dse.views.space import rows
 
     chip = device(device_name)
-    where = setting(tool_name, chip, clock, uncertainty)
-    tool = where.tool
+    where = setting(tool, chip, clock, uncertainty)
     program = target(kernel, UNSCHEDULED, size).program
-    found = space_of(program, tool, reassociate)
+    found = space_of(program, where.tool, reassociate)
     show("space", COLUMNS, rows(found), form)
-    console.say(f"{program.name}: {found.size:,} points, operators of {tool.name}")
-    limits = bounds(work_of(program, tool, reassociate), tool, dsp or chip.dsp)
+    console.say(f"{program.name}: {found.size:,} points, operators of {where.tool.name}")
+    limits = bounds(work_of(program, where.tool, reassociate), where.tool, dsp or chip.dsp)
     for bound in limits.all:
         console.say(f"  {bound.kind}: at least {bound.cycles:,} cycles ({bound.reason})")
     for note in where.notes:

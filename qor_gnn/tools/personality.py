@@ -39,6 +39,7 @@ from qor_gnn.tools.policies.registers import Registers
 from qor_gnn.tools.policies.sums import Sums
 from qor_gnn.tools.policies.unrolling import Unrolling
 from qor_gnn.tools.targets import SAME_CLOCK, Target, memories_on, period, target_named
+from qor_gnn.tools.versions import help_for
 
 T = TypeVar("T")
 
@@ -201,7 +202,7 @@ def personality(name: str = DEFAULT) -> Personality:
     if target is not None and target.version in versions:
         return _elsewhere(personality(versions[target.version]), target)
     message = f"no tool personality is called '{name}'"
-    raise ToolError("W450", message, help=did_you_mean(name, (*available(), *versions)))
+    raise ToolError("W450", message, help=help_for(name, (*available(), *versions)))
 
 
 def at(

@@ -5,10 +5,24 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from dsl.errors.errors import did_you_mean
+
 FIRST, LAST = "2020.1", "2025.2"
 """Releases that have a stand-in: before them other passes did the scheduling, behind them nobody knows."""
 
 _RELEASE = re.compile(r"vitis-(\d{4})\.([12])")
+
+
+def help_for(name: str, known: Iterable[str]) -> str | None:
+    """What to say of a name that nothing stands for.
+
+    Args:
+        name: that was given.
+        known: names that there are.
+    """
+    if _release(name) is not None:
+        return f"the rules of a release of Vitis HLS are known, or taken to be near, from {FIRST} to {LAST}"
+    return did_you_mean(name, known)
 
 
 def nearest(name: str, measured: Iterable[str]) -> str | None:

@@ -55,8 +55,9 @@ def test_a_release_that_was_not_measured_is_marked() -> None:
     found = setting("vitis-2024.1", "xc7z020", 8.0)
     assert found.tool.measured_as == "vitis-2023.2-u280-3.33ns"
     assert found.notes == ("vitis-2024.1 was not measured: these are the rules of vitis-2023.2",)
-    with pytest.raises(ToolError, match=r"vitis-2019\.1"):
+    with pytest.raises(ToolError, match=r"vitis-2019\.1") as error:
         setting("vitis-2019.1", "xc7z020", 8.0)
+    assert "from 2020.1 to 2025.2" in str(error.value.help)
 
 
 def explored(folder: Path, *words: str) -> int:
