@@ -16,7 +16,7 @@ from dse.run.explore import Means
 from dse.run.plan import Plan, study_name
 from dse.run.study import STUDY
 from dse.strategies.names import STRATEGIES
-from dsl.errors.errors import InputError, did_you_mean
+from dsl.errors.errors import InputError, ToolError, did_you_mean
 from dsl.errors.shown import shown
 
 if TYPE_CHECKING:
@@ -63,9 +63,16 @@ class Searched:
         """The tool and the device.
 
         Raises:
-            WeftError: W403, W450 to W452 for the device and the clock.
+            WeftError: W403, W450 to W452 for the device, the tool and the clock.
         """
-        return setting(self.tool, self.device, self.clock, self.uncertainty)
+        found = setting(self.tool, self.device, self.clock, self.uncertainty)
+        if found.tool.is_open and found.device.family != found.tool.family:
+            raise ToolError(
+                "W403",
+                f"the open flow cannot build designs for '{found.device.name}'",
+                help=f"take a device of it, as --device {found.tool.device}",
+            )
+        return found
 
     def asked(self, where: Setting) -> str | None:
         """The personality that requests name; None for that of the device."""

@@ -83,6 +83,14 @@ def test_a_run_goes_by_the_version_that_is_asked_for(run, capfd):
     assert "W525" in capfd.readouterr().err
 
 
+def test_the_open_flow_has_devices_of_its_own(tmp_path, capfd):
+    assert explored(tmp_path / "run", "--tool", "open", "--device", "xc7z020") == 1
+    said = capfd.readouterr().err
+    assert "error[W403]: the open flow cannot build designs for 'xc7z020'" in said
+    assert "--device ecp5-85k" in said
+    assert not (tmp_path / "run").exists()
+
+
 def test_a_worker_asks_what_the_run_asks(run):
     manifest = open_run(run, write=False).manifest
     assert task_of(manifest, "it", kept(run)).tool == NAME
