@@ -37,6 +37,12 @@ class Rung:
         return Choice(self.order, self.vector, self.asked)
 
 
+@lru_cache(maxsize=64)
+def _prices(_: Nest) -> dict[tuple[int, Vector], Cost]:
+    """What is known of a nest's vectors, by order: budgets share it."""
+    return {}
+
+
 @lru_cache(maxsize=256)
 def ladder(nest: Nest, number: int, budget: int) -> tuple[Rung, ...]:
     """Vectors of one order within a budget of DSP, fastest first.
@@ -46,8 +52,15 @@ def ladder(nest: Nest, number: int, budget: int) -> tuple[Rung, ...]:
     no DSP have about as many copies as the others can have: their multiplexers cost LUTs. Where sums
     wait for themselves, there are more copies, which share the units meanwhile.
     """
-    order = nest.orders[number]
-    least = cost(nest, order, order.plain)
+    order, prices = nest.orders[number], _prices(nest)
+
+    def priced(vector: Vector) -> Cost:
+        known = prices.get((number, vector))
+        if known is None:
+            known = prices[number, vector] = cost(nest, order, vector)
+        return known
+
+    least = priced(order.plain)
     copies = min(MAX_BANKS, max(_MODEST, budget // _MULTIPLY_ADD)) * order.inside
     if least.dsp:
         # Operations that are shared by copies make the first copy dearer than the others.
@@ -55,9 +68,9 @@ def ladder(nest: Nest, number: int, budget: int) -> tuple[Rung, ...]:
         copies = budget // each + 1 if each else copies
         copies = max(copies, min(MAX_BANKS, copies * order.waits))
     found = [
-        Rung(number, vector, priced)
+        Rung(number, vector, priced(vector))
         for vector in _fewest(order, max(1, copies))
-        if (priced := cost(nest, order, vector)).dsp <= max(budget, least.dsp)
+        if priced(vector).dsp <= max(budget, least.dsp)
     ]
     if least.dsp and not order.skewed and nest.shares_units(order):
         fits = (r.cost.cycles for r in found if r.cost.dsp <= budget)

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import lru_cache
 from math import prod
 
 from dse.bounds.bounds import MAX_BANKS
@@ -27,6 +28,7 @@ from dse.space.cost import (
 from dse.space.nest import Nest, Order, Vector
 from dse.space.partitions import partitions, relaxed, solved
 from dse.space.space import Choice, Point, Space
+from dse.space.variants import Variant
 from dse.strategies.ladder import Rung, ladder
 
 WIDTH = 24  # states that are kept
@@ -68,6 +70,24 @@ class _State:
     open: dict[int, Units]
     waiting: tuple[Choice, ...] = ()
     score: float = 0.0
+
+
+@dataclass(slots=True)
+class _Alone:
+    """What a choice asks of the memories, and whether it can have it where it is the only one."""
+
+    demand: Demand
+    possible: bool | None = None
+    key: tuple[tuple[tuple[str, int], int], ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.key = tuple(sorted(self.demand.items()))
+
+
+@lru_cache(maxsize=64)
+def _alone(_: Variant, __: Nest) -> dict[Choice, _Alone]:
+    """What is known of the choices of a variant's nest: budgets share it."""
+    return {}
 
 
 def solve(
@@ -124,8 +144,8 @@ class _Solver:
     def __init__(
         self, space: Space, variant: int, budget: int, orders: Sequence[int] | None
     ) -> None:
-        nests = space.variants[variant].nests
-        self.program = space.variants[variant].program
+        self.variant = space.variants[variant]
+        self.program, nests = self.variant.program, self.variant.nests
         self.budget = budget
         self.stages = stages(nests, space.tool)
         fixed: Sequence[int | None] = orders or [None] * len(nests)
@@ -165,13 +185,22 @@ class _Solver:
         rungs.sort(key=lambda r: (r.cost.cycles, r.cost.dsp, r.order, r.vector))
         found = []
         seen: set[tuple[float, tuple[tuple[tuple[str, int], int], ...]]] = set()
+        known = _alone(self.variant, nest)
         for rung in rungs:
-            wanted = demand(nest.orders[rung.order], rung.vector)
-            key = (rung.cost.cycles, tuple(sorted(wanted.items())))
             part = (nest.orders[rung.order], rung.vector)
-            if key not in seen and solved(self.program, [part], [rung.asked]) is not None:
+            choice = rung.choice
+            if choice not in known:
+                known[choice] = _Alone(demand(*part))
+            alone = known[choice]
+            key = (rung.cost.cycles, alone.key)
+            if key in seen:
+                continue
+            if alone.possible is None:
+                banks = solved(self.variant.program, [part], [rung.asked])
+                alone.possible = banks is not None
+            if alone.possible:
                 seen.add(key)
-                found.append(_Option(rung, wanted, part))
+                found.append(_Option(rung, alone.demand, part))
         return found
 
     def extended(self, state: _State, nest: int) -> list[_State]:
