@@ -165,12 +165,12 @@ def gemm_i8(A: i8[N, N], B: i8[N, N], C: i32[N, N]):
 
 @gemm_i8.schedule
 def expert(s):
-    s.split("j", 16)
+    s.split("j", 12)
     s.pipeline("j_0")
     s.partition("A", 1, "complete")
     s.partition("B", 0, "complete")
-    s.partition("B", 1, "cyclic", 16)
-    s.partition("C", 1, "cyclic", 16)
+    s.partition("B", 1, "cyclic", 12)
+    s.partition("C", 1, "cyclic", 12)
 
 
 @weft.kernel
@@ -216,7 +216,7 @@ def rank_k_update_expert(A: f32[N, N], C: f32[N, N]):
 
 @rank_k_update_expert.schedule
 def expert(s):
-    s.pipeline("S0.i", ii=3)
+    s.pipeline("S0.i", ii=4)
     s.pipeline("k", ii=3)
     s.partition("A", 0, "complete")
     s.partition("C", 0, "cyclic", 6)

@@ -136,7 +136,7 @@ def attention_scores(Q: f32[L, D], Kt: f32[L, D], V: f32[L, D], out: f32[L, D]):
 @attention_scores.schedule
 def expert(s):
     s.partial_sums("S2", "S2.d", 4)
-    s.pipeline("r", ii=32)
+    s.pipeline("r", ii=40)
     for array in ("Q", "Kt", "V", "out"):
         s.partition(array, 1, "complete")
 

@@ -108,7 +108,7 @@ def fft_stage(x: f32[2, 512], w: f32[2, 256], y: f32[2, 512]):
 @fft_stage.schedule
 def expert(s):
     s.split("i", 64)
-    s.pipeline("i_0", ii=9)
+    s.pipeline("i_0", ii=11)
     for array in ("x", "w", "y"):
         s.partition(array, 0, "complete")
         s.partition(array, 1, "cyclic", 64)
