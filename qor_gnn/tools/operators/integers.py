@@ -39,10 +39,10 @@ _SHIFTS = (
 _COMPARED = ((4, (9, 0.0)), (8, (7, 0.5)), (16, (9, 0.25)), (32, (6, 0.44)), (_ANY, (11, 0.28)))
 """LUTs of shifts by a variable, and of comparisons before 2023.1, by width."""
 
-_LUT_PRODUCT = {"series7": 11.0}
-_LUT_BIT = (
-    6.0  # LUTs of a product of LUTs, for each bit of a factor; of 7 series with 25 x 18 slices more
-)
+_LUT_PRODUCT = (1, 8, 9, 13, 17, 23, 33, 40, 50, 62)
+"""LUTs of a product without DSP slices, by the width of its longer factor, of every family: each from two or
+more projects, of 8 and 10 bits from 21 and 10; two projects on Zynq-7000 have more."""
+
 _FF_BIT, _DEEP_FF_BIT, _SLICED_LUT = 5.2, 6.8, (20, 50)
 
 
@@ -126,13 +126,12 @@ class IntegerUnits:
                 found, dsp = self.multiplier("one"), 1
             deep = found.latency > 0
             flops = 0.0 if not deep else _DEEP_FF_BIT if found.latency > 2 else _FF_BIT
-            per_bit = _LUT_PRODUCT.get(self._of.area, _LUT_BIT)
             step = Step(
                 width,
                 found.latency + self._states if deep else 0,
                 (0.0 if deep else found.delay, 0.0),
                 dsp,
-                (0, per_bit) if dsp == 0 else (_SLICED_LUT[deep], 0.0),
+                (_SLICED_LUT[deep] if dsp else _LUT_PRODUCT[bits - 1], 0.0),
                 round(flops * bits),
                 origin=found.origin if self._of.shown else "extrapolated",
                 least=found.least + self._states if found.least else 0,
