@@ -20,6 +20,7 @@ from qor_gnn.body.graph import (
     Graph,
 )
 from qor_gnn.body.order import needed
+from qor_gnn.body.port_sets import PortSets, port_sets
 from qor_gnn.body.ports import PortKey, Taken, ports_of
 from qor_gnn.body.register_promotion import promotable
 from qor_gnn.memory.addresses import Addresses, Product
@@ -44,6 +45,7 @@ class Body:
         products: multiplications by a row's length that addresses need.
         ready: for accesses behind such a product the first state in which they can start.
         ports: for each access the (resource, capacity) pairs that it takes.
+        port_keys, port_sets: what the resources are, and which are taken together.
     """
 
     graph: Graph
@@ -60,6 +62,7 @@ class Body:
     succs: list[list[Edge]] = field(default_factory=list)
     ports: dict[int, Taken] = field(default_factory=dict)
     port_keys: list[PortKey] = field(default_factory=list)
+    port_sets: PortSets = field(default_factory=PortSets)
     lengths: list[int] = field(default_factory=list)
     products: frozenset[Product] = frozenset()
     ready: dict[int, int] = field(default_factory=dict)
@@ -213,6 +216,7 @@ def _finished(body: Body) -> Body:
         _divide(body)
     _link(body)
     body.ports, body.port_keys = ports_of(body.graph, body.nodes, body.personality)
+    body.port_sets = port_sets(body.ports.values(), body.port_keys)
     counted = body.personality.control.counted_copies and body.copies_array
     if len(variables := body.variables) > 1 and not counted:
         found = address_products(graph, body.nodes, frozenset(variables))

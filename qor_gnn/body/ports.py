@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from qor_gnn.body.graph import LOAD, Graph
 from qor_gnn.tools.personality import Personality
-
-Taken = tuple[tuple[int, int], ...]
-"""(resource, capacity) pairs."""
 
 _ANY_NUMBER = 1 << 30  # of accesses to registers
 
@@ -17,6 +15,31 @@ ANY = "any"
 
 PortKey = tuple[int, str, tuple[int, ...]]
 """Memory, ``load``, ``store`` or ``any``, and the residues that make the bank class."""
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What an access takes: (resource, capacity) pairs, all of them at once.
+
+    Attributes:
+        pairs: one for each bank class and kind of port.
+        number: equal for accesses of a body that take the same, and for those only.
+    """
+
+    pairs: tuple[tuple[int, int], ...]
+    number: int
+
+    def __iter__(self) -> Iterator[tuple[int, int]]:
+        """The pairs."""
+        return iter(self.pairs)
+
+    def __len__(self) -> int:
+        """How many ports."""
+        return len(self.pairs)
+
+
+NO_PORTS = Taken((), -1)
+"""Of what accesses no memory."""
 
 
 def ports_of(
@@ -30,6 +53,7 @@ def ports_of(
     classes = table.rotating(used) if rotate else table.classes(used)
     numbers: dict[PortKey, int] = {}
     taken: dict[int, Taken] = {}
+    distinct: dict[tuple[tuple[int, int], ...], Taken] = {}
     kinds: dict[tuple[int, str], tuple[tuple[str, int], ...]] = {}
     for n in accesses:
         address, kind = graph.address[n], graph.kind[n]
@@ -45,7 +69,10 @@ def ports_of(
                 if number is None:
                     number = numbers[key] = len(numbers)
                 found.append((number, capacity))
-        taken[n] = tuple(found)
+        pairs = tuple(found)
+        if pairs not in distinct:
+            distinct[pairs] = Taken(pairs, len(distinct))
+        taken[n] = distinct[pairs]
     return taken, list(numbers)
 
 

@@ -7,7 +7,7 @@ from collections import Counter
 from qor_gnn.body.body import Body, only_multiplexed
 from qor_gnn.body.graph import LOAD, STORE
 from qor_gnn.body.longest_paths import register_paths
-from qor_gnn.body.ports import Taken
+from qor_gnn.body.ports import NO_PORTS, Taken
 from qor_gnn.schedule.list_schedule import Times, priorities
 
 _SPARE = 8  # states: what has more of them to wait does, and all that has any in copies in blocks
@@ -82,7 +82,7 @@ def _loads(body: Body, first: dict[int, int], latest: dict[int, int]) -> dict[in
     found: dict[int, int] = {}
     earlier: dict[Taken, dict[int, int]] = {}  # a state in which the ports are taken -> one before
     for n in sorted(latest, key=lambda n: -latest[n]):
-        at, taken = latest[n], body.ports.get(n, ())
+        at, taken = latest[n], body.ports.get(n, NO_PORTS)
         known, passed = earlier.setdefault(taken, {}), []
         while at > 0 and (at in known or any(used[port, at] >= most for port, most in taken)):
             passed.append(at)

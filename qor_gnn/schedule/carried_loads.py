@@ -34,18 +34,25 @@ class CarriedLoads:
     _tables: dict[tuple[int, Key], dict[Key, list[int]]] = field(default_factory=dict)
     _rules: dict[tuple[int, int, bool], Key] = field(default_factory=dict)
     _distances: dict[tuple[object, ...], int | None] = field(default_factory=dict)
+    _found: dict[tuple[int, When], list[tuple[int, int, int]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for n, (address, _) in enumerate(self.loads):
             self._shapes.setdefault(self.table.shape_of[address], []).append(n)
 
-    def of(self, stored: int, when: When = "always") -> Iterator[tuple[int, int, int]]:
+    def of(self, stored: int, when: When = "always") -> list[tuple[int, int, int]]:
         """Address, operation and distance in iterations of each load of what a store leaves.
 
         Args:
             stored: the store's address.
             when: the iterations in which it is made.
         """
+        key = (stored, when)  # copies that update an element in place store to one address
+        if key not in self._found:
+            self._found[key] = list(self._of(stored, when))
+        return self._found[key]
+
+    def _of(self, stored: int, when: When) -> Iterator[tuple[int, int, int]]:
         if self.table.memory(stored).in_order:  # ports limit the interval anyway
             met: Iterable[int] = [n for n, (a, _) in enumerate(self.loads) if a == stored]
         else:

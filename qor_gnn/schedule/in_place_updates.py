@@ -7,6 +7,7 @@ from collections import Counter
 from qor_gnn.body.bank_divisions import updated
 from qor_gnn.body.body import Body
 from qor_gnn.body.graph import LOAD
+from qor_gnn.body.ports import NO_PORTS
 from qor_gnn.schedule.list_schedule import Times
 
 
@@ -27,7 +28,7 @@ def old_values(body: Body, times: Times, period: int) -> Times:
             used.update((port, first[n] % period) for port, _ in taken)
     start = dict(first)
     for n in sorted(latest, key=lambda n: -latest[n]):
-        at, taken = latest[n], body.ports.get(n, ())
+        at, taken = latest[n], body.ports.get(n, NO_PORTS)
         while at > first[n] and any(used[port, at % period] >= free for port, free in taken):
             at -= 1
         start[n] = at

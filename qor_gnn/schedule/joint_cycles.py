@@ -60,29 +60,37 @@ def joint_cycles(body: Body, carried: Sequence[LoopCarried], interval: int) -> l
     return found
 
 
-def released(body: Body, carried: Sequence[LoopCarried], interval: int) -> dict[int, int]:
-    """The states from which on operations may start at an interval, of those that wait for an earlier iteration.
+class Waits:
+    """The operations of a pipeline that wait for an earlier iteration, at any interval.
 
     A load that takes what another value of an earlier iteration leaves behind need not be on a cycle of
     dependences to wait: where the interval is less than the way, it starts so much later in its own
     iteration, and the pipeline is deeper. (Elements move from copy to copy: ``a[i + j] = f(a[i + j])``
     unrolled along j.)
-
-    Args:
-        body: of the pipeline.
-        carried: all ways from one iteration into a later one.
-        interval: that all cycles of dependences allow.
     """
-    if len({way.value for way in carried}) < 2:
-        return {}
-    found: dict[int, int] = {}
-    nodes, users = set(body.nodes), body.graph.users()
-    for load, state in _Search(body, carried).starts(interval).items():
-        # A value in a register is there without a load: what takes it waits.
-        for n in (load,) if load in nodes else users[load]:
-            if state and n in nodes:
-                found[n] = max(state, found.get(n, 0))
-    return found
+
+    def __init__(self, body: Body, carried: Sequence[LoopCarried]) -> None:
+        """All ways from one iteration of a body into a later one."""
+        self._search: _Search | None = None
+        self._takers: dict[int, list[int]] = {}
+        if len({way.value for way in carried}) < 2:
+            return
+        self._search = _Search(body, carried)
+        nodes, users = set(body.nodes), body.graph.users()
+        for load in dict.fromkeys(way.load for way in carried):
+            # A value in a register is there without a load: what takes it waits.
+            takers = (load,) if load in nodes else users[load]
+            self._takers[load] = [n for n in takers if n in nodes]
+
+    def released(self, interval: int) -> dict[int, int]:
+        """The states from which on operations may start, at an interval that all cycles allow."""
+        found: dict[int, int] = {}
+        if self._search is not None:
+            states = self._search.starts(interval)
+            for load, takers in self._takers.items():
+                for n in takers if states[load] else ():
+                    found[n] = max(states[load], found.get(n, 0))
+        return found
 
 
 @dataclass(slots=True)
@@ -131,8 +139,7 @@ class _Search:
 
     def starts(self, interval: int) -> dict[int, int]:
         """The least states in which loads may start at an interval that is long enough."""
-        states = self._relaxed(interval).states
-        return {way.load: states[way.load] for way in self.carried}
+        return self._relaxed(interval).states
 
     def _relaxed(self, interval: int) -> _Relaxed:
         found = _Relaxed({way.load: 0 for way in self.carried})

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from qor_gnn.body.body import Body
-from qor_gnn.body.ports import Taken
+from qor_gnn.schedule.port_use import PortUse
 
 
 @dataclass(slots=True)
@@ -74,8 +74,8 @@ def modulo_schedule(
 
 Item = tuple[int, int]
 """An operation that could start, by its priority: the negative of its height, then its number."""
-Key = Taken | tuple[str, int]
-"""Ports, all of which are needed; or units of a core."""
+Key = int | tuple[str, int]
+"""The number of what an access takes (`qor_gnn.body.ports.Taken`); or units of a core."""
 
 
 @dataclass(slots=True)
@@ -92,12 +92,17 @@ class _ListScheduler:
     interval: int | None
     units: Mapping[str, int] | None
     released: Mapping[int, int] = field(default_factory=dict)
-    used: dict[tuple[int | str, int], int] = field(default_factory=dict)
+    ports: PortUse = field(init=False)
+    used: dict[tuple[str, int], int] = field(default_factory=dict)  # units of cores
     start: dict[int, int] = field(default_factory=dict)
     offset: dict[int, float] = field(default_factory=dict)
     queues: dict[Key, _Queue] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        self.ports = PortUse(self.body.port_sets)
+
     def run(self) -> Times | None:
+        """The schedule; None where an access fits no state of the interval."""
         body = self.body
         height = priorities(body)
         waiting = {n: len(body.preds[n]) for n in body.nodes}
@@ -159,7 +164,7 @@ class _ListScheduler:
         """The resources that an operation may have to wait for; None where there is more to it."""
         ports = self.body.ports.get(node)
         if ports is not None:
-            return ports
+            return ports.number
         operator = self.body.graph.operator[node]
         assert operator is not None
         if self.units is None or not operator.shared or operator.delay:
@@ -202,20 +207,7 @@ class _ListScheduler:
         slot = at if self.interval is None else at % self.interval
         ports = self.body.ports.get(node)
         if ports is not None:
-            used = self.used
-            if len(ports) == 1:  # by far the most frequent case
-                ((resource, capacity),) = ports
-                count = used.get((resource, slot), 0)
-                if count >= capacity:
-                    return False
-                used[resource, slot] = count + 1
-                return True
-            for resource, capacity in ports:
-                if used.get((resource, slot), 0) >= capacity:
-                    return False
-            for resource, _ in ports:
-                used[resource, slot] = used.get((resource, slot), 0) + 1
-            return True
+            return self.ports.take(ports, slot)
         operator = self.body.graph.operator[node]
         assert operator is not None
         if not operator.shared:

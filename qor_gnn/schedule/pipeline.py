@@ -10,7 +10,7 @@ from qor_gnn.body.body import Body
 from qor_gnn.body.graph import LOAD, STORE
 from qor_gnn.body.longest_paths import loads_of
 from qor_gnn.schedule.interval import Cycle, Dependences, limits
-from qor_gnn.schedule.joint_cycles import released
+from qor_gnn.schedule.joint_cycles import Waits
 from qor_gnn.schedule.list_schedule import Times, modulo_schedule
 from qor_gnn.schedule.reasons import Conflict, Limit
 
@@ -58,14 +58,15 @@ def _least(
 
     One after the other; where many do not fit, in steps that grow, and halved back.
     """
+    waits = Waits(body, handed.ways)
     failed, interval, step = lowest - 1, lowest, 1
-    while (placed := _placed(body, handed, interval)) is None:
+    while (placed := _placed(body, handed, waits, interval)) is None:
         failed = interval
         step = step if interval < lowest + _NEAR else 2 * step
         interval += step
     while interval - failed > 1:
         between = (interval + failed) // 2
-        other = _placed(body, handed, between)
+        other = _placed(body, handed, waits, between)
         if other is None:
             failed = between
         else:
@@ -73,19 +74,21 @@ def _least(
     return interval, placed
 
 
-def _placed(body: Body, handed: Dependences, interval: int) -> tuple[dict[str, int], Times] | None:
+def _placed(
+    body: Body, handed: Dependences, waits: Waits, interval: int
+) -> tuple[dict[str, int], Times] | None:
     """Units and a schedule at an interval; None where the accesses do not fit it."""
     recurrences = handed.cycles
-    waits = released(body, handed.ways, interval)
+    first_states = waits.released(interval)
     least = {core: -(-n // interval) for core, n in operations(body).items()}
     if body.personality.binding.recurrences_in_step:
         for core, n in _in_step(body, recurrences).items():
             least[core] = max(least[core], n)
     early = {} if body.personality.binding.integers_wait else _integers(body)
-    first = times = modulo_schedule(body, interval, least | early, waits)
+    first = times = modulo_schedule(body, interval, least | early, first_states)
     if early and first is not None and not _in_one_state(body, first):
         early = {}
-        first = times = modulo_schedule(body, interval, least, waits) or first
+        first = times = modulo_schedule(body, interval, least, first_states) or first
     least |= early
     units = least
     if first is None or times is None:
@@ -100,7 +103,7 @@ def _placed(body: Body, handed: Dependences, interval: int) -> tuple[dict[str, i
             late = delayed(body, times, recurrences, interval, units)
             waiting = None if late is None else (units, late)
         if more is not None:
-            units, times = more, modulo_schedule(body, interval, more, waits) or times
+            units, times = more, modulo_schedule(body, interval, more, first_states) or times
     else:
         units, times = least, first  # more units are no help
     limit = times.states * _DEEPER
