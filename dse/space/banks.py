@@ -164,8 +164,12 @@ def _interval_of(uses: Sequence[Use], copies: Mapping[str, int], factors: Sequen
     shape = uses[0].shape
     if all(f >= n for f, n in zip(factors, shape, strict=True)):
         return 1  # registers
-    reads = _busiest([use for use in uses if not use.write], copies, factors)
-    writes = _busiest([use for use in uses if use.write], copies, factors)
+    updated = {use.indices: again for use in uses if (again := _again(use, uses, copies)) > 1}
+    reads = writes = 0
+    for indices, again in ((None, 1), *updated.items()):
+        own = [use for use in uses if (use.indices if use.indices in updated else None) == indices]
+        reads += again * _busiest([use for use in own if not use.write], copies, factors)
+        writes += again * _busiest([use for use in own if use.write], copies, factors)
     read, write, both = uses[0].ports
     return max(
         1,
@@ -173,6 +177,28 @@ def _interval_of(uses: Sequence[Use], copies: Mapping[str, int], factors: Sequen
         ceil(writes / max(1, write)),
         ceil((reads + writes) / max(1, both)),
     )
+
+
+def _again(use: Use, uses: Sequence[Use], copies: Mapping[str, int]) -> int:
+    """How many copies read and write an element that is updated in place, one after the other.
+
+    One, if nothing else is accessed between that may be the same element: then it is kept in a register.
+    """
+    if not use.write or all(other.indices == use.indices for other in uses):
+        return 1
+    moved = {v for index in use.indices for v in index.variables()}
+    copied = {v for other in uses for index in other.indices for v in index.variables()} - moved
+    again = prod(copies.get(v, 1) for v in copied)
+    return again if again > 1 and any(_may_meet(use, other) for other in uses) else 1
+
+
+def _may_meet(use: Use, other: Use) -> bool:
+    """Whether two accesses with different subscripts may be of one element, for all that these say."""
+    apart = any(
+        a.terms == b.terms and a.const != b.const
+        for a, b in zip(use.indices, other.indices, strict=True)
+    )
+    return other.indices != use.indices and not apart
 
 
 def _busiest(uses: Sequence[Use], copies: Mapping[str, int], factors: Sequence[int]) -> int:
