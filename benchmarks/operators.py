@@ -23,7 +23,7 @@ from qor_gnn.fit.operators.fabric import kind_of, product_of, side_of, width_of
 from qor_gnn.fit.operators.rows import OperatorRow, float_core, operator_rows, usable
 from qor_gnn.tools.operators.floats import Floats
 from qor_gnn.tools.operators.integers import DIVIDER, MULTIPLY_ADD, IntegerUnits
-from qor_gnn.tools.operators.multipliers import size_of, slices
+from qor_gnn.tools.operators.multipliers import Product, size_of
 from qor_gnn.tools.operators.timing import (
     FLOATS_OF,
     Tables,
@@ -139,7 +139,7 @@ def _integer(row: OperatorRow, known: Tables, into: Measured) -> None:
         found.latency.append(choice.latency == row.latency)
         found.inside.append(choice.least <= row.latency <= choice.most)
     if row.dsp is not None:
-        found.dsp.append(slices(a, b, result, side) == row.dsp)
+        found.dsp.append(Product(max(a, b), min(a, b), result, side).slices == row.dsp)
 
 
 @cache

@@ -68,8 +68,10 @@ def work_of(program: Program, tool: Personality, reassociate: bool = False) -> W
 
 def _cheapest(tool: Personality, op: Op) -> Operator:
     """The operator with the least DSP and the least delay of all implementations there are."""
-    usual = tool.operator(op.kind, op.type, op.width)
-    others = [tool.operator(op.kind, op.type, op.width, impl) for impl in tool.implementations]
+    usual = tool.operator(op.kind, op.type, op.width, factors=op.factors)
+    others = [
+        tool.operator(op.kind, op.type, op.width, impl, op.factors) for impl in tool.implementations
+    ]
     return replace(
         usual,
         dsp=min(o.dsp for o in (usual, *others)),

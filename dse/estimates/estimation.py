@@ -227,7 +227,7 @@ def assumed(regions: Kernel, tool: Personality) -> tuple[str, ...]:
             for op in node.ops if isinstance(node, Statement) else ():
                 if op.kind in ("load", "input", "const", "index"):
                     continue
-                operator = tool.operator(op.kind, op.type, op.width, op.impl)
+                operator = tool.operator(op.kind, op.type, op.width, op.impl, op.factors)
                 if not operator.shared or operator.source != "extrapolated":
                     continue
                 name = f"{op.kind} on {op.type}"

@@ -56,7 +56,7 @@ def origins_of(regions: Kernel, tool: Personality) -> Origins:
             for op in node.ops if isinstance(node, Statement) else ():
                 if op.kind in _FREE:
                     continue
-                operator = tool.operator(op.kind, op.type, op.width, op.impl)
+                operator = tool.operator(op.kind, op.type, op.width, op.impl, op.factors)
                 if operator.distance or operator.delay or operator.lut:
                     type_ = f"i{op.width}" if op.type == "int" else op.type
                     found[f"{op.kind} on {type_}"] = operator

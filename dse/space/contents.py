@@ -85,7 +85,7 @@ def delays_of(
         own = 0.0
         before = max((onto[k] for k in op.operands), default=-1.0)
         if op.kind not in ("load", "input", "const", "index"):
-            operator = tool.operator(op.kind, op.type, op.width, op.impl)
+            operator = tool.operator(op.kind, op.type, op.width, op.impl, op.factors)
             own = operator.distance or operator.delay / tool.usable_ns
             integer &= operator.integer
             adds &= before < 0 or op.kind in ("add", "sub")
@@ -135,13 +135,15 @@ def operations_of(
         loops.append(frozenset(mine))
         if op.kind in ("load", "input", "const", "index"):
             continue
-        operator = tool.operator(op.kind, op.type, op.width, op.impl)
+        operator = tool.operator(op.kind, op.type, op.width, op.impl, op.factors)
         if operator.dsp:
             yield Operation(operator.core, operator.dsp, loops[-1], _shared_from(operator, tool))
 
 
 def _shared_from(operator: Operator, tool: Personality) -> float:
-    """See `Operation`: pipelines of the open backend that start every cycle have units of their own."""
-    if not operator.shared:
-        return inf
-    return 2 if tool.is_open else 1
+    """See `Operation`: pipelines of the open backend that start every cycle have units of their own, as
+    what ends in the state that it starts in has there.
+    """
+    if not tool.is_open:
+        return 1
+    return 2 if operator.registered else inf

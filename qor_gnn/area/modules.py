@@ -182,7 +182,7 @@ def _sunk(body: Body, times: Times) -> Times:
             operator = operators[n]
             if operator is not None and operator.delay:
                 behind = [taken[m] for m, _ in after if start[m] == latest and taken[m]]
-                taken[n] = operator.delay + max(behind, default=0.0) * (not operator.shared)
+                taken[n] = operator.delay + max(behind, default=0.0) * (not operator.registered)
                 if behind and taken[n] > usable:
                     latest, taken[n] = latest - 1, operator.delay
             start[n] = latest

@@ -151,7 +151,7 @@ def _logic_results(leaf: Leaf, sums: Sums) -> None:
     graph, start, get = leaf.body.graph, leaf.times.start, leaf.last.get
     for n in leaf.body.nodes:
         operator = graph.operator[n]
-        if operator is None or operator.shared:
+        if operator is None or operator.registered:
             continue
         kept = get(n, 0) - start[n]
         if kept <= 0:

@@ -260,7 +260,7 @@ class _Rebuilt:
     def _join(self, a: int, b: int, like: int, saved: int) -> int:
         operator = self.graph.operator[like]
         assert operator is not None
-        if saved and operator.shared:
+        if saved and operator.registered:
             operator = replace(operator, distance=operator.distance - saved)
         return self._add(like, operator, tuple(v for v in (a, b) if v >= 0))
 
@@ -289,7 +289,7 @@ def hastened(graph: Graph, moving: frozenset[str], saved: int) -> Graph:
         if start is None or value < 0:
             continue
         path = longest_path(graph, start, value)
-        products.update(n for n in path if graph.kind[n] == "mul" and _shared(graph, n))
+        products.update(n for n in path if graph.kind[n] == "mul" and _registered(graph, n))
     for n in products:
         operator = graph.operator[n]
         assert operator is not None
@@ -297,6 +297,6 @@ def hastened(graph: Graph, moving: frozenset[str], saved: int) -> Graph:
     return graph
 
 
-def _shared(graph: Graph, n: int) -> bool:
+def _registered(graph: Graph, n: int) -> bool:
     operator = graph.operator[n]
-    return operator is not None and operator.shared
+    return operator is not None and operator.registered

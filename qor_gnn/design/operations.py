@@ -5,13 +5,13 @@ What costs nothing (sign extension, truncation, a cast of an index) is no operat
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import assert_never
 
 from dsl.expressions.affine import Affine
 from dsl.expressions.types import DType, FixedType, FloatType, IndexType, IntType
-from qor_gnn.design.region import Access, Op
+from qor_gnn.design.region import NO_FACTORS, WIRES, Access, Op
 
 _KINDS = {
     **{f"arith.{k}f": k for k in ("add", "sub", "mul", "div", "neg", "cmp")},
@@ -67,12 +67,14 @@ class Value:
 
     ``number`` tells operations apart, and is larger than those of what it takes. ``type`` is the
     value's own: an operand that is extended for nothing is of another type than its operation.
+    ``positive`` says that it was extended by zeros.
     """
 
     op: Op
     taken: tuple[Value, ...]
     number: int
     type: Type
+    positive: bool = False
 
 
 @dataclass(slots=True)
@@ -110,12 +112,14 @@ class Operations:
         """
         if name in _FREE:
             value = taken[0]
-            return Value(value.op, value.taken, value.number, type_)
+            positive = value.positive or name == "arith.extui"
+            return Value(value.op, value.taken, value.number, type_, positive)
         kind = _KINDS.get(name)
         if kind is None:
             raise UnknownOpError
         of = taken[0].type if kind in _OF_OPERAND else type_
-        return self._made(Op(kind, *of), type_, taken)
+        factors = _factors(kind, taken) if of[0] == "int" else NO_FACTORS
+        return self._made(Op(kind, *of, factors=factors), type_, taken)
 
     def _made(self, op: Op, type_: Type, taken: tuple[Value, ...] = ()) -> Value:
         self.count += 1
@@ -134,11 +138,31 @@ def operations_of(value: Value) -> tuple[Op, ...]:
     needed = [found[number] for number in sorted(found)]
     places = {v.number: n for n, v in enumerate(needed)}
     return tuple(
-        Op(v.op.kind, v.op.type, v.op.width, tuple(places[o.number] for o in v.taken))
-        if v.taken
-        else v.op
+        replace(v.op, operands=tuple(places[o.number] for o in v.taken)) if v.taken else v.op
         for v in needed
     )
+
+
+def _factors(kind: str, taken: tuple[Value, ...]) -> tuple[int, int]:
+    """See `qor_gnn.design.region.Op.factors`."""
+    if kind in ("shl", "shr"):
+        return (taken[0].type[1], WIRES) if taken[1].op.kind == "const" else NO_FACTORS
+    if kind != "mul":
+        return NO_FACTORS
+    short, long = sorted(map(_own_width, taken))
+    return long, short
+
+
+def _own_width(value: Value) -> int:
+    """Bits of an integer before it was extended; of a number those that it has, of a power of two `WIRES`."""
+    if value.op.kind != "const":
+        return min(value.type[1], value.op.width)
+    number = int(value.op.value)
+    negative = not value.positive and bool(number >> (value.op.width - 1))  # these are its low bits
+    size = (1 << value.op.width) - number if negative else number
+    if size & (size - 1) == 0:
+        return WIRES + negative  # a sum negates it
+    return size.bit_length() + 1
 
 
 def _text(value: float | Fraction, type_: Type) -> str:

@@ -99,6 +99,11 @@ class Access:
         return f"{self.memory}{''.join(f'[{i}]' for i in self.indices)}"
 
 
+NO_FACTORS = (0, 0)
+WIRES = 1
+"""Bits of a factor that takes no logic."""
+
+
 @dataclass(frozen=True, slots=True)
 class Op:
     """One operation of a statement.
@@ -107,7 +112,9 @@ class Op:
     ``const``, ``index`` (a loop variable as data) or an operator of the personality's library.
     ``operands`` are positions in the statement's ``ops``; ``width`` is that of the result in bits.
     ``impl`` is the implementation that a schedule asks for (``fabric``, ``dsp``); empty for the tool's
-    own choice.
+    own choice. ``factors`` are the widths of the factors of a product of integers, the longer one first,
+    before they are extended to that of the result; the shorter one is `WIRES` of what a power of two is
+    multiplied with, or a shift by a constant. `NO_FACTORS` of anything else.
     """
 
     kind: str
@@ -117,6 +124,7 @@ class Op:
     access: Access | None = None
     value: str = ""
     impl: str = ""
+    factors: tuple[int, int] = NO_FACTORS
 
 
 _PREFIXES = {"f16": "h", "f32": "f", "f64": "d"}

@@ -87,7 +87,7 @@ def feasibility(
 
 
 def _operator(tool: Personality, op: Op) -> Operator:
-    return tool.operator(op.kind, op.type, op.width, op.impl)
+    return tool.operator(op.kind, op.type, op.width, op.impl, op.factors)
 
 
 class _Count:
@@ -114,6 +114,6 @@ class _Count:
             if op.kind == "load" and op.access is not None and op.access.indices:
                 self.accesses[op.access.memory] += copies
             elif op.kind not in _NO_OPERATOR:
-                self.operations[Op(op.kind, op.type, op.width)] += copies
+                self.operations[Op(op.kind, op.type, op.width, factors=op.factors)] += copies
         if statement.target.indices:
             self.accesses[statement.target.memory] += copies

@@ -227,7 +227,7 @@ class _ListScheduler:
         before = 0.0
         for pred, _ in self.body.preds[node]:
             operator = self.body.graph.operator[pred]
-            if self.start.get(pred) == at and operator is not None and not operator.shared:
+            if self.start.get(pred) == at and operator is not None and not operator.registered:
                 before = max(before, self.offset[pred] + operator.delay)
         if before > 0 and before + delay > self.body.personality.usable_ns:
             return False

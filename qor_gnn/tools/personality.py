@@ -116,10 +116,13 @@ class Personality:
         """The name of the version as it was measured, whose rules these are."""
         return self.base or self.name
 
-    def operator(self, kind: str, type_: str, width: int, impl: str = "") -> Operator:
+    def operator(
+        self, kind: str, type_: str, width: int, impl: str = "", factors: tuple[int, int] = (0, 0)
+    ) -> Operator:
         """The operator ``kind`` on values of ``type_`` (``f32``, …, ``int``) and ``width`` bits.
 
         ``impl`` is the implementation asked for; where no report shows it, it is the tool's choice.
+        ``factors`` are those of a product or a shift, as `qor_gnn.design.region.Op` has them.
 
         Raises:
             ToolError: W451, the library has no such operator.
@@ -127,10 +130,11 @@ class Personality:
         chosen = self.library.implementations.get(impl, {}).get(type_, {}).get(kind)
         if chosen is not None:
             return chosen
-        key = (self.name, kind, type_, width)
+        key = (self.name, kind, type_, width, factors)
         found = _OPERATORS.get(key)
         if found is None:
-            found = _OPERATORS[key] = self.library.operator(self.name, kind, type_, width)
+            made = self.library.operator(self.name, kind, type_, width, factors)
+            found = _OPERATORS[key] = made
         return found
 
     @property
@@ -144,7 +148,7 @@ class Personality:
         return self.clock_ns * (1 - self.uncertainty)
 
 
-_OPERATORS: dict[tuple[str, str, str, int], Operator] = {}
+_OPERATORS: dict[tuple[str, str, str, int, tuple[int, int]], Operator] = {}
 
 
 def allowed(personality: Personality, reassociates: bool) -> Personality:

@@ -30,10 +30,11 @@ def neighbours(unroll: int) -> QorEstimate:
     """A stencil over a cube in one dimension; its result is too short to be split."""
     p = ProgramBuilder("neighbours")
     a, b = p.local("A", LONG, (39304,)), p.local("B", LONG, (32768,))
+    c, d = (p.placeholder(name, LONG) for name in "cd")
     i, j, k = p.loops(i=range(1, 33), j=range(1, 33), k=32)
     at = 1156 * i + 34 * j + k + 1
     around = a[at + 1156] + a[at - 1156] + a[at + 34] + a[at - 34] + a[at + 1] + a[at - 1]
-    p.compute("S", (i, j, k), b[at], a[at] * 3 + around * 5)
+    p.compute("S", (i, j, k), b[at], a[at] * c + around * d)
     kernel = kernel_of_tree(source_tree(p.build(), {}))
     return estimate(with_directives(kernel, (Unroll("k", unroll),)), TOOL, kept=frozenset("ijk"))
 
@@ -49,7 +50,7 @@ def test_products_come_at_the_rate_of_loads_that_take_several_states(
 ) -> None:
     at = neighbours(unroll)
     assert at.loops[-1].ii == interval
-    assert dict(at.units) == {"mul_64": products}
+    assert dict(at.units) == {"mul_64_64_64": products}
 
 
 def test_what_a_division_leaves_of_multiples_of_the_banks_is_there_at_once() -> None:
@@ -87,16 +88,16 @@ def test_products_of_64_bits_are_what_grows_with_the_units(units: int, lut: int,
 
 
 def scaled(scalar: bool) -> Sums:
-    """``y[i] = 3 * a[i] * x[i]``, the product by way of a scalar that each iteration sets anew."""
+    """``y[i] = c * a[i] * x[i]``, the product by way of a scalar that each iteration sets anew."""
     p = ProgramBuilder("scaled")
     a, x, y = (p.local(name, LONG, (64,)) for name in "axy")
-    (i,) = p.loops(i=64)
+    (i,), c = p.loops(i=64), p.placeholder("c", LONG)
     if scalar:
         t = p.local("t", LONG)
-        p.compute("T", (i,), t, 3 * a[i])
+        p.compute("T", (i,), t, c * a[i])
         p.compute("S", (i,), y[i], t * x[i])
     else:
-        p.compute("S", (i,), y[i], 3 * a[i] * x[i])
+        p.compute("S", (i,), y[i], c * a[i] * x[i])
     kernel = kernel_of_tree(source_tree(p.build(), {}))
     found = estimate(kernel, TOOL, kept=frozenset("i")).sums
     assert found is not None

@@ -156,7 +156,7 @@ def sobel(x: u8[H, W], y: u16[H, W]):
 
 @sobel.schedule
 def expert(s):
-    s.pipeline("i", ii=3)
+    s.pipeline("i", ii=2)
     s.bind_storage("x", "ram_2p")
     s.partition("x", 1, "complete")
     s.partition("y", 1, "complete")
@@ -212,25 +212,25 @@ def gaussian_direct(weight: u8[5], x: u8[H, W], y: u8[H, W]):
 
 @weft.kernel
 def gaussian_direct_expert(weight: u8[5], x: u8[H, W], y: u8[H, W]):
-    # Exact integers: the sum over columns, then over rows, gives the same. A sixth of a row at
+    # Exact integers: the sum over columns, then over rows, gives the same. A third of a row at
     # a time, for a product of 8 by 18 bits takes a DSP slice.
     line: u18[5, W] = 0
     for i in range(H):
-        for b in range(6):
+        for b in range(3):
             for r in range(4):
-                for j in range(10):
-                    line[r, 10 * b + j] = line[r + 1, 10 * b + j]
-            for j in range(10):
+                for j in range(20):
+                    line[r, 20 * b + j] = line[r + 1, 20 * b + j]
+            for j in range(20):
                 across: u18 = 0
                 for v in range(5):
-                    across += weight[v] * x[i, 10 * b + j + v]
-                line[4, 10 * b + j] = across
-            for j in range(10):
+                    across += weight[v] * x[i, 20 * b + j + v]
+                line[4, 20 * b + j] = across
+            for j in range(20):
                 total: i32 = 128
                 for u in range(5):
-                    total += weight[u] * line[u, 10 * b + j]
+                    total += weight[u] * line[u, 20 * b + j]
                 if i >= 4:
-                    y[i - 2, 10 * b + j + 2] = total >> 8
+                    y[i - 2, 20 * b + j + 2] = total >> 8
 
 
 @gaussian_direct_expert.schedule
@@ -239,10 +239,10 @@ def expert(s):
     s.pipeline("b")
     s.bind_storage("x", "ram_2p")
     s.partition("line", 0, "complete")
-    s.partition("line", 1, "cyclic", 10)
+    s.partition("line", 1, "cyclic", 20)
     s.partition("weight", 0, "complete")
-    s.partition("x", 1, "cyclic", 10)
-    s.partition("y", 1, "cyclic", 10)
+    s.partition("x", 1, "cyclic", 20)
+    s.partition("y", 1, "cyclic", 20)
 
 
 @weft.kernel

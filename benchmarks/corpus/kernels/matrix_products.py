@@ -165,12 +165,12 @@ def gemm_i8(A: i8[N, N], B: i8[N, N], C: i32[N, N]):
 
 @gemm_i8.schedule
 def expert(s):
-    s.split("j", 12)
+    s.split("j", 8)
     s.pipeline("j_0")
     s.partition("A", 1, "complete")
     s.partition("B", 0, "complete")
-    s.partition("B", 1, "cyclic", 12)
-    s.partition("C", 1, "cyclic", 12)
+    s.partition("B", 1, "cyclic", 8)
+    s.partition("C", 1, "cyclic", 8)
 
 
 @weft.kernel

@@ -135,10 +135,10 @@ def dot_i24(x: i24[N], y: i24[N], out: i48[1]):
 
 @dot_i24.schedule
 def expert(s):
-    s.split("i", 16)
+    s.split("i", 32)
     s.pipeline("i_0")
-    s.partition("x", 0, "cyclic", 16)
-    s.partition("y", 0, "cyclic", 16)
+    s.partition("x", 0, "cyclic", 32)
+    s.partition("y", 0, "cyclic", 32)
 
 
 @weft.kernel
@@ -315,10 +315,10 @@ def requantise(x: i32[N], scale: i32, shift: u4, y: i8[N]):
 
 @requantise.schedule
 def expert(s):
-    s.split("i", 16)
+    s.split("i", 32)
     s.pipeline("i_0")
-    s.partition("x", 0, "cyclic", 16)
-    s.partition("y", 0, "cyclic", 16)
+    s.partition("x", 0, "cyclic", 32)
+    s.partition("y", 0, "cyclic", 32)
 
 
 @weft.kernel

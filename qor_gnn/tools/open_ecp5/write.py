@@ -63,6 +63,7 @@ def document() -> dict[str, Any]:
         "operators": {"f32": floats},
         "integers": {name: {"steps": _steps(name, kind)} for name, kind in _INTEGERS.items()},
         "implementations": {},
+        "dsp_side": 0,
     }
 
 

@@ -42,6 +42,7 @@ def library_at(
         {type_: floats.of_type(type_) for type_ in TYPES},
         units.all(compares),
         {"fabric": _on_fabric(floats)},
+        long_side(dsp_kind),
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from qor_gnn.tools.operators.cells import Choice
 from qor_gnn.tools.operators.library import Integers, Step
-from qor_gnn.tools.operators.multipliers import SIZES, Size, size_of, slices
+from qor_gnn.tools.operators.multipliers import LUT_PRODUCT, SIZES, Size, size_of, slices
 from qor_gnn.tools.operators.timing import Tables, TimingClass
 
 DIVIDER = 3
@@ -38,10 +38,6 @@ _SHIFTS = (
 )
 _COMPARED = ((4, (9, 0.0)), (8, (7, 0.5)), (16, (9, 0.25)), (32, (6, 0.44)), (_ANY, (11, 0.28)))
 """LUTs of shifts by a variable, and of comparisons before 2023.1, by width."""
-
-_LUT_PRODUCT = (1, 8, 9, 13, 17, 23, 33, 40, 50, 62)
-"""LUTs of a product without DSP slices, by the width of its longer factor, of every family: each from two or
-more projects, of 8 and 10 bits from 21 and 10; two projects on Zynq-7000 have more."""
 
 _FF_BIT, _DEEP_FF_BIT, _SLICED_LUT = 5.2, 6.8, (20, 50)
 
@@ -131,7 +127,7 @@ class IntegerUnits:
                 found.latency + self._states if deep else 0,
                 (0.0 if deep else found.delay, 0.0),
                 dsp,
-                (_SLICED_LUT[deep] if dsp else _LUT_PRODUCT[bits - 1], 0.0),
+                (_SLICED_LUT[deep] if dsp else LUT_PRODUCT[bits - 1], 0.0),
                 round(flops * bits),
                 origin=found.origin if self._of.shown else "extrapolated",
                 least=found.least + self._states if found.least else 0,

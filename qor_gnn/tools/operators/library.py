@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from backends.tables import described, mapping
 from dsl.errors.errors import ToolError, did_you_mean
+from qor_gnn.tools.operators.multipliers import Product
 
 _TABLES = ("operators", "integers", "implementations")
+_SIDE = "dsp_side"
+_WIRES = 1  # see `qor_gnn.design.region.WIRES`
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,12 +24,13 @@ class Operator:
         core: the kind of unit; operators of one core share units.
         distance: states from its start to the start of what uses it; 0 is combinational.
         delay: of a combinational operator in ns, for chaining.
-        dsp, lut, ff, bram18: of one unit. A combinational operator is not shared.
+        dsp, lut, ff, bram18: of one unit. Units of mere logic are not shared.
         measured: the figures come from reports of this tool, else they are assumed.
         integer: it works on integers.
         origin: where the distance comes from, see `qor_gnn.tools.operators.cells.Origin`; empty in the
             library of a version, where ``measured`` says it.
         least, most: the range of the distance, where it is extrapolated; 0 where it is not told.
+        alone: no two operations have one unit, though it has DSP slices.
     """
 
     core: str
@@ -41,6 +45,7 @@ class Operator:
     origin: str = ""
     least: int = 0
     most: int = 0
+    alone: bool = False
 
     @property
     def source(self) -> str:
@@ -50,6 +55,11 @@ class Operator:
     @property
     def shared(self) -> bool:
         """Units of it are worth sharing: it is no mere logic."""
+        return self.registered or (self.dsp > 0 and not self.alone)
+
+    @property
+    def registered(self) -> bool:
+        """Its result comes out of a register, in a later state."""
         return self.distance > 0
 
 
@@ -114,26 +124,48 @@ class Library:
         operators: on floats.
         integers: by kind.
         implementations: operators on floats by an implementation that may be asked for.
+        dsp_side: bits of the longer factor of a DSP slice, for tools whose products are cut into those
+            (`qor_gnn.tools.operators.multipliers`); 0 where ``integers`` has them by their own width,
+            and what ends in the state that it starts in has a unit of its own.
     """
 
     operators: Table
     integers: Mapping[str, Integers]
     implementations: Mapping[str, Table] = field(default_factory=dict)
+    dsp_side: int = 0
 
-    def operator(self, tool: str, kind: str, type_: str, width: int) -> Operator:
+    def operator(
+        self, tool: str, kind: str, type_: str, width: int, factors: tuple[int, int] = (0, 0)
+    ) -> Operator:
         """The tool's own choice, see `qor_gnn.tools.personality.Personality.operator`.
 
         Raises:
             ToolError: W451, ``tool``, as the error calls it, has no such operator.
         """
+        if type_ == "int" and factors[1] == _WIRES:
+            return Operator(f"{kind}_wires", 0, integer=True, origin="derived")
+        if type_ == "int" and kind == "mul" and self.dsp_side and all(factors):
+            return self._product(width, *factors)
         if type_ == "int" and kind in self.integers:
-            return self.integers[kind].operator(kind, width)
+            found = self.integers[kind].operator(kind, width)
+            return found if self.dsp_side else replace(found, alone=not found.registered)
         table = self.operators.get(type_, {})
         if kind not in table:
             known = sorted({*table, *self.integers})
             message = f"{tool} has no operator '{kind}' on {type_}"
             raise ToolError("W451", message, help=did_you_mean(kind, known))
         return table[kind]
+
+    def _product(self, width: int, long: int, short: int) -> Operator:
+        """A product of two widths, of which so many bits are kept."""
+        made = Product(min(long, width), min(short, width), width, self.dsp_side)
+        core = f"mul_{made.long}_{made.short}_{width}"
+        found = self.integers["mul"].operator("mul", made.like)
+        if made.by_few_bits:  # timed as if it were in slices
+            return replace(found, core=core, dsp=0, lut=made.luts)
+        if made.of_luts and not found.dsp:
+            return replace(found, core=core, lut=made.luts)
+        return replace(found, core=core, dsp=made.slices or found.dsp)  # LUTs may be too slow
 
 
 def library(file: Path) -> Library:
@@ -142,12 +174,13 @@ def library(file: Path) -> Library:
     Raises:
         ToolError: W453, it is no table of operators.
     """
-    data, where = described(file, set(_TABLES))
+    data, where = described(file, {*_TABLES, _SIDE})
     operators, integers, implementations = (data[name] for name in _TABLES)
     return Library(
         _table(operators, f"{where}.operators"),
         mapping(Integers, integers, f"{where}.integers"),
         {i: _table(t, f"{where}.implementations.{i}") for i, t in implementations.items()},
+        int(data[_SIDE]),
     )
 
 
