@@ -49,7 +49,9 @@ _FUNCTIONS = (
     "verify",
 )
 # Not what would hide Python's own, nor what takes long to load: `from weft import *` is for kernels.
-__all__ = sorted({*_NAMES, *_FUNCTIONS} - {"abs", "compile", "max", "min"})
+# Of the integers the usual ones; those of other widths have to be named.
+_INTEGERS = ("u1", *(f"{sign}{width}" for sign in "iu" for width in (8, 16, 32, 64)))
+__all__ = sorted({*_NAMES, *_FUNCTIONS, *_INTEGERS} - {"abs", "compile", "max", "min"})
 
 
 def __getattr__(name: str) -> Any:

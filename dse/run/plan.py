@@ -136,7 +136,7 @@ def opened(folder: Path, plan: Plan, *, resume: bool) -> RunDirectory:
             run.close()
             raise InputError(
                 "W525",
-                f"the run in {folder} has {name} {there}, not {value}",
+                f"the run in {folder} has {_told(name, there)}, not {_told(name, value)}",
                 help="resume it with the options that it was begun with, or take another --out",
             )
     changed = {name: manifest[name] for name in ("promote", "promote_most", "rounds", "timeout")}
@@ -146,6 +146,11 @@ def opened(folder: Path, plan: Plan, *, resume: bool) -> RunDirectory:
     if not (folder / KERNEL).exists():  # an older version began the run
         write_whole(folder / KERNEL, kernel_json(plan.kernel))
     return run
+
+
+def _told(name: str, value: object) -> str:
+    """An option with its value, as in a manifest."""
+    return f"no {name}" if value is None else f"{name} {value}"
 
 
 def _versions() -> dict[str, str]:

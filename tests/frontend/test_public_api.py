@@ -40,6 +40,15 @@ def test_integers_of_any_width() -> None:
             getattr(weft, name)
 
 
+def test_a_star_brings_what_kernels_are_written_with(tmp_path: Path) -> None:
+    file = tmp_path / "scaled.py"
+    file.write_text(
+        "from weft import *\n\n@kernel\ndef scaled(a: u8[4], n: i16, y: i32[4]):\n"
+        "    for i in range(4):\n        y[i] = max(a[i] * n, 0)\n"
+    )
+    assert weft.load(str(file)).program.array("a").dtype == weft.u8
+
+
 def test_a_misspelt_name() -> None:
     with pytest.raises(AttributeError) as caught:
         _ = weft.kernle
