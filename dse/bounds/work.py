@@ -21,6 +21,7 @@ from polyhedral.dependences.chains import chains
 from qor_gnn.body.reassociation import REAL_SUMS
 from qor_gnn.design.region import Access, Op, Statement
 from qor_gnn.tools.operators import Operator
+from qor_gnn.tools.operators.multipliers import IMPLEMENTATIONS
 from qor_gnn.tools.personality import Personality
 
 _INTEGERS = {**REAL_SUMS, "and": "and", "or": "or", "xor": "xor", "min": "min", "max": "max"}
@@ -70,7 +71,7 @@ def _cheapest(tool: Personality, op: Op) -> Operator:
     """The operator with the least DSP and the least delay of all implementations there are."""
     usual = tool.operator(op.kind, op.type, op.width, factors=op.factors)
     others = [
-        tool.operator(op.kind, op.type, op.width, impl, op.factors) for impl in tool.implementations
+        tool.operator(op.kind, op.type, op.width, impl, op.factors) for impl in IMPLEMENTATIONS
     ]
     return replace(
         usual,

@@ -267,7 +267,7 @@ def _why_same(found: Estimation, step: Step) -> str:
         case Flatten(enabled=False):
             return ": there is no nest to flatten"
         case BindOp(impl=impl):
-            return f": no report of the tool shows an operator in {impl}, or it has none there"
+            return f": it is in {impl} anyway, or no report of the tool shows one there"
         case _:
             return ""
 

@@ -30,6 +30,7 @@ from qor_gnn.design.region import (
 )
 from qor_gnn.schedule.interval import Cycle
 from qor_gnn.schedule.reasons import Recurrence
+from qor_gnn.tools.operators.multipliers import IMPLEMENTATIONS
 from qor_gnn.tools.personality import Personality
 
 MOST_ACCESSES = 160
@@ -190,7 +191,7 @@ def _operation(tool: Personality, op: Op, statement: Statement) -> _Operation:
         exchanged = f"{op.type} {REAL_SUMS[op.kind]}" if free else ""
     every = [
         tool.operator(op.kind, op.type, op.width, i, op.factors)
-        for i in (op.impl, "", *tool.implementations)
+        for i in (op.impl, "", *IMPLEMENTATIONS)
     ]
     states = max(0, min(o.distance for o in every) - tool.sums.saves(op.kind))
     return _Operation(states, exchanged, op, statement)

@@ -127,13 +127,10 @@ class Personality:
         Raises:
             ToolError: W451, the library has no such operator.
         """
-        chosen = self.library.implementations.get(impl, {}).get(type_, {}).get(kind)
-        if chosen is not None:
-            return chosen
-        key = (self.name, kind, type_, width, factors)
+        key = (self.name, kind, type_, width, factors, impl)
         found = _OPERATORS.get(key)
         if found is None:
-            made = self.library.operator(self.name, kind, type_, width, factors)
+            made = self.library.operator(self.name, kind, type_, width, factors, impl)
             found = _OPERATORS[key] = made
         return found
 
@@ -148,7 +145,7 @@ class Personality:
         return self.clock_ns * (1 - self.uncertainty)
 
 
-_OPERATORS: dict[tuple[str, str, str, int, tuple[int, int]], Operator] = {}
+_OPERATORS: dict[tuple[str, str, str, int, tuple[int, int], str], Operator] = {}
 
 
 def allowed(personality: Personality, reassociates: bool) -> Personality:

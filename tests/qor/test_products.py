@@ -107,6 +107,24 @@ def test_copies_share_a_slice_where_the_interval_allows_it() -> None:
         assert estimated(program, s.build(), setting()).answer.dsp == dsp
 
 
+@pytest.mark.parametrize(
+    ("width", "own", "dsp", "fabric"), [(8, 0, 1, 0), (10, 0, 1, 0), (16, 1, 1, 0), (32, 4, 4, 4)]
+)
+def test_an_implementation_that_is_asked_for(width: int, own: int, dsp: int, fabric: int) -> None:
+    p = ProgramBuilder("product")
+    (i,) = p.loops(i=64)
+    a, b = (p.placeholder(name, IntType(width), (64,)) for name in "ab")
+    y = p.placeholder("y", IntType(2 * width), (64,))
+    p.compute("S", (i,), y[i], a[i] * b[i])
+    program = p.build()
+    for impl, slices in (("", own), ("dsp", dsp), ("fabric", fabric)):
+        s = ScheduleBuilder()
+        s.pipeline("S.i")
+        if impl:
+            s.bind_op("S", "mul", impl)
+        assert estimated(program, s.build(), setting()).answer.dsp == slices
+
+
 def test_numbers_below_eight_are_one_sum() -> None:
     few = Product(32, 4, 32, 27)
     assert (few.slices, few.luts) == (0, 22)

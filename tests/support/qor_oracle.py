@@ -19,6 +19,7 @@ from math import ceil
 
 from qor_gnn.design.region import Access, Kernel, Loop, Memory, Op, loops_in
 from qor_gnn.tools.operators import Operator
+from qor_gnn.tools.operators.multipliers import IMPLEMENTATIONS
 from qor_gnn.tools.personality import Personality
 from tests.support.pipeline_iterations import Instance, Place, entries, iterations
 
@@ -235,8 +236,10 @@ def _latency(tool: Personality, op: Op) -> int:
     """The least states of an operator, whatever implementation is taken."""
     if op.kind in ("input", "const", "index"):
         return 0
-    every: list[Operator] = [tool.operator(op.kind, op.type, op.width, op.impl)]
-    every += [tool.operator(op.kind, op.type, op.width, i) for i in ("", *tool.implementations)]
+    every: list[Operator] = [
+        tool.operator(op.kind, op.type, op.width, impl, op.factors)
+        for impl in (op.impl, "", *IMPLEMENTATIONS)
+    ]
     saved = tool.sums.saves(op.kind)
     return max(0, min(o.distance for o in every) - saved)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from backends.tables import described, mapping
 from dsl.errors.errors import ToolError, did_you_mean
-from qor_gnn.tools.operators.multipliers import Product
+from qor_gnn.tools.operators.multipliers import IMPLEMENTATIONS, Product
 
 _TABLES = ("operators", "integers", "implementations")
 _SIDE = "dsp_side"
@@ -135,17 +135,26 @@ class Library:
     dsp_side: int = 0
 
     def operator(
-        self, tool: str, kind: str, type_: str, width: int, factors: tuple[int, int] = (0, 0)
+        self,
+        tool: str,
+        kind: str,
+        type_: str,
+        width: int,
+        factors: tuple[int, int] = (0, 0),
+        impl: str = "",
     ) -> Operator:
-        """The tool's own choice, see `qor_gnn.tools.personality.Personality.operator`.
+        """See `qor_gnn.tools.personality.Personality.operator`.
 
         Raises:
             ToolError: W451, ``tool``, as the error calls it, has no such operator.
         """
+        chosen = self.implementations.get(impl, {}).get(type_, {}).get(kind)
+        if chosen is not None:
+            return chosen
         if type_ == "int" and factors[1] == _WIRES:
             return Operator(f"{kind}_wires", 0, integer=True, origin="derived")
         if type_ == "int" and kind == "mul" and self.dsp_side and all(factors):
-            return self._product(width, *factors)
+            return self._product(width, *factors, impl)
         if type_ == "int" and kind in self.integers:
             found = self.integers[kind].operator(kind, width)
             return found if self.dsp_side else replace(found, alone=not found.registered)
@@ -156,10 +165,11 @@ class Library:
             raise ToolError("W451", message, help=did_you_mean(kind, known))
         return table[kind]
 
-    def _product(self, width: int, long: int, short: int) -> Operator:
+    def _product(self, width: int, long: int, short: int, impl: str) -> Operator:
         """A product of two widths, of which so many bits are kept."""
-        made = Product(min(long, width), min(short, width), width, self.dsp_side)
-        core = f"mul_{made.long}_{made.short}_{width}"
+        impl = impl if impl in IMPLEMENTATIONS else ""
+        made = Product(min(long, width), min(short, width), width, self.dsp_side, impl)
+        core = "_".join(("mul", *map(str, (made.long, made.short, width)), *filter(None, [impl])))
         found = self.integers["mul"].operator("mul", made.like)
         if made.by_few_bits:  # timed as if it were in slices
             return replace(found, core=core, dsp=0, lut=made.luts)

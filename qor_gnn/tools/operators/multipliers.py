@@ -14,6 +14,10 @@ from typing import Literal
 Size = Literal["lut", "one", "two", "four", "wide"]
 """Products that take alike long: LUTs, and 1, 2, up to 4, or more DSP slices."""
 
+DSP, FABRIC = "dsp", "fabric"
+IMPLEMENTATIONS = (DSP, FABRIC)
+"""What may be asked for."""
+
 SIZES: tuple[Size, ...] = ("lut", "one", "two", "four", "wide")
 _LUTS, _SHORT, _PART, _EXTRA = 10, 18, 17, 10
 _FEW = (
@@ -21,9 +25,10 @@ _FEW = (
 )
 _FEW_LUT = 0.7  # LUTs a bit of the longer factor then: the median of those rows
 
-LUT_PRODUCT = (1, 8, 9, 13, 17, 23, 33, 40, 50, 62)
+LUT_PRODUCT = (1, 8, 9, 13, 17, 23, 33, 40, 50, 62, 140, 166, 192, 218, 244, 270, 321)
 """LUTs of a product without DSP slices, by the width of its longer factor, of every family: each from two or
-more projects, of 8 and 10 bits from 21 and 10; two projects on Zynq-7000 have more."""
+more projects, of 8 and 10 bits from 21 and 10; two projects on Zynq-7000 have more. Above ten bits it is made so
+only where it is asked for: of two projects, 12 and 14 bits between the others."""
 
 
 def long_side(dsp_kind: str) -> int:
@@ -74,12 +79,14 @@ class Product:
         long, short: bits of the factors.
         width: bits of the product that are kept.
         side: see `long_side`.
+        impl: what is asked for: ``dsp``, ``fabric``, or nothing.
     """
 
     long: int
     short: int
     width: int
     side: int
+    impl: str = ""
 
     @property
     def by_few_bits(self) -> bool:
@@ -87,12 +94,19 @@ class Product:
 
         Reports time it as a product of its widths all the same: 32 by 2 bits take two stages at 10 ns on Zynq.
         """
-        return self.short <= _FEW and self.long > _LUTS
+        return self.short <= _FEW and self.long > _LUTS and self.impl != DSP
 
     @property
     def of_luts(self) -> bool:
         """It takes no DSP slice; of more than few bits only where LUTs are fast enough."""
-        return self.by_few_bits or self.long <= _LUTS
+        if self.impl == DSP:
+            return False
+        return self.by_few_bits or self.long <= self._most
+
+    @property
+    def _most(self) -> int:
+        """Bits of the longest factors of LUTs; of longer ones no report tells what they take."""
+        return len(LUT_PRODUCT) if self.impl == FABRIC else _LUTS
 
     @property
     def luts(self) -> int:
@@ -102,13 +116,14 @@ class Product:
     @property
     def slices(self) -> int:
         """DSP slices, where LUTs are fast enough."""
-        if self.by_few_bits:
+        if self.of_luts:
             return 0
-        return slices(self.long, self.short, self.width, self.side)
+        return max(1, slices(self.long, self.short, self.width, self.side))
 
     @property
     def like(self) -> int:
         """The width of two equal factors whose product takes as long."""
-        if self.long <= _LUTS:
-            return self.long
-        return _LIKE[size_of(self.long, self.short, self.side)]
+        if self.of_luts and not self.by_few_bits:
+            return min(self.long, _LUTS)
+        size = size_of(self.long, self.short, self.side)
+        return _LIKE["one" if size == "lut" else size]
