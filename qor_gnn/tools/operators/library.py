@@ -167,9 +167,12 @@ class Library:
 
     def _product(self, width: int, long: int, short: int, impl: str) -> Operator:
         """A product of two widths, of which so many bits are kept."""
-        impl = impl if impl in IMPLEMENTATIONS else ""
-        made = Product(min(long, width), min(short, width), width, self.dsp_side, impl)
-        core = "_".join(("mul", *map(str, (made.long, made.short, width)), *filter(None, [impl])))
+        made = Product(min(long, width), min(short, width), width, self.dsp_side)
+        asked = replace(made, impl=impl if impl in IMPLEMENTATIONS else "")
+        other = asked.of_luts != made.of_luts  # than what the tool chooses by itself
+        made = asked if other else made
+        kind = "_".join(("mul", impl) if other else ("mul",))
+        core = f"{kind}_{made.long}_{made.short}_{width}"
         found = self.integers["mul"].operator("mul", made.like)
         if made.by_few_bits:  # timed as if it were in slices
             return replace(found, core=core, dsp=0, lut=made.luts)
