@@ -94,7 +94,7 @@ def search_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--seed", type=click.IntRange(0, _SEEDS), default=0, show_default=True,
                      metavar="N", help="Of the samplers."),
         click.option("--reassociate", is_flag=True,
-                     help="Allow reductions to be done in any order."),
+                     help="Allow sums of floats to be done in any order."),
         click.option("--evaluator", type=click.Choice(EVALUATORS), default="model",
                      show_default=True, help="Whose figures the search goes by."),
         click.option("--weights", type=click.Path(path_type=Path, dir_okay=False),

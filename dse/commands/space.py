@@ -24,7 +24,7 @@ COLUMNS = ("variant", "nest", "order", "skewed", "carried", "factors", "points")
 @click.option("--dsp", type=click.IntRange(min=1), metavar="N",
               help="DSP slices that a design may use. Default: all of the device.")  # fmt: skip
 @click.option("--reassociate", is_flag=True,
-              help="Allow reductions to be done in any order.")  # fmt: skip
+              help="Allow sums of floats to be done in any order.")  # fmt: skip
 @format_option
 def command(
     kernel: str,

@@ -14,6 +14,7 @@ from math import prod
 from dse.estimates.estimation import Estimation, open_answer
 from dse.estimates.words import short
 from dsl.errors.errors import WeftError
+from dsl.expressions.types import IntType
 from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import (
     BindOp,
@@ -126,7 +127,7 @@ def _texts(found: Estimation, step: Step) -> Iterator[str]:
             yield _of_interface(found, step)
         case BindOp() if found.setting.tool.is_open:
             yield "this tool chooses its operators by itself"
-        case Reassociate() if found.setting.tool.is_open is False and not _reorders(found):
+        case Reassociate() if found.setting.tool.is_open is False and not _reorders(found, step):
             yield "this tool adds floats in the order in which they are written"
         case _:
             pass
@@ -146,8 +147,12 @@ def _of_interface(found: Estimation, step: Interface) -> str:
     )
 
 
-def _reorders(found: Estimation) -> bool:
+def _reorders(found: Estimation, step: Reassociate) -> bool:
     """The tool may do sums of floats in another order; integers any tool may."""
+    for statement in found.state.scop.statements:
+        array = found.state.scop.program.array(statement.stmt.target.array)
+        if statement.name == step.stmt and isinstance(array.dtype, IntType):
+            return True
     return personality(found.setting.tool.name).sums.reassociates
 
 

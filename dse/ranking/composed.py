@@ -70,7 +70,7 @@ class Composed:
             self._base = tree, plan_of(tree.body, self.variant.nests)
         return self._base[1]
 
-    def figures(self, choices: Sequence[Picked], banks: Demand) -> tuple[float, int] | None:
+    def figures(self, choices: Sequence[Picked], banks: Demand) -> tuple[float, float] | None:
         """Cycles and DSP slices of a design; None where it has no templates.
 
         Args:

@@ -120,9 +120,16 @@ def carry_of(found: Carried, delays: Mapping[str, Delays], trees: bool, leaves: 
 
 
 def operations_of(
-    statement: Statement, tool: Personality, written: set[str], every: frozenset[str]
+    statement: Statement,
+    tool: Personality,
+    written: set[str],
+    every: frozenset[str],
+    logic: float = 0.0,
 ) -> Iterator[Operation]:
-    """The operators that take DSP slices; what is loaded of ``written`` moves with ``every`` loop."""
+    """The operators that take DSP slices, or else LUTs, of which ``logic`` count as a slice.
+
+    What is loaded of ``written`` moves with ``every`` loop.
+    """
     loops: list[frozenset[str]] = []
     for op in statement.ops:
         mine: set[str] = set()
@@ -138,6 +145,18 @@ def operations_of(
         operator = tool.operator(op.kind, op.type, op.width, op.impl, op.factors)
         if operator.dsp:
             yield Operation(operator.core, operator.dsp, loops[-1], _shared_from(operator, tool))
+        elif logic and operator.lut and not operator.registered:
+            yield Operation(operator.core, operator.lut / logic, loops[-1], inf)
+
+
+def all_logic(state: ScheduledScop, tool: Personality) -> bool:
+    """Whether no operator of a program takes a DSP slice."""
+    return not any(
+        tool.operator(op.kind, op.type, op.width, op.impl, op.factors).dsp
+        for piece in state.pieces
+        for op in lowered(state, piece).ops
+        if op.kind not in ("load", "input", "const", "index")
+    )
 
 
 def _shared_from(operator: Operator, tool: Personality) -> float:

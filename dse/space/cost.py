@@ -14,7 +14,7 @@ from dse.space.nest import Nest, Order, Vector
 from dsl.schedules.steps import Tail
 from qor_gnn.tools.personality import Personality
 
-Units = tuple[tuple[str, int, int], ...]  # core, DSP of a unit, number of units
+Units = tuple[tuple[str, float, int], ...]  # core, DSP of a unit, number of units
 
 _CALL = 4  # about the cycles of starting and ending a pipeline
 
@@ -35,14 +35,14 @@ class Cost:
     tail: Tail = "remainder"
 
     @property
-    def dsp(self) -> int:
+    def dsp(self) -> float:
         """Of the nest alone."""
         return dsp_of([self.units])
 
 
-def dsp_of(units: Iterable[Units]) -> int:
+def dsp_of(units: Iterable[Units]) -> float:
     """DSP slices of a design whose nests need these units."""
-    most: dict[tuple[str, int], int] = {}
+    most: dict[tuple[str, float], int] = {}
     for one in units:
         for core, dsp, count in one:
             most[core, dsp] = max(count, most.get((core, dsp), 0))
@@ -91,7 +91,7 @@ def sharing_interval(
     nest: Nest, order: Order, vector: Vector, least: int, budget: int
 ) -> int | None:
     """The least interval, from ``least`` on, at which the units of a body fit a budget of DSP."""
-    wanted = sum(dsp * n for _, dsp, n in _units(nest, order, vector, 1))
+    wanted = ceil(sum(dsp * n for _, dsp, n in _units(nest, order, vector, 1)))
     if dsp_of([_units(nest, order, vector, wanted)]) > budget:
         return None
     interval = max(least, ceil(wanted / max(1, budget)))
@@ -169,7 +169,7 @@ def _moving(order: Order, sides: Sides) -> frozenset[str]:
 
 
 def _units(nest: Nest, order: Order, vector: Vector, interval: int) -> Units:
-    totals: dict[tuple[str, int, bool], int] = {}
+    totals: dict[tuple[str, float, bool], int] = {}
     unrolled = {loop.name: u for loop, u in zip(order.loops, vector, strict=True)}
     moving = pipelined(order, vector)
     for operation in order.operations:
@@ -217,14 +217,14 @@ def stages(nests: Sequence[Nest], tool: Personality) -> tuple[tuple[int, ...], .
     return tuple(map(tuple, found))
 
 
-def design_units(groups: Iterable[Sequence[int]], units: Sequence[Units]) -> int:
+def design_units(groups: Iterable[Sequence[int]], units: Sequence[Units]) -> float:
     """DSP slices of a design: nests of a stage add up, stages share."""
     return dsp_of(tuple(added(units[n] for n in group)) for group in groups)
 
 
 def added(units: Iterable[Units]) -> Units:
     """The units of nests that run at the same time."""
-    total: dict[tuple[str, int], int] = {}
+    total: dict[tuple[str, float], int] = {}
     for one in units:
         for core, dsp, count in one:
             total[core, dsp] = total.get((core, dsp), 0) + count
@@ -241,13 +241,13 @@ class Shared:
 
     def __init__(self, stages: Iterable[Units]) -> None:
         """The most of each core that one of the stages needs."""
-        self._most: dict[tuple[str, int], int] = {}
+        self._most: dict[tuple[str, float], int] = {}
         for one in stages:
             for core, dsp, count in one:
                 self._most[core, dsp] = max(count, self._most.get((core, dsp), 0))
         self._dsp = sum(dsp * count for (_, dsp), count in self._most.items())
 
-    def dsp_with(self, stage: Units) -> int:
+    def dsp_with(self, stage: Units) -> float:
         """DSP slices of a design that has this stage too."""
         return self._dsp + sum(
             dsp * max(0, count - self._most.get((core, dsp), 0)) for core, dsp, count in stage

@@ -132,14 +132,14 @@ class Operation:
 
     Attributes:
         core: the kind of unit.
-        dsp: of a unit.
+        dsp: of a unit; of logic what its LUTs count as (`dse.space.space.Space.logic`).
         loops: that it changes with.
         shared_from: the least interval of a pipeline at which operations in other cycles, or other
             nests, use the same unit.
     """
 
     core: str
-    dsp: int
+    dsp: float
     loops: frozenset[str]
     shared_from: float = 1
 

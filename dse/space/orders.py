@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import permutations
+from itertools import combinations, permutations
 from math import ceil, prod
 
 from dse.space.contents import (
@@ -26,17 +26,21 @@ from polyhedral.scop.ranges import Interval, common_interval
 from polyhedral.scop.scheduled import LoopId, Piece, ScheduledScop
 from qor_gnn.tools.personality import Personality
 
-MAX_BAND = 5  # loops of a nest whose orders are all tried
+MAX_BAND = 5  # loops of a nest whose orders are all tried; of more see `_chosen`
+MOST_FREE = 5  # loops that carry nothing, of which any may be innermost there
 SKEWS = (1, 2, 3)
 _AROUND = 5  # about the states of an iteration besides its operators: loads and a store
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What the orders of nests are judged with: the tool, and how often each statement runs."""
+    """What the orders of nests are judged with: the tool, how often each statement runs, and
+    `dse.space.space.Space.logic`.
+    """
 
     tool: Personality
     counts: Mapping[str, int | None]
+    logic: float = 0.0
 
 
 def nests(state: ScheduledScop, context: Context, most: int = 0) -> tuple[Nest, ...]:
@@ -127,7 +131,10 @@ def _permuted(
     if not band:
         yield _order(state, names, levels, before, context)
         return
-    choices = permutations(band) if len(band) <= MAX_BAND else iter([band])
+    choices: Iterable[tuple[str, ...]] = permutations(band)
+    if len(band) > MAX_BAND:
+        written = _order(state, names, levels, before, context)
+        choices = _chosen([loop for loop in written.loops if loop.name in band])
     seen: set[tuple[object, ...]] = set()
     for chosen in choices:
         moving: tuple[Step, ...] = ()
@@ -143,6 +150,20 @@ def _permuted(
             yield order
             if order.waits_for_rows:
                 yield replace(order, apart=True)
+
+
+def _chosen(loops: Sequence[NestLoop]) -> Iterator[tuple[str, ...]]:
+    """Orders of many loops: as written, and with any that carry nothing inside of all others.
+
+    Which of the free loops are innermost decides what runs as one pipeline without waiting for itself;
+    the loops that carry, and those left outside, stay as they are written.
+    """
+    yield tuple(loop.name for loop in loops)
+    free = [loop.name for loop in loops if not loop.carries and loop.extent is not None]
+    for count in range(1, len(free[-MOST_FREE:]) + 1):
+        for inside in combinations(free[-MOST_FREE:], count):
+            outside = [loop.name for loop in loops if loop.name not in inside]
+            yield (*outside, *inside)
 
 
 def _shape(order: Order) -> tuple[object, ...]:
@@ -185,7 +206,7 @@ def _order(
     for piece, s in zip(group, statements, strict=True):
         accesses = [(s.target, True)] + [(a, False) for a in loads_in(s)]
         uses += (use_of(state, a, writes, context.tool) for a, writes in accesses if a.indices)
-        operations += operations_of(s, context.tool, written, frozenset(piece.names))
+        operations += operations_of(s, context.tool, written, frozenset(piece.names), context.logic)
     wholes = [d.whole for d in delays.values()]
     depth = ceil((max if band.perfect else sum)(wholes or [0])) + _AROUND
     return Order(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from dse.space.contents import all_logic
 from dse.space.cost import cost, uneven
 from dse.space.nest import Nest, Order, Vector
 from dse.space.orders import Context
@@ -43,12 +44,21 @@ class Space:
     """The points of a kernel.
 
     Dataflow between nests will be another choice of a variant once schedules can say it.
+
+    Attributes:
+        program: the kernel.
+        tool: judges delays and units.
+        reassociate: reductions of floats may be done in any order.
+        variants: the structures.
+        logic: LUTs that count as a DSP slice, where all operators are made of LUTs: what is planned
+            with are shares of both then; else 0.
     """
 
     program: Program
     tool: Personality
     reassociate: bool
     variants: tuple[Variant, ...]
+    logic: float = 0.0
 
     @property
     def size(self) -> int:
@@ -79,13 +89,16 @@ class Space:
         return Point(variant, tuple(Choice(0, nest.orders[0].plain) for nest in nests))
 
 
-def space_of(program: Program, tool: Personality, reassociate: bool = False) -> Space:
+def space_of(
+    program: Program, tool: Personality, reassociate: bool = False, logic: float = 0.0
+) -> Space:
     """The space of a kernel: structures and orders by legality, factors from the trip counts.
 
     Args:
         program: the kernel.
         tool: judges delays and DSP.
-        reassociate: reductions may be done in any order.
+        reassociate: reductions of floats may be done in any order.
+        logic: LUTs of the budget for each DSP slice of it; 0 where LUTs are not planned with.
 
     Raises:
         LanguageError: W16x, the program accesses an array out of bounds.
@@ -93,8 +106,10 @@ def space_of(program: Program, tool: Personality, reassociate: bool = False) -> 
     """
     tool = allowed(tool, reassociate)
     state = apply(program, Schedule())
-    context = Context(tool, instance_counts(loop_tree(state)))
-    return Space(program, tool, reassociate, variants(state, context, reassociate))
+    if tool.is_open or not all_logic(state, tool):
+        logic = 0.0
+    context = Context(tool, instance_counts(loop_tree(state)), logic)
+    return Space(program, tool, reassociate, variants(state, context, reassociate), logic)
 
 
 def nest_steps(nest: Nest, order: Order, vector: Vector, ii: int = 1) -> Iterator[Step]:

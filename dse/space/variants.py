@@ -11,6 +11,7 @@ from dse.space.nest import Nest
 from dse.space.orders import Context, nests
 from dse.space.partial_sums import WANTED, Accumulators, partial_sums, whole_parts
 from dse.space.tried import tried
+from dsl.expressions.types import IntType
 from dsl.programs.program import Program
 from dsl.schedules.steps import BindOp, Distribute, Fuse, Reassociate, Step
 from polyhedral.schedule import apply_step
@@ -51,9 +52,7 @@ def variants(
     Where sums wait for themselves whatever the order, they are there in partial sums too. Where the
     tool can build sums without DSP slices, each structure is there once more with all sums so.
     """
-    free: tuple[Step, ...] = ()
-    if reassociate:
-        state, free = _reassociated(state)
+    state, free = _reassociated(state, floats=reassociate)
     whole, apart = _distributed(state)
     joined, merged = _merged(whole)
     states = (
@@ -150,10 +149,14 @@ def _sums_in_logic(state: ScheduledScop, context: Context) -> tuple[BindOp, ...]
     return tuple(steps)
 
 
-def _reassociated(state: ScheduledScop) -> tuple[ScheduledScop, tuple[Step, ...]]:
+def _reassociated(state: ScheduledScop, floats: bool) -> tuple[ScheduledScop, tuple[Step, ...]]:
+    """Sums of integers in any order, which gives the same; those of floats if they may."""
     steps: list[Step] = []
     for statement in state.scop.statements:
-        if reduction_access(statement) is not None:
+        target = state.scop.program.array(statement.stmt.target.array)
+        if (floats or isinstance(target.dtype, IntType)) and reduction_access(
+            statement
+        ) is not None:
             moved = tried(state, Reassociate(statement.name))
             if moved is not None:
                 state = moved

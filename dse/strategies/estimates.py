@@ -23,10 +23,19 @@ _TRUSTED = 2.0  # evaluations that weigh as much as what is known of less simila
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """Cycles and DSP slices."""
+    """Cycles and DSP slices, or what LUTs count as (`dse.space.space.Space.logic`)."""
 
     cycles: float
     dsp: float
+
+
+def figures_of(space: Space, result: Result) -> Figures | None:
+    """What an evaluation found, as estimates have it; None where it found no latency."""
+    if result.latency is None:
+        return None
+    resources = result.resources
+    logic = resources.get("lut", 0) / space.logic if space.logic else 0.0
+    return Figures(result.latency, max(logic, float(resources.get("dsp", 0))))
 
 
 def structure_of(point: Point) -> Structure:
@@ -82,14 +91,15 @@ class Estimates:
         number = point.variant
         banks = self._banks(point)
         registers = self._registers(self.space.variants[number].program, banks)
+        composed = None
         if self._composed is not None:
             chosen = [(c.order, c.vector, c.ii) for c in point.choices]
-            found = self._composed[number].figures(chosen, banks)
-            if found is not None:
-                return Figures(*found)
+            composed = self._composed[number].figures(chosen, banks)
+            if composed is not None and not self.space.logic:
+                return Figures(*composed)
         costs = [self._cost(number, n, c, registers) for n, c in enumerate(point.choices)]
         groups = self._stages[number]
-        cycles = design_cycles(groups, [c.cycles for c in costs])
+        cycles = composed[0] if composed else design_cycles(groups, [c.cycles for c in costs])
         dsp = design_units(groups, [c.units for c in costs])
         each = self.space.tool.indices.row_dsp
         if each:
@@ -126,12 +136,12 @@ class Correction:
 
     means: dict[Structure, _Mean] = field(default_factory=dict)
 
-    def learn(self, point: Point, estimated: Figures, result: Result) -> None:
+    def learn(self, point: Point, estimated: Figures, found: Figures) -> None:
         """Take an evaluation into account."""
-        if result.latency is None or result.latency <= 0 or estimated.cycles <= 0:
+        if found.cycles <= 0 or estimated.cycles <= 0:
             return
-        cycles = log(result.latency / estimated.cycles)
-        dsp = log((result.resources.get("dsp", 0) + 1) / (estimated.dsp + 1))
+        cycles = log(found.cycles / estimated.cycles)
+        dsp = log((found.dsp + 1) / (estimated.dsp + 1))
         for key in _keys(structure_of(point)):
             self.means.setdefault(key, _Mean()).add(cycles, dsp)
 

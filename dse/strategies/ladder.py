@@ -65,7 +65,7 @@ def ladder(nest: Nest, number: int, budget: int) -> tuple[Rung, ...]:
     if least.dsp:
         # Operations that are shared by copies make the first copy dearer than the others.
         each = sum({o.core: o.dsp for o in order.operations if _widens(order, o.loops)}.values())
-        copies = budget // each + 1 if each else copies
+        copies = int(budget / each) + 1 if each else copies
         copies = max(copies, min(MAX_BANKS, copies * order.waits))
     found = [
         Rung(number, vector, priced(vector))

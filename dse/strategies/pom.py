@@ -129,7 +129,7 @@ class _Climb:
             for rung in self.ladders[nest]
             if rung.cost.cycles < 0.99 * now.cycles and rung.cost.copies <= 2 * now.copies + 1
         ]
-        best: tuple[float, int, Rung] | None = None
+        best: tuple[float, float, Rung] | None = None
         checked = 0
         for rung in faster:
             if others.dsp_with(rung.cost.units) > self.budget:
@@ -166,7 +166,7 @@ class _Others:
             for key, factor in one.items():
                 self.factors.setdefault(key, set()).add(factor)
 
-    def dsp_with(self, units: Units) -> int:
+    def dsp_with(self, units: Units) -> float:
         """DSP slices of the design where the nest has these units."""
         return self.shared.dsp_with(added((self.stage, units)))
 

@@ -24,6 +24,7 @@ from dse.strategies.estimates import (
     Estimates,
     Figures,
     Structure,
+    figures_of,
     front_of,
     structure_of,
 )
@@ -145,12 +146,12 @@ class _Search:
         """What came of a point."""
         self.done.add(point)
         estimated = self.estimates.figures(point)
-        self.correction.learn(point, estimated, result)
-        if result.latency is not None:
-            figures = Figures(result.latency, float(result.resources.get("dsp", 0)))
-            self.measured.setdefault(_alike(point, estimated), []).append(figures)
-        if result.status is Status.OK and result.latency is not None:
-            self.fits[point] = Figures(result.latency, float(result.resources.get("dsp", 0)))
+        found = figures_of(self.space, result)
+        if found is not None:
+            self.correction.learn(point, estimated, found)
+            self.measured.setdefault(_alike(point, estimated), []).append(found)
+        if result.status is Status.OK and found is not None:
+            self.fits[point] = found
         elif any(name not in ("dsp", "latency") for name in self.limits.excess(result)):
             structure = structure_of(point)
             before = self.too_much.get(structure, float("inf"))

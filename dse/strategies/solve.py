@@ -43,7 +43,7 @@ class Solution:
 
     point: Point
     cycles: float
-    dsp: int
+    dsp: float
 
 
 @dataclass(frozen=True, slots=True)
