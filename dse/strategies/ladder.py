@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from heapq import nsmallest
+from itertools import islice
 from math import ceil, inf, prod
 
 from dse.bounds.bounds import MAX_BANKS
@@ -69,7 +70,7 @@ def ladder(nest: Nest, number: int, budget: int) -> tuple[Rung, ...]:
         copies = max(copies, min(MAX_BANKS, copies * order.waits))
     found = [
         Rung(number, vector, priced(vector))
-        for vector in _fewest(order, max(1, copies))
+        for vector in _fewest(nest, number, max(1, copies))
         if priced(vector).dsp <= max(budget, least.dsp)
     ]
     if least.dsp and not order.skewed and nest.shares_units(order):
@@ -97,15 +98,34 @@ def _sharing(nest: Nest, number: int, budget: int, copies: int, slowest: float) 
     return nsmallest(_SHOWN, found, key=lambda r: (r.cost.cycles, r.cost.copies))
 
 
-def _fewest(order: Order, copies: int) -> Iterator[Vector]:
+@dataclass(slots=True)
+class _Magnitudes:
+    """The vectors of an order by the magnitude of their copies, those of the fewest iterations first."""
+
+    copies: int = 0  # at most
+    found: dict[int, list[tuple[int, Vector, int]]] = field(default_factory=dict)
+
+
+@lru_cache(maxsize=1024)
+def _magnitudes(_: Nest, __: int) -> _Magnitudes:
+    """What is known of an order of a nest: smaller budgets have some of the same vectors."""
+    return _Magnitudes()
+
+
+def _fewest(nest: Nest, number: int, copies: int) -> Iterator[Vector]:
     """Of each magnitude of copies the vectors that leave the fewest iterations."""
-    magnitudes: dict[int, list[tuple[int, Vector]]] = {}
-    for vector in vectors(order, copies):
-        sides = list(zip(order.loops, vector, strict=True))
-        trips = prod(ceil(loop.extent / u) for loop, u in sides if loop.extent is not None)
-        magnitudes.setdefault(order.copies(vector).bit_length(), []).append((trips, vector))
-    for found in magnitudes.values():
-        yield from (vector for _, vector in nsmallest(_PRICED, found))
+    order, known = nest.orders[number], _magnitudes(nest, number)
+    if known.copies < copies:
+        known.copies, known.found = copies, {}
+        for vector in vectors(order, copies):
+            sides = list(zip(order.loops, vector, strict=True))
+            trips = prod(ceil(loop.extent / u) for loop, u in sides if loop.extent is not None)
+            count = order.copies(vector)
+            known.found.setdefault(count.bit_length(), []).append((trips, vector, count))
+        for found in known.found.values():
+            found.sort()
+    for found in known.found.values():
+        yield from islice((vector for _, vector, count in found if count <= copies), _PRICED)
 
 
 def _widens(order: Order, loops: frozenset[str]) -> bool:
