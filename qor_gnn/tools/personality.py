@@ -127,6 +127,9 @@ class Personality:
         Raises:
             ToolError: W451, the library has no such operator.
         """
+        chosen = self.library.implementations.get(impl, {}).get(type_, {}).get(kind)
+        if chosen is not None:
+            return chosen
         key = (self.name, kind, type_, width, factors, impl)
         found = _OPERATORS.get(key)
         if found is None:

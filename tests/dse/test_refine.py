@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +20,7 @@ from dse.strategies.estimates import (
     Correction,
     Estimates,
     Figures,
+    figures_of,
     front_of,
     structure_of,
 )
@@ -87,14 +89,22 @@ def test_estimates_are_corrected_by_what_was_evaluated():
     other, elsewhere = Point(0, (Choice(1, (2,)),)), Point(1, (Choice(0, (1,)),))
     correction = Correction()
     for _ in range(20):
-        correction.learn(point, Figures(100, 9), Result(Status.OK, 200.0, {"dsp": 9}))
+        correction.learn(point, Figures(100, 9), Figures(200, 9))
     near = correction.corrected(structure_of(point), Figures(50, 4))
     assert near.cycles == pytest.approx(100, rel=0.02)
     assert near.dsp == pytest.approx(4)
     assert correction.corrected(structure_of(other), Figures(50, 4)).cycles > 75
     assert correction.corrected(structure_of(elsewhere), Figures(50, 4)).cycles > 65
-    correction.learn(point, Figures(1, 1), Result(Status.TIMEOUT))
+    correction.learn(point, Figures(1, 1), Figures(0, 9))  # of nothing there is no share
     assert correction.corrected(structure_of(point), Figures(50, 4)) == near
+
+
+def test_what_was_found_is_in_slices_or_in_shares_of_the_luts():
+    plain = space("gemm")
+    result = Result(Status.OK, 200.0, {"dsp": 9, "lut": 5000})
+    assert figures_of(plain, result) == Figures(200, 9)
+    assert figures_of(replace(plain, logic=250), result) == Figures(200, 20)
+    assert figures_of(plain, Result(Status.TIMEOUT)) is None
 
 
 def test_gain_is_relative_to_what_the_front_has_for_that_dsp():

@@ -143,14 +143,12 @@ class Library:
         factors: tuple[int, int] = (0, 0),
         impl: str = "",
     ) -> Operator:
-        """See `qor_gnn.tools.personality.Personality.operator`.
+        """The tool's own choice, but for ``impl`` of a product of integers; see
+        `qor_gnn.tools.personality.Personality.operator`.
 
         Raises:
             ToolError: W451, ``tool``, as the error calls it, has no such operator.
         """
-        chosen = self.implementations.get(impl, {}).get(type_, {}).get(kind)
-        if chosen is not None:
-            return chosen
         if type_ == "int" and factors[1] == _WIRES:
             return Operator(f"{kind}_wires", 0, integer=True, origin="derived")
         if type_ == "int" and kind == "mul" and self.dsp_side and all(factors):
