@@ -11,7 +11,7 @@ from dse.space.nest import Nest
 from dse.space.orders import Context, nests
 from dse.space.partial_sums import WANTED, Accumulators, partial_sums, whole_parts
 from dse.space.tried import tried
-from dsl.expressions.types import IntType
+from dsl.expressions.types import FloatType
 from dsl.programs.program import Program
 from dsl.schedules.steps import BindOp, Distribute, Fuse, Reassociate, Step
 from polyhedral.schedule import apply_step
@@ -150,13 +150,12 @@ def _sums_in_logic(state: ScheduledScop, context: Context) -> tuple[BindOp, ...]
 
 
 def _reassociated(state: ScheduledScop, floats: bool) -> tuple[ScheduledScop, tuple[Step, ...]]:
-    """Sums of integers in any order, which gives the same; those of floats if they may."""
+    """Sums that are exact in any order; those of floats if they may."""
     steps: list[Step] = []
     for statement in state.scop.statements:
         target = state.scop.program.array(statement.stmt.target.array)
-        if (floats or isinstance(target.dtype, IntType)) and reduction_access(
-            statement
-        ) is not None:
+        exact = not isinstance(target.dtype, FloatType)  # or the step is refused
+        if (floats or exact) and reduction_access(statement) is not None:
             moved = tried(state, Reassociate(statement.name))
             if moved is not None:
                 state = moved

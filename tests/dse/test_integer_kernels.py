@@ -12,7 +12,7 @@ from dse.strategies.solve import solve
 from dsl.schedules.steps import Reassociate
 from qor_gnn.tools.personality import personality
 from tests.dse.test_space import example, names
-from weft import f32, i8, i16, i32
+from weft import f32, fixed, i8, i16, i32
 
 TOOL = personality("vitis-2022.1-zu9eg-10ns")
 CONVOLUTION = "fixed_point/conv2d_i8"
@@ -37,13 +37,27 @@ def wide(a: i16[64, 8], b: i16[64, 8], y: i32[64]):
             y[i] += a[i, k] * b[i, k]
 
 
+@weft.kernel
+def dot_fixed(a: fixed[16, 4][64], b: fixed[16, 4][64], y: fixed[40, 16][1]):
+    for i in range(64):
+        y[0] += a[i] * b[i]
+
+
+@weft.kernel
+def dot_cut(a: fixed[16, 4][64], b: fixed[16, 4][64], y: fixed[12, 6][1]):
+    for i in range(64):
+        y[0] += a[i] * b[i]
+
+
 def freed(kernel: weft.Kernel, *, reassociate: bool = False) -> bool:
     found = space_of(kernel.program, TOOL, reassociate)
     return all(any(isinstance(s, Reassociate) for s in v.steps) for v in found.variants)
 
 
-def test_sums_of_integers_are_done_in_any_order_always():
+def test_sums_that_are_exact_are_done_in_any_order_always():
     assert freed(dot)
+    assert freed(dot_fixed)
+    assert not freed(dot_cut)  # each sum loses bits
     assert not freed(dot_f32)
     assert freed(dot_f32, reassociate=True)
 
