@@ -99,7 +99,7 @@ class Facts:
     def _tells(self, name: str, telling: frozenset[str]) -> bool:
         stmt = self.statements[name]
         last = stmt.ops[-1]
-        if last.kind in ("load", "const", "index", "input") or folds(stmt, len(stmt.ops) - 1):
+        if not last.computes or folds(stmt, len(stmt.ops) - 1):
             return False
         targets = [row_of(index) for index in stmt.target.indices]
         rows = [row for row, _, _ in self.rows(name, len(stmt.ops) - 1, telling)]

@@ -69,10 +69,8 @@ def work_of(program: Program, tool: Personality, reassociate: bool = False) -> W
 
 def _cheapest(tool: Personality, op: Op) -> Operator:
     """The operator with the least DSP and the least delay of all implementations there are."""
-    usual = tool.operator(op.kind, op.type, op.width, factors=op.factors)
-    others = [
-        tool.operator(op.kind, op.type, op.width, impl, op.factors) for impl in IMPLEMENTATIONS
-    ]
+    usual = tool.operator_of(op, "")
+    others = [tool.operator_of(op, impl) for impl in IMPLEMENTATIONS]
     return replace(
         usual,
         dsp=min(o.dsp for o in (usual, *others)),
@@ -98,7 +96,7 @@ def _in_logic(operator: Operator) -> bool:
 
 def _operator(stmt: Statement, n: int, tool: Personality) -> Operator | None:
     """The operator of an operation; None where there may be none."""
-    if stmt.ops[n].kind in ("load", "input", "const", "index") or folds(stmt, n):
+    if not stmt.ops[n].computes or folds(stmt, n):
         return None
     return _cheapest(tool, stmt.ops[n])
 

@@ -225,9 +225,9 @@ def assumed(regions: Kernel, tool: Personality) -> tuple[str, ...]:
     for function in regions.functions:
         for node in walk(function.body):
             for op in node.ops if isinstance(node, Statement) else ():
-                if op.kind in ("load", "input", "const", "index"):
+                if not op.computes:
                     continue
-                operator = tool.operator(op.kind, op.type, op.width, op.impl, op.factors)
+                operator = tool.operator_of(op)
                 if not operator.shared or operator.source != "extrapolated":
                     continue
                 name = f"{op.kind} on {op.type}"

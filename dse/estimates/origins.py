@@ -8,8 +8,6 @@ from qor_gnn.design.region import Kernel, Statement, walk
 from qor_gnn.tools.operators import Operator
 from qor_gnn.tools.personality import Personality
 
-_FREE = ("load", "input", "const", "index")
-
 
 @dataclass(frozen=True, slots=True)
 class Origins:
@@ -54,9 +52,9 @@ def origins_of(regions: Kernel, tool: Personality) -> Origins:
     for function in regions.functions:
         for node in walk(function.body):
             for op in node.ops if isinstance(node, Statement) else ():
-                if op.kind in _FREE:
+                if not op.computes:
                     continue
-                operator = tool.operator(op.kind, op.type, op.width, op.impl, op.factors)
+                operator = tool.operator_of(op)
                 if operator.distance or operator.delay or operator.lut:
                     type_ = f"i{op.width}" if op.type == "int" else op.type
                     found[f"{op.kind} on {type_}"] = operator

@@ -14,7 +14,7 @@ from math import prod
 from dse.estimates.estimation import Estimation, open_answer
 from dse.estimates.words import short
 from dsl.errors.errors import WeftError
-from dsl.expressions.types import IntType
+from dsl.expressions.types import FloatType
 from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import (
     BindOp,
@@ -148,10 +148,10 @@ def _of_interface(found: Estimation, step: Interface) -> str:
 
 
 def _reorders(found: Estimation, step: Reassociate) -> bool:
-    """The tool may do sums of floats in another order; integers any tool may."""
+    """The tool may do sums of floats in another order; of integers and in fixed point any tool may."""
     for statement in found.state.scop.statements:
         array = found.state.scop.program.array(statement.stmt.target.array)
-        if statement.name == step.stmt and isinstance(array.dtype, IntType):
+        if statement.name == step.stmt and not isinstance(array.dtype, FloatType):
             return True
     return personality(found.setting.tool.name).sums.reassociates
 

@@ -84,8 +84,8 @@ def delays_of(
     for op in statement.ops:
         own = 0.0
         before = max((onto[k] for k in op.operands), default=-1.0)
-        if op.kind not in ("load", "input", "const", "index"):
-            operator = tool.operator(op.kind, op.type, op.width, op.impl, op.factors)
+        if op.computes:
+            operator = tool.operator_of(op)
             own = operator.distance or operator.delay / tool.usable_ns
             integer &= operator.integer
             adds &= before < 0 or op.kind in ("add", "sub")
@@ -140,9 +140,9 @@ def operations_of(
             if op.access.memory in written:
                 mine |= every
         loops.append(frozenset(mine))
-        if op.kind in ("load", "input", "const", "index"):
+        if not op.computes:
             continue
-        operator = tool.operator(op.kind, op.type, op.width, op.impl, op.factors)
+        operator = tool.operator_of(op)
         if operator.dsp:
             yield Operation(operator.core, operator.dsp, loops[-1], _shared_from(operator, tool))
         elif logic and operator.lut and not operator.registered:
@@ -152,10 +152,10 @@ def operations_of(
 def all_logic(state: ScheduledScop, tool: Personality) -> bool:
     """Whether no operator of a program takes a DSP slice."""
     return not any(
-        tool.operator(op.kind, op.type, op.width, op.impl, op.factors).dsp
+        tool.operator_of(op).dsp
         for piece in state.pieces
         for op in lowered(state, piece).ops
-        if op.kind not in ("load", "input", "const", "index")
+        if op.computes
     )
 
 

@@ -160,8 +160,9 @@ def _chosen(loops: Sequence[NestLoop]) -> Iterator[tuple[str, ...]]:
     """
     yield tuple(loop.name for loop in loops)
     free = [loop.name for loop in loops if not loop.carries and loop.extent is not None]
-    for count in range(1, len(free[-MOST_FREE:]) + 1):
-        for inside in combinations(free[-MOST_FREE:], count):
+    free = free[-MOST_FREE:]
+    for count in range(1, len(free) + 1):
+        for inside in combinations(free, count):
             outside = [loop.name for loop in loops if loop.name not in inside]
             yield (*outside, *inside)
 

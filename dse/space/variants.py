@@ -19,8 +19,7 @@ from polyhedral.scop.ranges import constant_interval
 from polyhedral.scop.scheduled import Piece, ScheduledScop
 from polyhedral.scop.scop import reduction_access
 from qor_gnn.design.region import bind_name
-
-FABRIC = "fabric"
+from qor_gnn.tools.operators.multipliers import FABRIC
 
 
 @dataclass(frozen=True, slots=True)

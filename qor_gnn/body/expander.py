@@ -146,9 +146,7 @@ class Expander:
             elif op.kind == "index":
                 steps.append(Step("", index=op.access))
             else:
-                operator = self.personality.operator(
-                    op.kind, op.type, op.width, op.impl, op.factors
-                )
+                operator = self.personality.operator_of(op)
                 head = (op.kind, op.type, op.width, op.impl)
                 steps.append(Step(op.kind, operator=operator, operands=op.operands, head=head))
         target = self._site(statement.target)

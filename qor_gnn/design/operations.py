@@ -161,7 +161,7 @@ def _own_width(value: Value) -> int:
     negative = not value.positive and bool(number >> (value.op.width - 1))  # these are its low bits
     size = (1 << value.op.width) - number if negative else number
     if size & (size - 1) == 0:
-        return WIRES + negative  # a sum negates it
+        return 2 if negative else WIRES  # a sum negates it
     return size.bit_length() + 1
 
 

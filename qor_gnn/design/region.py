@@ -100,8 +100,9 @@ class Access:
 
 
 NO_FACTORS = (0, 0)
-WIRES = 1
-"""Bits of a factor that takes no logic."""
+WIRES = 0
+"""Bits of a factor that takes no logic: no variable has as few."""
+_READ = frozenset({"load", "input", "const", "index"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +126,11 @@ class Op:
     value: str = ""
     impl: str = ""
     factors: tuple[int, int] = NO_FACTORS
+
+    @property
+    def computes(self) -> bool:
+        """An operator makes its value; it is not read from anywhere."""
+        return self.kind not in _READ
 
 
 _PREFIXES = {"f16": "h", "f32": "f", "f64": "d"}

@@ -21,10 +21,8 @@ from qor_gnn.design.operations import type_of
 from qor_gnn.design.region import Guard, Kernel, Loop, Node, Op, Statement
 from qor_gnn.memory.storage import memory_cost, storage_rules
 from qor_gnn.schedule.automatic_directives import automatic
-from qor_gnn.tools.operators import Operator
 from qor_gnn.tools.personality import Personality, personality
 
-_NO_OPERATOR = ("load", "const", "input", "index")
 _INPUTS_A_LUT = 3
 """Inputs by which one six-input LUT widens a multiplexer of one bit."""
 
@@ -71,7 +69,7 @@ def feasibility(
     count = _Count()
     for function in design.functions:
         count.visit(function.body, 1, False)
-    operators = [(_operator(found, op), n) for op, n in count.operations.items()]
+    operators = [(found.operator_of(op), n) for op, n in count.operations.items()]
     memories = {m.name: m for m in design.memories}
     select = 0.0
     for name, accesses in count.accesses.items():
@@ -84,10 +82,6 @@ def feasibility(
     bram18 = sum(memory_cost(m, rules).bram18 for m in own)
     share = max(dsp / place.dsp, lut / place.lut, bram18 / place.bram18)
     return Feasibility(sum(count.operations.values()), dsp, lut, bram18, share)
-
-
-def _operator(tool: Personality, op: Op) -> Operator:
-    return tool.operator(op.kind, op.type, op.width, op.impl, op.factors)
 
 
 class _Count:
@@ -113,7 +107,7 @@ class _Count:
         for op in statement.ops:
             if op.kind == "load" and op.access is not None and op.access.indices:
                 self.accesses[op.access.memory] += copies
-            elif op.kind not in _NO_OPERATOR:
+            elif op.computes:
                 self.operations[Op(op.kind, op.type, op.width, factors=op.factors)] += copies
         if statement.target.indices:
             self.accesses[statement.target.memory] += copies

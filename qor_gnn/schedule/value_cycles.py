@@ -189,10 +189,7 @@ def _operation(tool: Personality, op: Op, statement: Statement) -> _Operation:
     else:
         free = tool.sums.reassociates and op.kind in REAL_SUMS
         exchanged = f"{op.type} {REAL_SUMS[op.kind]}" if free else ""
-    every = [
-        tool.operator(op.kind, op.type, op.width, i, op.factors)
-        for i in (op.impl, "", *IMPLEMENTATIONS)
-    ]
+    every = [tool.operator_of(op, impl) for impl in (op.impl, "", *IMPLEMENTATIONS)]
     states = max(0, min(o.distance for o in every) - tool.sums.saves(op.kind))
     return _Operation(states, exchanged, op, statement)
 

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from pathlib import Path
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from backends.devices import DEVICES, Device
 from backends.tables import described, evidenced, fault, parsed, table
@@ -68,6 +68,25 @@ class Version:
     clock_ns: float
     uncertainty: float
     is_open: bool
+
+
+class Computation(Protocol):
+    """What an operator is chosen by: an operation of a design, as `qor_gnn.design.region.Op` has it."""
+
+    @property
+    def kind(self) -> str: ...
+
+    @property
+    def type(self) -> str: ...
+
+    @property
+    def width(self) -> int: ...
+
+    @property
+    def impl(self) -> str: ...
+
+    @property
+    def factors(self) -> tuple[int, int]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +155,19 @@ class Personality:
             made = self.library.operator(self.name, kind, type_, width, factors, impl)
             found = _OPERATORS[key] = made
         return found
+
+    def operator_of(self, op: Computation, impl: str | None = None) -> Operator:
+        """The operator of an operation of a design.
+
+        Args:
+            op: the operation.
+            impl: the implementation, if another one than it asks for.
+
+        Raises:
+            ToolError: W451, the library has no such operator.
+        """
+        asked = op.impl if impl is None else impl
+        return self.operator(op.kind, op.type, op.width, asked, op.factors)
 
     @property
     def implementations(self) -> Mapping[str, Table]:

@@ -11,7 +11,7 @@ from dse.space.space import space_of
 from dse.strategies.solve import solve
 from dsl.schedules.steps import Reassociate
 from qor_gnn.tools.personality import personality
-from tests.dse.test_space import example, names
+from tests.dse.test_space import EXAMPLES, example, names
 from weft import f32, fixed, i8, i16, i32
 
 TOOL = personality("vitis-2022.1-zu9eg-10ns")
@@ -101,7 +101,7 @@ def test_solutions_keep_to_the_plan():
 
 
 def test_a_convolution_is_faster_than_by_hand():
-    kernel = weft.load(f"examples/{CONVOLUTION}.py").at("mini")
+    kernel = weft.load(EXAMPLES / f"{CONVOLUTION}.py").at("mini")
     by_hand = weft.estimate(kernel, "channels", device="xc7z020")
     run = weft.explore(kernel, device="xc7z020", trials=12)
     assert run.best().latency < 0.6 * by_hand.latency.average

@@ -235,7 +235,7 @@ class _Maker:
         return row
 
     def _cost(self, op: Op, around: _Around) -> dict[str, float]:
-        operator = self.tool.operator(op.kind, op.type, op.width, factors=op.factors)
+        operator = self.tool.operator_of(op, "")
         interval = max(1.0, around.interval)
         return {
             "units": log1p(max(1.0, around.copies / interval)),

@@ -13,7 +13,6 @@ from qor_gnn.tools.operators.multipliers import IMPLEMENTATIONS, Product
 
 _TABLES = ("operators", "integers", "implementations")
 _SIDE = "dsp_side"
-_WIRES = 1  # see `qor_gnn.design.region.WIRES`
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,13 +145,17 @@ class Library:
         """The tool's own choice, but for ``impl`` of a product of integers; see
         `qor_gnn.tools.personality.Personality.operator`.
 
+        ``factors`` are the widths of the factors of a product, or of what is shifted, the longer one first;
+        the shorter one is 0 where wires do it, and both are where they are not known.
+
         Raises:
             ToolError: W451, ``tool``, as the error calls it, has no such operator.
         """
-        if type_ == "int" and factors[1] == _WIRES:
+        long, short = factors
+        if type_ == "int" and long and not short:
             return Operator(f"{kind}_wires", 0, integer=True, origin="derived")
-        if type_ == "int" and kind == "mul" and self.dsp_side and all(factors):
-            return self._product(width, *factors, impl)
+        if type_ == "int" and kind == "mul" and self.dsp_side and short:
+            return self._product(width, long, short, impl)
         if type_ == "int" and kind in self.integers:
             found = self.integers[kind].operator(kind, width)
             return found if self.dsp_side else replace(found, alone=not found.registered)

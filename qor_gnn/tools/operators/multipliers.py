@@ -23,7 +23,8 @@ _LUTS, _SHORT, _PART, _EXTRA = 10, 18, 17, 10
 _FEW = (
     4  # bits of a factor, with which no product takes a slice: none of 27 rows, of five bits all 15
 )
-_FEW_LUT = 0.7  # LUTs a bit of the longer factor then: the median of those rows
+_FEW_LUT = 0.63
+"""LUTs a bit of the longer factor then: the median of those rows, but for one project's of a single LUT each."""
 
 LUT_PRODUCT = (1, 8, 9, 13, 17, 23, 33, 40, 50, 62, 140, 166, 192, 218, 244, 270, 321)
 """LUTs of a product without DSP slices, by the width of its longer factor, of every family: each from two or
