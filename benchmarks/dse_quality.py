@@ -129,7 +129,7 @@ def explored(
         pass
     fits = [r for r in known.values() if r.status is Status.OK]
     best = min(fits, key=lambda r: r.latency or 0.0, default=None)
-    bound = bounds(work_of(program, tool, reassociate), tool, cap).cycles
+    bound = bounds(work_of(program, tool, reassociate), tool, cap, counts["lut"]).cycles
     return Found(best, bound, len(known), time.process_time() - start)
 
 

@@ -60,6 +60,6 @@ def judgement(entry: Entry) -> Judgement:
     limits = limits_of(entry)
     found = judged(ModelEvaluator().evaluate(request), limits)
     work = work_of(entry.kernel.program, tool, entry.budget.reassociate)
-    bound = bounds(work, tool, limits.resources["dsp"]).cycles
+    bound = bounds(work, tool, limits.resources["dsp"], limits.resources["lut"]).cycles
     used = {name: found.resources[name] for name in RESOURCES if name in found.resources}
     return Judgement(found.latency, used, found.status.value, found.detail, bound)

@@ -58,5 +58,5 @@ def space(
     where = setting(None, device, clock)
     program = kernel.at(size).program
     work = work_of(program, where.tool, reassociate)
-    found = bounds(work, where.tool, dsp or where.device.dsp)
+    found = bounds(work, where.tool, dsp or where.device.dsp, where.device.lut)
     return KernelSpace(space_of(program, where.tool, reassociate), tuple(found.all))

@@ -5,6 +5,8 @@ tool does by itself (`dse.bounds.work`), and say how far a design is from what i
 
 - DSP roofline: every operation takes a unit for a cycle, so ``cycles`` must satisfy
   ``sum over cores (ceil(operations / cycles) * DSP of a unit) <= budget``.
+- LUT roofline: the same of all that a unit may be built of, where a budget of LUTs is given: products of
+  integers are made of slices or of LUTs, and operators on floats take LUTs beside their slices.
 - Memory ports: every element of an argument that is loaded or stored passes a port of its array
   once, and an array has at most ``MAX_BANKS`` banks. An array of no more elements than that can be
   all registers.
@@ -14,11 +16,11 @@ tool does by itself (`dse.bounds.work`), and say how far a design is from what i
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from math import ceil, prod
 from typing import Literal
 
+from dse.bounds.roofline import in_logic, in_slices
 from dse.bounds.work import Work, work_of
 from dsl.programs.program import Storage
 from qor_gnn.tools.personality import Personality
@@ -28,7 +30,7 @@ __all__ = ["MAX_BANKS", "Bound", "Bounds", "Work", "bounds", "work_of"]
 # Banks of one array that a design may ask for. More make multiplexers that no clock survives.
 MAX_BANKS = 1024
 
-BoundKind = Literal["dsp", "ports", "recurrence"]
+BoundKind = Literal["dsp", "lut", "ports", "recurrence"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,16 +44,21 @@ class Bound:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """The strongest bound of each kind, under a DSP budget."""
+    """The strongest bound of each kind, under a budget.
+
+    ``lut`` is None where no LUTs are counted, or none are needed.
+    """
 
     dsp: Bound
+    lut: Bound | None
     ports: Bound
     recurrence: Bound
 
     @property
-    def all(self) -> tuple[Bound, Bound, Bound]:
-        """The three, in a fixed order."""
-        return self.dsp, self.ports, self.recurrence
+    def all(self) -> tuple[Bound, ...]:
+        """Those there are, in a fixed order."""
+        every = self.dsp, self.lut, self.ports, self.recurrence
+        return tuple(bound for bound in every if bound is not None)
 
     @property
     def tightest(self) -> Bound:
@@ -64,37 +71,24 @@ class Bounds:
         return self.tightest.cycles
 
 
-def bounds(work: Work, tool: Personality, dsp: int) -> Bounds:
-    """The bounds for a budget of DSP slices.
+def bounds(work: Work, tool: Personality, dsp: int, lut: int | None = None) -> Bounds:
+    """The bounds for a budget of DSP slices and LUTs.
 
     Args:
         work: of the kernel, from `work_of` with the same personality.
         tool: whose memories are counted.
         dsp: slices that a design may use.
+        lut: LUTs that it may use; None for any number.
     """
-    cycles, detail = _roofline(work.operations, dsp)
+    cycles, detail = in_slices(work.operations, dsp)
+    logic = (0, "") if lut is None else in_logic(work.operations, dsp, lut)
     chain = work.chains[0] if work.chains else (0, "no recurrence")
     return Bounds(
         Bound("dsp", cycles, f"{detail} on {dsp} DSP"),
+        Bound("lut", *logic) if logic[0] else None,
         _ports(work, tool),
         Bound("recurrence", *chain),
     )
-
-
-def _roofline(operations: Mapping[str, tuple[int, int]], budget: int) -> tuple[int, str]:
-    """The least cycles in which units within the budget get through the operations."""
-    costly = {core: (n, dsp) for core, (n, dsp) in operations.items() if dsp and n}
-    text = ", ".join(f"{n:,} {core}" for core, (n, _) in costly.items()) or "no DSP operators"
-
-    def needed(cycles: int) -> int:
-        return sum(ceil(n / cycles) * dsp for n, dsp in costly.values())
-
-    low, high = 1, max((n for n, _ in costly.values()), default=1)
-    # With one unit of each the longest sequence is the answer, even if the budget has not that.
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if needed(middle) <= budget else (middle + 1, high)
-    return high if costly else 0, text
 
 
 def _ports(work: Work, tool: Personality) -> Bound:

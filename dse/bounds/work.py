@@ -16,6 +16,7 @@ from math import ceil, log2
 from networkx.utils import UnionFind
 
 from dse.bounds.distinct import Facts, Row, Tag, facts_of, folds, rank, row_of
+from dse.bounds.roofline import Cost, Operations
 from dsl.programs.program import Program, Storage
 from polyhedral.dependences.chains import chains
 from qor_gnn.body.reassociation import REAL_SUMS
@@ -32,13 +33,13 @@ class Work:
     """What a kernel has to do, whatever its schedule.
 
     Attributes:
-        operations: core to the least number of operations on it and the DSP of one unit.
+        operations: by core.
         reads, writes: array to the least number of elements that pass its ports.
         chains: of operators that run one after the other: least cycles and a description.
     """
 
     program: Program
-    operations: Mapping[str, tuple[int, int]]
+    operations: Mapping[str, Operations]
     reads: Mapping[str, int]
     writes: Mapping[str, int]
     chains: tuple[tuple[int, str], ...]
@@ -60,7 +61,7 @@ def work_of(program: Program, tool: Personality, reassociate: bool = False) -> W
     counter.count()
     return Work(
         program,
-        {core: (n, counter.dsp[core]) for core, n in sorted(counter.totals.items()) if n},
+        {core: counter.of_core(core) for core, n in sorted(counter.totals.items()) if n},
         counter.reads,
         counter.writes,
         tuple(sorted(_recurrences(facts, tool, reassociate), key=lambda c: -c[0])),
@@ -69,13 +70,13 @@ def work_of(program: Program, tool: Personality, reassociate: bool = False) -> W
 
 def _cheapest(tool: Personality, op: Op) -> Operator:
     """The operator with the least DSP and the least delay of all implementations there are."""
-    usual = tool.operator_of(op, "")
-    others = [tool.operator_of(op, impl) for impl in IMPLEMENTATIONS]
-    return replace(
-        usual,
-        dsp=min(o.dsp for o in (usual, *others)),
-        distance=min(o.distance for o in (usual, *others)),
-    )
+    every = _every(tool, op)
+    return replace(every[0], dsp=min(o.dsp for o in every), distance=min(o.distance for o in every))
+
+
+def _every(tool: Personality, op: Op) -> list[Operator]:
+    """The tool's own choice, and what may be asked for instead."""
+    return [tool.operator_of(op, impl) for impl in ("", *IMPLEMENTATIONS)]
 
 
 def _extremes(stmt: Statement) -> set[int]:
@@ -92,6 +93,11 @@ def _extremes(stmt: Statement) -> set[int]:
 def _in_logic(operator: Operator) -> bool:
     """A unit that may have no DSP slice: of integers, where no report shows it."""
     return operator.integer and not operator.measured
+
+
+def _is_product(op: Op, tool: Personality) -> bool:
+    """A product of integers whose units the tool's law of multipliers tells."""
+    return op.type == "int" and op.kind == "mul" and op.factors[1] > 0 and tool.library.dsp_side > 0
 
 
 def _operator(stmt: Statement, n: int, tool: Personality) -> Operator | None:
@@ -120,7 +126,8 @@ class _Counter:
     tool: Personality
     free: bool
     totals: dict[str, int] = field(default_factory=dict)
-    dsp: dict[str, int] = field(default_factory=dict)
+    ways: dict[str, dict[Cost, None]] = field(default_factory=dict)
+    logic: set[str] = field(default_factory=set)
     reads: dict[str, int] = field(default_factory=dict)
     writes: dict[str, int] = field(default_factory=dict)
 
@@ -133,15 +140,29 @@ class _Counter:
             shapes = _shapes(stmt, known)
             for n in range(len(stmt.ops)):
                 operator = _operator(stmt, n, self.tool)
-                if operator is None or not operator.shared or _in_logic(operator):
+                if operator is None or not self._is_counted(stmt.ops[n], operator):
                     continue
-                self.dsp[operator.core] = operator.dsp
                 rows, growing = self._told(name, n)
                 times = self.facts.least(name, (row for row, _, _ in rows), growing)
                 own = alike.setdefault((operator.core, shapes[n]), [])
                 own.append(_Counted(times, rows))
         for (core, _), found in alike.items():
             self.totals[core] = self.totals.get(core, 0) + _different(found)
+
+    def _is_counted(self, op: Op, operator: Operator) -> bool:
+        """Whether a unit does an operation that costs something; it is noted, then."""
+        logic = _in_logic(operator)
+        if not (_is_product(op, self.tool) if logic else operator.shared):
+            return False
+        known = self.ways.setdefault(operator.core, {})
+        known.update(dict.fromkeys((o.dsp, o.lut) for o in _every(self.tool, op)))
+        if logic:
+            self.logic.add(operator.core)
+        return True
+
+    def of_core(self, core: str) -> Operations:
+        """What was counted of a core."""
+        return Operations(self.totals[core], tuple(self.ways[core]), core in self.logic)
 
     def _told(self, name: str, n: int) -> tuple[list[tuple[Row, int, Tag]], frozenset[str]]:
         """What the values of an operation tell of their iterations.

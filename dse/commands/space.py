@@ -59,7 +59,9 @@ def command(
     found = space_of(program, where.tool, reassociate)
     show("space", COLUMNS, rows(found), form)
     console.say(f"{program.name}: {found.size:,} points, operators of {where.tool.name}")
-    limits = bounds(work_of(program, where.tool, reassociate), where.tool, dsp or chip.dsp)
+    limits = bounds(
+        work_of(program, where.tool, reassociate), where.tool, dsp or chip.dsp, chip.lut
+    )
     for bound in limits.all:
         console.say(f"  {bound.kind}: at least {bound.cycles:,} cycles ({bound.reason})")
     for note in where.notes:

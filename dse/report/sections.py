@@ -23,7 +23,7 @@ MEANINGS = {
     "running": "not ended when this page was made",
     "lost": "its process ended first; tried again after --resume",
 }
-_BOUNDS = {"dsp": "DSP slices", "ports": "memory ports", "recurrence": "recurrence"}
+_BOUNDS = {"dsp": "DSP slices", "lut": "LUTs", "ports": "memory ports", "recurrence": "recurrence"}
 
 
 class Tile(NamedTuple):

@@ -103,7 +103,7 @@ def _described(run: RunDirectory, plan: Plan, space: Space, work: Work) -> Probl
     regions = kernel_of_tree(loop_tree(apply(plan.program, Schedule())))
     told = origins_of(regions, where.tool).line
     notes = (*where.notes, *((told,) if told else ()))
-    problem = describe(space, work, where.tool, chip, plan.budget, notes, plain)
+    problem = describe(space, work, where.tool, chip, plan.budget, plan.luts, notes, plain)
     problem = replace(problem, plain=sound(plain, problem))
     keep(run, problem)
     return problem

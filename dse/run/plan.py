@@ -80,10 +80,14 @@ class Plan:
         return self.limits.resources.get("dsp", self.where.device.dsp)
 
     @property
+    def luts(self) -> int:
+        """LUTs that a design may use."""
+        return self.limits.resources.get("lut", self.where.device.lut)
+
+    @property
     def logic(self) -> float:
         """LUTs that a design may use for each DSP slice of its budget; 0 where it may use none."""
-        luts = self.limits.resources.get("lut", self.where.device.lut)
-        return luts / self.budget if self.budget else 0.0
+        return self.luts / self.budget if self.budget else 0.0
 
     def manifest(self) -> dict[str, Any]:
         """All of it as JSON."""

@@ -96,6 +96,7 @@ def describe(
     tool: Personality,
     device: Device,
     dsp: int,
+    lut: int,
     notes: Sequence[str],
     plain: Result | None,
 ) -> Problem:
@@ -106,7 +107,7 @@ def describe(
         work: of the kernel, from `dse.bounds.bounds.work_of`.
         tool: whose operators are counted.
         device: what designs are made for.
-        dsp: slices that a design may use.
+        dsp, lut: slices and LUTs that a design may use.
         notes: where the tool was not measured.
         plain: what the program costs as it stands.
     """
@@ -127,7 +128,7 @@ def describe(
         extents_of(space.program),
         space.size,
         structures,
-        tuple(KnownBound(b.kind, b.cycles, b.reason) for b in bounds(work, tool, dsp).all),
+        tuple(KnownBound(b.kind, b.cycles, b.reason) for b in bounds(work, tool, dsp, lut).all),
         tuple((n, bounds(work, tool, n).cycles) for n in _budgets(dsp)),
         {array.name: array.shape for array in space.program.arrays},
         {"name": device.name, "part": device.part, **{n: getattr(device, n) for n in RESOURCES}},

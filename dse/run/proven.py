@@ -32,8 +32,8 @@ def sound(result: Result, problem: Problem | None) -> Result:
 
 def _needed(result: Result, problem: Problem) -> tuple[int, str]:
     """The fewest cycles of a design with its DSP slices, and why."""
-    # A design over the budget has more units than the bound of the budget counts.
-    always = [b for b in problem.bounds if b.kind != "dsp"]
+    # A design over the budget has more units than the bounds of the budget count.
+    always = [b for b in problem.bounds if b.kind not in ("dsp", "lut")]
     best = max(always, key=lambda b: b.cycles, default=None)
     needed = (0, "") if best is None else (best.cycles, f"{best.kind}: {best.reason}")
     dsp = result.resources.get("dsp")

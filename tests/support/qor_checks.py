@@ -109,7 +109,7 @@ def bound_faults(
 
 
 def _under(name: str, answer: QorEstimate, work, tool: Personality) -> Iterator[str]:  # type: ignore[no-untyped-def]
-    for bound in bounds(work, tool, answer.dsp).all:
+    for bound in bounds(work, tool, answer.dsp, answer.lut).all:
         if answer.latency.average < bound.cycles:
             cycles = f"{answer.latency.average:,.0f} cycles, {answer.dsp} DSP"
             yield f"{name}: {cycles}, under {bound.kind} {bound.cycles}: {bound.reason}"

@@ -1,0 +1,90 @@
+"""The least cycles in which units within a budget get through all operations.
+
+A unit starts one operation a cycle, so ``cycles`` take at least ``ceil(operations / cycles)`` units of each kind.
+A kind may be built in several ways, with more DSP slices or with more LUTs, and a design may mix them. Whatever
+the mix, it costs at least the cheapest way at any prices of a slice and of a LUT, and at most the whole budget at
+the same prices. This is a linear program, so the prices at which two ways of a kind cost the same are all that
+need be asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from math import ceil
+
+Cost = tuple[int, int]
+"""DSP slices and LUTs of a unit, or prices of one of each."""
+
+
+@dataclass(frozen=True, slots=True)
+class Operations:
+    """Operations of one kind.
+
+    Attributes:
+        times: the least number of them.
+        ways: the DSP slices and LUTs of a unit, for each way to build it.
+        logic: a unit may have no DSP slice in a way whose LUTs no report shows; only what a unit at least
+            takes of slices and LUTs together is known then.
+    """
+
+    times: int
+    ways: tuple[Cost, ...]
+    logic: bool = False
+
+    @property
+    def dsp(self) -> int:
+        """The fewest slices of a unit."""
+        return 0 if self.logic else min(dsp for dsp, _ in self.ways)
+
+    def price(self, prices: Cost) -> int:
+        """What a unit costs at least."""
+        return min(dsp * prices[0] + lut * prices[1] for dsp, lut in self.ways)
+
+
+def in_slices(operations: Mapping[str, Operations], dsp: int) -> tuple[int, str]:
+    """The least cycles with so many DSP slices, if LUTs are plenty, and what has to be done."""
+    costs = {core: (o.times, o.dsp) for core, o in operations.items() if o.dsp}
+    return _cycles(costs, dsp), _listed(costs) or "no DSP operators"
+
+
+def in_logic(operations: Mapping[str, Operations], dsp: int, lut: int) -> tuple[int, str]:
+    """The least cycles with so many DSP slices and LUTs, and what has to be done."""
+    best = 0, ""
+    for prices in _prices(operations):
+        costs = {core: (o.times, o.price(prices)) for core, o in operations.items()}
+        costs = {core: cost for core, cost in costs.items() if cost[1]}
+        cycles = _cycles(costs, dsp * prices[0] + lut * prices[1])
+        if cycles > best[0]:
+            slices = f"{dsp:,} DSP and " if prices[0] else ""
+            best = cycles, f"{_listed(costs)} on {slices}{lut:,} LUT"
+    return best
+
+
+def _prices(operations: Mapping[str, Operations]) -> Iterator[Cost]:
+    """Of a slice and of a LUT: LUTs alone, and each at which two ways cost the same."""
+    found: dict[Cost, None] = {(0, 1): None}
+    for kind in operations.values():
+        for one, other in combinations(kind.ways, 2):
+            slices, luts = one[0] - other[0], other[1] - one[1]
+            if slices * luts > 0:
+                found[abs(luts), abs(slices)] = None
+    return iter(found)
+
+
+def _cycles(costs: Mapping[str, tuple[int, int]], budget: int) -> int:
+    """The least cycles, of operations and the cost of a unit each.
+
+    With one unit of each kind the longest sequence is the answer, even if the budget has not that.
+    """
+    low, high = 1, max((times for times, _ in costs.values()), default=0)
+    while low < high:
+        middle = (low + high) // 2
+        needed = sum(ceil(times / middle) * cost for times, cost in costs.values())
+        low, high = (low, middle) if needed <= budget else (middle + 1, high)
+    return high
+
+
+def _listed(costs: Mapping[str, tuple[int, int]]) -> str:
+    return ", ".join(f"{times:,} {core}" for core, (times, _) in costs.items())
