@@ -12,6 +12,7 @@ from typing import assert_never
 
 from dsl.expressions.affine import Affine
 from qor_gnn.body.graph import LOAD, STORE, STORE_STATES, Conditional, Graph, When
+from qor_gnn.body.guarded_values import GuardedValues, Held
 from qor_gnn.body.meetings import Accesses
 from qor_gnn.body.ordered_updates import CopiesInOrder
 from qor_gnn.body.outside import Outside
@@ -43,6 +44,7 @@ class Expander:
     from_zero: frozenset[str] = frozenset()  # counters that are never less
     graph: Graph = field(init=False)
     _values: dict[int, int] = field(default_factory=dict)  # address -> value it holds
+    _inside: GuardedValues = field(default_factory=GuardedValues)  # stored in the guards around
     _again: dict[int, list[int]] = field(default_factory=dict)  # memory -> not from its stores
     _merged: dict[tuple[object, ...], int] = field(default_factory=dict)
     _outside: Outside = field(init=False)
@@ -125,8 +127,36 @@ class Expander:
         if not decided and outer == "always":
             self.when = "guarded"
         self.guard = counters
-        self.run(guard.body, copies)
+        if decided:
+            self.run(guard.body, copies)
+        else:
+            self._inside.enter()
+            self.run(guard.body, copies)
+            for address, held in self._inside.leave().items():
+                self._behind_guard(address, held)
         self.when, self.guard = outer, around
+
+    def _behind_guard(self, address: int, held: Held) -> None:
+        """An element that was stored under the guard that ends: it may have been, or not."""
+        blurred = held.memory in self._mixed and self.when == "guarded"
+        before = None if blurred else held.before
+        if before is None:
+            self._forget(address)
+            return
+        value = self._either(held.memory, held.value, before, held.statement)
+        if self._inside:
+            self._inside.store(address, Held(value, before, held.memory, held.statement))
+        else:
+            self._values[address] = value
+
+    def _held(self, address: int) -> int | None:
+        """The value of an element, if it is known."""
+        value = self._inside.value(address)
+        return self._values.get(address) if value is None else value
+
+    def _forget(self, address: int) -> None:
+        self._values.pop(address, None)
+        self._inside.forget(address)
 
     def _never(self, e: Affine) -> bool:
         """It is less than zero whatever the counters are, which count from zero."""
@@ -211,7 +241,7 @@ class Expander:
         graph = self.graph
         if graph.loaded.setdefault(address, self.when) != self.when:
             graph.loaded[address] = "always"
-        if (found := self._values.get(address)) is not None:
+        if (found := self._held(address)) is not None:
             return found
         if place.memory in self._mixed:
             self._commit(place.memory, address, self._may_read)
@@ -243,8 +273,9 @@ class Expander:
         self._touch_in_order(place.memory, address)
         if place.memory in self._mixed:
             self._commit(place.memory, address, self._may_overwrite)
-            for other in self._may_be(address, list(self._values), self._seen):
-                del self._values[other]
+            held = {*self._values, *self._inside.addresses()}
+            for other in self._may_be(address, held, self._seen):
+                self._forget(other)
         self._seen[address] = self._stored[address] = self.copy
         graph = self.graph
         if self.personality.accesses.merged == "between_stores":
@@ -254,19 +285,27 @@ class Expander:
             graph.stores[address] = value
             graph.conditional.pop(address, None)
         else:
-            old = self._values.pop(address, None)
             graph.conditional[address] = Conditional(value, self.when)
             self._again.setdefault(place.memory, []).append(address)
-            if old is not None and (place.memory not in self._mixed or self.when != "guarded"):
-                self._values[address] = self._either(place.memory, value, old, statement)
+            self._store_at_times(place.memory, address, value, statement)
         graph.stored_by[address] = statement
+
+    def _store_at_times(self, memory: int, address: int, value: int, statement: Statement) -> None:
+        """A store that is not made in every iteration."""
+        old = self._held(address)
+        if self._inside:
+            self._inside.store(address, Held(value, old, memory, statement))
+            return
+        self._values.pop(address, None)
+        if old is not None:
+            self._values[address] = self._either(memory, value, old, statement)
 
     def _touch_in_order(self, memory: int, address: int) -> list[int]:
         """The stores that a load waits for in an array that is updated in order."""
         if not self.addresses.memories[memory].in_order:
             return []
         for gone in self._order.touch(memory, address, self._made):
-            self._values.pop(gone, None)
+            self._forget(gone)
         return self._order.stored.get(memory, [])
 
     def _made(self, memory: int, address: int) -> int | None:
@@ -278,7 +317,7 @@ class Expander:
         """What has been loaded of an array is loaded again behind a store to it."""
         for a in self._again.pop(memory, ()):
             if a != stored and a not in self.graph.stores:
-                self._values.pop(a, None)
+                self._forget(a)
 
     # ---------------------------------------------------- accesses that may be the same element
 

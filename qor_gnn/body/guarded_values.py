@@ -1,0 +1,68 @@
+"""What elements hold inside of guards.
+
+What is stored under a guard and read further down under the same one is the stored value itself: both are in
+one block, and no selection is between them. Only what is read after the guard may be the older value.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from qor_gnn.design.region import Statement
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A value that was stored under a guard.
+
+    Attributes:
+        value: what the element holds in the rest of the guard's body.
+        before: what it held ahead of the guard; None where nothing had read it.
+        memory: its array's number.
+        statement: the one that stored it last.
+    """
+
+    value: int
+    before: int | None
+    memory: int
+    statement: Statement
+
+
+@dataclass(slots=True)
+class GuardedValues:
+    """The values stored in the guards around what is appended, the innermost guard's last."""
+
+    _guards: list[dict[int, Held]] = field(default_factory=list)
+
+    def __bool__(self) -> bool:
+        return bool(self._guards)
+
+    def enter(self) -> None:
+        """A guard's body begins."""
+        self._guards.append({})
+
+    def leave(self) -> dict[int, Held]:
+        """The innermost guard's body ends: what it stored, by address."""
+        return self._guards.pop()
+
+    def addresses(self) -> list[int]:
+        """Of all values."""
+        return [a for guard in self._guards for a in guard]
+
+    def value(self, address: int) -> int | None:
+        """What an element holds, if it was stored in one of the guards."""
+        for guard in reversed(self._guards):
+            if address in guard:
+                return guard[address].value
+        return None
+
+    def store(self, address: int, held: Held) -> None:
+        """An element is stored in the innermost guard; the first store there says what it held before."""
+        known = self._guards[-1].get(address)
+        before = held.before if known is None else known.before
+        self._guards[-1][address] = Held(held.value, before, held.memory, held.statement)
+
+    def forget(self, address: int) -> None:
+        """What the element holds is no longer known."""
+        for guard in self._guards:
+            guard.pop(address, None)
