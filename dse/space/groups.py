@@ -102,12 +102,6 @@ def _group(pieces: Sequence[Piece]) -> Group:
 
 
 def _distinct(group: Group) -> bool:
-    """Loops inside that have one name are of one extent: names tell them apart."""
-    known: dict[str, int] = {}
+    """No loop inside has the name of one around: names tell them apart."""
     around = set(group.pieces[0].names[: group.end])
-    for p in group.pieces:
-        for k in range(group.end, len(p.dims)):
-            extent = iterations(p, k)
-            if known.setdefault(p.names[k], extent) != extent or p.names[k] in around:
-                return False
-    return True
+    return all(around.isdisjoint(p.names[group.end :]) for p in group.pieces)

@@ -255,15 +255,23 @@ class _Band:
         return all(len(p.dims) == self.levels[1] for p in self.group)
 
     def inner(self, dependences: Sequence[Carried]) -> Iterator[NestLoop]:
-        """The loops inside the band, each once: all of their iterations are copies."""
+        """The loops inside the band, each once: all of their iterations are copies.
+
+        Loops of one name are taken to be as long as the longest of them: a nest knows loops by name.
+        """
         seen: set[LoopId] = set()
+        longest: dict[str, int] = {}
+        for piece in self.group:
+            for level in range(self.levels[1], len(piece.dims)):
+                name = piece.names[level]
+                longest[name] = max(longest.get(name, 0), iterations(piece, level))
         for piece in self.group:
             for level in range(self.levels[1], len(piece.dims)):
                 dim = piece.dims[level]
                 if dim.uid in seen:
                     continue
                 seen.add(dim.uid)
-                extent = iterations(piece, level)
+                extent = longest[dim.name]
                 yield NestLoop(
                     f"{piece.name}.{dim.name}",
                     dim.name,
