@@ -245,9 +245,9 @@ class ScheduleBuilder:
         return self._add(steps.Expand, array, loop)
 
     @step_method
-    def buffer(self, array: str, at: str = "", name: str = "") -> ScheduleBuilder:
+    def buffer(self, array: str, at: str = "", name: str = "", access: str = "") -> ScheduleBuilder:
         """See `dsl.schedules.steps.Buffer`."""
-        return self._add(steps.Buffer, array, at, name)
+        return self._add(steps.Buffer, array, at, name, access)
 
     @step_method
     def unroll(self, loop: str, factor: int = 0, tail: Tail = "remainder") -> ScheduleBuilder:

@@ -182,7 +182,8 @@ class Expand(Step):
 class Buffer(Step):
     """Work on local copies of the parts (tiles) of an array that an iteration of ``at`` touches,
     copied in before the body of that loop and out after it as needed; without a loop, on a copy of
-    all that the kernel touches. ``name`` is that of the copy, ``<array>_buf`` by default.
+    all that the kernel touches. ``name`` is that of the copy, ``<array>_buf`` by default. With an
+    ``access``, as it is written over the loops (``A[i, k]``), only what is accessed so is copied.
     """
 
     kind = "buffer"
@@ -190,6 +191,7 @@ class Buffer(Step):
     array: str
     at: str = ""
     name: str = ""
+    access: str = ""
 
 
 @dataclass(frozen=True, slots=True)

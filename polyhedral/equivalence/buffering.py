@@ -5,10 +5,10 @@ belongs:
 
 * ``B[y]`` stands for ``X[y + o]``, with one ``o``, a function of these loops, in all statements of the
   region; so elements of both are one to one;
-* what copies in runs before all else in the region, what copies out after it, and nothing else in the
-  region touches X;
+* what copies in runs before all else in the region, and what copies out after it;
 * every element that is read of B was copied in or assigned before, in the same iteration of the loops;
-* exactly what the region assigns is copied out, and no statement uses another copy of X for it.
+* exactly what the region assigns is copied out, and no statement uses another copy of X for it, or X
+  itself; nor does one assign of X what another uses of a copy.
 
 Then a region begins with the same X in both programs, its statements read and assign the same values,
 and it leaves the same X. All else is as it was. What is looked at is the two programs alone, not how the
@@ -173,7 +173,7 @@ def _wrong(old: Scop, new: Scop, array: Array, region: _Region) -> str | None:
     names = {c.name for c in region.copies}
     if any(len(s.loops) < region.depth for s in region.statements):
         return "a copy does not belong to one iteration of its loops"
-    if text := _out_of_turn(region, array, names, known):
+    if text := _out_of_turn(region, names, known):
         return text
     held: list[_Held] = []
     for copy in region.copies:
@@ -187,11 +187,32 @@ def _wrong(old: Scop, new: Scop, array: Array, region: _Region) -> str | None:
         if not found.out.is_equal(found.assigned):
             return f"what is copied out of '{copy.name}' is not what is assigned"
         held.append(found)
+    assigned, touched = _beside(old, array, region, known)
     for one in held:
+        if not (one.assigned.is_disjoint(touched) and one.used.is_disjoint(assigned)):
+            return f"'{array.name}' is touched beside '{one.copy.name}', which holds the element"
         for other in held:
             if one is not other and not one.assigned.is_disjoint(other.used):
                 return f"'{one.copy.name}' and '{other.copy.name}' hold one element"
     return None
+
+
+def _beside(old: Scop, array: Array, region: _Region, known: set[str]) -> tuple[isl.Set, isl.Set]:
+    """What statements of the program assign, and what they touch, of the array itself, as ``[r, x]``."""
+    empty = _nothing(region.depth, array)
+    assigned, touched = empty, empty
+    for s in region.statements:
+        for access in _accesses(s) if s.name in known else ():
+            if access.array == array.name:
+                points = _elements(s, access, region.depth)
+                touched = touched.union(points)
+                if access == s.stmt.target:
+                    assigned = assigned.union(points)
+    return assigned, touched
+
+
+def _nothing(depth: int, array: Array) -> isl.Set:
+    return isl.Set.empty(map_of(_text(depth, len(array.shape))).get_space().range())
 
 
 def _unreached(new: Scop, region: _Region, copy: Array) -> str | None:
@@ -218,8 +239,8 @@ def _unreached(new: Scop, region: _Region, copy: Array) -> str | None:
     return None
 
 
-def _out_of_turn(region: _Region, array: Array, names: set[str], known: set[str]) -> str | None:
-    """Copies in come first, copies out last, and nothing else touches the array."""
+def _out_of_turn(region: _Region, names: set[str], known: set[str]) -> str | None:
+    """Copies in come first, and copies out last."""
     stage = 0
     last = -1
     for s in region.statements:
@@ -231,15 +252,13 @@ def _out_of_turn(region: _Region, array: Array, names: set[str], known: set[str]
         if now < stage or (now != stage and position == last):
             return f"{s.name} does not run before or after all of the region"
         stage, last = now, position
-        if now == 1 and s.touches(array.name):
-            return f"{s.name} touches '{array.name}' beside the copies"
     return None
 
 
 def _held(old: Scop, array: Array, region: _Region, copy: Array, known: set[str]) -> _Held | str:
     """What a copy holds, if all statements agree what its elements stand for."""
     offset: tuple[Affine, ...] | None = None
-    empty = isl.Set.empty(map_of(_text(region.depth, len(array.shape))).get_space().range())
+    empty = _nothing(region.depth, array)
     sets = {"assigned": empty, "out": empty, "used": empty}
     for s in region.statements:
         for outside, inside in _pairs(old, s, array, copy, known):

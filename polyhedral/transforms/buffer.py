@@ -28,33 +28,37 @@ What is read before it is written is copied in, box by box, never from outside o
 what is written is copied out. Accesses that move in different ways, as those of two tiles of one
 matrix, have copies of their own, unless they meet in an element that is written.
 
+Of an array in which several such tiles are touched, ``access="A[i, k]"`` copies the one of that access
+alone. Here a tool reads ``A[i, k]`` anew in each iteration of ``j``: it does not know that ``A[i, j]``, which is
+assigned, is never the same element::
+
+    for i in range(k + 1, 8):
+      for j in range(k + 1, 8):
+        A[i, j] -= A[i, k] * A[k, j]
+
 The loops of the schedule become those of the program first (`polyhedral.transforms.materialise`), so that
 copies and their loops are like all others to the steps that follow.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from math import prod
+from dataclasses import replace
 
 import islpy as isl
 
 from dsl.errors.errors import LanguageError, ScheduleError
 from dsl.expressions.affine import Affine
 from dsl.expressions.expr import Access, Load
-from dsl.programs.buffered import Region, with_regions
-from dsl.programs.names import NAME, unused
-from dsl.programs.program import MAX_EXTENT, Array, If, Loop, Node, Program, Stmt, Storage
+from dsl.programs.program import Array, Storage
 from dsl.schedules.steps import Buffer
-from polyhedral.isl.conditions import limits_of
-from polyhedral.isl.text import affine_text, coordinates, first_point, positional, set_of
+from polyhedral.isl.text import coordinates, first_point
 from polyhedral.legality.program import check_program
 from polyhedral.scop.lookup import find_array, find_loop
 from polyhedral.scop.scheduled import ScheduledScop
 from polyhedral.scop.scop import Scop, Statement, build_scop
-from polyhedral.transforms.footprint import Tile, Use, along, read_first, tile_of, union_of
-from polyhedral.transforms.materialise import Materialised, materialised, narrowed, over_program
+from polyhedral.transforms.copies import Body, Tiles, rewritten
+from polyhedral.transforms.footprint import Tile, Use, tile_of
+from polyhedral.transforms.materialise import Materialised, materialised, over_program
 from polyhedral.transforms.registry import Order, transform
 
 
@@ -84,9 +88,15 @@ def buffer(state: ScheduledScop, step: Buffer) -> ScheduledScop:
     regions = [
         tiles for group in _bodies(scop, found, uid, depth) if (tiles := _tiles(group, array, step))
     ]
+    where = f"in '{step.at}' " if step.at else ""
     if not regions:
-        where = f"in '{step.at}' " if step.at else ""
         raise _refused(step, f"nothing {where}uses '{array.name}'", help_=_buffers(state, array))
+    if step.access:
+        every = dict.fromkeys(str(u.access) for r in regions for t in r.tiles for u in t.uses)
+        regions = [only for region in regions if (only := _of_access(region, step.access))]
+        if not regions:
+            text = f"nothing {where}is accessed as '{step.access}'"
+            raise _refused(step, text, help_=f"there are {', '.join(every)}")
     scope = found.program.array(array.name).scope_depth
     if scope > depth:
         raise _refused(
@@ -95,29 +105,12 @@ def buffer(state: ScheduledScop, step: Buffer) -> ScheduledScop:
             "several",
             help_="buffer it in these loops",
         )
-    program = _rewritten(found.program, array, regions, depth, step)
+    program = rewritten(found.program, array, regions, depth, step)
     try:
         new = check_program(program)
     except LanguageError as error:  # the proof that the copies hold what is read of them
         raise _refused(step, error.message, (*error.notes,)) from error
     return over_program(state, found, new)
-
-
-def _are_apart(regions: Sequence[_Tiles]) -> bool:
-    """Whether no two places run the same iterations of the loops around, so that copies of the
-    array can belong to these.
-    """
-    sets = [
-        union_of(
-            [
-                u.elements.project_out(isl.dim_type.set, u.depth, len(u.access.indices))
-                for tile in region.tiles
-                for u in tile.uses
-            ]
-        )
-        for region in regions
-    ]
-    return all(a.is_disjoint(b) for n, a in enumerate(sets) for b in sets[:n])
 
 
 def _refused(
@@ -139,29 +132,7 @@ def _buffers(state: ScheduledScop, array: Array) -> str | None:
     return f"it works on {' and '.join(copies)} already: buffer that" if copies else None
 
 
-@dataclass(frozen=True, eq=False)
-class _Body:
-    """An execution of the loop that is buffered in, in one place.
-
-    Attributes:
-        loop: by its number in preorder; None for the program.
-        around: the loops around, with itself.
-        statements: in it, in order.
-        found: the pieces.
-    """
-
-    loop: int | None
-    around: tuple[Loop, ...]
-    statements: tuple[Statement, ...]
-    found: Materialised
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The loops around."""
-        return tuple(loop.var for loop in self.around)
-
-
-def _bodies(scop: Scop, found: Materialised, uid: object, depth: int) -> list[_Body]:
+def _bodies(scop: Scop, found: Materialised, uid: object, depth: int) -> list[Body]:
     """Where the loop stands: once, or also in remainder nests."""
     groups: dict[int | None, list[Statement]] = {}
     for s in scop.statements:
@@ -169,19 +140,13 @@ def _bodies(scop: Scop, found: Materialised, uid: object, depth: int) -> list[_B
             groups.setdefault(None, []).append(s)
         elif depth <= len(s.loops) and found.pieces[s.name].dims[depth - 1].uid == uid:
             groups.setdefault(s.loop_ids[depth - 1], []).append(s)
-    return [_Body(loop, own[0].loops[:depth], tuple(own), found) for loop, own in groups.items()]
+    return [Body(loop, own[0].loops[:depth], tuple(own), found) for loop, own in groups.items()]
 
 
 # ------------------------------------------------------------------------------------- tiles
 
 
-@dataclass(frozen=True, eq=False)
-class _Tiles:
-    body: _Body
-    tiles: tuple[Tile, ...]
-
-
-def _tiles(body: _Body, array: Array, step: Buffer) -> _Tiles | None:
+def _tiles(body: Body, array: Array, step: Buffer) -> Tiles | None:
     """The copies that an iteration works on; None where it does not touch the array."""
     depth = len(body.around)
     uses: dict[tuple[str, Access, bool], Use] = {}
@@ -198,10 +163,22 @@ def _tiles(body: _Body, array: Array, step: Buffer) -> _Tiles | None:
     if not classes:
         return None
     tiles = [tile_of(own, body.names) for own in classes.values()]
-    return _Tiles(body, tuple(_coherent(tiles, array, body, step)))
+    return Tiles(body, tuple(_coherent(tiles, array, body, step)))
 
 
-def _coherent(tiles: list[Tile], array: Array, body: _Body, step: Buffer) -> list[Tile]:
+def _of_access(region: Tiles, access: str) -> Tiles | None:
+    """The tiles that are accessed so; None where none is."""
+    wanted = _plain(access)
+    tiles = tuple(t for t in region.tiles if any(_plain(str(u.access)) == wanted for u in t.uses))
+    return replace(region, tiles=tiles) if tiles else None
+
+
+def _plain(access: str) -> str:
+    """Without spaces, and with one pair of brackets."""
+    return "".join(access.split()).replace("][", ",")
+
+
+def _coherent(tiles: list[Tile], array: Array, body: Body, step: Buffer) -> list[Tile]:
     """Tiles of which no element that one writes is in another: those that meet are one."""
     found: list[Tile] = []
     while tiles:
@@ -225,7 +202,7 @@ def _coherent(tiles: list[Tile], array: Array, body: _Body, step: Buffer) -> lis
     return sorted(found, key=lambda t: _position(t, body))
 
 
-def _position(tile: Tile, body: _Body) -> tuple[int, bool, str]:
+def _position(tile: Tile, body: Body) -> tuple[int, bool, str]:
     """Where a tile is first used, so that the first copy has the first name."""
     order = {s.name: n for n, s in enumerate(body.statements)}
     return min((order[u.name], u.writes, str(u.access)) for u in tile.uses)
@@ -242,7 +219,7 @@ def _shared(a: Tile, b: Tile) -> isl.Set | None:
 
 
 def _incoherent(
-    a: Tile, b: Tile, shared: isl.Set, array: Array, body: _Body, step: Buffer
+    a: Tile, b: Tile, shared: isl.Set, array: Array, body: Body, step: Buffer
 ) -> ScheduleError:
     depth = len(body.around)
     at = coordinates(first_point(shared), depth + len(array.shape))
@@ -255,138 +232,3 @@ def _incoherent(
         (f"{first} and {second} touch it" + (f" where {where}" if where else ""),),
         f'a copy for both would be all of {array.name}: buffer("{array.name}") makes one',
     )
-
-
-# ------------------------------------------------------------------------------------ copies
-
-
-@dataclass(frozen=True, slots=True)
-class _Names:
-    """What a copy and its statements and loops are called."""
-
-    array: str
-    load: str
-    store: str
-
-
-def _rewritten(
-    program: Program, array: Array, regions: Sequence[_Tiles], depth: int, step: Buffer
-) -> Program:
-    if step.name and not NAME.fullmatch(step.name):
-        raise ScheduleError("W208", f"'{step.name}' cannot be the name of an array", span=step.span)
-    arrays: list[Array] = []
-    taken = {a.name for a in program.arrays}
-    stmts = {s.name for s in program.statements()}
-    stems = set(stmts)
-    if step.name in taken:
-        raise ScheduleError("W208", f"there is an array called '{step.name}'", span=step.span)
-    base = step.name or f"{array.name}_buf"
-    scope = depth if _are_apart(regions) else 0
-    # Copies of the loop share a memory, as they share all that is asked of it.
-    names: list[_Names] = []
-    for n in range(max(len(r.tiles) for r in regions)):
-        name = unused(base, taken)
-        taken.add(name)
-        # No other copy has statements, and so loops, of these names.
-        load, store = (_fresh(f"{does}_{array.name}", stems) for does in ("load", "store"))
-        names.append(_Names(name, load, store))
-        boxes = [r.tiles[n].extents for r in regions if n < len(r.tiles)]
-        shape = tuple(max(extents) for extents in zip(*boxes, strict=True))
-        size = prod(shape)
-        if size > MAX_EXTENT:
-            text = f"'{name}' would have {size:,} elements"
-            raise ScheduleError("W207", text, span=step.span)
-        arrays.append(Array(name, array.dtype, shape, Storage.LOCAL, False, scope, array.span))
-    return with_regions(program, arrays, [_region(r, array, names, stmts) for r in regions])
-
-
-def _region(region: _Tiles, array: Array, names: Sequence[_Names], stmts: set[str]) -> Region:
-    """What is copied in and out, and the accesses to the copies; ``stmts`` are the names taken."""
-    body = region.body
-    before: list[Node] = []
-    after: list[Node] = []
-    accesses: dict[tuple[str, Access], Access] = {}
-    for tile, own in zip(region.tiles, names, strict=False):
-        for use in tile.uses:
-            inside = zip(use.access.indices, tile.offsets, strict=True)
-            accesses[use.name, use.access] = Access(own.array, tuple(x - o for x, o in inside))
-        loaded = read_first(tile.uses)
-        if loaded is not None:
-            before.append(_load(tile, loaded, body, array, own, stmts))
-        if tile.written is not None:
-            after.append(_store(tile, tile.written, body, array, own, stmts))
-    return Region(body.loop, accesses, tuple(before), tuple(after))
-
-
-def _load(
-    tile: Tile, loaded: isl.Set, body: _Body, array: Array, names: _Names, stmts: set[str]
-) -> Node:
-    """Copies in the box around what is read first, where anything is. Of a local, the rest of a box
-    may not be written yet: just what is read.
-    """
-    points = tile.inside(loaded, body.names)
-    loops = _loops(points, tile, body, array, names.load)
-    outside, inside = _both(tile, loops, array.name, names.array)
-    copy: Node = _copy(_fresh(names.load, stmts), inside, outside, array)
-    if array.storage is Storage.LOCAL:
-        copy = _where(copy, points, body, loops)
-    node = _nest(loops, copy)
-    depth, rank = len(body.around), len(tile.offsets)
-    when = narrowed(points.project_out(isl.dim_type.set, depth, rank), body.names, body.around)
-    return node if when is None else If(when, (node,))
-
-
-def _store(
-    tile: Tile, written: isl.Set, body: _Body, array: Array, names: _Names, stmts: set[str]
-) -> Node:
-    """Copies out what is written, and nothing else."""
-    points = tile.inside(written, body.names)
-    loops = _loops(points, tile, body, array, names.store)
-    outside, inside = _both(tile, loops, array.name, names.array)
-    stmt = _copy(_fresh(names.store, stmts), outside, inside, array)
-    return _nest(loops, _where(stmt, points, body, loops))
-
-
-def _copy(name: str, target: Access, source: Access, array: Array) -> Stmt:
-    return Stmt(name, target, Load(source, array.dtype), None, f"{target} = {source}")
-
-
-def _where(node: Node, points: isl.Set, body: _Body, loops: Sequence[Loop]) -> Node:
-    """What is done at these points ``[r, y]`` alone."""
-    around = [*body.around, *loops]
-    when = narrowed(points, [loop.var for loop in around], around)
-    return node if when is None else If(when, (node,))
-
-
-def _fresh(name: str, stmts: set[str]) -> str:
-    found = unused(name, stmts)
-    stmts.add(found)
-    return found
-
-
-def _loops(points: isl.Set, tile: Tile, body: _Body, array: Array, name: str) -> list[Loop]:
-    """A loop for each dimension of the box, around ``[r, y]``: none leaves the array."""
-    depth = len(body.around)
-    rank = points.dim(isl.dim_type.set) - depth
-    found: list[Loop] = []
-    for d in range(rank):
-        var = unused(f"{name}_{d}", body.names)
-        own = positional([*body.names, var])
-        x = affine_text(Affine.of(var) + tile.offsets[d], own)
-        array_ = set_of(f"{{ [{', '.join(own.values())}] : 0 <= {x} < {array.shape[d]} }}")
-        lowers, uppers = limits_of(along(points, depth, d), [*body.names, var], array_)
-        found.append(Loop(var, lowers, uppers, 1, ()))
-    return found
-
-
-def _both(tile: Tile, loops: Sequence[Loop], array: str, copy: str) -> tuple[Access, Access]:
-    """The element outside and the one in the copy."""
-    y = [Affine.of(loop.var) for loop in loops]
-    outside = tuple(a + o for a, o in zip(y, tile.offsets, strict=True))
-    return Access(array, outside), Access(copy, tuple(y))
-
-
-def _nest(loops: Sequence[Loop], node: Node) -> Node:
-    for loop in reversed(loops):
-        node = replace(loop, body=(node,))
-    return node

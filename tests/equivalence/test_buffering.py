@@ -106,6 +106,36 @@ def test_copies_that_are_wrong_are_refuted(wrong: Callable[[Program], Program], 
     assert why in found.message
 
 
+@pytest.mark.parametrize("element", ["A[i, k]", "A[k, j]"])
+def test_elements_that_are_touched_beside_a_copy_are_refuted(element: str) -> None:
+    right = rewritten(lu, lambda s: s.buffer("A", "i", access=element))
+
+    def beside(access: Access) -> Access:
+        """The row that is assigned, from one column further to the left: it has ``A[i, k]``; or the
+        pivot's row itself.
+        """
+        row, column = access.indices[0], access.indices[-1]
+        if access.array != "A" or not ("i" in row.variables() and "j" in column.variables()):
+            return access
+        return Access("A", (row, column - 1) if element == "A[i, k]" else (row - 1, column))
+
+    def visit(node: Node) -> Node:
+        match node:
+            case Stmt():
+                return with_accesses(node, beside)
+            case Loop(body=body):
+                return replace(node, body=tuple(map(visit, body)))
+            case If(then=then):
+                return replace(node, then=tuple(map(visit, then)))
+
+    before, after = (
+        replace(p, body=tuple(map(visit, p.body))) for p in (right.before, right.after)
+    )
+    found = check_buffers(before, after, "A", 2)
+    assert found is not None
+    assert "beside" in found.message
+
+
 def test_two_copies_of_an_element_that_is_written_are_refuted() -> None:
     right = rewritten(lu, lambda s: s.buffer("A", "k"))
 

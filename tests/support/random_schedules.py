@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from dsl.errors.errors import ScheduleError
+from dsl.expressions.expr import loads
 from dsl.programs.program import Program
 from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import (
@@ -152,7 +153,15 @@ def _buffer(rng: random.Random, program: Program, nest: Nest | None) -> Step:
     """Copies in a loop of some nest, or in none; once in a while of a scalar, or elsewhere."""
     arrays = [a for a in program.arrays if a.shape or rng.random() < 0.05] or program.arrays
     loops = nest.loops if nest is not None and rng.random() < 0.85 else ()
-    return Buffer(rng.choice(arrays).name, rng.choice(loops) if loops else "")
+    array = rng.choice(arrays).name
+    at = rng.choice(loops) if loops else ""
+    accesses = [
+        str(a)
+        for s in program.statements()
+        for a in (s.target, *loads(s.value))
+        if a.array == array and rng.random() < 0.2
+    ]
+    return Buffer(array, at, access=accesses[0] if accesses else "")
 
 
 def _loop_step(rng: random.Random, kind: str, nest: Nest) -> Step | None:
