@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from dse.space.contents import lowered
 from dse.space.expansion import expanded
 from dse.space.groups import groups, volumes
+from dse.space.kept import kept
 from dse.space.nest import Nest
 from dse.space.orders import Context, nests
 from dse.space.partial_sums import WANTED, Accumulators, partial_sums, whole_parts
@@ -68,6 +69,7 @@ def variants(
     plain = [_variant(*structure, context) for structure in found.values()]
     structures = list(found.values())
     outer = [_outer(*structure, context) for structure in structures]
+    outer += [_kept(*structure, context) for structure in structures]
     spread = [partial_sums(state, plain[0].nests, n) for n in WANTED if reassociate]
     for sums in dict.fromkeys(sums for sums in spread if sums):
         structures.append(_accumulated(state, free, sums))
@@ -102,6 +104,19 @@ def _outer(
         _variant(f"{name}, up to {most} statements unrolled", state, steps, context, most)
         for most in sorted({found[0], found[-1]} if found else ())
     ]
+
+
+def _kept(
+    name: str, state: ScheduledScop, steps: tuple[Step, ...], context: Context
+) -> list[Variant]:
+    """The structure with elements in registers that a tool would not keep there."""
+    found: dict[tuple[Step, ...], list[Variant]] = {}
+    for most in {0, *volumes(state)[-1:]}:
+        at, copies = kept(state, most)
+        if copies and copies not in found:
+            made = (f"{name}, elements kept", at, (*steps, *copies))
+            found[copies] = [_variant(*made, context), *_outer(*made, context)]
+    return [variant for some in found.values() for variant in some]
 
 
 def _variant(

@@ -9,6 +9,7 @@ import traceback
 import types
 from collections.abc import Iterator
 from contextlib import contextmanager
+from os import PathLike
 from pathlib import Path
 
 from dsl.errors.callsite import line_span, raised_in
@@ -16,7 +17,7 @@ from dsl.errors.errors import InputError, Span, WeftError, did_you_mean
 from dsl.kernels.kernel import Kernel
 
 
-def load(spec: str) -> Kernel:
+def load(spec: str | PathLike[str]) -> Kernel:
     """Load one kernel.
 
     Args:
@@ -26,7 +27,9 @@ def load(spec: str) -> Kernel:
         InputError: W501 not of that form, W502 no such file, W503 no such kernel in it, W504 an
             error while the file is executed (with the user's own exception).
     """
-    file, name = split_spec(spec)
+    if not isinstance(spec, str | PathLike):
+        raise InputError("W501", f"a kernel's file is text or a path, not {type(spec).__name__}")
+    file, name = split_spec(str(spec))
     if name is None:
         kernels = load_kernels(file)
         if len(kernels) != 1:

@@ -179,14 +179,18 @@ def _plain(access: str) -> str:
 
 
 def _coherent(tiles: list[Tile], array: Array, body: Body, step: Buffer) -> list[Tile]:
-    """Tiles of which no element that one writes is in another: those that meet are one."""
+    """Tiles of which no element that one writes is in another: those that meet are one.
+
+    So are those that are smaller together, unless one is asked for by its access.
+    """
     found: list[Tile] = []
     while tiles:
         first, *tiles = tiles
         for k, other in enumerate(found):
             both = tile_of([*other.uses, *first.uses], body.names)
             shared = _shared(other, first)
-            if both.size >= other.size + first.size and shared is None:
+            saves = both.size < other.size + first.size and not step.access
+            if shared is None and not saves:
                 continue
             if (
                 shared is not None

@@ -117,6 +117,14 @@ def test_verify_and_export_use_the_kernels_own_inputs(tmp_path: Path) -> None:
     assert project.notes == ()
 
 
+def test_a_kernel_is_loaded_from_text_and_from_a_path() -> None:
+    file = ROOT / "examples/polybench/gemm.py"
+    assert weft.load(file).name == weft.load(str(file)).name == "gemm"
+    with pytest.raises(weft.WeftError) as error:
+        weft.load(3)  # type: ignore[arg-type]
+    assert error.value.code == "W501"
+
+
 def test_importing_loads_nothing_yet() -> None:
     code = (
         "import sys, weft; before = set(sys.modules); weft.f32[4], weft.grid, weft.kernel; "
