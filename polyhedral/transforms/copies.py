@@ -155,9 +155,13 @@ def _copy(name: str, target: Access, source: Access, array: Array) -> Stmt:
     return Stmt(name, target, Load(source, array.dtype), None, f"{target} = {source}")
 
 
-def _where(node: Node, points: isl.Set, body: Body, loops: Sequence[Loop]) -> Node:
+def _where(node: Node, points: isl.Set, body: Body, loops: Sequence[Loop | None]) -> Node:
     """What is done at these points ``[r, y]`` alone."""
-    around = [*body.around, *loops]
+    inside = [loop for loop in loops if loop is not None]
+    for d in reversed(range(len(loops))):
+        if loops[d] is None:
+            points = points.project_out(isl.dim_type.set, len(body.around) + d, 1)
+    around = [*body.around, *inside]
     when = narrowed(points, [loop.var for loop in around], around)
     return node if when is None else If(when, (node,))
 
@@ -168,12 +172,17 @@ def _fresh(name: str, stmts: set[str]) -> str:
     return found
 
 
-def _loops(points: isl.Set, tile: Tile, body: Body, array: Array, name: str) -> list[Loop]:
-    """A loop for each dimension of the box, around ``[r, y]``: none leaves the array."""
+def _loops(points: isl.Set, tile: Tile, body: Body, array: Array, name: str) -> list[Loop | None]:
+    """A loop for each dimension of the box, around ``[r, y]``: none leaves the array. Where the box
+    has one element there is none.
+    """
     depth = len(body.around)
     rank = points.dim(isl.dim_type.set) - depth
-    found: list[Loop] = []
+    found: list[Loop | None] = []
     for d in range(rank):
+        if tile.extents[d] == 1:
+            found.append(None)
+            continue
         var = unused(f"{name}_{d}", body.names)
         own = positional([*body.names, var])
         x = affine_text(Affine.of(var) + tile.offsets[d], own)
@@ -183,16 +192,17 @@ def _loops(points: isl.Set, tile: Tile, body: Body, array: Array, name: str) -> 
     return found
 
 
-def _both(tile: Tile, loops: Sequence[Loop], array: str, copy: str) -> tuple[Access, Access]:
+def _both(tile: Tile, loops: Sequence[Loop | None], array: str, copy: str) -> tuple[Access, Access]:
     """The element outside and the one in the copy."""
-    y = [Affine.of(loop.var) for loop in loops]
+    y = [Affine((), 0) if loop is None else Affine.of(loop.var) for loop in loops]
     outside = tuple(a + o for a, o in zip(y, tile.offsets, strict=True))
     return Access(array, outside), Access(copy, tuple(y))
 
 
-def _nest(loops: Sequence[Loop], node: Node) -> Node:
+def _nest(loops: Sequence[Loop | None], node: Node) -> Node:
     for loop in reversed(loops):
-        node = replace(loop, body=(node,))
+        if loop is not None:
+            node = replace(loop, body=(node,))
     return node
 
 
