@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
+import re
 import sys
 import traceback
 import types
@@ -150,4 +151,9 @@ def _failed(file: Path, error: BaseException) -> InputError:
         span: Span | None = line_span(error.filename or str(file), error.lineno)
     else:
         span = raised_in(error, file)
-    return InputError("W504", f"{file} cannot be loaded: {text}", span=span)
+    missing = error.name if isinstance(error, NameError) else None
+    is_type = missing is not None and re.fullmatch(
+        r"[iu][1-9]\d{0,3}|f16|f32|f64|fixed|ufixed", missing
+    )
+    help_ = f"from weft import {missing}" if is_type else None
+    return InputError("W504", f"{file} cannot be loaded: {text}", span=span, help=help_)

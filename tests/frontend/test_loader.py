@@ -164,3 +164,12 @@ def test_specs() -> None:
     assert split_spec("C:/b.py:c") == (Path("C:/b.py"), "c")
     assert split_spec("a/b.py") == (Path("a/b.py"), None)
     assert weft.load is load
+
+
+@pytest.mark.parametrize(("name", "told"), [("u6", True), ("fixed", True), ("nothing", False)])
+def test_a_type_that_was_not_imported_is_named(tmp_path: Path, name: str, told: bool) -> None:
+    file = tmp_path / "k.py"
+    file.write_text(f"import weft\n\n@weft.kernel\ndef k(x: {name}[4]):\n    x[0] = 1\n")
+    with pytest.raises(InputError) as error:
+        load(str(file))
+    assert (error.value.help == f"from weft import {name}") is told
