@@ -1,0 +1,125 @@
+"""Rooflines of DSP slices and LUTs: never above what an assignment of units reaches, and near it."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from math import ceil
+
+import pytest
+
+import weft
+from backends.devices import device
+from dse.bounds.bounds import bounds, work_of
+from dse.bounds.roofline import Operations, in_logic, in_slices
+from dse.evaluators.model import personality_for
+from weft import f32, i8, i16, i32
+
+N = 32
+
+
+def least(kinds: Mapping[str, Operations], dsp: int, lut: int) -> int:
+    """The least cycles with whole units, each built in one way, by trying all mixes."""
+    for cycles in range(1, max(k.times for k in kinds.values()) + 1):
+        reached = {(0, 0)}
+        for kind in kinds.values():
+            units = ceil(kind.times / cycles)
+            mixes = [(0, 0)] if not units else []
+            first, second = kind.ways[0], kind.ways[-1]
+            for n in range(units + 1):
+                mixes.append(
+                    (
+                        n * first[0] + (units - n) * second[0],
+                        n * first[1] + (units - n) * second[1],
+                    )
+                )
+            reached = {
+                (a + x, b + y)
+                for a, b in reached
+                for x, y in mixes
+                if a + x <= dsp and b + y <= lut
+            }
+        if reached:
+            return cycles
+    return 0
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_no_mix_of_units_is_faster_and_some_mix_is_hardly_slower(seed: int) -> None:
+    rng = random.Random(seed)
+    kinds: dict[str, Operations] = {}
+    for name in "ab"[: rng.randint(1, 2)]:
+        dsp, lut = rng.randint(1, 3), rng.randint(10, 60)
+        ways = ((dsp, rng.randint(0, 20)), (0, 20 + lut))
+        kinds[name] = Operations(rng.randint(20, 60), ways, logic=True)
+    dsp, lut = rng.randint(0, 30), rng.randint(100, 900)
+    found, why = in_logic(kinds, dsp, lut)
+    exact = least(kinds, dsp, lut)
+    if exact:
+        assert found <= exact
+        assert ceil(found * 1.5) + 1 >= exact
+    assert "LUT" in why or not found
+
+
+def test_slices_alone_leave_out_what_may_be_logic() -> None:
+    kinds = {
+        "fmul": Operations(100, ((3, 80),)),
+        "mul": Operations(900, ((1, 0), (0, 40)), logic=True),
+    }
+    assert in_slices(kinds, 30) == (10, "100 fmul")
+    assert in_logic(kinds, 30, 10**9)[0] <= 1 + 900 * 40 // 10**9 + 1
+
+
+@weft.kernel
+def gemm_i8(A: i8[N, N], B: i8[N, N], C: i32[N, N]):
+    for i in range(N):
+        for j in range(N):
+            for k in range(N):
+                C[i, j] += A[i, k] * B[k, j]
+
+
+@weft.kernel
+def gemm_i16(A: i16[N, N], B: i16[N, N], C: i32[N, N]):
+    for i in range(N):
+        for j in range(N):
+            for k in range(N):
+                C[i, j] += A[i, k] * B[k, j]
+
+
+@weft.kernel
+def scaled(A: i16[N], B: i32[N]):
+    for i in range(N):
+        B[i] = A[i] * 4 + i * 3
+
+
+@weft.kernel
+def gemm_f32(A: f32[N, N], B: f32[N, N], C: f32[N, N]):
+    for i in range(N):
+        for j in range(N):
+            for k in range(N):
+                C[i, j] += A[i, k] * B[k, j]
+
+
+def test_products_of_integers_take_slices_or_luts() -> None:
+    tool = personality_for(device("xc7z020"), 10.0)
+    # 40 LUTs, or a slice and 20 LUTs where it is asked for; of 16 bits a slice, or many LUTs.
+    short = bounds(work_of(gemm_i8.program, tool), tool, 220, 53_200)
+    assert short.lut is not None
+    assert short.lut.cycles == ceil(N**3 / (220 + (53_200 - 220 * 20) // 40))
+    assert bounds(work_of(gemm_i8.program, tool), tool, 220).lut is None
+    long = bounds(work_of(gemm_i16.program, tool), tool, 220, 53_200)
+    assert long.lut is not None
+    assert long.lut.cycles >= short.lut.cycles
+
+
+def test_products_by_numbers_and_of_indices_are_not_counted() -> None:
+    tool = personality_for(device("xc7z020"), 10.0)
+    assert bounds(work_of(scaled.program, tool), tool, 220, 53_200).lut is None
+
+
+def test_floats_are_bound_by_their_luts() -> None:
+    tool = personality_for(device("xc7z020"), 10.0)
+    found = bounds(work_of(gemm_f32.program, tool, True), tool, 10**6, 53_200)
+    assert found.lut is not None
+    luts = sum(tool.operator(kind, "f32", 32).lut for kind in ("add", "mul"))
+    assert found.lut.cycles >= N**3 // (53_200 // luts + 1)
