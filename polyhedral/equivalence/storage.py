@@ -131,7 +131,7 @@ def _lost(scop: Scop, array: Array, raised: RaisedArray, own: list[Run]) -> Refu
         maps = [run.instants(length) for run in own if run.statement is s]
         return reduce(isl.Map.union, maps) if maps else None
 
-    if overwritten(scop, array, instants, length, flow):
+    if overwritten(scop, array, instants, 2 * length + 1, flow):
         span = array.span
         text = f"another iteration writes over '{array.name}' before its value is read"
         note = (

@@ -109,13 +109,13 @@ def _disjoint(sets: list[isl.Set]) -> bool:
 def _overlap(state: ScheduledScop, array: Array) -> bool:
     """Exactly: is there a write of another scope between a write and a read of its value?"""
     pieces = accessing(state, array.name)
-    length = max(len(p.dims) for p in pieces)
+    times, length = _times(pieces)
     starts = [
-        _keys(state.scop, p.statement, p.statement.stmt.target, p.instants(length))
+        _keys(state.scop, p.statement, p.statement.stmt.target, times[id(p)])
         for p in _outermost(pieces, array.name, starts=True)
     ]
     ends = [
-        _keys(state.scop, p.statement, access, p.instants(length))
+        _keys(state.scop, p.statement, access, times[id(p)])
         for p in _outermost(pieces, array.name, starts=False)
         for access in (p.statement.stmt.target, *p.statement.reads)
         if access.array == array.name
@@ -128,7 +128,7 @@ def _overlap(state: ScheduledScop, array: Array) -> bool:
         parts.setdefault(piece.statement.index, []).append(piece)
 
     def instants(s: Statement) -> isl.Map | None:
-        own = [p.instants(length) for p in parts.get(s.index, ())]
+        own = [times[id(p)] for p in parts.get(s.index, ())]
         return reduce(isl.Map.union, own) if own else None
 
     def together(flow: Dependence) -> int:
@@ -138,6 +138,22 @@ def _overlap(state: ScheduledScop, array: Array) -> bool:
 
     flows = [d for d in array_dependences(state.scop, array.name) if d.kind is DepKind.FLOW]
     return overwritten(state.scop, array, instants, length, sorted(flows, key=together))
+
+
+def _times(pieces: list[Piece]) -> tuple[dict[int, isl.Map], int]:
+    """The iterations of each piece, by its identity, to the times at which they run, and the entries of
+    a time: of ``[place0, loop0, place1, …]`` those that are not the same number in all pieces.
+    """
+    length = max(len(p.dims) for p in pieces)
+    times = {id(p): p.instants(length) for p in pieces}
+    out = isl.dim_type.out
+    left = 2 * length + 1
+    for k in reversed(range(left)):
+        fixed = [t.plain_get_val_if_fixed(out, k) for t in times.values()]
+        if all(v.is_int() and v.eq(fixed[0]) for v in fixed):
+            times = {p: t.project_out(out, k, 1) for p, t in times.items()}
+            left -= 1
+    return times, left
 
 
 def _outermost(pieces: list[Piece], array: str, *, starts: bool) -> list[Piece]:
@@ -171,9 +187,8 @@ def overwritten(
     Args:
         scop: the program.
         array: the local.
-        instants: the iterations of a statement to ``[place0, loop0, place1, …]``; None if it has
-            none.
-        length: loops in these.
+        instants: the iterations of a statement to the times at which they run; None if it has none.
+        length: entries of a time.
         flows: its flow dependences, those that are most likely to be interrupted first.
     """
     known: dict[int, isl.Map | None] = {}
@@ -215,10 +230,10 @@ def _meets(lives: isl.Map, writes: isl.Map, array: Array, length: int) -> bool:
         lives: from ``[scope, element]`` to ``[from -> to]``, two times.
         writes: from ``[scope, element]`` to times.
         array: the local.
-        length: loops in a time.
+        length: entries of a time.
     """
     depth, rank = array.scope_depth, len(array.type.shape)
-    others, within = _other_scopes(depth, rank), _between(2 * length + 1)
+    others, within = _other_scopes(depth, rank), _between(length)
     met = lives.reverse().apply_range(others.apply_range(writes))
     return not met.intersect(within).is_empty()
 
