@@ -4,19 +4,19 @@
       for j:            ->        for all i, j with slope * i + j == w, at once:
         S(i, j)                     S(i, j)
 
-This is right if every two iterations that touch the same element, where one writes it, are on
+Loops further in run one iteration after the other at all points of a front. This is right if every two iterations that touch the same element, where one writes it, are on
 different fronts, the later one on the later front. It is decided where subscripts are uniform:
 then such iterations are a constant distance apart.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain
 
 from dsl.expressions.affine import Affine
 from dsl.expressions.expr import Access, loads
-from dsl.programs.program import Loop, Program, Stmt
+from dsl.programs.program import Loop, Node, Program, Stmt
 
 Distance = tuple[int, int]
 
@@ -26,13 +26,14 @@ def slope(program: Program, outer: Loop, depth: int) -> int | None:
 
     Args:
         program: where the arrays are declared.
-        outer: at nesting depth ``depth``; it must hold one loop, and that statements only.
+        outer: at nesting depth ``depth``; it must hold one loop, and that statements, or loops whose
+            bounds do not depend on the two and which what is written does not move with.
         depth: locals declared inside of the nest rule wavefronts out.
     """
     if len(outer.body) != 1 or not isinstance(inner := outer.body[0], Loop):
         return None
-    statements = [node for node in inner.body if isinstance(node, Stmt)]
-    if len(statements) < len(inner.body) or outer.step != 1 or inner.step != 1:
+    statements, further = _inside(inner.body, frozenset({outer.var, inner.var}))
+    if statements is None or outer.step != 1 or inner.step != 1 or _move(statements, further):
         return None
     if any(outer.var in bound.variables() for bound in (*inner.lowers, *inner.uppers)):
         return None
@@ -44,6 +45,40 @@ def slope(program: Program, outer: Loop, depth: int) -> int | None:
         if across > 0:
             found = max(found, -((along - 1) // across))
     return found
+
+
+def _inside(
+    nodes: Sequence[Node], pair: frozenset[str]
+) -> tuple[list[Stmt] | None, frozenset[str]]:
+    """The statements of a body, and the loops around them; None where others run at other points."""
+    statements: list[Stmt] = []
+    further: frozenset[str] = frozenset()
+    for node in nodes:
+        if isinstance(node, Stmt):
+            statements.append(node)
+            continue
+        if not isinstance(node, Loop) or any(
+            pair & bound.variables() for bound in (*node.lowers, *node.uppers)
+        ):
+            return None, further
+        own, deeper = _inside(node.body, pair)
+        if own is None:
+            return None, further
+        statements += own
+        further |= deeper | {node.var}
+    return statements, further
+
+
+def _move(statements: Sequence[Stmt], loops: frozenset[str]) -> bool:
+    """Whether an access to what is written moves with one of some loops."""
+    written = {stmt.target.array for stmt in statements}
+    touched = chain.from_iterable((s.target, *loads(s.value)) for s in statements)
+    return any(
+        not loops.isdisjoint(index.variables())
+        for access in touched
+        if access.array in written
+        for index in access.indices
+    )
 
 
 def _distances(

@@ -175,16 +175,35 @@ def test_no_wavefronts_where_distances_are_not_constant():
 offsets = st.tuples(st.integers(-2, 2), st.integers(-3, 3))
 
 
+def test_loops_further_in_run_at_all_points_of_a_front():
+    m = Maker(Array("a", F32, (8, 9)), Array("c", F32, (8, 9, 3)), Array("x", F32, (8,)))
+
+    def found(*body: Node) -> int | None:
+        nest = loop("i", 1, 7, loop("j", 1, 7, *body))
+        return slope(m.program(nest), nest, 1)
+
+    above = m("a", v("i") - 1, "j")
+    assert found(loop("z", 0, 3, m.set("a", ("i", "j"), above))) == 1
+    assert found(loop("z", 0, 3, m.set("a", ("i", "j"), kernels.total(above, m("x", "z"))))) == 1
+    assert found(loop("z", 0, v("i"), m.set("a", ("i", "j"), above))) is None  # another number each
+    nearer = m("c", v("i") - 1, "j", v("z") - 1)
+    assert found(loop("z", 1, 3, m.set("c", ("i", "j", "z"), nearer))) is None
+
+
 @given(
-    st.lists(st.tuples(offsets, st.lists(offsets, min_size=1, max_size=4)), min_size=1, max_size=2)
+    st.lists(st.tuples(offsets, st.lists(offsets, min_size=1, max_size=4)), min_size=1, max_size=2),
+    st.sampled_from(["nothing", "first", "all"]),
 )
-def test_wavefronts_give_what_the_loops_give(statements):
+def test_wavefronts_give_what_the_loops_give(statements, further):
     m = Maker(Array("a", IntType(16), (12, 14)), Array("b", IntType(16), (12, 14)))
     body = []
     for n, (write, reads) in enumerate(statements):
         near = [m("ab"[(n + k) % 2], v("i") + di, v("j") + dj) for k, (di, dj) in enumerate(reads)]
         near.append(m("ab"[n], "i", "j"))
         body.append(m.set("ab"[n], (v("i") + write[0], v("j") + write[1]), kernels.total(*near)))
+    if further != "nothing":
+        count = 1 if further == "first" else len(body)
+        body[:count] = [loop("z", 0, 3, *body[:count])]
     program = m.program(loop("i", 2, 10, loop("j", 3, 11, *body)))
     inputs = random_inputs(program, 3)
     plain = run(program, inputs, path="plain")
