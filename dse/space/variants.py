@@ -111,7 +111,7 @@ def _kept(
 ) -> list[Variant]:
     """The structure with elements in registers that a tool would not keep there."""
     found: dict[tuple[Step, ...], list[Variant]] = {}
-    for most in {0, *volumes(state)[-1:]}:
+    for most in (0, *volumes(state)[-1:]):
         at, copies = kept(state, most)
         if copies and copies not in found:
             made = (f"{name}, elements kept", at, (*steps, *copies))

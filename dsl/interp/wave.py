@@ -4,9 +4,10 @@
       for j:            ->        for all i, j with slope * i + j == w, at once:
         S(i, j)                     S(i, j)
 
-Loops further in run one iteration after the other at all points of a front. This is right if every two iterations that touch the same element, where one writes it, are on
-different fronts, the later one on the later front. It is decided where subscripts are uniform:
-then such iterations are a constant distance apart.
+Loops further in run one iteration after the other, each at all points of a front. This is right if every two
+iterations of the pair that touch the same element, where one writes it, are on different fronts, the later one
+on the later front. It is decided where subscripts are uniform: then such iterations are a constant distance
+apart.
 """
 
 from __future__ import annotations
