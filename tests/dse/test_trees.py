@@ -103,7 +103,8 @@ def test_designs_with_trees_and_sums_in_logic_compute_what_the_program_does(name
         schedule = space.schedule(found[0].point) if found else None
         if schedule is not None and variant.name.startswith("distributed"):
             designs.append(schedule)
-    assert len(designs) >= 2  # sums in DSP slices, and in logic; with elements kept in registers too
+    # Sums in DSP slices, and in logic; with elements kept in registers too.
+    assert len(designs) >= 2
     for schedule in designs:
         result = verify(kernel, schedule)
         assert result.ok, result
