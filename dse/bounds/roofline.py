@@ -25,8 +25,8 @@ class Operations:
     Attributes:
         times: the least number of them.
         ways: the DSP slices and LUTs of a unit, for each way to build it.
-        logic: a unit may have no DSP slice in a way whose LUTs no report shows; only what a unit at least
-            takes of slices and LUTs together is known then.
+        logic: a unit of integers, which may be had without slices in ways that no report shows: it does not
+            count where LUTs are plenty.
     """
 
     times: int

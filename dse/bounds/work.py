@@ -16,13 +16,12 @@ from math import ceil, log2
 from networkx.utils import UnionFind
 
 from dse.bounds.distinct import Facts, Row, Tag, facts_of, folds, rank, row_of
-from dse.bounds.roofline import Cost, Operations
+from dse.bounds.roofline import Operations
 from dsl.programs.program import Program, Storage
 from polyhedral.dependences.chains import chains
 from qor_gnn.body.reassociation import REAL_SUMS
 from qor_gnn.design.region import Access, Op, Statement
 from qor_gnn.tools.operators import Operator
-from qor_gnn.tools.operators.multipliers import IMPLEMENTATIONS
 from qor_gnn.tools.personality import Personality
 
 _INTEGERS = {**REAL_SUMS, "and": "and", "or": "or", "xor": "xor", "min": "min", "max": "max"}
@@ -61,7 +60,11 @@ def work_of(program: Program, tool: Personality, reassociate: bool = False) -> W
     counter.count()
     return Work(
         program,
-        {core: counter.of_core(core) for core, n in sorted(counter.totals.items()) if n},
+        {
+            core: replace(counter.kinds[core], times=n)
+            for core, n in sorted(counter.totals.items())
+            if n
+        },
         counter.reads,
         counter.writes,
         tuple(sorted(_recurrences(facts, tool, reassociate), key=lambda c: -c[0])),
@@ -70,13 +73,8 @@ def work_of(program: Program, tool: Personality, reassociate: bool = False) -> W
 
 def _cheapest(tool: Personality, op: Op) -> Operator:
     """The operator with the least DSP and the least delay of all implementations there are."""
-    every = _every(tool, op)
+    every = tool.operators_of(op)
     return replace(every[0], dsp=min(o.dsp for o in every), distance=min(o.distance for o in every))
-
-
-def _every(tool: Personality, op: Op) -> list[Operator]:
-    """The tool's own choice, and what may be asked for instead."""
-    return [tool.operator_of(op, impl) for impl in ("", *IMPLEMENTATIONS)]
 
 
 def _extremes(stmt: Statement) -> set[int]:
@@ -98,6 +96,15 @@ def _in_logic(operator: Operator) -> bool:
 def _is_product(op: Op, tool: Personality) -> bool:
     """A product of integers whose units the tool's law of multipliers tells."""
     return op.type == "int" and op.kind == "mul" and op.factors[1] > 0 and tool.library.dsp_side > 0
+
+
+def _kind(op: Op, operator: Operator, tool: Personality) -> Operations | None:
+    """The units that may do an operation; None where they cost nothing that is known."""
+    logic = _in_logic(operator)
+    if not (_is_product(op, tool) if logic else operator.shared):
+        return None
+    ways = dict.fromkeys((o.dsp, o.lut) for o in tool.operators_of(op))
+    return Operations(0, tuple(ways), logic)
 
 
 def _operator(stmt: Statement, n: int, tool: Personality) -> Operator | None:
@@ -126,8 +133,7 @@ class _Counter:
     tool: Personality
     free: bool
     totals: dict[str, int] = field(default_factory=dict)
-    ways: dict[str, dict[Cost, None]] = field(default_factory=dict)
-    logic: set[str] = field(default_factory=set)
+    kinds: dict[str, Operations] = field(default_factory=dict)  # by core, not yet counted
     reads: dict[str, int] = field(default_factory=dict)
     writes: dict[str, int] = field(default_factory=dict)
 
@@ -140,29 +146,16 @@ class _Counter:
             shapes = _shapes(stmt, known)
             for n in range(len(stmt.ops)):
                 operator = _operator(stmt, n, self.tool)
-                if operator is None or not self._is_counted(stmt.ops[n], operator):
+                kind = None if operator is None else _kind(stmt.ops[n], operator, self.tool)
+                if operator is None or kind is None:
                     continue
+                self.kinds.setdefault(operator.core, kind)
                 rows, growing = self._told(name, n)
                 times = self.facts.least(name, (row for row, _, _ in rows), growing)
                 own = alike.setdefault((operator.core, shapes[n]), [])
                 own.append(_Counted(times, rows))
         for (core, _), found in alike.items():
             self.totals[core] = self.totals.get(core, 0) + _different(found)
-
-    def _is_counted(self, op: Op, operator: Operator) -> bool:
-        """Whether a unit does an operation that costs something; it is noted, then."""
-        logic = _in_logic(operator)
-        if not (_is_product(op, self.tool) if logic else operator.shared):
-            return False
-        known = self.ways.setdefault(operator.core, {})
-        known.update(dict.fromkeys((o.dsp, o.lut) for o in _every(self.tool, op)))
-        if logic:
-            self.logic.add(operator.core)
-        return True
-
-    def of_core(self, core: str) -> Operations:
-        """What was counted of a core."""
-        return Operations(self.totals[core], tuple(self.ways[core]), core in self.logic)
 
     def _told(self, name: str, n: int) -> tuple[list[tuple[Row, int, Tag]], frozenset[str]]:
         """What the values of an operation tell of their iterations.

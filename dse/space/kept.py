@@ -27,12 +27,14 @@ def kept(state: ScheduledScop, most: int) -> tuple[ScheduledScop, tuple[Step, ..
         most: see `dse.space.groups.groups`.
     """
     steps: list[Step] = []
-    for group in groups(state, most):
-        for step in _wanted(group.pieces, group.end):
-            moved = tried(state, step) if len(steps) < _MOST else None
-            if moved is not None and _is_element(state, moved):
-                state = moved
-                steps.append(step)
+    wanted = (s for group in groups(state, most) for s in _wanted(group.pieces, group.end))
+    for step in wanted:
+        if len(steps) == _MOST:
+            break
+        moved = tried(state, step)
+        if moved is not None and _is_element(state, moved):
+            state = moved
+            steps.append(step)
     return state, tuple(steps)
 
 
@@ -46,7 +48,7 @@ def _is_element(before: ScheduledScop, after: ScheduledScop) -> bool:
 def _wanted(pieces: Sequence[Piece], end: int) -> Iterator[Buffer]:
     """Copies of what does not move with the loops inside of what the statements of a nest share."""
     touched = [(p, a) for p in pieces for a in _accesses(p)]
-    written = {_target(p).array for p in pieces}
+    written = {p.statement.stmt.target.array for p in pieces}
     seen: set[Access] = set()
     for piece, access in touched:
         depth = end if len(piece.dims) > end else len(piece.dims) - 1
@@ -66,7 +68,3 @@ def _accesses(piece: Piece) -> list[Access]:
     """What a statement assigns and reads, over its loops."""
     stmt = placed_statement(piece, piece.name)
     return [stmt.target, *loads(stmt.value)]
-
-
-def _target(piece: Piece) -> Access:
-    return piece.statement.stmt.target

@@ -34,12 +34,12 @@ def slope(program: Program, outer: Loop, depth: int) -> int | None:
     if len(outer.body) != 1 or not isinstance(inner := outer.body[0], Loop):
         return None
     statements, further = _inside(inner.body, frozenset({outer.var, inner.var}))
-    if statements is None or outer.step != 1 or inner.step != 1 or _move(statements, further):
+    if statements is None or outer.step != 1 or inner.step != 1:
         return None
     if any(outer.var in bound.variables() for bound in (*inner.lowers, *inner.uppers)):
         return None
     found = 0
-    for distance in _distances(program, outer, inner, statements, depth):
+    for distance in _distances(program, (outer, inner), statements, further, depth):
         if distance is None:
             return None
         across, along = max(distance, (-distance[0], -distance[1]))  # from the earlier to the later
@@ -70,31 +70,27 @@ def _inside(
     return statements, further
 
 
-def _move(statements: Sequence[Stmt], loops: frozenset[str]) -> bool:
-    """Whether an access to what is written moves with one of some loops."""
-    written = {stmt.target.array for stmt in statements}
-    touched = chain.from_iterable((s.target, *loads(s.value)) for s in statements)
-    return any(
-        not loops.isdisjoint(index.variables())
-        for access in touched
-        if access.array in written
-        for index in access.indices
-    )
-
-
 def _distances(
-    program: Program, outer: Loop, inner: Loop, statements: list[Stmt], depth: int
+    program: Program,
+    pair: tuple[Loop, Loop],
+    statements: Sequence[Stmt],
+    further: frozenset[str],
+    depth: int,
 ) -> Iterator[Distance | None]:
-    """Distances between iterations that touch the same element; None where one is not constant."""
-    written = {stmt.target.array for stmt in statements}
+    """Distances between iterations that touch the same element; None where one is not constant, or where
+    what is written moves with loops ``further`` in.
+    """
     touched = list(chain.from_iterable((s.target, *loads(s.value)) for s in statements))
     if any(program.array(access.array).scope_depth >= depth for access in touched):
         yield None
         return
     for stmt in statements:
         for access in touched:
-            if access.array == stmt.target.array and access.array in written:
-                yield from _distance(stmt.target, access, outer.var, inner.var)
+            if access.array == stmt.target.array:
+                if any(further & index.variables() for index in access.indices):
+                    yield None
+                    return
+                yield from _distance(stmt.target, access, pair[0].var, pair[1].var)
 
 
 def _distance(a: Access, b: Access, i: str, j: str) -> Iterator[Distance | None]:

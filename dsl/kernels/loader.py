@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
-import re
 import sys
 import traceback
 import types
@@ -15,7 +14,10 @@ from pathlib import Path
 
 from dsl.errors.callsite import line_span, raised_in
 from dsl.errors.errors import InputError, Span, WeftError, did_you_mean
+from dsl.expressions.types import int_type_named
 from dsl.kernels.kernel import Kernel
+
+_OTHER_TYPES = ("f16", "f32", "f64", "fixed", "ufixed")  # than integers
 
 
 def load(spec: str | PathLike[str]) -> Kernel:
@@ -152,8 +154,6 @@ def _failed(file: Path, error: BaseException) -> InputError:
     else:
         span = raised_in(error, file)
     missing = error.name if isinstance(error, NameError) else None
-    is_type = missing is not None and re.fullmatch(
-        r"[iu][1-9]\d{0,3}|f16|f32|f64|fixed|ufixed", missing
-    )
+    is_type = missing in _OTHER_TYPES or (missing and int_type_named(missing))
     help_ = f"from weft import {missing}" if is_type else None
     return InputError("W504", f"{file} cannot be loaded: {text}", span=span, help=help_)

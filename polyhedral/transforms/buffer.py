@@ -92,11 +92,12 @@ def buffer(state: ScheduledScop, step: Buffer) -> ScheduledScop:
     if not regions:
         raise _refused(step, f"nothing {where}uses '{array.name}'", help_=_buffers(state, array))
     if step.access:
-        every = dict.fromkeys(str(u.access) for r in regions for t in r.tiles for u in t.uses)
-        regions = [only for region in regions if (only := _of_access(region, step.access))]
-        if not regions:
+        chosen = [only for region in regions if (only := _of_access(region, step.access))]
+        if not chosen:
             text = f"nothing {where}is accessed as '{step.access}'"
+            every = dict.fromkeys(str(u.access) for r in regions for t in r.tiles for u in t.uses)
             raise _refused(step, text, help_=f"there are {', '.join(every)}")
+        regions = chosen
     scope = found.program.array(array.name).scope_depth
     if scope > depth:
         raise _refused(

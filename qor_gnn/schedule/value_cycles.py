@@ -30,7 +30,6 @@ from qor_gnn.design.region import (
 )
 from qor_gnn.schedule.interval import Cycle
 from qor_gnn.schedule.reasons import Recurrence
-from qor_gnn.tools.operators.multipliers import IMPLEMENTATIONS
 from qor_gnn.tools.personality import Personality
 
 MOST_ACCESSES = 160
@@ -189,8 +188,8 @@ def _operation(tool: Personality, op: Op, statement: Statement) -> _Operation:
     else:
         free = tool.sums.reassociates and op.kind in REAL_SUMS
         exchanged = f"{op.type} {REAL_SUMS[op.kind]}" if free else ""
-    every = [tool.operator_of(op, impl) for impl in (op.impl, "", *IMPLEMENTATIONS)]
-    states = max(0, min(o.distance for o in every) - tool.sums.saves(op.kind))
+    fastest = min(o.distance for o in tool.operators_of(op))
+    states = max(0, fastest - tool.sums.saves(op.kind))
     return _Operation(states, exchanged, op, statement)
 
 

@@ -21,6 +21,7 @@ from dsl.errors.errors import ToolError, did_you_mean
 from qor_gnn.tools.memories import Memories, memories
 from qor_gnn.tools.operators import Library, Operator, Table, library
 from qor_gnn.tools.operators.at_clock import library_at
+from qor_gnn.tools.operators.multipliers import IMPLEMENTATIONS
 from qor_gnn.tools.policies.accesses import Accesses
 from qor_gnn.tools.policies.banks import Banks
 from qor_gnn.tools.policies.binding import Binding
@@ -168,6 +169,15 @@ class Personality:
         """
         asked = op.impl if impl is None else impl
         return self.operator(op.kind, op.type, op.width, asked, op.factors)
+
+    def operators_of(self, op: Computation) -> tuple[Operator, ...]:
+        """The operator of an operation in all implementations: the tool's own choice, then others.
+
+        Raises:
+            ToolError: W451, the library has no such operator.
+        """
+        asked = dict.fromkeys(("", op.impl, *IMPLEMENTATIONS))
+        return tuple(self.operator_of(op, impl) for impl in asked)
 
     @property
     def implementations(self) -> Mapping[str, Table]:

@@ -6,6 +6,8 @@ import pytest
 
 import weft
 from backends.devices import device
+from benchmarks.corpus.kernels.dynamic_programs import floyd_warshall
+from benchmarks.corpus.kernels.factorisations import lu_right_looking
 from dse.evaluators.base import Request, Status
 from dse.evaluators.model import ModelEvaluator, personality_for
 from dse.space.kept import kept
@@ -15,20 +17,10 @@ from dsl.kernels.kernel import Kernel
 from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import Buffer
 from polyhedral.schedule import apply
-from weft import f32, i32
+from weft import f32
 
 CHIP, CLOCK = device("xc7z020"), 10.0
 N = 24
-
-
-@weft.kernel
-def right_looking(A: f32[N, N]):
-    for k in range(N):
-        inverse: f32 = 1.0 / A[k, k]
-        for i in range(k + 1, N):
-            A[i, k] *= inverse
-            for j in range(k + 1, N):
-                A[i, j] -= A[i, k] * A[k, j]
 
 
 @weft.kernel
@@ -38,14 +30,6 @@ def row_by_row(A: f32[N, N]):
             for k in range(j):
                 A[i, j] -= A[i, k] * A[k, j]
             A[i, j] = A[i, j] / A[j, j]
-
-
-@weft.kernel
-def shortest(d: i32[N, N]):
-    for k in range(N):
-        for i in range(N):
-            for j in range(N):
-                d[i, j] = min(d[i, j], d[i, k] + d[k, j])
 
 
 @weft.kernel
@@ -63,19 +47,19 @@ def copies(kernel: Kernel, most: int) -> list[tuple[str, str]]:
 
 
 def test_what_is_proven_not_to_be_assigned_is_kept() -> None:
-    assert copies(right_looking, 512) == [("A[i, k]", "i")]
+    assert copies(lu_right_looking, 512) == [("A[i, k]", "i")]
 
 
 def test_a_sum_is_kept_beside_elements_of_its_array() -> None:
     assert ("A[i, j]", "j") in copies(row_by_row, 512)
 
 
-@pytest.mark.parametrize("kernel", [shortest, product], ids=lambda k: k.name)
+@pytest.mark.parametrize("kernel", [floyd_warshall, product], ids=lambda k: k.name)
 def test_nothing_is_kept_that_may_be_assigned_or_that_nothing_else_touches(kernel: Kernel) -> None:
     assert copies(kernel, 512) == []
 
 
-@pytest.mark.parametrize("kernel", [right_looking, row_by_row], ids=lambda k: k.name)
+@pytest.mark.parametrize("kernel", [lu_right_looking, row_by_row], ids=lambda k: k.name)
 def test_it_is_faster(kernel: Kernel) -> None:
     tool = personality_for(CHIP, CLOCK)
     space = space_of(kernel.program, tool)

@@ -19,7 +19,7 @@ from dse.strategies.search import evaluated
 from dse.strategies.solve import solve
 from dsl.kernels.loader import load_kernels
 from dsl.programs.program import Program
-from dsl.schedules.steps import Reassociate
+from dsl.schedules.steps import Buffer, Reassociate
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples/polybench"
 BOARD, CLOCK = device("xcu280"), 3.33
@@ -103,8 +103,8 @@ def test_designs_with_trees_and_sums_in_logic_compute_what_the_program_does(name
         schedule = space.schedule(found[0].point) if found else None
         if schedule is not None and variant.name.startswith("distributed"):
             designs.append(schedule)
-    # Sums in DSP slices, and in logic; with elements kept in registers too.
-    assert len(designs) >= 2
+    # Sums in DSP slices, and in logic; some kernels have elements kept in registers besides.
+    assert sum(not any(isinstance(s, Buffer) for s in design) for design in designs) == 2
     for schedule in designs:
         result = verify(kernel, schedule)
         assert result.ok, result

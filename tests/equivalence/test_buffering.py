@@ -40,6 +40,21 @@ def without(program: Program, name: str) -> Program:
     return replace(program, body=tuple(n for b in program.body for n in visit(b)))
 
 
+def changed(program: Program, own: Callable[[Access], Access], name: str = "") -> Program:
+    """The program with other accesses, in one statement where it is named."""
+
+    def visit(node: Node) -> Node:
+        match node:
+            case Stmt():
+                return with_accesses(node, own) if name in ("", node.name) else node
+            case Loop(body=body):
+                return replace(node, body=tuple(map(visit, body)))
+            case If(then=then):
+                return replace(node, then=tuple(map(visit, then)))
+
+    return replace(program, body=tuple(map(visit, program.body)))
+
+
 def moved(program: Program, name: str, array: str, by: int) -> Program:
     """The program with the accesses of a statement to an array moved along its last dimension."""
 
@@ -48,16 +63,7 @@ def moved(program: Program, name: str, array: str, by: int) -> Program:
             return access
         return replace(access, indices=(*access.indices[:-1], access.indices[-1] + by))
 
-    def visit(node: Node) -> Node:
-        match node:
-            case Stmt():
-                return with_accesses(node, own) if node.name == name else node
-            case Loop(body=body):
-                return replace(node, body=tuple(map(visit, body)))
-            case If(then=then):
-                return replace(node, then=tuple(map(visit, then)))
-
-    return replace(program, body=tuple(map(visit, program.body)))
+    return changed(program, own, name)
 
 
 def shorter(program: Program, var: str) -> Program:
@@ -119,18 +125,7 @@ def test_elements_that_are_touched_beside_a_copy_are_refuted(element: str) -> No
             return access
         return Access("A", (row, column - 1) if element == "A[i, k]" else (row - 1, column))
 
-    def visit(node: Node) -> Node:
-        match node:
-            case Stmt():
-                return with_accesses(node, beside)
-            case Loop(body=body):
-                return replace(node, body=tuple(map(visit, body)))
-            case If(then=then):
-                return replace(node, then=tuple(map(visit, then)))
-
-    before, after = (
-        replace(p, body=tuple(map(visit, p.body))) for p in (right.before, right.after)
-    )
+    before, after = (changed(p, beside) for p in (right.before, right.after))
     found = check_buffers(before, after, "A", 2)
     assert found is not None
     assert "beside" in found.message
@@ -148,18 +143,7 @@ def test_two_copies_of_an_element_that_is_written_are_refuted() -> None:
             return access
         return replace(access, indices=(access.indices[0] + 1, access.indices[1]))
 
-    def visit(node: Node) -> Node:
-        match node:
-            case Stmt():
-                return with_accesses(node, later)
-            case Loop(body=body):
-                return replace(node, body=tuple(map(visit, body)))
-            case If(then=then):
-                return replace(node, then=tuple(map(visit, then)))
-
-    before, after = (
-        replace(p, body=tuple(map(visit, p.body))) for p in (right.before, right.after)
-    )
+    before, after = (changed(p, later) for p in (right.before, right.after))
     assert before != right.before
     found = check_buffers(before, after, "A", 1)
     assert found is not None
