@@ -176,7 +176,8 @@ class Relatives:
                 and (whole or not carried)
             ):
                 blocks = max(2, -(-loop.extent // u) if side.guarded else loop.extent // u)
-            found.append(Side(blocks, u, guarded=side.guarded, whole=side.whole))
+            uncut = side.whole or (u == 1 and blocks == loop.extent and not side.guarded)
+            found.append(Side(blocks, u, guarded=side.guarded, whole=uncut))
             carried |= bool(loop.carries)
         return tuple(found)
 
