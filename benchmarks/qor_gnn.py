@@ -6,16 +6,12 @@ Rows ``P0``, ``P1/KERNEL``, ``P2/FAMILY``, ``k16/KERNEL``, ``k64/KERNEL``, ``adr
 ``NAME/mean`` is over the splits. The rows without a prefix are those of the first predictor; what
 else is in ``--predictors`` has its name in front, as in ``white box/P1/atax``, and no goals. Groups of
 equivalent designs never straddle a split; figures are means over ``--seeds`` repetitions.
-``speed``: from a schedule to a prediction, white box and graph included, one process; ``speed/family``
-of designs that differ in factors alone, their structure read and every distinct nest scheduled in
-that time; ``speed/family/again`` the same once more; ``speed/family/two`` the first by two processes.
+``speed``: from a schedule to a prediction, white box and graph included, one process.
 """
 
 from __future__ import annotations
 
 import argparse
-import contextlib
-import itertools
 import math
 import random
 import statistics
@@ -25,18 +21,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 
-import numpy as np
-import numpy.typing as npt
-
 from benchmarks._row import Goal, Options, Row, main, say
 from dse.labels.examples import examples_of
-from dsl.kernels.loader import load
-from qor_gnn.batch.family import Family, family
 from qor_gnn.estimate import estimate
 from qor_gnn.fit.labelled import zu9eg
 from qor_gnn.gnn.examples.convert import convert
 from qor_gnn.gnn.examples.convert_zu9eg import source
-from qor_gnn.gnn.examples.example import METRICS, Example, Fitted, Predictor
+from qor_gnn.gnn.examples.example import METRICS, Example, Predictor
 from qor_gnn.gnn.training.baselines import BASELINES
 from qor_gnn.gnn.training.evaluate import EvalRow, rows
 
@@ -74,7 +65,6 @@ GOALS: Mapping[str, Mapping[str, Goal]] = {
     | _at_most(**{f"{name}_median_ape": bound / 2 for name, bound in U200.items()}),
     "open/mean": _at_most(lut_mape=8, ff_mape=8, dsp_mape=2, bram_mape=2, period_mape=8),
     "speed": {
-        "designs_per_s": Goal(">=", 1500),
         "ms_per_design": Goal("<=", 15),
         "train_minutes": Goal("<=", 60),
     },
@@ -313,49 +303,6 @@ def speed_rows(one: Predictor, extra: argparse.Namespace, quick: bool) -> Iterat
     values = {"designs_per_s": (rate, "1/s"), "ms_per_design": (statistics.median(single), "ms")}
     for metric, (value, unit) in values.items():
         yield Row(NAME, "speed", metric, value, unit, goal_of("speed", metric), where, len(chosen))
-    yield from family_rows(one.name, fitted, quick)
-
-
-def family_rows(name: str, fitted: Fitted, quick: bool) -> Iterator[Row]:
-    """Every design of a family of tiled products to its prediction."""
-    from qor_gnn.gnn.family.graphs import GraphBatch, predict_family
-    from qor_gnn.gnn.family.pool import FamilyPool
-
-    of, table = products((1, 2, 4) if quick else (1, 2, 4, 8))
-    where = f"{name}: factors, white box, graph, prediction; one process"
-    metric, n = "designs_per_s", len(table)
-    began = perf_counter()
-    batch = GraphBatch(of, zu9eg.PERSONALITY)
-    predict_family(fitted, batch, table)
-    once = n / (perf_counter() - began)
-    yield Row(NAME, "speed/family", metric, once, "1/s", goal_of("speed", metric), where, n)
-    began = perf_counter()
-    predict_family(fitted, batch, table)
-    again = n / (perf_counter() - began)
-    yield Row(NAME, "speed/family/again", metric, again, "1/s", None, where, n)
-    with contextlib.closing(FamilyPool(fitted, of, zu9eg.PERSONALITY, jobs=2)) as pool:
-        began = perf_counter()
-        pool.predict(table)
-        both = n / (perf_counter() - began)
-    where = where.replace("one process", "two processes, begun before")
-    yield Row(NAME, "speed/family/two", metric, both, "1/s", goal_of("speed", metric), where, n)
-
-
-def products(factors: Sequence[int]) -> tuple[Family, npt.NDArray[np.int64]]:
-    """gemm as its example tiles it: all choices of the loops' factors and of two intervals, with the
-    banks that the accesses want.
-    """
-    kernel = load(f"{EXAMPLE}:gemm").at(NI=64, NJ=64, NK=64)
-    of = family(kernel.program, kernel.schedules["tiled"])
-    rows = []
-    for own, i, k in itertools.product(factors, repeat=3):
-        for intervals in itertools.product((1, 2, 4), repeat=2):
-            values = {"split S0.i": own, "tile S1.i": i, "tile S1.k": k}
-            values |= dict(zip(("pipeline S0.j", "pipeline S1.j"), intervals, strict=True))
-            values |= {"partition A 0": i, "partition A 1": k, "partition B 0": k}
-            values |= {"partition C 0": max(own, i)}
-            rows.append([values[name] for name in of.names])
-    return of, np.array(rows, np.int64)
 
 
 if __name__ == "__main__":

@@ -1,27 +1,16 @@
-"""How fast the QoR model is: one design at a time, and many of a family at once.
+"""How fast the QoR model is, one design at a time.
 
 Rows `direct`: processor time of one estimate from the region tree of a design, the slowest of
-designs with unrolled pipelines. Rows `batch`: every design of a family of 3mm, three tiled products
-with nine free factors and the banks that their accesses want; `batch` counts everything, reading the
-structure and scheduling what is distinct included, `batch/again` the same array once more.
+designs with unrolled pipelines. How fast thousands of points are ranked is `benchmarks.ranking`.
 """
 
 from __future__ import annotations
 
-import itertools
-import random
 import time
-from collections.abc import Iterator, Sequence
-from pathlib import Path
-
-import numpy as np
+from collections.abc import Iterator
 
 from benchmarks._row import Goal, Row
-from dsl.kernels.loader import load
-from qor_gnn.batch.estimates import Batch
-from qor_gnn.batch.family import Family, family
 from qor_gnn.design.directives import with_directives
-from qor_gnn.design.from_tree import kernel_of_tree
 from qor_gnn.estimate import estimate
 from qor_gnn.fit.labelled import zu9eg
 
@@ -40,18 +29,11 @@ DIRECT = {  # arrays and loops as the data set writes them: pipelines that are u
     ),
 }
 KERNELS = {"gemm": "gemm", "3mm": "k3mm"}
-BATCH_RATE = 20_000
-EXAMPLE = Path(__file__).resolve().parent.parent / "examples" / "polybench" / "k3mm.py"
-SIZES = {"NI": 64, "NJ": 48, "NK": 80, "NL": 96, "NM": 112}
-FACTORS = (1, 2, 4, 8)
-QUICK_FACTORS = (1, 2, 4)
-CHECKED = 40  # random designs that are estimated by both roads
 
 
 def speed_rows(quick: bool) -> Iterator[Row]:
     """All rows."""
     yield from direct_rows(10 if quick else 50)
-    yield from batch_rows(QUICK_FACTORS if quick else FACTORS)
 
 
 # ------------------------------------------------------------------------------------------ direct
@@ -78,66 +60,3 @@ def milliseconds(kernel: str, config: str, repetitions: int) -> float:
         estimate(tree, zu9eg.PERSONALITY)
         samples.append(1000 * (time.process_time() - start))
     return min(samples)
-
-
-# ------------------------------------------------------------------------------------------- batch
-
-
-def three_products() -> Family:
-    """3mm under its schedule ``tiled``: all factors free."""
-    kernel = load(f"{EXAMPLE}:k3mm").at(**SIZES)
-    return family(kernel.program, kernel.schedules["tiled"])
-
-
-def designs(of: Family, factors: Sequence[int]) -> np.ndarray:
-    """Every choice of the nine loop factors, with the banks that the accesses want: powers of two,
-    so that the widest of the factors that meet in a dimension is their common multiple.
-    """
-    loops = [n for n in of.names if n.startswith(("split", "tile"))]
-    table = np.ones((len(factors) ** len(loops), len(of.names)), np.int64)
-    place = {name: n for n, name in enumerate(of.names)}
-    choices = np.array(list(itertools.product(factors, repeat=len(loops))), np.int64)
-    for n, name in enumerate(loops):
-        table[:, place[name]] = choices[:, n]
-    for bank, wanted in WANTED.items():
-        table[:, place[bank]] = np.max(table[:, [place[w] for w in wanted]], axis=1)
-    return table
-
-
-WANTED = {  # which loops' copies move through a dimension
-    "partition A 0": ("tile S1.i",),
-    "partition A 1": ("tile S1.k",),
-    "partition B 0": ("tile S1.k",),
-    "partition C 0": ("tile S3.i",),
-    "partition C 1": ("tile S3.k",),
-    "partition D 0": ("tile S3.k",),
-    "partition E 0": ("split S0.i", "tile S1.i", "tile S5.i"),
-    "partition E 1": ("tile S5.k",),
-    "partition F 0": ("split S2.i", "tile S3.i", "tile S5.k"),
-    "partition G 0": ("split S4.i", "tile S5.i"),
-}
-
-
-def batch_rows(factors: Sequence[int]) -> Iterator[Row]:
-    """Designs a second, with and without what is done once, and whether the answers are right."""
-    of = three_products()
-    table = designs(of, factors)
-    start = time.process_time()
-    batch = Batch(of)
-    first = batch.evaluate(table)
-    once = len(table) / (time.process_time() - start)
-    start = time.process_time()
-    batch.evaluate(table)
-    again = len(table) / (time.process_time() - start)
-    goal = Goal(">=", BATCH_RATE)
-    yield Row(NAME, "batch", "designs_per_s", once, "1/s", goal, SOURCE, len(table))
-    yield Row(NAME, "batch/again", "designs_per_s", again, "1/s", None, SOURCE, len(table))
-    yield Row(NAME, "batch", "scheduled_parts", batch.scheduled, "", None, SOURCE, len(table))
-    wrong = 0
-    for n in random.Random(0).sample(range(len(table)), CHECKED):
-        answer = estimate(kernel_of_tree(batch.exact_tree(table[n].tolist())), batch.tool)
-        same = answer.latency.average == first.latency[n] and answer.period_ns == first.period_ns[n]
-        blocks = ("dsp", "bram18", "uram", "lut", "ff")
-        wrong += not (same and all(getattr(answer, b) == getattr(first, b)[n] for b in blocks))
-    none = Goal("<=", 0)
-    yield Row(NAME, "batch", "different_from_direct", wrong, "", none, "estimate()", CHECKED)

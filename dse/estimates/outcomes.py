@@ -28,7 +28,7 @@ from dsl.schedules.steps import (
     Unroll,
 )
 from polyhedral.requests.outside import RETURN
-from qor_gnn.batch.family import written_unrolls
+from qor_gnn.design.directives import written_unrolls
 from qor_gnn.design.region import (
     OUTSIDE,
     Function,

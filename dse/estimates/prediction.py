@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from dse.estimates.estimation import Estimation
 from dsl.errors.errors import InputError
-from qor_gnn.batch.family import written_unrolls
+from qor_gnn.design.directives import written_unrolls
 
 if TYPE_CHECKING:
     from qor_gnn.gnn.examples.example import Example

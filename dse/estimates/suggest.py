@@ -15,8 +15,7 @@ from dsl.errors.errors import LanguageError, ScheduleError, ToolError
 from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import Partition, Step
 from polyhedral.schedule import apply
-from qor_gnn.batch.family import written_unrolls
-from qor_gnn.design.directives import with_directives
+from qor_gnn.design.directives import with_directives, written_unrolls
 from qor_gnn.design.region import Kernel
 from qor_gnn.estimate import estimate
 from qor_gnn.result.qor_estimate import LoopEstimate, QorEstimate

@@ -23,7 +23,7 @@ from dse.labels.trusted import Trusted
 from dse.run.json_text import json_in
 from dsl.errors.errors import InputError, LanguageError, ScheduleError, ToolError
 from dsl.schedules.schedule import Schedule
-from qor_gnn.batch.family import written_unrolls
+from qor_gnn.design.directives import written_unrolls
 from qor_gnn.gnn.examples.convert import Origin, example
 from qor_gnn.gnn.examples.example import Example
 from qor_gnn.gnn.examples.targets import ROUTED

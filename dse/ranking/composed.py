@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from dse.ranking.outline import Outlined, outlined
 from dse.ranking.pieces import Piece, joined, piped, units_in
 from dse.ranking.places import Around, Part, nests_in, place_of, plan_of
 from dse.ranking.templates import Leaf, Template, partitions_of
@@ -23,7 +24,6 @@ from dsl.schedules.steps import Reassociate, Unroll
 from polyhedral.codegen.generate import loop_tree
 from polyhedral.looptree.tree import LoopTree, TreeLoop, TreeNode
 from polyhedral.schedule import apply
-from qor_gnn.batch.outline import Outlined, outlined
 from qor_gnn.design.from_tree import kernel_of_tree
 from qor_gnn.tools.personality import Personality, allowed
 

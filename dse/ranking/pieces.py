@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
 
+from dse.ranking.outline import Outline, pipelines
 from dse.ranking.templates import Leaf
 from dse.space.cost import Shared, Units, added
-from qor_gnn.batch.outline import Outline, pipelines
 from qor_gnn.tools.personality import Personality
 
 

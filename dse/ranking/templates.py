@@ -2,7 +2,7 @@
 
 The exact model schedules a small relative of the nest (`dse.ranking.relatives`): the same loops, order,
 directives and kinds of banks. How long its pipeline is, which interval its recurrences and ports allow, and
-what fills and drains it is then known of all vectors that have this relative (`qor_gnn.batch.outline`);
+what fills and drains it is then known of all vectors that have this relative (`dse.ranking.outline`);
 iterations and units follow from the factors.
 """
 
@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any
 
+from dse.ranking.outline import Outlined, deeper, extrapolated, outlined, pipelines
 from dse.ranking.ports import Factors, named, rotates
 from dse.ranking.relatives import Alike, Relative, Relatives
 from dse.ranking.unrolled import Asked, Band, Sides, unrolled
@@ -24,7 +25,6 @@ from dsl.errors.errors import ToolError
 from dsl.programs.program import Program
 from dsl.schedules.steps import BindOp, Partition
 from polyhedral.looptree.tree import LoopTree, TreeLoop, TreeNode
-from qor_gnn.batch.outline import Outlined, deeper, extrapolated, outlined, pipelines
 from qor_gnn.design.from_tree import kernel_of_tree
 from qor_gnn.tools.personality import Personality
 

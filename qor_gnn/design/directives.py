@@ -48,6 +48,11 @@ def with_directives(kernel: Kernel, steps: Iterable[Step]) -> Kernel:
     return replace(kernel, memories=listed, functions=functions)
 
 
+def written_unrolls(schedule: Iterable[Step]) -> frozenset[str]:
+    """Names of the loops whose unroll factor somebody wrote (``kept`` of `estimate`)."""
+    return frozenset(s.loop.rpartition(".")[2] for s in schedule if isinstance(s, Unroll))
+
+
 def _known(name: str, known: Iterable[str], step: Step) -> str:
     if name not in known:
         message = f"no loop is called '{name}'"

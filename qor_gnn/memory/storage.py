@@ -3,7 +3,6 @@
 The figures are data (``memories.json`` of a tool version), and say there where they come from. One rule is
 behind them: LUTRAM up to some bits, URAM for larger banks of not too many words, BRAM18 otherwise, also in
 a family without URAM.
-`qor_gnn.batch.storage` is the same over many partitions at once.
 """
 
 from __future__ import annotations

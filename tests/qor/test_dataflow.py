@@ -17,8 +17,6 @@ from polyhedral.codegen.generate import loop_tree
 from polyhedral.schedule import apply_step
 from polyhedral.scop.scheduled import original
 from polyhedral.scop.scop import build_scop
-from qor_gnn.batch.estimates import Batch
-from qor_gnn.batch.family import family
 from qor_gnn.dataflow.events import Fifo, Process, run_events
 from qor_gnn.dataflow.region import RegionTime
 from qor_gnn.design.from_module import kernel_of_module
@@ -169,18 +167,6 @@ def test_one_process_of_all_is_the_function() -> None:
     assert region(whole).channels == ()
     assert whole.latency.average == pytest.approx(serial.latency.average, abs=2)
     assert (whole.dsp, whole.units) == (serial.dsp, serial.units)
-
-
-def test_a_batch_answers_as_single_estimates_do() -> None:
-    builder = plain().split("S0.i", 4).unroll("i_1").dataflow().stream("t")
-    designs = family(early.program, builder.build())
-    batch = Batch(designs, U280)
-    points = [designs.point]
-    found = batch.evaluate(points)
-    single = estimate(kernel_of_tree(batch.exact_tree(points[0])), U280)
-    assert not found.together.any()
-    assert found.latency[0] == single.latency.average
-    assert found.lut[0] == single.lut
 
 
 def brute_force(at: list[list[float]], fifos: list[Fifo], depth: int) -> list[list[float]]:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from math import prod
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from dsl.errors.errors import ToolError
 from dsl.expressions.types import f64
-from qor_gnn.batch.storage import storage_many
 from qor_gnn.design.region import Memory, Split
 from qor_gnn.fit.labelled.u200 import designs, kernels
 from qor_gnn.fit.labelled.u200_program import Converted, convert
@@ -127,25 +125,6 @@ def elements(extent: int, kind: str, factor: int) -> dict[int, int]:
 def test_banks_are_those_that_hold_elements(extent: int, kind: str, factor: int) -> None:
     sizes = elements(extent, kind, min(factor, extent)).values()
     assert banks_of((extent,), (Split(kind, factor),)) == ((max(sizes), len(sizes)),)
-
-
-@given(
-    st.lists(st.integers(1, 500), min_size=1, max_size=3),
-    st.lists(st.sampled_from(["cyclic", "block"]), min_size=3, max_size=3),
-    st.sampled_from([1, 8, 32, 64, 100]),
-    st.sampled_from([U280, U200, ZU9EG]),
-    st.sampled_from(["", "bram", "uram", "lutram", "register"]),
-    st.randoms(use_true_random=False),
-)
-def test_many_partitions_at_once_are_the_same(shape, kinds, width, rules, impl, random) -> None:
-    shape, kinds = tuple(shape), kinds[: len(shape)]
-    factors = np.array([[random.randint(1, x) for x in shape] for _ in range(20)])
-    many = storage_many(width, shape, kinds, factors, rules, impl)
-    for n, row in enumerate(factors):
-        splits = tuple(Split(k, int(f)) for k, f in zip(kinds, row, strict=True))
-        one = storage(width, banks_of(shape, splits), rules, impl)
-        found = (many.lut[n], many.ff[n], many.bram18[n], many.uram[n])
-        assert found == (one.lut, one.ff, one.bram18, one.uram)
 
 
 def test_the_cost_of_a_memory_of_the_region_tree() -> None:

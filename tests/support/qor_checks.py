@@ -12,7 +12,7 @@ from dsl.programs.program import Program
 from dsl.schedules.schedule import Schedule
 from polyhedral.codegen.generate import loop_tree
 from polyhedral.scop.scheduled import ScheduledScop
-from qor_gnn.batch.family import written_unrolls
+from qor_gnn.design.directives import written_unrolls
 from qor_gnn.design.from_tree import kernel_of_tree
 from qor_gnn.design.region import Kernel, Loop, Statement, loops_in, walk
 from qor_gnn.estimate import estimate

@@ -11,7 +11,7 @@ from dsl.errors.errors import WeftError
 from dsl.programs.program import Program
 from dsl.schedules.schedule import Schedule
 from mlir_passes.pipeline import compile_design
-from qor_gnn.batch.family import written_unrolls
+from qor_gnn.design.directives import written_unrolls
 from qor_gnn.design.from_module import kernel_of_module
 from qor_gnn.estimate import estimate
 from qor_gnn.result.qor_estimate import QorEstimate

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qor_gnn.batch.outline import Outline, Outlined, extrapolated
+from dse.ranking.outline import Outline, Outlined, extrapolated
 
 
 def test_a_longer_chain_takes_no_fewer_states() -> None:

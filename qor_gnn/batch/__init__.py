@@ -1,1 +1,0 @@
-"""Thousands of designs of one family at once: the answers of `estimate`, on arrays."""

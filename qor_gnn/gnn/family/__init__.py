@@ -1,1 +1,0 @@
-"""Predictions of thousands of designs of a family, each distinct part scheduled once."""
