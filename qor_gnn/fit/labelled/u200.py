@@ -50,11 +50,6 @@ class Labels:
     device: str = DEVICE
     clock_ns: float = CLOCK_NS
 
-    @property
-    def over_cap(self) -> bool:
-        """Some resource is beyond `CAPS`."""
-        return any(getattr(self, name) > most for name, most in CAPS.items())
-
 
 @dataclass(frozen=True, slots=True)
 class Row:

@@ -6,23 +6,12 @@ The loops are those of the sources that the reports name: ``loop3`` is the loop 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from functools import cache
 
 from dsl.builder.program import ProgramBuilder
 from dsl.expressions.types import f32
 from dsl.programs.program import Program
-
-_LABEL = re.compile(r"VITIS_LOOP_\d+_(\d+)")
-
-
-def loops_of(label: str) -> tuple[str, ...]:
-    """The loops of the program that a row of ``loops.csv`` is about, outermost first.
-
-    ``VITIS_LOOP_33_3_VITIS_LOOP_34_4`` is the flattened nest ``("loop3", "loop4")``.
-    """
-    return tuple(f"loop{number}" for number in _LABEL.findall(label))
 
 
 @cache
