@@ -239,6 +239,8 @@ def space(
     kernel: Kernel,
     size: str | None = None,
     *,
+    schedule: Schedule | str | None = None,
+    fix: Sequence[str] = (),
     device: str = "xczu9eg",
     clock: float = 10.0,
     dsp: int | None = None,
@@ -249,6 +251,9 @@ def space(
     Args:
         kernel: A kernel.
         size: As for `compile`.
+        schedule: That the search begins with, or its name: all designs have what it says of loops,
+            interfaces, storage and tasks; its pipelines, unrolling and partitions are searched.
+        fix: Those of them that all designs have, too: ``partition``, ``pipeline:S1.j``.
         device: Whose operators are counted.
         clock: The target period in ns.
         dsp: Slices that a design may use; None for all of the device.
@@ -263,13 +268,15 @@ def space(
     check_call(
         "space", kernel=kernel, size=size, device=device, clock=clock, optional=("size",)
     )  # fmt: skip
-    return found(kernel, size, device, clock, dsp, reassociate)
+    return found(kernel, size, device, clock, dsp, reassociate, schedule, fix)
 
 
 def explore(
     kernel: Kernel,
     size: str | None = None,
     *,
+    schedule: Schedule | str | None = None,
+    fix: Sequence[str] = (),
     device: str = "xczu9eg",
     clock: float = 10.0,
     tool: str | None = None,
@@ -293,6 +300,9 @@ def explore(
     Args:
         kernel: A kernel.
         size: As for `compile`.
+        schedule: That the search begins with, or its name: all designs have what it says of loops,
+            interfaces, storage and tasks; its pipelines, unrolling and partitions are searched.
+        fix: Those of them that all designs have, too: ``partition``, ``pipeline:S1.j``.
         device: The device that designs are made for.
         clock: The target period in ns.
         tool: The version whose figures count; None for the one that was measured on the device.
@@ -316,19 +326,13 @@ def explore(
             libraries that are missing.
     """
     from dse.api.explore import explored
-    from dse.run.options import ExploreOptions
-    from dsl.kernels.call_arguments import check_call
 
-    check_call(
-        "explore", kernel=kernel, size=size, device=device, clock=clock, tool=tool, folder=out,
-        seed=seed, trials=trials, jobs=jobs, optional=("size", "tool", "folder"),
-    )  # fmt: skip
-    options = ExploreOptions(
-        device=device, clock=clock, tool=tool, size=size, trials=trials, objectives=objectives,
-        dsp=dsp, share=share, limits=limits or {}, max_latency=max_latency, strategy=strategy, seed=seed,
+    return explored(
+        kernel, out, schedule, resume=resume, progress=progress, size=size, fix=fix, device=device,
+        clock=clock, tool=tool, trials=trials, objectives=objectives, dsp=dsp, share=share,
+        limits=limits or {}, max_latency=max_latency, strategy=strategy, seed=seed,
         reassociate=reassociate, evaluator=evaluator, jobs=jobs,
     )  # fmt: skip
-    return explored(kernel, options, out, resume=resume, progress=progress)
 
 
 def load_run(folder: str | Path, kernel: Kernel | None = None) -> Run:

@@ -7,7 +7,7 @@ import shutil
 import tempfile
 import weakref
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dse.api.run import Run
 from dse.kernels.data import data_of
@@ -16,7 +16,9 @@ from dse.run.directory import open_run
 from dse.run.exploration import carry_out
 from dse.run.options import ExploreOptions
 from dse.views import listening
-from dsl.kernels.kernel import Kernel
+from dsl.kernels.call_arguments import check_call
+from dsl.kernels.kernel import Kernel, schedule_of
+from dsl.schedules.schedule import Schedule
 
 if TYPE_CHECKING:
     from dse.run.explore import Heard
@@ -25,13 +27,18 @@ if TYPE_CHECKING:
 
 def explored(
     kernel: Kernel,
-    options: ExploreOptions,
     out: str | Path | None,
+    schedule: Schedule | str | None,
     *,
-    resume: bool = False,
-    progress: bool = True,
+    resume: bool,
+    progress: bool,
+    **asked: Any,
 ) -> Run:
-    """See `weft.explore`."""
+    """See `weft.explore`; ``asked`` is of `dse.run.options.ExploreOptions`."""
+    names = ("size", "device", "clock", "tool", "seed", "trials", "jobs")
+    said = {name: asked[name] for name in names}
+    check_call("explore", kernel=kernel, folder=out, optional=("size", "tool", "folder"), **said)
+    options = ExploreOptions(schedule=schedule_of(kernel, schedule), **asked)
     plan = options.plan(kernel.name, data_of(kernel.at(options.size)))
 
     def heard(problem: Problem) -> contextlib.AbstractContextManager[Heard]:

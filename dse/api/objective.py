@@ -14,12 +14,13 @@ from dse.run.study import constraints_of, objective_values
 from dse.samplers.strategies import space_sampler
 from dse.space.partitions import NO_PARTITION
 from dse.space.space import Point, space_of
+from dse.space.start import start_of
 from dse.strategies.names import STRATEGIES
 from dse.strategies.sampled import has_point, sampled_point
 from dsl.errors.errors import InputError
 from dsl.errors.shown import shown
 from dsl.kernels.call_arguments import check_call
-from dsl.kernels.kernel import Kernel
+from dsl.kernels.kernel import Kernel, schedule_of
 from dsl.schedules.schedule import Schedule
 
 if TYPE_CHECKING:
@@ -47,6 +48,8 @@ class Objective:
         kernel: Kernel,
         size: str | None = None,
         *,
+        schedule: Schedule | str | None = None,
+        fix: Sequence[str] = (),
         device: str = "xczu9eg",
         clock: float = 10.0,
         tool: str | None = None,
@@ -64,6 +67,8 @@ class Objective:
         Args:
             kernel: A kernel.
             size: As for `weft.compile`.
+            schedule: That designs begin with, as for `weft.explore`.
+            fix: What of it, as for `weft.explore`.
             device: The device that designs are made for.
             clock: The target period in ns.
             tool: The version whose figures count; None for the one that was measured on the device.
@@ -94,7 +99,9 @@ class Objective:
         self._tool = wanted.asked(self._where)
         self._limits = limits_of(self._where.device, share, dsp, limits or {}, max_latency)
         self._evaluator = wanted.chosen_evaluator(self._where)
-        self._space = space_of(kernel.at(size).program, self._where.tool, reassociate)
+        sized = kernel.at(size)
+        start = start_of(sized.program, schedule_of(sized, schedule), fix)
+        self._space = space_of(sized.program, self._where.tool, reassociate, start=start)
 
     @property
     def directions(self) -> list[str]:

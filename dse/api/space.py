@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,8 +11,10 @@ from dse.bounds.work import work_of
 from dse.estimates.estimation import setting
 from dse.libraries import need
 from dse.space.space import Space, space_of
+from dse.space.start import start_of
 from dse.views.space import rows
-from dsl.kernels.kernel import Kernel
+from dsl.kernels.kernel import Kernel, schedule_of
+from dsl.schedules.schedule import Schedule
 
 
 @dataclass(frozen=True)
@@ -52,11 +55,20 @@ class KernelSpace:
 
 
 def space(
-    kernel: Kernel, size: str | None, device: str, clock: float, dsp: int | None, reassociate: bool
+    kernel: Kernel,
+    size: str | None,
+    device: str,
+    clock: float,
+    dsp: int | None,
+    reassociate: bool,
+    schedule: Schedule | str | None = None,
+    fix: Sequence[str] = (),
 ) -> KernelSpace:
     """See `weft.space`."""
     where = setting(None, device, clock)
-    program = kernel.at(size).program
+    sized = kernel.at(size)
+    program = sized.program
+    start = start_of(program, schedule_of(sized, schedule), fix)
     work = work_of(program, where.tool, reassociate)
     found = bounds(work, where.tool, dsp or where.device.dsp, where.device.lut)
-    return KernelSpace(space_of(program, where.tool, reassociate), tuple(found.all))
+    return KernelSpace(space_of(program, where.tool, reassociate, start=start), tuple(found.all))

@@ -16,10 +16,11 @@ from dse.commands.explore_options import (
     fanout_options,
     limits_in,
     search_options,
+    start_options,
     storage_options,
 )
 from dse.commands.stopping import stop_once
-from dse.kernels.target import UNSCHEDULED, quiet_stdout, target
+from dse.kernels.target import quiet_stdout, target
 from dse.views import console
 from dse.views.output import format_option, show
 
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from dse.run.options import ExploreOptions
     from dse.run.plan import Plan
     from dse.run.problem import Problem
+    from dsl.kernels.kernel import Kernel
+    from dsl.schedules.schedule import Schedule
 
 NOTHING_FEASIBLE, INTERRUPTED = 3, 130
 
@@ -38,6 +41,7 @@ NOTHING_FEASIBLE, INTERRUPTED = 3, 130
 @click.option("--out", "folder", required=True, type=click.Path(path_type=Path), metavar="DIR",
               help="The run's folder.")  # fmt: skip
 @click.option("--resume", is_flag=True, help="Go on with the run in the folder.")
+@start_options
 @search_options
 @fanout_options
 @storage_options
@@ -47,6 +51,7 @@ def command(kernel: str, folder: Path, resume: bool, form: str, **given: Any) ->
 
     \b
     weft explore gemm.py:gemm --device xc7z020 --out run
+    weft explore gemm.py:gemm --from tiled --fix partition:A --out tiles
     weft explore gemm.py:gemm --dsp 100 --limit lut=20% --max-latency 5ms --out small
     weft explore gemm.py:gemm --device xc7z020 --out run --trials 200 --resume
     weft export run --best --out gemm_hls
@@ -63,8 +68,10 @@ def command(kernel: str, folder: Path, resume: bool, form: str, **given: Any) ->
     from dse.views import listening as shown
 
     start = time.monotonic()
-    options = _options(given)
-    plan = _plan(kernel, options)
+    with quiet_stdout():  # its own function makes inputs
+        asked = target(kernel, given["schedule"], given["size"])
+    options = _options(given, asked.schedule)
+    plan = _plan(kernel, asked.kernel, options)
     means = options.means
     if not (means.jobs or means.dask or means.shared):
         raise click.UsageError(
@@ -106,24 +113,27 @@ def command(kernel: str, folder: Path, resume: bool, form: str, **given: Any) ->
     return 0 if front else NOTHING_FEASIBLE
 
 
-def _options(given: dict[str, Any]) -> ExploreOptions:
+def _options(given: dict[str, Any], schedule: Schedule) -> ExploreOptions:
     """What the command line says, as values."""
     from dse.run.options import ExploreOptions
 
     if given["rounds"] and "rtl" not in given["promote"]:
         raise click.UsageError("--learn needs somebody to learn from: add --promote rtl")
+    if given["fix"] and given["schedule"] is None:
+        raise click.UsageError("--fix says what to keep of a schedule: add --from")
     predicting = "gnn" in (given["evaluator"], *given["promote"])
     if given["weights"] is not None and not (predicting or given["rounds"]):
         raise click.UsageError("--weights is for --evaluator gnn, --promote gnn and --learn")
     names = {f.name for f in fields(ExploreOptions)}
     said = {name: value for name, value in given.items() if name in names}
+    said["schedule"] = schedule
     said["limits"] = limits_in(given["limit"])
     said["max_latency"] = cycles_of(given["max_latency"], given["clock"])
     said["objectives"] = tuple(part.strip() for part in given["objectives"].split(","))
     return ExploreOptions(**said)
 
 
-def _plan(kernel: str, options: ExploreOptions) -> Plan:
+def _plan(source: str, kernel: Kernel, options: ExploreOptions) -> Plan:
     """What is to be explored."""
     from dse.kernels.data import data_of
     from dsl.errors.errors import InputError
@@ -131,10 +141,8 @@ def _plan(kernel: str, options: ExploreOptions) -> Plan:
     where = options.where
     if "rtl" in options.promote:
         _needs_open_flow(where)
-    with quiet_stdout():  # its own function makes inputs
-        data = data_of(target(kernel, UNSCHEDULED, options.size).kernel)
     try:
-        return options.plan(kernel, data)
+        return options.plan(source, data_of(kernel))
     except InputError as error:
         if error.code != "W509":
             raise

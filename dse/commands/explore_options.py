@@ -5,15 +5,20 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from dse.evaluators.fidelities import EVALUATORS, OBJECTIVES, PROMOTIONS, RESOURCES
 from dse.kernels.device import device_options, tool_option, uncertainty_option
 from dse.strategies.names import STRATEGIES
+
+if TYPE_CHECKING:
+    from dse.space.start import Start
+    from dsl.programs.program import Program
+    from dsl.schedules.schedule import Schedule
 
 _SEEDS = 2**32 - 1  # the largest of NumPy's generators
 _LONGEST = 365 * 24 * 3600  # seconds: timers of the system do not take just any number
@@ -128,6 +133,37 @@ def fanout_options(command: Callable[..., Any]) -> Callable[..., Any]:
     )):  # fmt: skip
         command = option(command)
     return command
+
+
+def start_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """``--from`` and ``--fix``: the schedule that a search begins with."""
+    for option in reversed((
+        click.option("--from", "schedule", metavar="NAME|FILE.json",
+                     help="Begin with this schedule: keep what it says of loops, interfaces, "
+                     "storage and tasks, and search the rest."),
+        click.option("--fix", metavar="STEP", multiple=True,
+                     help="Keep this step of the schedule, too: partition, pipeline, unroll or "
+                     "flatten, or partition:A, pipeline:S1.j, ...; may be given several times."),
+    )):  # fmt: skip
+        command = option(command)
+    return command
+
+
+def start_in(program: Program, schedule: Schedule, fix: Sequence[str]) -> Start:
+    """What all designs have, as ``--from`` and ``--fix`` say.
+
+    Raises:
+        click.UsageError: a step to be fixed is not in the schedule.
+    """
+    from dse.space.start import start_of
+    from dsl.errors.errors import InputError
+
+    try:
+        return start_of(program, schedule, fix)
+    except InputError as error:
+        if error.code != "W509":
+            raise
+        raise click.UsageError(f"--fix: {error.message}: {error.help}") from error
 
 
 def limits_in(text: str | None) -> dict[str, int | str]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import click
 
+from dse.commands.explore_options import start_in, start_options
 from dse.kernels.device import device_options, tool_option, uncertainty_option
-from dse.kernels.target import UNSCHEDULED, target
+from dse.kernels.target import target
 from dse.views import console
 from dse.views.output import format_option, show
 
@@ -25,6 +26,7 @@ COLUMNS = ("variant", "nest", "order", "skewed", "carried", "factors", "points")
               help="DSP slices that a design may use. Default: all of the device.")  # fmt: skip
 @click.option("--reassociate", is_flag=True,
               help="Allow sums of floats to be done in any order.")  # fmt: skip
+@start_options
 @format_option
 def command(
     kernel: str,
@@ -35,6 +37,8 @@ def command(
     uncertainty: float | None,
     dsp: int | None,
     reassociate: bool,
+    schedule: str | None,
+    fix: tuple[str, ...],
     form: str,
 ) -> None:
     """Show the design space of a kernel: structures, legal loop orders, factors.
@@ -42,6 +46,7 @@ def command(
     \b
     weft space gemm.py:gemm
     weft space gemm.py:gemm --device xcu280 --clock 3.33 --dsp 2560
+    weft space gemm.py:gemm --from tiled --fix partition:A
 
     A line is one legal order of one nest; loops that carry a dependence are named, and for each
     loop the number of unroll factors worth trying is given. Partitions are not searched: they
@@ -55,8 +60,9 @@ def command(
 
     chip = device(device_name)
     where = setting(tool, chip, clock, uncertainty)
-    program = target(kernel, UNSCHEDULED, size).program
-    found = space_of(program, where.tool, reassociate)
+    asked = target(kernel, schedule, size)
+    program = asked.program
+    found = space_of(program, where.tool, reassociate, start=start_in(program, asked.schedule, fix))
     show("space", COLUMNS, rows(found), form)
     console.say(f"{program.name}: {found.size:,} points, operators of {where.tool.name}")
     limits = bounds(

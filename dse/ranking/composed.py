@@ -12,8 +12,9 @@ from dataclasses import dataclass, field, replace
 from dse.ranking.outline import Outlined, outlined
 from dse.ranking.pieces import Piece, joined, piped, units_in
 from dse.ranking.places import Around, Part, nests_in, place_of, plan_of
-from dse.ranking.templates import Leaf, Template, partitions_of
-from dse.ranking.unrolled import asked_of, band_of, sides_of
+from dse.ranking.relatives import Relative
+from dse.ranking.templates import Leaf, Template, like, partitions_of
+from dse.ranking.unrolled import Asked, asked_of, band_of, sides_of
 from dse.space.banks import Demand
 from dse.space.cost import Shared, Units, added, cost, dsp_of, uneven
 from dse.space.variants import Variant
@@ -24,6 +25,7 @@ from dsl.schedules.steps import Reassociate, Unroll
 from polyhedral.codegen.generate import loop_tree
 from polyhedral.looptree.tree import LoopTree, TreeLoop, TreeNode
 from polyhedral.schedule import apply
+from qor_gnn.design.directives import written_unrolls
 from qor_gnn.design.from_tree import kernel_of_tree
 from qor_gnn.tools.personality import Personality, allowed
 
@@ -145,9 +147,31 @@ class Composed:
         own = self._own_banks((n,), banks)
         key = (n, picked, own)
         if key not in self._pieces:
-            leaves = self._leaves(n, picked, dict(own), whole_chains=False)
+            if self.variant.nests[n].orders[picked[0]].given:
+                leaves = self._given(n, dict(own))
+            else:
+                leaves = self._leaves(n, picked, dict(own), whole_chains=False)
             self._pieces[key] = None if leaves is None else joined(leaves, self.tool)
         return self._pieces[key]
+
+    def _given(self, n: int, banks: Demand) -> list[Leaf] | None:
+        """A nest that is as a schedule says."""
+        assert self._base is not None
+        tree, plan = self._base
+        place = None if plan is None else place_of(tree.body, plan, n)
+        if place is None:
+            return None
+        around, node = place
+        for loop in reversed(around):
+            node = replace(loop, body=(node,))
+        program = self.variant.program
+        design = like(tree, program, (node,), tuple(partitions_of(program, [banks])))
+        kept = written_unrolls(self.variant.steps)
+        try:
+            found = outlined(kernel_of_tree(design), self.tool, kept, len(around))
+        except (ToolError, ValueError):
+            return None
+        return [Leaf(found, Relative((), Asked(None), ()), {}, {})]
 
     def _own_banks(
         self, nests: Iterable[int], banks: Demand
@@ -201,7 +225,7 @@ class Composed:
         if band is None:
             return None
         program = self.variant.program
-        return Template(program, order, around, band, self.tool, tree.operators)
+        return Template(program, order, around, band, self.tool, tree)
 
     def _built(self, schedule: Schedule) -> LoopTree:
         return loop_tree(apply(self._source, schedule))
@@ -267,7 +291,7 @@ class Composed:
         )
         program = self.variant.program
         partitions = tuple(partitions_of(program, demands))
-        tree = LoopTree(program, (node,), partitions, operators=self._base[0].operators)
+        tree = like(self._base[0], program, (node,), partitions)
         try:
             return outlined(kernel_of_tree(tree), self.tool, kept, 0)
         except (ToolError, ValueError):

@@ -23,7 +23,7 @@ from dse.space.nest import Order
 from dse.space.partitions import together
 from dsl.errors.errors import ToolError
 from dsl.programs.program import Program
-from dsl.schedules.steps import BindOp, Partition
+from dsl.schedules.steps import Partition
 from polyhedral.looptree.tree import LoopTree, TreeLoop, TreeNode
 from qor_gnn.design.from_tree import kernel_of_tree
 from qor_gnn.tools.personality import Personality
@@ -60,7 +60,7 @@ class Template:
         around: the loops around it, outermost first.
         band: its own loops, nothing unrolled.
         tool: whose schedule it is.
-        operators: what operations are bound to.
+        said: interfaces, storage and operators, of a tree of the design.
     """
 
     program: Program
@@ -68,7 +68,7 @@ class Template:
     around: tuple[TreeLoop, ...]
     band: Band
     tool: Personality
-    operators: tuple[BindOp, ...]
+    said: LoopTree
     relatives: Relatives = field(init=False)
     known: dict[Relative, Outlined | None] = field(default_factory=dict)
     _products: dict[object, int] = field(default_factory=dict)
@@ -156,7 +156,7 @@ class Template:
         for loop in reversed(self.around):
             nodes = (replace(loop, body=nodes),)
         partitions = tuple(partitions_of(self.program, [self.banks(relative)]))
-        tree = LoopTree(self.program, nodes, partitions, operators=self.operators)
+        tree = like(self.said, self.program, nodes, partitions)
         try:
             kernel = kernel_of_tree(tree)
             return outlined(kernel, self.tool, self.kept(relative), len(self.around))
@@ -248,6 +248,23 @@ class Template:
 
 def _with(sides: Sides, k: int, copies: int) -> Sides:
     return (*sides[:k], replace(sides[k], copies=copies), *sides[k + 1 :])
+
+
+def like(
+    said: LoopTree,
+    program: Program,
+    nodes: tuple[TreeNode, ...],
+    partitions: tuple[Partition, ...],
+) -> LoopTree:
+    """Other nodes under the interfaces, the storage and the operators of a tree."""
+    return LoopTree(
+        program,
+        nodes,
+        partitions,
+        storage=said.storage,
+        operators=said.operators,
+        interfaces=said.interfaces,
+    )
 
 
 def partitions_of(program: Program, demands: Sequence[Demand]) -> Iterator[Partition]:

@@ -80,7 +80,7 @@ def carry_out(
         if database is not None:
             storage = stack.enter_context(connected(database.url, database.wait, database.heard))
         run = stack.enter_context(contextlib.closing(opened(folder, plan, resume=resume)))
-        space = space_of(plan.program, plan.where.tool, plan.reassociate, plan.logic)
+        space = space_of(plan.program, plan.where.tool, plan.reassociate, plan.logic, plan.start)
         problem = _described(
             run, plan, space, work_of(plan.program, plan.where.tool, plan.reassociate)
         )

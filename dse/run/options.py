@@ -15,12 +15,15 @@ from dse.evaluators.registry import evaluator
 from dse.run.explore import Means
 from dse.run.plan import Plan, study_name
 from dse.run.study import STUDY
+from dse.space.start import Start, start_of
 from dse.strategies.names import STRATEGIES
 from dsl.errors.errors import InputError, ToolError, did_you_mean
 from dsl.errors.shown import shown
+from dsl.schedules.schedule import Schedule
 
 if TYPE_CHECKING:
     from backends.devices import Device
+    from dsl.programs.program import Program
     from dsl.stored.kernel import StoredKernel
 
 _PART = re.compile(r"(\d{1,15}(?:\.\d+)?)%")
@@ -43,6 +46,8 @@ class Searched:
         reassociate: reductions may be done in any order.
         evaluator: whose figures the search goes by.
         weights: the file of the predictor; None for the one that comes with Weft.
+        schedule: that the search begins with: all designs have what it says, but for its factors.
+        fix: steps on factors that all designs have, too; see `dse.space.start.start_of`.
     """
 
     device: str = "xczu9eg"
@@ -57,6 +62,17 @@ class Searched:
     reassociate: bool = False
     evaluator: str = "model"
     weights: Path | None = None
+    schedule: Schedule = field(default=Schedule(), hash=False)
+    fix: Sequence[str] = ()
+
+    def start(self, program: Program) -> Start:
+        """What all designs of a program have.
+
+        Raises:
+            InputError: W509 a step to be fixed is not in the schedule.
+            ScheduleError: W2xx, the schedule is not legal.
+        """
+        return start_of(program, self.schedule, self.fix)
 
     @property
     def where(self) -> Setting:
@@ -161,7 +177,7 @@ class ExploreOptions(Searched):
             promote=tuple(dict.fromkeys(self.promote)), promote_most=self.promote_most,
             timeout=self.timeout, study=self.study or STUDY,
             storage=None if self.storage is None else shown_url(self.storage),
-            weights=self.weights, rounds=self.rounds,
+            weights=self.weights, rounds=self.rounds, start=self.start(kernel.program),
         )  # fmt: skip
         if plan.storage is not None and self.study is None:
             return replace(plan, study=study_name(plan))

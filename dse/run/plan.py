@@ -13,11 +13,14 @@ from dse.evaluators.base import Evaluator, Limits
 from dse.kernels.data import NAME as KERNEL
 from dse.run.codec import program_digest
 from dse.run.directory import RunDirectory, create, open_run, unbegun, write_whole
+from dse.space.start import START, Start
 from dsl.errors.errors import InputError
 from dsl.programs.program import Program
+from dsl.schedules.schedule import Schedule
 from dsl.stored.kernel import StoredKernel, kernel_json
 
 # What a session may have otherwise than the one before.
+_UNSAID: dict[str, Any] = {"start": []}  # what runs of older versions do not say
 _FREE = ("source", "versions", "promote", "promote_most", "rounds", "timeout")
 
 
@@ -42,6 +45,7 @@ class Plan:
         weights: file of the predictor; None for the one that comes with Weft.
         rounds: of searching and promoting by turns, with a predictor that learns from what was
             promoted; 0 for one of each without.
+        start: what all designs have, from the schedule that the search begins with.
     """
 
     source: str
@@ -63,6 +67,7 @@ class Plan:
     weights: Path | None = None
     rounds: int = 0
     tool: str | None = None
+    start: Start = START
 
     @property
     def program(self) -> Program:
@@ -104,6 +109,7 @@ class Plan:
             "strategy": self.strategy,
             "seed": self.seed,
             "reassociate": self.reassociate,
+            "start": json.loads(Schedule(self.start.steps).to_json())["steps"],
             "evaluator": self.evaluator.name,
             "evaluator_version": self.evaluator.version,
             "promote": list(self.promote),
@@ -141,7 +147,7 @@ def opened(folder: Path, plan: Plan, *, resume: bool) -> RunDirectory:
         return run
     run = open_run(folder)
     for name, value in manifest.items():
-        there = run.manifest.get(name)
+        there = run.manifest.get(name, _UNSAID.get(name))
         if name not in _FREE and there != value:
             run.close()
             raise InputError(

@@ -153,6 +153,7 @@ class Order:
     flattened into those around. Without ``guards`` the last copies of a block are a nest of their own: a
     local that is private to an iteration would be handed on by a copy that does not run. ``inside`` is the
     most copies of a statement that an iteration of the band has anyway (found once: ranking asks often).
+    A ``given`` order is all that there is: the loops are as a schedule says (`dse.space.start`).
     """
 
     steps: tuple[Step, ...]
@@ -163,6 +164,7 @@ class Order:
     apart: bool = False
     guards: bool = True
     inside: int = 1
+    given: bool = False
 
     @property
     def skewed(self) -> bool:

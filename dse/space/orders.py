@@ -34,13 +34,14 @@ _AROUND = 5  # about the states of an iteration besides its operators: loads and
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What the orders of nests are judged with: the tool, how often each statement runs, and
-    `dse.space.space.Space.logic`.
+    """What the orders of nests are judged with: the tool, how often each statement runs,
+    `dse.space.space.Space.logic`, and arrays of which copies get one element after the other.
     """
 
     tool: Personality
     counts: Mapping[str, int | None]
     logic: float = 0.0
+    outside: frozenset[str] = frozenset()
 
 
 def nests(state: ScheduledScop, context: Context, most: int = 0) -> tuple[Nest, ...]:
@@ -53,15 +54,47 @@ def nests(state: ScheduledScop, context: Context, most: int = 0) -> tuple[Nest, 
             statements share is one nest, its inner loops unrolled; see `dse.space.groups`.
     """
     found: list[Nest] = []
+    seen: set[str] = set()
     for group in groups(state, most):
+        if seen.issuperset(group.names):
+            continue  # what a block leaves: steps on its loops are of these copies, too
+        seen.update(group.names)
         level = _own(state, group)
         leader = group.pieces[0]
         orders = tuple(_orders(state, group, level, context))
+        if _asked(group):
+            orders = (_given(orders[0], group),)
+        elif context.outside & {use.array for use in orders[0].uses}:
+            orders = tuple(replace(o, loops=tuple(map(_whole, o.loops))) for o in orders)
         runs = _runs(leader, level, context)
         around = leader.names[:level]
         names = tuple(p.name for p in group.pieces)
         found.append(Nest(leader.name, names, runs, around, orders))
     return tuple(found)
+
+
+def _asked(group: Group) -> bool:
+    """Whether a schedule says already what becomes of the loops."""
+    dims = (dim for piece in group.pieces for dim in piece.dims)
+    return any((dim.pipeline_ii, dim.unroll, dim.flatten) != (None, None, None) for dim in dims)
+
+
+def _given(order: Order, group: Group) -> Order:
+    """The order as all that there is, with the copies that are asked for."""
+    copies = {d.name: d.unroll for p in group.pieces for d in p.dims if d.unroll is not None}
+    loops = []
+    for loop in order.loops:
+        if loop.name in copies:
+            count = copies[loop.name] or loop.extent or round(loop.average)
+            loops.append(replace(loop, extent=count, inner=True))
+        else:
+            loops.append(replace(loop, inner=False, unrolls=False))
+    return replace(order, loops=tuple(loops), given=True)
+
+
+def _whole(loop: NestLoop) -> NestLoop:
+    """The loop without copies."""
+    return loop if loop.inner else replace(loop, unrolls=False)
 
 
 def _own(state: ScheduledScop, group: Group) -> int:

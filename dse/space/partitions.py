@@ -11,6 +11,7 @@ from math import prod
 from dse.bounds.bounds import MAX_BANKS
 from dse.space.banks import Demand, common, demand, interval_with, port_interval
 from dse.space.nest import Order, Vector
+from dse.space.start import START, Start
 from dsl.programs.program import Program
 from dsl.schedules.steps import Partition
 
@@ -28,16 +29,31 @@ def together(program: Program, demands: Iterable[Demand]) -> Demand:
     return found
 
 
+def within(program: Program, wanted: Demand, start: Start) -> Demand:
+    """The factors, those that a schedule says in the place of those that its nests ask for."""
+    if not start.steps:
+        return wanted
+    placed = start.placed
+    found = {key: factor for key, factor in wanted.items() if key[0] not in placed}
+    return {**found, **start.banks(program)}
+
+
 def solved(
-    program: Program, parts: Sequence[tuple[Order, Vector]], asked: Sequence[int] = ()
+    program: Program,
+    parts: Sequence[tuple[Order, Vector]],
+    asked: Sequence[int] = (),
+    start: Start = START,
 ) -> tuple[Partition, ...] | None:
     """The steps for the nests of a design; None where they take more banks than there may be.
 
     An array that would take too many has half the banks in some dimensions where that costs nobody
     a cycle: a bank with two ports serves two copies. A nest that is only asked to start an iteration
-    every few cycles (``asked``, for each nest) leaves its banks so many cycles.
+    every few cycles (``asked``, for each nest) leaves its banks so many cycles. Arrays whose banks the
+    ``start`` of the search says have no step here.
     """
     wanted = together(program, (demand(order, vector) for order, vector in parts))
+    placed = start.placed
+    wanted = {key: factor for key, factor in wanted.items() if key[0] not in placed}
     wanted = relaxed(program, parts, wanted, asked)
     return partitions(program, wanted)
 

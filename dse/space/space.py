@@ -10,6 +10,7 @@ from dse.space.cost import cost, uneven
 from dse.space.nest import Nest, Order, Vector
 from dse.space.orders import Context
 from dse.space.partitions import solved
+from dse.space.start import START, Start
 from dse.space.variants import Variant, variants
 from dsl.programs.program import Program
 from dsl.schedules.schedule import Schedule
@@ -52,6 +53,7 @@ class Space:
         variants: the structures.
         logic: LUTs that count as a DSP slice, where all operators are made of LUTs: what is planned
             with are shares of both then; else 0.
+        start: what all designs have, from a schedule that the search begins with.
     """
 
     program: Program
@@ -59,6 +61,7 @@ class Space:
     reassociate: bool
     variants: tuple[Variant, ...]
     logic: float = 0.0
+    start: Start = START
 
     @property
     def size(self) -> int:
@@ -80,7 +83,7 @@ class Space:
             steps += nest_steps(nest, order, choice.vector, choice.ii)
             parts.append((order, choice.vector))
             asked.append(choice.ii)
-        banks = solved(variant.program, parts, asked)
+        banks = solved(variant.program, parts, asked, self.start)
         return None if banks is None else Schedule((*steps, *banks))
 
     def plain(self, variant: int = 0) -> Point:
@@ -90,7 +93,11 @@ class Space:
 
 
 def space_of(
-    program: Program, tool: Personality, reassociate: bool = False, logic: float = 0.0
+    program: Program,
+    tool: Personality,
+    reassociate: bool = False,
+    logic: float = 0.0,
+    start: Start = START,
 ) -> Space:
     """The space of a kernel: structures and orders by legality, factors from the trip counts.
 
@@ -99,17 +106,20 @@ def space_of(
         tool: judges delays and DSP.
         reassociate: reductions of floats may be done in any order.
         logic: LUTs of the budget for each DSP slice of it; 0 where LUTs are not planned with.
+        start: what all designs have.
 
     Raises:
+        ScheduleError: W2xx, a step of the start is not legal.
         LanguageError: W16x, the program accesses an array out of bounds.
         ToolError: W451, an operator that the tool does not know.
     """
     tool = allowed(tool, reassociate)
-    state = apply(program, Schedule())
+    state = apply(program, Schedule(start.steps))
     if tool.is_open or not all_logic(state, tool):
         logic = 0.0
-    context = Context(tool, instance_counts(loop_tree(state)), logic)
-    return Space(program, tool, reassociate, variants(state, context, reassociate), logic)
+    context = Context(tool, instance_counts(loop_tree(state)), logic, start.outside)
+    found = variants(state, context, reassociate, start)
+    return Space(program, tool, reassociate, found, logic, start)
 
 
 def nest_steps(nest: Nest, order: Order, vector: Vector, ii: int = 1) -> Iterator[Step]:
@@ -119,6 +129,8 @@ def nest_steps(nest: Nest, order: Order, vector: Vector, ii: int = 1) -> Iterato
     blocks: list[str] = []
     points: list[str] = []
     repeated: str | None = None
+    if order.given:
+        return
     tail = cost(nest, order, vector).tail
     for loop, u in zip(order.loops, vector, strict=True):
         if loop.inner:

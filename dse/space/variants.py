@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from dse.space.contents import lowered
@@ -11,6 +12,7 @@ from dse.space.kept import kept
 from dse.space.nest import Nest
 from dse.space.orders import Context, nests
 from dse.space.partial_sums import WANTED, Accumulators, partial_sums, whole_parts
+from dse.space.start import START, Start
 from dse.space.tried import tried
 from dsl.expressions.types import FloatType
 from dsl.programs.program import Program
@@ -45,32 +47,25 @@ class Variant:
 
 
 def variants(
-    state: ScheduledScop, context: Context, reassociate: bool = False
+    state: ScheduledScop,
+    context: Context,
+    reassociate: bool = False,
+    start: Start = START,
 ) -> tuple[Variant, ...]:
     """The structures of a program, each once; the distributed one first.
 
     Where sums wait for themselves whatever the order, they are there in partial sums too. Where the
-    tool can build sums without DSP slices, each structure is there once more with all sums so.
+    tool can build sums without DSP slices, each structure is there once more with all sums so. A ``start``
+    that says how statements share loops is the only structure.
     """
     state, free = _reassociated(state, floats=reassociate)
-    whole, apart = _distributed(state)
-    joined, merged = _merged(whole)
-    states = (
-        ("distributed", whole, (*free, *apart)),
-        ("merged", joined, (*free, *apart, *merged)),
-        ("as written", state, free),
-    )
-    found: dict[_Shape, tuple[str, ScheduledScop, tuple[Step, ...]]] = {}
-    for structure in states:
-        found.setdefault(_shape(structure[1]), structure)
-    for wide, steps in expanded(state, free):
-        at, apart = _distributed(wide)
-        found.setdefault(_shape(at), ("expanded", at, (*steps, *apart)))
-    plain = [_variant(*structure, context) for structure in found.values()]
-    structures = list(found.values())
+    free = (*start.steps, *free)
+    structures = _structures(state, free) if not start.structured else [("as given", state, free)]
+    plain = [_variant(*structure, context) for structure in structures]
     outer = [_outer(*structure, context) for structure in structures]
     outer += [_kept(*structure, context) for structure in structures]
-    spread = [partial_sums(state, plain[0].nests, n) for n in WANTED if reassociate]
+    several = reassociate and not start.structured
+    spread = [partial_sums(state, plain[0].nests, n) for n in WANTED if several]
     for sums in dict.fromkeys(sums for sums in spread if sums):
         structures.append(_accumulated(state, free, sums))
         plain.append(_variant(*structures[-1], context))
@@ -84,9 +79,39 @@ def variants(
             at = apply_step(at, bind)
         if binds:
             bound.append(_variant(f"{name}, sums in {FABRIC}", at, (*steps, *binds), context))
-    return (*plain, *(variant for some in outer for variant in some), *bound)
+    return tuple(_once((*plain, *(variant for some in outer for variant in some), *bound)))
 
 
+def _once(variants: Iterable[Variant]) -> Iterator[Variant]:
+    """Those without any choice once for the same steps."""
+    seen: set[tuple[Step, ...]] = set()
+    for variant in variants:
+        if not all(nest.orders[0].given for nest in variant.nests):
+            yield variant
+        elif variant.steps not in seen:
+            seen.add(variant.steps)
+            yield variant
+
+
+def _structures(state: ScheduledScop, free: tuple[Step, ...]) -> list[_Structure]:
+    """Distributed, merged, as written, and with arrays expanded, each once."""
+    whole, apart = _distributed(state)
+    joined, merged = _merged(whole)
+    states = (
+        ("distributed", whole, (*free, *apart)),
+        ("merged", joined, (*free, *apart, *merged)),
+        ("as written", state, free),
+    )
+    found: dict[_Shape, _Structure] = {}
+    for structure in states:
+        found.setdefault(_shape(structure[1]), structure)
+    for wide, steps in expanded(state, free):
+        at, apart = _distributed(wide)
+        found.setdefault(_shape(at), ("expanded", at, (*steps, *apart)))
+    return list(found.values())
+
+
+_Structure = tuple[str, ScheduledScop, tuple[Step, ...]]
 _Shape = tuple[tuple[str, ...], ...]
 
 

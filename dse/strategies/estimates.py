@@ -11,7 +11,7 @@ from dse.ranking.composed import Composed
 from dse.space.addresses import address_products
 from dse.space.banks import Demand, demand
 from dse.space.cost import Cost, cost, design_cycles, design_units, stages
-from dse.space.partitions import together
+from dse.space.partitions import together, within
 from dse.space.space import Choice, Point, Space
 from dsl.programs.program import Program
 from qor_gnn.result.pareto import front
@@ -76,7 +76,7 @@ class Estimates:
                 self._demands[key] = demand(order, choice.vector)
         program = self.space.variants[point.variant].program
         demands = (self._demands[point.variant, n, c] for n, c in enumerate(point.choices))
-        return together(program, demands)
+        return within(program, together(program, demands), self.space.start)
 
     def _registers(self, program: Program, banks: Demand) -> frozenset[str]:
         """The arrays of which every element is a bank: together nests may want more than alone."""

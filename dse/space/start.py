@@ -1,0 +1,133 @@
+"""`Start`: what a schedule says that a search keeps, and what of it is searched anew.
+
+A search that begins with a schedule keeps its structure (splits, orders, fusion, buffers ...), its interfaces,
+its storage and its tasks. Factors are what a search is for: pipelines, unrolling and partitions of the schedule
+are left out, but for those that are fixed. A nest in which a pipeline or an unrolling is fixed stays as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass
+
+from dsl.errors.errors import InputError, did_you_mean
+from dsl.errors.shown import shown
+from dsl.programs.program import Program
+from dsl.schedules.schedule import Schedule
+from dsl.schedules.steps import (
+    BindOp,
+    BindStorage,
+    Flatten,
+    Interface,
+    Partition,
+    Pipeline,
+    Step,
+    Stream,
+    Unroll,
+)
+from polyhedral.schedule import apply, apply_step
+
+SEARCHED = (Pipeline, Unroll, Flatten, Partition)
+_BESIDE = (Interface, BindStorage, BindOp, Partition)  # steps that leave the loops to the search
+_OUTSIDE = ("m_axi", "axis", "ap_fifo", "ap_hs")  # ports that hand over an element at a time
+KINDS = tuple(step.kind for step in SEARCHED)
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """Where a search begins.
+
+    Attributes:
+        steps: that every design of the space has, in front of those that are searched.
+    """
+
+    steps: tuple[Step, ...] = ()
+
+    @property
+    def structured(self) -> bool:
+        """Whether it says which statements share loops, or what becomes of some loops."""
+        return any(not isinstance(step, _BESIDE) for step in self.steps)
+
+    @property
+    def outside(self) -> frozenset[str]:
+        """Arrays whose elements come one after the other: banks and copies do not make them faster."""
+        return frozenset(
+            step.argument if isinstance(step, Interface) else step.array
+            for step in self.steps
+            if isinstance(step, Stream) or (isinstance(step, Interface) and step.mode in _OUTSIDE)
+        )
+
+    @property
+    def placed(self) -> frozenset[str]:
+        """Arrays whose banks are not searched."""
+        return self.outside | {step.array for step in self.steps if isinstance(step, Partition)}
+
+    def banks(self, program: Program) -> Mapping[tuple[str, int], int]:
+        """The banks that it says, by array and dimension."""
+        found: dict[tuple[str, int], int] = {}
+        for step in self.steps:
+            if isinstance(step, Partition):
+                extent = program.array(step.array).shape[step.dim]
+                found[step.array, step.dim] = min(step.factor or extent, extent)
+        return found
+
+
+START = Start()  # of a search that begins with nothing
+
+
+def start_of(program: Program, schedule: Schedule, fix: Sequence[str] = ()) -> Start:
+    """What of a schedule a search keeps.
+
+    Args:
+        program: that the schedule is of.
+        schedule: that the search begins with.
+        fix: which of its steps on factors are kept, too: a kind (``partition``), or a kind and what it is
+            of (``partition:A``, ``pipeline:S1.j``). With a step on a loop all those of its nest are.
+
+    Raises:
+        InputError: W509 the schedule has no such step.
+        ScheduleError: W2xx, a step is not legal.
+    """
+    searched = [step for step in schedule if isinstance(step, SEARCHED)]
+    fixed: set[int] = set()
+    for word in fix:
+        named = {id(step) for step in searched if _is(step, word)}
+        if not named:
+            there = list(dict.fromkeys(f"{step.kind}:{_of(step)}" for step in searched))
+            known = f"it has {', '.join(there)}" if there else "it has no step that could be fixed"
+            raise InputError(
+                "W509",
+                f"fix is {shown(word)}, and the schedule has no such step",
+                help=did_you_mean(word, there) or known,
+            )
+        fixed |= named
+    if fixed:
+        fixed |= _beside(program, schedule, fixed)
+    return Start(tuple(s for s in schedule if not isinstance(s, SEARCHED) or id(s) in fixed))
+
+
+def _beside(program: Program, schedule: Schedule, fixed: Set[int]) -> set[int]:
+    """The steps on loops of the statements whose loops some steps are on."""
+    state = apply(program, Schedule())
+    whose: dict[int, set[str]] = {}
+    for step in schedule:
+        known = {id(p) for p in state.pieces}
+        state = apply_step(state, step)
+        if isinstance(step, (Pipeline, Unroll, Flatten)):
+            whose[id(step)] = {p.name for p in state.pieces if id(p) not in known}
+    named = set[str]().union(*(whose.get(step, set()) for step in fixed))
+    return {step for step, statements in whose.items() if statements & named}
+
+
+def _is(step: Step, word: str) -> bool:
+    kind, _, name = word.partition(":")
+    return step.kind == kind and name in ("", _of(step), _of(step).rpartition(".")[2])
+
+
+def _of(step: Step) -> str:
+    """What a step on factors is of."""
+    match step:
+        case Pipeline(loop=name) | Unroll(loop=name) | Flatten(loop=name) | Partition(array=name):
+            return name
+        case _:
+            raise TypeError(f"{step.kind} is no step on factors")
