@@ -284,7 +284,7 @@ def explore(
     trials: int = 40,
     objectives: Sequence[str] = ("latency", "dsp"),
     dsp: int | None = None,
-    share: float = 1.0,
+    share: float | None = None,
     limits: Mapping[str, int | str] | None = None,
     max_latency: float | None = None,
     strategy: str = "auto",
@@ -310,7 +310,7 @@ def explore(
         trials: Points to evaluate in all, those before ``resume`` included.
         objectives: What to make small: latency (or seconds), dsp, lut, ff, bram18.
         dsp: Slices that a design may use; None for the device's.
-        share: Of the device's resources that a design may use.
+        share: Of the device's resources; None for all DSP slices and 0.8 of LUT, FF and BRAM.
         limits: By resource, a number or a part of the device's like ``"20%"``.
         max_latency: In cycles; slower designs are of no use.
         strategy: As ``weft explore --strategy``.

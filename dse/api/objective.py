@@ -55,7 +55,7 @@ class Objective:
         tool: str | None = None,
         objectives: Sequence[str] = ("latency", "dsp"),
         dsp: int | None = None,
-        share: float = 1.0,
+        share: float | None = None,
         limits: Mapping[str, int | str] | None = None,
         max_latency: float | None = None,
         reassociate: bool = False,
@@ -74,7 +74,7 @@ class Objective:
             tool: The version whose figures count; None for the one that was measured on the device.
             objectives: What to make small: latency (or seconds), dsp, lut, ff, bram18.
             dsp: Slices that a design may use; None for the device's.
-            share: Of the device's resources that a design may use.
+            share: Of the device's resources that a design may use, as for `weft.explore`.
             limits: By resource, a number or a part of the device's like ``"20%"``.
             max_latency: In cycles; slower designs are of no use.
             reassociate: Allow reductions to be done in any order.

@@ -26,6 +26,11 @@ if TYPE_CHECKING:
     from dsl.programs.program import Program
     from dsl.stored.kernel import StoredKernel
 
+ROOM = 0.8
+"""The share of LUT, FF and block RAM that designs may use unless something else is asked for. A device that is
+fuller takes long to route and may miss its clock: UG1393 (timing closure) warns from 70% of LUT, 50% of FF and 80% of
+RAM on, after synthesis; HLS reports more LUT and FF than that leaves."""
+
 _PART = re.compile(r"(\d{1,15}(?:\.\d+)?)%")
 
 
@@ -40,7 +45,8 @@ class Searched:
         uncertainty: share of the period that the tool keeps free; None for its own.
         objectives: what to make small.
         dsp: slices that a design may use; None for the share.
-        share: of the device's resources that a design may use.
+        share: of the device's resources that a design may use; None for all DSP slices and `ROOM` of the
+            rest.
         limits: by resource, a number or a part of the device's like ``"20%"``.
         max_latency: cycles; None for any number.
         reassociate: reductions may be done in any order.
@@ -56,7 +62,7 @@ class Searched:
     uncertainty: float | None = None
     objectives: Sequence[str] = ("latency", "dsp")
     dsp: int | None = None
-    share: float = 1.0
+    share: float | None = None
     limits: Mapping[str, int | str] = field(default_factory=dict, hash=False)
     max_latency: float | None = None
     reassociate: bool = False
@@ -198,14 +204,14 @@ def _predictor(where: Setting, weights: Path | None, *, needed: bool = True) -> 
 
 
 def limits_of(
-    chip: Device, share: float, dsp: int | None, limits: Mapping[str, int | str],
+    chip: Device, share: float | None, dsp: int | None, limits: Mapping[str, int | str],
     max_latency: float | None,
 ) -> Limits:  # fmt: skip
     """What designs may use.
 
     Args:
         chip: the device.
-        share: of all of its resources.
+        share: of all of its resources; None for all DSP slices and `ROOM` of the rest.
         dsp: DSP slices; None for the share.
         limits: by resource, a number or a part of the device's like ``"20%"``.
         max_latency: cycles; None for any number.
@@ -213,10 +219,11 @@ def limits_of(
     Raises:
         InputError: W509 one of them is not of the form that it should be.
     """
-    if not 0 < share <= 1:
+    if share is not None and not 0 < share <= 1:
         raise InputError("W509", f"share is {shown(share)}",
                          help="it is more than 0, and at most 1")  # fmt: skip
-    counts = dict(device_limits(chip, share, dsp).resources)
+    slices = chip.dsp if share is None and dsp is None else dsp
+    counts = dict(device_limits(chip, ROOM if share is None else share, slices).resources)
     for name, given in limits.items():
         one_of("a resource in limits", name, RESOURCES)
         part = _PART.fullmatch(given) if isinstance(given, str) else None

@@ -39,6 +39,7 @@ _SLACK = (1e-9, 0.02, 0.05, 0.1, 0.2)  # by what share a candidate may be expect
 _SEEN = 0.01  # by what share a point counts as slower for each one seen that is alike
 _LEVELS = 24  # budgets that a large space is solved for
 _EACH = 3  # solutions of each
+_SMALLER = (1.0, 0.98, 0.95, 0.9)  # of a budget that a limit on something else would allow
 _LEAST = 1e-3  # cycles: anything that takes fewer is as good as nothing
 
 Floats = NDArray[np.float64]
@@ -123,7 +124,8 @@ class _Search:
         self.fits: dict[Point, Figures] = {}
         self.grown: set[Point] = set()
         self.measured: dict[_Alike, list[Figures]] = {}
-        self.too_much: dict[Structure, float] = {}  # estimated DSP from which on it is too large
+        self.too_much: dict[Structure, list[Point]] = {}  # over a limit besides that of DSP slices
+        self.levels: set[tuple[int, int]] = set()  # of a variant, that it was solved for besides
         self.small = _count(space, copies, POOL) <= POOL
         for point in all_points(space, copies) if self.small else self._solved():
             self._add(point)
@@ -152,10 +154,22 @@ class _Search:
             self.measured.setdefault(_alike(point, estimated), []).append(found)
         if result.status is Status.OK and found is not None:
             self.fits[point] = found
-        elif any(name not in ("dsp", "latency") for name in self.limits.excess(result)):
-            structure = structure_of(point)
-            before = self.too_much.get(structure, float("inf"))
-            self.too_much[structure] = min(before, estimated.dsp)
+            return
+        over = [e for n, e in self.limits.excess(result).items() if n not in ("dsp", "latency")]
+        if over:
+            self.too_much.setdefault(structure_of(point), []).append(point)
+            self._smaller(point.variant, estimated.dsp, max(over))
+
+    def _smaller(self, variant: int, dsp: float, over: float) -> None:
+        """Candidates a little smaller than a design that is over a limit of what grows with the copies."""
+        if self.small:
+            return
+        for share in _SMALLER:
+            level = min(int(dsp * share / (1 + over)), round(dsp) - 1)
+            if level > 0 and (variant, level) not in self.levels:
+                self.levels.add((variant, level))
+                for solution in solve(self.space, variant, level, width=2 * _EACH)[:_EACH]:
+                    self._add(solution.point)
 
     def grow(self) -> bool:
         """Neighbours of the front of a large space as further candidates; false where none is new."""
@@ -183,6 +197,9 @@ class _Search:
         while len(chosen) < _BATCH:
             gains = np.where(open_, gains_over(front, cycles, dsp), -np.inf)
             best = int(gains.argmax())
+            if not chosen and gains[best] > 0:
+                # The first one is the fastest of those that improve on the front: most want that.
+                best = int(np.where(gains > 0, cycles, np.inf).argmin())
             if gains[best] <= (slack if slack < 1e-6 else -slack):
                 break
             open_[best] = False
@@ -197,8 +214,7 @@ class _Search:
 
     def _possible(self, point: Point) -> bool:
         """Not known to be too large, and its banks go together."""
-        limit = self.too_much.get(structure_of(point))
-        if limit is not None and self.estimates.figures(point).dsp >= limit:
+        if any(_larger(point, other) for other in self.too_much.get(structure_of(point), ())):
             return False
         return self.space.schedule(point) is not None
 
@@ -215,6 +231,18 @@ class _Search:
                 cycles[members] = min(f.cycles for f in found) * (1 + _SEEN * len(found))
                 dsp[members] = min(f.dsp for f in found)
         return cycles, dsp
+
+
+def _larger(point: Point, other: Point) -> bool:
+    """Whether a point has at least the copies of another one of its structure, of each loop of each nest.
+
+    Fewer copies of one loop and more of another may take fewer LUTs at as many DSP slices: an access that
+    moves with the loop has its banks, one that does not a multiplexer.
+    """
+    return all(
+        mine.ii <= its.ii and all(u >= v for u, v in zip(mine.vector, its.vector, strict=True))
+        for mine, its in zip(point.choices, other.choices, strict=True)
+    )
 
 
 def _pair(figures: Figures) -> tuple[float, float]:
