@@ -39,7 +39,10 @@ _SLACK = (1e-9, 0.02, 0.05, 0.1, 0.2)  # by what share a candidate may be expect
 _SEEN = 0.01  # by what share a point counts as slower for each one seen that is alike
 _LEVELS = 24  # budgets that a large space is solved for
 _EACH = 3  # solutions of each
+_OF_LOGIC = 1024  # copies of what takes LUTs alone
+_UNSURE = 2.5  # times the budget, up to which estimates of LUTs may turn out to be within it
 _SMALLER = (1.0, 0.98, 0.95, 0.9)  # of a budget that a limit on something else would allow
+_BETWEEN = (0.25, 0.5, 0.75)  # on the way to it: not all of what is too much grows with the copies
 _LEAST = 1e-3  # cycles: anything that takes fewer is as good as nothing
 
 Floats = NDArray[np.float64]
@@ -59,9 +62,11 @@ def refined(
         budget: DSP slices that a design may use.
         limits: on all resources.
         known: what was evaluated before; it grows.
-        copies: of a nest, at most; as many as there may be DSP slices if it is not given.
+        copies: of a nest, at most; as many as there may be DSP slices if it is not given, more of what takes
+            none.
     """
-    search = _Search(space, budget, limits, copies or budget)
+    most = max(budget, _OF_LOGIC) if space.logic else budget
+    search = _Search(space, budget, limits, copies or most)
     for point, result in known.items():
         search.learn(point, result)
     slack = 0
@@ -125,6 +130,8 @@ class _Search:
         self.grown: set[Point] = set()
         self.measured: dict[_Alike, list[Figures]] = {}
         self.too_much: dict[Structure, list[Point]] = {}  # over a limit besides that of DSP slices
+        # What LUTs are counted as is known less well than DSP slices are: corrections will tell.
+        self.most = budget * (_UNSURE if space.logic else 1.0)
         self.levels: set[tuple[int, int]] = set()  # of a variant, that it was solved for besides
         self.small = _count(space, copies, POOL) <= POOL
         for point in all_points(space, copies) if self.small else self._solved():
@@ -132,7 +139,7 @@ class _Search:
 
     def _solved(self) -> Iterator[Point]:
         """Solutions for budgets from the whole one down, each a fifth less."""
-        level = float(self.budget)
+        level = float(self.most)
         for _ in range(_LEVELS):
             for number in range(len(self.space.variants)):
                 found = solve(self.space, number, max(1, round(level)), width=2 * _EACH)
@@ -141,7 +148,7 @@ class _Search:
 
     def _add(self, point: Point) -> None:
         figures = self.estimates.figures(point)
-        if figures.dsp <= self.budget:
+        if figures.dsp <= self.most:
             self.pool.add(point, figures)
 
     def learn(self, point: Point, result: Result) -> None:
@@ -164,8 +171,9 @@ class _Search:
         """Candidates a little smaller than a design that is over a limit of what grows with the copies."""
         if self.small:
             return
-        for share in _SMALLER:
-            level = min(int(dsp * share / (1 + over)), round(dsp) - 1)
+        within = [dsp * share / (1 + over) for share in _SMALLER]
+        for wanted in (*(dsp / (1 + over) ** part for part in _BETWEEN), *within):
+            level = min(int(wanted), round(dsp) - 1)
             if level > 0 and (variant, level) not in self.levels:
                 self.levels.add((variant, level))
                 for solution in solve(self.space, variant, level, width=2 * _EACH)[:_EACH]:
