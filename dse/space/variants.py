@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from dse.space.chains import in_parts
 from dse.space.contents import lowered
 from dse.space.expansion import expanded
 from dse.space.groups import groups, volumes
@@ -72,6 +73,8 @@ def variants(
         if len(sums) > 1:
             structures.append(_together(*structures[-1]))
             plain.append(_variant(*structures[-1], context))
+    if several:
+        outer += [_chained(state, free, most, context) for most in volumes(state)[-1:]]
     bound = []
     for name, at, steps in structures:
         binds = _sums_in_logic(at, context)
@@ -129,6 +132,15 @@ def _outer(
         _variant(f"{name}, up to {most} statements unrolled", state, steps, context, most)
         for most in sorted({found[0], found[-1]} if found else ())
     ]
+
+
+def _chained(
+    state: ScheduledScop, steps: tuple[Step, ...], most: int, context: Context
+) -> list[Variant]:
+    """The program as written with loops around short loops pipelined, the sums in these in parts."""
+    at, parts = in_parts(state, context, most)
+    found = _outer("sums in parts", at, (*steps, *parts), context) if parts else []
+    return found[-1:]
 
 
 def _kept(
