@@ -95,7 +95,12 @@ def _sharing(nest: Nest, number: int, budget: int, copies: int, slowest: float) 
             priced = cost(nest, order, vector, asked=asked)
             if priced.cycles < slowest:
                 found.append(Rung(number, vector, priced, asked))
-    return nsmallest(_SHOWN, found, key=lambda r: (r.cost.cycles, r.cost.copies))
+    shown = nsmallest(_SHOWN, found, key=lambda r: (r.cost.cycles, r.cost.copies))
+    # Long intervals look best and cost multiplexers: of each magnitude of copies one is there.
+    best: dict[int, Rung] = {}
+    for rung in sorted(found, key=lambda r: (r.cost.cycles, r.cost.copies)):
+        best.setdefault(rung.cost.copies.bit_length(), rung)
+    return list(dict.fromkeys((*shown, *best.values())))
 
 
 @dataclass(slots=True)

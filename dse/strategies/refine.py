@@ -40,6 +40,7 @@ _SEEN = 0.01  # by what share a point counts as slower for each one seen that is
 _LEVELS = 24  # budgets that a large space is solved for
 _EACH = 3  # solutions of each
 _OF_LOGIC = 1024  # copies of what takes LUTs alone
+_SHORT = 4  # cycles, in which copies share units without much ado
 _UNSURE = 2.5  # times the budget, up to which estimates of LUTs may turn out to be within it
 _SMALLER = (1.0, 0.98, 0.95, 0.9)  # of a budget that a limit on something else would allow
 _BETWEEN = (0.25, 0.5, 0.75)  # on the way to it: not all of what is too much grows with the copies
@@ -129,7 +130,8 @@ class _Search:
         self.fits: dict[Point, Figures] = {}
         self.grown: set[Point] = set()
         self.measured: dict[_Alike, list[Figures]] = {}
-        self.too_much: dict[Structure, list[Point]] = {}  # over a limit besides that of DSP slices
+        # Over a limit besides that of DSP slices, and by what share.
+        self.too_much: dict[Structure, list[tuple[Point, float]]] = {}
         # What LUTs are counted as is known less well than DSP slices are: corrections will tell.
         self.most = budget * (_UNSURE if space.logic else 1.0)
         self.levels: set[tuple[int, int]] = set()  # of a variant, that it was solved for besides
@@ -142,9 +144,18 @@ class _Search:
         level = float(self.most)
         for _ in range(_LEVELS):
             for number in range(len(self.space.variants)):
-                found = solve(self.space, number, max(1, round(level)), width=2 * _EACH)
-                yield from (s.point for s in found[:_EACH])
+                yield from self._planned(number, max(1, round(level)))
             level *= 0.8
+
+    def _planned(self, variant: int, level: int) -> Iterator[Point]:
+        """The best points of a variant for a budget; where copies share units, those of short intervals too:
+        long ones cost multiplexers that no plan counts.
+        """
+        nests = self.space.variants[variant].nests
+        shares = any(nest.shares_units(order) for nest in nests for order in nest.orders)
+        for interval in (None, _SHORT) if shares else (None,):
+            found = solve(self.space, variant, level, width=2 * _EACH, interval=interval)
+            yield from (s.point for s in found[:_EACH])
 
     def _add(self, point: Point) -> None:
         figures = self.estimates.figures(point)
@@ -164,7 +175,7 @@ class _Search:
             return
         over = [e for n, e in self.limits.excess(result).items() if n not in ("dsp", "latency")]
         if over:
-            self.too_much.setdefault(structure_of(point), []).append(point)
+            self.too_much.setdefault(structure_of(point), []).append((point, max(over)))
             self._smaller(point.variant, estimated.dsp, max(over))
 
     def _smaller(self, variant: int, dsp: float, over: float) -> None:
@@ -176,8 +187,8 @@ class _Search:
             level = min(int(wanted), round(dsp) - 1)
             if level > 0 and (variant, level) not in self.levels:
                 self.levels.add((variant, level))
-                for solution in solve(self.space, variant, level, width=2 * _EACH)[:_EACH]:
-                    self._add(solution.point)
+                for near in self._planned(variant, level):
+                    self._add(near)
 
     def grow(self) -> bool:
         """Neighbours of the front of a large space as further candidates; false where none is new."""
@@ -222,9 +233,25 @@ class _Search:
 
     def _possible(self, point: Point) -> bool:
         """Not known to be too large, and its banks go together."""
-        if any(_larger(point, other) for other in self.too_much.get(structure_of(point), ())):
-            return False
+        for other, over in self.too_much.get(structure_of(point), ()):
+            if _larger(point, other) or self._as_dear(point, other, over):
+                return False
         return self.space.schedule(point) is not None
+
+    def _as_dear(self, point: Point, other: Point, over: float) -> bool:
+        """Whether copies that share units are as many as were too many: their LUTs are multiplexers, for each
+        copy one, however few the units.
+        """
+        if not all(any(choice.ii > _SHORT for choice in p.choices) for p in (point, other)):
+            return False
+        return self._copies(point) * (1 + over) >= self._copies(other)
+
+    def _copies(self, point: Point) -> int:
+        """Statements of the bodies."""
+        return sum(
+            self.space.order(point, n).copies(choice.vector)
+            for n, choice in enumerate(point.choices)
+        )
 
     def _expected(self) -> tuple[Floats, Floats]:
         """Corrected cycles and DSP of all candidates."""

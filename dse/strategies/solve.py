@@ -96,6 +96,7 @@ def solve(
     budget: int,
     orders: Sequence[int] | None = None,
     width: int = WIDTH,
+    interval: int | None = None,
 ) -> tuple[Solution, ...]:
     """The best points of one variant within a budget of DSP, the fastest first.
 
@@ -105,9 +106,10 @@ def solve(
         budget: DSP slices, as estimated.
         orders: the order of each nest; None to choose them too.
         width: states of the beam, and the most solutions.
+        interval: the longest that copies which share units may be asked for; None for any.
     """
     nests = space.variants[variant].nests
-    solver = _Solver(space, variant, budget, orders)
+    solver = _Solver(space, variant, budget, orders, interval)
     if not all(solver.options):
         return ()  # what a nest unrolls anyway takes more banks than there are
     states = [_State({}, {}, list(solver.longest), (), {})]
@@ -142,11 +144,16 @@ class _Solver:
     """What does not change during a search."""
 
     def __init__(
-        self, space: Space, variant: int, budget: int, orders: Sequence[int] | None
+        self,
+        space: Space,
+        variant: int,
+        budget: int,
+        orders: Sequence[int] | None,
+        interval: int | None,
     ) -> None:
         self.variant = space.variants[variant]
         self.program, nests = self.variant.program, self.variant.nests
-        self.budget = budget
+        self.budget, self.interval = budget, interval
         self.stages = stages(nests, space.tool)
         fixed: Sequence[int | None] = orders or [None] * len(nests)
         self.options = [self._options(n, k) for n, k in zip(nests, fixed, strict=True)]
@@ -181,7 +188,9 @@ class _Solver:
     def _options(self, nest: Nest, fixed: int | None) -> list[_Option]:
         rungs: list[Rung] = []
         for number in range(len(nest.orders)) if fixed is None else (fixed,):
-            rungs += _selected(ladder(nest, number, self.budget))
+            every = ladder(nest, number, self.budget)
+            most = self.interval or max((rung.asked for rung in every), default=1)
+            rungs += _selected([rung for rung in every if rung.asked <= most])
         rungs.sort(key=lambda r: (r.cost.cycles, r.cost.dsp, r.order, r.vector))
         found = []
         seen: set[tuple[float, tuple[tuple[tuple[str, int], int], ...]]] = set()
