@@ -101,13 +101,12 @@ def start_of(program: Program, schedule: Schedule, fix: Sequence[str] = ()) -> S
                 help=did_you_mean(word, there) or known,
             )
         fixed |= named
-    if fixed:
-        fixed |= _beside(program, schedule, fixed)
+    fixed |= _beside(program, schedule, fixed)
     return Start(tuple(s for s in schedule if not isinstance(s, SEARCHED) or id(s) in fixed))
 
 
 def _beside(program: Program, schedule: Schedule, fixed: Set[int]) -> set[int]:
-    """The steps on loops of the statements whose loops some steps are on."""
+    """The steps on loops of the statements whose loops some steps are on. All steps have to be legal."""
     state = apply(program, Schedule())
     whose: dict[int, set[str]] = {}
     for step in schedule:

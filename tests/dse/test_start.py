@@ -152,6 +152,8 @@ def test_a_step_that_is_not_there_cannot_be_fixed(word: str, told: str) -> None:
 def test_a_schedule_that_is_not_legal_is_refused() -> None:
     with pytest.raises(ScheduleError, match="W201"):
         weft.space(product, schedule=Schedule((Buffer("A", "nowhere"),)))
+    with pytest.raises(ScheduleError, match="W201"):  # not even where it is searched anew
+        weft.space(product, schedule=Schedule((Pipeline("nowhere"),)))
 
 
 def test_an_exploration_from_a_schedule_is_resumed_with_it(tmp_path, capsys) -> None:
