@@ -57,6 +57,7 @@ class Expander:
     guard: frozenset[str] = frozenset()  # counters that the guards around depend on
     copy: int = 0  # of the unrolled loop, the one that is appended
     _seen: dict[int, int] = field(default_factory=dict)  # address -> the last copy that accesses it
+    _accessed: dict[int, set[int]] = field(default_factory=dict)  # memory -> shapes of addresses
     _stored: dict[int, int] = field(default_factory=dict)  # address -> the copy that stores it
     _order: CopiesInOrder = field(default_factory=CopiesInOrder)
     _copy_of: dict[int, int] = field(default_factory=dict)  # load or early store -> its copy
@@ -138,7 +139,7 @@ class Expander:
 
     def _behind_guard(self, address: int, held: Held) -> None:
         """An element that was stored under the guard that ends: it may have been, or not."""
-        blurred = held.memory in self._mixed and self.when == "guarded"
+        blurred = self.when == "guarded" and not self._told_apart(held.memory)
         before = None if blurred else held.before
         if before is None:
             self._forget(address)
@@ -148,6 +149,13 @@ class Expander:
             self._inside.store(address, Held(value, before, held.memory, held.statement))
         else:
             self._values[address] = value
+
+    def _told_apart(self, memory: int) -> bool:
+        """Whether all elements of a memory that were accessed so far are known to be equal or different."""
+        shapes = self._accessed.get(memory, set())
+        return memory not in self._mixed or (
+            len(shapes) <= 1 and -1 not in shapes and not any(map(self._blurred, shapes))
+        )
 
     def _held(self, address: int) -> int | None:
         """The value of an element, if it is known."""
@@ -235,6 +243,7 @@ class Expander:
 
     def _load(self, place: Site, statement: Statement, copies: Mapping[str, int]) -> int:
         address = place.place(self.addresses, copies)
+        self._accessed.setdefault(place.memory, set()).add(self.addresses.shape_of[address])
         ordered = self._touch_in_order(place.memory, address)
         self.graph.guards[address] = self.graph.guards.get(address, self.guard) & self.guard
         self._seen[address] = self.copy
@@ -270,6 +279,7 @@ class Expander:
         self, place: Site, statement: Statement, value: int, copies: Mapping[str, int]
     ) -> None:
         address = place.place(self.addresses, copies)
+        self._accessed.setdefault(place.memory, set()).add(self.addresses.shape_of[address])
         self._touch_in_order(place.memory, address)
         if place.memory in self._mixed:
             self._commit(place.memory, address, self._may_overwrite)

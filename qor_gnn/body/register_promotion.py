@@ -6,13 +6,18 @@ from qor_gnn.body.graph import Graph
 
 
 def promotable(graph: Graph, moving: frozenset[str]) -> dict[int, int]:
-    """Stored addresses that no counter in ``moving`` moves, and that nothing else may touch."""
+    """Stored addresses that no counter in ``moving`` moves, and that nothing else may touch.
+
+    What is stored in its place among the accesses of an iteration stays in memory: loads behind it take
+    that value, not the register's of the iteration before.
+    """
     table = graph.addresses
     stores = {a: c.value for a, c in graph.conditional.items()} | graph.stores
+    made = {graph.address[n] for n in graph.early_stores}
     fixed = {
         a: v
         for a, v in stores.items()
-        if not (table.shape(a).variables & moving or table.memory(a).in_order)
+        if a not in made and not (table.shape(a).variables & moving or table.memory(a).in_order)
     }
     if not fixed:
         return {}
