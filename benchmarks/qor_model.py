@@ -4,7 +4,7 @@ Rows `zu9eg/…`: Vitis HLS 2022.1 on xczu9eg at 10 ns, the folder `vitis2022-zu
 Rows `u280/…`: the plain designs of `streamhls-u280`, Vitis HLS 2023.2 at 3.33 ns.
 Rows `u280/KERNEL-dataflow`: see `benchmarks.qor_flow`.
 Rows `u200/…`: see `benchmarks.qor_u200`.
-Nothing in the model is keyed on a kernel. Rows `direct` and `batch`: see `benchmarks.qor_speed`.
+Nothing in the model is keyed on a kernel. Rows `direct`: see `benchmarks.qor_speed`.
 """
 
 from __future__ import annotations
