@@ -54,6 +54,9 @@ def _stores_behind(body: Body, switches: list[int]) -> Times:
     kept = set(switches)
     nodes = body.nodes
     body.nodes = [n for n in nodes if n not in kept]
+    if any(before in kept for n in body.nodes for before, _ in body.preds[n]):
+        body.nodes = nodes  # something waits for one of them: they cannot be behind all else
+        return schedule(body)
     cut = {n: [e for e in body.succs[n] if e[0] not in kept] for n in body.nodes}
     saved = {n: body.succs[n] for n in body.nodes}
     for n, edges in cut.items():

@@ -4,7 +4,7 @@ import pytest
 
 import weft
 from dsl.schedules.schedule import Schedule
-from dsl.schedules.steps import Partition, Unroll
+from dsl.schedules.steps import Partition, Split, Unroll
 from polyhedral.codegen.generate import loop_tree
 from polyhedral.schedule import apply
 from qor_gnn.design.from_tree import kernel_of_tree
@@ -39,3 +39,21 @@ def test_copies_of_an_update_in_place_have_a_schedule(kernel, scheme, banks, too
         cycles.append(estimate(design, tool).latency.average)
     add = 3  # states at least of each of 64 sums that wait for each other
     assert min(cycles) >= 64 * add
+
+
+@weft.kernel
+def three_updates(A: f32[7, 8], B: f32[5, 5], x: f32[9]):
+    # The last one may load what the first stored, to a bank that is known at run time only.
+    for i in range(2, 7):
+        A[i - 1, i] = x[i + 2] + A[i - 1, i]
+        B[i - 2, i - 2] += x[6 - i]
+        A[1, i + 1] += max(x[i + 1], x[i + 2])
+
+
+@pytest.mark.parametrize("tool", available())
+def test_what_waits_for_a_switch_is_behind_it(tool):
+    banks = (Partition("A", 1, "complete"), Partition("B", 0, "complete"))
+    steps = (Split("i", 4), *banks)
+    design = kernel_of_tree(loop_tree(apply(three_updates.program, Schedule(steps))))
+    one_after_the_other = 2 * 3  # the sums of the first and the last update
+    assert all(row.depth >= one_after_the_other for row in estimate(design, tool).loops)

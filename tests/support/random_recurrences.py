@@ -224,10 +224,19 @@ def _statement(maker: _Maker, written: list[str], loops: dict[str, tuple[int, in
 # ---------------------------------------------------------------------------------------- schedules
 
 
-def random_directives(rng: random.Random, program: Program) -> tuple[Schedule, ScheduledScop]:
-    """A schedule of a few steps, at least one of them a pipeline where that is possible."""
+def random_directives(
+    rng: random.Random, program: Program, *, guards: bool = False
+) -> tuple[Schedule, ScheduledScop]:
+    """A schedule of a few steps, at least one of them a pipeline where that is possible.
+
+    Args:
+        rng: chooses.
+        program: that it is of.
+        guards: innermost loops are unrolled under guards inside of a pipeline, sums in parts among them.
+    """
     state, schedule = apply(program, Schedule()), Schedule()
-    for step in _wanted(rng, program, state):
+    wanted = _guarded(rng, program, state) if guards else _wanted(rng, program, state)
+    for step in wanted:
         try:
             new = apply_step(state, step)
         except WeftError:
@@ -265,6 +274,25 @@ def _wanted(rng: random.Random, program: Program, state: ScheduledScop) -> Itera
                 scheme = rng.choice(("cyclic", "cyclic", "block", "complete"))
                 factor = 0 if scheme == "complete" else rng.choice((2, 2, 3, 4))
                 yield Partition(array.name, dim, scheme, factor)
+
+
+def _guarded(rng: random.Random, program: Program, state: ScheduledScop) -> Iterator[Step]:
+    """Loops around guarded copies pipelined, partial sums in the copies, banks."""
+    nests = [n for n in nests_of(state) if len(n.loops) > 1]
+    for nest in nests:
+        if rng.random() < 0.6:
+            yield PartialSums(nest.stmt, nest.loops[-1], rng.choice((2, 3, 4)))
+            for part in (f"{nest.stmt}_init.part", f"{nest.stmt}_sum.part"):
+                yield Unroll(part)
+        yield Unroll(nest.loops[-1], 0, "guard")
+        yield Pipeline(nest.loops[-2], rng.choice((1, 1, 2)))
+    for array in program.arrays:
+        for dim in range(len(array.shape)):
+            if rng.random() < 0.5:
+                yield Partition(array.name, dim, "complete")
+    targets = {s.name: s.target.array for s in program.statements()}
+    for array in dict.fromkeys(targets[nest.stmt] for nest in nests):
+        yield Partition(f"{array}_part", len(program.array(array).shape), "complete")
 
 
 def _reordering(rng: random.Random, nest: Nest) -> Step:
