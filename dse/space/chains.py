@@ -59,7 +59,8 @@ def _steps(nest: Nest, around: Mapping[str, Sequence[str]]) -> Iterator[PartialS
             if terms >= _LEAST and count > 1:
                 yield PartialSums(name, f"{name}.{loop.name}", count)
     for loop in order.band[-1:]:
-        waits = ceil(max((c.delay for c in loop.carries if c.distance == 1), default=0))
+        chained = (c.delay for c in loop.carries if c.distance == 1 and not c.tree)
+        waits = ceil(max(chained, default=0))
         if loop.extent is not None and 1 < waits <= loop.extent // 2:
             for name in nest.statements:
                 yield PartialSums(name, f"{name}.{loop.name}", waits)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from math import prod
 from pathlib import Path
@@ -18,7 +19,7 @@ from polyhedral.legality.program import check_program
 from polyhedral.looptree.tree import TreeLoop
 from polyhedral.schedule import apply
 from qor_gnn.fit.labelled.u280 import design_rows, loop_rows
-from qor_gnn.fit.labelled.u280_programs import KERNELS, loops_of, program
+from qor_gnn.fit.labelled.u280_programs import KERNELS, program
 from tests.support.labelled import labelled
 
 FOLDER = labelled("streamhls-u280")
@@ -74,6 +75,11 @@ def test_gesummv_is_a_sum_of_two_products() -> None:
     v, result = result_of("gesummv")
     expected = v["alpha"] * (v["A"] @ v["x"]) + v["beta"] * (v["B"] @ v["x"])
     np.testing.assert_allclose(result["y"], expected, rtol=1e-3, atol=1e-2)
+
+
+def loops_of(label: str) -> list[str]:
+    """The loops of the program that a row is about: `VITIS_LOOP_33_3_VITIS_LOOP_34_4` is loop3 and loop4."""
+    return [f"loop{number}" for number in re.findall(r"VITIS_LOOP_\d+_(\d+)", label)]
 
 
 def test_loops_of_the_plain_designs_have_the_trip_counts_of_their_reports() -> None:
