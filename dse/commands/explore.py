@@ -20,7 +20,7 @@ from dse.commands.explore_options import (
     storage_options,
 )
 from dse.commands.stopping import stop_once
-from dse.kernels.target import quiet_stdout, target
+from dse.kernels.target import target
 from dse.views import console
 from dse.views.output import format_option, show
 
@@ -68,8 +68,7 @@ def command(kernel: str, folder: Path, resume: bool, form: str, **given: Any) ->
     from dse.views import listening as shown
 
     start = time.monotonic()
-    with quiet_stdout():  # its own function makes inputs
-        asked = target(kernel, given["schedule"], given["size"])
+    asked = target(kernel, given["schedule"], given["size"])
     options = _options(given, asked.schedule)
     plan = _plan(kernel, asked.kernel, options)
     means = options.means

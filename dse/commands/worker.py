@@ -13,7 +13,7 @@ import click
 
 from dse.commands.explore_options import storage_options
 from dse.commands.stopping import stop_once
-from dse.kernels.target import UNSCHEDULED, quiet_stdout, target
+from dse.kernels.target import UNSCHEDULED, target
 from dse.views import console
 from dse.views.output import format_option, show
 
@@ -103,8 +103,7 @@ def _kernel(spec: str | None, board: Board) -> tuple[str, StoredKernel]:
     from dsl.errors.errors import InputError
 
     if spec is not None:
-        with quiet_stdout():
-            return spec, data_of(target(spec, UNSCHEDULED, board.manifest["size"]).kernel)
+        return spec, data_of(target(spec, UNSCHEDULED, board.manifest["size"]).kernel)
     if board.kernel is None:
         raise InputError(
             "W547",

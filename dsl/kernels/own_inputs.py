@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import sys
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
@@ -66,7 +68,8 @@ def _called(
 ) -> Mapping[str, object]:
     name, where = _name(function), _place(function)
     try:
-        given = function(kernel, seed)
+        with contextlib.redirect_stdout(sys.stderr):  # what it prints is no result of ours
+            given = function(kernel, seed)
     except Exception as error:
         inner = raised_in(error, where.file) if where is not None else None
         raise InputError(

@@ -261,3 +261,37 @@ def test_results_that_are_no_numbers(weft: Weft, tmp_path: Path) -> None:
     assert done.code == 1
     [row] = json.loads(done.out)["rows"]
     assert (row["status"], row["interp"], row["jit"]) == ("failed", "vacuous", "ok")
+
+
+NOISY = """
+import weft
+from weft import f32
+
+N = 16
+
+@weft.kernel(sizes={"small": {"N": 8}})
+def noisy(x: f32[N], y: f32[N]):
+    for i in range(N):
+        y[i] = x[i] * 2.0
+
+@noisy.inputs
+def made(kernel, seed):
+    print("making inputs")
+    return {}
+"""
+
+
+@pytest.mark.parametrize(
+    "command",
+    [["verify"], ["export", "--out", "project"], ["explore", "--trials", "2", "--out", "run"]],
+    ids=lambda words: words[0],
+)
+def test_what_a_kernels_own_inputs_print_is_no_result(
+    weft: Weft, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: list[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("noisy.py").write_text(NOISY)
+    name, *others = command
+    done = weft(name, "noisy.py:noisy", *others, "--format", "json")
+    assert json.loads(done.out)["command"] == name
+    assert "making inputs" in done.err
