@@ -38,8 +38,9 @@ ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "build" / "fuzz_qor"
 PROGRAMS, QUICK_PROGRAMS, QUICK_SECONDS = 10_000, 150, 35.0
 OPEN_EVERY = 16
-GUARDS_EVERY = 3  # of these programs the innermost loops are unrolled under guards, sums in parts
 """Every so many programs are scheduled by the open backend too, which takes a second."""
+GUARDS_EVERY = 3
+"""Of every so many programs the innermost loops are unrolled under guards, sums in parts among them."""
 TOGETHER = 20
 SHRINK_SECONDS = 30.0
 REPORTS = 20

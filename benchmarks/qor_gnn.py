@@ -42,7 +42,6 @@ SOURCES = {
 QUICK_EACH = 60  # designs of a kernel under --quick
 QUICK_SPLITS = ("P0", "P1/atax", "P1/gemm")
 SPEED = 256  # designs
-EXAMPLE = Path(__file__).resolve().parent.parent / "examples" / "polybench" / "gemm.py"
 
 
 def _at_most(**bounds: float) -> dict[str, Goal]:

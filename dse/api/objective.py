@@ -14,7 +14,6 @@ from dse.run.study import constraints_of, objective_values
 from dse.samplers.strategies import space_sampler
 from dse.space.partitions import NO_PARTITION
 from dse.space.space import Point, space_of
-from dse.space.start import start_of
 from dse.strategies.names import STRATEGIES
 from dse.strategies.sampled import has_point, sampled_point
 from dsl.errors.errors import InputError
@@ -92,6 +91,7 @@ class Objective:
             device=device, clock=clock, tool=tool, objectives=objectives, dsp=dsp, share=share,
             limits=limits or {}, max_latency=max_latency, reassociate=reassociate,
             evaluator=evaluator, weights=None if weights is None else Path(weights),
+            schedule=schedule_of(kernel, schedule), fix=fix,
         )  # fmt: skip
         self.names = objectives_of(objectives)
         self._where = wanted.where
@@ -99,9 +99,9 @@ class Objective:
         self._tool = wanted.asked(self._where)
         self._limits = limits_of(self._where.device, share, dsp, limits or {}, max_latency)
         self._evaluator = wanted.chosen_evaluator(self._where)
-        sized = kernel.at(size)
-        start = start_of(sized.program, schedule_of(sized, schedule), fix)
-        self._space = space_of(sized.program, self._where.tool, reassociate, start=start)
+        program = kernel.at(size).program
+        start = wanted.start(program)
+        self._space = space_of(program, self._where.tool, reassociate, start=start)
 
     @property
     def directions(self) -> list[str]:

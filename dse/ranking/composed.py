@@ -9,16 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from dse.ranking.outline import Outlined, outlined
+from dse.ranking.outline import Outlined
 from dse.ranking.pieces import Piece, joined, piped, units_in
 from dse.ranking.places import Around, Part, nests_in, place_of, plan_of
 from dse.ranking.relatives import Relative
-from dse.ranking.templates import Leaf, Template, like, partitions_of
+from dse.ranking.templates import Leaf, Template, like, scheduled
 from dse.ranking.unrolled import Asked, asked_of, band_of, sides_of
 from dse.space.banks import Demand
 from dse.space.cost import Shared, Units, added, cost, dsp_of, uneven
 from dse.space.variants import Variant
-from dsl.errors.errors import ToolError
 from dsl.programs.program import Program
 from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import Reassociate, Unroll
@@ -26,7 +25,6 @@ from polyhedral.codegen.generate import loop_tree
 from polyhedral.looptree.tree import LoopTree, TreeLoop, TreeNode
 from polyhedral.schedule import apply
 from qor_gnn.design.directives import written_unrolls
-from qor_gnn.design.from_tree import kernel_of_tree
 from qor_gnn.tools.personality import Personality, allowed
 
 Picked = tuple[int, tuple[int, ...], int]  # order, vector and interval of a nest
@@ -165,13 +163,10 @@ class Composed:
         for loop in reversed(around):
             node = replace(loop, body=(node,))
         program = self.variant.program
-        design = like(tree, program, (node,), tuple(partitions_of(program, [banks])))
+        design = like(tree, program, (node,), [banks])
         kept = written_unrolls(self.variant.steps)
-        try:
-            found = outlined(kernel_of_tree(design), self.tool, kept, len(around))
-        except (ToolError, ValueError):
-            return None
-        return [Leaf(found, Relative((), Asked(None), ()), {}, {})]
+        found = scheduled(design, self.tool, kept, len(around))
+        return None if found is None else [Leaf(found, Relative((), Asked(None), ()), {}, {})]
 
     def _own_banks(
         self, nests: Iterable[int], banks: Demand
@@ -289,13 +284,8 @@ class Composed:
         kept = frozenset[str]().union(
             *(template.kept(x.relative, _prefix(n, k)) for template, n, k, x in pairs)
         )
-        program = self.variant.program
-        partitions = tuple(partitions_of(program, demands))
-        tree = like(self._base[0], program, (node,), partitions)
-        try:
-            return outlined(kernel_of_tree(tree), self.tool, kept, 0)
-        except (ToolError, ValueError):
-            return None
+        tree = like(self._base[0], self.variant.program, (node,), demands)
+        return scheduled(tree, self.tool, kept, 0)
 
 
 def _prefix(nest: int, side: int) -> str:

@@ -155,13 +155,8 @@ class Template:
         nodes = self.nodes(relative)
         for loop in reversed(self.around):
             nodes = (replace(loop, body=nodes),)
-        partitions = tuple(partitions_of(self.program, [self.banks(relative)]))
-        tree = like(self.said, self.program, nodes, partitions)
-        try:
-            kernel = kernel_of_tree(tree)
-            return outlined(kernel, self.tool, self.kept(relative), len(self.around))
-        except (ToolError, ValueError):
-            return None
+        tree = like(self.said, self.program, nodes, [self.banks(relative)])
+        return scheduled(tree, self.tool, self.kept(relative), len(self.around))
 
     def statements(self, relative: Relative) -> int:
         """Copies of a statement in a body."""
@@ -254,17 +249,27 @@ def like(
     said: LoopTree,
     program: Program,
     nodes: tuple[TreeNode, ...],
-    partitions: tuple[Partition, ...],
+    demands: Sequence[Demand],
 ) -> LoopTree:
-    """Other nodes under the interfaces, the storage and the operators of a tree."""
+    """Other nodes, with the banks for some demands, under the interfaces, the storage and the operators of a tree."""
     return LoopTree(
         program,
         nodes,
-        partitions,
+        tuple(partitions_of(program, demands)),
         storage=said.storage,
         operators=said.operators,
         interfaces=said.interfaces,
     )
+
+
+def scheduled(
+    tree: LoopTree, tool: Personality, kept: frozenset[str], deep: int
+) -> Outlined | None:
+    """What a tree takes, as `outlined`; None where it has no schedule that others can be told from."""
+    try:
+        return outlined(kernel_of_tree(tree), tool, kept, deep)
+    except (ToolError, ValueError):
+        return None
 
 
 def partitions_of(program: Program, demands: Sequence[Demand]) -> Iterator[Partition]:

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from math import ceil, prod
 
-from dse.space.nest import Nest, NestLoop
-from dse.space.orders import Context, nests
+from dse.space.nest import NestLoop, Order
+from dse.space.orders import Context, present
 from dse.space.tried import tried
 from dsl.schedules.steps import PartialSums, Step
 from polyhedral.scop.scheduled import ScheduledScop
@@ -31,9 +31,9 @@ def in_parts(
     """
     steps: list[Step] = []
     around = {piece.name: piece.names for piece in state.pieces}
-    for nest in nests(state, context, most):
+    for group, order in list(present(state, context, most)):
         done: set[str] = set()
-        for step in _steps(nest, around):
+        for step in _steps(group.names, order, around):
             if step.stmt in done:
                 continue
             moved = tried(state, step)
@@ -44,13 +44,14 @@ def in_parts(
     return state, tuple(steps)
 
 
-def _steps(nest: Nest, around: Mapping[str, Sequence[str]]) -> Iterator[PartialSums]:
+def _steps(
+    names: Sequence[str], order: Order, around: Mapping[str, Sequence[str]]
+) -> Iterator[PartialSums]:
     """For each statement with a sum that is unrolled, the outermost of its loops first; then for those that
     wait for themselves from one iteration of the pipeline to the next.
     """
-    order = nest.orders[0]
     chains = {loop.name: loop for loop in order.loops if loop.inner and _is_chain(loop)}
-    for name in nest.statements:
+    for name in names:
         own = [chains[loop] for loop in around.get(name, ()) if loop in chains]
         terms = prod(loop.extent or 1 for loop in own)
         for loop in own:
@@ -62,7 +63,7 @@ def _steps(nest: Nest, around: Mapping[str, Sequence[str]]) -> Iterator[PartialS
         chained = (c.delay for c in loop.carries if c.distance == 1 and not c.tree)
         waits = ceil(max(chained, default=0))
         if loop.extent is not None and 1 < waits <= loop.extent // 2:
-            for name in nest.statements:
+            for name in names:
                 yield PartialSums(name, f"{name}.{loop.name}", waits)
 
 

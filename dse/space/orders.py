@@ -73,6 +73,13 @@ def nests(state: ScheduledScop, context: Context, most: int = 0) -> tuple[Nest, 
     return tuple(found)
 
 
+def present(state: ScheduledScop, context: Context, most: int) -> Iterator[tuple[Group, Order]]:
+    """The nests, as `nests` has them, each with the order that it has now."""
+    for group in groups(state, most):
+        band = (_own(state, group), group.end)
+        yield group, _order(state, group.names, band, (), context)
+
+
 def _asked(group: Group) -> bool:
     """Whether a schedule says already what becomes of the loops."""
     dims = (dim for piece in group.pieces for dim in piece.dims)

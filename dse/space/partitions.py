@@ -29,13 +29,15 @@ def together(program: Program, demands: Iterable[Demand]) -> Demand:
     return found
 
 
+def searched(wanted: Demand, start: Start) -> Demand:
+    """The factors of arrays whose banks no schedule says."""
+    placed = start.placed
+    return {k: f for k, f in wanted.items() if k[0] not in placed} if placed else wanted
+
+
 def within(program: Program, wanted: Demand, start: Start) -> Demand:
     """The factors, those that a schedule says in the place of those that its nests ask for."""
-    if not start.steps:
-        return wanted
-    placed = start.placed
-    found = {key: factor for key, factor in wanted.items() if key[0] not in placed}
-    return {**found, **start.banks(program)}
+    return {**searched(wanted, start), **start.banks(program)} if start.placed else wanted
 
 
 def solved(
@@ -52,9 +54,7 @@ def solved(
     ``start`` of the search says have no step here.
     """
     wanted = together(program, (demand(order, vector) for order, vector in parts))
-    placed = start.placed
-    wanted = {key: factor for key, factor in wanted.items() if key[0] not in placed}
-    wanted = relaxed(program, parts, wanted, asked)
+    wanted = relaxed(program, parts, searched(wanted, start), asked)
     return partitions(program, wanted)
 
 

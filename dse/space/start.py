@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
+from functools import cached_property
 
 from dsl.errors.errors import InputError, did_you_mean
 from dsl.errors.shown import shown
@@ -25,15 +26,17 @@ from dsl.schedules.steps import (
     Stream,
     Unroll,
 )
+from polyhedral.dataflow.ports import FIFO_MODES
 from polyhedral.schedule import apply, apply_step
+from qor_gnn.design.region import OUTSIDE
 
 SEARCHED = (Pipeline, Unroll, Flatten, Partition)
 _BESIDE = (Interface, BindStorage, BindOp, Partition)  # steps that leave the loops to the search
-_OUTSIDE = ("m_axi", "axis", "ap_fifo", "ap_hs")  # ports that hand over an element at a time
+_ONE_BY_ONE = (OUTSIDE, *FIFO_MODES)  # ports that hand over an element at a time
 KINDS = tuple(step.kind for step in SEARCHED)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Start:
     """Where a search begins.
 
@@ -48,18 +51,19 @@ class Start:
         """Whether it says which statements share loops, or what becomes of some loops."""
         return any(not isinstance(step, _BESIDE) for step in self.steps)
 
-    @property
+    @cached_property
     def outside(self) -> frozenset[str]:
         """Arrays whose elements come one after the other: banks and copies do not make them faster."""
         return frozenset(
             step.argument if isinstance(step, Interface) else step.array
             for step in self.steps
-            if isinstance(step, Stream) or (isinstance(step, Interface) and step.mode in _OUTSIDE)
+            if isinstance(step, Stream)
+            or (isinstance(step, Interface) and step.mode in _ONE_BY_ONE)
         )
 
-    @property
+    @cached_property
     def placed(self) -> frozenset[str]:
-        """Arrays whose banks are not searched."""
+        """Arrays whose banks are not searched: ranking asks for each point."""
         return self.outside | {step.array for step in self.steps if isinstance(step, Partition)}
 
     def banks(self, program: Program) -> Mapping[tuple[str, int], int]:

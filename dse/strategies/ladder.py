@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
-from heapq import nsmallest
 from itertools import islice
 from math import ceil, inf, prod
 
@@ -95,12 +94,12 @@ def _sharing(nest: Nest, number: int, budget: int, copies: int, slowest: float) 
             priced = cost(nest, order, vector, asked=asked)
             if priced.cycles < slowest:
                 found.append(Rung(number, vector, priced, asked))
-    shown = nsmallest(_SHOWN, found, key=lambda r: (r.cost.cycles, r.cost.copies))
+    found.sort(key=lambda r: (r.cost.cycles, r.cost.copies))
     # Long intervals look best and cost multiplexers: of each magnitude of copies one is there.
     best: dict[int, Rung] = {}
-    for rung in sorted(found, key=lambda r: (r.cost.cycles, r.cost.copies)):
+    for rung in found:
         best.setdefault(rung.cost.copies.bit_length(), rung)
-    return list(dict.fromkeys((*shown, *best.values())))
+    return list(dict.fromkeys((*found[:_SHOWN], *best.values())))
 
 
 @dataclass(slots=True)

@@ -6,7 +6,7 @@ only the last store to an address is kept. Reductions stay in program order.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass, field
 from typing import assert_never
 
@@ -57,7 +57,7 @@ class Expander:
     guard: frozenset[str] = frozenset()  # counters that the guards around depend on
     copy: int = 0  # of the unrolled loop, the one that is appended
     _seen: dict[int, int] = field(default_factory=dict)  # address -> the last copy that accesses it
-    _accessed: dict[int, set[int]] = field(default_factory=dict)  # memory -> shapes of addresses
+    _accessed: dict[int, set[int]] = field(default_factory=dict)  # mixed memory -> shapes so far
     _stored: dict[int, int] = field(default_factory=dict)  # address -> the copy that stores it
     _order: CopiesInOrder = field(default_factory=CopiesInOrder)
     _copy_of: dict[int, int] = field(default_factory=dict)  # load or early store -> its copy
@@ -75,12 +75,12 @@ class Expander:
         for node in walk(nodes):
             if isinstance(node, Statement) and id(node) not in self._plans:
                 self._plans[id(node)] = self._plan(node)
-        self._mixed = {
-            m
-            for m, shapes in self._shapes.items()
-            if len(shapes) > 1 or -1 in shapes or any(map(self._blurred, shapes))
-        }
+        self._mixed = {m for m, shapes in self._shapes.items() if self._mixes(shapes)}
         self.graph.mixed = bool(self._mixed)
+
+    def _mixes(self, shapes: Set[int]) -> bool:
+        """Whether addresses of these shapes may be of one element without being equal."""
+        return len(shapes) > 1 or -1 in shapes or any(map(self._blurred, shapes))
 
     def _blurred(self, shape: int) -> bool:
         return any(map(self.addresses.blurs, self.addresses.shapes[shape].terms))
@@ -152,10 +152,7 @@ class Expander:
 
     def _told_apart(self, memory: int) -> bool:
         """Whether all elements of a memory that were accessed so far are known to be equal or different."""
-        shapes = self._accessed.get(memory, set())
-        return memory not in self._mixed or (
-            len(shapes) <= 1 and -1 not in shapes and not any(map(self._blurred, shapes))
-        )
+        return memory not in self._mixed or not self._mixes(self._accessed.get(memory, set()))
 
     def _held(self, address: int) -> int | None:
         """The value of an element, if it is known."""
@@ -243,7 +240,6 @@ class Expander:
 
     def _load(self, place: Site, statement: Statement, copies: Mapping[str, int]) -> int:
         address = place.place(self.addresses, copies)
-        self._accessed.setdefault(place.memory, set()).add(self.addresses.shape_of[address])
         ordered = self._touch_in_order(place.memory, address)
         self.graph.guards[address] = self.graph.guards.get(address, self.guard) & self.guard
         self._seen[address] = self.copy
@@ -253,6 +249,7 @@ class Expander:
         if (found := self._held(address)) is not None:
             return found
         if place.memory in self._mixed:
+            self._accessed.setdefault(place.memory, set()).add(self.addresses.shape_of[address])
             self._commit(place.memory, address, self._may_read)
             if address in graph.conditional and graph.conditional[address].when == "guarded":
                 self._early(place.memory, address, graph.conditional.pop(address).value)
@@ -279,9 +276,9 @@ class Expander:
         self, place: Site, statement: Statement, value: int, copies: Mapping[str, int]
     ) -> None:
         address = place.place(self.addresses, copies)
-        self._accessed.setdefault(place.memory, set()).add(self.addresses.shape_of[address])
         self._touch_in_order(place.memory, address)
         if place.memory in self._mixed:
+            self._accessed.setdefault(place.memory, set()).add(self.addresses.shape_of[address])
             self._commit(place.memory, address, self._may_overwrite)
             held = {*self._values, *self._inside.addresses()}
             for other in self._may_be(address, held, self._seen):
