@@ -251,9 +251,7 @@ def space(
     Args:
         kernel: A kernel.
         size: As for `compile`.
-        schedule: That the search begins with, or its name: all designs have what it says of loops,
-            interfaces, storage and tasks; its pipelines, unrolling and partitions are searched.
-        fix: Those of them that all designs have, too: ``partition``, ``pipeline:S1.j``.
+        schedule, fix: As for `explore`.
         device: Whose operators are counted.
         clock: The target period in ns.
         dsp: Slices that a design may use; None for all of the device.
@@ -290,7 +288,8 @@ def explore(
     strategy: str = "auto",
     seed: int = 0,
     reassociate: bool = False,
-    evaluator: str = "model",
+    supported: bool = False,
+    evaluator: str = "both",
     jobs: int = 1,
     resume: bool = False,
     progress: bool = True,
@@ -316,7 +315,8 @@ def explore(
         strategy: As ``weft explore --strategy``.
         seed: Of the samplers.
         reassociate: Allow reductions to be done in any order.
-        evaluator: Whose figures the search goes by: ``model`` or ``gnn``.
+        supported: Only designs that labels of the tool show (docs/guide/explore.md, What labels show).
+        evaluator: Whose figures the search goes by: ``model``, ``gnn``, or ``both``.
         jobs: Evaluations at once.
         resume: Go on with the run in ``out``.
         progress: Show progress on standard error.
@@ -331,7 +331,7 @@ def explore(
         kernel, out, schedule, resume=resume, progress=progress, size=size, fix=fix, device=device,
         clock=clock, tool=tool, trials=trials, objectives=objectives, dsp=dsp, share=share,
         limits=limits or {}, max_latency=max_latency, strategy=strategy, seed=seed,
-        reassociate=reassociate, evaluator=evaluator, jobs=jobs,
+        reassociate=reassociate, supported=supported, evaluator=evaluator, jobs=jobs,
     )  # fmt: skip
 
 

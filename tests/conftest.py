@@ -17,6 +17,9 @@ settings.register_profile("balanced", max_examples=300, deadline=None, suppress_
 settings.register_profile("long", max_examples=5000, deadline=None, suppress_health_check=_CALM)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))
 
+# Explorations that are not about the predictor do without: it takes seconds to load for each `weft`.
+os.environ.setdefault("WEFT_EVALUATOR", "model")
+
 NEEDS = {"vitis": ("vitis-run", "vitis_hls"), "gpu": ("nvidia-smi",)}
 
 

@@ -23,6 +23,7 @@ from dsl.schedules.schedule import Schedule
 
 if TYPE_CHECKING:
     from backends.vitis.project import Project
+    from dse.estimates.marks import Marks
     from qor_gnn.result.qor_estimate import QorEstimate
 
 _SHOWN = 12  # digits of a key that people see
@@ -60,6 +61,11 @@ class RunDesign:
     def provenance(self) -> str:
         """Where the figures are from: ``model``, ``gnn``."""
         return self.found.result.provenance
+
+    @property
+    def marks(self) -> Marks | None:
+        """How far it leaves what labels of the tool show; None where its figures need no labels."""
+        return self.found.result.marks
 
     @property
     def schedule(self) -> Schedule:
@@ -147,13 +153,16 @@ class Run:
         """The designs that no other is at least as good as in all objectives."""
         return tuple(RunDesign(self, found) for found in front(designs(self.directory)))
 
-    def best(self) -> RunDesign:
+    def best(self, *, supported: bool = False) -> RunDesign:
         """The design that is best in the first objective.
 
+        Args:
+            supported: Of those that labels of the tool show.
+
         Raises:
-            InputError: W526 there is none within the limits.
+            InputError: W526 there is none within the limits, or within the labels.
         """
-        return RunDesign(self, best(self.directory))
+        return RunDesign(self, best(self.directory, inside=supported))
 
     def design(self, key: str) -> RunDesign:
         """The design of a key, or of its first six digits or more.

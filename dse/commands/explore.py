@@ -97,12 +97,13 @@ def command(kernel: str, folder: Path, resume: bool, form: str, **given: Any) ->
     if form == "table":
         front = [view.for_people(row) for row in front]
     if front or form != "table":
-        show("explore", view.columns(plan.objectives, plan.promote, form), front, form)
+        names = view.columns(plan.objectives, plan.promote, form, beside=plan.beside)
+        show("explore", names, front, form)
     for line in view.summary(run, problem, found.trials, time.monotonic() - start):
         console.say(line)
     if found.spent:
         console.say("note: the space has no more points that are worth a trial")
-    for note in plan.where.notes:
+    for note in (*found.notes, *plan.where.notes):
         console.say(f"note: {note}")
     write_report(run)
     for line in view.onward(folder, NAME, found=bool(front)):

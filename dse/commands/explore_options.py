@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dse.evaluators.fidelities import EVALUATORS, OBJECTIVES, PROMOTIONS, RESOURCES
+from dse.evaluators.fidelities import BOTH, EVALUATORS, OBJECTIVES, PROMOTIONS, RESOURCES
 from dse.kernels.device import device_options, tool_option, uncertainty_option
 from dse.strategies.names import STRATEGIES
 
@@ -100,8 +100,14 @@ def search_options(command: Callable[..., Any]) -> Callable[..., Any]:
                      metavar="N", help="Of the samplers."),
         click.option("--reassociate", is_flag=True,
                      help="Allow sums of floats to be done in any order."),
-        click.option("--evaluator", type=click.Choice(EVALUATORS), default="model",
-                     show_default=True, help="Whose figures the search goes by."),
+        click.option("--supported", is_flag=True,
+                     help="Search only designs that labels of the tool show: see e, n and phi in the "
+                     "table."),
+        click.option("--evaluator", type=click.Choice((BOTH, *EVALUATORS)), default=BOTH,
+                     envvar="WEFT_EVALUATOR", show_default=True,
+                     help="Whose figures the search goes by; both: the model's, and what the predictor "
+                     "that comes with Weft says of the front decides on limits, where there is one. Also "
+                     "from WEFT_EVALUATOR."),
         click.option("--weights", type=click.Path(path_type=Path, dir_okay=False),
                      metavar="FILE",
                      help="The predictor of gnn, from weft train. Default: the one that comes with "

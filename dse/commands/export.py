@@ -32,6 +32,8 @@ _FINE = ("ok", "skipped", "proven", "not proven")
 @target_options
 @click.option("--best", is_flag=True,
               help="Take the best design of RUN, a folder of weft explore.")  # fmt: skip
+@click.option("--best-supported", is_flag=True,
+              help="Take the best design of RUN that labels of the tool show.")  # fmt: skip
 @click.option("--point", metavar="KEY", help="Take that design of RUN.")
 @click.option("--kernel", "spec", metavar="FILE.py:KERNEL",
               help="Run this file for the kernel of RUN. Default: RUN has it as data.")  # fmt: skip
@@ -59,6 +61,7 @@ def command(
     schedule: str | None,
     size: str | None,
     best: bool,
+    best_supported: bool,
     point: str | None,
     spec: str | None,
     device_name: str,
@@ -79,6 +82,7 @@ def command(
     weft export gemm.py:gemm --schedule tiled --out gemm_hls --csim
     weft export gemm.py:gemm --out gemm_hls --device xcu280 --clock 3.33
     weft export RUN --best --out gemm_hls
+    weft export RUN --best-supported --out gemm_hls
     weft export RUN --point 10582a87 --out gemm_hls
 
     The loops that the C++ is made of are proven to do what the kernel says, without running
@@ -92,19 +96,22 @@ def command(
     """
     rows: list[dict[str, Any]] = []
     extra: dict[str, str] = {}
-    if best or point is not None:
-        if best and point is not None:
-            raise click.UsageError("--best and --point: one or the other")
-        _nothing_but_the_run(
-            "schedule", "size", "device_name", "board", "clock", "tool", "uncertainty"
-        )
-        kernel, what, place, checks, extra = _of_run(Path(kernel), point, spec)
+    if best or best_supported or point is not None:
+        if best + best_supported + (point is not None) > 1:
+            raise click.UsageError("--best, --best-supported and --point: one of them")
+        _nothing_but_the_run()
+        run = Path(kernel)
+        kernel, what, place, checks, extra = _of_run(run, point, spec, inside=best_supported)
         rows += checks
     else:
         if (Path(kernel) / "manifest.json").is_file():
-            raise click.UsageError(f"{kernel} is a run of weft explore: add --best or --point KEY")
+            raise click.UsageError(
+                f"{kernel} is a run of weft explore: add --best, --best-supported or --point KEY"
+            )
         if spec is not None:
-            raise click.UsageError("--kernel is for a design of a run: --best or --point KEY")
+            raise click.UsageError(
+                "--kernel is for a design of a run: --best, --best-supported or --point KEY"
+            )
         place = _place(device_name, clock, tool, uncertainty)
         what = target(kernel, schedule, size)
     if not any(row["status"] == "failed" for row in rows):
@@ -124,12 +131,17 @@ def command(
     else:
         console.say("the design is wrong: nothing was written. This is a fault in Weft; please "
                     f"report it to {console.REPORT_TO}")  # fmt: skip
+    _show(rows, form, measured=step is not None)
+    return int(any(row["status"] not in _FINE for row in rows))
+
+
+def _show(rows: list[dict[str, Any]], form: str, *, measured: bool) -> None:
+    """What was checked, as a table where there is more than that the project was written."""
     if form != "table" or len(rows) > 1:
         columns = ["what", "status", "seconds", "latency_max", "detail"]
-        if form == "table" and step is None:
+        if form == "table" and not measured:
             columns.remove("latency_max")  # only Vitis knows it
         show("export", columns, rows, form)
-    return int(any(row["status"] not in _FINE for row in rows))
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,10 +163,10 @@ def _place(device_name: str, clock: float, tool: str | None, uncertainty: float 
     return _Place(chip, clock, setting(tool, chip, clock, uncertainty).tool.name)
 
 
-def _nothing_but_the_run(*names: str) -> None:
+def _nothing_but_the_run() -> None:
     """What a run says already cannot be said again."""
     context = click.get_current_context()
-    for name in names:
+    for name in ("schedule", "size", "device_name", "board", "clock", "tool", "uncertainty"):
         if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
             option = next(p.opts[0] for p in context.command.params if p.name == name)
             raise click.UsageError(
@@ -163,7 +175,7 @@ def _nothing_but_the_run(*names: str) -> None:
 
 
 def _of_run(
-    path: Path, point: str | None, spec: str | None
+    path: Path, point: str | None, spec: str | None, *, inside: bool
 ) -> tuple[str, Target, _Place, list[dict[str, Any]], dict[str, str]]:
     """A design of a run: its kernel's name and all of it, what for, its checks, files to add."""
     from backends.devices import device
@@ -171,7 +183,7 @@ def _of_run(
     from dse.report.page import NAME, page
     from dse.run.chosen import chosen, of_run, verified
 
-    design = chosen(path, point)
+    design = chosen(path, point, inside=inside)
     place = _Place(device(design.device), design.clock, design.tool)
     what = of_run(design, spec)
     console.say(f"export: checking design {design.key[:12]}")

@@ -12,9 +12,12 @@ from enum import Enum
 from typing import Protocol
 
 from backends.devices import Device
+from dse.estimates.marks import Marks
 from dsl.programs.program import Program
 from dsl.schedules.schedule import Schedule
 
+SURE = 1.645
+"""Standard deviations above what is predicted that 95% of the true figures stay below."""
 TRUE = ("rtl",)
 """Those whose figures are what a tool made of the design: predictors learn from them."""
 
@@ -109,6 +112,8 @@ class Result:
         period: ns that the design was found to need; None where that was not asked.
         spread: standard deviations of figures that are predicted, by ``latency``, ``period_ns`` and
             the names of the resources.
+        upper: of resources that a predictor was asked about besides, the upper end of what it says.
+        marks: how far the design leaves what the tool's labels show; None where the evaluator goes by none.
     """
 
     status: Status
@@ -122,6 +127,13 @@ class Result:
     checks: tuple[Check, ...] = ()
     period: float | None = None
     spread: Mapping[str, float] = field(default_factory=dict, hash=False)
+    upper: Mapping[str, int] = field(default_factory=dict, hash=False)
+    marks: Marks | None = None
+
+    @property
+    def supported(self) -> bool:
+        """Labels of the tool show all that the design has, or its figures need none."""
+        return self.marks is None or self.marks.supported
 
     @property
     def evaluated(self) -> bool:
@@ -161,22 +173,38 @@ class Evaluator(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a design may use: counts of resources, and cycles. What is absent is not limited."""
+    """What a design may use: counts of resources, and cycles. What is absent is not limited.
+
+    ``supported``: only designs that labels of the tool show.
+    """
 
     resources: Mapping[str, int] = field(default_factory=dict, hash=False)
     latency: float | None = None
+    supported: bool = False
 
     def excess(self, result: Result) -> dict[str, float]:
-        """By how much each limit is exceeded, relative to it; empty where all are kept."""
+        """By how much each limit is exceeded, relative to it; empty where all are kept.
+
+        Of what is predicted the upper end counts.
+        """
         found: dict[str, float] = {}
         for name, limit in self.resources.items():
             used = result.resources.get(name)
-            if used is not None and used > limit:
+            if used is None:
+                continue
+            used = max(round(used + SURE * result.spread.get(name, 0.0)), result.upper.get(name, 0))
+            if used > limit:
                 found[name] = used / limit - 1 if limit else float(used)
         cycles = result.latency
         if self.latency is not None and cycles is not None and cycles > self.latency:
             found["latency"] = cycles / self.latency - 1
         return found
+
+    def unsupported(self, result: Result) -> str:
+        """What takes a design out of the labels, where that is a limit; empty where nothing does."""
+        if not self.supported or result.marks is None or result.marks.supported:
+            return ""
+        return result.marks.why
 
 
 def device_limits(device: Device, share: float = 1.0, dsp: int | None = None) -> Limits:
@@ -190,7 +218,11 @@ def device_limits(device: Device, share: float = 1.0, dsp: int | None = None) ->
 
 def judged(result: Result, limits: Limits) -> Result:
     """The result, ``infeasible`` where it has figures over a limit."""
-    if result.status is not Status.OK or not (excess := limits.excess(result)):
+    if result.status is not Status.OK:
         return result
-    text = ", ".join(f"{name} by {100 * over:.0f}%" for name, over in excess.items())
-    return replace(result, status=Status.INFEASIBLE, detail=f"over its limit: {text}")
+    if excess := limits.excess(result):
+        text = ", ".join(f"{name} by {100 * over:.0f}%" for name, over in excess.items())
+        return replace(result, status=Status.INFEASIBLE, detail=f"over its limit: {text}")
+    if beyond := limits.unsupported(result):
+        return replace(result, status=Status.INFEASIBLE, detail=f"beyond labels: {beyond}")
+    return result

@@ -12,3 +12,5 @@ OBJECTIVES = ("latency", "seconds", *RESOURCES)
 """What an exploration can make small."""
 EVALUATORS = ("model", "gnn")
 """Those that a search can go by."""
+BOTH = "both"
+"""The model's figures, and beside them what the predictor that comes with Weft says of the front."""

@@ -60,7 +60,7 @@ class GnnEvaluator:
             answer = predicted(found, self.weights)
         except (ToolError, InputError, IRError) as error:
             return Result(Status.TOOL_ERROR, detail=f"{error.code}: {error.message}")
-        return result_with(result_of(found.answer, found.setting.notes), answer)
+        return result_with(result_of(found), answer)
 
 
 @lru_cache(maxsize=8)

@@ -7,13 +7,14 @@ from dataclasses import dataclass, replace
 
 from backends.devices import Device
 from dse.estimates.estimation import Estimation, Setting, estimated, ranked, setting
+from dse.estimates.support import marks_of
 from dse.estimates.words import why
 from dse.evaluators.base import LoopReport, Request, Result, Status
 from dse.evaluators.version import MODEL, code_version
 from dsl.errors.errors import IRError, LanguageError, ScheduleError, ToolError
 from polyhedral.schedule import apply
 from polyhedral.scop.scheduled import ScheduledScop
-from qor_gnn.result.qor_estimate import LoopEstimate, QorEstimate
+from qor_gnn.result.qor_estimate import LoopEstimate
 from qor_gnn.tools.personality import Personality, personality
 
 
@@ -76,7 +77,7 @@ class ModelEvaluator:
             found = estimation(state, request, self.setting(request), emitted=self.emitted)
         except (ToolError, IRError) as error:
             return Result(Status.TOOL_ERROR, detail=f"{error.code}: {error.message}")
-        return result_of(found.answer, found.setting.notes)
+        return result_of(found)
 
 
 def estimation(
@@ -96,8 +97,9 @@ def estimation(
     return ranked(state, request.schedule, where)
 
 
-def result_of(answer: QorEstimate, notes: tuple[str, ...] = ()) -> Result:
-    """A `QorEstimate` as a result; ``notes`` become a part of what the figures are said to be of."""
+def result_of(found: Estimation) -> Result:
+    """An estimate as a result; its notes become a part of what the figures are said to be of."""
+    answer = found.answer
     counts = {
         "dsp": answer.dsp,
         "lut": answer.lut,
@@ -109,10 +111,13 @@ def result_of(answer: QorEstimate, notes: tuple[str, ...] = ()) -> Result:
         answer.latency.average,
         {name: n for name, n in counts.items() if n is not None},
         answer.provenance,
-        "; ".join((f"{answer.tool}, on {answer.device} at {answer.clock_ns:g} ns", *notes)),
+        "; ".join(
+            (f"{answer.tool}, on {answer.device} at {answer.clock_ns:g} ns", *found.setting.notes)
+        ),
         loops=tuple(map(_report, answer.loops)),
         # Of HLS tools it is what their operators need, not what routing will reach.
         period=answer.period_ns if personality(answer.tool).is_open else None,
+        marks=marks_of(found),
     )
 
 

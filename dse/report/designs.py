@@ -54,6 +54,23 @@ def to_own_bound(facts: Facts, design: Told) -> str:
     return times(design.cycles / fewest) if fewest else NONE
 
 
+def marks(design: Told) -> tuple[str, str, str]:
+    """e, n and phi."""
+    found = design.result.marks
+    if found is None:
+        return (NONE, NONE, NONE)
+    return (f"{found.e:.2f}", str(found.n), NONE if found.phi is None else f"{found.phi:.2f}")
+
+
+def labels(design: Told) -> str:
+    """What of it no label of the tool shows."""
+    found = design.result.marks
+    if found is None:
+        return "its figures are of what is built"
+    e, n, phi = marks(design)
+    return f"e {e}, n {n}, φ {phi}: {found.why or 'all that it has is in labels'}"
+
+
 def place(design: Told) -> str:
     """Where a design stands: to the front, or why it is none of those within the limits."""
     if not design.feasible:

@@ -100,7 +100,7 @@ class Learner:
             request = self.request(design.key)
             state = apply(request.program, request.schedule)
             found = ranked(state, request.schedule, self.where)
-            self.asked[design.key] = example_of(found), result_of(found.answer)
+            self.asked[design.key] = example_of(found), result_of(found)
         return self.asked[design.key]
 
     def _ranked(self, found: Sequence[Design]) -> tuple[Design, ...]:

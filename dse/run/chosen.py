@@ -39,8 +39,8 @@ class Chosen:
     tool: str | None
 
 
-def chosen(path: Path, key: str | None) -> Chosen:
-    """The design of a run with the given key, or (None) the best one.
+def chosen(path: Path, key: str | None, *, inside: bool = False) -> Chosen:
+    """The design of a run with the given key, or (None) the best one, of those that labels show if ``inside``.
 
     Raises:
         InputError: W521 no run is there; W526 it has no design within its limits, or none of that
@@ -48,7 +48,7 @@ def chosen(path: Path, key: str | None) -> Chosen:
     """
     run = open_run(path, write=False)
     if key is None:
-        key = best(run).key
+        key = best(run, inside=inside).key
     elif not re.fullmatch(r"[0-9a-f]{6,32}", key):
         raise InputError("W526", f"'{key}' is not the key of a design")
     else:

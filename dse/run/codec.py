@@ -9,12 +9,13 @@ from dataclasses import asdict
 from dataclasses import fields as fields_of
 from typing import Any, TypeVar
 
+from dse.estimates.marks import Marks
 from dse.evaluators.base import Check, Evaluator, LoopReport, Request, Result, Status
 from dse.space.space import Choice, Point
 from dsl.programs.pretty import pretty
 from dsl.programs.program import Program
 
-Made = TypeVar("Made", Result, Check, LoopReport)
+Made = TypeVar("Made", Result, Check, LoopReport, Marks)
 
 
 def program_digest(program: Program) -> str:
@@ -52,7 +53,12 @@ def point_from_json(data: dict[str, Any]) -> Point:
 
 def result_to_json(result: Result) -> dict[str, Any]:
     """All fields."""
-    return {**asdict(result), "status": result.status.value, "resources": dict(result.resources)}
+    return {
+        **asdict(result),
+        "status": result.status.value,
+        "resources": dict(result.resources),
+        "upper": dict(result.upper),
+    }
 
 
 def result_from_json(data: dict[str, Any]) -> Result:
@@ -61,6 +67,10 @@ def result_from_json(data: dict[str, Any]) -> Result:
     fields["status"] = Status(fields["status"])
     fields["loops"] = tuple(map(_loop_from_json, fields["loops"]))
     fields["checks"] = tuple(_checked(Check, dict(c)) for c in fields.get("checks", ()))
+    if fields.get("marks") is not None:
+        marks = dict(fields["marks"])
+        marks["unseen"] = tuple(map(str, marks.get("unseen", ())))
+        fields["marks"] = _checked(Marks, marks)
     return _checked(Result, fields)
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from dse.evaluators.base import Request
 from dse.evaluators.registry import of_what_is_emitted
+from dse.run.beside import prepare
 from dse.run.directory import RunDirectory
 from dse.run.explore import Explored, Heard, Means, explore
 from dse.run.final import settle
@@ -75,6 +76,8 @@ def carry_out(
     from dse.run.storage import database as connected
     from dse.space.space import space_of
 
+    if plan.beside:
+        prepare()
     with contextlib.ExitStack() as stack:
         storage = None
         if database is not None:

@@ -12,6 +12,7 @@ from dse.evaluators.base import TRUE, Evaluator, Request, Result
 from dse.evaluators.registry import evaluator
 from dse.kernels.data import packed
 from dse.run.again import failed, failed_promotions, lasting
+from dse.run.beside import Beside
 from dse.run.cache import ResultCache
 from dse.run.directory import RunDirectory
 from dse.run.fanout import Fanout, Here, Processes, Several, preload_of
@@ -69,11 +70,13 @@ class Explored:
         trials: with an end, in all.
         stopped: by the user.
         spent: the space has no more points to try.
+        notes: what there is to say of how it went.
     """
 
     trials: int
     stopped: bool
     spent: bool = False
+    notes: tuple[str, ...] = ()
 
 
 def explore(
@@ -126,16 +129,21 @@ def explore(
         if means.shared:
             offers = Offers(place, plan.study, plan.manifest(), packed(plan.kernel))
             stack.callback(offers.end)
+        beside = _beside(run, plan)
+        if beside is not None:
+            stack.callback(beside.close)
         try:
             for part in _parts(plan, means.trials):
                 with contextlib.closing(_fanout(plan, means, offers, plan.evaluator)) as fanout:
                     ledger = Ledger(
                         run, space, study, plan.evaluator, replace(options, trials=part.trials),
-                        heard.trial, cache, again,
+                        heard.trial, cache, again, beside,
                     )  # fmt: skip
                     session = Session(ledger, Flights(fanout, heard.stopping))
                     session.explore()
                     spent = session.spent
+                if beside is not None:
+                    beside.finish()
                 for name in plan.promote:
                     _promote(
                         run, plan, name, part.promoted, means, offers, heard, cache,
@@ -144,7 +152,17 @@ def explore(
         except StopRequestedError:
             stopped = True
     run.event("stopped" if stopped else "finished", trials=study.count)
-    return Explored(study.count, stopped, spent)
+    notes = (beside.failure,) if beside is not None and beside.failure else ()
+    return Explored(study.count, stopped, spent, notes)
+
+
+def _beside(run: RunDirectory, plan: Plan) -> Beside | None:
+    """The predictor, at work already; None where it is not asked."""
+    if not plan.beside:
+        return None
+    found = Beside(run, plan.limits, plan.kernel, plan.where.device.part, plan.clock, plan.tool)
+    found.begin()
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,11 +27,13 @@ class Design:
 
 def limits_of(run: RunDirectory) -> Limits:
     """The limits that a run was made with."""
-    return Limits(run.manifest["limits"], run.manifest["latency_limit"])
+    manifest = run.manifest
+    return Limits(manifest["limits"], manifest["latency_limit"], manifest.get("supported", False))
 
 
 def designs(run: RunDirectory, *, refuted: bool = False) -> tuple[Design, ...]:
-    """All designs with figures that keep to the limits, best first by the first objective.
+    """All designs with figures that keep to the limits, best first by the first objective; of level ones
+    those first that labels of the tool show.
 
     Those that a costlier evaluator found to be wrong are left out; ``refuted`` gives these alone.
     """
@@ -48,12 +50,27 @@ def designs(run: RunDirectory, *, refuted: bool = False) -> tuple[Design, ...]:
         promoted = run.promoted(key)
         if any(better.refuted for better in promoted.values()) == refuted:
             found.append(Design(key, result, values, promoted))
-    return tuple(sorted(found, key=lambda d: (d.values, d.key)))
+    return tuple(sorted(found, key=lambda d: (d.values, not d.result.supported, d.key)))
 
 
 def front(found: Sequence[Design]) -> tuple[Design, ...]:
-    """The designs that no other is at least as good as in all objectives; one of equals."""
-    return tuple(pareto.front(sorted(found, key=lambda d: d.key), lambda d: d.values))
+    """The designs that no other is at least as good as in all objectives; one of equals, a supported one if
+    there is one.
+    """
+    ranked = sorted(found, key=lambda d: (not d.result.supported, d.key))
+    return tuple(pareto.front(ranked, lambda d: d.values))
+
+
+def supported(found: Sequence[Design]) -> tuple[Design, ...]:
+    """The designs that labels of the tool show."""
+    return tuple(design for design in found if design.result.supported)
+
+
+def both_fronts(run: RunDirectory) -> tuple[Design, ...]:
+    """The designs of the front, and of the front of those that labels show."""
+    found = designs(run)
+    both = (*front(found), *front(supported(found)))
+    return tuple({design.key: design for design in both}.values())
 
 
 def nearest(run: RunDirectory) -> Result | None:
@@ -70,13 +87,20 @@ def over(result: Result, limits: Limits) -> float:
     return max(limits.excess(result).values(), default=0.0)
 
 
-def best(run: RunDirectory) -> Design:
+def best(run: RunDirectory, *, inside: bool = False) -> Design:
     """The design that is best in the first objective.
 
+    Args:
+        run: that found it.
+        inside: of those that labels of the tool show.
+
     Raises:
-        InputError: W526 the run has found none within its limits.
+        InputError: W526 the run has found none within its limits, or within the labels.
     """
     found = designs(run)
     if not found:
         raise InputError("W526", f"{run.path} has no design within its limits")
+    if inside and not (found := supported(found)):
+        message = f"{run.path} has no design that labels of the tool show"
+        raise InputError("W526", message, help="explore with --supported, or export --best")
     return found[0]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from backends.devices import Device
 from dse.evaluators.base import Evaluator, Limits, Request, Result, Status, judged
+from dse.run.beside import Beside
 from dse.run.cache import ResultCache
 from dse.run.codec import key_of, point_to_json
 from dse.run.directory import RunDirectory
@@ -66,6 +67,7 @@ class Ledger:
         heard: told of each trial that has ended, and how many have so far.
         cache: where results may be that the run has not.
         failed: keys of results of the run that are worth another try.
+        beside: the predictor that is asked about designs; None where there is none.
         by_key: the trials that have ended with a result of their own.
     """
 
@@ -77,6 +79,7 @@ class Ledger:
     heard: Callable[[Finished, Result, int], None]
     cache: ResultCache = field(default_factory=ResultCache)
     failed: set[str] = field(default_factory=set)
+    beside: Beside | None = None
     by_key: dict[str, Finished] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -123,10 +126,14 @@ class Ledger:
     def describe(self, point: Point, job: Job) -> None:
         """Keep what a point is, before its result is known."""
         self.run.begin(job.key, job.request.schedule, point_to_json(point))
+        if self.beside is not None:
+            self.beside.tried(job.key)
 
     def keep(self, key: str, result: Result) -> Result:
-        """Keep a result, which is held against the proven bounds first."""
+        """Keep a result, which is held against the proven bounds first, and what is predicted of it."""
         found = sound(result, self.options.problem)
+        if self.beside is not None:
+            found = self.beside.heed(key, found)
         self.run.keep(key, found)
         self.cache.put(key, found)
         return found

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 from dse.estimates.estimation import Setting, setting
 from dse.evaluators.base import Evaluator, Limits, device_limits
-from dse.evaluators.fidelities import EVALUATORS, OBJECTIVES, RESOURCES
+from dse.evaluators.fidelities import BOTH, EVALUATORS, OBJECTIVES, RESOURCES
 from dse.evaluators.registry import evaluator
+from dse.run.beside import there_is
 from dse.run.explore import Means
 from dse.run.plan import Plan, study_name
 from dse.run.study import STUDY
@@ -50,7 +51,9 @@ class Searched:
         limits: by resource, a number or a part of the device's like ``"20%"``.
         max_latency: cycles; None for any number.
         reassociate: reductions may be done in any order.
-        evaluator: whose figures the search goes by.
+        supported: only designs that labels of the tool show.
+        evaluator: whose figures the search goes by; ``both`` for the model's, and the predictor beside it
+            wherever there is one.
         weights: the file of the predictor; None for the one that comes with Weft.
         schedule: that the search begins with: all designs have what it says, but for its factors.
         fix: steps on factors that all designs have, too; see `dse.space.start.start_of`.
@@ -66,6 +69,7 @@ class Searched:
     limits: Mapping[str, int | str] = field(default_factory=dict, hash=False)
     max_latency: float | None = None
     reassociate: bool = False
+    supported: bool = False
     evaluator: str = "model"
     weights: Path | None = None
     schedule: Schedule = field(default=Schedule(), hash=False)
@@ -108,10 +112,11 @@ class Searched:
             InputError: W509 there is none of this name; W528, W512, W538, W539, W550 as
                 `dse.estimates.prediction.model_for`.
         """
-        one_of("evaluator", self.evaluator, EVALUATORS)
+        one_of("evaluator", self.evaluator, (*EVALUATORS, BOTH))
         if self.evaluator == "gnn":
             _predictor(where, self.weights)
-        return evaluator(self.evaluator, b"", 0.0, self.weights)
+        name = "model" if self.evaluator == BOTH else self.evaluator
+        return evaluator(name, b"", 0.0, self.weights)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,6 +141,7 @@ class ExploreOptions(Searched):
     """
 
     size: str | None = None
+    evaluator: str = BOTH
     strategy: str = "auto"
     trials: int = 40
     seed: int = 0
@@ -174,7 +180,10 @@ class ExploreOptions(Searched):
         chosen = self.chosen_evaluator(where)
         if "gnn" in self.promote or self.rounds:
             _predictor(where, self.weights, needed="gnn" in self.promote)
-        limits = limits_of(where.device, self.share, self.dsp, self.limits, self.max_latency)
+        limits = replace(
+            limits_of(where.device, self.share, self.dsp, self.limits, self.max_latency),
+            supported=self.supported,
+        )
         plan = Plan(
             source=source, size=self.size, kernel=kernel, where=where, clock=self.clock,
             tool=self.asked(where),
@@ -184,6 +193,7 @@ class ExploreOptions(Searched):
             timeout=self.timeout, study=self.study or STUDY,
             storage=None if self.storage is None else shown_url(self.storage),
             weights=self.weights, rounds=self.rounds, start=self.start(kernel.program),
+            beside=self.evaluator == BOTH and "gnn" not in self.promote and there_is(where),
         )  # fmt: skip
         if plan.storage is not None and self.study is None:
             return replace(plan, study=study_name(plan))

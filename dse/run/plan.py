@@ -20,7 +20,11 @@ from dsl.schedules.schedule import Schedule
 from dsl.stored.kernel import StoredKernel, kernel_json
 
 # What a session may have otherwise than the one before.
-_UNSAID: dict[str, Any] = {"start": []}  # what runs of older versions do not say
+_UNSAID: dict[str, Any] = {
+    "start": [],
+    "supported": False,
+    "beside": False,
+}  # what runs of older versions do not say
 _FREE = ("source", "versions", "promote", "promote_most", "rounds", "timeout")
 
 
@@ -45,6 +49,7 @@ class Plan:
         weights: file of the predictor; None for the one that comes with Weft.
         rounds: of searching and promoting by turns, with a predictor that learns from what was
             promoted; 0 for one of each without.
+        beside: the predictor that comes with Weft is asked about designs, too.
         start: what all designs have, from the schedule that the search begins with.
     """
 
@@ -67,6 +72,7 @@ class Plan:
     weights: Path | None = None
     rounds: int = 0
     tool: str | None = None
+    beside: bool = False
     start: Start = START
 
     @property
@@ -105,12 +111,14 @@ class Plan:
             "tool": self.tool,
             "limits": dict(self.limits.resources),
             "latency_limit": self.limits.latency,
+            "supported": self.limits.supported,
             "objectives": list(self.objectives),
             "strategy": self.strategy,
             "seed": self.seed,
             "reassociate": self.reassociate,
             "start": json.loads(Schedule(self.start.steps).to_json())["steps"],
             "evaluator": self.evaluator.name,
+            "beside": self.beside,
             "evaluator_version": self.evaluator.version,
             "promote": list(self.promote),
             "promote_most": self.promote_most,

@@ -15,6 +15,7 @@ from dse.strategies.refine import refined
 from dse.strategies.search import Search, noted
 from dse.strategies.solve import Solution, solve
 from dse.strategies.spend import less
+from dse.strategies.within import only, within
 
 _TRIES = 6  # of one budget, each with less to spend
 _BEST = 2  # solutions of a variant that are evaluated for the whole budget
@@ -32,9 +33,15 @@ def opening(space: Space, budget: int, limits: Limits, copies: int | None = None
         copies: of a nest, at most.
     """
     known: dict[Point, Result] = {}
-    yield from noted(pom(space, budget, limits), known)
-    yield from noted(solved(space, budget, limits, _BEST, dict(known)), known)
-    yield from refined(space, budget, limits, known, copies)
+    inside = within(space)
+    if limits.supported and inside is not None:
+        yield from noted(only(pom(inside.space, budget, limits), inside), known)
+        again = solved(inside.space, budget, limits, _BEST, dict(known))
+        yield from noted(only(again, inside), known)
+    else:
+        yield from noted(pom(space, budget, limits), known)
+        yield from noted(solved(space, budget, limits, _BEST, dict(known)), known)
+    yield from refined(space, budget, limits, known, copies, inside)
 
 
 def solved(

@@ -4,11 +4,13 @@ Candidates are all points of a small space; of a large one, what is solved for m
 neighbours of the designs on the front. The errors of the estimates are alike within a structure, so
 that a few evaluations of it tell how to correct them. Where nothing is expected to improve on the
 front any more, candidates are taken that are expected to be a little worse: estimates err.
+
+A third of the trials is for designs that labels of the tool show, which have a front of their own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, MutableMapping, Sequence
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from math import prod
@@ -32,6 +34,7 @@ from dse.strategies.ladder import vectors
 from dse.strategies.sampled import all_points
 from dse.strategies.search import Search
 from dse.strategies.solve import solve
+from dse.strategies.within import Within
 
 POOL = 50_000  # points of a space that are all estimated
 _BATCH = 6  # candidates that are evaluated before estimates are corrected anew
@@ -44,6 +47,7 @@ _SHORT = 4  # cycles, in which copies share units without much ado
 _UNSURE = 2.5  # times the budget, up to which estimates of LUTs may turn out to be within it
 _SMALLER = (1.0, 0.98, 0.95, 0.9)  # of a budget that a limit on something else would allow
 _BETWEEN = (0.25, 0.5, 0.75)  # on the way to it: not all of what is too much grows with the copies
+_OF_TRIALS = 3  # one of so many is for what labels show
 _LEAST = 1e-3  # cycles: anything that takes fewer is as good as nothing
 
 Floats = NDArray[np.float64]
@@ -55,6 +59,7 @@ def refined(
     limits: Limits,
     known: MutableMapping[Point, Result],
     copies: int | None = None,
+    inside: Within | None = None,
 ) -> Search:
     """Evaluate candidates, the most promising first, until none is left.
 
@@ -65,14 +70,26 @@ def refined(
         known: what was evaluated before; it grows.
         copies: of a nest, at most; as many as there may be DSP slices if it is not given, more of what takes
             none.
+        inside: what labels show; None where that is not asked.
     """
-    most = max(budget, _OF_LOGIC) if space.logic else budget
-    search = _Search(space, budget, limits, copies or most)
+    most = copies or (max(budget, _OF_LOGIC) if space.logic else budget)
+    estimates, other = Estimates(space), None
+    if inside is not None:
+        other = _Search(inside.space, budget, limits, most, estimates, inside)
+    alone = limits.supported and other is not None
+    search = other if alone and other else _Search(space, budget, limits, most, estimates)
+    both = [search] if alone or other is None else [search, other]
     for point, result in known.items():
-        search.learn(point, result)
+        for one in both:
+            one.learn(point, result)
     slack = 0
     while slack < len(_SLACK):
-        chosen = search.choose(_SLACK[slack])
+        chosen = []
+        if len(both) > 1 and _owed(known):
+            chosen = both[1].choose(_SLACK[0]) or (
+                both[1].choose(_SLACK[0]) if both[1].grow() else []
+            )
+        chosen = chosen or search.choose(_SLACK[slack])
         if not chosen:
             if search.grow():
                 continue
@@ -81,8 +98,15 @@ def refined(
         results = yield tuple(chosen)
         for point, result in zip(chosen, results, strict=True):
             known[point] = result
-            search.learn(point, result)
+            for one in both:
+                one.learn(point, result)
         slack = 0
+
+
+def _owed(known: Mapping[Point, Result]) -> bool:
+    """Whether fewer than a third of the designs so far are such as labels show."""
+    evaluated = [result for result in known.values() if result.evaluated]
+    return _OF_TRIALS * sum(result.supported for result in evaluated) < len(evaluated)
 
 
 _Alike = tuple[Structure, float, float]
@@ -121,9 +145,17 @@ class _Pool:
 class _Search:
     """The candidates, what is known of them, and the front."""
 
-    def __init__(self, space: Space, budget: int, limits: Limits, copies: int) -> None:
+    def __init__(
+        self,
+        space: Space,
+        budget: int,
+        limits: Limits,
+        copies: int,
+        estimates: Estimates,
+        inside: Within | None = None,
+    ) -> None:
         self.space, self.budget, self.limits = space, budget, limits
-        self.estimates = Estimates(space)
+        self.estimates, self.inside = estimates, inside
         self.correction = Correction()
         self.pool = _Pool()
         self.done: set[Point] = set()
@@ -158,6 +190,8 @@ class _Search:
             yield from (s.point for s in found[:_EACH])
 
     def _add(self, point: Point) -> None:
+        if self.inside is not None and not self.inside(point):
+            return
         figures = self.estimates.figures(point)
         if figures.dsp <= self.most:
             self.pool.add(point, figures)
@@ -171,7 +205,8 @@ class _Search:
             self.correction.learn(point, estimated, found)
             self.measured.setdefault(_alike(point, estimated), []).append(found)
         if result.status is Status.OK and found is not None:
-            self.fits[point] = found
+            if self.inside is None or result.supported:
+                self.fits[point] = found
             return
         over = [e for n, e in self.limits.excess(result).items() if n not in ("dsp", "latency")]
         if over:

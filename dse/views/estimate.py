@@ -9,6 +9,7 @@ from textwrap import wrap
 from dse.estimates.estimation import Estimation
 from dse.estimates.outcomes import Outcome
 from dse.estimates.suggest import RESOURCES, Suggestion, shares, worth
+from dse.estimates.support import marks_of
 from dse.estimates.words import limit_lines, path_rows, why
 from dse.views.dataflow import CHANNEL_HEADS, PROCESS_HEADS, channel_rows, process_rows
 from qor_gnn.dataflow.region import RegionTime
@@ -95,6 +96,9 @@ def _heading(title: str, found: Estimation, style: Style) -> str:
     lines = [style.head(title), f"{where}: an estimate, the tool was not run"]
     lines += [found.operators.line] if found.operators.line else []
     lines += [f"note: {note}" for note in found.setting.notes]
+    marks = marks_of(found)
+    if marks is not None and marks.why:
+        lines.append(f"beyond labels: {marks.why}")
     return "\n".join(lines)
 
 

@@ -11,6 +11,7 @@ from backends.devices import Device
 from dse.estimates.estimation import Estimation, estimated_design, setting
 from dse.estimates.outcomes import Outcome, outcomes
 from dse.estimates.suggest import RESOURCES, Suggestion
+from dse.estimates.support import marks_of
 from dse.estimates.words import why
 from dse.views.dataflow import region_data
 from dse.views.output import SCHEMA_VERSION, as_json
@@ -80,7 +81,7 @@ def as_text(data: dict[str, Any]) -> str:
 
 
 def _provenance(found: Estimation) -> dict[str, Any]:
-    tool, answer = found.setting.tool, found.answer
+    tool, answer, marks = found.setting.tool, found.answer, marks_of(found)
     return {
         "source": answer.provenance,
         "tool": tool.tool,
@@ -97,6 +98,9 @@ def _provenance(found: Estimation) -> dict[str, Any]:
                 for name, least, most in found.operators.ranges
             ],
         },
+        "labels": None
+        if marks is None
+        else {"e": marks.e, "n": marks.n, "largest": marks.largest, "unseen": list(marks.unseen)},
         "notes": list(found.setting.notes),
     }
 

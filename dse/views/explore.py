@@ -9,7 +9,7 @@ from typing import Any
 
 from dse.evaluators.base import Limits, Result, Status
 from dse.run.directory import RunDirectory
-from dse.run.front import Design, designs, front, limits_of, nearest
+from dse.run.front import Design, designs, front, limits_of, nearest, supported
 from dse.run.problem import Problem
 from dse.run.proven import unsound
 from dse.views.estimate import LABELS
@@ -17,13 +17,26 @@ from qor_gnn.result.text import seconds
 
 _FAILED = (Status.TIMEOUT, Status.TOOL_ERROR)
 KEY = 12  # digits of a design's key that people see
+MARKS = ("e", "n", "phi")
+PREDICTOR = "gnn"
 
 
-def columns(objectives: Sequence[str], promote: Sequence[str], form: str) -> tuple[str, ...]:
-    """Of the table of the front; the time is in seconds where a program reads it."""
+def columns(
+    objectives: Sequence[str], promote: Sequence[str], form: str, *, beside: bool = False
+) -> tuple[str, ...]:
+    """Of the table of the front; the time is in seconds where a program reads it.
+
+    Args:
+        objectives: of the run.
+        promote: evaluators that designs were promoted to.
+        form: of the output.
+        beside: a predictor was asked besides.
+    """
     others = dict.fromkeys([*(o for o in objectives if o not in ("latency", "seconds")), "dsp"])
+    if beside:
+        others.update(dict.fromkeys(("lut", "lut_predicted")))
     time = "time" if form == "table" else "seconds"
-    return ("latency", time, *others, *promote, "to_bound", "speed_up", "design")
+    return ("latency", time, *others, *promote, "to_bound", "speed_up", *MARKS, "design")
 
 
 def rows(run: RunDirectory, problem: Problem | None) -> list[dict[str, Any]]:
@@ -41,15 +54,52 @@ def row_of(run: RunDirectory, problem: Problem | None, design: Design) -> dict[s
         **{name: verdict(promoted) for name, promoted in design.promoted.items()},
         "to_bound": to_bound(result, problem) if problem is not None else None,
         "speed_up": speed_up(result, problem) if problem is not None else None,
+        **_predicted(design),
+        **marks(result),
         "design": design.key,
         "provenance": result.provenance,
         "tool": result.tool,
     }
 
 
+def marks(result: Result) -> dict[str, Any]:
+    """How far a design leaves what labels of its tool show; None where that is not known."""
+    found = result.marks
+    if found is None:
+        return {**dict.fromkeys(MARKS), "supported": None, "beyond": None}
+    return {
+        "e": round(found.e, 3),
+        "n": found.n,
+        "phi": None if found.phi is None else round(found.phi, 3),
+        "supported": found.supported,
+        "beyond": found.why,
+    }
+
+
+def _predicted(design: Design) -> dict[str, Any]:
+    """What the predictor says of a design, where it was asked: figures and standard deviations."""
+    found = design.promoted.get(PREDICTOR)
+    if found is None or not found.evaluated:
+        return {"predicted": None, "lut_predicted": None}
+    figures: dict[str, Any] = {
+        name: {"value": used, "std": found.spread.get(name)}
+        for name, used in found.resources.items()
+    }
+    if found.period is not None:
+        figures["period_ns"] = {"value": found.period, "std": found.spread.get("period_ns")}
+    return {"predicted": figures, "lut_predicted": found.resources.get("lut")}
+
+
 def for_people(row: dict[str, Any]) -> dict[str, Any]:
     """A row of the table: a time with its unit, the beginning of the key."""
-    return {**row, "time": seconds(row["seconds"]), "design": row["design"][:KEY]}
+    shown = {**row, "time": seconds(row["seconds"]), "design": row["design"][:KEY]}
+    if row["predicted"] is not None and (lut := row["predicted"].get("lut")) is not None:
+        shown["lut_predicted"] = _with_spread(lut["value"], lut["std"])
+    return shown
+
+
+def _with_spread(value: int, std: float | None) -> str:
+    return f"{value:,}" + (f" ± {std:,.0f}" if std and round(std) else "")
 
 
 def verdict(result: Result) -> str:
@@ -82,9 +132,25 @@ def summary(run: RunDirectory, problem: Problem, trials: int, took: float) -> li
     if not found:
         return [*lines, *_nothing(run)]
     best = found[0].result
+    lines += _beyond(found)
     return [*lines, f"  fastest: {_fastest(best, problem, run.manifest['clock_ns'])}",
             f"  uses: {_uses(best, limits_of(run))}",
+            *_said(found[0]),
             f"  figures: {best.provenance}, {best.tool.partition(';')[0]}"]  # fmt: skip
+
+
+def _said(design: Design) -> Iterator[str]:
+    """What the predictor says of the best design."""
+    found = design.promoted.get(PREDICTOR)
+    if found is not None and found.evaluated:
+        parts = [
+            f"{LABELS[name]} {_with_spread(used, found.spread.get(name))}"
+            for name, used in found.resources.items()
+            if name in LABELS
+        ]
+        if found.period is not None:
+            parts.append(f"{found.period:.2f} ns")
+        yield f"  predicted: {', '.join(parts)}"
 
 
 def _failed(run: RunDirectory) -> Iterator[str]:
@@ -115,6 +181,21 @@ def _nothing(run: RunDirectory) -> list[str]:
         lines.append(f"  nearest: {cycles}, {least.detail}")
         lines.append(f"  it uses: {_uses(least, limits_of(run))}")
     return lines
+
+
+def _beyond(found: Sequence[Design]) -> Iterator[str]:
+    """What the fastest design has that no label of the tool shows, and the fastest that has nothing of that."""
+    best = found[0].result
+    if best.supported or best.marks is None:
+        return
+    yield f"  beyond labels: {best.marks.why}"
+    inside = supported(found)
+    if not inside:
+        yield "  no design found that labels show: --supported searches only those"
+        return
+    other = inside[0].result
+    cycles, times = other.latency or 0.0, (other.latency or 0.0) / (best.latency or 1.0)
+    yield f"  fastest that labels show: {cycles:,.0f} cycles ({times:.2f} x), {inside[0].key[:KEY]}"
 
 
 def _fastest(best: Result, problem: Problem, clock: float) -> str:

@@ -3,7 +3,8 @@
 Iterations start every ``ii`` cycles. All loops inside are unrolled completely by the tool, so they
 need constant trip counts (checked in `polyhedral.requests.annotations`). A loop that runs once, as
 that over blocks of a whole extent, stays a loop of one iteration in the code, so that its pragma is
-there.
+there. Of a loop that is unrolled by a factor which does not divide, what the factor leaves is a pipeline
+without copies (`polyhedral.transforms.unroll`).
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from dsl.schedules.steps import Flatten, Pipeline
 from polyhedral.requests.repeated import contradiction
 from polyhedral.scop.lookup import dim_of, find_loop, with_loop
 from polyhedral.scop.ranges import constant_interval, loop_copies
-from polyhedral.scop.scheduled import LoopId, Piece, ScheduledScop
+from polyhedral.scop.scheduled import Dim, LoopId, Piece, ScheduledScop
 from polyhedral.transforms.registry import Order, transform
 
 
@@ -28,10 +29,19 @@ def pipeline(state: ScheduledScop, step: Pipeline) -> ScheduledScop:
     known = dim_of(with_loop(state, uid)).pipeline_ii
     if known not in (None, step.ii):
         raise contradiction(step, f"the pipeline of '{step.loop}'", f"an interval of {known}")
+    looped = any((k := p.level(uid)) is not None and p.dims[k].unroll != 0 for p in state.pieces)
     return state.with_pieces(
-        p if (k := p.level(uid)) is None else p.with_dim(k, replace(p.dims[k], pipeline_ii=step.ii))
+        p if (k := p.level(uid)) is None else p.with_dim(k, _pipelined(p.dims[k], step.ii, looped))
         for p in state.pieces
     )
+
+
+def _pipelined(dim: Dim, interval: int, looped: bool) -> Dim:
+    """The loop as a pipeline; one that is unrolled completely beside copies that are not, as what their factor
+    leaves, is none any more.
+    """
+    unroll = None if looped and dim.unroll == 0 else dim.unroll
+    return replace(dim, pipeline_ii=interval, unroll=unroll)
 
 
 @transform(Flatten, order=Order.KEPT)

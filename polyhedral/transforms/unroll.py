@@ -6,7 +6,7 @@ their own, completely unrolled::
     for i in range(10): S(i)        # unroll("i", 4)
 
     for i in range(8): S(i)         # unrolled by 4
-    for i in range(8, 10): S(i)     # unrolled completely
+    for i in range(8, 10): S(i)     # unrolled completely; where the loop is a pipeline, that alone
 
 With ``tail="guard"`` the loop stays whole and the tool adds exit checks. A loop whose bounds vary is
 unrolled completely by it, to the most iterations that it has, each under a guard::
@@ -96,9 +96,9 @@ def _unrolled(
         return [(_marked(piece, level, step.factor, step), piece.place)]
     counter = Affine.of(piece.dims[level].name)
     last = interval.last - rest
-    sides = (
+    sides: tuple[tuple[int | None, Constraint], ...] = (
         (step.factor, Constraint(-counter + last)),
-        (0, Constraint(counter - (last + 1))),
+        (0 if piece.dims[level].pipeline_ii is None else None, Constraint(counter - (last + 1))),
     )
     found: list[tuple[Piece, Place]] = []
     for part, (factor, side) in enumerate(sides):

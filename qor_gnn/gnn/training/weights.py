@@ -22,6 +22,7 @@ from qor_gnn.gnn.examples.targets import MOST, SUMMED
 from qor_gnn.gnn.examples.terms import OPEN_TERMS, TERMS, TermModel, is_open
 from qor_gnn.gnn.graph.schema import FEATURES, VERSION
 from qor_gnn.gnn.nets.network import Network, Shape
+from qor_gnn.gnn.shipped_files import SHIPPED, SUFFIX, names
 from qor_gnn.gnn.training.adapt import MOST_SHOTS, Adapter, Shots
 from qor_gnn.gnn.training.ensemble import Calibration, Model
 from qor_gnn.gnn.training.tensors import MOST_BYTES, read_tensors, write_tensors
@@ -32,8 +33,6 @@ _UNFIT = (
     *(KeyError, ValueError, TypeError, RuntimeError, AttributeError, IndexError),
     OverflowError,  # an integer of any length
 )
-SUFFIX = ".safetensors"
-SHIPPED = Path(__file__).parents[1] / "shipped"
 _MOST = {"members": 32, "hidden": 512, "layers": 16, "outer": 16, "targets": 1024}
 
 
@@ -235,9 +234,8 @@ def shipped(target: str) -> Path:
         InputError: W550, there are none.
     """
     path = SHIPPED / f"{target}{SUFFIX}"
-    names = sorted(p.name.removesuffix(SUFFIX) for p in SHIPPED.glob(f"*{SUFFIX}"))
-    if target not in names:
-        known = f"there are weights for {', '.join(names)}" if names else "there are none yet"
+    if target not in (there := names()):
+        known = f"there are weights for {', '.join(there)}" if there else "there are none yet"
         raise InputError(
             "W550",
             f"no weights come with Weft for {target}",

@@ -1,0 +1,38 @@
+"""What the labels of a tool say of an estimated design: its `Marks`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from dse.estimates.estimation import Estimation
+from dse.estimates.marks import Marks
+from qor_gnn.design.directives import written_unrolls
+from qor_gnn.schedule.automatic_directives import automatic
+from qor_gnn.support.features import features
+from qor_gnn.support.labelled import shown, support
+from qor_gnn.support.perturbed import robust
+
+
+def marks_of(found: Estimation) -> Marks | None:
+    """e and n of a design; None where its figures are those of what is built, and need no labels."""
+    tool = found.setting.tool
+    labels = shown(tool)
+    if labels is None:
+        return None
+    kernel = automatic(found.regions, tool, written_unrolls(found.schedule))
+    of = support(features(kernel, tool, found.answer), labels)
+    return Marks(round(of.excess, 4), of.unseen, largest=of.largest)
+
+
+def with_phi(marks: Marks, found: Estimation, dsp: int | None) -> Marks:
+    """The marks of a design with phi.
+
+    Args:
+        marks: from `marks_of`.
+        found: the design.
+        dsp: slices that it may use.
+    """
+    where = found.setting
+    kept = written_unrolls(found.schedule)
+    of = robust(found.regions, where.tool, where.device, found.answer, kept=kept, dsp=dsp)
+    return replace(marks, phi=round(of.ratio, 4), rule=of.rule)
