@@ -289,7 +289,7 @@ def explore(
     seed: int = 0,
     reassociate: bool = False,
     supported: bool = False,
-    evaluator: str = "both",
+    evaluator: str | None = None,
     jobs: int = 1,
     resume: bool = False,
     progress: bool = True,
@@ -316,7 +316,7 @@ def explore(
         seed: Of the samplers.
         reassociate: Allow reductions to be done in any order.
         supported: Only designs that labels of the tool show (docs/guide/explore.md, What labels show).
-        evaluator: Whose figures the search goes by: ``model``, ``gnn``, or ``both``.
+        evaluator: Whose figures the search goes by: ``model``, ``gnn``, or (None) ``both``.
         jobs: Evaluations at once.
         resume: Go on with the run in ``out``.
         progress: Show progress on standard error.

@@ -6,7 +6,8 @@ on triangular kernels, where it does not say how many it used. Stream-HLS overla
 where these designs run one nest after the other. All of them let the tool reorder sums (unsafe math),
 so ours may as well. Rows `KERNEL@xc7z020:220`: POM's suite (HPCA 2024) at 10 ns, as speed-ups over
 the unoptimised designs that POM reports. Our figures are the white-box model's; ``seconds`` is the
-processor time from the start of Python to the result. Other rows: see `benchmarks._search`.
+processor time from the start of Python to the result. Other rows: see `benchmarks._search` and
+`benchmarks._supported`.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import weft
 from backends.devices import device
 from benchmarks._row import Goal, Options, Row, main, say
 from benchmarks._search import ENUMERATED, SAMPLED, equal_budget_rows, exhaustive_rows
+from benchmarks._supported import own_rows, supported_rows
 from dse.bounds.bounds import bounds, work_of
 from dse.evaluators.base import Limits, Request, Result, Status, device_limits, judged
 from dse.evaluators.model import ModelEvaluator, personality_for
@@ -152,6 +154,10 @@ def measure(options: Options) -> Iterator[Row]:
         program = weft.load(f"{EXAMPLES}/polybench/{kernel}.py:{kernel}").program
         for name, cycles, cap in rivals:
             yield from rival_rows(kernel, program, name, cycles, cap)
+    for cap in CAPS[:-1]:
+        at = CAPS.index(cap)
+        yield from supported_rows(cap, {k: cycles[at] for k, cycles in STREAM_HLS.items()})
+    yield from own_rows(STREAM_HLS)
     for small in ENUMERATED:
         yield from exhaustive_rows(small)
     for kernel in SAMPLED:

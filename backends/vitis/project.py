@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -37,6 +37,9 @@ if TYPE_CHECKING:
     from mlir_passes.pipeline import Design
 
 HERE = Path(__file__).parent
+
+Deploy = Callable[[ProjectFiles, tuple[Golden, ...]], Mapping[str, str]]
+"""Makes the files that bring a project's kernel to a board, by name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +83,7 @@ def project(
     origin: Mapping[str, str] = MappingProxyType({}),
     proof: Equivalence | None = None,
     uncertainty: float | None = None,
+    deploy: Deploy | None = None,
 ) -> Project:
     """Make all files of a design's project. The same arguments give the same bytes.
 
@@ -93,6 +97,7 @@ def project(
         origin: What the manifest is to say of where the kernel is from.
         proof: What is known of level 3; None where it was not looked at.
         uncertainty: Share of the period that the tool is told to keep free; None for its own.
+        deploy: Makes the files that bring the design to a board; None for none of them.
 
     Raises:
         ToolError: W403 to W405: the device, the name or the clock does not fit.
@@ -117,6 +122,7 @@ def project(
     )
     link = link_config(top, source.arguments)
     extra = {**({"link.cfg": link} if link else {}), **extra}
+    board = deploy(names, data) if deploy is not None else {}
     texts = {
         names.source: source.text,
         f"{top}.h": source.header,
@@ -129,9 +135,12 @@ def project(
         PROGRAM: program_json(program),
         "schedule.json": schedule.to_json(top),
         "schedule.py": schedule.to_python(kernel=top),
-        "README.md": readme(names, program, schedule, seed, data, tuple(extra), proof),
+        "README.md": readme(
+            names, program, schedule, seed, data, (*extra, *(["deploy/"] if board else [])), proof
+        ),
         ".gitignore": "build/\nhls/\nwork/\n.Xil/\n*.log\n",
         **extra,
+        **board,
     }
     contents |= {path: value.encode() for path, value in texts.items()}
     facts = {**_facts(names, seed), **origin}
@@ -180,12 +189,15 @@ def export(
     origin: Mapping[str, str] = MappingProxyType({}),
     proof: Equivalence | None = None,
     uncertainty: float | None = None,
+    deploy: Deploy | None = None,
 ) -> Project:
     """Write a design's project to a folder (see `project` and `backends.vitis.write`).
 
     Raises:
         ToolError: as `project`, and W430, W431: the folder has other contents, or is not writable.
     """
-    made = project(design, device, clock, seed, make_inputs, extra, origin, proof, uncertainty)
+    made = project(
+        design, device, clock, seed, make_inputs, extra, origin, proof, uncertainty, deploy
+    )
     write_project(folder, made.files, force)
     return made

@@ -58,6 +58,7 @@ _PLAIN = "The kernel uses plain C++ types: g++ alone is enough for `make csim`."
 
 # What others may add to a project.
 _EXTRA = {
+    "deploy/": "a host program, and what builds the bitstream that it loads: see its README.md",
     "link.cfg": "which memory outside each port is connected to, for the linker",
     "qor.json": "the prediction: latency, intervals and resources, and where they come from",
     "verification.json": "what was checked before the export, at which size and by what",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import shutil
 import tempfile
 import weakref
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dse.api.run import Run
+from dse.evaluators.fidelities import BOTH
 from dse.kernels.data import data_of
 from dse.report.page import write_report
 from dse.run.directory import open_run
@@ -35,6 +37,8 @@ def explored(
     **asked: Any,
 ) -> Run:
     """See `weft.explore`; ``asked`` is of `dse.run.options.ExploreOptions`."""
+    if asked["evaluator"] is None:
+        asked["evaluator"] = os.environ.get("WEFT_EVALUATOR", BOTH)
     names = ("size", "device", "clock", "tool", "seed", "trials", "jobs")
     said = {name: asked[name] for name in names}
     check_call("explore", kernel=kernel, folder=out, optional=("size", "tool", "folder"), **said)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from dse.views import console
 from dse.views.output import SCHEMA_VERSION, format_option, show
 
 if TYPE_CHECKING:
+    from backends.deploy.boards import Board
     from backends.devices import Device
     from backends.equivalence import Equivalence
     from backends.vitis.files import ProjectFiles
@@ -35,6 +37,9 @@ _FINE = ("ok", "skipped", "proven", "not proven")
 @click.option("--best-supported", is_flag=True,
               help="Take the best design of RUN that labels of the tool show.")  # fmt: skip
 @click.option("--point", metavar="KEY", help="Take that design of RUN.")
+@click.option("--deploy", metavar="BOARD",
+              help="Bring it to a board: arrays go to memory outside, and deploy/ has a host program and what "
+              "builds the bitstream. Boards: weft devices.")  # fmt: skip
 @click.option("--kernel", "spec", metavar="FILE.py:KERNEL",
               help="Run this file for the kernel of RUN. Default: RUN has it as data.")  # fmt: skip
 @device_options("A device of weft devices, or a full part number of one.", default="xczu9eg")
@@ -63,6 +68,7 @@ def command(
     best: bool,
     best_supported: bool,
     point: str | None,
+    deploy: str | None,
     spec: str | None,
     device_name: str,
     clock: float,
@@ -82,7 +88,7 @@ def command(
     weft export gemm.py:gemm --schedule tiled --out gemm_hls --csim
     weft export gemm.py:gemm --out gemm_hls --device xcu280 --clock 3.33
     weft export RUN --best --out gemm_hls
-    weft export RUN --best-supported --out gemm_hls
+    weft export RUN --best --deploy pynq-z2 --out gemm_on_board
     weft export RUN --point 10582a87 --out gemm_hls
 
     The loops that the C++ is made of are proven to do what the kernel says, without running
@@ -104,22 +110,18 @@ def command(
         kernel, what, place, checks, extra = _of_run(run, point, spec, inside=best_supported)
         rows += checks
     else:
-        if (Path(kernel) / "manifest.json").is_file():
-            raise click.UsageError(
-                f"{kernel} is a run of weft explore: add --best, --best-supported or --point KEY"
-            )
-        if spec is not None:
-            raise click.UsageError(
-                "--kernel is for a design of a run: --best, --best-supported or --point KEY"
-            )
-        place = _place(device_name, clock, tool, uncertainty)
+        _no_run(kernel, spec)
+        place = _place(_device_of(deploy) or device_name, clock, tool, uncertainty)
         what = target(kernel, schedule, size)
+    onto = None if deploy is None else _board(deploy, place)
+    if onto is not None:
+        what = _outside(what, onto)
     if not any(row["status"] == "failed" for row in rows):
         design, proof = _design(what, unproven)
         if proof is not None:
             rows.append(_proof_row(proof))
             extra = _with_proof(extra, proof)
-        names = _written(kernel, what, design, proof, folder, place, seed, force, extra)
+        names = _written(kernel, what, design, proof, folder, place, seed, force, extra, onto)
         rows.append({"what": "export", "status": "ok", "detail": str(folder)})
         if run_csim:
             rows.append(_csim_row(folder, names))
@@ -151,6 +153,56 @@ class _Place:
     device: Device
     clock: float
     tool: str | None
+
+
+def _no_run(kernel: str, spec: str | None) -> None:
+    """That what is named is a kernel, and nothing is said that is for designs of a run."""
+    choices = "--best, --best-supported or --point KEY"
+    if (Path(kernel) / "manifest.json").is_file():
+        raise click.UsageError(f"{kernel} is a run of weft explore: add {choices}")
+    if spec is not None:
+        raise click.UsageError(f"--kernel is for a design of a run: {choices}")
+
+
+def _device_of(deploy: str | None) -> str | None:
+    """The device on the board to deploy to, unless one was named."""
+    context = click.get_current_context()
+    names = ("device_name", "board")
+    told = [context.get_parameter_source(name) for name in names]
+    if deploy is None or click.core.ParameterSource.COMMANDLINE in told:
+        return None
+    from backends.deploy.boards import board
+
+    return board(deploy).device.name
+
+
+def _board(deploy: str, place: _Place) -> Board:
+    """The board, which has the device that the design is for.
+
+    Raises:
+        ToolError: W406, it has not.
+    """
+    from backends.deploy.boards import board
+    from dsl.errors.errors import ToolError
+
+    found = board(deploy)
+    if found.device.name != place.device.name:
+        raise ToolError(
+            "W406",
+            f"the design is for {place.device.name}, and {found.name} has {found.device.name}",
+            help=f"estimate and explore with --board {found.name}",
+        )
+    return found
+
+
+def _outside(what: Target, board: Board) -> Target:
+    """The design with its arrays in the board's memory."""
+    from backends.deploy.outside import outside
+
+    moved = outside(what.program, what.schedule, board)
+    if len(moved.steps) != len(what.schedule.steps):
+        console.say(f"export: arrays are in the memory of {board.name}, and copied to the chip")
+    return replace(what, schedule=moved)
 
 
 def _place(device_name: str, clock: float, tool: str | None, uncertainty: float | None) -> _Place:
@@ -220,6 +272,18 @@ def _design(what: Target, unproven: bool) -> tuple[Design, Equivalence | None]:
     return design, proof
 
 
+def _too_much(qor: str) -> Iterator[str]:
+    """What of the device the design needs more than there is of."""
+    from dse.views.estimate import LABELS
+
+    for name, row in json.loads(qor)["resources"].items():
+        if row["used"] is not None and row["used"] > row["available"]:
+            yield (
+                f"it needs {row['used']:,} {LABELS[name]} and there are {row['available']:,}: copy tiles to the "
+                "chip, not whole arrays (docs/guide/memory.md), or explore with less"
+            )
+
+
 def _proof_row(proof: Equivalence) -> dict[str, Any]:
     return {
         "what": "equivalence",
@@ -249,8 +313,10 @@ def _written(
     seed: int,
     force: bool,
     more: dict[str, str],
+    board: Board | None,
 ) -> ProjectFiles:
     """Make the project."""
+    from backends.deploy.files import deployment
     from backends.vitis.project import export
     from dse.labels.project_kernels import origin
     from dse.views.estimate_data import qor_json
@@ -264,8 +330,13 @@ def _written(
         made = export(
             design, folder, place.device, place.clock, uncertainty=told_uncertainty(place.tool), seed=seed, force=force, make_inputs=what.kernel.make_inputs,
             extra={**extra, **more}, origin=origin(spec, what), proof=proof,
+            deploy=None if board is None else lambda names, data: deployment(
+                names, data, what.schedule, board
+            ),
         )  # fmt: skip
     console.say(f"export: {len(made.files)} files in {folder}")
+    if board is not None and "qor.json" in extra:
+        notes = (*notes, *_too_much(extra["qor.json"]))
     for note in (*made.notes, *notes):
         console.say(f"note: {note}")
     return made.names

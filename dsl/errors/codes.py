@@ -123,6 +123,8 @@ CODES: dict[str, str] = {
     "W403": "a device that does not exist, or that the tool does not know",
     "W404": "a kernel's name that no C++ function can have",
     "W405": "a clock period that is out of range",
+    "W406": "a board that designs cannot be brought to",
+    "W407": "an argument that no host program can pass",
     "W410": "the headers of ap_int and ap_fixed are not installed",
     "W411": "g++ does not compile the exported project",
     "W420": "Vitis HLS is not on PATH",

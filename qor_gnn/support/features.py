@@ -78,17 +78,17 @@ def features(kernel: Kernel, tool: Personality, found: QorEstimate) -> Features:
 
 @dataclass(frozen=True, slots=True)
 class _Copied:
-    """A statement of a region, and the loops that are unrolled around it there."""
+    """A statement of a region, and the loops around it there with the copies that they make."""
 
     statement: Statement
-    loops: tuple[Loop, ...]
+    loops: tuple[tuple[Loop, int], ...]
 
     def copies(self, named: frozenset[str] | None = None, *, others: bool = False) -> int:
         """Copies over the loops whose variable is named; over those that are not with ``others``."""
         total = 1
-        for loop in self.loops:
+        for loop, copies in self.loops:
             if named is None or (loop.iv in named) != others:
-                total *= loop.factor
+                total *= copies
         return total
 
 
@@ -108,14 +108,16 @@ def _regions(kernel: Kernel, tool: Personality, found: QorEstimate) -> Iterator[
     for row in found.loops:
         inner = loops.get((row.function, row.loops[-1]))
         if row.kind != "nest" and inner is not None:
-            yield _region(list(_copied((inner,), ())), tool, row, banks)
+            found_in = list(_copied(inner.body, ((inner, inner.factor),)))
+            yield _region(found_in, tool, row, banks)
 
 
-def _copied(nodes: tuple[Node, ...], around: tuple[Loop, ...]) -> Iterator[_Copied]:
+def _copied(nodes: tuple[Node, ...], around: tuple[tuple[Loop, int], ...]) -> Iterator[_Copied]:
+    """The statements inside; loops in a region are unrolled completely."""
     for node in nodes:
         match node:
             case Loop():
-                yield from _copied(node.body, (*around, node))
+                yield from _copied(node.body, (*around, (node, max(1, node.trips.maximum))))
             case Guard():
                 yield from _copied(node.body, around)
             case Statement():
@@ -186,7 +188,7 @@ def _structures(kernel: Kernel, tool: Personality) -> Iterator[str]:
     if any(memory.storage == OUTSIDE for memory in kernel.memories):
         yield "outside"
     for function in kernel.functions:
-        yield from _in_loops(function.body, False)
+        yield from _in_loops(function.body, within=False, unrolled=False)
         for node in walk(function.body):
             if isinstance(node, Statement) and any(_assumed(op, tool) for op in node.ops):
                 yield "assumed"
@@ -199,20 +201,22 @@ def _assumed(op: Op, tool: Personality) -> bool:
     return operator.shared and operator.source == "extrapolated"
 
 
-def _in_loops(nodes: tuple[Node, ...], unrolled: bool) -> Iterator[str]:
+def _in_loops(nodes: tuple[Node, ...], *, within: bool, unrolled: bool) -> Iterator[str]:
+    """Structures of nodes ``within`` a pipelined loop or not, with loops ``unrolled`` around."""
     for node in nodes:
         match node:
             case Loop():
-                copied = node.factor > 1
+                copied = node.trips.maximum > 1 if within else node.factor > 1
                 trips = node.constant_trips
                 if copied and trips is None:
                     yield "variable"
-                elif copied and trips is not None and trips % node.factor:
+                elif copied and trips is not None and not within and trips % node.factor:
                     yield "uneven"
-                yield from _in_loops(node.body, unrolled or copied)
+                inside = within or node.ii is not None
+                yield from _in_loops(node.body, within=inside, unrolled=unrolled or copied)
             case Guard():
                 if unrolled:
                     yield "conditions"
-                yield from _in_loops(node.body, unrolled)
+                yield from _in_loops(node.body, within=within, unrolled=unrolled)
             case Statement():
                 pass

@@ -86,7 +86,7 @@ def test_the_model_alone_and_the_variable_that_says_so(tmp_path, monkeypatch):
     run = open_run(tmp_path / "run", write=False)
     assert run.manifest["beside"] is False
     monkeypatch.setenv("WEFT_EVALUATOR", "both")
-    with pytest.raises(InputError, match="beside"):
+    with pytest.raises(InputError, match="beside"):  # the variable holds in Python, too
         weft.explore(
             weft.load(ATAX), "small", trials=3, out=tmp_path / "run", resume=True, progress=False
         )

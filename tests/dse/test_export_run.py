@@ -113,10 +113,10 @@ def test_a_key_that_no_design_has_is_an_error(finished, tmp_path, capfd, key):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--best", "--point", "abcdef"], "one or the other"),
+        (["--best", "--point", "abcdef"], "one of them"),
         (["--best", "--clock", "5"], "--clock does not go with a design of a run"),
         (["--best", "--schedule", "x"], "--schedule does not go with a design of a run"),
-        ([], "add --best or --point KEY"),
+        ([], "add --best, --best-supported or --point KEY"),
     ],
 )
 def test_what_does_not_go_with_a_run_is_wrong_usage(finished, tmp_path, capfd, words, said):

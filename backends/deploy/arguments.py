@@ -1,0 +1,97 @@
+"""What a host passes to a kernel: how each argument is kept in memory, and in the files of the testbench."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from backends.rawdata import element_bytes
+from backends.vitis.testbench import Golden
+from dsl.errors.errors import ToolError
+from dsl.expressions.types import DType, FixedType, FloatType, IndexType, IntType
+from polyhedral.requests.outside import word_bits
+
+_WIDEST = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """An argument as a host sees it.
+
+    Attributes:
+        golden: its data, and what is expected.
+        memory: NumPy's name of an element in memory outside, or of a scalar.
+        file: of an element in the files of the testbench.
+        bfloat16: NumPy has no such type: the upper half of a float32.
+    """
+
+    golden: Golden
+    memory: str
+    file: str
+    bfloat16: bool
+
+    @property
+    def name(self) -> str:
+        """The user's."""
+        return self.golden.argument.name
+
+    def row(self) -> dict[str, Any]:
+        """As the host in Python has it."""
+        golden = self.golden
+        return {
+            "name": self.name,
+            "port": golden.argument.cpp,
+            "shape": golden.argument.shape,
+            "access": golden.argument.access,
+            "memory": self.memory,
+            "file": self.file,
+            "bfloat16": self.bfloat16,
+            "initial": golden.initial[0].rpartition("/")[2],
+            "final": None if golden.final is None else golden.final[0].rpartition("/")[2],
+            "tolerance": golden.tolerance,
+        }
+
+
+def passed(data: Sequence[Golden]) -> tuple[Passed, ...]:
+    """The arguments of a kernel.
+
+    Raises:
+        ToolError: W407, one that no host can pass: wider than 64 bits.
+    """
+    return tuple(map(_passed, data))
+
+
+def _passed(golden: Golden) -> Passed:
+    dtype = golden.argument.dtype
+    bits = word_bits(dtype)
+    if bits > _WIDEST:
+        raise ToolError(
+            "W407",
+            f"'{golden.argument.name}' is of {bits} bits, and hosts pass up to {_WIDEST}",
+            help="keep wider numbers inside the kernel",
+        )
+    bfloat16 = isinstance(dtype, FloatType) and dtype.name == "bf16"
+    memory = "uint16" if bfloat16 else _numpy(dtype, bits)
+    return Passed(golden, memory, _file(dtype), bfloat16)
+
+
+def _numpy(dtype: DType, bits: int) -> str:
+    match dtype:
+        case FloatType():
+            return f"float{bits}"
+        case IntType(signed=signed) | FixedType(signed=signed):
+            return f"{'' if signed else 'u'}int{bits}"
+        case IndexType():
+            return f"int{bits}"
+
+
+def _file(dtype: DType) -> str:
+    size = element_bytes(dtype)
+    match dtype:
+        case FloatType():
+            return f"<f{size}"
+        case IntType(signed=signed) | FixedType(signed=signed):
+            return f"<{'i' if signed else 'u'}{size}"
+        case IndexType():
+            return f"<i{size}"

@@ -1,0 +1,96 @@
+"""Boards that a design can run on: how its host reaches it, and what its memory outside is called."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Literal
+
+from backends.devices import BOARDS, Device, device
+from backends.tables import fault, parsed, table
+from dsl.errors.errors import ToolError, did_you_mean
+
+_FILE = Path(__file__).parent / "boards.json"
+
+PORTS = 4
+"""Ports of a processing system to its memory that designs are connected to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """How a board is reached.
+
+    Attributes:
+        flow: ``xrt``: a card in a computer, linked by v++ and driven through XRT. ``pynq``: a processor beside
+            the logic, whose bitstream comes from a block design and is loaded through PYNQ.
+        platform: of v++.
+        banks: kind of the memory outside, with so many ``channels``.
+        board_part: of Vivado.
+    """
+
+    flow: Literal["xrt", "pynq"]
+    platform: str = ""
+    banks: str = ""
+    channels: int = 0
+    board_part: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """A board by name, with the device on it."""
+
+    name: str
+    device: Device
+    flow: Flow
+
+    @property
+    def ports(self) -> int:
+        """Bundles that are worth having: ports, or channels, of the memory outside."""
+        return self.flow.channels or PORTS
+
+    def bank(self, port: int) -> str:
+        """What a port is connected to: ``HBM[3]``; empty where there is one memory."""
+        flow = self.flow
+        return f"{flow.banks}[{port % flow.channels}]" if flow.banks else ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Boards:
+    source: str
+    boards: Mapping[str, Flow]
+
+
+@cache
+def _flows() -> Mapping[str, Flow]:
+    data, where = table(_FILE, None)
+    found = parsed(_Boards, data, where).boards
+    for name in found:
+        if name not in BOARDS:
+            raise fault(where, f"has '{name}', which is no board")
+    return found
+
+
+def boards() -> tuple[str, ...]:
+    """Names of boards that designs can be deployed to."""
+    return tuple(sorted(_flows()))
+
+
+def board(name: str) -> Board:
+    """The board of a name.
+
+    Raises:
+        ToolError: W406, designs cannot be deployed to it.
+    """
+    key = name.lower()
+    if key in _flows():
+        return Board(key, device(key), _flows()[key])
+    known = key in BOARDS
+    message = f"'{name}' has neither a processor nor a shell that a host could reach a design by"
+    help_line = f"it is one of {', '.join(boards())}" if known else did_you_mean(key, boards())
+    raise ToolError(
+        "W406",
+        message if known else f"no board is called '{name}'",
+        help=help_line or f"it is one of {', '.join(boards())}",
+    )

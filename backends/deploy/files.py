@@ -1,0 +1,166 @@
+"""The files of ``deploy/``: a host in C++ and the link of v++ for cards; a host in Python, a notebook and a block
+design for boards with a processor.
+"""
+
+from __future__ import annotations
+
+import pprint
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from backends.deploy.arguments import Passed, passed
+from backends.deploy.boards import Board
+from backends.deploy.notebook import notebook
+from backends.deploy.processors import processor
+from backends.vitis.files import ProjectFiles
+from backends.vitis.tcl import tcl_word
+from backends.vitis.testbench import Golden, declaration
+from dsl.schedules.schedule import Schedule
+from dsl.schedules.steps import Interface
+
+_TEMPLATES = Path(__file__).parent / "templates"
+FOLDER = "deploy"
+_BUNDLE = "gmem"  # what the tool calls a port that has no name
+
+
+def deployment(
+    names: ProjectFiles, data: Sequence[Golden], schedule: Schedule, board: Board
+) -> dict[str, str]:
+    """The files by their path in the project.
+
+    Args:
+        names: of the project.
+        data: its arguments, with what is expected.
+        schedule: of the design, whose arrays are all in memory outside.
+        board: what to run it on.
+
+    Raises:
+        ToolError: W407, an argument that no host can pass.
+    """
+    arguments = passed(data)
+    if board.flow.flow == "xrt":
+        made = {
+            "host.cpp": _host(names, data),
+            "software_device.h": _template("software_device.h", {}),
+            "Makefile": _template("card.mk", _card(names, board)),
+            "README.md": _template("card.md", {**_card(names, board), "BOARD": board.name}),
+        }
+        if names.unsafe_math:
+            made["options.tcl"] = "config_compile -unsafe_math_optimizations\n"
+    else:
+        values = _board(names, arguments, schedule, board)
+        made = {
+            "run.py": _template("run.py.in", values),
+            "software.cpp": _template("software.cpp", values),
+            "run.ipynb": notebook(names.top, board.name, [a.name for a in arguments]),
+            "block_design.tcl": _template("block_design.tcl", values),
+            "Makefile": _template("board.mk", values),
+            "README.md": _template("board.md", values),
+        }
+    made[".gitignore"] = "build/\n*.log\n*.jou\n.Xil/\n_x/\n"
+    return {f"{FOLDER}/{name}": text for name, text in made.items()}
+
+
+def _template(name: str, values: Mapping[str, str]) -> str:
+    text = (_TEMPLATES / name).read_text("utf-8")
+    return re.sub(r"@([A-Z]+)@", lambda m: values.get(m[1], m[0]), text)
+
+
+# -------------------------------------------------------------------------------------------- cards
+
+
+def _host(names: ProjectFiles, data: Sequence[Golden]) -> str:
+    arrays = [g for g in data if g.argument.shape]
+    lines: dict[str, list[str]] = {key: [] for key in ("BUFFERS", "LOADS", "TO", "FROM", "CHECKS")}
+    for n, g in enumerate(data):
+        cpp, file = g.argument.cpp, g.initial[0].rpartition("/")[2]
+        lines["LOADS"].append(f'    golden.load("{file}", host_{cpp});')
+        if not g.argument.shape:
+            continue
+        lines["BUFFERS"].append(
+            f"  xrt::bo buffer_{cpp}(device, sizeof(host_{cpp}), kernel.group_id({n}));"
+        )
+        # What is only written goes there, too: a kernel may leave elements as they are.
+        lines["TO"].append(f"    buffer_{cpp}.write(host_{cpp});")
+        lines["TO"].append(f"    buffer_{cpp}.sync(XCL_BO_SYNC_BO_TO_DEVICE);")
+        if g.final is not None:
+            lines["FROM"].append(f"    buffer_{cpp}.sync(XCL_BO_SYNC_BO_FROM_DEVICE);")
+            lines["FROM"].append(f"    buffer_{cpp}.read(host_{cpp});")
+            bound = f", {g.tolerance!r}" if g.tolerance else ""
+            final = g.final[0].rpartition("/")[2]
+            lines["CHECKS"].append(
+                f'    wrong += golden.check("{final}", "{cpp}", host_{cpp}{bound});'
+            )
+    declared = [
+        f"static {declaration(g.argument).replace(f' {g.argument.cpp}', f' host_{g.argument.cpp}', 1)};"
+        for g in data
+    ]
+    for one in passed(arrays):
+        cpp, bits = one.golden.argument.cpp, int(re.sub(r"\D", "", one.memory))
+        element = f"weft_tb::element<decltype(host_{cpp})>"
+        declared.append(f'static_assert(sizeof({element}) == {bits // 8}, "{cpp} in memory");')
+    values = {
+        "TOP": names.top,
+        "FIRST": data[0].initial[0].rpartition("/")[2] if data else "",
+        "DECLARATIONS": "\n".join(declared) + "\n",
+        "BUFFERS": "\n".join(lines["BUFFERS"]),
+        "LOADS": "\n".join(lines["LOADS"]),
+        "ARGUMENTS": ", ".join(
+            f"buffer_{g.argument.cpp}" if g.argument.shape else f"host_{g.argument.cpp}"
+            for g in data
+        ),
+        "CHECKS": "\n".join(lines["CHECKS"]),
+    }
+    text = _template("host.cpp", values)
+    for key, name in (("TO", "@TO_DEVICE@"), ("FROM", "@FROM_DEVICE@")):
+        text = text.replace(name, "\n".join(lines[key]))
+    return text
+
+
+def _card(names: ProjectFiles, board: Board) -> dict[str, str]:
+    ap = ' -isystem "$(AP_TYPES)"' if names.ap_types else ""
+    return {
+        "TOP": names.top,
+        "PLATFORM": board.flow.platform,
+        "MHZ": f"{1000 / names.clock:.0f}",
+        "HEADERS": " ".join(f"../{name}" for name in names.headers),
+        "AP": ap,
+        "OPTIONS": " --hls.pre_tcl options.tcl" if names.unsafe_math else "",
+        "NEEDSAP": _AP if names.ap_types else "",
+    }
+
+
+_AP = """\
+# Vitis HLS has the headers of ap_int and ap_fixed; without it, the copy in the Python package hls4ml does.
+PYTHON    ?= python3
+AP_TYPES  ?= $(if $(XILINX_HLS),$(XILINX_HLS)/include,$(shell $(PYTHON) -c \\
+  "from importlib.metadata import files; print(next(f.locate().parent \\
+  for f in files('hls4ml') if f.name == 'ap_int.h' and 'vivado' in f.parts))"))
+"""
+
+
+# ----------------------------------------------------------------------- boards with a processor
+
+
+def _board(
+    names: ProjectFiles, arguments: Sequence[Passed], schedule: Schedule, board: Board
+) -> dict[str, str]:
+    bundles = dict.fromkeys(
+        s.bundle or _BUNDLE for s in schedule if isinstance(s, Interface) and s.mode == "m_axi"
+    )
+    mhz = f"{1000 / names.clock:g}"
+    table = pprint.pformat([a.row() for a in arguments], width=100, sort_dicts=False)
+    first = next((a.name for a in arguments), "x")
+    return {
+        **_card(names, board),
+        **processor(board.device, mhz),
+        "TOP": names.top,
+        "BOARD": board.name,
+        "TABLE": table,
+        "EXAMPLE": first,
+        "PART": tcl_word(names.device.part),
+        "BOARDPART": tcl_word(board.flow.board_part),
+        "MHZ": mhz,
+        "BUNDLES": " ".join(tcl_word(name) for name in bundles),
+    }

@@ -1,0 +1,126 @@
+"""Arguments that a testbench holds on the chip, put into memory outside: for designs that are to run on a board.
+
+The kernel copies in what it reads and out what it has written, all of it; what a schedule says of an array is
+said of its copy on the chip. Larger problems want tiles, which the schedule of a kernel makes (`buffer` at a
+loop): arguments that are outside already stay as they are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from backends.deploy.boards import Board
+from dsl.errors.errors import ToolError
+from dsl.programs.program import Array, Program
+from dsl.schedules.schedule import Schedule
+from dsl.schedules.steps import BindStorage, Buffer, Interface, Partition, Pipeline, Step, Stream
+from mlir_passes.construct.module import accesses
+from polyhedral.requests.outside import RETURN
+from polyhedral.schedule import apply
+
+_REACHED = ("m_axi", "s_axilite", "ap_memory", "bram")
+"""Interfaces that a host drives, and those of memories, which go outside."""
+_SUFFIX = "_chip"
+
+
+def outside(program: Program, schedule: Schedule, board: Board) -> Schedule:
+    """The schedule with all arrays in memory outside.
+
+    Args:
+        program: of the kernel.
+        schedule: of the design.
+        board: whose memory it is: each array has a port, as far as there are channels, and a bank.
+
+    Raises:
+        ToolError: W407, an argument has an interface that no host program drives.
+    """
+    asked = {s.argument: s for s in schedule if isinstance(s, Interface)}
+    for step in asked.values():
+        _check(step, board)
+    arrays = [a for a in program.arguments if a.shape]
+    within = [a for a in arrays if a.name not in asked or asked[a.name].mode != "m_axi"]
+    used = accesses(program)
+    ports = {array.name: n % board.ports for n, array in enumerate(arrays)}
+    names = _names(program, schedule, [a for a in within if a.name in used])
+    first: list[Step] = []
+    for array in within:
+        port = ports[array.name]
+        bank = board.bank(port)
+        first.append(Interface(array.name, "m_axi", f"gmem{port}", bank=bank))
+    first += [Buffer(array, name=copy) for array, copy in names.items()]
+    first += _pipelined(program, first)
+    rest = [_renamed(step, names) for step in schedule if not _dropped(step, within)]
+    return Schedule((*first, *rest))
+
+
+def _check(step: Interface, board: Board) -> None:
+    """W407 unless a host on the board can drive the argument, or the control of the function."""
+    what = f"'{step.argument}'"
+    if step.argument == RETURN:
+        if step.mode != "s_axilite":
+            raise _refused(
+                f"the kernel is started by {step.mode}, and hosts do that by registers",
+                "leave s.interface('return', ...) out, or say 's_axilite'",
+            )
+    elif step.mode not in _REACHED:
+        raise _refused(
+            f"{what} passes through {step.mode}, which no host program here drives",
+            "put it into memory outside: s.interface(..., 'm_axi')",
+        )
+    elif step.offset not in ("", "slave"):
+        raise _refused(
+            f"the address of {what} is not in a register (offset {step.offset!r})",
+            "leave offset out: the host writes the address",
+        )
+    elif step.bank and board.flow.flow == "xrt":
+        kind, last = board.flow.banks, board.flow.channels - 1
+        named = [int(n) for n in re.findall(r"\d+", step.bank)]
+        if not step.bank.startswith(f"{kind}[") or max(named) > last:
+            raise _refused(
+                f"{what} is in {step.bank}, and {board.name} has {kind}[0] to {kind}[{last}]",
+                "name a memory of the board, or none",
+            )
+
+
+def _refused(message: str, help_line: str) -> ToolError:
+    return ToolError("W407", message, help=help_line)
+
+
+def _names(program: Program, schedule: Schedule, arrays: Sequence[Array]) -> dict[str, str]:
+    """What the copies are called: as nothing else is."""
+    taken = {array.name for array in program.arrays}
+    taken |= {s.name or f"{s.array}_buf" for s in schedule if isinstance(s, Buffer)}
+    found = {}
+    for array in arrays:
+        name = array.name + _SUFFIX
+        while name in taken:
+            name += "_"
+        taken.add(name)
+        found[array.name] = name
+    return found
+
+
+def _pipelined(program: Program, steps: Sequence[Step]) -> Iterator[Step]:
+    """Pipelines of the innermost loops of what copies."""
+    own = {stmt.name for stmt in program.statements()}
+    for piece in apply(program, Schedule(tuple(steps))).pieces:
+        if piece.name not in own and piece.dims:
+            yield Pipeline(f"{piece.name}.{piece.dims[-1].name}")
+
+
+def _dropped(step: Step, within: Sequence[Array]) -> bool:
+    """What said how a testbench sees an array that is outside now."""
+    return isinstance(step, Interface) and step.argument in {a.name for a in within}
+
+
+def _renamed(step: Step, names: dict[str, str]) -> Step:
+    if not isinstance(step, Partition | BindStorage | Buffer | Stream) or step.array not in names:
+        return step
+    new = replace(step, array=names[step.array])
+    if isinstance(new, Buffer):
+        name = new.name or f"{step.array}_buf"
+        access = re.sub(r"^\w+", names[step.array], new.access) if new.access else ""
+        new = replace(new, name=name, access=access)
+    return new

@@ -1,0 +1,118 @@
+"""Which designs come to which boards: arrays go outside, designs of runs too; what no host drives is refused."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import weft
+from backends.deploy.boards import Board, board, boards
+from backends.deploy.outside import outside
+from backends.devices import BOARDS
+from dse.cli import run as weft_command
+from dsl.errors.errors import ToolError
+from dsl.schedules.schedule import ScheduleBuilder
+from dsl.schedules.steps import Buffer, Interface, Partition
+from tests.deploy.making import GEMM, make
+from weft import f32
+
+
+def test_a_design_of_a_run_is_brought_to_a_board(tmp_path, capfd):
+    run = str(tmp_path / "run")
+    words = ["explore", GEMM, "--size", "mini", "--board", "pynq-z2", "--trials", "4", "--out", run]
+    assert weft_command(words) == 0
+    out = tmp_path / "made"
+    assert weft_command(["export", run, "--best", "--deploy", "pynq-z2", "--out", str(out)]) == 0
+    assert make(out / "deploy", "software").returncode == 0
+    assert json.loads((out / "weft.json").read_text())["equivalence"]["verdict"] == "proven"
+    capfd.readouterr()
+    assert weft_command(["export", run, "--best", "--deploy", "kv260", "--out", str(out)]) == 1
+    said = capfd.readouterr().err
+    assert "error[W406]: the design is for xc7z020, and kv260 has xck26" in said
+
+
+def test_what_does_not_fit_is_said(tmp_path, capfd):
+    words = ["export", GEMM, "--size", "large", "--deploy", "pynq-z2", "--out", str(tmp_path / "x")]
+    assert weft_command(words) == 0
+    assert "BRAM18 and there are 280: copy tiles to the chip" in capfd.readouterr().err
+
+
+def test_all_boards_are_known_and_have_what_their_flow_needs():
+    for name in boards():
+        found = board(name)
+        assert name in BOARDS
+        if found.flow.flow == "xrt":
+            assert found.flow.platform
+            assert found.flow.channels
+        else:
+            assert found.flow.board_part
+            assert found.device.family.startswith(("zynq", "kria")), found.device.family
+
+
+@pytest.mark.parametrize(
+    ("name", "what"),
+    [("arty-a7-35", "neither a processor nor a shell"), ("pynqz2", "no board is called"),
+     ("", "no board is called")],
+)  # fmt: skip
+def test_other_boards_are_refused(name, what):
+    with pytest.raises(ToolError, match=what) as caught:
+        board(name)
+    assert caught.value.code == "W406"
+    assert caught.value.help
+
+
+@weft.kernel
+def scaled(x: f32[8], y: f32[8], z: f32[8]):
+    for i in range(8):
+        y[i] = 2.0 * x[i]
+
+
+def moved(*steps: tuple[str, ...], onto: str = "u280"):
+    s = ScheduleBuilder()
+    for name, *given in steps:
+        getattr(s, name)(*given)
+    return outside(scaled.program, s.build(), board(onto))
+
+
+@pytest.mark.parametrize(
+    ("steps", "what"),
+    [
+        ([("interface", "x", "axis")], "passes through axis"),
+        ([("interface", "x", "ap_fifo")], "passes through ap_fifo"),
+        ([("interface", "return", "ap_ctrl_none")], "started by ap_ctrl_none"),
+        ([("interface", "x", "m_axi", "g", 0, 0, 0, -1, "direct")], "not in a register"),
+        ([("interface", "x", "m_axi", "g", 0, 0, 0, -1, "", "DDR[0]")], "u280 has HBM"),
+    ],
+)
+def test_what_no_host_drives_is_refused(steps, what):
+    with pytest.raises(ToolError, match=what) as caught:
+        moved(*steps)
+    assert caught.value.code == "W407"
+
+
+def test_arrays_go_outside_with_what_is_said_of_them():
+    found = moved(("partition", "x", 0, "cyclic", 2), ("interface", "y", "ap_memory"))
+    asked = [s for s in found if isinstance(s, Interface)]
+    assert [(s.argument, s.mode, s.bundle) for s in asked] == [
+        ("x", "m_axi", "gmem0"), ("y", "m_axi", "gmem1"), ("z", "m_axi", "gmem2"),
+    ]  # fmt: skip
+    copies = {s.array: s.name for s in found if isinstance(s, Buffer)}
+    assert copies == {"x": "x_chip", "y": "y_chip"}  # nothing uses z
+    assert [s.array for s in found if isinstance(s, Partition)] == ["x_chip"]
+    weft.compile(scaled, found)
+
+
+def test_what_is_outside_already_stays():
+    found = moved(("interface", "x", "m_axi", "mine"), ("buffer", "x", "", "tile"))
+    names = [(s.array, s.name) for s in found if isinstance(s, Buffer)]
+    assert ("x", "tile") in names
+    assert "x" not in {a for a, n in names if n.endswith("_chip")}
+    one = next(s for s in found if isinstance(s, Interface) and s.argument == "x")
+    assert one.bundle == "mine"
+
+
+def test_boards_share_ports_where_there_are_more_arrays():
+    assert isinstance(board("pynq-z2"), Board)
+    assert {board("u200").bank(n) for n in range(9)} == {f"DDR[{n}]" for n in range(4)}
+    assert board("pynq-z2").bank(0) == ""
