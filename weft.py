@@ -197,12 +197,13 @@ def export(
     schedule: Schedule | str | None = None,
     size: str | None = None,
     *,
-    device: str = "xczu9eg",
+    device: str | None = None,
     clock: float = 10.0,
     tool: str | None = None,
     seed: int = 0,
     force: bool = False,
     prove: bool = True,
+    deploy: str | None = None,
 ) -> Project:
     """Write a complete Vitis HLS project with a self-checking testbench.
 
@@ -211,15 +212,16 @@ def export(
         folder: Where to; it is made.
         schedule: As for `compile`.
         size: As for `compile`.
-        device: A part or a family of `backends.devices`.
+        device: A device or a part; None for xczu9eg, or that on the board.
         clock: The target period in ns.
         tool: The version whose figures qor.json has; None for the one that was measured on the device.
         seed: Of the testbench's inputs (see `Kernel.make_inputs`).
         force: Write into a folder that has other contents.
         prove: Only write what `equivalence` does not refute, and say in the project what it found.
+        deploy: A board to bring it to: arrays in its memory, a host (docs/guide/deploy.md).
 
     Raises:
-        WeftError: as `compile`, W403 to W405, W430, W431, W450, W452 for the device, the tool and the
+        WeftError: as `compile`, W403 to W407, W430, W431, W450, W452 for the device, the tool and the
             folder, and W326 to W328, W336 to W339 for a design that is refuted.
     """
     from dse.api.design import exported
@@ -227,12 +229,10 @@ def export(
 
     check_call(
         "export", kernel=kernel, folder=folder, size=size, device=device, clock=clock, tool=tool,
-        seed=seed, optional=("size", "tool"),
+        seed=seed, optional=("size", "tool", "device"),
     )  # fmt: skip
-    return exported(
-        kernel, folder, schedule, size, device, clock, tool=tool, seed=seed, force=force,
-        prove=prove,
-    )  # fmt: skip
+    return exported(kernel, folder, schedule, size, device, clock, tool=tool, seed=seed, force=force,
+                    prove=prove, deploy=deploy)  # fmt: skip
 
 
 def space(

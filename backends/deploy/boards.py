@@ -77,6 +77,22 @@ def boards() -> tuple[str, ...]:
     return tuple(sorted(_flows()))
 
 
+def board_of(name: str, chip: Device) -> Board:
+    """The board of a name, which has the device that a design is for.
+
+    Raises:
+        ToolError: W406, it has not, or designs cannot be deployed to it.
+    """
+    found = board(name)
+    if found.device.name != chip.name:
+        raise ToolError(
+            "W406",
+            f"the design is for {chip.name}, and {found.name} has {found.device.name}",
+            help=f"estimate and explore with --board {found.name}",
+        )
+    return found
+
+
 def board(name: str) -> Board:
     """The board of a name.
 

@@ -51,15 +51,20 @@ def exported(
     folder: str | Path,
     schedule: Schedule | str | None,
     size: str | None,
-    device: str,
+    device: str | None,
     clock: float,
     *,
     tool: str | None = None,
     seed: int = 0,
     force: bool = False,
     prove: bool = True,
+    deploy: str | None = None,
 ) -> Project:
     """See `weft.export`."""
+    from backends.deploy.boards import board, board_of
+    from backends.deploy.files import deployment
+    from backends.deploy.outside import outside
+    from backends.devices import DEFAULT
     from backends.devices import device as device_named
     from backends.equivalence import not_refuted
     from backends.vitis.project import export
@@ -67,14 +72,21 @@ def exported(
     from dse.views.estimate_data import qor_json
     from qor_gnn.tools.targets import told_uncertainty
 
+    if device is None:
+        device = board(deploy).device.name if deploy is not None else DEFAULT
     chip = device_named(device)
+    onto = None if deploy is None else board_of(deploy, chip)
     if tool is not None:
         tool = setting(tool, chip, clock).tool.name
-    design = compiled(kernel, schedule, size)
+    asked = schedule_of(kernel.at(size), schedule)
+    if onto is not None:
+        asked = outside(kernel.at(size).program, asked, onto)
+    design = compiled(kernel, asked, size)
     proof = not_refuted(design) if prove else None
     extra, _ = qor_json(design, chip, clock, tool)
     return export(
         design, Path(folder), chip, clock, seed=seed, force=force,
         make_inputs=kernel.at(size).make_inputs, extra=extra, proof=proof,
         uncertainty=told_uncertainty(tool),
+        deploy=None if onto is None else lambda names, data: deployment(names, data, asked, onto),
     )  # fmt: skip

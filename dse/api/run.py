@@ -86,13 +86,16 @@ class RunDesign:
         """The HLS C++."""
         return compiled(self.run.kernel, self.schedule, None).hls_cpp
 
-    def export(self, folder: str | Path, *, seed: int = 0, force: bool = False) -> Project:
+    def export(
+        self, folder: str | Path, *, seed: int = 0, force: bool = False, deploy: str | None = None
+    ) -> Project:
         """Write it as a Vitis HLS project; its loops are proven to do what the kernel says.
 
         Args:
             folder: Where to; it is made.
             seed: Of the testbench's inputs.
             force: Write into a folder that has other contents.
+            deploy: A board to bring it to; see `weft.export`.
 
         Raises:
             WeftError: as `weft.export`.
@@ -100,7 +103,7 @@ class RunDesign:
         manifest = self.run.directory.manifest
         return exported(
             self.run.kernel, folder, self.schedule, None, manifest["device"], manifest["clock_ns"],
-            tool=manifest.get("tool"), seed=seed, force=force,
+            tool=manifest.get("tool"), seed=seed, force=force, deploy=deploy,
         )  # fmt: skip
 
     def row(self) -> dict[str, Any]:

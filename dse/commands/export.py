@@ -177,22 +177,9 @@ def _device_of(deploy: str | None) -> str | None:
 
 
 def _board(deploy: str, place: _Place) -> Board:
-    """The board, which has the device that the design is for.
+    from backends.deploy.boards import board_of
 
-    Raises:
-        ToolError: W406, it has not.
-    """
-    from backends.deploy.boards import board
-    from dsl.errors.errors import ToolError
-
-    found = board(deploy)
-    if found.device.name != place.device.name:
-        raise ToolError(
-            "W406",
-            f"the design is for {place.device.name}, and {found.name} has {found.device.name}",
-            help=f"estimate and explore with --board {found.name}",
-        )
-    return found
+    return board_of(deploy, place.device)
 
 
 def _outside(what: Target, board: Board) -> Target:

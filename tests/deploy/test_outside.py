@@ -116,3 +116,15 @@ def test_boards_share_ports_where_there_are_more_arrays():
     assert isinstance(board("pynq-z2"), Board)
     assert {board("u200").bank(n) for n in range(9)} == {f"DDR[{n}]" for n in range(4)}
     assert board("pynq-z2").bank(0) == ""
+
+
+def test_python_brings_designs_to_boards(tmp_path):
+    kernel = weft.load(GEMM)
+    made = weft.export(kernel, tmp_path / "a", size="mini", deploy="pynq-z2")
+    assert made.names.device.name == "xc7z020"
+    assert make(tmp_path / "a/deploy", "software").returncode == 0
+    run = weft.explore(kernel, "mini", device="xc7z020", trials=2, progress=False, evaluator="model")
+    run.best().export(tmp_path / "b", deploy="pynq-z2")
+    assert (tmp_path / "b/deploy/run.ipynb").is_file()
+    with pytest.raises(ToolError, match="and u280 has xcu280"):
+        weft.export(kernel, tmp_path / "c", size="mini", device="xc7z020", deploy="u280")
