@@ -1,6 +1,6 @@
 # Weft. A fresh machine needs Python 3.11 or later with venv, make and g++; the rest goes into VENV.
 #
-#   make demo    find the best gemm for an xc7z020 and export it, checked, into build/demo
+#   make demo    find the best gemm for an xc7z020 and export it, checked, into build/demo; bring one to a board
 #   make test    run the tests
 #   make quick   run those that say most in little time: about a minute and a half on two cores
 #   make check   lint, format, types, layering, style
@@ -48,11 +48,16 @@ demo: $(STAMP)
 	$(BIN)/weft explore $(GEMM) --device xc7z020 --out $(DEMO)/run
 	@printf '\n3. Check the fastest design, and write it as a Vitis HLS project\n\n'
 	$(BIN)/weft export $(DEMO)/run --best --out $(DEMO)/gemm_hls
+	@printf '\n4. Search one whose arrays are in the memory of a Pynq-Z2, bring it there, and run its host here\n\n'
+	$(BIN)/weft explore $(GEMM) --size small --deploy pynq-z2 --out $(DEMO)/board_run
+	$(BIN)/weft export $(DEMO)/board_run --best --deploy pynq-z2 --out $(DEMO)/gemm_board
+	$(MAKE) -C $(DEMO)/gemm_board/deploy software PYTHON=$(abspath $(BIN)/python)
 	@echo
 	@printf '%s\n' \
 	    '$(DEMO)/run/report.html        all that was found: open it in a browser' \
 	    '$(DEMO)/gemm_hls/gemm.cpp      the fastest design as HLS C++' \
-	    '$(DEMO)/gemm_hls/README.md     how to synthesize it with Vitis HLS; make csim needs g++ only'
+	    '$(DEMO)/gemm_hls/README.md     how to synthesize it with Vitis HLS; make csim needs g++ only' \
+	    '$(DEMO)/gemm_board/deploy      a host in Python, and the script of its bitstream'
 
 test: $(STAMP)
 	$(BIN)/python -m pytest -n $(JOBS) $(PYTEST_ARGS)

@@ -275,7 +275,8 @@ def explore(
     *,
     schedule: Schedule | str | None = None,
     fix: Sequence[str] = (),
-    device: str = "xczu9eg",
+    deploy: str | None = None,
+    device: str | None = None,
     clock: float = 10.0,
     tool: str | None = None,
     out: str | Path | None = None,
@@ -297,12 +298,12 @@ def explore(
     """Search the schedules of a kernel for the best designs within a device's resources.
 
     Args:
-        kernel: A kernel.
-        size: As for `compile`.
+        kernel, size: As for `compile`.
         schedule: That the search begins with, or its name: all designs have what it says of loops,
             interfaces, storage and tasks; its pipelines, unrolling and partitions are searched.
         fix: Those of them that all designs have, too: ``partition``, ``pipeline:S1.j``.
-        device: The device that designs are made for.
+        deploy: A board, whose memory holds the arrays of all designs (docs/guide/deploy.md).
+        device: The device that designs are made for; None for xczu9eg, or that on the board.
         clock: The target period in ns.
         tool: The version whose figures count; None for the one that was measured on the device.
         out: The run's folder; None for one that lasts as long as the result.
@@ -318,18 +319,17 @@ def explore(
         supported: Only designs that labels of the tool show (docs/guide/explore.md, What labels show).
         evaluator: Whose figures the search goes by: ``model``, ``gnn``, or (None) ``both``.
         jobs: Evaluations at once.
-        resume: Go on with the run in ``out``.
-        progress: Show progress on standard error.
+        resume, progress: Go on with the run in ``out``; show progress on standard error.
 
     Raises:
-        WeftError: as `estimate`; W508, W509, W521 to W528 for the folder, the arguments and
+        WeftError: as `estimate`; W406, W407 for the board; W508, W509, W521 to W528 for the folder, the arguments and
             libraries that are missing.
     """
     from dse.api.explore import explored
 
     return explored(
         kernel, out, schedule, resume=resume, progress=progress, size=size, fix=fix, device=device,
-        clock=clock, tool=tool, trials=trials, objectives=objectives, dsp=dsp, share=share,
+        deploy=deploy, clock=clock, tool=tool, trials=trials, objectives=objectives, dsp=dsp, share=share,
         limits=limits or {}, max_latency=max_latency, strategy=strategy, seed=seed,
         reassociate=reassociate, supported=supported, evaluator=evaluator, jobs=jobs,
     )  # fmt: skip

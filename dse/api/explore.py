@@ -10,6 +10,8 @@ import weakref
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from backends.deploy.boards import board
+from backends.devices import DEFAULT
 from dse.api.run import Run
 from dse.evaluators.fidelities import BOTH
 from dse.kernels.data import data_of
@@ -39,6 +41,9 @@ def explored(
     """See `weft.explore`; ``asked`` is of `dse.run.options.ExploreOptions`."""
     if asked["evaluator"] is None:
         asked["evaluator"] = os.environ.get("WEFT_EVALUATOR", BOTH)
+    if asked["device"] is None:
+        onto = asked["deploy"]
+        asked["device"] = DEFAULT if onto is None else board(onto).device.name
     names = ("size", "device", "clock", "tool", "seed", "trials", "jobs")
     said = {name: asked[name] for name in names}
     check_call("explore", kernel=kernel, folder=out, optional=("size", "tool", "folder"), **said)

@@ -13,6 +13,7 @@ import click
 
 from dse.commands.explore_options import (
     cycles_of,
+    deploy_option,
     fanout_options,
     limits_in,
     search_options,
@@ -20,6 +21,7 @@ from dse.commands.explore_options import (
     storage_options,
 )
 from dse.commands.stopping import stop_once
+from dse.kernels.device import device_for
 from dse.kernels.target import target
 from dse.views import console
 from dse.views.output import format_option, show
@@ -42,6 +44,7 @@ NOTHING_FEASIBLE, INTERRUPTED = 3, 130
               help="The run's folder.")  # fmt: skip
 @click.option("--resume", is_flag=True, help="Go on with the run in the folder.")
 @start_options
+@deploy_option
 @search_options
 @fanout_options
 @storage_options
@@ -52,6 +55,7 @@ def command(kernel: str, folder: Path, resume: bool, form: str, **given: Any) ->
     \b
     weft explore gemm.py:gemm --device xc7z020 --out run
     weft explore gemm.py:gemm --from tiled --fix partition:A --out tiles
+    weft explore gemm.py:gemm --deploy pynq-z2 --out run
     weft explore gemm.py:gemm --dsp 100 --limit lut=20% --max-latency 5ms --out small
     weft explore gemm.py:gemm --device xc7z020 --out run --trials 200 --resume
     weft export run --best --out gemm_hls
@@ -106,6 +110,9 @@ def command(kernel: str, folder: Path, resume: bool, form: str, **given: Any) ->
     for note in (*found.notes, *plan.where.notes):
         console.say(f"note: {note}")
     write_report(run)
+    if options.deploy is not None and not front:
+        console.say("note: copy tiles to the chip where whole arrays do not fit: begin with a schedule that does, "
+                    "--from (docs/guide/memory.md)")  # fmt: skip
     for line in view.onward(folder, NAME, found=bool(front)):
         console.say(line)
     if found.stopped:
@@ -119,8 +126,9 @@ def _options(given: dict[str, Any], schedule: Schedule) -> ExploreOptions:
 
     if given["rounds"] and "rtl" not in given["promote"]:
         raise click.UsageError("--learn needs somebody to learn from: add --promote rtl")
-    if given["fix"] and given["schedule"] is None:
+    if given["fix"] and given["schedule"] is None and given["deploy"] is None:
         raise click.UsageError("--fix says what to keep of a schedule: add --from")
+    given["device"] = device_for(given["deploy"], "device") or given["device"]
     predicting = "gnn" in (given["evaluator"], *given["promote"])
     if given["weights"] is not None and not (predicting or given["rounds"]):
         raise click.UsageError("--weights is for --evaluator gnn, --promote gnn and --learn")

@@ -155,6 +155,15 @@ def start_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
+def deploy_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """``--deploy``: designs that come to a board as they are searched."""
+    return click.option(
+        "--deploy", metavar="BOARD",
+        help="Search designs whose arrays are in the memory of this board: copies to the chip count, in time "
+        "and in block RAM. weft export --deploy brings them there.",
+    )(command)  # fmt: skip
+
+
 def start_in(program: Program, schedule: Schedule, fix: Sequence[str]) -> Start:
     """What all designs have, as ``--from`` and ``--fix`` say.
 

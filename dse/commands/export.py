@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dse.kernels.device import device_options, tool_option, uncertainty_option
+from dse.kernels.device import device_for, device_options, tool_option, uncertainty_option
 from dse.kernels.target import Target, target, target_options
 from dse.views import console
 from dse.views.output import SCHEMA_VERSION, format_option, show
@@ -111,7 +111,7 @@ def command(
         rows += checks
     else:
         _no_run(kernel, spec)
-        place = _place(_device_of(deploy) or device_name, clock, tool, uncertainty)
+        place = _place(device_for(deploy, "device_name") or device_name, clock, tool, uncertainty)
         what = target(kernel, schedule, size)
     onto = None if deploy is None else _board(deploy, place)
     if onto is not None:
@@ -162,18 +162,6 @@ def _no_run(kernel: str, spec: str | None) -> None:
         raise click.UsageError(f"{kernel} is a run of weft explore: add {choices}")
     if spec is not None:
         raise click.UsageError(f"--kernel is for a design of a run: {choices}")
-
-
-def _device_of(deploy: str | None) -> str | None:
-    """The device on the board to deploy to, unless one was named."""
-    context = click.get_current_context()
-    names = ("device_name", "board")
-    told = [context.get_parameter_source(name) for name in names]
-    if deploy is None or click.core.ParameterSource.COMMANDLINE in told:
-        return None
-    from backends.deploy.boards import board
-
-    return board(deploy).device.name
 
 
 def _board(deploy: str, place: _Place) -> Board:

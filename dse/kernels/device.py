@@ -31,6 +31,25 @@ def device_options(
     return lambda command: device(board(command))
 
 
+def device_for(deploy: str | None, *names: str) -> str | None:
+    """The device on the board to deploy to; None where there is no such board, or a device was named.
+
+    Args:
+        deploy: the board.
+        names: parameters of the command that name a device.
+
+    Raises:
+        ToolError: W406, designs cannot be deployed to the board.
+    """
+    context = click.get_current_context()
+    told = [context.get_parameter_source(name) for name in names]
+    if deploy is None or click.core.ParameterSource.COMMANDLINE in told or _BOARD in context.meta:
+        return None
+    from backends.deploy.boards import board
+
+    return board(deploy).device.name
+
+
 def tool_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """``--tool``, the version of the tool."""
     return click.option(

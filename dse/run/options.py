@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from backends.deploy.boards import board_of
+from backends.deploy.outside import outside
 from dse.estimates.estimation import Setting, setting
 from dse.evaluators.base import Evaluator, Limits, device_limits
 from dse.evaluators.fidelities import BOTH, EVALUATORS, OBJECTIVES, RESOURCES
@@ -57,6 +59,8 @@ class Searched:
         weights: the file of the predictor; None for the one that comes with Weft.
         schedule: that the search begins with: all designs have what it says, but for its factors.
         fix: steps on factors that all designs have, too; see `dse.space.start.start_of`.
+        deploy: a board: arrays are in its memory, and copied to the chip (`backends.deploy.outside`); None to
+            have them where the schedule has them.
     """
 
     device: str = "xczu9eg"
@@ -74,6 +78,7 @@ class Searched:
     weights: Path | None = None
     schedule: Schedule = field(default=Schedule(), hash=False)
     fix: Sequence[str] = ()
+    deploy: str | None = None
 
     def start(self, program: Program) -> Start:
         """What all designs of a program have.
@@ -81,8 +86,12 @@ class Searched:
         Raises:
             InputError: W509 a step to be fixed is not in the schedule.
             ScheduleError: W2xx, the schedule is not legal.
+            ToolError: W406, W407 as `backends.deploy.boards.board_of` and `backends.deploy.outside.outside`.
         """
-        return start_of(program, self.schedule, self.fix)
+        schedule = self.schedule
+        if self.deploy is not None:
+            schedule = outside(program, schedule, board_of(self.deploy, self.where.device))
+        return start_of(program, schedule, self.fix)
 
     @property
     def where(self) -> Setting:

@@ -14,7 +14,7 @@ from dse.cli import run as weft_command
 from dsl.errors.errors import ToolError
 from dsl.schedules.schedule import ScheduleBuilder
 from dsl.schedules.steps import Buffer, Interface, Partition
-from tests.deploy.making import GEMM, make
+from tests.deploy.making import GEMM, KERNELS, make
 from weft import f32
 
 
@@ -123,8 +123,46 @@ def test_python_brings_designs_to_boards(tmp_path):
     made = weft.export(kernel, tmp_path / "a", size="mini", deploy="pynq-z2")
     assert made.names.device.name == "xc7z020"
     assert make(tmp_path / "a/deploy", "software").returncode == 0
-    run = weft.explore(kernel, "mini", device="xc7z020", trials=2, progress=False, evaluator="model")
+    run = weft.explore(
+        kernel, "mini", device="xc7z020", trials=2, progress=False, evaluator="model"
+    )
     run.best().export(tmp_path / "b", deploy="pynq-z2")
     assert (tmp_path / "b/deploy/run.ipynb").is_file()
     with pytest.raises(ToolError, match="and u280 has xcu280"):
         weft.export(kernel, tmp_path / "c", size="mini", device="xc7z020", deploy="u280")
+
+
+def test_a_search_has_the_boards_memory_in_its_budget(tmp_path, capfd):
+    words = ["explore", GEMM, "--size", "mini", "--trials", "6", "--deploy", "pynq-z2"]
+    assert weft_command([*words, "--out", str(tmp_path / "run")]) == 0
+    run = weft.load_run(tmp_path / "run")
+    assert run.directory.manifest["device"].startswith("xc7z020")
+    best = run.best()
+    assert {s.argument for s in best.schedule if isinstance(s, Interface)} == {"A", "B", "C"}
+    assert best.resources["bram18"] > 0
+    best.export(tmp_path / "made", deploy="pynq-z2")
+    # Nothing is put outside again: the kernel is that of the run.
+    kernel = (tmp_path / "made/gemm.cpp").read_text()
+    assert kernel == best.hls_cpp
+    assert make(tmp_path / "made/deploy", "software").returncode == 0
+    capfd.readouterr()
+    large = ["explore", GEMM, "--size", "large", "--trials", "3", "--deploy", "pynq-z2"]
+    assert weft_command([*large, "--out", str(tmp_path / "large")]) == 3
+    assert "note: copy tiles to the chip where whole arrays do not fit" in capfd.readouterr().err
+    other = [*words, "--device", "xczu9eg", "--out", str(tmp_path / "other")]
+    assert weft_command(other) == 1
+    assert "error[W406]" in capfd.readouterr().err
+
+
+def test_a_search_in_python_has_the_boards_memory_too():
+    kernel = weft.load(GEMM)
+    found = weft.explore(
+        kernel, "mini", deploy="kv260", trials=3, progress=False, evaluator="model"
+    )
+    assert all(d.resources["bram18"] > 0 for d in found.designs)
+    tiled = weft.load(KERNELS["gemm_tiles"][0])
+    found = weft.explore(
+        tiled, "mini", schedule="tiled", deploy="u280", trials=3, progress=False, evaluator="model"
+    )
+    banks = {s.argument: s.bank for s in found.best().schedule if isinstance(s, Interface)}
+    assert banks == {"A": "HBM[0]", "B": "HBM[1]", "C": "HBM[2]"}
