@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from backends.deploy.boards import Board
+from backends.deploy.tiles import copies
 from dsl.errors.errors import ToolError
 from dsl.programs.program import Array, Program
 from dsl.schedules.schedule import Schedule
@@ -49,7 +50,7 @@ def outside(program: Program, schedule: Schedule, board: Board) -> Schedule:
         port = ports[array.name]
         bank = board.bank(port)
         first.append(Interface(array.name, "m_axi", f"gmem{port}", bank=bank))
-    first += [Buffer(array, name=copy) for array, copy in names.items()]
+    first += copies(program, first, names, board)
     first += _pipelined(program, first)
     rest = [_renamed(step, names) for step in schedule if not _dropped(step, within)]
     return Schedule((*first, *rest))

@@ -111,8 +111,8 @@ def command(kernel: str, folder: Path, resume: bool, form: str, **given: Any) ->
         console.say(f"note: {note}")
     write_report(run)
     if options.deploy is not None and not front:
-        console.say("note: copy tiles to the chip where whole arrays do not fit: begin with a schedule that does, "
-                    "--from (docs/guide/memory.md)")  # fmt: skip
+        console.say("note: where the copies on the chip are too large, begin with a schedule whose tiles are "
+                    "smaller: --from (docs/guide/deploy.md)")  # fmt: skip
     for line in view.onward(folder, NAME, found=bool(front)):
         console.say(line)
     if found.stopped:

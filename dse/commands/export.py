@@ -254,8 +254,8 @@ def _too_much(qor: str) -> Iterator[str]:
     for name, row in json.loads(qor)["resources"].items():
         if row["used"] is not None and row["used"] > row["available"]:
             yield (
-                f"it needs {row['used']:,} {LABELS[name]} and there are {row['available']:,}: copy tiles to the "
-                "chip, not whole arrays (docs/guide/memory.md), or explore with less"
+                f"it needs {row['used']:,} {LABELS[name]} and there are {row['available']:,}: explore with "
+                "--deploy, which counts the copies (docs/guide/deploy.md)"
             )
 
 

@@ -18,6 +18,7 @@ from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import (
     BindOp,
     BindStorage,
+    Buffer,
     Flatten,
     Interface,
     Partition,
@@ -48,8 +49,13 @@ class Start:
 
     @property
     def structured(self) -> bool:
-        """Whether it says which statements share loops, or what becomes of some loops."""
-        return any(not isinstance(step, _BESIDE) for step in self.steps)
+        """Whether it says which statements share loops, or what becomes of some loops; copies of whole arrays
+        leave those of the kernel open.
+        """
+        return any(
+            not (isinstance(step, _BESIDE) or (isinstance(step, Buffer) and not step.at))
+            for step in self.steps
+        )
 
     @cached_property
     def outside(self) -> frozenset[str]:

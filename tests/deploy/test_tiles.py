@@ -1,0 +1,117 @@
+"""Tiles of arrays that do not fit on the chip: found, legal, exact, small enough."""
+
+from __future__ import annotations
+
+from math import prod
+from pathlib import Path
+
+import pytest
+
+import weft
+from backends.deploy import tiles
+from backends.deploy.boards import board
+from backends.deploy.outside import outside
+from dsl.schedules.schedule import Schedule
+from dsl.schedules.steps import Buffer, Distribute, Tile
+from polyhedral.schedule import apply
+from weft import f32, i16
+
+POLYBENCH = Path(__file__).resolve().parents[2] / "examples/polybench"
+TILED = ("gemm", "atax", "bicg", "mvt", "gesummv", "k2mm", "k3mm", "syrk", "trisolv", "covariance", "doitgen", "gemver")  # fmt: skip
+
+
+def onto(name: str = "pynq-z2"):
+    return board(name)
+
+
+def made(kernel, size: str | None = None, name: str = "pynq-z2") -> tuple:
+    sized = kernel.at(size)
+    return sized, outside(sized.program, Schedule(), onto(name))
+
+
+def copies(kernel, schedule: Schedule) -> dict[str, tuple[int, ...]]:
+    """Shapes of the copies on the chip."""
+    names = {s.name for s in schedule if isinstance(s, Buffer)}
+    arrays = apply(kernel.program, schedule).scop.program.arrays
+    return {a.name: a.shape for a in arrays if a.name in names}
+
+
+@pytest.mark.parametrize("name", TILED)
+def test_tiles_of_a_small_chip_compute_the_same(name, monkeypatch):
+    """At the smallest size, with room for a part of the arrays only."""
+    monkeypatch.setattr(tiles, "_ROOM", 0.002)  # some 10,000 bits of an xc7z020
+    kernel, schedule = made(weft.load(POLYBENCH / f"{name}.py"), "mini")
+    result = weft.verify(kernel, schedule)
+    assert result.ok, result
+    assert weft.equivalence(kernel, schedule).verdict == "proven"
+    whole = [s for s in schedule if isinstance(s, Buffer) and not s.at]
+    assert any(isinstance(s, Tile) for s in schedule) or len(whole) == len(
+        [a for a in kernel.program.arguments if a.shape]
+    )
+
+
+def test_what_fits_is_copied_whole():
+    kernel, schedule = made(weft.load(POLYBENCH / "gemm.py"), "small")
+    assert not any(isinstance(s, Tile) for s in schedule)
+    assert copies(kernel, schedule) == {"A_chip": (60, 80), "B_chip": (80, 70), "C_chip": (60, 70)}
+
+
+@pytest.mark.parametrize(
+    ("size", "name"), [("medium", "pynq-z2"), ("large", "pynq-z2"), ("large", "kv260")]
+)
+def test_tiles_of_a_product_fit_the_chip(size, name):
+    kernel, schedule = made(weft.load(POLYBENCH / "gemm.py"), size, name)
+    found = copies(kernel, schedule)
+    bits = sum(32 * prod(shape) for shape in found.values())
+    assert bits <= tiles._ROOM * onto(name).device.bram18 * 18 * 1024
+    assert bits >= 0.1 * tiles._ROOM * onto(name).device.bram18 * 18 * 1024  # as large as fit
+    assert any(isinstance(s, Tile) for s in schedule)
+
+
+def test_an_array_is_copied_where_it_moves():
+    _, schedule = made(weft.load(POLYBENCH / "gemm.py"), "medium")
+    where = {s.array: s.at for s in schedule if isinstance(s, Buffer)}
+    assert where["A"].endswith("i_0")
+    assert where["C"].endswith("i_0")
+    assert where["B"] == ""  # of all rows of A: it is read once
+    _kernel, schedule = made(weft.load(POLYBENCH / "gemm.py"), "large")
+    apart = [s for s in schedule if isinstance(s, Distribute)]
+    assert apart, "the product is a nest of its own, whose three loops are tiled"
+    where = {s.name: s.at for s in schedule if isinstance(s, Buffer)}
+    assert where["A_chip_2"] == "S1.k_0"
+    assert where["B_chip_2"] == "S1.j_0"
+
+
+@weft.kernel
+def swept(A: f32[600, 600], b: i16[600]):
+    """Every sweep touches all of it: no tile of a loop is less."""
+    for t in range(3):
+        for i in range(1, 599):
+            for j in range(1, 599):
+                A[i, j] = 0.25 * (A[i - 1, j] + A[i + 1, j] + A[i, j - 1] + A[i, j + 1])
+
+
+def test_what_cannot_be_tiled_is_copied_whole_and_an_export_says_that_it_does_not_fit(
+    tmp_path, capfd
+):
+    from dse.cli import run as weft_command
+
+    kernel, schedule = made(swept)
+    assert copies(kernel, schedule)["A_chip"] == (600, 600)
+    spec = f"{Path(__file__)}:swept"
+    assert weft_command(["export", spec, "--deploy", "pynq-z2", "--out", str(tmp_path / "x"),
+                         "--no-equivalence"]) == 0  # fmt: skip
+    assert "BRAM18 and there are 280: explore with --deploy" in capfd.readouterr().err
+
+
+def test_a_search_finds_an_accelerator_for_a_product_that_does_not_fit(tmp_path):
+    run = weft.explore(
+        weft.load(POLYBENCH / "gemm.py"), "medium", deploy="pynq-z2", trials=12, progress=False,
+        evaluator="model",
+    )  # fmt: skip
+    best = run.best()
+    assert best.resources["bram18"] <= 224
+    bound = run.problem.bound.cycles
+    assert best.latency < 2.5 * bound  # with all copies from and to memory
+    best.export(tmp_path / "made", deploy="pynq-z2")
+    assert (tmp_path / "made/deploy/block_design.tcl").is_file()
