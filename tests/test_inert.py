@@ -37,6 +37,10 @@ ALLOWED = {
     ("dse/libraries.py", "importlib.import_module"): "a database's driver or Dask, by our name",
     ("mlir_passes/provider.py", "importlib.import_module"): "the bindings of MLIR",
     ("mlir_passes/cpu/jit.py", "ctypes.CDLL"): "the runtime library of the compiler",
+    (
+        "dse/run/beside.py",
+        "subprocess.Popen",
+    ): "our own module, by our own interpreter; JSON to it and back",
     ("backends/process.py", "subprocess.Popen"): "tools, by a list of words without a shell",
     ("weft.py", "importlib.import_module"): "our own modules, when a name of theirs is asked for",
     ("weft.py", "compile"): "Weft's own function of that name",

@@ -37,10 +37,8 @@ COUNTS = ("lut", "ff", "bram18")
 """What is predicted, and limited, and not known exactly."""
 
 _NEAR = 0.75  # of a limit, from which on the upper end of a prediction may be over it
-_AHEAD = (
-    2  # designs that the process is given before it has answered: others may matter more by then
-)
-_PATIENCE = 60.0  # seconds that an answer is waited for
+_AHEAD = 2  # designs that the process is given at once: others may matter more when it has answered
+_PATIENCE = 60.0  # seconds that an answer is waited for, beside the time that such designs take
 
 
 def there_is(where: Setting) -> bool:
@@ -111,7 +109,7 @@ class Beside:
                     self.run.keep(design.key, found)
 
     def close(self) -> None:
-        """Leave the process to the next run; one that is still at work ends."""
+        """Leave the process to the next run."""
         if self._process is not None:
             self._process.leave()
             self._process = None
@@ -128,7 +126,7 @@ class Beside:
         if key in self._queue:  # before those that nobody waits for
             self._queue.remove(key)
             self._queue.appendleft(key)
-        until = time.monotonic() + _PATIENCE
+        until = time.monotonic() + _PATIENCE + 2 * (_AHEAD + 1) * result.seconds
         while key not in self._known and not self.failure:
             self._receive(max(0.0, until - time.monotonic()))
             if time.monotonic() >= until:
@@ -235,8 +233,8 @@ class _Process:
                 yield json.loads(line)
 
     def leave(self) -> None:
-        """Keep it for the next run, where it has nothing left to do."""
-        if self.alive and not self.busy:
+        """Keep it for the next run; what it has yet to answer nobody asks for then."""
+        if self.alive:
             _idle.append(self)
         else:
             self.end()

@@ -131,11 +131,10 @@ class Ledger:
 
     def keep(self, key: str, result: Result) -> Result:
         """Keep a result, which is held against the proven bounds first, and what is predicted of it."""
-        found = sound(result, self.options.problem)
-        if self.beside is not None:
-            found = self.beside.heed(key, found)
+        plain = sound(result, self.options.problem)
+        self.cache.put(key, plain)  # of this evaluator alone: others may do without a predictor
+        found = plain if self.beside is None else self.beside.heed(key, plain)
         self.run.keep(key, found)
-        self.cache.put(key, found)
         return found
 
     def end(self, begun: Begun, key: str, result: Result, *, duplicate: bool) -> Result:

@@ -142,3 +142,17 @@ def test_results_are_judged_by_the_upper_ends():
     assert (found.status, found.detail) == (Status.INFEASIBLE, "over its limit: lut by 10%")
     spread = judged(Result(Status.OK, 1.0, {"lut": 90}, spread={"lut": 10.0}), limits)
     assert spread.status is Status.INFEASIBLE
+
+
+def test_what_is_predicted_is_not_in_the_cache_of_results(tmp_path):
+    cache = ("--cache", str(tmp_path / "cache"), "--strategy", "pom")
+    assert explore(tmp_path / "free", *cache) == 0
+    first = designs(open_run(tmp_path / "free", write=False))[0].result
+    limit = f"lut={(first.resources['lut'] + first.upper['lut']) // 2}"
+    words = ["explore", ATAX, "--size", "small", "--trials", "12", *cache, "--limit", limit]
+    alone = tmp_path / "alone"
+    assert weft_command([*words, "--evaluator", "model", "--out", str(alone)]) == 0
+    run = open_run(alone, write=False)
+    found = designs(run)[0].result
+    assert found.latency == first.latency  # the model's own figures keep to the limit
+    assert not any(r.upper for key in run.point_keys() if (r := run.result(key)) is not None)

@@ -177,4 +177,6 @@ def test_python_begins_with_a_schedule_too() -> None:
     assert all(
         set(run.best().schedule) >= {s} for s in product.schedules["board"] if s.kind == "buffer"
     )
-    assert weft.space(product, schedule="board").points < weft.space(product).points
+    # Copies of whole arrays leave the loops of the kernel open: all its structures are there.
+    names = {v.name for v in weft.space(product).space.variants}
+    assert names <= {v.name for v in weft.space(product, schedule="board").space.variants}
