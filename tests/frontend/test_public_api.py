@@ -171,7 +171,7 @@ def doubled(a: weft.f32[8]):
         (lambda _: weft.verify(doubled, seed=0.5), "a whole number"),
         (lambda _: weft.export(doubled, 10**6000), "a path"),
         (lambda tmp: weft.export(doubled.program, tmp), "a function under @weft.kernel"),
-        (lambda tmp: weft.export(doubled, tmp, device=None), "the name of a device"),
+        (lambda tmp: weft.export(doubled, tmp, device=3), "the name of a device"),
         (lambda tmp: weft.export(doubled, tmp, clock=None), "a number"),
     ],
 )
