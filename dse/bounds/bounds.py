@@ -9,7 +9,7 @@ tool does by itself (`dse.bounds.work`), and say how far a design is from what i
   integers are made of slices or of LUTs, and operators on floats take LUTs beside their slices.
 - Memory ports: every element of an argument that is loaded or stored passes a port of its array
   once, and an array has at most ``MAX_BANKS`` banks. An array of no more elements than that can be
-  all registers.
+  all registers. In memory outside it has one port, which takes an element a cycle in each direction.
 - Recurrence: the operators on a chain of flow dependences run one after the other. A reduction that
   may be done in any order is a tree, elsewhere a chain.
 """
@@ -71,7 +71,13 @@ class Bounds:
         return self.tightest.cycles
 
 
-def bounds(work: Work, tool: Personality, dsp: int, lut: int | None = None) -> Bounds:
+def bounds(
+    work: Work,
+    tool: Personality,
+    dsp: int,
+    lut: int | None = None,
+    outside: frozenset[str] = frozenset(),
+) -> Bounds:
     """The bounds for a budget of DSP slices and LUTs.
 
     Args:
@@ -79,6 +85,7 @@ def bounds(work: Work, tool: Personality, dsp: int, lut: int | None = None) -> B
         tool: whose memories are counted.
         dsp: slices that a design may use.
         lut: LUTs that it may use; None for any number.
+        outside: arguments in memory outside.
     """
     cycles, detail = in_slices(work.operations, dsp)
     logic = (0, "") if lut is None else in_logic(work.operations, dsp, lut)
@@ -86,9 +93,19 @@ def bounds(work: Work, tool: Personality, dsp: int, lut: int | None = None) -> B
     return Bounds(
         Bound("dsp", cycles, f"{detail} on {dsp} DSP"),
         Bound("lut", *logic) if logic[0] else None,
-        _ports(work, tool),
+        max(_ports(work, tool), _outside(work, tool, outside), key=lambda bound: bound.cycles),
         Bound("recurrence", *chain),
     )
+
+
+def _outside(work: Work, tool: Personality, outside: frozenset[str]) -> Bound:
+    best = Bound("ports", 0, "no array is outside")
+    for array in work.program.arguments if tool.outside is not None else ():
+        reads, writes = work.reads.get(array.name, 0), work.writes.get(array.name, 0)
+        if array.name in outside and array.shape and max(reads, writes) > best.cycles:
+            what = f"{reads:,} reads and {writes:,} writes of {array.name}"
+            best = Bound("ports", max(reads, writes), f"{what}, an element a cycle from outside")
+    return best
 
 
 def _ports(work: Work, tool: Personality) -> Bound:

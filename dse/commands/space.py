@@ -66,8 +66,9 @@ def command(
     show("space", COLUMNS, rows(found), form)
     console.say(f"{program.name}: {found.size:,} points, operators of {where.tool.name}")
     limits = bounds(
-        work_of(program, where.tool, reassociate), where.tool, dsp or chip.dsp, chip.lut
-    )
+        work_of(program, where.tool, reassociate), where.tool, dsp or chip.dsp, chip.lut,
+        found.start.outside,
+    )  # fmt: skip
     for bound in limits.all:
         console.say(f"  {bound.kind}: at least {bound.cycles:,} cycles ({bound.reason})")
     for note in where.notes:

@@ -114,6 +114,7 @@ def describe(
     from dse.bounds.bounds import bounds
     from dsl.programs.pretty import pretty
 
+    far = space.start.outside
     structures = tuple(
         Structure(
             variant.name,
@@ -128,8 +129,10 @@ def describe(
         extents_of(space.program),
         space.size,
         structures,
-        tuple(KnownBound(b.kind, b.cycles, b.reason) for b in bounds(work, tool, dsp, lut).all),
-        tuple((n, bounds(work, tool, n).cycles) for n in _budgets(dsp)),
+        tuple(
+            KnownBound(b.kind, b.cycles, b.reason) for b in bounds(work, tool, dsp, lut, far).all
+        ),
+        tuple((n, bounds(work, tool, n, outside=far).cycles) for n in _budgets(dsp)),
         {array.name: array.shape for array in space.program.arrays},
         {"name": device.name, "part": device.part, **{n: getattr(device, n) for n in RESOURCES}},
         tuple(notes),

@@ -161,3 +161,18 @@ def test_a_search_in_python_has_the_boards_memory_too():
     )
     banks = {s.argument: s.bank for s in found.best().schedule if isinstance(s, Interface)}
     assert banks == {"A": "HBM[0]", "B": "HBM[1]", "C": "HBM[2]"}
+
+
+def test_an_array_outside_passes_its_port_an_element_a_cycle():
+    """A matrix that is read once: no design is faster than that, and the search comes near."""
+    kernel = weft.load(GEMM.replace("gemm", "mvt"))
+    run = weft.explore(kernel, "small", deploy="kv260", trials=8, progress=False, evaluator="model")
+    bound = run.problem.bound
+    assert (bound.kind, bound.cycles) == ("ports", 120 * 120)
+    assert "an element a cycle from outside" in bound.reason
+    assert bound.cycles <= run.best().latency < 1.3 * bound.cycles
+    inside = weft.explore(
+        kernel, "small", device="xck26", trials=8, progress=False, evaluator="model"
+    )
+    assert inside.problem.bound.cycles < bound.cycles  # memories on the chip have banks
+    assert inside.best().latency < bound.cycles
