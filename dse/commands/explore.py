@@ -68,6 +68,7 @@ def command(kernel: str, folder: Path, resume: bool, form: str, **given: Any) ->
     """
     from dse.report.page import NAME, write_report
     from dse.run.exploration import Database, carry_out
+    from dse.run.problem import ONE_POINT
     from dse.views import explore as view
     from dse.views import listening as shown
 
@@ -105,7 +106,9 @@ def command(kernel: str, folder: Path, resume: bool, form: str, **given: Any) ->
         show("explore", names, front, form)
     for line in view.summary(run, problem, found.trials, time.monotonic() - start):
         console.say(line)
-    if found.spent:
+    if problem.points == 1:
+        console.say(f"note: {ONE_POINT}")
+    elif found.spent:
         console.say("note: the space has no more points that are worth a trial")
     for note in (*found.notes, *plan.where.notes):
         console.say(f"note: {note}")

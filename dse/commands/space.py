@@ -64,7 +64,8 @@ def command(
     program = asked.program
     found = space_of(program, where.tool, reassociate, start=start_in(program, asked.schedule, fix))
     show("space", COLUMNS, rows(found), form)
-    console.say(f"{program.name}: {found.size:,} points, operators of {where.tool.name}")
+    points = "1 point" if found.size == 1 else f"{found.size:,} points"
+    console.say(f"{program.name}: {points}, operators of {where.tool.name}")
     limits = bounds(
         work_of(program, where.tool, reassociate), where.tool, dsp or chip.dsp, chip.lut,
         found.start.outside,

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from dse.report.designs import speed_up, to_bound
 from dse.report.facts import Facts
 from dse.report.numbers import NONE, cycles, duration, label, percent, times
+from dse.run.problem import ONE_POINT
 
 MEANINGS = {
     "ok": "evaluated, and within the limits",
@@ -73,6 +74,13 @@ def heading(facts: Facts) -> list[str]:
         f"strategy {manifest['strategy']}",
         f"{len(facts.trials):,} trials, {facts.ending}",
     ]
+
+
+def one_point(facts: Facts) -> str:
+    """That there was nothing to search; empty where there was."""
+    if facts.problem is None or facts.problem.points != 1:
+        return ""
+    return f"{ONE_POINT[0].upper()}{ONE_POINT[1:]}."
 
 
 def tiles(facts: Facts) -> list[Tile]:

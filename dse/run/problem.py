@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from dse.space.space import Space
     from qor_gnn.tools.personality import Personality
 
+ONE_POINT = (
+    "the space has one point, the program as it stands: no loop has another legal order, or a factor that is worth "
+    "trying, so that there is nothing to search (weft space)"
+)
 _FILE = "problem.json"
 _EXACT, _RATIO = 256, 1.02  # the bound is kept at each budget up to there, then at these ratios
 

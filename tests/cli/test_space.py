@@ -31,3 +31,16 @@ def test_a_device_that_there_is_not_is_an_error(weft):
     done = weft("space", f"{GEMM}:gemm", "--device", "xc7z999")
     assert done.code == 1
     assert "W403" in done.err
+
+
+def test_a_space_of_one_point_says_so(weft, tmp_path):
+    file = tmp_path / "one.py"
+    file.write_text(
+        "import weft\nfrom weft import f32\n\n\n@weft.kernel\ndef one(a: f32[1], b: f32[1]):\n"
+        "    b[0] = a[0] * 2.0\n"
+    )
+    assert "one: 1 point, operators of" in weft("space", f"{file}:one").err
+    found = weft("explore", f"{file}:one", "--trials", "3", "--out", str(tmp_path / "run"))
+    assert "note: the space has one point, the program as it stands" in found.err
+    assert "no more points" not in found.err
+    assert "The space has one point" in (tmp_path / "run/report.html").read_text()
