@@ -36,9 +36,13 @@ def _is_signed(dtype: DType) -> bool:
     return not isinstance(dtype, IntType | FixedType) or dtype.signed
 
 
-def _file_type(dtype: DType) -> np.dtype[Any]:
-    """The NumPy type of an element that is at most 8 bytes."""
-    size = element_bytes(dtype)
+def file_type(dtype: DType) -> np.dtype[Any]:
+    """The NumPy type of an element in a file, of at most 8 bytes."""
+    return numpy_type(dtype, element_bytes(dtype))
+
+
+def numpy_type(dtype: DType, size: int) -> np.dtype[Any]:
+    """The little-endian NumPy type of so many bytes, at most 8, for an element's kind."""
     kind = "f" if isinstance(dtype, FloatType) else "i" if _is_signed(dtype) else "u"
     return np.dtype(f"<{kind}{size}")
 
@@ -54,7 +58,7 @@ def to_bytes(array: Array, value: object) -> bytes:
         raise ValueError(f"{array.name} has the shape {array.shape}, not {data.shape}")
     size = element_bytes(array.dtype)
     if size <= 8:
-        return data.astype(_file_type(array.dtype)).tobytes()
+        return data.astype(file_type(array.dtype)).tobytes()
     signed = _is_signed(array.dtype)
     return b"".join(int(x).to_bytes(size, "little", signed=signed) for x in data.ravel())
 
@@ -74,7 +78,7 @@ def from_bytes(array: Array, data: bytes, storage: np.dtype[Any]) -> RawArray:
     if len(data) != size * count:
         raise ValueError(f"{array.name}: {len(data)} bytes, not {size * count}")
     if size <= 8:
-        flat = np.frombuffer(data, _file_type(array.dtype)).astype(storage)
+        flat = np.frombuffer(data, file_type(array.dtype)).astype(storage)
     else:
         signed = _is_signed(array.dtype)
         words = [data[n : n + size] for n in range(0, len(data), size)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
+from dsl.errors.errors import ScheduleError
 from dsl.programs.program import Program
 from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import Step
@@ -62,3 +63,13 @@ def check_order(
         found = partial(violations, after, changed, before)
         raise IllegalStep(found, step, partial(suggestion, apply_step, before, step))
     check_lifetimes(after, step)
+
+
+def tried(state: ScheduledScop, *steps: Step) -> ScheduledScop | None:
+    """The state after some steps; None where one of them is refused."""
+    try:
+        for step in steps:
+            state = apply_step(state, step)
+    except ScheduleError:
+        return None
+    return state

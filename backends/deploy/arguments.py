@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from backends.rawdata import element_bytes
+import numpy as np
+
+from backends.rawdata import file_type, numpy_type
 from backends.vitis.testbench import Golden
 from dsl.errors.errors import ToolError
-from dsl.expressions.types import DType, FixedType, FloatType, IndexType, IntType
+from dsl.expressions.types import FloatType
 from polyhedral.requests.outside import word_bits
 
 _WIDEST = 64
@@ -21,14 +23,14 @@ class Passed:
 
     Attributes:
         golden: its data, and what is expected.
-        memory: NumPy's name of an element in memory outside, or of a scalar.
+        memory: of an element in memory outside, or of a scalar.
         file: of an element in the files of the testbench.
         bfloat16: NumPy has no such type: the upper half of a float32.
     """
 
     golden: Golden
-    memory: str
-    file: str
+    memory: np.dtype[Any]
+    file: np.dtype[Any]
     bfloat16: bool
 
     @property
@@ -44,8 +46,8 @@ class Passed:
             "port": golden.argument.cpp,
             "shape": golden.argument.shape,
             "access": golden.argument.access,
-            "memory": self.memory,
-            "file": self.file,
+            "memory": self.memory.str,
+            "file": self.file.str,
             "bfloat16": self.bfloat16,
             "initial": golden.initial[0].rpartition("/")[2],
             "final": None if golden.final is None else golden.final[0].rpartition("/")[2],
@@ -72,26 +74,5 @@ def _passed(golden: Golden) -> Passed:
             help="keep wider numbers inside the kernel",
         )
     bfloat16 = isinstance(dtype, FloatType) and dtype.name == "bf16"
-    memory = "uint16" if bfloat16 else _numpy(dtype, bits)
-    return Passed(golden, memory, _file(dtype), bfloat16)
-
-
-def _numpy(dtype: DType, bits: int) -> str:
-    match dtype:
-        case FloatType():
-            return f"float{bits}"
-        case IntType(signed=signed) | FixedType(signed=signed):
-            return f"{'' if signed else 'u'}int{bits}"
-        case IndexType():
-            return f"int{bits}"
-
-
-def _file(dtype: DType) -> str:
-    size = element_bytes(dtype)
-    match dtype:
-        case FloatType():
-            return f"<f{size}"
-        case IntType(signed=signed) | FixedType(signed=signed):
-            return f"<{'i' if signed else 'u'}{size}"
-        case IndexType():
-            return f"<i{size}"
+    memory = np.dtype("<u2") if bfloat16 else numpy_type(dtype, bits // 8)
+    return Passed(golden, memory, file_type(dtype), bfloat16)

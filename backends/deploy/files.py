@@ -14,6 +14,7 @@ from backends.deploy.boards import Board
 from backends.deploy.notebook import notebook
 from backends.deploy.processors import processor
 from backends.vitis.files import ProjectFiles
+from backends.vitis.makefile import AP_HEADERS, AP_INCLUDE
 from backends.vitis.tcl import tcl_word
 from backends.vitis.testbench import Golden, declaration
 from dsl.schedules.schedule import Schedule
@@ -97,9 +98,11 @@ def _host(names: ProjectFiles, data: Sequence[Golden]) -> str:
         for g in data
     ]
     for one in passed(arrays):
-        cpp, bits = one.golden.argument.cpp, int(re.sub(r"\D", "", one.memory))
+        cpp = one.golden.argument.cpp
         element = f"weft_tb::element<decltype(host_{cpp})>"
-        declared.append(f'static_assert(sizeof({element}) == {bits // 8}, "{cpp} in memory");')
+        declared.append(
+            f'static_assert(sizeof({element}) == {one.memory.itemsize}, "{cpp} in memory");'
+        )
     values = {
         "TOP": names.top,
         "FIRST": data[0].initial[0].rpartition("/")[2] if data else "",
@@ -119,25 +122,15 @@ def _host(names: ProjectFiles, data: Sequence[Golden]) -> str:
 
 
 def _card(names: ProjectFiles, board: Board) -> dict[str, str]:
-    ap = ' -isystem "$(AP_TYPES)"' if names.ap_types else ""
     return {
         "TOP": names.top,
         "PLATFORM": board.flow.platform,
         "MHZ": f"{1000 / names.clock:.0f}",
         "HEADERS": " ".join(f"../{name}" for name in names.headers),
-        "AP": ap,
+        "AP": AP_INCLUDE if names.ap_types else "",
         "OPTIONS": " --hls.pre_tcl options.tcl" if names.unsafe_math else "",
-        "NEEDSAP": _AP if names.ap_types else "",
+        "NEEDSAP": AP_HEADERS if names.ap_types else "",
     }
-
-
-_AP = """\
-# Vitis HLS has the headers of ap_int and ap_fixed; without it, the copy in the Python package hls4ml does.
-PYTHON    ?= python3
-AP_TYPES  ?= $(if $(XILINX_HLS),$(XILINX_HLS)/include,$(shell $(PYTHON) -c \\
-  "from importlib.metadata import files; print(next(f.locate().parent \\
-  for f in files('hls4ml') if f.name == 'ap_int.h' and 'vivado' in f.parts))"))
-"""
 
 
 # ----------------------------------------------------------------------- boards with a processor

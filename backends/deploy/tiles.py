@@ -13,13 +13,12 @@ from dataclasses import dataclass
 from math import prod
 
 from backends.deploy.boards import Board
-from dsl.errors.errors import WeftError
 from dsl.expressions.expr import Access, loads
 from dsl.programs.program import Array, Program
 from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import Buffer, Distribute, Step, Tile
 from polyhedral.requests.outside import word_bits
-from polyhedral.schedule import apply, apply_step
+from polyhedral.schedule import apply, tried
 from polyhedral.scop.ranges import constant_interval
 from polyhedral.scop.scheduled import Piece, ScheduledScop
 
@@ -64,7 +63,7 @@ def _all_tiled(
     state: ScheduledScop, large: Mapping[str, str], room: int
 ) -> tuple[Step, ...] | None:
     """The steps that tile each nest which uses large arrays; None where one cannot be."""
-    nests = [nest for nest in _nests(state) if _used(nest, large)]
+    nests = [nest for nest in _nests(state) if _moves(nest, large)]
     steps: list[Step] = []
     for number, nest in enumerate(nests):
         called = {a: copy if number == 0 else f"{copy}_{number + 1}" for a, copy in large.items()}
@@ -80,11 +79,9 @@ def _distributed(state: ScheduledScop) -> tuple[ScheduledScop, tuple[Step, ...]]
     """Statements in nests of their own, as far as that is legal."""
     steps: list[Step] = []
     for name in [s.name for s in state.scop.statements]:
-        try:
-            state = apply_step(state, apart := Distribute((name,)))
-        except WeftError:
-            continue
-        steps.append(apart)
+        if (moved := tried(state, apart := Distribute((name,)))) is not None:
+            state = moved
+            steps.append(apart)
     return state, tuple(steps)
 
 
@@ -126,17 +123,18 @@ def _accesses(piece: Piece) -> tuple[Access, ...]:
     return (stmt.target, *loads(stmt.value))
 
 
-def _used(nest: _Nest, names: Mapping[str, str]) -> dict[str, int]:
-    """The arrays of a nest, and the innermost of its loops that each moves with; -1: it stays."""
-    found: dict[str, int] = {}
+def _moves(nest: _Nest, names: Mapping[str, str]) -> dict[str, list[int]]:
+    """The arrays of a nest, and the levels of its loops that each moves with, outermost first."""
+    found: dict[str, set[str]] = {}
     for piece in nest.pieces:
         for access in _accesses(piece):
-            if access.array not in names:
-                continue
-            moves = {name for index in access.indices for name in index.variables()}
-            depth = max((k for k, name in enumerate(nest.loops) if name in moves), default=-1)
-            found[access.array] = max(depth, found.get(access.array, -1))
-    return found
+            if access.array in names:
+                variables = found.setdefault(access.array, set())
+                variables |= {name for index in access.indices for name in index.variables()}
+    return {
+        array: [k for k, name in enumerate(nest.loops) if name in variables]
+        for array, variables in found.items()
+    }
 
 
 def _tiled(
@@ -165,26 +163,14 @@ def _smaller(
     nest: _Nest, tiles: list[int], names: Mapping[str, str], sizes: Mapping[str, int]
 ) -> bool:
     """Halve the longest tile that the largest copy moves with; false where none is left."""
-    used = _used(nest, names)
-    for array in sorted(used, key=lambda a: -sizes.get(names[a], 0)):
-        moves = _moves(nest, array)
-        levels = [k for k, name in enumerate(nest.loops) if name in moves and tiles[k] > _LEAST]
+    moves = _moves(nest, names)
+    for array in sorted(moves, key=lambda a: -sizes.get(names[a], 0)):
+        levels = [k for k in moves[array] if tiles[k] > _LEAST]
         if levels:
             level = max(levels, key=lambda k: tiles[k])
             tiles[level] = _shorter(nest.extents[level], tiles[level])
             return True
     return False
-
-
-def _moves(nest: _Nest, array: str) -> set[str]:
-    return {
-        name
-        for piece in nest.pieces
-        for access in _accesses(piece)
-        if access.array == array
-        for index in access.indices
-        for name in index.variables()
-    }
 
 
 def _shorter(extent: int, tile: int) -> int:
@@ -203,19 +189,15 @@ def _made(
         Tile(tuple(f"{head}.{name}" for name in nest.loops), tuple(tiles), tail="guard")
     ]
     # The innermost copies first: those further out are around them.
-    used = _used(nest, names)
-    for array, level in sorted(used.items(), key=lambda pair: -pair[1]):
+    innermost = {array: max(levels, default=-1) for array, levels in _moves(nest, names).items()}
+    for array, level in sorted(innermost.items(), key=lambda pair: -pair[1]):
         at = f"{head}.{nest.loops[level]}_0" if level >= 0 else ""
         steps.append(Buffer(array, at, names[array]))
-    try:
-        for step in steps:
-            state = apply_step(state, step)
-    except WeftError:
+    made = tried(state, *steps)
+    if made is None:
         return None
     for name in nest.statements[1:]:
-        try:
-            state = apply_step(state, apart := Distribute((name,), len(nest.loops)))
-        except WeftError:
-            continue
-        steps.append(apart)
-    return state, tuple(steps)
+        if (moved := tried(made, apart := Distribute((name,), len(nest.loops)))) is not None:
+            made = moved
+            steps.append(apart)
+    return made, tuple(steps)

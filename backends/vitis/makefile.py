@@ -47,7 +47,8 @@ clean:
 """
 
 # Vitis HLS has the headers; without it, the copy in the Python package hls4ml does.
-_AP = """\
+AP_INCLUDE = ' -isystem "$(AP_TYPES)"'
+AP_HEADERS = """\
 PYTHON    ?= python3
 AP_TYPES  ?= $(if $(XILINX_HLS),$(XILINX_HLS)/include,$(shell $(PYTHON) -c \\
   "from importlib.metadata import files; print(next(f.locate().parent \\
@@ -58,8 +59,8 @@ AP_TYPES  ?= $(if $(XILINX_HLS),$(XILINX_HLS)/include,$(shell $(PYTHON) -c \\
 def makefile(files: ProjectFiles) -> str:
     """The text of the Makefile. All names in it are plain words (see `checked_name`)."""
     values = {
-        "AP": _AP if files.ap_types else "",
-        "INCLUDE": ' -isystem "$(AP_TYPES)"' if files.ap_types else "",
+        "AP": AP_HEADERS if files.ap_types else "",
+        "INCLUDE": AP_INCLUDE if files.ap_types else "",
         "TOP": files.top,
         "SOURCE": files.source,
         "TESTBENCH": files.testbench,

@@ -12,8 +12,8 @@ from math import ceil, prod
 
 from dse.space.nest import NestLoop, Order
 from dse.space.orders import Context, present
-from dse.space.tried import tried
 from dsl.schedules.steps import PartialSums, Step
+from polyhedral.schedule import tried
 from polyhedral.scop.scheduled import ScheduledScop
 
 _LEAST = 8  # terms of a sum that is worth it

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import prod
 
-from dse.space.tried import tried
 from dsl.programs.program import Array
 from dsl.schedules.steps import Expand, Step
 from polyhedral.legality.lifetimes import accessing
+from polyhedral.schedule import tried
 from polyhedral.scop.execution_order import shared_levels
 from polyhedral.scop.scheduled import Piece, ScheduledScop
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from dse.space.groups import groups
-from dse.space.tried import tried
 from dsl.expressions.expr import Access, loads
 from dsl.schedules.steps import Buffer, Step
+from polyhedral.schedule import tried
 from polyhedral.scop.scheduled import Piece, ScheduledScop
 from polyhedral.transforms.materialise import placed_statement
 

@@ -18,9 +18,9 @@ from dse.space.contents import (
 )
 from dse.space.groups import Group, groups, iterations
 from dse.space.nest import Carry, Nest, NestLoop, Operation, Order, Use
-from dse.space.tried import tried
 from dsl.schedules.steps import Reorder, Skew, Step, Unroll
 from polyhedral.dependences.carried import Carried, carried
+from polyhedral.schedule import tried
 from polyhedral.scop.execution_order import shared_levels
 from polyhedral.scop.ranges import Interval, common_interval
 from polyhedral.scop.scheduled import LoopId, Piece, ScheduledScop

@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 from math import ceil
 
 from dse.space.nest import Nest, NestLoop, Order
-from dse.space.tried import tried
 from dsl.schedules.steps import PartialSums, Split, Step
+from polyhedral.schedule import tried
 from polyhedral.scop.scheduled import ScheduledScop
 
 MOST = 1024

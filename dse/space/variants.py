@@ -14,11 +14,10 @@ from dse.space.nest import Nest
 from dse.space.orders import Context, nests
 from dse.space.partial_sums import WANTED, Accumulators, partial_sums, whole_parts
 from dse.space.start import START, Start
-from dse.space.tried import tried
 from dsl.expressions.types import FloatType
 from dsl.programs.program import Program
 from dsl.schedules.steps import BindOp, Distribute, Fuse, Reassociate, Step
-from polyhedral.schedule import apply_step
+from polyhedral.schedule import apply_step, tried
 from polyhedral.scop.ranges import constant_interval
 from polyhedral.scop.scheduled import Piece, ScheduledScop
 from polyhedral.scop.scop import reduction_access

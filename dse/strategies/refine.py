@@ -73,22 +73,21 @@ def refined(
         inside: what labels show; None where that is not asked.
     """
     most = copies or (max(budget, _OF_LOGIC) if space.logic else budget)
-    estimates, other = Estimates(space), None
+    estimates = Estimates(space)
+    searches = []  # the first one leads
+    if inside is None or not limits.supported:
+        searches.append(_Search(space, budget, limits, most, estimates))
     if inside is not None:
-        other = _Search(inside.space, budget, limits, most, estimates, inside)
-    alone = limits.supported and other is not None
-    search = other if alone and other else _Search(space, budget, limits, most, estimates)
-    both = [search] if alone or other is None else [search, other]
+        searches.append(_Search(inside.space, budget, limits, most, estimates, inside))
+    search, *beside = searches
     for point, result in known.items():
-        for one in both:
+        for one in searches:
             one.learn(point, result)
     slack = 0
     while slack < len(_SLACK):
         chosen = []
-        if len(both) > 1 and _owed(known):
-            chosen = both[1].choose(_SLACK[0]) or (
-                both[1].choose(_SLACK[0]) if both[1].grow() else []
-            )
+        for one in beside if _owed(known) else ():
+            chosen = one.choose(_SLACK[0]) or (one.choose(_SLACK[0]) if one.grow() else [])
         chosen = chosen or search.choose(_SLACK[slack])
         if not chosen:
             if search.grow():
@@ -98,7 +97,7 @@ def refined(
         results = yield tuple(chosen)
         for point, result in zip(chosen, results, strict=True):
             known[point] = result
-            for one in both:
+            for one in searches:
                 one.learn(point, result)
         slack = 0
 
