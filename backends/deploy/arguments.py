@@ -49,8 +49,8 @@ class Passed:
             "memory": self.memory.str,
             "file": self.file.str,
             "bfloat16": self.bfloat16,
-            "initial": golden.initial[0].rpartition("/")[2],
-            "final": None if golden.final is None else golden.final[0].rpartition("/")[2],
+            "initial": golden.initial_file,
+            "final": golden.final_file,
             "tolerance": golden.tolerance,
         }
 

@@ -16,7 +16,7 @@ from backends.deploy.processors import processor
 from backends.vitis.files import ProjectFiles
 from backends.vitis.makefile import AP_HEADERS, AP_INCLUDE
 from backends.vitis.tcl import tcl_word
-from backends.vitis.testbench import Golden, declaration
+from backends.vitis.testbench import Golden, check_call, declaration, load_call
 from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import Interface
 
@@ -75,8 +75,8 @@ def _host(names: ProjectFiles, data: Sequence[Golden]) -> str:
     arrays = [g for g in data if g.argument.shape]
     lines: dict[str, list[str]] = {key: [] for key in ("BUFFERS", "LOADS", "TO", "FROM", "CHECKS")}
     for n, g in enumerate(data):
-        cpp, file = g.argument.cpp, g.initial[0].rpartition("/")[2]
-        lines["LOADS"].append(f'    golden.load("{file}", host_{cpp});')
+        cpp = g.argument.cpp
+        lines["LOADS"].append(f"    {load_call(g, 'golden', f'host_{cpp}')};")
         if not g.argument.shape:
             continue
         lines["BUFFERS"].append(
@@ -88,11 +88,7 @@ def _host(names: ProjectFiles, data: Sequence[Golden]) -> str:
         if g.final is not None:
             lines["FROM"].append(f"    buffer_{cpp}.sync(XCL_BO_SYNC_BO_FROM_DEVICE);")
             lines["FROM"].append(f"    buffer_{cpp}.read(host_{cpp});")
-            bound = f", {g.tolerance!r}" if g.tolerance else ""
-            final = g.final[0].rpartition("/")[2]
-            lines["CHECKS"].append(
-                f'    wrong += golden.check("{final}", "{cpp}", host_{cpp}{bound});'
-            )
+            lines["CHECKS"].append(f"    wrong += {check_call(g, 'golden', f'host_{cpp}')};")
     declared = [
         f"static {declaration(g.argument).replace(f' {g.argument.cpp}', f' host_{g.argument.cpp}', 1)};"
         for g in data
@@ -105,7 +101,7 @@ def _host(names: ProjectFiles, data: Sequence[Golden]) -> str:
         )
     values = {
         "TOP": names.top,
-        "FIRST": data[0].initial[0].rpartition("/")[2] if data else "",
+        "FIRST": data[0].initial_file if data else "",
         "DECLARATIONS": "\n".join(declared) + "\n",
         "BUFFERS": "\n".join(lines["BUFFERS"]),
         "LOADS": "\n".join(lines["LOADS"]),

@@ -26,6 +26,16 @@ class Golden:
     final: tuple[str, bytes] | None
     tolerance: float = 0.0
 
+    @property
+    def initial_file(self) -> str:
+        """The name of the file of its initial value, in the folder of the data."""
+        return _base(self.initial[0])
+
+    @property
+    def final_file(self) -> str | None:
+        """That of its final one; None where the kernel does not write it."""
+        return None if self.final is None else _base(self.final[0])
+
 
 def written_arrays(program: Program) -> frozenset[str]:
     """Names of the arrays that some statement writes."""
@@ -105,27 +115,33 @@ def testbench(top: str, data: tuple[Golden, ...]) -> str:
     checks = []
     for g in data:
         if g.final is not None:
-            name = g.argument.cpp
             if g.tolerance:
                 checks.append(
                     "  // A reduction in another order, or exp, log, tanh: not bit exact."
                 )
-            bound = f", {g.tolerance!r}" if g.tolerance else ""
-            file = _base(g.final[0])
-            checks.append(f'  {wrong} += {golden}.check("{file}", "{name}", {name}{bound});')
+            checks.append(f"  {wrong} += {check_call(g, golden, g.argument.cpp)};")
     values = {
         "TOP": top,
         **{name.upper(): value for name, value in own.items()},
-        "FIRST": _base(data[0].initial[0]) if data else "",
+        "FIRST": data[0].initial_file if data else "",
         # Static: they may be large. In here: out of the way of the C library's names.
         "DECLARATIONS": "".join(f"  static {declaration(g.argument)};\n" for g in data),
-        "LOADS": "\n".join(
-            f'  {golden}.load("{_base(g.initial[0])}", {g.argument.cpp});' for g in data
-        ),
+        "LOADS": "\n".join(f"  {load_call(g, golden, g.argument.cpp)};" for g in data),
         "ARGUMENTS": ", ".join(g.argument.cpp for g in data),
         "CHECKS": "\n".join(checks),
     }
     return re.sub(r"@([A-Z]+)@", lambda m: values[m[1]], _TEXT)
+
+
+def load_call(g: Golden, golden: str, variable: str) -> str:
+    """The C++ that reads an argument's initial value into a variable; ``golden`` is the ``weft_tb::folder``."""
+    return f'{golden}.load("{g.initial_file}", {variable})'
+
+
+def check_call(g: Golden, golden: str, variable: str) -> str:
+    """The C++ that counts the elements of a variable which are not as they should be."""
+    bound = f", {g.tolerance!r}" if g.tolerance else ""
+    return f'{golden}.check("{g.final_file}", "{g.argument.cpp}", {variable}{bound})'
 
 
 def _free(name: str, taken: set[str]) -> str:
