@@ -277,7 +277,7 @@ def _check_cxx(cases: Sequence[_Case], chunk: int, seconds: int, sanitize: bool)
             case.cxx = Level("error", detail=error.message)
             continue
         emitted.append(case)
-        units.append(Unit(case.program, source.name, source.text, source.uses_ap))
+        units.append(Unit(case.program, *source.over_elements(), source.uses_ap))
     for with_ap in (False, True):
         group = [n for n, unit in enumerate(units) if unit.ap_types is with_ap]
         for start in range(0, len(group), chunk):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
 
 from dsl.errors.errors import ScheduleError
@@ -30,10 +31,20 @@ def apply(program: Program, schedule: Schedule) -> ScheduledScop:
         LanguageError: W16x when the program itself accesses an array out of bounds or reads a
             local before it is written.
     """
-    state = original(check_program(program))
-    for step in schedule:
-        state = apply_step(state, step)
+    state = begun(program, schedule)
     check_complete(state)
+    return state
+
+
+def begun(program: Program, steps: Iterable[Step]) -> ScheduledScop:
+    """The program under the first steps of a schedule; what a complete one has to meet is not asked.
+
+    Raises:
+        ScheduleError, LanguageError: as `apply`.
+    """
+    state = original(check_program(program))
+    for step in steps:
+        state = apply_step(state, step)
     return state
 
 

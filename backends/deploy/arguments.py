@@ -45,6 +45,9 @@ class Passed:
             "name": self.name,
             "port": golden.argument.cpp,
             "shape": golden.argument.shape,
+            "row": golden.argument.words[-1] * golden.argument.lanes
+            if golden.argument.lanes
+            else 0,
             "access": golden.argument.access,
             "memory": self.memory.str,
             "file": self.file.str,

@@ -50,6 +50,15 @@ class Board:
         """Bundles that are worth having: ports, or channels, of the memory outside."""
         return self.flow.channels or PORTS
 
+    @property
+    def word(self) -> int:
+        """Bits that a port to the memory passes in a cycle: of a card's memory, or of the ports of a Zynq
+        UltraScale+ or a Zynq-7000 (UG1085, UG585).
+        """
+        if self.flow.flow == "xrt":
+            return 512
+        return 128 if "uplus" in self.device.family else 64
+
     def bank(self, port: int) -> str:
         """What a port is connected to: ``HBM[3]``; empty where there is one memory."""
         flow = self.flow

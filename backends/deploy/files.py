@@ -16,7 +16,15 @@ from backends.deploy.processors import processor
 from backends.vitis.files import ProjectFiles
 from backends.vitis.makefile import AP_HEADERS, AP_INCLUDE
 from backends.vitis.tcl import tcl_word
-from backends.vitis.testbench import Golden, check_call, declaration, load_call
+from backends.vitis.testbench import (
+    Golden,
+    check_call,
+    declaration,
+    load_call,
+    packing,
+    unpacking,
+    words_declaration,
+)
 from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import Interface
 
@@ -79,19 +87,26 @@ def _host(names: ProjectFiles, data: Sequence[Golden]) -> str:
         lines["LOADS"].append(f"    {load_call(g, 'golden', f'host_{cpp}')};")
         if not g.argument.shape:
             continue
+        passed_ = f"{'words' if g.argument.lanes else 'host'}_{cpp}"
+        if g.argument.lanes:
+            lines["LOADS"].append(f"    {packing(g, f'host_{cpp}', passed_)};")
         lines["BUFFERS"].append(
-            f"  xrt::bo buffer_{cpp}(device, sizeof(host_{cpp}), kernel.group_id({n}));"
+            f"  xrt::bo buffer_{cpp}(device, sizeof({passed_}), kernel.group_id({n}));"
         )
         # What is only written goes there, too: a kernel may leave elements as they are.
-        lines["TO"].append(f"    buffer_{cpp}.write(host_{cpp});")
+        lines["TO"].append(f"    buffer_{cpp}.write({passed_});")
         lines["TO"].append(f"    buffer_{cpp}.sync(XCL_BO_SYNC_BO_TO_DEVICE);")
         if g.final is not None:
             lines["FROM"].append(f"    buffer_{cpp}.sync(XCL_BO_SYNC_BO_FROM_DEVICE);")
-            lines["FROM"].append(f"    buffer_{cpp}.read(host_{cpp});")
+            lines["FROM"].append(f"    buffer_{cpp}.read({passed_});")
+            if g.argument.lanes:
+                lines["CHECKS"].append(f"    {unpacking(g, f'host_{cpp}', passed_)};")
             lines["CHECKS"].append(f"    wrong += {check_call(g, 'golden', f'host_{cpp}')};")
-    declared = [
-        f"static {declaration(g.argument).replace(f' {g.argument.cpp}', f' host_{g.argument.cpp}', 1)};"
+    declared = [f"static {declaration(g.argument, f'host_{g.argument.cpp}')};" for g in data]
+    declared += [
+        f"static {words_declaration(g.argument, f'words_{g.argument.cpp}')};"
         for g in data
+        if g.argument.lanes
     ]
     for one in passed(arrays):
         cpp = one.golden.argument.cpp

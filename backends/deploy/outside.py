@@ -8,18 +8,28 @@ loop): arguments that are outside already stay as they are.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from backends.deploy.boards import Board
 from backends.deploy.tiles import copies
 from dsl.errors.errors import ToolError
+from dsl.expressions.types import IndexType
 from dsl.programs.program import Array, Program
 from dsl.schedules.schedule import Schedule
-from dsl.schedules.steps import BindStorage, Buffer, Interface, Partition, Pipeline, Step, Stream
+from dsl.schedules.steps import (
+    BindStorage,
+    Buffer,
+    Interface,
+    Pack,
+    Partition,
+    Pipeline,
+    Step,
+    Stream,
+)
 from mlir_passes.construct.module import accesses
-from polyhedral.requests.outside import RETURN
-from polyhedral.schedule import apply
+from polyhedral.requests.outside import RETURN, word_bits
+from polyhedral.schedule import begun
 
 _REACHED = ("m_axi", "s_axilite", "ap_memory", "bram")
 """Interfaces that a host drives, and those of memories, which go outside."""
@@ -50,10 +60,38 @@ def outside(program: Program, schedule: Schedule, board: Board) -> Schedule:
         port = ports[array.name]
         bank = board.bank(port)
         first.append(Interface(array.name, "m_axi", f"gmem{port}", bank=bank))
-    first += copies(program, first, names, board)
+    first = _copied(program, first, names, board)
     first += _pipelined(program, first)
     rest = [_renamed(step, names) for step in schedule if not _dropped(step, within)]
     return Schedule((*first, *rest))
+
+
+def _copied(
+    program: Program, ports: list[Step], names: Mapping[str, str], board: Board
+) -> list[Step]:
+    """The ports, and the copies of what is behind them: in words as wide as the board's memory passes, or in
+    smaller ones where tiles would begin inside of them.
+    """
+    lanes = {name: word_lanes(program.array(name), board) for name in names}
+    while True:
+        packed = [Pack(n, k * word_bits(program.array(n).dtype)) for n, k in lanes.items() if k > 1]
+        if (found := copies(program, (*ports, *packed), names, board)) is not None:
+            return [*ports, *packed, *found]
+        if not packed:  # an estimate will tell that they do not fit
+            return [*ports, *(Buffer(array, name=copy) for array, copy in names.items())]
+        lanes = {name: k // 2 for name, k in lanes.items()}
+
+
+def word_lanes(array: Array, board: Board) -> int:
+    """Elements that the board's memory passes in a word; no more than make rows of fewer words. 1 where an
+    element does not fill its place in memory.
+    """
+    bits = word_bits(array.dtype)
+    if isinstance(array.dtype, IndexType) or bits != array.dtype.width:
+        return 1
+    most, row = max(1, board.word // bits), array.shape[-1]
+    choices = [1 << n for n in range(most.bit_length())]
+    return next(n for n in choices if -(-row // n) == -(-row // most))
 
 
 def _check(step: Interface, board: Board) -> None:
@@ -106,9 +144,10 @@ def _names(program: Program, schedule: Schedule, arrays: Sequence[Array]) -> dic
 def _pipelined(program: Program, steps: Sequence[Step]) -> Iterator[Step]:
     """Pipelines of the innermost loops of what copies."""
     own = {stmt.name for stmt in program.statements()}
-    for piece in apply(program, Schedule(tuple(steps))).pieces:
-        if piece.name not in own and piece.dims:
-            yield Pipeline(f"{piece.name}.{piece.dims[-1].name}")
+    for piece in begun(program, steps).pieces:
+        loops = [dim.name for dim in piece.dims if dim.unroll is None]  # not those over lanes
+        if piece.name not in own and loops:
+            yield Pipeline(f"{piece.name}.{loops[-1]}")
 
 
 def _dropped(step: Step, within: Sequence[Array]) -> bool:

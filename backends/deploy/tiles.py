@@ -15,10 +15,10 @@ from math import prod
 from backends.deploy.boards import Board
 from dsl.expressions.expr import Access, loads
 from dsl.programs.program import Array, Program
-from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import Buffer, Distribute, Step, Tile
 from polyhedral.requests.outside import word_bits
-from polyhedral.schedule import apply, tried
+from polyhedral.requests.packed import packed_lanes
+from polyhedral.schedule import begun, tried
 from polyhedral.scop.ranges import constant_interval
 from polyhedral.scop.scheduled import Piece, ScheduledScop
 
@@ -33,8 +33,8 @@ _TRIES = 40
 
 def copies(
     program: Program, first: Sequence[Step], names: Mapping[str, str], board: Board
-) -> tuple[Step, ...]:
-    """The steps that copy arrays to the chip.
+) -> tuple[Step, ...] | None:
+    """The steps that copy arrays to the chip; None where they do not fit, and loops cannot be tiled.
 
     Args:
         program: the kernel.
@@ -50,13 +50,13 @@ def copies(
     small = [name for name, bits in sizes.items() if bits <= room // _SMALL]
     left = room - sum(sizes[name] for name in small)
     steps = tuple(Buffer(name, name=names[name]) for name in small)
-    state = apply(program, Schedule((*first, *steps)))
+    state = begun(program, (*first, *steps))
     large = {name: copy for name, copy in names.items() if name not in small}
     for at, apart in ((state, ()), _distributed(state)):
         found = _all_tiled(at, large, left)
         if found is not None:
             return (*steps, *apart, *found)
-    return whole  # an estimate will tell that they do not fit
+    return None
 
 
 def _all_tiled(
@@ -142,6 +142,7 @@ def _tiled(
 ) -> tuple[ScheduledScop, tuple[Step, ...]] | None:
     """The nest in the largest tiles whose copies fit; None where there is no loop to tile."""
     tiles = list(nest.extents)
+    every = _words(state, nest)
     for _ in range(_TRIES if tiles else 0):
         made = _made(state, nest, tiles, names)
         if made is None:
@@ -154,29 +155,47 @@ def _tiled(
         }
         if sum(sizes.values()) <= room:
             return after, steps
-        if not _smaller(nest, tiles, names, sizes):
+        if not _smaller(nest, tiles, names, sizes, every):
             return None
     return None
 
 
 def _smaller(
-    nest: _Nest, tiles: list[int], names: Mapping[str, str], sizes: Mapping[str, int]
+    nest: _Nest,
+    tiles: list[int],
+    names: Mapping[str, str],
+    sizes: Mapping[str, int],
+    every: Sequence[int],
 ) -> bool:
     """Halve the longest tile that the largest copy moves with; false where none is left."""
     moves = _moves(nest, names)
     for array in sorted(moves, key=lambda a: -sizes.get(names[a], 0)):
-        levels = [k for k in moves[array] if tiles[k] > _LEAST]
+        levels = [k for k in moves[array] if tiles[k] > max(_LEAST, every[k])]
         if levels:
             level = max(levels, key=lambda k: tiles[k])
-            tiles[level] = _shorter(nest.extents[level], tiles[level])
+            tiles[level] = _shorter(nest.extents[level], tiles[level], every[level])
             return True
     return False
 
 
-def _shorter(extent: int, tile: int) -> int:
-    """About half of a tile: a divisor of the extent if there is one not much smaller."""
-    half = max(_LEAST, -(-tile // 2))
-    near = [n for n in range(max(_LEAST, half // 2), half + 1) if extent % n == 0]
+def _words(state: ScheduledScop, nest: _Nest) -> list[int]:
+    """What tiles of each loop are multiples of, so that they begin with a word of packed arrays."""
+    found = [1] * len(nest.loops)
+    for piece in nest.pieces:
+        for access in _accesses(piece):
+            lanes = packed_lanes(state.packs, state.scop.program.array(access.array))
+            if lanes:
+                last = access.indices[-1].variables()
+                for k, name in enumerate(nest.loops):
+                    found[k] = max(found[k], lanes if name in last else 1)
+    return found
+
+
+def _shorter(extent: int, tile: int, every: int) -> int:
+    """About half of a tile, of whole words: a divisor of the extent if there is one not much smaller."""
+    least = max(_LEAST, every)
+    half = max(least, -(-tile // (2 * every)) * every)
+    near = [n for n in range(max(least, half // 2), half + 1) if extent % n == 0 and n % every == 0]
     return near[-1] if near else half
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from backends.equivalence import Equivalence
 from backends.vitis.files import ProjectFiles
-from backends.vitis.testbench import Golden, declaration
+from backends.vitis.testbench import Golden, passed_as
 from dsl.programs.program import Program
 from dsl.schedules.schedule import Schedule
 
@@ -92,7 +92,7 @@ def readme(
     rows = []
     for array, g in zip(program.arguments, data, strict=True):
         direction = {"in": "in", "out": "out", "inout": "in and out"}[g.argument.access]
-        rows.append(f"| `{declaration(g.argument)}` | `{array.type}` | {direction} |")
+        rows.append(f"| `{passed_as(g.argument)}` | `{array.type}` | {direction} |")
     loose = [g.argument.cpp for g in data if g.tolerance]
     exact = "The testbench asks for the very same bits."
     if loose:

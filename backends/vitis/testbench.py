@@ -12,7 +12,7 @@ from backends.rawdata import to_bytes
 from backends.reference import Reference
 from dsl.expressions.types import FixedType, FloatType
 from dsl.programs.program import Array, Program
-from mlir_passes.emit.hls import Argument
+from mlir_passes.emit.hls import Argument, extents, pack_call, unpack_call
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ int main(int @ARGC@, char **@ARGV@) {
 @LOADS@
 
   ::@TOP@(@ARGUMENTS@);
-
+@UNPACKED@
   long @WRONG@ = 0;
 @CHECKS@
   std::printf(@WRONG@ ? "FAILED\\n" : "PASSED\\n");
@@ -110,6 +110,8 @@ _OWN = ("argc", "argv", "golden", "wrong")
 def testbench(top: str, data: tuple[Golden, ...]) -> str:
     """The testbench's text. Its own names give way to those of the arguments."""
     taken = {g.argument.cpp for g in data}
+    words = words_names(data, taken)
+    taken |= set(words.values())
     own = {name: _free(name, taken) for name in _OWN}
     golden, wrong = own["golden"], own["wrong"]
     checks = []
@@ -120,14 +122,29 @@ def testbench(top: str, data: tuple[Golden, ...]) -> str:
                     "  // A reduction in another order, or exp, log, tanh: not bit exact."
                 )
             checks.append(f"  {wrong} += {check_call(g, golden, g.argument.cpp)};")
+    packed = [(g, g.argument.cpp, words[g.argument.cpp]) for g in data if g.argument.lanes]
     values = {
         "TOP": top,
         **{name.upper(): value for name, value in own.items()},
         "FIRST": data[0].initial_file if data else "",
         # Static: they may be large. In here: out of the way of the C library's names.
-        "DECLARATIONS": "".join(f"  static {declaration(g.argument)};\n" for g in data),
-        "LOADS": "\n".join(f"  {load_call(g, golden, g.argument.cpp)};" for g in data),
-        "ARGUMENTS": ", ".join(g.argument.cpp for g in data),
+        "DECLARATIONS": "".join(
+            f"  static {text};\n"
+            for text in (
+                *(declaration(g.argument, g.argument.cpp) for g in data),
+                *(words_declaration(g.argument, name) for g, _, name in packed),
+            )
+        ),
+        "LOADS": "\n".join(
+            [
+                *(f"  {load_call(g, golden, g.argument.cpp)};" for g in data),
+                *(f"  {packing(g, *names)};" for g, *names in packed),
+            ]
+        ),
+        "ARGUMENTS": ", ".join(words.get(g.argument.cpp, g.argument.cpp) for g in data),
+        "UNPACKED": "".join(
+            f"  {unpacking(g, *names)};\n" for g, *names in packed if g.final is not None
+        ),
         "CHECKS": "\n".join(checks),
     }
     return re.sub(r"@([A-Z]+)@", lambda m: values[m[1]], _TEXT)
@@ -148,10 +165,42 @@ def _free(name: str, taken: set[str]) -> str:
     return next(n for n in (name, *(f"{name}_{k}" for k in range(2, 10_000))) if n not in taken)
 
 
-def declaration(argument: Argument) -> str:
+def declaration(argument: Argument, variable: str) -> str:
     """``float A[200][240]``."""
-    extents = "".join(f"[{n}]" for n in argument.shape)
-    return f"{argument.type} {argument.cpp}{extents}"
+    return f"{argument.type} {variable}{extents(argument.shape)}"
+
+
+# ------------------------------------------------------------------------- packed arguments
+
+
+def words_names(data: tuple[Golden, ...], taken: set[str]) -> dict[str, str]:
+    """By packed arguments the variables of their words, which are called as nothing else is."""
+    found: dict[str, str] = {}
+    for g in data:
+        if g.argument.lanes:
+            found[g.argument.cpp] = _free(f"{g.argument.cpp}_words", taken | set(found.values()))
+    return found
+
+
+def passed_as(argument: Argument) -> str:
+    """As it is declared in the function: ``float A[200][240]``, or in words."""
+    declare = words_declaration if argument.lanes else declaration
+    return declare(argument, argument.cpp)
+
+
+def words_declaration(argument: Argument, variable: str) -> str:
+    """``weft::word<float, 16> A_words[200][15]``."""
+    return f"{argument.kept} {variable}{extents(argument.words)}"
+
+
+def packing(g: Golden, elements: str, words: str) -> str:
+    """The C++ that makes words of the elements of a variable."""
+    return pack_call(g.argument, f"weft_tb::elements({elements})", f"weft_tb::elements({words})")
+
+
+def unpacking(g: Golden, elements: str, words: str) -> str:
+    """The C++ that makes elements of words."""
+    return unpack_call(g.argument, f"weft_tb::elements({elements})", f"weft_tb::elements({words})")
 
 
 def _base(path: str) -> str:

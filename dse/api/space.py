@@ -70,5 +70,7 @@ def space(
     program = sized.program
     start = start_of(program, schedule_of(sized, schedule), fix)
     work = work_of(program, where.tool, reassociate)
-    found = bounds(work, where.tool, dsp or where.device.dsp, where.device.lut, start.outside)
+    found = bounds(
+        work, where.tool, dsp or where.device.dsp, where.device.lut, start.words(program)
+    )
     return KernelSpace(space_of(program, where.tool, reassociate, start=start), tuple(found.all))

@@ -16,6 +16,7 @@ tool does by itself (`dse.bounds.work`), and say how far a design is from what i
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import ceil, prod
 from typing import Literal
@@ -76,7 +77,7 @@ def bounds(
     tool: Personality,
     dsp: int,
     lut: int | None = None,
-    outside: frozenset[str] = frozenset(),
+    outside: Mapping[str, int] = {},
 ) -> Bounds:
     """The bounds for a budget of DSP slices and LUTs.
 
@@ -85,7 +86,7 @@ def bounds(
         tool: whose memories are counted.
         dsp: slices that a design may use.
         lut: LUTs that it may use; None for any number.
-        outside: arguments in memory outside.
+        outside: arguments in memory outside, and how many elements of each a port passes at a time.
     """
     cycles, detail = in_slices(work.operations, dsp)
     logic = (0, "") if lut is None else in_logic(work.operations, dsp, lut)
@@ -98,13 +99,16 @@ def bounds(
     )
 
 
-def _outside(work: Work, tool: Personality, outside: frozenset[str]) -> Bound:
+def _outside(work: Work, tool: Personality, outside: Mapping[str, int]) -> Bound:
     best = Bound("ports", 0, "no array is outside")
     for array in work.program.arguments if tool.outside is not None else ():
         reads, writes = work.reads.get(array.name, 0), work.writes.get(array.name, 0)
-        if array.name in outside and array.shape and max(reads, writes) > best.cycles:
+        lanes = outside.get(array.name, 0)
+        if lanes and array.shape and -(-max(reads, writes) // lanes) > best.cycles:
             what = f"{reads:,} reads and {writes:,} writes of {array.name}"
-            best = Bound("ports", max(reads, writes), f"{what}, an element a cycle from outside")
+            each = "an element" if lanes == 1 else f"{lanes} elements"
+            cycles = -(-max(reads, writes) // lanes)
+            best = Bound("ports", cycles, f"{what}, {each} a cycle from outside")
     return best
 
 

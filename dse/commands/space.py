@@ -68,7 +68,7 @@ def command(
     console.say(f"{program.name}: {points}, operators of {where.tool.name}")
     limits = bounds(
         work_of(program, where.tool, reassociate), where.tool, dsp or chip.dsp, chip.lut,
-        found.start.outside,
+        found.start.words(program),
     )  # fmt: skip
     for bound in limits.all:
         console.say(f"  {bound.kind}: at least {bound.cycles:,} cycles ({bound.reason})")

@@ -259,6 +259,7 @@ def like(
         storage=said.storage,
         operators=said.operators,
         interfaces=said.interfaces,
+        packs=said.packs,
     )
 
 

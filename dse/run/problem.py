@@ -118,7 +118,7 @@ def describe(
     from dse.bounds.bounds import bounds
     from dsl.programs.pretty import pretty
 
-    far = space.start.outside
+    far = space.start.words(space.program)
     structures = tuple(
         Structure(
             variant.name,

@@ -25,6 +25,8 @@ Demand = dict[tuple[str, int], int]  # (array, dimension) to the factor asked fo
 
 def demand(order: Order, vector: Vector) -> Demand:
     """The factors that one nest asks for; a dimension that is not there needs no partition."""
+    if order.words:
+        return {}
     return demand_of(order.uses, *_copies(order, vector))
 
 

@@ -67,9 +67,7 @@ def _parts(pieces: Sequence[Piece], level: int, most: int) -> Iterator[Group]:
     """Of pieces that share ``level`` loops."""
     for mine in _nested(pieces, level):
         group = _group(mine)
-        if all(len(p.dims) == group.end for p in mine) or (
-            group.volume <= most and _distinct(group)
-        ):
+        if all(p.depth == group.end for p in mine) or (group.volume <= most and _distinct(group)):
             yield group
         else:
             yield from _parts(mine, group.end, most)
@@ -78,7 +76,7 @@ def _parts(pieces: Sequence[Piece], level: int, most: int) -> Iterator[Group]:
 def _imperfect(pieces: Sequence[Piece], level: int) -> Iterator[Group]:
     for mine in _nested(pieces, level):
         group = _group(mine)
-        if any(len(p.dims) > group.end for p in mine):
+        if any(p.depth > group.end for p in mine):
             if _distinct(group):
                 yield group
             yield from _imperfect(mine, group.end)
@@ -88,7 +86,7 @@ def _nested(pieces: Sequence[Piece], level: int) -> list[list[Piece]]:
     """Pieces that share ``level`` loops, by the next loop; neighbours that have none are together."""
     found: dict[object, list[Piece]] = {}
     for piece in pieces:
-        deeper = len(piece.dims) > level
+        deeper = piece.depth > level
         key = (
             piece.place[: level + 1] if deeper else (piece.place[:level] if level else piece.place)
         )
@@ -97,7 +95,8 @@ def _nested(pieces: Sequence[Piece], level: int) -> list[list[Piece]]:
 
 
 def _group(pieces: Sequence[Piece]) -> Group:
-    end = min((shared_levels(pieces[0], p) for p in pieces[1:]), default=len(pieces[0].dims))
+    end = min((shared_levels(pieces[0], p) for p in pieces[1:]), default=pieces[0].depth)
+    end = min(end, *(p.depth for p in pieces))
     return Group(tuple(pieces), end)
 
 

@@ -153,7 +153,8 @@ class Order:
     flattened into those around. Without ``guards`` the last copies of a block are a nest of their own: a
     local that is private to an iteration would be handed on by a copy that does not run. ``inside`` is the
     most copies of a statement that an iteration of the band has anyway (found once: ranking asks often).
-    A ``given`` order is all that there is: the loops are as a schedule says (`dse.space.start`).
+    A ``given`` order is all that there is: the loops are as a schedule says (`dse.space.start`). One of
+    ``words`` copies those of a packed argument, and asks for no banks (`dse.space.partitions.widened`).
     """
 
     steps: tuple[Step, ...]
@@ -165,6 +166,7 @@ class Order:
     guards: bool = True
     inside: int = 1
     given: bool = False
+    words: bool = False
 
     @property
     def skewed(self) -> bool:

@@ -65,7 +65,10 @@ def nests(state: ScheduledScop, context: Context, most: int = 0) -> tuple[Nest, 
         if _asked(group):
             orders = (_given(orders[0], group),)
         elif context.outside & {use.array for use in orders[0].uses}:
-            orders = tuple(replace(o, loops=tuple(map(_whole, o.loops))) for o in orders)
+            words = any(dim.lane for piece in group.pieces for dim in piece.dims)
+            orders = tuple(
+                replace(o, loops=tuple(map(_whole, o.loops)), words=words) for o in orders
+            )
         runs = _runs(leader, level, context)
         around = leader.names[:level]
         names = tuple(p.name for p in group.pieces)
@@ -82,7 +85,7 @@ def present(state: ScheduledScop, context: Context, most: int) -> Iterator[tuple
 
 def _asked(group: Group) -> bool:
     """Whether a schedule says already what becomes of the loops."""
-    dims = (dim for piece in group.pieces for dim in piece.dims)
+    dims = (dim for piece in group.pieces for dim in piece.dims if not dim.lane)
     return any((dim.pipeline_ii, dim.unroll, dim.flatten) != (None, None, None) for dim in dims)
 
 

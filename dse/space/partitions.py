@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, product
-from math import prod
+from math import lcm, prod
 
 from dse.bounds.bounds import MAX_BANKS
 from dse.space.banks import Demand, common, demand, interval_with, port_interval
@@ -15,6 +15,7 @@ from dse.space.start import START, Start
 from dsl.programs.program import Program
 from dsl.schedules.steps import Partition
 
+_PORTS = 2  # of a bank
 NO_PARTITION = "no partition of the arrays serves the factors of all nests"
 """Why there is no schedule of a point, where `partitions` finds none."""
 
@@ -37,7 +38,28 @@ def searched(wanted: Demand, start: Start) -> Demand:
 
 def within(program: Program, wanted: Demand, start: Start) -> Demand:
     """The factors, those that a schedule says in the place of those that its nests ask for."""
-    return {**searched(wanted, start), **start.banks(program)} if start.placed else wanted
+    found = {**searched(wanted, start), **start.banks(program)} if start.placed else wanted
+    return widened(program, found, start)
+
+
+def widened(program: Program, wanted: Demand, start: Start) -> Demand:
+    """The factors with banks enough for the words of packed arguments to be copied one in a cycle, as far as that
+    goes together with what the nests ask for; else in as few cycles as it does.
+    """
+    found = dict(wanted)
+    for (array, d), lanes in start.lanes(program).items():
+        if array in start.placed:
+            continue
+        extent, own = program.array(array).shape[d], wanted.get((array, d), 1)
+        others = prod(f for (name, k), f in wanted.items() if name == array and k != d)
+        at_once = lanes // _PORTS
+        while at_once > 1 and own < extent:
+            factor = lcm(own, at_once)
+            if factor <= extent and factor * others <= MAX_BANKS:
+                found[array, d] = factor
+                break
+            at_once //= 2
+    return found
 
 
 def solved(
@@ -55,7 +77,7 @@ def solved(
     """
     wanted = together(program, (demand(order, vector) for order, vector in parts))
     wanted = relaxed(program, parts, searched(wanted, start), asked)
-    return partitions(program, wanted)
+    return partitions(program, widened(program, wanted, start))
 
 
 def relaxed(
@@ -73,7 +95,8 @@ def relaxed(
             continue
         for fewer in _divided(factors) if max(rates) > 1 else _halved(factors):
             if all(
-                interval_with(order, vector, array.name, fewer)
+                order.words
+                or interval_with(order, vector, array.name, fewer)
                 <= max(ii, port_interval(order, vector))
                 for (order, vector), ii in zip(parts, rates, strict=True)
             ):

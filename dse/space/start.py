@@ -13,6 +13,7 @@ from functools import cached_property
 
 from dsl.errors.errors import InputError, did_you_mean
 from dsl.errors.shown import shown
+from dsl.expressions.expr import Load
 from dsl.programs.program import Program
 from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import (
@@ -21,6 +22,7 @@ from dsl.schedules.steps import (
     Buffer,
     Flatten,
     Interface,
+    Pack,
     Partition,
     Pipeline,
     Step,
@@ -28,11 +30,18 @@ from dsl.schedules.steps import (
     Unroll,
 )
 from polyhedral.dataflow.ports import FIFO_MODES
+from polyhedral.requests.packed import packed_lanes
 from polyhedral.schedule import apply, apply_step
 from qor_gnn.design.region import OUTSIDE
 
 SEARCHED = (Pipeline, Unroll, Flatten, Partition)
-_BESIDE = (Interface, BindStorage, BindOp, Partition)  # steps that leave the loops to the search
+_BESIDE = (
+    Interface,
+    Pack,
+    BindStorage,
+    BindOp,
+    Partition,
+)  # steps that leave the loops to the search
 _ONE_BY_ONE = (OUTSIDE, *FIFO_MODES)  # ports that hand over an element at a time
 KINDS = tuple(step.kind for step in SEARCHED)
 
@@ -59,13 +68,31 @@ class Start:
 
     @cached_property
     def outside(self) -> frozenset[str]:
-        """Arrays whose elements come one after the other: banks and copies do not make them faster."""
+        """Arrays whose elements, or words, come one after the other: banks and copies do not make them faster."""
         return frozenset(
             step.argument if isinstance(step, Interface) else step.array
             for step in self.steps
             if isinstance(step, Stream)
             or (isinstance(step, Interface) and step.mode in _ONE_BY_ONE)
         )
+
+    def words(self, program: Program) -> Mapping[str, int]:
+        """How many elements of the arrays outside come at a time."""
+        packs = [step for step in self.steps if isinstance(step, Pack)]
+        arrays = [array for array in program.arguments if array.name in self.outside]
+        return {array.name: max(1, packed_lanes(packs, array)) for array in arrays}
+
+    def lanes(self, program: Program) -> Mapping[tuple[str, int], int]:
+        """Copies of packed arguments, by array and last dimension: how many elements are copied at a time."""
+        words = {array: n for array, n in self.words(program).items() if n > 1}
+        found: dict[tuple[str, int], int] = {}
+        for stmt in program.statements() if words else ():
+            if isinstance(stmt.value, Load):
+                ends = (stmt.target, stmt.value.access)
+                for here, there in (ends, ends[::-1]):
+                    if there.array in words and here.array not in words:
+                        found[here.array, len(here.indices) - 1] = words[there.array]
+        return found
 
     @cached_property
     def placed(self) -> frozenset[str]:

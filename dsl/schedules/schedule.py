@@ -301,6 +301,11 @@ class ScheduleBuilder:
         return self._add(steps.Interface, argument, mode, *values)
 
     @step_method
+    def pack(self, array: str, bits: int = 512) -> ScheduleBuilder:
+        """See `dsl.schedules.steps.Pack`."""
+        return self._add(steps.Pack, array, bits)
+
+    @step_method
     def dataflow(self, processes: typing.Sequence[typing.Sequence[str]] = ()) -> ScheduleBuilder:
         """See `dsl.schedules.steps.Dataflow`."""
         return self._add(steps.Dataflow, processes)

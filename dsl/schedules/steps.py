@@ -295,6 +295,18 @@ class Interface(Step):
 
 
 @dataclass(frozen=True, slots=True)
+class Pack(Step):
+    """Hold an argument outside in words of ``bits``, several elements each, rows padded to whole words.
+    Its copies (`Buffer`) are then made word by word.
+    """
+
+    kind = "pack"
+    other_names = ("vectorize_port", "data_pack")
+    array: str
+    bits: int
+
+
+@dataclass(frozen=True, slots=True)
 class Dataflow(Step):
     """Run the nests of the function at the same time, each as a process of its own.
 

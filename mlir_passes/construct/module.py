@@ -38,6 +38,7 @@ from mlir_passes.provider import ir
 from polyhedral.looptree.bounds import Bounds
 from polyhedral.looptree.tree import Instance, LoopTree, TreeGuard, TreeLoop, TreeNode
 from polyhedral.requests.outside import RETURN
+from polyhedral.requests.packed import packed_lanes
 
 
 def build_module(tree: LoopTree) -> Any:
@@ -163,7 +164,8 @@ class _Builder:
             return replace(info, stream=depths[0]) if depths else info
         for i in tree.interfaces:
             if i.argument == name:
-                axi = Axi(i.width, i.burst, i.outstanding, i.latency, i.offset, i.bank)
+                lanes = packed_lanes(tree.packs, array)
+                axi = Axi(i.width, i.burst, i.outstanding, i.latency, i.offset, i.bank, lanes)
                 info = replace(info, interface=Interface(i.mode, i.bundle), axi=axi)
         return replace(info, const=array.const, access=self.accesses.get(name, "in"))
 

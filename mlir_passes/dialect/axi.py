@@ -20,6 +20,7 @@ class Axi:
         latency: cycles in which memory is expected to answer.
         offset: ``slave``, ``direct`` or ``off``: where the address comes from.
         bank: what it is connected to outside.
+        lanes: elements of a word, where the argument is packed: rows are of whole words.
     """
 
     width: int = 0
@@ -28,6 +29,11 @@ class Axi:
     latency: int = -1
     offset: str = ""
     bank: str = ""
+    lanes: int = 0
+
+    def words(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        """The extents of an argument in words, the last of a row padded; those in elements if it is not packed."""
+        return (*shape[:-1], -(-shape[-1] // self.lanes)) if self.lanes else shape
 
 
 def axi_attribute(axi: Axi) -> Any:
@@ -36,5 +42,7 @@ def axi_attribute(axi: Axi) -> Any:
     numbers = (axi.width, axi.burst, axi.outstanding, axi.latency)
     words = (axi.offset, axi.bank)
     return hls.Axi.get(
-        *(ir.IntegerAttr.get(i64, n) for n in numbers), *map(ir.StringAttr.get, words)
+        *(ir.IntegerAttr.get(i64, n) for n in numbers),
+        *map(ir.StringAttr.get, words),
+        ir.IntegerAttr.get(i64, axi.lanes),
     )

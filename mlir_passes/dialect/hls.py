@@ -58,8 +58,9 @@ class Interface(Hls.Attribute, name="interface"):
 
 
 class Axi(Hls.Attribute, name="axi"):
-    """``#hls.axi<width, burst, outstanding, latency, offset, bank>``: options of an ``m_axi`` port;
-    0, -1 (latency) and an empty string are the tool's own.
+    """``#hls.axi<width, burst, outstanding, latency, offset, bank, lanes>``: options of an ``m_axi``
+    port; 0, -1 (latency) and an empty string are the tool's own. ``lanes``: elements of a word, 0 where
+    the argument is not packed.
     """
 
     width: _Int
@@ -68,6 +69,7 @@ class Axi(Hls.Attribute, name="axi"):
     latency: _Int
     offset: _String
     bank: _String
+    lanes: _Int
 
 
 class Stream(Hls.Attribute, name="stream"):

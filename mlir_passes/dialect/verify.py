@@ -15,6 +15,7 @@ from mlir_passes.dialect import hls
 from mlir_passes.dialect.attributes import LoopInfo, loop_info, place, span_of
 from mlir_passes.dialect.processes import verify_processes
 from mlir_passes.dialect.verify_arrays import check_type, checked_array
+from mlir_passes.dialect.words import verify_words
 from mlir_passes.loop_bounds import Names, bounds_of
 from mlir_passes.provider import ir
 from polyhedral.looptree.bounds import Bounds
@@ -88,7 +89,7 @@ def verify_module(module: Any) -> None:
     Raises:
         IRError: W311 an op that level 3 has not; W312 an annotation that is unknown, of the wrong
             kind or at the wrong place; W313 what MLIR refuses; W321 to W325 contradictions on
-            loops; W330 to W334 on arrays; W335 on processes.
+            loops; W330 to W334 on arrays; W335 on processes; W340 on words.
     """
     with module.context:
         _verify_upstream(module)
@@ -135,6 +136,7 @@ class _Verifier:
         self._block(function.regions[0].blocks[0], _Around())
         for loop, loop_annotations in self.loops:
             self._check_arrays(loop, loop_annotations)
+        verify_words(function)
         verify_processes(function)
 
     def _block(self, block: Any, around: _Around) -> None:

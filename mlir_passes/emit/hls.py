@@ -6,12 +6,15 @@ where the tool wants them (UG1399), statements with their source line. Same modu
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from dsl.expressions.types import DType
 from mlir_passes.dialect.attributes import Access
+from mlir_passes.dialect.axi import Axi
 from mlir_passes.emit.nodes import Memory
 from mlir_passes.emit.processes import parameter, region, signature_lines
 from mlir_passes.emit.read import read_kernel
@@ -26,7 +29,8 @@ class Argument:
     """An argument of the top function.
 
     ``name`` is the user's, ``cpp`` the one in C++; ``type`` is the C++ type of the scalar or of an
-    element of ``shape``; ``bank`` what it is connected to outside, where that is said.
+    element of ``shape``; ``bank`` what it is connected to outside, where that is said. A packed one is
+    in words of ``lanes`` elements, rows padded: ``words`` are the extents then.
     """
 
     name: str
@@ -36,6 +40,17 @@ class Argument:
     shape: tuple[int, ...]
     access: Access
     bank: str = ""
+    lanes: int = 0
+
+    @property
+    def words(self) -> tuple[int, ...]:
+        """The extents as the function has them."""
+        return Axi(lanes=self.lanes).words(self.shape)
+
+    @property
+    def kept(self) -> str:
+        """The C++ type of what the function has an array of: elements, or words."""
+        return f"weft::word<{self.type}, {self.lanes}>" if self.lanes else self.type
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +71,48 @@ class HlsSource:
 
     def __str__(self) -> str:
         return self.text
+
+    def over_elements(self) -> tuple[str, str]:
+        """The name and the text of a function over arrays of elements: the kernel, or one that packs for it."""
+        if not any(a.lanes for a in self.arguments):
+            return self.name, self.text
+        name = f"{self.name}_over_elements"
+        return name, f"{self.text}\n{caller(name, self.name, self.arguments)}"
+
+
+def pack_call(argument: Argument, elements: str, words: str) -> str:
+    """The C++ that makes words of the elements of a packed argument; both are pointers."""
+    return f"weft::pack<{argument.shape[-1]}>({elements}, {words}, {_rows(argument)})"
+
+
+def unpack_call(argument: Argument, elements: str, words: str) -> str:
+    """The C++ that makes elements of words."""
+    return f"weft::unpack<{argument.shape[-1]}>({words}, {elements}, {_rows(argument)})"
+
+
+def _rows(argument: Argument) -> int:
+    return math.prod(argument.shape[:-1])
+
+
+def extents(shape: tuple[int, ...]) -> str:
+    """``[200][240]``."""
+    return "".join(f"[{n}]" for n in shape)
+
+
+def caller(name: str, function: str, arguments: Sequence[Argument]) -> str:
+    """A function over arrays of elements that calls one over packed arguments."""
+    before, after, given, parameters = [], [], [], []
+    for n, a in enumerate(arguments):
+        parameters.append(f"{a.type} a{n}{extents(a.shape)}")
+        given.append(f"w{n}" if a.lanes else f"a{n}")
+        if a.lanes:
+            elements, words = f"({a.type} *)a{n}", f"({a.kept} *)w{n}"
+            before.append(f"  static {a.kept} w{n}{extents(a.words)};")
+            before.append(f"  {pack_call(a, elements, words)};")
+            if a.access != "in":
+                after.append(f"  {unpack_call(a, elements, words)};")
+    call = f"  {function}({', '.join(given)});"
+    return "\n".join([f"void {name}({', '.join(parameters)}) {{", *before, call, *after, "}", ""])
 
 
 def include_directory() -> Path:
@@ -107,6 +164,7 @@ def _argument(memory: Memory, needs: Needs) -> Argument:
         info.shape,
         info.access or access,
         info.axi.bank,
+        info.axi.lanes,
     )
 
 

@@ -75,8 +75,23 @@ class Carried:
 
 
 @dataclass(slots=True, eq=False)
+class Word:
+    """A word of a packed argument in a variable: read in front of the loop over its lanes, or written behind it;
+    where there are ``conditions``, if all of them hold.
+    """
+
+    name: str
+    memory: Memory
+    place: Cpp
+    written: bool
+    conditions: tuple[Cpp, ...] = ()
+
+
+@dataclass(slots=True, eq=False)
 class Loop:
-    """``for (int var = lower; var test upper; var += step)``; ``test`` is ``<`` or ``<=``."""
+    """``for (int var = lower; var test upper; var += step)``; ``test`` is ``<`` or ``<=``. ``words``
+    are those whose lanes it goes over.
+    """
 
     var: str
     type: str
@@ -87,6 +102,7 @@ class Loop:
     info: LoopInfo
     body: Block
     carried: tuple[Carried, ...] = ()
+    words: tuple[Word, ...] = ()
 
 
 @dataclass(slots=True, eq=False)

@@ -73,7 +73,7 @@ def _interface(memory: Memory) -> list[str]:
     options: dict[str, object] = {"mode": mode, "port": memory.name, "bundle": bundle}
     if mode == "m_axi":
         options["offset"] = _offset(memory)
-        options["depth"] = math.prod(memory.info.shape)
+        options["depth"] = math.prod(memory.info.axi.words(memory.info.shape))
         options |= _port_options(memory)
     if storage is not None and mode in _MEMORY_MODES:
         options["storage_type"] = storage.type

@@ -23,12 +23,12 @@ _WORD = re.compile(r"\w+")
 
 def parameter(memory: Memory, written: bool, needs: Needs) -> str:
     """Scalars by value, a local one that is written by reference; arrays only read are const."""
-    element = needs.type(memory.info.dtype)
+    element = needs.element(memory.info)
     if not memory.is_array:
         reference = "&" if written and not memory.is_argument else ""
         return f"{element} {reference}{memory.name}"
     const = "" if written else "const "
-    sizes = "".join(f"[{n}]" for n in memory.info.shape) or "[1]"
+    sizes = "".join(f"[{n}]" for n in memory.info.axi.words(memory.info.shape)) or "[1]"
     return f"{const}{element} {memory.name}{sizes}"
 
 

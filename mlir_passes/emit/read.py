@@ -34,6 +34,7 @@ from mlir_passes.emit.nodes import (
     count_uses,
 )
 from mlir_passes.emit.scope import Scope, unsupported
+from mlir_passes.emit.words import at_first, lane
 from mlir_passes.provider import ir
 
 _ITERATORS = ("i", "j", "k", "l", "m", "n")
@@ -191,6 +192,9 @@ class _Reader(Scope):
         texts = tuple(self.ranges.cpp(s) for s in subscripts)
         if memory.is_argument and not texts:
             texts = (Cpp("0"),)
+        if memory.info.axi.lanes:
+            written = op.name == "affine.store"
+            return memory, subscripts, lane(self, memory, subscripts, texts[:-1], written)
         return memory, subscripts, subscript(memory.name, texts)
 
     def _load(self, op: Any, block: Block) -> None:
@@ -240,18 +244,34 @@ class _Reader(Scope):
         if bounds.low is not None and bounds.high is not None and bounds.low > bounds.high:
             self._never_runs(op, operands[n_lower + n_upper :], var)
             return
+        around, self.tests = (
+            self.tests,
+            at_first(self.ranges, var, [(u + -1, False) for u in uppers]),
+        )
         self.loops.append(var)
         self.indices[source.arguments[0]] = Lin.of(var)
         body = Block()
         starts = [self.value(v, op) for v in operands[n_lower + n_upper :]]
         carried = self._carry(starts, source.arguments, op.results, body, block)
         self._block(source, body)
+        words, self.tests = tuple(self.words.pop(var, ())), around
         self.loops.pop()
         self.ranges.leave(var)
         wide = bounds.high is not None and bounds.high + step >= 2**31
         info = replace(info, name=info.name or default)
         block.nodes.append(
-            Loop(var, "long long" if wide else "int", lower, test, upper, step, info, body, carried)
+            Loop(
+                var,
+                "long long" if wide else "int",
+                lower,
+                test,
+                upper,
+                step,
+                info,
+                body,
+                carried,
+                words,
+            )
         )
         block.stores |= body.stores
 
@@ -292,15 +312,19 @@ class _Reader(Scope):
         condition = needed[0]
         for test in needed[1:]:
             condition = infix("&&", condition, test)
+        known = len(self.tests)
+        self.tests += at_first(self.ranges, self.loops[-1] if self.loops else "", constraints)
         before = self.ranges.assume(constraints)
         last = block.nodes[-1] if block.nodes else None
         if isinstance(last, If) and last.joins(condition, has_else or len(op.results) > 0):
             self._block(regions[0].blocks[0], last.then)
             block.stores |= last.then.stores
             self.ranges.forget(before)
+            del self.tests[known:]
             return
         then = self._inner(regions[0])
         self.ranges.forget(before)
+        del self.tests[known:]
         orelse = self._inner(regions[1]) if has_else else None
         if orelse is not None and not orelse.nodes and not orelse.yields:
             orelse = None

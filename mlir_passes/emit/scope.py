@@ -9,8 +9,9 @@ from typing import Any, Literal
 from dsl.errors.errors import IRError
 from mlir_passes.dialect.attributes import element_type, op_type
 from mlir_passes.emit.affine import Lin, Ranges
+from mlir_passes.emit.cpp import Cpp
 from mlir_passes.emit.names import Names
-from mlir_passes.emit.nodes import Block, Memory, Value
+from mlir_passes.emit.nodes import Block, Memory, Value, Word
 from mlir_passes.emit.patterns import recognised
 from mlir_passes.emit.types import no_form
 from mlir_passes.provider import ir
@@ -34,7 +35,8 @@ class Scope:
     """What is in scope while a function is read; it only grows, but for ``ranges`` and ``loops``.
 
     An SSA value is data (``values``), an affine expression of indices (``indices``), or memory
-    (``memories``). ``parameters`` are the indices that are arguments of the function.
+    (``memories``). ``parameters`` are the indices that are arguments of the function; ``words`` those that
+    an open loop goes over the lanes of, and ``tests`` what holds of some of the innermost loop's iterations.
     """
 
     names: Names = field(default_factory=Names)
@@ -44,6 +46,8 @@ class Scope:
     memories: dict[Any, Memory] = field(default_factory=dict)
     parameters: dict[Any, Memory] = field(default_factory=dict)
     loops: list[str] = field(default_factory=list)
+    words: dict[str, list[Word]] = field(default_factory=dict)
+    tests: list[Cpp] = field(default_factory=list)
     kinds: dict[Any, tuple[int, str]] = field(default_factory=dict)
 
     def kind(self, type_: Any) -> tuple[int, str]:

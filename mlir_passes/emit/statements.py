@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from dsl.expressions.types import FixedType, IndexType, IntType
 from dsl.programs.names import unused
 from mlir_passes.dialect.attributes import StmtInfo
-from mlir_passes.emit.cpp import Cpp, name, without_parentheses
+from mlir_passes.emit.cpp import Cpp, infix, name, without_parentheses
 from mlir_passes.emit.lines import (
     INDENT,
     assignment,
@@ -25,7 +25,18 @@ from mlir_passes.emit.lines import (
 )
 from mlir_passes.emit.logic import type_name
 from mlir_passes.emit.names import Names, spelled
-from mlir_passes.emit.nodes import Block, Carried, Declare, If, Kernel, Loop, Memory, Store, Value
+from mlir_passes.emit.nodes import (
+    Block,
+    Carried,
+    Declare,
+    If,
+    Kernel,
+    Loop,
+    Memory,
+    Store,
+    Value,
+    Word,
+)
 from mlir_passes.emit.number import Bool, CType, Exact, of_type
 from mlir_passes.emit.pragmas import (
     bind_op_pragma,
@@ -247,6 +258,8 @@ class Printer:
         for carried in loop.carried:
             assert carried.start is not None
             self._start(carried, carried.start)
+        for word in loop.words:
+            self._word(word)
         self.lines.append(" " * (self.indent - INDENT) + f"{self._label(loop.info.name)}:")
         step = f"++{loop.var}" if loop.step == 1 else f"{loop.var} += {loop.step}"
         declaration, test = f"{loop.type} {loop.var}", f"{loop.var} {loop.test}"
@@ -254,6 +267,31 @@ class Printer:
         self.lines.append(header)
         self.lines += loop_pragmas(loop, self.variables)
         self._body(loop.body, loop.carried)
+        self._line("}")
+        for word in loop.words:
+            if word.written:
+                self._moved(word, word.place, name(word.name))
+
+    def _word(self, word: Word) -> None:
+        """The variable of a word, in front of the loop over its lanes; it is read there."""
+        element = self.needs.element(word.memory.info)
+        if word.written or word.conditions:
+            self._line(f"{element} {word.name}({self.needs.zero(word.memory.info.dtype)});")
+            if not word.written:
+                self._moved(word, name(word.name), word.place)
+        else:
+            self.lines.append(statement(f"const {element} {word.name} =", word.place, self.indent))
+
+    def _moved(self, word: Word, target: Cpp, source: Cpp) -> None:
+        """The assignment of a word to a variable, or back, where there is such a word."""
+        if not word.conditions:
+            self.lines.append(assignment(target, "=", source, self.indent))
+            return
+        condition = word.conditions[0]
+        for test in word.conditions[1:]:
+            condition = infix("&&", condition, test)
+        self.lines.append(if_header(condition, self.indent))
+        self.lines.append(assignment(target, "=", source, self.indent + INDENT))
         self._line("}")
 
     def _label(self, wanted: str) -> str:

@@ -10,6 +10,7 @@ from typing import assert_never
 
 from dsl.errors.errors import IRError
 from dsl.expressions.types import DType, FixedType, FloatType, IndexType, IntType, Overflow, Quant
+from mlir_passes.dialect.attributes import ArrayInfo
 from mlir_passes.emit.cpp import Cpp, call, name, negative_literal
 
 
@@ -62,6 +63,20 @@ class Needs:
             case IndexType():
                 return "int"
         assert_never(dtype)
+
+    def element(self, info: ArrayInfo) -> str:
+        """That of what an array consists of: elements, or words of a packed argument."""
+        element = self.type(info.dtype)
+        if not info.axi.lanes:
+            return element
+        self.headers.add("weft_word.h")
+        return f"weft::word<{element}, {info.axi.lanes}>"
+
+    def zero(self, dtype: DType) -> str:
+        """No number of that type."""
+        if isinstance(dtype, FloatType):
+            return self.real(0.0, dtype.name).text
+        return f"{self.type(dtype)}(0)"
 
     def real(self, value: float, dtype: str) -> Cpp:
         """A float constant of the type named ``f16``, ``bf16``, ``f32`` or ``f64``."""

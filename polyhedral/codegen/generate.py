@@ -83,6 +83,7 @@ def loop_tree(state: ScheduledScop, styles: Sequence[Style] = tuple(Style)) -> L
         process_names(state),
         state.streams,
         distances(body),
+        state.packs,
     )
 
 

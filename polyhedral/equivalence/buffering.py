@@ -7,8 +7,8 @@ belongs:
   region; so elements of both are one to one;
 * what copies in runs before all else in the region, and what copies out after it;
 * every element that is read of B was copied in or assigned before, in the same iteration of the loops;
-* exactly what the region assigns is copied out, and no statement uses another copy of X for it, or X
-  itself; nor does one assign of X what another uses of a copy.
+* what the region assigns is copied out, and nothing else but what was copied in; and no statement uses
+  another copy of X for it, or X itself; nor does one assign of X what another uses of a copy.
 
 Then a region begins with the same X in both programs, its statements read and assign the same values,
 and it leaves the same X. All else is as it was. What is looked at is the two programs alone, not how the
@@ -158,12 +158,14 @@ class _Held:
     Attributes:
         copy: the local.
         assigned: what statements of the program assign of it, as ``[r, x]`` of the array.
+        brought: what is copied in.
         out: what is copied out.
         used: what statements of the program read or assign of it; more may be copied in.
     """
 
     copy: Array
     assigned: isl.Set
+    brought: isl.Set
     out: isl.Set
     used: isl.Set
 
@@ -184,15 +186,16 @@ def _wrong(old: Scop, new: Scop, array: Array, region: _Region) -> str | None:
         found = _held(old, array, region, copy, known)
         if isinstance(found, str):
             return found
-        if not found.out.is_equal(found.assigned):
+        both = found.assigned.union(found.brought)
+        if not (found.assigned.is_subset(found.out) and found.out.is_subset(both)):
             return f"what is copied out of '{copy.name}' is not what is assigned"
         held.append(found)
     assigned, touched = _beside(old, array, region, known)
     for one in held:
-        if not (one.assigned.is_disjoint(touched) and one.used.is_disjoint(assigned)):
+        if not (one.out.is_disjoint(touched) and one.used.is_disjoint(assigned)):
             return f"'{array.name}' is touched beside '{one.copy.name}', which holds the element"
         for other in held:
-            if one is not other and not one.assigned.is_disjoint(other.used):
+            if one is not other and not one.out.is_disjoint(other.used.union(other.out)):
                 return f"'{one.copy.name}' and '{other.copy.name}' hold one element"
     return None
 
@@ -259,7 +262,7 @@ def _held(old: Scop, array: Array, region: _Region, copy: Array, known: set[str]
     """What a copy holds, if all statements agree what its elements stand for."""
     offset: tuple[Affine, ...] | None = None
     empty = _nothing(region.depth, array)
-    sets = {"assigned": empty, "out": empty, "used": empty}
+    sets = {"assigned": empty, "brought": empty, "out": empty, "used": empty}
     for s in region.statements:
         for outside, inside in _pairs(old, s, array, copy, known):
             found = tuple(a - b for a, b in zip(outside.indices, inside.indices, strict=True))
@@ -275,9 +278,10 @@ def _held(old: Scop, array: Array, region: _Region, copy: Array, known: set[str]
                 sets["used"] = sets["used"].union(points)
             if s.name in known and inside == s.stmt.target:
                 sets["assigned"] = sets["assigned"].union(points)
-            if s.name not in known and s.stmt.target.array == array.name:
-                sets["out"] = sets["out"].union(points)
-    return _Held(copy, sets["assigned"], sets["out"], sets["used"])
+            if s.name not in known:
+                way = "out" if s.stmt.target.array == array.name else "brought"
+                sets[way] = sets[way].union(points)
+    return _Held(copy, **sets)
 
 
 def _pairs(

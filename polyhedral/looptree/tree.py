@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from dsl.errors.errors import Span
 from dsl.expressions.affine import Affine, Constraint
 from dsl.programs.program import Program, Stmt
-from dsl.schedules.steps import BindOp, BindStorage, Interface, Partition, Stream
+from dsl.schedules.steps import BindOp, BindStorage, Interface, Pack, Partition, Stream
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +111,7 @@ class LoopTree:
     processes: tuple[tuple[str, ...], ...] = ()
     streams: tuple[Stream, ...] = ()
     distances: tuple[tuple[str, str, int], ...] = ()
+    packs: tuple[Pack, ...] = ()
 
     def walk(self) -> Iterator[tuple[TreeNode, tuple[TreeLoop | TreeGuard, ...]]]:
         """Every node in execution order with the loops and guards around it."""

@@ -19,7 +19,7 @@ import islpy as isl
 from dsl.errors.errors import Span
 from dsl.expressions.affine import Affine, Constraint
 from dsl.programs.program import Loop, Program
-from dsl.schedules.steps import BindOp, BindStorage, Dataflow, Interface, Partition, Stream
+from dsl.schedules.steps import BindOp, BindStorage, Dataflow, Interface, Pack, Partition, Stream
 from polyhedral.isl.text import (
     affine_text,
     conjunction,
@@ -41,7 +41,8 @@ class Dim:
     """One loop around a piece. Pieces that share a loop hold equal `Dim`s.
 
     ``uid`` is the loop's identity through the steps: the copies of a loop that a remainder nest
-    makes keep it, so that later steps apply to all of them.
+    makes keep it, so that later steps apply to all of them. ``lane``: it goes over the lanes of a word
+    (`polyhedral.transforms.words`).
     """
 
     name: str
@@ -49,6 +50,7 @@ class Dim:
     pipeline_ii: int | None = None
     unroll: int | None = None
     flatten: bool | None = None
+    lane: bool = False
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
@@ -80,6 +82,11 @@ class Piece:
     def names(self) -> tuple[str, ...]:
         """The names of the loops, outermost first."""
         return tuple(d.name for d in self.dims)
+
+    @property
+    def depth(self) -> int:
+        """Loops around it, but for one over lanes."""
+        return len(self.dims) - (1 if self.dims and self.dims[-1].lane else 0)
 
     @cached_property
     def times(self) -> isl.Map:
@@ -189,6 +196,7 @@ class ScheduledScop:
     storage: tuple[BindStorage, ...] = ()
     operators: tuple[BindOp, ...] = ()
     interfaces: tuple[Interface, ...] = ()
+    packs: tuple[Pack, ...] = ()
     dataflow: Dataflow | None = None
     streams: tuple[Stream, ...] = ()
 

@@ -12,6 +12,7 @@ from polyhedral.transforms import (  # noqa: F401
     distribute,
     expand,
     fuse,
+    pack,
     partial_sums,
     partition,
     pipeline,

@@ -49,10 +49,11 @@ import islpy as isl
 from dsl.errors.errors import LanguageError, ScheduleError
 from dsl.expressions.affine import Affine
 from dsl.expressions.expr import Access, Load
-from dsl.programs.program import Array, Storage
-from dsl.schedules.steps import Buffer
+from dsl.programs.program import Array, Program, Storage
+from dsl.schedules.steps import Buffer, Unroll
 from polyhedral.isl.text import coordinates, first_point
 from polyhedral.legality.program import check_program
+from polyhedral.requests.packed import packed_lanes
 from polyhedral.scop.lookup import find_array, find_loop
 from polyhedral.scop.scheduled import ScheduledScop
 from polyhedral.scop.scop import Scop, Statement, build_scop
@@ -60,6 +61,8 @@ from polyhedral.transforms.copies import Body, Tiles, rewritten
 from polyhedral.transforms.footprint import Tile, Use, tile_of
 from polyhedral.transforms.materialise import Materialised, materialised, over_program
 from polyhedral.transforms.registry import Order, transform
+from polyhedral.transforms.unroll import unroll
+from polyhedral.transforms.words import Words
 
 
 @transform(Buffer, order=Order.KEPT)
@@ -85,8 +88,11 @@ def buffer(state: ScheduledScop, step: Buffer) -> ScheduledScop:
     if len(depths) > 1:
         raise _refused(step, f"copies of '{step.at}' are at several depths")
     depth = depths.pop() + 1 if depths else 0
+    words = _words(state, array)
     regions = [
-        tiles for group in _bodies(scop, found, uid, depth) if (tiles := _tiles(group, array, step))
+        tiles
+        for group in _bodies(scop, found, uid, depth)
+        if (tiles := _tiles(group, array, words, step))
     ]
     where = f"in '{step.at}' " if step.at else ""
     if not regions:
@@ -111,7 +117,8 @@ def buffer(state: ScheduledScop, step: Buffer) -> ScheduledScop:
         new = check_program(program)
     except LanguageError as error:  # the proof that the copies hold what is read of them
         raise _refused(step, error.message, (*error.notes,)) from error
-    return over_program(state, found, new)
+    after = over_program(state, found, new)
+    return after if words is None else _lanes_unrolled(after, program, found.program)
 
 
 def _refused(
@@ -144,10 +151,49 @@ def _bodies(scop: Scop, found: Materialised, uid: object, depth: int) -> list[Bo
     return [Body(loop, own[0].loops[:depth], tuple(own), found) for loop, own in groups.items()]
 
 
+# ------------------------------------------------------------------------------------- words
+
+
+def _words(state: ScheduledScop, array: Array) -> Words | None:
+    """Those of a packed array."""
+    lanes = packed_lanes(state.packs, array)
+    return Words(lanes, array.shape) if lanes else None
+
+
+def _lanes_unrolled(state: ScheduledScop, program: Program, before: Program) -> ScheduledScop:
+    """The loops over lanes, innermost around the new statements, unrolled."""
+    known = {s.name for s in before.statements()}
+    moving = {s.name for s in program.statements()} - known
+    state = state.with_pieces(
+        p.with_dim(len(p.dims) - 1, replace(p.dims[-1], lane=True)) if p.name in moving else p
+        for p in state.pieces
+    )
+    for piece in [p for p in state.pieces if p.name in moving]:
+        state = unroll(state, Unroll(f"{piece.name}.{piece.dims[-1].name}", tail="guard"))
+    return state
+
+
+def _check_start(tile: Tile, body: Body, array: Array, step: Buffer) -> None:
+    """W230 if a tile of a packed array would be a whole row, as the one without words begins inside of one."""
+    if tile.words is None:
+        return
+    plain, rank = tile_of(tile.uses, body.names), len(array.shape)
+    if tile.extents[-1] <= plain.extents[-1] + 2 * (tile.words.lanes - 1):
+        return
+    first = plain.offsets[-1]
+    raise ScheduleError(
+        "W230",
+        f"tiles of '{array.name}' begin at {first} of their rows, and words have {tile.words.lanes} elements",
+        span=step.span,
+        notes=[f"so dimension {rank - 1} of a tile would be {tile.extents[-1]} elements long"],
+        help=f"tile by multiples of {tile.words.lanes}, or pack('{array.name}') into smaller words",
+    )
+
+
 # ------------------------------------------------------------------------------------- tiles
 
 
-def _tiles(body: Body, array: Array, step: Buffer) -> Tiles | None:
+def _tiles(body: Body, array: Array, words: Words | None, step: Buffer) -> Tiles | None:
     """The copies that an iteration works on; None where it does not touch the array."""
     depth = len(body.around)
     uses: dict[tuple[str, Access, bool], Use] = {}
@@ -163,8 +209,11 @@ def _tiles(body: Body, array: Array, step: Buffer) -> Tiles | None:
         classes.setdefault(linear, []).append(use)
     if not classes:
         return None
-    tiles = [tile_of(own, body.names) for own in classes.values()]
-    return Tiles(body, tuple(_coherent(tiles, array, body, step)))
+    tiles = [tile_of(own, body.names, words) for own in classes.values()]
+    coherent = tuple(_coherent(tiles, array, body, step))
+    for tile in coherent:
+        _check_start(tile, body, array, step)
+    return Tiles(body, coherent)
 
 
 def _of_access(region: Tiles, access: str) -> Tiles | None:
@@ -188,7 +237,7 @@ def _coherent(tiles: list[Tile], array: Array, body: Body, step: Buffer) -> list
     while tiles:
         first, *tiles = tiles
         for k, other in enumerate(found):
-            both = tile_of([*other.uses, *first.uses], body.names)
+            both = tile_of([*other.uses, *first.uses], body.names, first.words)
             shared = _shared(other, first)
             saves = both.size < other.size + first.size and not step.access
             if shared is None and not saves:
@@ -216,8 +265,8 @@ def _position(tile: Tile, body: Body) -> tuple[int, bool, str]:
 def _shared(a: Tile, b: Tile) -> isl.Set | None:
     """What is in both and written in one, as ``[r, x]``; None if nothing is."""
     for one, other in ((a, b), (b, a)):
-        if one.written is not None:
-            both = one.written.intersect(other.elements)
+        if one.stored is not None:
+            both = one.stored.intersect(other.elements)
             if not both.is_empty():
                 return both
     return None

@@ -16,9 +16,9 @@ from dsl.programs.names import NAME, unused
 from dsl.programs.program import MAX_EXTENT, Array, If, Loop, Node, Program, Stmt, Storage
 from dsl.schedules.steps import Buffer
 from polyhedral.isl.conditions import limits_of
-from polyhedral.isl.text import affine_text, positional, set_of
+from polyhedral.isl.text import affine_text, map_of, positional, set_of
 from polyhedral.scop.scop import Statement
-from polyhedral.transforms.footprint import Tile, along, read_first, union_of
+from polyhedral.transforms.footprint import Tile, along, union_of
 from polyhedral.transforms.materialise import Materialised, narrowed
 
 
@@ -114,11 +114,10 @@ def _region(region: Tiles, array: Array, names: Sequence[_Names], stmts: set[str
         for use in tile.uses:
             inside = zip(use.access.indices, tile.offsets, strict=True)
             accesses[use.name, use.access] = Access(own.array, tuple(x - o for x, o in inside))
-        loaded = read_first(tile.uses)
-        if loaded is not None:
-            before.append(_load(tile, loaded, body, array, own, stmts))
-        if tile.written is not None:
-            after.append(_store(tile, tile.written, body, array, own, stmts))
+        if tile.loaded is not None:
+            before.append(_load(tile, tile.loaded, body, array, own, stmts))
+        if tile.stored is not None:
+            after.append(_store(tile, tile.stored, body, array, own, stmts))
     return Region(body.loop, accesses, tuple(before), tuple(after))
 
 
@@ -129,12 +128,12 @@ def _load(
     may not be written yet: just what is read.
     """
     points = tile.inside(loaded, body.names)
-    loops = _loops(points, tile, body, array, names.load)
-    outside, inside = _both(tile, loops, array.name, names.array)
-    copy: Node = _copy(_fresh(names.load, stmts), inside, outside, array)
+    sides = _sides(points, tile, body, array, names.load)
+    outside, inside = _both(tile, sides, array.name, names.array)
+    node: Node = _copy(_fresh(names.load, stmts), inside, outside, array)
     if array.storage is Storage.LOCAL:
-        copy = _where(copy, points, body, loops)
-    node = _nest(loops, copy)
+        node = _where(node, points, body, sides)
+    node = _nest(sides, node)
     depth, rank = len(body.around), len(tile.offsets)
     when = narrowed(points.project_out(isl.dim_type.set, depth, rank), body.names, body.around)
     return node if when is None else If(when, (node,))
@@ -145,24 +144,52 @@ def _store(
 ) -> Node:
     """Copies out what is written, and nothing else."""
     points = tile.inside(written, body.names)
-    loops = _loops(points, tile, body, array, names.store)
-    outside, inside = _both(tile, loops, array.name, names.array)
-    stmt = _copy(_fresh(names.store, stmts), outside, inside, array)
-    return _nest(loops, _where(stmt, points, body, loops))
+    sides = _sides(points, tile, body, array, names.store)
+    outside, inside = _both(tile, sides, array.name, names.array)
+    node: Node = _copy(_fresh(names.store, stmts), outside, inside, array)
+    lanes = sides[-1].loops[1:]  # of a word, which is stored or not
+    node = _nest([_Side(lanes, Affine())], node)
+    words = [*sides[:-1], replace(sides[-1], loops=sides[-1].loops[:1])]
+    return _nest(words, _where(node, points, body, words, lanes))
 
 
 def _copy(name: str, target: Access, source: Access, array: Array) -> Stmt:
     return Stmt(name, target, Load(source, array.dtype), None, f"{target} = {source}")
 
 
-def _where(node: Node, points: isl.Set, body: Body, loops: Sequence[Loop | None]) -> Node:
-    """What is done at these points ``[r, y]`` alone."""
-    inside = [loop for loop in loops if loop is not None]
-    for d in reversed(range(len(loops))):
-        if loops[d] is None:
-            points = points.project_out(isl.dim_type.set, len(body.around) + d, 1)
-    around = [*body.around, *inside]
-    when = narrowed(points, [loop.var for loop in around], around)
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """A dimension of a box: no loop where it has one element, two where it is of words; and the
+    subscript of the copy.
+    """
+
+    loops: tuple[Loop, ...]
+    y: Affine
+
+
+def _where(
+    node: Node, points: isl.Set, body: Body, sides: Sequence[_Side], any_of: Sequence[Loop] = ()
+) -> Node:
+    """What is done at these points ``[r, y]`` alone, or where one of those of further loops is."""
+    around = [*body.around, *(loop for side in sides for loop in side.loops)]
+    every = [loop.var for loop in (*around, *any_of)]
+    own = positional(every)
+    to = [*(own[name] for name in body.names), *(affine_text(side.y, own) for side in sides)]
+    inside = points.apply(
+        map_of(f"{{ [{', '.join(own.values())}] -> [{', '.join(to)}] }}").reverse()
+    )
+    if any_of:
+        lanes = [
+            f"0 <= {own[loop.var]} < {upper.const}"
+            for loop in any_of
+            for upper in loop.uppers
+            if upper.is_const
+        ]
+        inside = inside.intersect(
+            set_of(f"{{ [{', '.join(own.values())}] : {' and '.join(lanes)} }}")
+        )
+        inside = inside.project_out(isl.dim_type.set, len(around), len(any_of))
+    when = narrowed(inside, [loop.var for loop in around], around)
     return node if when is None else If(when, (node,))
 
 
@@ -172,37 +199,42 @@ def _fresh(name: str, stmts: set[str]) -> str:
     return found
 
 
-def _loops(points: isl.Set, tile: Tile, body: Body, array: Array, name: str) -> list[Loop | None]:
-    """A loop for each dimension of the box, around ``[r, y]``: none leaves the array. Where the box
-    has one element there is none.
-    """
+def _sides(points: isl.Set, tile: Tile, body: Body, array: Array, name: str) -> list[_Side]:
+    """The loops for each dimension of the box, around ``[r, y]``: none leaves the array."""
     depth = len(body.around)
     rank = points.dim(isl.dim_type.set) - depth
-    found: list[Loop | None] = []
+    found: list[_Side] = []
     for d in range(rank):
         if tile.extents[d] == 1:
-            found.append(None)
+            found.append(_Side((), Affine()))
             continue
         var = unused(f"{name}_{d}", body.names)
+        if tile.words is not None and d == rank - 1:
+            lane = unused(f"{name}_lane", body.names)
+            starts = points.project_out(isl.dim_type.set, depth, rank)
+            loops = tile.words.loops(
+                var, lane, tile.offsets[d], tile.extents[d], starts, body.names
+            )
+            found.append(_Side(loops, Affine.of(var) * tile.words.lanes + Affine.of(lane)))
+            continue
         own = positional([*body.names, var])
         x = affine_text(Affine.of(var) + tile.offsets[d], own)
         array_ = set_of(f"{{ [{', '.join(own.values())}] : 0 <= {x} < {array.shape[d]} }}")
         lowers, uppers = limits_of(along(points, depth, d), [*body.names, var], array_)
-        found.append(Loop(var, lowers, uppers, 1, ()))
+        found.append(_Side((Loop(var, lowers, uppers, 1, ()),), Affine.of(var)))
     return found
 
 
-def _both(tile: Tile, loops: Sequence[Loop | None], array: str, copy: str) -> tuple[Access, Access]:
+def _both(tile: Tile, sides: Sequence[_Side], array: str, copy: str) -> tuple[Access, Access]:
     """The element outside and the one in the copy."""
-    y = [Affine((), 0) if loop is None else Affine.of(loop.var) for loop in loops]
+    y = tuple(side.y for side in sides)
     outside = tuple(a + o for a, o in zip(y, tile.offsets, strict=True))
-    return Access(array, outside), Access(copy, tuple(y))
+    return Access(array, outside), Access(copy, y)
 
 
-def _nest(loops: Sequence[Loop | None], node: Node) -> Node:
-    for loop in reversed(loops):
-        if loop is not None:
-            node = replace(loop, body=(node,))
+def _nest(sides: Sequence[_Side], node: Node) -> Node:
+    for loop in reversed([loop for side in sides for loop in side.loops]):
+        node = replace(loop, body=(node,))
     return node
 
 

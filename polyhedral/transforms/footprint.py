@@ -18,9 +18,10 @@ import islpy as isl
 from dsl.expressions.affine import Affine
 from dsl.expressions.expr import Access
 from polyhedral.isl.conditions import limits_of
-from polyhedral.isl.text import affine_text, dims, map_of, positional
+from polyhedral.isl.text import affine_text, dims, map_of, positional, set_of
 from polyhedral.scop.execution_order import lex_order, shared_loops
 from polyhedral.scop.scheduled import Piece
+from polyhedral.transforms.words import Words
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,11 +100,13 @@ class Tile:
         uses: in the order of the statements.
         offsets: the first element of the box in each dimension, over the loops around the region.
         extents: of the box.
+        words: of the array, if it is packed: the box begins with one, and is of whole ones.
     """
 
     uses: tuple[Use, ...]
     offsets: tuple[Affine, ...]
     extents: tuple[int, ...]
+    words: Words | None = None
 
     @property
     def size(self) -> int:
@@ -112,14 +115,53 @@ class Tile:
 
     @cached_property
     def elements(self) -> isl.Set:
-        """What is touched, as ``[r, x]``."""
-        return union_of([u.elements for u in self.uses])
+        """What is touched, as ``[r, x]``, the whole of a word that is written in part."""
+        found = union_of([u.elements for u in self.uses])
+        return found if self.stored is None else found.union(self.stored)
 
     @cached_property
     def written(self) -> isl.Set | None:
         """What is written, as ``[r, x]``."""
         found = [u.elements for u in self.uses if u.writes]
         return union_of(found) if found else None
+
+    @cached_property
+    def stored(self) -> isl.Set | None:
+        """What is copied out: what is written, or the whole box where words are written in part: it is copied
+        in as a whole, and one rectangle is one burst.
+        """
+        if self.written is None or self.words is None:
+            return self.written
+        if self.words.completed(self.written).is_subset(self.written):
+            return self.written
+        return self._box(self.words.shape)
+
+    def _box(self, shape: Sequence[int]) -> isl.Set:
+        """The elements of the box that are in the array, as ``[r, x]``."""
+        use = self.uses[0]
+        own = positional(use.piece.names[: use.depth], "r")
+        x = dims(len(shape), "x")
+        limits = [
+            f"0 <= {a} < {n} and {first} <= {a} < {first} + {extent}"
+            for a, n, offset, extent in zip(x, shape, self.offsets, self.extents, strict=True)
+            for first in (affine_text(offset, own),)
+        ]
+        space = ", ".join([*own.values(), *x])
+        runs = union_of([u.elements for u in self.uses])
+        runs = runs.project_out(isl.dim_type.set, use.depth, len(shape))
+        box = set_of(f"{{ [{space}] : {' and '.join(limits)} }}")
+        return box.intersect(runs.add_dims(isl.dim_type.set, len(shape)))
+
+    @cached_property
+    def loaded(self) -> isl.Set | None:
+        """What is copied in: what is read before it is written, and the rest of a word that is
+        written in part.
+        """
+        first = read_first(self.uses)
+        if self.stored is None or self.words is None or self.stored.is_subset(self.written):
+            return first
+        rest = self.stored.subtract(self.written)
+        return rest if first is None else first.union(rest)
 
     def inside(self, elements: isl.Set, names: Sequence[str]) -> isl.Set:
         """``[r, x]`` as ``[r, y]``, subscripts of the box; ``names`` are those of the loops."""
@@ -132,23 +174,27 @@ class Tile:
         return elements.apply(map_of(f"{{ [{space}] -> [{', '.join([*own.values(), *moved])}] }}"))
 
 
-def tile_of(uses: Sequence[Use], names: Sequence[str]) -> Tile:
+def tile_of(uses: Sequence[Use], names: Sequence[str], words: Words | None = None) -> Tile:
     """The smallest box, of those that are looked at, for some accesses; ``names`` are the loops."""
     elements = union_of([u.elements for u in uses])
     rank = len(uses[0].access.indices)
     found = [_side(elements, uses, names, d) for d in range(rank)]
-    return Tile(tuple(uses), tuple(o for o, _ in found), tuple(e for _, e in found))
+    if words is not None:
+        found[-1] = words.around(*_side(elements, uses, names, rank - 1, words.lanes))
+    return Tile(tuple(uses), tuple(o for o, _ in found), tuple(e for _, e in found), words)
 
 
 def _side(
-    elements: isl.Set, uses: Sequence[Use], names: Sequence[str], dim: int
+    elements: isl.Set, uses: Sequence[Use], names: Sequence[str], dim: int, every: int = 1
 ) -> tuple[Affine, int]:
-    """The first element and the extent of one dimension."""
+    """The first element and the extent of one dimension; the box moves by multiples of ``every``."""
     depth = len(names)
     own = positional(names, "r")
     side = along(elements, depth, dim)
     best: tuple[int, int, str, Affine] | None = None
     for linear in dict.fromkeys(_candidates(side, uses, names, dim)):
+        if any(coefficient % every for _, coefficient in linear.terms):
+            continue
         space = ", ".join([*own.values(), "x"])
         moved = side.apply(map_of(f"{{ [{space}] -> [x - ({affine_text(linear, own)})] }}"))
         low, high = (v.to_python() for v in (moved.dim_min_val(0), moved.dim_max_val(0)))

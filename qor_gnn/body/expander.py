@@ -17,6 +17,7 @@ from qor_gnn.body.meetings import Accesses
 from qor_gnn.body.ordered_updates import CopiesInOrder
 from qor_gnn.body.outside import Outside
 from qor_gnn.body.plans import Plan, Step, regrouped
+from qor_gnn.body.words import gathered, word_of
 from qor_gnn.design.operations import type_of
 from qor_gnn.design.region import Access, Guard, Loop, Node, Statement, walk
 from qor_gnn.memory.addresses import Addresses, Site, site
@@ -232,8 +233,9 @@ class Expander:
         for e in access.indices:
             if e not in placed:
                 placed[e] = e.substitute(self.env)
-        indices = [placed[e] for e in access.indices]
         memory = self.memory_numbers[access.memory]
+        held = self.addresses.memories[memory]
+        indices = word_of(held, [placed[e] for e in access.indices], self.personality)
         found = site(self.addresses, memory, indices, self.copied)
         self._shapes.setdefault(memory, set()).add(found.shape)
         return found
@@ -287,12 +289,15 @@ class Expander:
         graph = self.graph
         if self.personality.accesses.merged == "between_stores":
             self._load_again(place.memory, address)
-        if self.when == "always":
+        when = self.when
+        if (port := self.addresses.memories[place.memory].port) is not None and port.lanes:
+            value, when = gathered(graph, address, value, when, statement, self.personality)
+        if when == "always":
             self._values[address] = value
             graph.stores[address] = value
             graph.conditional.pop(address, None)
         else:
-            graph.conditional[address] = Conditional(value, self.when)
+            graph.conditional[address] = Conditional(value, when)
             self._again.setdefault(place.memory, []).append(address)
             self._store_at_times(place.memory, address, value, statement)
         graph.stored_by[address] = statement

@@ -102,7 +102,8 @@ class _Reader:
             storage.impl if storage else "",
         )
         if info.interface is not None and info.interface.mode == OUTSIDE:
-            found = outside(found, info.interface.bundle, info.axi.width, info.axi.latency)
+            axi = info.axi
+            found = outside(found, info.interface.bundle, axi.width, axi.latency, axi.lanes)
         self.memories.append(found)
 
     def _block(self, block: Any, around: tuple[Loop, ...]) -> tuple[Node, ...]:

@@ -22,6 +22,7 @@ from mlir_passes.construct.arithmetic import Arithmetic
 from polyhedral.looptree.bounds import Bounds
 from polyhedral.looptree.simplify.tree import simplified
 from polyhedral.looptree.tree import Instance, LoopTree, TreeGuard, TreeLoop, TreeNode
+from polyhedral.requests.packed import packed_lanes
 from qor_gnn.design.compiled import compiled, compiled_alone
 from qor_gnn.design.loops import Asked, Names, loop_of
 from qor_gnn.design.operations import Operations, Value, operations_of, type_of
@@ -97,7 +98,8 @@ class _Reader:
         found = Memory(array.name, array.dtype, array.shape, tuple(splits), argument, storage, impl)
         for i in self.tree.interfaces:
             if i.argument == array.name and i.mode == OUTSIDE:
-                return outside(found, i.bundle, i.width, i.latency)
+                lanes = packed_lanes(self.tree.packs, array)
+                return outside(found, i.bundle, i.width, i.latency, lanes)
         return found
 
     def nodes(

@@ -40,11 +40,13 @@ class Port:
         bundle: arguments of one share a port.
         width: bits of the data bus.
         latency: states in which it is taken to answer; -1: as the tool does.
+        lanes: elements of a word of a packed argument; 0: it is accessed by elements.
     """
 
     bundle: str
     width: int
     latency: int = -1
+    lanes: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +84,9 @@ class Memory:
         return total
 
 
-def outside(memory: Memory, bundle: str, width: int, latency: int) -> Memory:
-    """The argument in memory outside; ``width`` 0 is that of its elements."""
-    port = Port(bundle, width or word_bits(memory.dtype), latency)
+def outside(memory: Memory, bundle: str, width: int, latency: int, lanes: int = 0) -> Memory:
+    """The argument in memory outside; ``width`` 0 is that of its elements, or of its words."""
+    port = Port(bundle, width or max(1, lanes) * word_bits(memory.dtype), latency, lanes)
     return replace(memory, storage=OUTSIDE, port=port)
 
 

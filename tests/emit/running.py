@@ -47,7 +47,8 @@ def run_all(sources: list[HlsSource], inputs: list[dict]) -> list[dict]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         units = [
-            Unit(Program(s.name, arguments_of(s), ()), s.name, s.text, s.uses_ap) for s in sources
+            Unit(Program(s.name, arguments_of(s), ()), *s.over_elements(), s.uses_ap)
+            for s in sources
         ]
         built = build(
             need_cxx(), units, folder, "k", includes=[include_directory()], flags=WARNINGS

@@ -69,7 +69,7 @@ def test_lines_are_short_and_end_in_no_space(sources):
 
 def test_the_compiler_has_nothing_to_say(sources, tmp_path):
     units = [
-        Unit(Program(s.name, arguments_of(s), ()), s.name, s.text, s.uses_ap)
+        Unit(Program(s.name, arguments_of(s), ()), *s.over_elements(), s.uses_ap)
         for s in sources.values()
     ]
     built = build(

@@ -65,6 +65,28 @@ def test_rows_that_are_no_one_nest_take_it_for_each_row() -> None:
     assert both == cycles(apart) + 64 * 72
 
 
+@pytest.mark.parametrize(
+    ("bits", "banks", "ii"),
+    [(64, 1, 1), (128, 1, 2), (128, 2, 1), (512, 1, 8), (512, 2, 4), (512, 8, 1)],
+)
+def test_a_word_is_one_access_and_its_lanes_want_banks(bits: int, banks: int, ii: int) -> None:
+    def build(s: ScheduleBuilder) -> ScheduleBuilder:
+        s.interface("a", "m_axi").pack("a", bits).buffer("a").pipeline("load_a_1")
+        return s.partition("a_buf", 1, factor=banks) if banks > 1 else s
+
+    found = estimated(build)
+    loop = next(row for row in found.loops if "load_a_1" in row.loops)
+    assert (loop.ii, loop.trips.average) == (ii, 64 * 16 * 32 // bits)
+
+
+def test_all_lanes_of_a_word_that_is_written_are_read() -> None:
+    found = estimated(
+        lambda s: s.interface("c", "m_axi").pack("c", 512).buffer("c").pipeline("store_c_1")
+    )
+    loop = next(row for row in found.loops if "store_c_1" in row.loops)
+    assert loop.ii == 8  # sixteen reads of a memory with two ports, and one word
+
+
 def test_a_copy_is_counted_as_a_memory_and_as_loops() -> None:
     plain = estimated(lambda s: s)
     whole = estimated(lambda s: s.interface("a", "m_axi").buffer("a"))

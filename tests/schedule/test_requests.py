@@ -96,6 +96,7 @@ ACTS: list[tuple[str, Build, str]] = [
     ("bind_storage, argument", lambda s: s.bind_storage("A", "rom_2p"), "storage_type=rom_2p"),
     ("bind_op", lambda s: s.bind_op("S0", "fmul", "maxdsp", 4), "op=fmul impl=maxdsp latency=4"),
     ("interface", lambda s: s.interface("A", "m_axi", "g"), "mode=m_axi port=A bundle=g"),
+    ("pack", lambda s: s.interface("A", "m_axi").pack("A", 64).buffer("A"), "A_word = A[load"),
     ("interface, scalar", lambda s: s.interface("a", "s_axilite"), "mode=s_axilite port=a"),
     ("interface, in order", lambda s: s.interface("A", "axis"), "mode=axis port=A"),
     (
@@ -229,6 +230,7 @@ REFUSED: list[tuple[Build, str, str]] = [
     (lambda s: s.interface("T", "m_axi"), "W215", "is a local, it has no interface"),
     (lambda s: s.interface("A", "axi"), "W215", "no interface mode is called 'axi'"),
     (lambda s: s.interface("a", "m_axi"), "W215", "a scalar that is read"),
+    (lambda s: s.pack("T"), "W215", "'T' is a local"),
     (lambda s: s.interface("A", "ap_none"), "W215", "an interface of single words"),
     (lambda s: s.interface("A", "bram", "g"), "W215", "it is in no bundle"),
     (

@@ -25,6 +25,7 @@ def every_step() -> Schedule:
         "A", 1, "cyclic", 8
     ).partition("B", 0, "complete")
     s.bind_storage("A", "ram_2p", "bram", 2).bind_op("S1", "fadd", "fabric").interface("A", "m_axi")
+    s.pack("A").pack("A", 128)
     s.dataflow().dataflow([["S0", "S1"], ["S2"]]).stream("A").stream("A", depth=64)
     return s.build()
 

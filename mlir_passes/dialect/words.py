@@ -1,0 +1,97 @@
+"""Packed arguments of level 3: each access is a lane of a word, in a loop that goes over the lanes.
+
+Such a loop is unrolled completely and counts from 0; conditions inside of it may leave out the last lanes. What is
+behind a word in C++ and in RTL is one access of the port: the loop distributes, or collects, its lanes, and stores
+words of an argument in one place.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from dsl.errors.errors import IRError
+from dsl.expressions.affine import Affine, Constraint
+from mlir_passes.affine_maps import from_map
+from mlir_passes.dialect.attributes import argument_infos, loop_info, span_of
+from mlir_passes.loop_bounds import Names, bounds_of, condition_of
+
+_ACCESSES = ("affine.load", "affine.store")
+
+
+def verify_words(function: Any) -> None:
+    """Check the accesses to packed arguments.
+
+    Raises:
+        IRError: W340.
+    """
+    entry = function.regions[0].blocks[0]
+    infos = zip(argument_infos(function), entry.arguments, strict=True)
+    packed = {value: info.axi.lanes for info, value in infos if info.axi.lanes}
+    if packed:
+        _block(entry, _Around(), packed, Names())
+
+
+@dataclass(slots=True)
+class _Around:
+    """The innermost loop, the conditions inside of it, and what is stored there so far."""
+
+    loop: Any | None = None
+    conditions: tuple[Constraint, ...] = ()
+    stored: set[Any] = field(default_factory=set)
+
+
+def _block(block: Any, around: _Around, packed: dict[Any, int], names: Names) -> None:
+    for view in block.operations:
+        op = view.operation
+        if op.name in _ACCESSES:
+            operands = list(op.operands)[op.name == "affine.store" :]
+            if (lanes := packed.get(operands[0])) is not None:
+                _check(op, operands, around, lanes, names)
+        inner = around
+        if op.name == "affine.for":
+            inner = _Around(op)
+        elif op.name == "affine.if":
+            conditions = (*around.conditions, *condition_of(op, names))
+            inner = _Around(around.loop, conditions, around.stored)
+        for region in op.regions:
+            for each in region.blocks:
+                _block(each, inner, packed, names)
+
+
+def _check(op: Any, operands: list[Any], around: _Around, lanes: int, names: Names) -> None:
+    memory, *subscripts = operands
+    if (loop := around.loop) is not None:
+        counter = names.of(loop.regions[0].blocks[0].arguments[0])
+        *others, last = from_map(op.attributes["map"].value, [names.of(x) for x in subscripts])
+        word = last - Affine.of(counter)
+        apart = all(counter not in e.variables() for e in (*others, word))
+        whole = word.const % lanes == 0 and all(c % lanes == 0 for _, c in word.terms)
+        ends = all(_ends_rows(c, counter) for c in around.conditions)
+        twice = op.name == "affine.store" and memory in around.stored
+        if apart and whole and ends and not twice and _goes_over_lanes(loop, lanes, names):
+            if op.name == "affine.store":
+                around.stored.add(memory)
+            return
+    raise IRError(
+        "W340",
+        f"an access to a packed argument is no lane of a word of {lanes} elements",
+        span=span_of(op),
+        help="the innermost loop around it is unrolled completely, and counts the lanes from 0",
+    )
+
+
+def _ends_rows(condition: Constraint, counter: str) -> bool:
+    """Whether a condition holds for all lanes of a word, for none, or for the first ones."""
+    lane = condition.expr.coefficient(counter) if condition.expr.is_linear else 0
+    if counter not in condition.expr.variables():
+        return True
+    return condition.kind == ">=" and lane < 0
+
+
+def _goes_over_lanes(loop: Any, lanes: int, names: Names) -> bool:
+    bounds = bounds_of(loop, names)
+    uppers = [b.const for b in bounds.uppers if b.is_const]
+    from_zero = all(b == Affine() for b in bounds.lowers)
+    unrolled = loop_info(loop).unroll == 0 and bounds.step == 1
+    return unrolled and from_zero and bool(uppers) and min(uppers) <= lanes
