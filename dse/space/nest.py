@@ -86,7 +86,8 @@ class NestLoop:
     ``divides`` that only factors will do that divide its extent. ``inner`` loops are inside of what
     all statements of the nest share: all of their iterations are copies, of the most where their
     bounds vary (``varies``). Of a ``guarded`` loop some statements run in some iterations only, by
-    conditions of the program.
+    conditions of the program. A loop ``jams`` where loops further in have bounds that move with it: its copies
+    run inside of them, from the first to the last iteration that one of them has, each under a guard.
     """
 
     ref: str
@@ -99,6 +100,7 @@ class NestLoop:
     inner: bool = False
     varies: bool = False
     guarded: bool = False
+    jams: bool = False
     carries: tuple[Carry, ...] = ()
 
     @property

@@ -18,7 +18,7 @@ from dse.space.contents import (
 )
 from dse.space.groups import Group, groups, iterations
 from dse.space.nest import Carry, Nest, NestLoop, Operation, Order, Use
-from dsl.schedules.steps import Reorder, Skew, Step, Unroll
+from dsl.schedules.steps import Reorder, Skew, Step, Tail, Unroll
 from polyhedral.dependences.carried import Carried, carried
 from polyhedral.schedule import tried
 from polyhedral.scop.execution_order import shared_levels
@@ -341,7 +341,9 @@ class _Band:
         """One loop and what it carries."""
         piece = self.group[0]
         interval = self.interval(level)
-        unrolls = interval is not None and interval.extent > 1 and self._unrolls(level)
+        several = interval is not None and interval.extent > 1
+        jams = several and not self._unrolls(level) and self._unrolls(level, "guard")
+        unrolls = several and (jams or self._unrolls(level))
         separates = not unrolls or self._separates(level)
         guarded = common_interval([(p, level) for p in self.group]) is None
         constant = all(self.interval(k) for k in range(*self.levels))
@@ -354,11 +356,12 @@ class _Band:
             separates,
             (guarded and self.private) or (not separates and (self.private or not constant)),
             guarded=guarded,
+            jams=jams,
             carries=self._carries(piece.dims[level].uid, dependences),
         )
 
-    def _unrolls(self, level: int) -> bool:
-        """Whether the loop may run inside all loops further in, over the same range each time.
+    def _unrolls(self, level: int, tail: Tail = "remainder") -> bool:
+        """Whether the loop may run inside all loops further in, over the same range each time, or under guards.
 
         Then so may any block of its iterations.
         """
@@ -366,7 +369,7 @@ class _Band:
         inner = [f"{piece.name}.{n}" for n in piece.names[level + 1 : self.levels[1]]]
         ref = f"{piece.name}.{piece.names[level]}"
         moving = (Reorder((*inner, ref)),) if inner else ()
-        return tried(self.state, *moving, Unroll(ref)) is not None
+        return tried(self.state, *moving, Unroll(ref, 0, tail)) is not None
 
     def _separates(self, level: int) -> bool:
         """Whether the loop may be the outermost: then its last iterations may run last."""

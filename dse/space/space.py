@@ -128,6 +128,7 @@ def nest_steps(nest: Nest, order: Order, vector: Vector, ii: int = 1) -> Iterato
     """
     blocks: list[str] = []
     points: list[str] = []
+    jammed: list[str] = []  # of them
     repeated: str | None = None
     if order.given:
         return
@@ -140,15 +141,17 @@ def nest_steps(nest: Nest, order: Order, vector: Vector, ii: int = 1) -> Iterato
             repeated = loop.ref if loop.extent != 1 else repeated
         elif u == loop.extent:
             points.append(loop.ref)
+            jammed += [loop.ref] if loop.jams else []
         else:
             kept: Tail = tail if (loop.extent or 0) % u else "remainder"
-            if loop.guarded:
+            if loop.guarded or loop.jams:
                 kept = "guard"
             yield Split(loop.ref, u, f"{loop.name}_0", f"{loop.name}_1", kept)
             blocks.append(f"{loop.ref}_0")
             once = loop.extent is not None and kept == "remainder" and loop.extent // u == 1
             repeated = repeated if once else blocks[-1]
             points.append(f"{loop.ref}_1")
+            jammed += [points[-1]] if loop.jams else []
     # Reordering also gives remainders nests of their own: the main nest stays perfect.
     wanted = (*blocks, *points)
     if points and blocks and (uneven(order, vector) or wanted != _present(order, vector)):
@@ -159,12 +162,15 @@ def nest_steps(nest: Nest, order: Order, vector: Vector, ii: int = 1) -> Iterato
         elif loop.guarded and loop.ref in points:
             points.remove(loop.ref)
             yield Unroll(loop.ref, 0, "guard")
+    for ref in jammed:
+        yield Unroll(ref, 0, "guard")
     if repeated is not None:
         yield Pipeline(repeated, ii)
         if order.drains:
             yield Flatten(repeated, enabled=False)
     for ref in points:
-        yield Unroll(ref)
+        if ref not in jammed:
+            yield Unroll(ref)
 
 
 def _present(order: Order, vector: Vector) -> tuple[str, ...]:

@@ -34,7 +34,7 @@ from mlir_passes.emit.nodes import (
     count_uses,
 )
 from mlir_passes.emit.scope import Scope, unsupported
-from mlir_passes.emit.words import at_first, lane
+from mlir_passes.emit.words import at_first, lane, with_padding
 from mlir_passes.provider import ir
 
 _ITERATORS = ("i", "j", "k", "l", "m", "n")
@@ -302,6 +302,7 @@ class _Reader(Scope):
     def _if(self, op: Any, block: Block) -> None:
         lins = self.lins(op.operands, op)
         constraints = read_set(op.attributes["condition"], lins, self.ranges)
+        constraints = with_padding(self, op.regions[0], constraints)
         tests = [self.ranges.condition(e, is_eq) for e, is_eq in constraints]
         regions = list(op.regions)
         has_else = len(regions) > 1 and len(regions[1].blocks) > 0
@@ -313,7 +314,8 @@ class _Reader(Scope):
         for test in needed[1:]:
             condition = infix("&&", condition, test)
         known = len(self.tests)
-        self.tests += at_first(self.ranges, self.loops[-1] if self.loops else "", constraints)
+        innermost = self.loops[-1] if self.loops else ""
+        self.tests += at_first(self.ranges, innermost, constraints)
         before = self.ranges.assume(constraints)
         last = block.nodes[-1] if block.nodes else None
         if isinstance(last, If) and last.joins(condition, has_else or len(op.results) > 0):

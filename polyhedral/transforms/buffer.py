@@ -43,6 +43,7 @@ copies and their loops are like all others to the steps that follow.
 from __future__ import annotations
 
 from dataclasses import replace
+from operator import ge
 
 import islpy as isl
 
@@ -244,7 +245,7 @@ def _coherent(tiles: list[Tile], array: Array, body: Body, step: Buffer) -> list
                 continue
             if (
                 shared is not None
-                and both.extents == array.shape
+                and all(map(ge, both.extents, array.shape))
                 and both.size > max(other.size, first.size)
             ):
                 raise _incoherent(other, first, shared, array, body, step)

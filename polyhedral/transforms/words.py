@@ -40,9 +40,7 @@ class Words:
     def around(self, offset: Affine, extent: int) -> tuple[Affine, int]:
         """The side of a box, from its first element on, as one that is of whole words."""
         before = offset.const % self.lanes
-        extent = -(-(extent + before) // self.lanes) * self.lanes
-        whole = not offset.terms and offset.const == before
-        return offset - before, min(extent, self.row) if whole else extent
+        return offset - before, -(-(extent + before) // self.lanes) * self.lanes
 
     def completed(self, elements: isl.Set) -> isl.Set:
         """All elements, as ``[r, x]``, of the words that some are in."""

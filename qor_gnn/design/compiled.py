@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from dsl.expressions.types import DType, IntType
 from qor_gnn.design.constants import folded, folded_alone
+from qor_gnn.design.padding import padded
 from qor_gnn.design.region import Function, Kernel, Node, Op, Statement
 
 _LOW_BITS = ("add", "sub", "mul")
@@ -16,7 +17,7 @@ _LOW_BITS = ("add", "sub", "mul")
 
 def compiled(kernel: Kernel) -> Kernel:
     """The kernel as a compiler hands it on, locals in the order of their names."""
-    kernel = folded(kernel)
+    kernel = folded(padded(kernel))
     types = {m.name: m.dtype for m in kernel.memories}
     arguments = [m for m in kernel.memories if m.argument]
     own = sorted((m for m in kernel.memories if not m.argument), key=lambda m: m.name)

@@ -9,6 +9,7 @@ design that was rebuilt, as the model schedules it.
 from __future__ import annotations
 
 import argparse
+import csv
 import json
 import random
 from collections.abc import Iterator, Sequence
@@ -31,6 +32,7 @@ from qor_gnn.support.features import SIZES, Features, features
 from qor_gnn.support.labelled import FILE
 from qor_gnn.tools.personality import folder_of, personality
 
+_ACCELERATORS = "prometheus-u55c"
 _LARGEST = 3  # of each kernel, beside a random part
 _TRUSTED_SHARING = 11
 """Of 2023.2: reports of intervals of 12, 16, 32 and 37 have 1.9 times the DSP slices of the model."""
@@ -117,7 +119,9 @@ def u200_shown(folder: Path) -> dict[str, Any]:
 
 
 def u280_shown(folder: Path) -> dict[str, Any]:
-    """Vitis HLS 2023.2: what reports count of 131 designs, structures of those that are programs."""
+    """Vitis HLS 2023.2: what reports count of 131 designs, structures of those that are programs; and of whole
+    accelerators (`_ACCELERATORS`, beside the folder) memory outside, and their LUTs.
+    """
     most = Most()
     told = ("operations", "ports", "copies", "fabric_adders", "terms")
     for row in u280.loop_rows(folder):
@@ -136,6 +140,7 @@ def u280_shown(folder: Path) -> dict[str, Any]:
         most.size("lut", design.lut, f"{design.kernel} of {design.tool}, {design.design}")
         if design.control == "dataflow":
             most.structures.add("tasks")
+    _accelerators(folder.parent / _ACCELERATORS, most)
     fabric = list(most.fabric)
     for name, kernel in _programs():
         most.design(of_design(kernel, u280.PERSONALITY), name, told)
@@ -143,8 +148,22 @@ def u280_shown(folder: Path) -> dict[str, Any]:
     return most.document(
         "streamhls-u280: units times interval, multipliers times interval, ports, fabric adders and LUT of the "
         "reports of 131 designs; banks at most as many as ports of one direction; terms as many as adders, and as the "
-        "levels in the iteration latency hold; structures of the seven whose programs are known, and tasks; reports whose units are shared over 12 cycles or more have 1.9 times the DSP slices of the model"
+        "levels in the iteration latency hold; structures of the seven whose programs are known, and tasks; reports whose units are shared over 12 cycles or more have 1.9 times the DSP slices of the model. "
+        "prometheus-u55c: memory outside, and LUT of the reports of 29 accelerators, at 4 and 4.55 ns"
     )
+
+
+def _accelerators(folder: Path, most: Most) -> None:
+    """Designs with ports to memory outside, of the same version and timing class at longer periods: what goes by
+    no interval, and no counts of units, which depend on the clock.
+    """
+    with (folder / "maxi.csv").open(encoding="utf-8") as file:
+        if any(row["directions"] for row in csv.DictReader(file)):
+            most.structures.add("outside")
+    with (folder / "designs.csv").open(encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            if row["csynth_lut"]:
+                most.size("lut", int(row["csynth_lut"]), row["design"])
 
 
 def _terms(row: u280.LoopRow) -> int:

@@ -135,7 +135,7 @@ def test_a_row_is_of_whole_words() -> None:
     text = pretty(apply(gemm.program, schedule_of(packed(whole("B"), B=256))).scop.program)
     assert text.partition("@weft.kernel\n")[2].startswith(
         "def gemm(A: f32[20, 24], B: f32[24, 22], C: f32[20, 22]):\n"
-        "    B_buf: f32[24, 22]\n"
+        "    B_buf: f32[24, 24]\n"  # with room for the padding
         "    for load_B_0, load_B_1 in weft.grid(24, 3):\n"
         "        for load_B_lane in range(min(8, 22 - 8 * load_B_1)):\n"
         '            with weft.stmt("load_B"):\n'

@@ -1,0 +1,91 @@
+"""Rows of packed arguments end in padding, which is copied with them: the conditions that leave it out are none of
+the hardware's.
+
+In C++ all lanes of a word are copied; the copy on the chip has room for them (`mlir_passes.emit.words`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from dsl.expressions.affine import Affine, Constraint
+from qor_gnn.design.region import Access, Guard, Kernel, Loop, Memory, Node, Statement
+
+Ranges = Mapping[str, tuple[int, int]]
+
+
+def padded(kernel: Kernel) -> Kernel:
+    """The kernel whose words are copied whole."""
+    packed = {m.name: m for m in kernel.memories if m.port is not None and m.port.lanes}
+    if not packed:
+        return kernel
+    functions = tuple(
+        replace(f, body=tuple(_nodes(f.body, packed, {}, ""))) for f in kernel.functions
+    )
+    return replace(kernel, functions=functions)
+
+
+def _nodes(
+    nodes: tuple[Node, ...], packed: Mapping[str, Memory], ranges: Ranges, lane: str
+) -> Iterator[Node]:
+    """The nodes in loops that run over ranges, the innermost over ``lane``."""
+    for node in nodes:
+        match node:
+            case Loop():
+                around = {**ranges, **_range(node)}
+                yield replace(node, body=tuple(_nodes(node.body, packed, around, node.iv)))
+            case Guard(constraints, body):
+                inner = tuple(_nodes(body, packed, ranges, lane))
+                ends = _ends(body, packed)
+                left = [_at_first(c, lane) if c in ends else c for c in constraints]
+                kept = tuple(c for c in left if not _always(c, ranges))
+                if kept:
+                    yield Guard(kept, inner)
+                else:
+                    yield from inner
+            case Statement():
+                yield node
+
+
+def _range(loop: Loop) -> dict[str, tuple[int, int]]:
+    trips = loop.constant_trips
+    if not trips:
+        return {}
+    low = max(b.const for b in loop.lowers)
+    return {loop.iv: (low, low + (trips - 1) * loop.step)}
+
+
+def _ends(nodes: tuple[Node, ...], packed: Mapping[str, Memory]) -> set[Constraint]:
+    """That the lanes of statements are in their rows."""
+    found = set()
+    for node in nodes:
+        if isinstance(node, Statement):
+            for access in _accesses(node):
+                if access.memory in packed:
+                    row = packed[access.memory].shape[-1]
+                    found.add(Constraint(Affine((), row - 1) - access.indices[-1], ">="))
+    return found
+
+
+def _accesses(node: Statement) -> Iterator[Access]:
+    yield node.target
+    yield from (op.access for op in node.ops if op.kind == "load" and op.access is not None)
+
+
+def _at_first(constraint: Constraint, lane: str) -> Constraint:
+    """The constraint for the first lane."""
+    return Constraint(constraint.expr.substitute({lane: Affine()}), constraint.kind)
+
+
+def _always(constraint: Constraint, ranges: Ranges) -> bool:
+    """Whether it holds over all of the ranges."""
+    expr = constraint.expr
+    if constraint.kind != ">=" or not expr.is_linear:
+        return False
+    least = expr.const
+    for name, c in expr.terms:
+        if name not in ranges:
+            return False
+        least += min(c * end for end in ranges[name])
+    return least >= 0
