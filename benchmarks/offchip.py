@@ -73,8 +73,9 @@ def found_rows(kernel: str) -> Iterator[Row]:
         yield _row(case, f"{kind}ratio_to_prometheus", ratio, "1", Goal("<=", 1))
         yield _row(case, f"{kind}rtl_ratio", ratio * RTL_OVER_CSYNTH, "1")
         yield _row(case, f"{kind}seconds", seconds, "s", Goal("<=", SECONDS))
-        if not supported:
-            yield _row(case, "ratio_to_bound", best.latency / run.problem.bound.cycles, "1")
+        bound = run.problem.bound if run.problem is not None else None
+        if bound is not None and not supported:
+            yield _row(case, "ratio_to_bound", best.latency / bound.cycles, "1")
 
 
 def _row(case: str, metric: str, value: float, unit: str, goal: Goal | None = None) -> Row:

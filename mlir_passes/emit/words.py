@@ -39,7 +39,7 @@ def lane(
 
 def with_padding(
     scope: Scope, region: Any, constraints: Sequence[tuple[Lin, bool]]
-) -> list[tuple[Lin, bool]]:
+) -> tuple[tuple[Lin, bool], ...]:
     """Constraints without those that end the rows of a packed argument: the padding of its last word is copied with
     the row, as the copy on the chip is of whole words (`polyhedral.transforms.words`). Whether there is such a word
     is still asked.
@@ -62,7 +62,7 @@ def with_padding(
                 else (e, is_eq)
                 for e, is_eq in found
             ]
-    return found
+    return tuple(found)
 
 
 def _same(a: Lin, b: Lin) -> bool:

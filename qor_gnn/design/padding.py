@@ -85,7 +85,7 @@ def _always(constraint: Constraint, ranges: Ranges) -> bool:
         return False
     least = expr.const
     for name, c in expr.terms:
-        if name not in ranges:
+        if not isinstance(name, str) or name not in ranges:
             return False
         least += min(c * end for end in ranges[name])
     return least >= 0
