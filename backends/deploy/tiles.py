@@ -3,7 +3,7 @@ nest share.
 
 Each array is copied at the innermost tile loop that it moves with, so that it stays while the others change: with
 tiles of i and j in a matrix product a tile of A is read once for each block of i, one of B for each block of i and j.
-Tiles are as large as fit: what is read again from outside grows as they shrink.
+Of the sizes and orders of tile loops those are taken that move least (`backends.deploy.choice`).
 """
 
 from __future__ import annotations
@@ -13,13 +13,14 @@ from dataclasses import dataclass
 from math import prod
 
 from backends.deploy.boards import Board
+from backends.deploy.choice import Choice, Moved, choices
 from dsl.expressions.expr import Access, loads
 from dsl.programs.program import Array, Program
-from dsl.schedules.steps import Buffer, Distribute, Step, Tile
+from dsl.schedules.steps import Buffer, Distribute, Reorder, Step, Tile
 from polyhedral.requests.outside import word_bits
 from polyhedral.requests.packed import packed_lanes
 from polyhedral.schedule import begun, tried
-from polyhedral.scop.ranges import constant_interval
+from polyhedral.scop.ranges import constant_interval, whole_range
 from polyhedral.scop.scheduled import Piece, ScheduledScop
 
 _BRAM18 = 18 * 1024  # bits
@@ -27,8 +28,7 @@ _ROOM = 0.4
 """Of the block RAM, for copies: banks are rounded up to whole memories, mostly to twice as much."""
 _SMALL = 8  # arrays of so small a part of that are copied whole, whatever else is there
 _BAND = 3  # loops that are tiled
-_LEAST = 4  # iterations of a tile
-_TRIES = 40
+_TRIES = 12
 
 
 def copies(
@@ -53,21 +53,21 @@ def copies(
     state = begun(program, (*first, *steps))
     large = {name: copy for name, copy in names.items() if name not in small}
     for at, apart in ((state, ()), _distributed(state)):
-        found = _all_tiled(at, large, left)
+        found = _all_tiled(at, large, left, board.device.dsp)
         if found is not None:
             return (*steps, *apart, *found)
     return None
 
 
 def _all_tiled(
-    state: ScheduledScop, large: Mapping[str, str], room: int
+    state: ScheduledScop, large: Mapping[str, str], room: int, dsp: int
 ) -> tuple[Step, ...] | None:
     """The steps that tile each nest which uses large arrays; None where one cannot be."""
     nests = [nest for nest in _nests(state) if _moves(nest, large)]
     steps: list[Step] = []
     for number, nest in enumerate(nests):
         called = {a: copy if number == 0 else f"{copy}_{number + 1}" for a, copy in large.items()}
-        found = _tiled(state, nest, called, room // len(nests))
+        found = _tiled(state, nest, called, room // len(nests), dsp)
         if found is None:
             return None
         state, more = found
@@ -138,44 +138,41 @@ def _moves(nest: _Nest, names: Mapping[str, str]) -> dict[str, list[int]]:
 
 
 def _tiled(
-    state: ScheduledScop, nest: _Nest, names: Mapping[str, str], room: int
+    state: ScheduledScop, nest: _Nest, names: Mapping[str, str], room: int, dsp: int
 ) -> tuple[ScheduledScop, tuple[Step, ...]] | None:
-    """The nest in the largest tiles whose copies fit; None where there is no loop to tile."""
-    tiles = list(nest.extents)
+    """The nest in the tiles that move least, of those that are legal and whose copies fit; None where there are
+    none.
+    """
+    if not nest.loops:
+        return None
+    inner = {
+        dim.name: iterations.extent
+        for piece in nest.pieces
+        for level, dim in enumerate(piece.dims)
+        if dim.name not in nest.loops and (iterations := whole_range([(piece, level)])) is not None
+    }
+    moved = list(_moved(state, nest, names))
     every = _words(state, nest)
-    for _ in range(_TRIES if tiles else 0):
-        made = _made(state, nest, tiles, names)
-        if made is None:
-            return None
-        after, steps = made
-        sizes = {
-            array.name: _bits(array)
-            for array in after.scop.program.arrays
-            if array.name in names.values()
-        }
-        if sum(sizes.values()) <= room:
-            return after, steps
-        if not _smaller(nest, tiles, names, sizes, every):
-            return None
+    for choice in choices(nest.loops, nest.extents, every, inner, moved, dsp, room)[:_TRIES]:
+        made = _made(state, nest, choice, names)
+        if made is not None:
+            after, steps = made
+            found = [a for a in after.scop.program.arrays if a.name in names.values()]
+            if sum(map(_bits, found)) <= room:
+                return after, steps
     return None
 
 
-def _smaller(
-    nest: _Nest,
-    tiles: list[int],
-    names: Mapping[str, str],
-    sizes: Mapping[str, int],
-    every: Sequence[int],
-) -> bool:
-    """Halve the longest tile that the largest copy moves with; false where none is left."""
-    moves = _moves(nest, names)
-    for array in sorted(moves, key=lambda a: -sizes.get(names[a], 0)):
-        levels = [k for k in moves[array] if tiles[k] > max(_LEAST, every[k])]
-        if levels:
-            level = max(levels, key=lambda k: tiles[k])
-            tiles[level] = _shorter(nest.extents[level], tiles[level], every[level])
-            return True
-    return False
+def _moved(state: ScheduledScop, nest: _Nest, names: Mapping[str, str]) -> Iterator[Moved]:
+    """The accesses to what is copied."""
+    for piece in nest.pieces:
+        for access in _accesses(piece):
+            if access.array in names:
+                array = state.scop.program.array(access.array)
+                lanes = max(1, packed_lanes(state.packs, array))
+                written = access == piece.statement.stmt.target
+                bits = word_bits(array.dtype)
+                yield Moved(access.array, access.indices, array.shape, bits, lanes, written)
 
 
 def _words(state: ScheduledScop, nest: _Nest) -> list[int]:
@@ -191,26 +188,25 @@ def _words(state: ScheduledScop, nest: _Nest) -> list[int]:
     return found
 
 
-def _shorter(extent: int, tile: int, every: int) -> int:
-    """About half of a tile, of whole words: a divisor of the extent if there is one not much smaller."""
-    least = max(_LEAST, every)
-    half = max(least, -(-tile // (2 * every)) * every)
-    near = [n for n in range(max(least, half // 2), half + 1) if extent % n == 0 and n % every == 0]
-    return near[-1] if near else half
-
-
 def _made(
-    state: ScheduledScop, nest: _Nest, tiles: Sequence[int], names: Mapping[str, str]
+    state: ScheduledScop, nest: _Nest, choice: Choice, names: Mapping[str, str]
 ) -> tuple[ScheduledScop, tuple[Step, ...]] | None:
     """The nest with its tiles, copies and statements apart inside of them."""
     head = nest.statements[0]
     steps: list[Step] = [
-        Tile(tuple(f"{head}.{name}" for name in nest.loops), tuple(tiles), tail="guard")
+        Tile(tuple(f"{head}.{name}" for name in nest.loops), choice.sizes, tail="guard")
     ]
+    if choice.order != tuple(range(len(nest.loops))):
+        steps.append(Reorder(tuple(f"{head}.{nest.loops[k]}_0" for k in choice.order)))
+    # Loops of one tile are no place for copies, which would be further in than they have to be.
+    several = [k for k in choice.order if choice.sizes[k] < nest.extents[k]]
+    places = {
+        array: max((several.index(k) for k in levels if k in several), default=-1)
+        for array, levels in _moves(nest, names).items()
+    }
     # The innermost copies first: those further out are around them.
-    innermost = {array: max(levels, default=-1) for array, levels in _moves(nest, names).items()}
-    for array, level in sorted(innermost.items(), key=lambda pair: -pair[1]):
-        at = f"{head}.{nest.loops[level]}_0" if level >= 0 else ""
+    for array, place in sorted(places.items(), key=lambda pair: -pair[1]):
+        at = f"{head}.{nest.loops[several[place]]}_0" if place >= 0 else ""
         steps.append(Buffer(array, at, names[array]))
     made = tried(state, *steps)
     if made is None:

@@ -18,6 +18,7 @@ from dse.space.contents import (
 )
 from dse.space.groups import Group, groups, iterations
 from dse.space.nest import Carry, Nest, NestLoop, Operation, Order, Use
+from dsl.expressions.expr import Load
 from dsl.schedules.steps import Reorder, Skew, Step, Tail, Unroll
 from polyhedral.dependences.carried import Carried, carried
 from polyhedral.schedule import tried
@@ -66,6 +67,8 @@ def nests(state: ScheduledScop, context: Context, most: int = 0) -> tuple[Nest, 
             orders = (_given(orders[0], group),)
         elif context.outside & {use.array for use in orders[0].uses}:
             words = any(dim.lane for piece in group.pieces for dim in piece.dims)
+            if all(isinstance(piece.statement.stmt.value, Load) for piece in group.pieces):
+                orders = orders[:1]  # copies go along the rows: no burst is in another order
             orders = tuple(
                 replace(o, loops=tuple(map(_whole, o.loops)), words=words) for o in orders
             )

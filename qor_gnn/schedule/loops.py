@@ -28,6 +28,7 @@ from qor_gnn.design.region import (
     walk,
 )
 from qor_gnn.memory.addresses import Addresses
+from qor_gnn.memory.bursts import burst_loops
 from qor_gnn.schedule.carried import Nest, carried_distance, starts_anywhere
 from qor_gnn.schedule.interval import only_load
 from qor_gnn.schedule.pipeline import Pipeline
@@ -65,6 +66,8 @@ class Scope:
         if banks.hidden_by_others:
             self.order = {loop.iv: n for n, loop in enumerate(loops)}
         self.from_zero = frozenset(loop.iv for loop in loops if not starts_anywhere(loop))
+        if self.personality.outside is not None:
+            self.apart |= burst_loops(self.kernel)
         self.addresses.cancelled.update(
             self.numbers[access.memory]
             for function in self.kernel.functions

@@ -87,6 +87,35 @@ def test_all_lanes_of_a_word_that_is_written_are_read() -> None:
     assert loop.ii == 8  # sixteen reads of a memory with two ports, and one word
 
 
+@weft.kernel
+def tiles(a: f32[64, 96], b: f32[64, 96]):
+    for i in range(64):
+        for j in range(96):
+            b[i, j] = a[i, j] * 2.0
+
+
+@pytest.mark.parametrize(
+    ("loops", "factors", "entered"),
+    [
+        (["i"], [16], 4),  # 16 rows are one burst
+        (["i", "j"], [16, 32], 64 * 3),  # a row of 32 of 96 elements is one
+        (["i", "j"], [64, 96], 1),
+    ],
+)
+def test_rows_of_a_tile_that_are_not_whole_are_bursts_of_their_own(
+    loops: list[str], factors: list[int], entered: int
+) -> None:
+    def cycles_with(latency: int) -> float:
+        s = ScheduleBuilder()
+        s.interface("a", "m_axi", latency=latency).tile(loops, factors)
+        s.buffer("a", f"{loops[-1]}_0").pipeline("load_a_1")
+        return estimate(
+            kernel_of_module(compile_design(tiles.program, s.build()).module), TOOL
+        ).latency.average
+
+    assert cycles_with(64) - cycles_with(14) == entered * 50
+
+
 def test_a_copy_is_counted_as_a_memory_and_as_loops() -> None:
     plain = estimated(lambda s: s)
     whole = estimated(lambda s: s.interface("a", "m_axi").buffer("a"))

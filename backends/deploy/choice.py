@@ -1,0 +1,173 @@
+"""Which tiles move least: sizes and order of the tile loops of a nest, by what is copied in and out for them.
+
+Counted is what the model counts (`qor_gnn.memory.bursts`): a word a cycle, and the way to memory for each burst, which
+rows that are not whole are by themselves; each tile again, as often as the loops around it run. What tiles that do
+not divide waste is counted as computing on all DSP slices. The extents of a tile are those of the subscripts, each by
+itself: `buffer` finds the exact ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import permutations, product
+from math import ceil, prod
+
+from dsl.expressions.affine import Affine
+
+_WAIT = 72
+"""Cycles until a burst begins to pass (vitis_2023_2, ``outside``)."""
+_TILE = 60
+"""About the cycles of filling and draining a pipeline, in each tile."""
+_SLICES = 5
+"""DSP slices of a multiply-add of f32."""
+_LADDER = 9  # sizes of each loop, the whole of it among them
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """An access to an array of a nest.
+
+    Attributes:
+        array: its name.
+        indices: over the loops.
+        shape: of the array.
+        bits: of an element.
+        lanes: elements of a word; 1 where it is not packed.
+        written: whether it is assigned.
+    """
+
+    array: str
+    indices: tuple[Affine, ...]
+    shape: tuple[int, ...]
+    bits: int
+    lanes: int
+    written: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Tiles of a nest.
+
+    Attributes:
+        sizes: of each loop.
+        order: of the tile loops, positions in the nest, outermost first.
+        cycles: for copies, and what guards waste.
+        bits: of all copies.
+    """
+
+    sizes: tuple[int, ...]
+    order: tuple[int, ...]
+    cycles: float
+    bits: int
+
+
+def choices(
+    loops: Sequence[str],
+    extents: Sequence[int],
+    every: Sequence[int],
+    inner: Mapping[str, int],
+    moved: Sequence[Moved],
+    dsp: int,
+    room: int,
+) -> list[Choice]:
+    """The tiles that fit, those that move least first.
+
+    Args:
+        loops: of the nest, which are tiled.
+        extents: of these.
+        every: what tiles of each are multiples of.
+        inner: extents of the loops further in, by name.
+        moved: accesses of the statements.
+        dsp: slices of the chip.
+        room: bits for copies.
+    """
+    found: list[Choice] = []
+    groups = _groups(moved)
+    for sizes in product(*(_ladder(n, k) for n, k in zip(extents, every, strict=True))):
+        spans = {**inner, **dict(zip(loops, sizes, strict=True))}
+        boxes = [_box(group, spans) for group in groups]
+        bits = sum(prod(box) * group[0].bits for box, group in zip(boxes, groups, strict=True))
+        if bits > room:
+            continue
+        counts = [ceil(n / t) for n, t in zip(extents, sizes, strict=True)]
+        computed = prod(c * t for c, t in zip(counts, sizes, strict=True)) * _SLICES / max(1, dsp)
+        for order in permutations(range(len(loops))):
+            if any(counts[k] == 1 for k in order) and order != _plain(order, counts):
+                continue  # a loop of one tile stands anywhere
+            cycles = computed + prod(counts) * _TILE
+            for box, group in zip(boxes, groups, strict=True):
+                cycles += _runs(group, order, loops, counts) * _transfer(box, group)
+            found.append(Choice(sizes, order, cycles, bits))
+    return sorted(found, key=lambda c: (c.cycles, c.bits, c.sizes, c.order))
+
+
+def _plain(order: tuple[int, ...], counts: Sequence[int]) -> tuple[int, ...]:
+    """The order with loops of one tile in front."""
+    return tuple(
+        sorted(order, key=lambda k: (counts[k] > 1, k if counts[k] == 1 else order.index(k)))
+    )
+
+
+def _ladder(extent: int, every: int) -> tuple[int, ...]:
+    """Sizes of tiles: all of the loop, and smaller ones, divisors where there are any near."""
+    found = [extent]
+    size = extent
+    while len(found) < _LADDER and size > every:
+        size = max(every, ceil(size / (2 * every)) * every)
+        near = [
+            n
+            for n in range(max(every, size * 3 // 4), size * 4 // 3)
+            if extent % n == 0 and n % every == 0
+        ]
+        size = min(near[-1] if near else size, found[-1] - 1)
+        found.append(size)
+    return tuple(dict.fromkeys(n for n in found if n >= min(every, extent)))
+
+
+def _groups(moved: Sequence[Moved]) -> list[list[Moved]]:
+    """Accesses that move alike share a copy."""
+    found: dict[object, list[Moved]] = {}
+    for one in moved:
+        linear = tuple(index.terms for index in one.indices)
+        found.setdefault((one.array, linear), []).append(one)
+    return list(found.values())
+
+
+def _box(group: Sequence[Moved], spans: Mapping[str, int]) -> tuple[int, ...]:
+    """The extents of a copy, of whole words."""
+    first = group[0]
+    box = []
+    for d, index in enumerate(first.indices):
+        consts = [one.indices[d].const for one in group]
+        span = 1 + max(consts) - min(consts)
+        span += sum(abs(c) * (spans.get(str(v), 1) - 1) for v, c in index.terms)
+        box.append(min(span, first.shape[d]))
+    box[-1] = ceil(box[-1] / first.lanes) * first.lanes
+    return tuple(box)
+
+
+def _transfer(box: Sequence[int], group: Sequence[Moved]) -> int:
+    """Cycles to copy it in, and out where it is assigned."""
+    first = group[0]
+    words = list(box)
+    words[-1] = ceil(box[-1] / first.lanes)
+    whole = [*first.shape[:-1], ceil(first.shape[-1] / first.lanes)]
+    bursts = 1
+    for d in reversed(range(len(words))):
+        if words[d] < whole[d]:
+            bursts = prod(words[:d])
+            break
+    once = prod(words) + bursts * _WAIT
+    reads = any(not one.written for one in group)
+    writes = any(one.written for one in group)
+    return once * (reads + writes)
+
+
+def _runs(
+    group: Sequence[Moved], order: Sequence[int], loops: Sequence[str], counts: Sequence[int]
+) -> int:
+    """How often it is copied: at the innermost tile loop that it moves with."""
+    moving = {str(v) for index in group[0].indices for v in index.variables()}
+    levels = [n for n, k in enumerate(order) if loops[k] in moving and counts[k] > 1]
+    return prod(counts[order[n]] for n in range(max(levels, default=-1) + 1))

@@ -1,0 +1,77 @@
+"""Tiles that move least: what is counted, and that nothing that is tried moves less."""
+
+from __future__ import annotations
+
+from math import prod
+
+import pytest
+
+from backends.deploy.choice import Moved, choices
+from dsl.expressions.affine import Affine
+
+X, Y, Z = (Affine.of(name) for name in "ijk")
+N, M, L = 100, 120, 80
+ROOM = 40 * 40 * 3 * 32
+
+
+def product(lanes: int = 1) -> list[Moved]:
+    """C[i, j] += A[i, k] * B[k, j]."""
+    return [
+        Moved("C", (X, Y), (N, M), 32, lanes, written=True),
+        Moved("C", (X, Y), (N, M), 32, lanes, written=False),
+        Moved("A", (X, Z), (N, L), 32, lanes, written=False),
+        Moved("B", (Z, Y), (L, M), 32, lanes, written=False),
+    ]
+
+
+def tiles(room: int = ROOM, lanes: int = 1, every: tuple[int, ...] = (1, 1, 1), dsp: int = 10**9):
+    return choices(("i", "j", "k"), (N, M, L), every, {}, product(lanes), dsp, room)
+
+
+def test_all_that_fits_is_one_tile():
+    first = tiles(room=10**9)[0]
+    assert first.sizes == (N, M, L)
+    assert first.cycles == pytest.approx(60 + N * M * 2 + N * L + L * M + 4 * 72, rel=1e-3)
+
+
+def test_none_that_fits_moves_less():
+    found = tiles()
+    assert found
+    assert all(choice.bits <= ROOM for choice in found)
+    assert min(choice.cycles for choice in found) == found[0].cycles
+    assert tiles(room=10) == []
+
+
+def test_what_is_copied_in_and_out_stays():
+    """With k innermost C is copied once for each tile of it."""
+    best = tiles()[0]
+    counts = [-(-n // t) for n, t in zip((N, M, L), best.sizes, strict=True)]
+    if counts[2] > 1:
+        assert best.order[-1] == 2
+    assert prod(counts) > 1
+
+
+def test_rows_that_are_whole_are_one_burst():
+    """Of a matrix that is read once, in tiles of so many elements, the whole rows come first."""
+    read = [Moved("A", (X, Y), (400, 400), 32, 1, written=False)]
+    best = choices(("i", "j"), (400, 400), (1, 1), {}, read, 10**9, 40 * 400 * 32)[0]
+    assert best.sizes[1] == 400
+    assert best.cycles == pytest.approx(400 * 400 + 10 * (72 + 60), rel=1e-2)
+
+
+def test_tiles_are_of_whole_words_and_words_are_counted():
+    best = tiles(lanes=16, every=(1, 16, 16))
+    assert all(size % 16 == 0 or size in (M, L) for choice in best for size in choice.sizes[1:])
+    assert best[0].cycles < tiles(every=(1, 16, 16))[0].cycles / 2
+
+
+def test_halos_are_in_the_box():
+    near = [Moved("A", (X + n, Y), (64, 64), 32, 1, written=False) for n in (0, 1, 2)]
+    found = choices(("i",), (62,), (1,), {"j": 64}, near, 10**9, 10 * 64 * 32)
+    assert max(choice.sizes[0] for choice in found) == 8  # ten rows fit
+
+
+def test_what_does_not_divide_is_wasted_where_slices_are_few():
+    few = tiles(dsp=10)[0]
+    waste = prod(-(-n // t) * t / n for n, t in zip((N, M, L), few.sizes, strict=True))
+    assert waste < 1.1
