@@ -47,6 +47,8 @@ _SHORT = 4  # cycles, in which copies share units without much ado
 _UNSURE = 2.5  # times the budget, up to which estimates of LUTs may turn out to be within it
 _SMALLER = (1.0, 0.98, 0.95, 0.9)  # of a budget that a limit on something else would allow
 _BETWEEN = (0.25, 0.5, 0.75)  # on the way to it: not all of what is too much grows with the copies
+_IN_VAIN = 3  # designs of a structure over a limit, after which larger ones are put off
+_STEP_DOWN = 0.93
 _OF_TRIALS = 3  # one of so many is for what labels show
 _LEAST = 1e-3  # cycles: anything that takes fewer is as good as nothing
 
@@ -90,7 +92,7 @@ def refined(
             chosen = one.choose(_SLACK[0]) or (one.choose(_SLACK[0]) if one.grow() else [])
         chosen = chosen or search.choose(_SLACK[slack])
         if not chosen:
-            if search.grow():
+            if search.grow() or search.reopened():
                 continue
             slack += 1
             continue
@@ -163,6 +165,9 @@ class _Search:
         self.measured: dict[_Alike, list[Figures]] = {}
         # Over a limit besides that of DSP slices, and by what share.
         self.too_much: dict[Structure, list[tuple[Point, float]]] = {}
+        # Estimated DSP slices from which on a structure is left alone: those tried there were too much.
+        self.ceilings: dict[Structure, float] = {}
+        self.in_vain: dict[Structure, list[float]] = {}  # below the ceiling, since there is one
         # What LUTs are counted as is known less well than DSP slices are: corrections will tell.
         self.most = budget * (_UNSURE if space.logic else 1.0)
         self.levels: set[tuple[int, int]] = set()  # of a variant, that it was solved for besides
@@ -209,8 +214,26 @@ class _Search:
             return
         over = [e for n, e in self.limits.excess(result).items() if n not in ("dsp", "latency")]
         if over:
-            self.too_much.setdefault(structure_of(point), []).append((point, max(over)))
+            structure = structure_of(point)
+            self.too_much.setdefault(structure, []).append((point, max(over)))
             self._smaller(point.variant, estimated.dsp, max(over))
+            self._lower(structure, estimated.dsp)
+
+    def _lower(self, structure: Structure, dsp: float) -> None:
+        """Leave the largest designs of a structure alone, where several in a row were over a limit."""
+        tried = self.in_vain.setdefault(structure, [])
+        tried.append(dsp)
+        if len(tried) >= _IN_VAIN:
+            self.ceilings[structure] = (
+                min(max(tried), self.ceilings.get(structure, dsp)) * _STEP_DOWN
+            )
+            tried.clear()
+
+    def reopened(self) -> bool:
+        """Whether something was left alone, which is not any more."""
+        left = bool(self.ceilings)
+        self.ceilings.clear()
+        return left
 
     def _smaller(self, variant: int, dsp: float, over: float) -> None:
         """Candidates a little smaller than a design that is over a limit of what grows with the copies."""
@@ -246,6 +269,9 @@ class _Search:
         front = front_of(self.fits.values())
         open_ = np.array([p not in self.done for p in pool.points])
         open_ &= dsp <= self.budget
+        if self.ceilings:
+            most = np.array([self.ceilings.get(s, np.inf) for s in pool.structures])
+            open_ &= np.array(pool.dsp) <= most[np.array(pool.numbers)]
         chosen: list[Point] = []
         while len(chosen) < _BATCH:
             gains = np.where(open_, gains_over(front, cycles, dsp), -np.inf)
