@@ -21,9 +21,11 @@ def command(text: str, form: str) -> int:
     weft devices zcu
 
     With TEXT those whose name, family, part or board has it. --device takes a name, a part number of
-    another package or speed grade, or a name with a grade (xc7z020-2); --board takes a board. Counts
-    are of the whole device. Exits with 3 where none fits.
+    another package or speed grade, or a name with a grade (xc7z020-2); --board takes a board. Boards
+    with a star are those that designs can be brought to (--deploy). Counts are of the whole device.
+    Exits with 3 where none fits.
     """
+    from backends.deploy.boards import boards
     from backends.devices import BOARDS, DEVICES, board
 
     on: dict[str, list[str]] = {}
@@ -37,16 +39,23 @@ def command(text: str, form: str) -> int:
             "speed": chip.speed,
             "timing_class": chip.timing_class,
             "boards": " ".join(on.get(chip.name, [])),
+            "deploy": " ".join(n for n in on.get(chip.name, []) if n in boards()),
         }
         for chip in DEVICES.values()
     ]
     wanted = text.lower()
     words = ("device", "family", "part", "boards")
     found = [row for row in rows if any(wanted in str(row[w]).lower() for w in words)]
+    from dse.views import console
+
+    if form == "table":
+        for row in found:
+            reached = str(row["deploy"]).split()
+            row["boards"] = " ".join(n + "*" * (n in reached) for n in str(row["boards"]).split())
     if found or form != "table":
         show("devices", COLUMNS, found, form)
+        if form == "table" and any(row["deploy"] for row in found):
+            console.say("*: designs can be brought to it (--deploy)")
     else:
-        from dse.views import console
-
         console.say(f"no device or board has '{text}' in its name")
     return 0 if found else 3

@@ -34,6 +34,7 @@ from dse.strategies.ladder import vectors
 from dse.strategies.sampled import all_points
 from dse.strategies.search import Search
 from dse.strategies.solve import solve
+from dse.strategies.too_much import SHORT, TooMuch
 from dse.strategies.within import Within
 
 POOL = 50_000  # points of a space that are all estimated
@@ -43,12 +44,9 @@ _SEEN = 0.01  # by what share a point counts as slower for each one seen that is
 _LEVELS = 24  # budgets that a large space is solved for
 _EACH = 3  # solutions of each
 _OF_LOGIC = 1024  # copies of what takes LUTs alone
-_SHORT = 4  # cycles, in which copies share units without much ado
 _UNSURE = 2.5  # times the budget, up to which estimates of LUTs may turn out to be within it
 _SMALLER = (1.0, 0.98, 0.95, 0.9)  # of a budget that a limit on something else would allow
 _BETWEEN = (0.25, 0.5, 0.75)  # on the way to it: not all of what is too much grows with the copies
-_IN_VAIN = 3  # designs of a structure over a limit, after which larger ones are put off
-_STEP_DOWN = 0.93
 _OF_TRIALS = 3  # one of so many is for what labels show
 _LEAST = 1e-3  # cycles: anything that takes fewer is as good as nothing
 
@@ -92,7 +90,7 @@ def refined(
             chosen = one.choose(_SLACK[0]) or (one.choose(_SLACK[0]) if one.grow() else [])
         chosen = chosen or search.choose(_SLACK[slack])
         if not chosen:
-            if search.grow() or search.reopened():
+            if search.grow() or search.too_much.reopened():
                 continue
             slack += 1
             continue
@@ -163,11 +161,7 @@ class _Search:
         self.fits: dict[Point, Figures] = {}
         self.grown: set[Point] = set()
         self.measured: dict[_Alike, list[Figures]] = {}
-        # Over a limit besides that of DSP slices, and by what share.
-        self.too_much: dict[Structure, list[tuple[Point, float]]] = {}
-        # Estimated DSP slices from which on a structure is left alone: those tried there were too much.
-        self.ceilings: dict[Structure, float] = {}
-        self.in_vain: dict[Structure, list[float]] = {}  # below the ceiling, since there is one
+        self.too_much = TooMuch(space)
         # What LUTs are counted as is known less well than DSP slices are: corrections will tell.
         self.most = budget * (_UNSURE if space.logic else 1.0)
         self.levels: set[tuple[int, int]] = set()  # of a variant, that it was solved for besides
@@ -189,7 +183,7 @@ class _Search:
         """
         nests = self.space.variants[variant].nests
         shares = any(nest.shares_units(order) for nest in nests for order in nest.orders)
-        for interval in (None, _SHORT) if shares else (None,):
+        for interval in (None, SHORT) if shares else (None,):
             found = solve(self.space, variant, level, width=2 * _EACH, interval=interval)
             yield from (s.point for s in found[:_EACH])
 
@@ -214,26 +208,8 @@ class _Search:
             return
         over = [e for n, e in self.limits.excess(result).items() if n not in ("dsp", "latency")]
         if over:
-            structure = structure_of(point)
-            self.too_much.setdefault(structure, []).append((point, max(over)))
+            self.too_much.learn(point, estimated.dsp, max(over))
             self._smaller(point.variant, estimated.dsp, max(over))
-            self._lower(structure, estimated.dsp)
-
-    def _lower(self, structure: Structure, dsp: float) -> None:
-        """Leave the largest designs of a structure alone, where several in a row were over a limit."""
-        tried = self.in_vain.setdefault(structure, [])
-        tried.append(dsp)
-        if len(tried) >= _IN_VAIN:
-            self.ceilings[structure] = (
-                min(max(tried), self.ceilings.get(structure, dsp)) * _STEP_DOWN
-            )
-            tried.clear()
-
-    def reopened(self) -> bool:
-        """Whether something was left alone, which is not any more."""
-        left = bool(self.ceilings)
-        self.ceilings.clear()
-        return left
 
     def _smaller(self, variant: int, dsp: float, over: float) -> None:
         """Candidates a little smaller than a design that is over a limit of what grows with the copies."""
@@ -269,9 +245,8 @@ class _Search:
         front = front_of(self.fits.values())
         open_ = np.array([p not in self.done for p in pool.points])
         open_ &= dsp <= self.budget
-        if self.ceilings:
-            most = np.array([self.ceilings.get(s, np.inf) for s in pool.structures])
-            open_ &= np.array(pool.dsp) <= most[np.array(pool.numbers)]
+        most = np.array([self.too_much.ceiling(s) for s in pool.structures])
+        open_ &= np.array(pool.dsp) <= most[np.array(pool.numbers)]
         chosen: list[Point] = []
         while len(chosen) < _BATCH:
             gains = np.where(open_, gains_over(front, cycles, dsp), -np.inf)
@@ -293,25 +268,7 @@ class _Search:
 
     def _possible(self, point: Point) -> bool:
         """Not known to be too large, and its banks go together."""
-        for other, over in self.too_much.get(structure_of(point), ()):
-            if _larger(point, other) or self._as_dear(point, other, over):
-                return False
-        return self.space.schedule(point) is not None
-
-    def _as_dear(self, point: Point, other: Point, over: float) -> bool:
-        """Whether copies that share units are as many as were too many: their LUTs are multiplexers, for each
-        copy one, however few the units.
-        """
-        if not all(any(choice.ii > _SHORT for choice in p.choices) for p in (point, other)):
-            return False
-        return self._copies(point) * (1 + over) >= self._copies(other)
-
-    def _copies(self, point: Point) -> int:
-        """Statements of the bodies."""
-        return sum(
-            self.space.order(point, n).copies(choice.vector)
-            for n, choice in enumerate(point.choices)
-        )
+        return not self.too_much.rules_out(point) and self.space.schedule(point) is not None
 
     def _expected(self) -> tuple[Floats, Floats]:
         """Corrected cycles and DSP of all candidates."""
@@ -326,18 +283,6 @@ class _Search:
                 cycles[members] = min(f.cycles for f in found) * (1 + _SEEN * len(found))
                 dsp[members] = min(f.dsp for f in found)
         return cycles, dsp
-
-
-def _larger(point: Point, other: Point) -> bool:
-    """Whether a point has at least the copies of another one of its structure, of each loop of each nest.
-
-    Fewer copies of one loop and more of another may take fewer LUTs at as many DSP slices: an access that
-    moves with the loop has its banks, one that does not a multiplexer.
-    """
-    return all(
-        mine.ii <= its.ii and all(u >= v for u, v in zip(mine.vector, its.vector, strict=True))
-        for mine, its in zip(point.choices, other.choices, strict=True)
-    )
 
 
 def _pair(figures: Figures) -> tuple[float, float]:

@@ -51,3 +51,12 @@ def test_a_run_has_its_own_board(weft: Weft) -> None:
     done = weft("export", "run", "--best", "--out", "x", "--board", "u50")
     assert done.code == 2
     assert "--board does not go with a design of a run" in done.err
+
+
+def test_boards_that_designs_can_be_brought_to_have_a_star(weft):
+    done = weft("devices", "kv260")
+    assert "kv260*" in done.out
+    assert "--deploy" in done.err
+    (one,) = json.loads(weft("devices", "kv260", "--format", "json").out)["rows"]
+    assert (one["boards"], one["deploy"]) == ("kr260 kv260", "kr260 kv260")
+    assert "*" not in weft("devices", "basys3").out
