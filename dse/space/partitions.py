@@ -52,11 +52,12 @@ def widened(program: Program, wanted: Demand, start: Start) -> Demand:
             continue
         extent, own = program.array(array).shape[d], wanted.get((array, d), 1)
         others = prod(f for (name, k), f in wanted.items() if name == array and k != d)
+        if extent - lanes < own and extent * others <= MAX_BANKS:
+            found[array, d] = extent  # all of a row at once, and its padding
+            continue
         at_once = lanes // _PORTS
-        while at_once and own < extent:
+        while at_once > 1 and own < extent:
             factor = lcm(own, at_once)
-            if extent - lanes < factor <= extent:
-                factor = extent  # all of a row: its padding is no element more
             if factor <= extent and factor * others <= MAX_BANKS:
                 found[array, d] = factor
                 break
