@@ -112,7 +112,9 @@ def interval_with(order: Order, vector: Vector, array: str, factors: Mapping[int
         f if g >= n else gcd(f, g) if f % g and g % f else min(f, g)
         for f, g, n in zip(own, given, uses[0].shape, strict=True)
     ]
-    return _interval_of(uses, copies, kept)
+    moving = {v for use in uses for index in use.indices for v in index.variables()}
+    own_copies = tuple((v, u) for v, u in copies.items() if v in moving)
+    return interval_at(tuple(uses), own_copies, tuple(kept))
 
 
 def _frozen(order: Order, vector: Vector) -> tuple[tuple[tuple[str, int], ...], frozenset[str]]:

@@ -96,13 +96,13 @@ def relaxed(
         factors = {d: wanted.get((array.name, d), 1) for d in range(len(array.shape))}
         if prod(factors.values()) <= MAX_BANKS:
             continue
+        slowed = [
+            (order, vector, max(ii, port_interval(order, vector)))
+            for (order, vector), ii in zip(parts, rates, strict=True)
+            if not order.words and any(use.array == array.name for use in order.uses)
+        ]
         for fewer in _divided(factors) if max(rates) > 1 else _halved(factors):
-            if all(
-                order.words
-                or interval_with(order, vector, array.name, fewer)
-                <= max(ii, port_interval(order, vector))
-                for (order, vector), ii in zip(parts, rates, strict=True)
-            ):
+            if all(interval_with(o, v, array.name, fewer) <= most for o, v, most in slowed):
                 found.update({(array.name, d): f for d, f in fewer.items()})
                 break
     return found
