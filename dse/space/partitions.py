@@ -15,7 +15,6 @@ from dse.space.start import START, Start
 from dsl.programs.program import Program
 from dsl.schedules.steps import Partition
 
-_PORTS = 2  # of a bank
 NO_PARTITION = "no partition of the arrays serves the factors of all nests"
 """Why there is no schedule of a point, where `partitions` finds none."""
 
@@ -55,7 +54,7 @@ def widened(program: Program, wanted: Demand, start: Start) -> Demand:
         if extent - lanes < own and extent * others <= MAX_BANKS:
             found[array, d] = extent  # all of a row at once, and its padding
             continue
-        at_once = lanes // _PORTS
+        at_once = lanes // start.at_once
         while at_once > 1 and own < extent:
             factor = lcm(own, at_once)
             if factor <= extent and factor * others <= MAX_BANKS:

@@ -114,6 +114,7 @@ def space_of(
         ToolError: W451, an operator that the tool does not know.
     """
     tool = allowed(tool, reassociate)
+    start = start.on(tool)
     state = apply(program, Schedule(start.steps))
     if tool.is_open or not all_logic(state, tool):
         logic = 0.0

@@ -8,7 +8,7 @@ are left out, but for those that are fixed. A nest in which a pipeline or an unr
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from dsl.errors.errors import InputError, did_you_mean
@@ -33,6 +33,7 @@ from polyhedral.dataflow.ports import FIFO_MODES
 from polyhedral.requests.packed import packed_lanes
 from polyhedral.schedule import apply, apply_step
 from qor_gnn.design.region import OUTSIDE
+from qor_gnn.tools.personality import Personality
 
 SEARCHED = (Pipeline, Unroll, Flatten, Partition)
 _BESIDE = (
@@ -52,9 +53,16 @@ class Start:
 
     Attributes:
         steps: that every design of the space has, in front of those that are searched.
+        at_once: accesses of one kind that a bank of a memory takes in a cycle.
     """
 
     steps: tuple[Step, ...] = ()
+    at_once: int = 1
+
+    def on(self, tool: Personality) -> Start:
+        """The same for a tool, which says how many ports memories have."""
+        ports = tool.memories.ports(None, False)
+        return replace(self, at_once=max(1, min(ports.read, ports.write)))
 
     @property
     def structured(self) -> bool:
