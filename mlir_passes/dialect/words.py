@@ -1,8 +1,8 @@
 """Packed arguments of level 3: each access is a lane of a word, in a loop that goes over the lanes.
 
-Such a loop is unrolled completely and counts from 0; conditions inside of it may leave out the last lanes. What is
-behind a word in C++ and in RTL is one access of the port: the loop distributes, or collects, its lanes, and stores
-words of an argument in one place.
+Such a loop is unrolled completely and counts from 0. Conditions inside of it may leave out the last lanes; of what is
+stored those alone that are padding. What is behind a word in C++ and in RTL is one access of the port: the loop
+distributes, or collects, its lanes, and stores words of an argument in one place.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from dsl.expressions.affine import Affine, Constraint
 from mlir_passes.affine_maps import from_map
 from mlir_passes.dialect.attributes import argument_infos, loop_info, span_of
 from mlir_passes.loop_bounds import Names, bounds_of, condition_of
+from polyhedral.looptree.bounds import Bounds
 
 _ACCESSES = ("affine.load", "affine.store")
 
@@ -67,9 +68,16 @@ def _check(op: Any, operands: list[Any], around: _Around, lanes: int, names: Nam
         word = last - Affine.of(counter)
         apart = all(counter not in e.variables() for e in (*others, word))
         whole = word.const % lanes == 0 and all(c % lanes == 0 for _, c in word.terms)
-        ends = all(_ends_rows(c, counter) for c in around.conditions)
-        twice = op.name == "affine.store" and memory in around.stored
-        if apart and whole and ends and not twice and _goes_over_lanes(loop, lanes, names):
+        bounds = bounds_of(loop, names)
+        upto = [Constraint(b - Affine.of(counter) - 1) for b in bounds.uppers]
+        left_out = [c for c in (*around.conditions, *upto) if counter in c.expr.variables()]
+        fits = all(_leaves_out_last(c, counter) for c in left_out)
+        if op.name == "affine.store" and fits:
+            # What a word has of an element that is not assigned would be lost: padding alone is no element.
+            row = int(memory.type.shape[-1])
+            padding = (Affine((), row - 1) - last, Affine((), lanes - 1) - Affine.of(counter))
+            fits = memory not in around.stored and all(c.expr in padding for c in left_out)
+        if apart and whole and fits and _goes_over_lanes(loop, bounds, lanes):
             if op.name == "affine.store":
                 around.stored.add(memory)
             return
@@ -81,16 +89,13 @@ def _check(op: Any, operands: list[Any], around: _Around, lanes: int, names: Nam
     )
 
 
-def _ends_rows(condition: Constraint, counter: str) -> bool:
-    """Whether a condition holds for all lanes of a word, for none, or for the first ones."""
-    lane = condition.expr.coefficient(counter) if condition.expr.is_linear else 0
-    if counter not in condition.expr.variables():
-        return True
-    return condition.kind == ">=" and lane < 0
+def _leaves_out_last(condition: Constraint, counter: str) -> bool:
+    """Whether a condition on lanes holds for the first ones of a word, if for any."""
+    linear = condition.expr.is_linear
+    return condition.kind == ">=" and linear and condition.expr.coefficient(counter) < 0
 
 
-def _goes_over_lanes(loop: Any, lanes: int, names: Names) -> bool:
-    bounds = bounds_of(loop, names)
+def _goes_over_lanes(loop: Any, bounds: Bounds, lanes: int) -> bool:
     uppers = [b.const for b in bounds.uppers if b.is_const]
     from_zero = all(b == Affine() for b in bounds.lowers)
     unrolled = loop_info(loop).unroll == 0 and bounds.step == 1

@@ -40,29 +40,50 @@ def lane(
 def with_padding(
     scope: Scope, region: Any, constraints: Sequence[tuple[Lin, bool]]
 ) -> tuple[tuple[Lin, bool], ...]:
-    """Constraints without those that end the rows of a packed argument: the padding of its last word is copied with
-    the row, as the copy on the chip is of whole words (`polyhedral.transforms.words`). Whether there is such a word
-    is still asked.
+    """Constraints without those that end the rows of a packed argument, where the copy on the chip has room for the
+    padding of the last word, which is copied with the row then. Whether there is such a word is still asked.
     """
+    accesses = [
+        access
+        for view in region.blocks[0].operations
+        if (access := _access(scope, view.operation)) is not None
+    ]
+    packed = [a for a in accesses if a[0].info.axi.lanes]
+    if not packed or not all(_has_room(scope, *a, packed[0][0]) for a in accesses):
+        return tuple(constraints)
     found = list(constraints)
-    for view in region.blocks[0].operations:
-        op = view.operation
-        if op.name not in ("affine.load", "affine.store"):
-            continue
-        operands = list(op.operands)[op.name == "affine.store" :]
-        memory = scope.memories.get(operands[0])
-        if memory is not None and memory.info.axi.lanes:
-            *_, last = read_map(
-                op.attributes["map"].value, scope.lins(operands[1:], op), scope.ranges
-            )
-            rest = Lin((), memory.info.shape[-1] - 1) - last
-            found = [
-                (_without(e, scope.loops[-1]), is_eq)
-                if not is_eq and _same(e, rest)
-                else (e, is_eq)
-                for e, is_eq in found
-            ]
+    for memory, subscripts in packed:
+        rest = Lin((), memory.info.shape[-1] - 1) - subscripts[-1]
+        found = [
+            (_without(e, scope.loops[-1]), is_eq) if not is_eq and _same(e, rest) else (e, is_eq)
+            for e, is_eq in found
+        ]
     return tuple(found)
+
+
+def _access(scope: Scope, op: Any) -> tuple[Memory, tuple[Lin, ...]] | None:
+    """The memory that an op accesses, and its subscripts."""
+    if op.name not in ("affine.load", "affine.store"):
+        return None
+    operands = list(op.operands)[op.name == "affine.store" :]
+    memory = scope.memories.get(operands[0])
+    if memory is None or not memory.info.shape:
+        return None
+    indices = scope.lins(operands[1:], op)
+    return memory, read_map(op.attributes["map"].value, indices, scope.ranges)
+
+
+def _has_room(scope: Scope, memory: Memory, subscripts: tuple[Lin, ...], packed: Memory) -> bool:
+    """Whether a memory has an element for the last lane of each word, too; a packed argument has its padding."""
+    if memory.info.axi.lanes:
+        return True
+    counter, last = scope.loops[-1], packed.info.axi.lanes - 1
+    for index, extent in zip(subscripts, memory.info.shape, strict=True):
+        steps = sum(c for atom, c in index.terms if atom == counter)
+        most = scope.ranges.greatest(_without(index, counter) + steps * last)
+        if most is None or most >= extent:
+            return False
+    return True
 
 
 def _same(a: Lin, b: Lin) -> bool:

@@ -1,7 +1,7 @@
 """Rows of packed arguments end in padding, which is copied with them: the conditions that leave it out are none of
 the hardware's.
 
-In C++ all lanes of a word are copied; the copy on the chip has room for them (`mlir_passes.emit.words`).
+In C++ all lanes of a word are copied, where the copy on the chip has room for them (`mlir_passes.emit.words`).
 """
 
 from __future__ import annotations
@@ -17,27 +17,27 @@ Ranges = Mapping[str, tuple[int, int]]
 
 def padded(kernel: Kernel) -> Kernel:
     """The kernel whose words are copied whole."""
-    packed = {m.name: m for m in kernel.memories if m.port is not None and m.port.lanes}
-    if not packed:
+    memories = {m.name: m for m in kernel.memories}
+    if not any(_lanes(m) for m in kernel.memories):
         return kernel
     functions = tuple(
-        replace(f, body=tuple(_nodes(f.body, packed, {}, ""))) for f in kernel.functions
+        replace(f, body=tuple(_nodes(f.body, memories, {}, ""))) for f in kernel.functions
     )
     return replace(kernel, functions=functions)
 
 
 def _nodes(
-    nodes: tuple[Node, ...], packed: Mapping[str, Memory], ranges: Ranges, lane: str
+    nodes: tuple[Node, ...], memories: Mapping[str, Memory], ranges: Ranges, lane: str
 ) -> Iterator[Node]:
     """The nodes in loops that run over ranges, the innermost over ``lane``."""
     for node in nodes:
         match node:
             case Loop():
                 around = {**ranges, **_range(node)}
-                yield replace(node, body=tuple(_nodes(node.body, packed, around, node.iv)))
+                yield replace(node, body=tuple(_nodes(node.body, memories, around, node.iv)))
             case Guard(constraints, body):
-                inner = tuple(_nodes(body, packed, ranges, lane))
-                ends = _ends(body, packed)
+                inner = tuple(_nodes(body, memories, ranges, lane))
+                ends = _ends(body, memories, ranges, lane)
                 left = [_at_first(c, lane) if c in ends else c for c in constraints]
                 kept = tuple(c for c in left if not _always(c, ranges))
                 if kept:
@@ -56,16 +56,38 @@ def _range(loop: Loop) -> dict[str, tuple[int, int]]:
     return {loop.iv: (low, low + (trips - 1) * loop.step)}
 
 
-def _ends(nodes: tuple[Node, ...], packed: Mapping[str, Memory]) -> set[Constraint]:
-    """That the lanes of statements are in their rows."""
+def _lanes(memory: Memory) -> int:
+    return memory.port.lanes if memory.port is not None else 0
+
+
+def _ends(
+    nodes: tuple[Node, ...], memories: Mapping[str, Memory], ranges: Ranges, lane: str
+) -> set[Constraint]:
+    """That the lanes of statements are in their rows, where the other ones may be copied, too."""
     found = set()
     for node in nodes:
-        if isinstance(node, Statement):
-            for access in _accesses(node):
-                if access.memory in packed:
-                    row = packed[access.memory].shape[-1]
-                    found.add(Constraint(Affine((), row - 1) - access.indices[-1], ">="))
+        if not isinstance(node, Statement):
+            return set()
+        accesses = list(_accesses(node))
+        packed = [a for a in accesses if _lanes(memories[a.memory])]
+        last = max((_lanes(memories[a.memory]) for a in packed), default=0) - 1
+        if not all(a in packed or _has_room(a, memories, ranges, lane, last) for a in accesses):
+            return set()
+        for access in packed:
+            row = memories[access.memory].shape[-1]
+            found.add(Constraint(Affine((), row - 1) - access.indices[-1], ">="))
     return found
+
+
+def _has_room(
+    access: Access, memories: Mapping[str, Memory], ranges: Ranges, lane: str, last: int
+) -> bool:
+    """Whether a memory has an element for the last lane of each word, too."""
+    for index, extent in zip(access.indices, memories[access.memory].shape, strict=True):
+        room = Affine((), extent - 1) - index.substitute({lane: Affine((), last)})
+        if not _always(Constraint(room, ">="), ranges):
+            return False
+    return True
 
 
 def _accesses(node: Statement) -> Iterator[Access]:

@@ -16,6 +16,7 @@ from mlir_passes.dialect.verify import verify_module
 from polyhedral.schedule import apply, apply_step
 from polyhedral.scop.scheduled import original
 from polyhedral.scop.scop import build_scop
+from qor_gnn.design.from_module import kernel_of_module
 from tests.support.levels import Case, check_levels
 from tests.support.random_programs import random_program
 from tests.support.random_schedules import EVERY, random_step
@@ -112,6 +113,9 @@ SOUND: list[tuple[weft.Kernel, Build]] = [
     (gemm, packed(tiled(7, 8, 16), A=128, B=128, C=128)),
     (syrk, packed(whole("A", "C"), A=64, C=128)),
     (syrk, packed(lambda s: s.buffer("A").split("i", 5, tail="guard").buffer("C", "i_0"), A=64, C=512)),
+    # The copy of a copy has no room for the padding of rows.
+    (gemm, packed(lambda s: s.buffer("B").buffer("B_buf"), B=256)),
+    (gemm, packed(lambda s: s.buffer("C").buffer("C_buf", access="C_buf[i, j]"), C=256)),
     (jacobi, packed(whole("A", "B"), A=512, B=512)),
     (jacobi, packed(strips, A=512, B=512)),
     (jacobi, packed(strips, A=128, B=256)),
@@ -168,6 +172,20 @@ def test_copies_of_a_packed_argument_move_words_in_cpp() -> None:
     assert "C[store_C_0][store_C_1] = C_word;" in source.hls_cpp
     assert "depth=40" in source.hls_cpp
     assert "depth=60" in source.hls_cpp
+
+
+def test_padding_is_copied_along_only_where_there_is_room() -> None:
+    end = "if (8 * load_B_1 + load_B_lane < 22)"
+    once = schedule_of(packed(whole("B"), B=256))
+    assert end not in weft.compile(gemm, once).hls_cpp
+    # The copy of the copy is of what is used: rows of 22 elements.
+    again = schedule_of(packed(lambda s: s.buffer("B").buffer("B_buf"), B=256))
+    text = weft.compile(gemm, again).hls_cpp
+    assert "B_buf_buf[24][22]" in text
+    assert end in text
+    for schedule in (once, again):  # the model sees the same
+        design = weft.compile(gemm, schedule)
+        assert ("Guard" in repr(kernel_of_module(design.module))) == (end in design.hls_cpp)
 
 
 @weft.kernel
@@ -241,6 +259,17 @@ def test_level_3_refuses_words_in_part() -> None:
             verify_module(parsed(guarded(text, condition)))
         assert caught.value.code == "W340"
     verify_module(parsed(guarded(text, "d0 * -8 - d1 + 20")))
+
+
+def test_level_3_refuses_words_that_are_stored_in_part() -> None:
+    text = str(weft.compile(gemm, schedule_of(packed(whole("C"), C=256))).module)
+    verify_module(parsed(text))
+    end = "d0 * -8 - d1 + 21 >= 0"  # of rows of 22 elements
+    assert end in text
+    for other in ("d0 * -8 - d1 + 20 >= 0", "-d1 + 3 >= 0", "d0 * -8 - d1 + 21 >= 0, -d1 + 6 >= 0"):
+        with pytest.raises(IRError) as caught:
+            verify_module(parsed(text.replace(end, other)))
+        assert caught.value.code == "W340"
 
 
 def guarded(text: str, condition: str) -> str:
