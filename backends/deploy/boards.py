@@ -27,6 +27,7 @@ class Flow:
             the logic, whose bitstream comes from a block design and is loaded through PYNQ.
         platform: of v++.
         banks: kind of the memory outside, with so many ``channels``.
+        gigabytes: what a channel passes in a second, in long bursts; 0 where nothing is known.
         board_part: of Vivado.
     """
 
@@ -34,6 +35,7 @@ class Flow:
     platform: str = ""
     banks: str = ""
     channels: int = 0
+    gigabytes: float = 0.0
     board_part: str = ""
 
 
@@ -58,6 +60,21 @@ class Board:
         if self.flow.flow == "xrt":
             return 512
         return 128 if "uplus" in self.device.family else 64
+
+    def words(self, clock: float) -> float:
+        """Words that a channel of the memory passes in a cycle of ``clock`` ns, at most one; 1 where it is not known."""
+        passed = self.flow.gigabytes * clock * 8 / self.word
+        return min(1.0, passed) if passed else 1.0
+
+    def remark(self, clock: float) -> str:
+        """What the figures of a design do not say of its copies; empty where there is nothing to say."""
+        words = self.words(clock)
+        if words == 1:
+            return ""
+        return (
+            f"a channel of {self.name} passes {words:.2f} words of {self.word} bits in a cycle of {clock:g} ns "
+            f"({self.flow.gigabytes:g} GB/s), so that copies take up to {1 / words:.2f} times as long there as here"
+        )
 
     def bank(self, port: int) -> str:
         """What a port is connected to: ``HBM[3]``; empty where there is one memory."""

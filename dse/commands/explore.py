@@ -110,7 +110,7 @@ def command(kernel: str, folder: Path, resume: bool, form: str, **given: Any) ->
         console.say(f"note: {ONE_POINT}")
     elif found.spent:
         console.say("note: the space has no more points that are worth a trial")
-    for note in (*found.notes, *plan.where.notes):
+    for note in (*found.notes, *plan.where.notes, *options.remarks):
         console.say(f"note: {note}")
     write_report(run)
     if options.deploy is not None and not front:

@@ -115,7 +115,7 @@ def command(
         what = target(kernel, schedule, size)
     onto = None if deploy is None else _board(deploy, place)
     if onto is not None:
-        what = _outside(what, onto)
+        what = _outside(what, onto, place.clock)
     if not any(row["status"] == "failed" for row in rows):
         design, proof = _design(what, unproven)
         if proof is not None:
@@ -170,13 +170,15 @@ def _board(deploy: str, place: _Place) -> Board:
     return board_of(deploy, place.device)
 
 
-def _outside(what: Target, board: Board) -> Target:
+def _outside(what: Target, board: Board, clock: float) -> Target:
     """The design with its arrays in the board's memory."""
     from backends.deploy.outside import outside
 
     moved = outside(what.program, what.schedule, board)
     if len(moved.steps) != len(what.schedule.steps):
         console.say(f"export: arrays are in the memory of {board.name}, and copied to the chip")
+    if remark := board.remark(clock):
+        console.say(f"note: {remark}")
     return replace(what, schedule=moved)
 
 

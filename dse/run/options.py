@@ -94,6 +94,14 @@ class Searched:
         return start_of(program, schedule, self.fix)
 
     @property
+    def remarks(self) -> tuple[str, ...]:
+        """What the figures do not say of the board that designs are brought to."""
+        if self.deploy is None:
+            return ()
+        remark = board_of(self.deploy, self.where.device).remark(self.clock)
+        return (remark,) if remark else ()
+
+    @property
     def where(self) -> Setting:
         """The tool and the device.
 
