@@ -5,7 +5,7 @@ model in `qor_gnn` has them; figures that are shown come from an evaluator.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
 from math import ceil, prod
 
@@ -33,11 +33,11 @@ class Cost:
     copies: int
     interval: int
     tail: Tail = "remainder"
+    dsp: float = field(init=False, compare=False)
+    """Slices of the nest alone."""
 
-    @property
-    def dsp(self) -> float:
-        """Of the nest alone."""
-        return dsp_of([self.units])
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "dsp", dsp_of([self.units]))
 
 
 def dsp_of(units: Iterable[Units]) -> float:

@@ -12,7 +12,7 @@ from dse.bounds.bounds import MAX_BANKS
 from dse.space.banks import Demand, common, demand, interval_with, port_interval
 from dse.space.nest import Order, Vector
 from dse.space.start import START, Start
-from dsl.programs.program import Program
+from dsl.programs.program import Array, Program
 from dsl.schedules.steps import Partition
 
 NO_PARTITION = "no partition of the arrays serves the factors of all nests"
@@ -87,24 +87,44 @@ def relaxed(
     parts: Sequence[tuple[Order, Vector]],
     wanted: Demand,
     asked: Sequence[int] = (),
+    ports: Sequence[int] = (),
 ) -> Demand:
-    """The factors, fewer where an array takes too many banks and no nest gets slower by it."""
+    """The factors, fewer where an array takes too many banks and no nest gets slower by it; ``ports`` are the
+    intervals that the ports of each nest allow, where they are known already.
+    """
     found = dict(wanted)
     rates = asked or [1] * len(parts)
-    for array in program.arrays:
+    for array in _over(program, wanted):
         factors = {d: wanted.get((array.name, d), 1) for d in range(len(array.shape))}
-        if prod(factors.values()) <= MAX_BANKS:
+        choices = list(_divided(factors) if max(rates) > 1 else _halved(factors))
+        if not choices:
             continue
         slowed = [
-            (order, vector, max(ii, port_interval(order, vector)))
-            for (order, vector), ii in zip(parts, rates, strict=True)
+            (order, vector, max(rates[n], ports[n] if ports else port_interval(order, vector)))
+            for n, (order, vector) in enumerate(parts)
             if not order.words and any(use.array == array.name for use in order.uses)
         ]
-        for fewer in _divided(factors) if max(rates) > 1 else _halved(factors):
+        for fewer in choices:
             if all(interval_with(o, v, array.name, fewer) <= most for o, v, most in slowed):
                 found.update({(array.name, d): f for d, f in fewer.items()})
                 break
     return found
+
+
+def _over(program: Program, wanted: Demand) -> list[Array]:
+    """The arrays of which the factors make more banks than there may be."""
+    banks: dict[str, int] = {}
+    for (name, _), factor in wanted.items():
+        banks[name] = banks.get(name, 1) * factor
+    over = {name for name, count in banks.items() if count > MAX_BANKS}
+    return [array for array in program.arrays if array.name in over] if over else []
+
+
+def possible(program: Program, wanted: Demand) -> bool:
+    """Whether there are `partitions` for the factors."""
+    if _over(program, wanted):
+        return False
+    return all(factor <= program.array(name).shape[d] for (name, d), factor in wanted.items())
 
 
 def _halved(factors: Mapping[int, int]) -> Iterator[dict[int, int]]:

@@ -37,13 +37,13 @@ class Rung:
         return Choice(self.order, self.vector, self.asked)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=512)
 def _prices(_: Nest) -> dict[tuple[int, Vector], Cost]:
     """What is known of a nest's vectors, by order: budgets share it."""
     return {}
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=4096)
 def ladder(nest: Nest, number: int, budget: int) -> tuple[Rung, ...]:
     """Vectors of one order within a budget of DSP, fastest first.
 

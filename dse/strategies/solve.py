@@ -15,7 +15,7 @@ from functools import lru_cache
 from math import prod
 
 from dse.bounds.bounds import MAX_BANKS
-from dse.space.banks import Demand, common, demand
+from dse.space.banks import Demand, common, demand, port_interval
 from dse.space.cost import (
     Shared,
     Units,
@@ -26,7 +26,7 @@ from dse.space.cost import (
     stages,
 )
 from dse.space.nest import Nest, Order, Vector
-from dse.space.partitions import partitions, relaxed, solved
+from dse.space.partitions import possible, relaxed, solved
 from dse.space.space import Choice, Point, Space
 from dse.space.variants import Variant
 from dse.strategies.ladder import Rung, ladder
@@ -49,8 +49,15 @@ class Solution:
 @dataclass(frozen=True, slots=True)
 class _Option:
     rung: Rung
-    demand: Demand
+    alone: _Alone
     part: tuple[Order, Vector]
+
+    @property
+    def ports(self) -> int:
+        """The interval that the ports of memories allow."""
+        if self.alone.ports is None:
+            self.alone.ports = port_interval(*self.part)
+        return self.alone.ports
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,17 +81,20 @@ class _State:
 
 @dataclass(slots=True)
 class _Alone:
-    """What a choice asks of the memories, and whether it can have it where it is the only one."""
+    """What a choice asks of the memories, whether it can have it where it is the only one, and the interval that
+    ports allow then.
+    """
 
     demand: Demand
     possible: bool | None = None
+    ports: int | None = None
     key: tuple[tuple[tuple[str, int], int], ...] = field(init=False)
 
     def __post_init__(self) -> None:
         self.key = tuple(sorted(self.demand.items()))
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=512)
 def _alone(_: Variant, __: Nest) -> dict[Choice, _Alone]:
     """What is known of the choices of a variant's nest: budgets share it."""
     return {}
@@ -209,7 +219,7 @@ class _Solver:
                 alone.possible = banks is not None
             if alone.possible:
                 seen.add(key)
-                found.append(_Option(rung, alone.demand, part))
+                found.append(_Option(rung, alone, part))
         return found
 
     def extended(self, state: _State, nest: int) -> list[_State]:
@@ -222,7 +232,7 @@ class _Solver:
         done = all(n == nest or n in state.chosen for n in self.stages[stage])
         for option in self.options[nest]:
             chosen = {**state.chosen, nest: option}
-            wanted = self._joined(state.wanted, option.demand, chosen)
+            wanted = self._joined(state.wanted, option.alone.demand, chosen)
             if wanted is None:
                 continue
             units = replaced(present, self.least[nest], option.rung.cost.units)
@@ -263,7 +273,8 @@ class _Solver:
             if banks > MAX_BANKS:
                 parts = [option.part for option in chosen.values()]
                 asked = [option.rung.asked for option in chosen.values()]
-                if partitions(self.program, relaxed(self.program, parts, joined, asked)) is None:
+                ports = [option.ports for option in chosen.values()]
+                if not possible(self.program, relaxed(self.program, parts, joined, asked, ports)):
                     return None
                 break
         return joined
