@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
+from backends.deploy.processors import is_zynq7
 from backends.devices import BOARDS, Device, device
 from backends.tables import fault, parsed, table
 from dsl.errors.errors import ToolError, did_you_mean
@@ -59,7 +60,7 @@ class Board:
         """
         if self.flow.flow == "xrt":
             return 512
-        return 128 if "uplus" in self.device.family else 64
+        return 64 if is_zynq7(self.device) else 128
 
     def words(self, clock: float) -> float:
         """Words that a channel of the memory passes in a cycle of ``clock`` ns, at most one; 1 where it is not known."""

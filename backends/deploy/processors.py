@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from backends.devices import Device
 
-_ZYNQ7 = "zynq"
+
+def is_zynq7(device: Device) -> bool:
+    """Whether the device is a Zynq-7000; else one with a processor is of the UltraScale+ kind."""
+    return device.family == "zynq7"
 
 
 def processor(device: Device, mhz: str) -> dict[str, str]:
@@ -14,7 +17,7 @@ def processor(device: Device, mhz: str) -> dict[str, str]:
         device: with the processor.
         mhz: of the clock of the logic.
     """
-    if device.family.startswith(_ZYNQ7) and "uplus" not in device.family:
+    if is_zynq7(device):
         config = {
             "PCW_USE_M_AXI_GP0": "1",
             **{f"PCW_USE_S_AXI_HP{n}": "1" for n in range(4)},

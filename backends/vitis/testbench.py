@@ -12,7 +12,8 @@ from backends.rawdata import to_bytes
 from backends.reference import Reference
 from dsl.expressions.types import FixedType, FloatType
 from dsl.programs.program import Array, Program
-from mlir_passes.emit.hls import Argument, extents, pack_call, unpack_call
+from mlir_passes.emit.cpp import extents
+from mlir_passes.emit.hls import Argument, pack_call, unpack_call
 
 
 @dataclass(frozen=True, slots=True)

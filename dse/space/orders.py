@@ -345,8 +345,9 @@ class _Band:
         piece = self.group[0]
         interval = self.interval(level)
         several = interval is not None and interval.extent > 1
-        jams = several and not self._unrolls(level) and self._unrolls(level, "guard")
-        unrolls = several and (jams or self._unrolls(level))
+        plain = several and self._unrolls(level)
+        jams = several and not plain and self._unrolls(level, "guard")
+        unrolls = plain or jams
         separates = not unrolls or self._separates(level)
         guarded = common_interval([(p, level) for p in self.group]) is None
         constant = all(self.interval(k) for k in range(*self.levels))

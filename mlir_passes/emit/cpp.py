@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial, reduce
 
 _PRIMARY, _UNARY, _TERNARY = 16, 15, 2
 INFIX = {
@@ -66,6 +68,16 @@ def subscript(array: str, indices: tuple[Cpp, ...]) -> Cpp:
     """``array[i][j]``."""
     text = array + "".join(f"[{i.text}]" for i in indices)
     return Cpp(text, _PRIMARY, "[]" if len(indices) > 1 else "", indices, array)
+
+
+def extents(shape: tuple[int, ...]) -> str:
+    """``[200][240]``: of a declaration."""
+    return "".join(f"[{n}]" for n in shape)
+
+
+def conjunction(tests: Sequence[Cpp]) -> Cpp:
+    """``a && b && c``, of at least one."""
+    return reduce(partial(infix, "&&"), tests)
 
 
 def negative_literal(text: str) -> Cpp:

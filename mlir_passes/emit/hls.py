@@ -15,6 +15,7 @@ from typing import Any
 from dsl.expressions.types import DType
 from mlir_passes.dialect.attributes import Access
 from mlir_passes.dialect.axi import Axi
+from mlir_passes.emit.cpp import extents
 from mlir_passes.emit.nodes import Memory
 from mlir_passes.emit.processes import parameter, region, signature_lines
 from mlir_passes.emit.read import read_kernel
@@ -92,11 +93,6 @@ def unpack_call(argument: Argument, elements: str, words: str) -> str:
 
 def _rows(argument: Argument) -> int:
     return math.prod(argument.shape[:-1])
-
-
-def extents(shape: tuple[int, ...]) -> str:
-    """``[200][240]``."""
-    return "".join(f"[{n}]" for n in shape)
 
 
 def caller(name: str, function: str, arguments: Sequence[Argument]) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from dsl.errors.errors import IRError
-from mlir_passes.emit.cpp import call, name
+from mlir_passes.emit.cpp import call, extents, name
 from mlir_passes.emit.layout import LIMIT, laid_out
 from mlir_passes.emit.lines import INDENT
 from mlir_passes.emit.nodes import Block, Declare, If, Kernel, Loop, Memory, Node, Store, Value
@@ -28,7 +28,7 @@ def parameter(memory: Memory, written: bool, needs: Needs) -> str:
         reference = "&" if written and not memory.is_argument else ""
         return f"{element} {reference}{memory.name}"
     const = "" if written else "const "
-    sizes = "".join(f"[{n}]" for n in memory.info.axi.words(memory.info.shape)) or "[1]"
+    sizes = extents(memory.info.axi.words(memory.info.shape)) or "[1]"
     return f"{const}{element} {memory.name}{sizes}"
 
 
@@ -82,7 +82,7 @@ def _top(kernel: Kernel, shared: list[Memory], calls: list[str], printer: Printe
     pad = " " * INDENT
     printer.lines += [f"{pad}(void){m.name};" for m in kernel.arguments if m.name not in words]
     for memory in shared:
-        sizes = "".join(f"[{n}]" for n in memory.info.shape)
+        sizes = extents(memory.info.shape)
         printer.lines.append(f"{pad}{printer.needs.type(memory.info.dtype)} {memory.name}{sizes};")
         printer.lines += memory_pragmas(memory)
     printer.lines += calls

@@ -19,7 +19,7 @@ from mlir_passes.dialect.attributes import (
 )
 from mlir_passes.dialect.processes import control_of, processes_of
 from mlir_passes.emit.affine import Lin, read_map, read_set
-from mlir_passes.emit.cpp import Cpp, infix, subscript
+from mlir_passes.emit.cpp import Cpp, conjunction, subscript
 from mlir_passes.emit.names import C_FUNCTIONS, RESERVED, spelled
 from mlir_passes.emit.nodes import (
     Block,
@@ -89,6 +89,7 @@ class _Reader(Scope):
         memory = Memory(self.names.fresh(info.name or f"arg{n}"), info, True, is_array)
         if is_array:
             self.memories[value] = memory
+            self.packed = self.packed or info.axi.lanes > 0
         elif isinstance(value.type, ir.IndexType):
             self.indices[value] = Lin.of(memory.name)
             self.parameters[value] = memory
@@ -246,7 +247,7 @@ class _Reader(Scope):
             return
         around, self.tests = (
             self.tests,
-            at_first(self.ranges, var, [(u + -1, False) for u in uppers]),
+            at_first(self.ranges, var, [(u + -1, False) for u in uppers]) if self.packed else [],
         )
         self.loops.append(var)
         self.indices[source.arguments[0]] = Lin.of(var)
@@ -302,7 +303,8 @@ class _Reader(Scope):
     def _if(self, op: Any, block: Block) -> None:
         lins = self.lins(op.operands, op)
         constraints = read_set(op.attributes["condition"], lins, self.ranges)
-        constraints = with_padding(self, op.regions[0], constraints)
+        if self.packed:
+            constraints = with_padding(self, op.regions[0], constraints)
         tests = [self.ranges.condition(e, is_eq) for e, is_eq in constraints]
         regions = list(op.regions)
         has_else = len(regions) > 1 and len(regions[1].blocks) > 0
@@ -310,12 +312,9 @@ class _Reader(Scope):
         if False in tests or not needed:
             self._decided(op, regions[1] if False in tests else regions[0], block)
             return
-        condition = needed[0]
-        for test in needed[1:]:
-            condition = infix("&&", condition, test)
-        known = len(self.tests)
-        innermost = self.loops[-1] if self.loops else ""
-        self.tests += at_first(self.ranges, innermost, constraints)
+        condition, known = conjunction(needed), len(self.tests)
+        if self.packed and self.loops:
+            self.tests += at_first(self.ranges, self.loops[-1], constraints)
         before = self.ranges.assume(constraints)
         last = block.nodes[-1] if block.nodes else None
         if isinstance(last, If) and last.joins(condition, has_else or len(op.results) > 0):

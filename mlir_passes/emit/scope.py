@@ -36,7 +36,8 @@ class Scope:
 
     An SSA value is data (``values``), an affine expression of indices (``indices``), or memory
     (``memories``). ``parameters`` are the indices that are arguments of the function; ``words`` those that
-    an open loop goes over the lanes of, and ``tests`` what holds of some of the innermost loop's iterations.
+    an open loop goes over the lanes of, and ``tests`` what holds of some of the innermost loop's iterations;
+    neither is asked for unless an argument is ``packed``.
     """
 
     names: Names = field(default_factory=Names)
@@ -48,6 +49,7 @@ class Scope:
     loops: list[str] = field(default_factory=list)
     words: dict[str, list[Word]] = field(default_factory=dict)
     tests: list[Cpp] = field(default_factory=list)
+    packed: bool = False
     kinds: dict[Any, tuple[int, str]] = field(default_factory=dict)
 
     def kind(self, type_: Any) -> tuple[int, str]:

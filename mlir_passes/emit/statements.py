@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from dsl.expressions.types import FixedType, IndexType, IntType
 from dsl.programs.names import unused
 from mlir_passes.dialect.attributes import StmtInfo
-from mlir_passes.emit.cpp import Cpp, infix, name, without_parentheses
+from mlir_passes.emit.cpp import Cpp, conjunction, extents, name, without_parentheses
 from mlir_passes.emit.lines import (
     INDENT,
     assignment,
@@ -246,7 +246,7 @@ class Printer:
         if not (memory.read or memory.written):
             return
         self._know(memory)
-        sizes = "".join(f"[{n}]" for n in memory.info.shape)
+        sizes = extents(memory.info.shape)
         self._line(f"{self.needs.type(memory.info.dtype)} {memory.name}{sizes};")
         self.lines += memory_pragmas(memory)
         if not memory.read and not memory.is_array:
@@ -287,10 +287,7 @@ class Printer:
         if not word.conditions:
             self.lines.append(assignment(target, "=", source, self.indent))
             return
-        condition = word.conditions[0]
-        for test in word.conditions[1:]:
-            condition = infix("&&", condition, test)
-        self.lines.append(if_header(condition, self.indent))
+        self.lines.append(if_header(conjunction(word.conditions), self.indent))
         self.lines.append(assignment(target, "=", source, self.indent + INDENT))
         self._line("}")
 

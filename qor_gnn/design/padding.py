@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from dsl.expressions.affine import Affine, Constraint
+from polyhedral.looptree.bounds import Bounds
+from polyhedral.looptree.extremes import Scope, minimum
 from qor_gnn.design.region import Access, Guard, Kernel, Loop, Memory, Node, Statement
-
-Ranges = Mapping[str, tuple[int, int]]
 
 
 def padded(kernel: Kernel) -> Kernel:
@@ -21,39 +21,31 @@ def padded(kernel: Kernel) -> Kernel:
     if not any(_lanes(m) for m in kernel.memories):
         return kernel
     functions = tuple(
-        replace(f, body=tuple(_nodes(f.body, memories, {}, ""))) for f in kernel.functions
+        replace(f, body=tuple(_nodes(f.body, memories, Scope(), ""))) for f in kernel.functions
     )
     return replace(kernel, functions=functions)
 
 
 def _nodes(
-    nodes: tuple[Node, ...], memories: Mapping[str, Memory], ranges: Ranges, lane: str
+    nodes: tuple[Node, ...], memories: Mapping[str, Memory], scope: Scope, lane: str
 ) -> Iterator[Node]:
-    """The nodes in loops that run over ranges, the innermost over ``lane``."""
+    """The nodes in the loops of a scope, the innermost over ``lane``."""
     for node in nodes:
         match node:
             case Loop():
-                around = {**ranges, **_range(node)}
-                yield replace(node, body=tuple(_nodes(node.body, memories, around, node.iv)))
+                inner = scope.inside(node.iv, Bounds(node.lowers, node.uppers, node.step))
+                yield replace(node, body=tuple(_nodes(node.body, memories, inner, node.iv)))
             case Guard(constraints, body):
-                inner = tuple(_nodes(body, memories, ranges, lane))
-                ends = _ends(body, memories, ranges, lane)
+                held = tuple(_nodes(body, memories, scope, lane))
+                ends = _ends(body, memories, scope, lane)
                 left = [_at_first(c, lane) if c in ends else c for c in constraints]
-                kept = tuple(c for c in left if not _always(c, ranges))
+                kept = tuple(c for c in left if not _always(c, scope))
                 if kept:
-                    yield Guard(kept, inner)
+                    yield Guard(kept, held)
                 else:
-                    yield from inner
+                    yield from held
             case Statement():
                 yield node
-
-
-def _range(loop: Loop) -> dict[str, tuple[int, int]]:
-    trips = loop.constant_trips
-    if not trips:
-        return {}
-    low = max(b.const for b in loop.lowers)
-    return {loop.iv: (low, low + (trips - 1) * loop.step)}
 
 
 def _lanes(memory: Memory) -> int:
@@ -61,7 +53,7 @@ def _lanes(memory: Memory) -> int:
 
 
 def _ends(
-    nodes: tuple[Node, ...], memories: Mapping[str, Memory], ranges: Ranges, lane: str
+    nodes: tuple[Node, ...], memories: Mapping[str, Memory], scope: Scope, lane: str
 ) -> set[Constraint]:
     """That the lanes of statements are in their rows, where the other ones may be copied, too."""
     found = set()
@@ -71,7 +63,7 @@ def _ends(
         accesses = list(_accesses(node))
         packed = [a for a in accesses if _lanes(memories[a.memory])]
         last = max((_lanes(memories[a.memory]) for a in packed), default=0) - 1
-        if not all(a in packed or _has_room(a, memories, ranges, lane, last) for a in accesses):
+        if not all(a in packed or _has_room(a, memories, scope, lane, last) for a in accesses):
             return set()
         for access in packed:
             row = memories[access.memory].shape[-1]
@@ -80,12 +72,12 @@ def _ends(
 
 
 def _has_room(
-    access: Access, memories: Mapping[str, Memory], ranges: Ranges, lane: str, last: int
+    access: Access, memories: Mapping[str, Memory], scope: Scope, lane: str, last: int
 ) -> bool:
     """Whether a memory has an element for the last lane of each word, too."""
     for index, extent in zip(access.indices, memories[access.memory].shape, strict=True):
         room = Affine((), extent - 1) - index.substitute({lane: Affine((), last)})
-        if not _always(Constraint(room, ">="), ranges):
+        if not _always(Constraint(room, ">="), scope):
             return False
     return True
 
@@ -100,14 +92,7 @@ def _at_first(constraint: Constraint, lane: str) -> Constraint:
     return Constraint(constraint.expr.substitute({lane: Affine()}), constraint.kind)
 
 
-def _always(constraint: Constraint, ranges: Ranges) -> bool:
-    """Whether it holds over all of the ranges."""
-    expr = constraint.expr
-    if constraint.kind != ">=" or not expr.is_linear:
-        return False
-    least = expr.const
-    for name, c in expr.terms:
-        if not isinstance(name, str) or name not in ranges:
-            return False
-        least += min(c * end for end in ranges[name])
-    return least >= 0
+def _always(constraint: Constraint, scope: Scope) -> bool:
+    """Whether it holds in all iterations of the loops around."""
+    least = minimum(constraint.expr, scope)
+    return constraint.kind == ">=" and least is not None and least >= 0

@@ -1,7 +1,7 @@
 """Bursts: consecutive words of memory outside, asked for once.
 
-A nest that goes along memory without a gap is one burst, and its loops are flattened into one (the 45 burst loops of
-prometheus-u55c with a loop around are all such). Where a row of a tile ends inside of a row of the array, each row
+A nest that goes along memory without a gap is one burst, and its loops are flattened into one (so are all 70 burst
+loops of prometheus-u55c that have another loop in or around them; of 8 the inner one goes over the lanes of a word). Where a row of a tile ends inside of a row of the array, each row
 is a burst of its own: its request stands in the loop around, which is flattened with it no more (UG1399, conditions
 of bursts; no label shows it). So each row waits for memory.
 """
@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import prod
 
-from dsl.expressions.affine import Affine
 from qor_gnn.design.region import Access, Kernel, Loop, Memory, Node, accesses_in, loops_in
 
 
@@ -31,8 +30,9 @@ def burst_loops(kernel: Kernel) -> frozenset[str]:
 
 def _chains(nodes: tuple[Node, ...]) -> Iterator[tuple[Loop, ...]]:
     """Loops each of which is all that is in the one around, down to one that has no loop left to run."""
-    inside = {id(inner) for node in nodes for loop in loops_in((node,)) for inner in _sole(loop)}
-    for loop in loops_in(nodes):
+    loops = loops_in(nodes)
+    inside = {id(inner) for loop in loops for inner in _sole(loop)}
+    for loop in loops:
         chain = [loop]
         while inner := list(_sole(chain[-1])):
             chain += inner
@@ -72,14 +72,9 @@ def _steps(access: Access, memory: Memory, chain: tuple[Loop, ...]) -> list[int]
     for loop in chain:
         step = 0
         for d, index in enumerate(access.indices):
-            more = _coefficient(index, loop.iv)
+            more = index.coefficient(loop.iv)
             if lanes and d == len(shape) - 1:
                 more //= lanes
             step += more * prod(shape[d + 1 :])
         found.append(step * loop.step)
     return found
-
-
-def _coefficient(index: Affine, name: str) -> int:
-    """Of a variable in a subscript; of one that is divided or a remainder 0, which is no burst."""
-    return next((c for v, c in index.terms if v == name), 0)
