@@ -3,12 +3,14 @@
 Counted is what the model counts (`qor_gnn.memory.bursts`): a word a cycle, and the way to memory for each burst, which
 rows that are not whole are by themselves; each tile again, as often as the loops around it run. What tiles that do
 not divide waste is counted as computing on all DSP slices. The extents of a tile are those of the subscripts, each by
-itself: `buffer` finds the exact ones.
+itself: `buffer` finds the exact ones. Where what moves with the innermost tile loop goes one way, it is copied while
+other tiles are worked on (`polyhedral.legality.loop_regions`): then these copies are there twice, and the slowest of
+them, or computing, is what counts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations, product
 from math import ceil, prod
@@ -21,6 +23,9 @@ _TILE = 60
 """About the cycles of filling and draining a pipeline, in each tile."""
 _SLICES = 5
 """DSP slices of a multiply-add of f32."""
+_ADD = 5
+"""States of an adder of f32, about: of a sum in a tile each term waits for the one before it, however many sums
+there are."""
 _LADDER = 9  # sizes of each loop, the whole of it among them
 
 
@@ -68,6 +73,7 @@ def choices(
     every: Sequence[int],
     inner: Mapping[str, int],
     moved: Sequence[Moved],
+    chains: Sequence[Sequence[str]],
     dsp: int,
     room: int,
 ) -> list[Choice]:
@@ -79,6 +85,7 @@ def choices(
         every: what tiles of each are multiples of.
         inner: extents of the loops further in, by name.
         moved: accesses of the statements.
+        chains: for each sum of floats the loops that it goes over.
         dsp: slices of the chip.
         room: bits for copies.
     """
@@ -86,18 +93,21 @@ def choices(
     groups = _groups(moved)
     for sizes in product(*(_ladder(n, k) for n, k in zip(extents, every, strict=True))):
         spans = {**inner, **dict(zip(loops, sizes, strict=True))}
-        boxes = [_box(group, spans) for group in groups]
-        bits = sum(prod(box) * group[0].bits for box, group in zip(boxes, groups, strict=True))
-        if bits > room:
+        copies = [_copy(group, spans) for group in groups]
+        if sum(copy.bits for copy in copies) > room:
             continue
         counts = [ceil(n / t) for n, t in zip(extents, sizes, strict=True)]
         computed = prod(c * t for c, t in zip(counts, sizes, strict=True)) * _SLICES / max(1, dsp)
+        terms = sum(prod(spans.get(name, 1) for name in chain) for chain in chains)
+        computed = max(computed, prod(counts) * terms * _ADD)
         for order in permutations(range(len(loops))):
             if any(counts[k] == 1 for k in order) and order != _plain(order, counts):
                 continue  # a loop of one tile stands anywhere
-            cycles = computed + prod(counts) * _TILE
-            for box, group in zip(boxes, groups, strict=True):
-                cycles += _runs(group, order, loops, counts) * _transfer(box, group)
+            work = computed + prod(counts) * _TILE
+            placed = [(copy, _level(copy.group, order, loops, counts)) for copy in copies]
+            ways = [_in_turn(placed, work, order, counts)]
+            ways += _at_once(placed, work, order, counts, room)
+            cycles, bits = min(ways)
             found.append(Choice(sizes, order, cycles, bits))
     return sorted(found, key=lambda c: (c.cycles, c.bits, c.sizes, c.order))
 
@@ -147,8 +157,50 @@ def _box(group: Sequence[Moved], spans: Mapping[str, int]) -> tuple[int, ...]:
     return tuple(box)
 
 
+@dataclass(frozen=True, slots=True)
+class _Copy:
+    """A copy of a tile: its accesses, the cycles to move it one way, how many ways it goes, its bits."""
+
+    group: Sequence[Moved]
+    cycles: int
+    ways: int
+    bits: int
+
+
+def _copy(group: Sequence[Moved], spans: Mapping[str, int]) -> _Copy:
+    box = _box(group, spans)
+    reads = any(not one.written for one in group)
+    writes = any(one.written for one in group)
+    return _Copy(group, _transfer(box, group), reads + writes, prod(box) * group[0].bits)
+
+
+_Placed = Sequence[tuple[_Copy, int]]  # with the position of the tile loop that it is copied at
+
+
+def _in_turn(
+    placed: _Placed, work: float, order: Sequence[int], counts: Sequence[int]
+) -> tuple[float, int]:
+    """Cycles, and bits, of copying and computing one after the other."""
+    moved = sum(_runs(level, order, counts) * copy.cycles * copy.ways for copy, level in placed)
+    return work + moved, sum(copy.bits for copy, _ in placed)
+
+
+def _at_once(
+    placed: _Placed, work: float, order: Sequence[int], counts: Sequence[int], room: int
+) -> Iterator[tuple[float, int]]:
+    """The same where what the innermost tile loop copies is copied meanwhile; none where it cannot be."""
+    innermost = max(level for _, level in placed)
+    within = [copy for copy, level in placed if level == innermost]
+    further = [(copy, level) for copy, level in placed if level < innermost]
+    bits = sum(copy.bits for copy, _ in further) + 2 * sum(copy.bits for copy in within)
+    if innermost >= 0 and bits <= room and all(copy.ways == 1 for copy in within):
+        tiles = _runs(innermost, order, counts)
+        slowest = max(work, *(tiles * copy.cycles for copy in within))
+        yield _in_turn(further, slowest, order, counts)[0], bits
+
+
 def _transfer(box: Sequence[int], group: Sequence[Moved]) -> int:
-    """Cycles to copy it in, and out where it is assigned."""
+    """Cycles to copy it one way."""
     first = group[0]
     words = list(box)
     words[-1] = ceil(box[-1] / first.lanes)
@@ -158,16 +210,18 @@ def _transfer(box: Sequence[int], group: Sequence[Moved]) -> int:
         if words[d] < whole[d]:
             bursts = prod(words[:d])
             break
-    once = prod(words) + bursts * _WAIT
-    reads = any(not one.written for one in group)
-    writes = any(one.written for one in group)
-    return once * (reads + writes)
+    return prod(words) + bursts * _WAIT
 
 
-def _runs(
+def _level(
     group: Sequence[Moved], order: Sequence[int], loops: Sequence[str], counts: Sequence[int]
 ) -> int:
-    """How often it is copied: at the innermost tile loop that it moves with."""
+    """Where it is copied: at the innermost tile loop that it moves with; -1 where it moves with none."""
     moving = {str(v) for index in group[0].indices for v in index.variables()}
     levels = [n for n, k in enumerate(order) if loops[k] in moving and counts[k] > 1]
-    return prod(counts[order[n]] for n in range(max(levels, default=-1) + 1))
+    return max(levels, default=-1)
+
+
+def _runs(level: int, order: Sequence[int], counts: Sequence[int]) -> int:
+    """How often what is copied at a loop is copied."""
+    return prod(counts[order[n]] for n in range(level + 1))

@@ -15,6 +15,7 @@ from math import prod
 from backends.deploy.boards import Board
 from backends.deploy.choice import Choice, Moved, choices
 from dsl.expressions.expr import Access, loads
+from dsl.expressions.types import FloatType
 from dsl.programs.program import Array, Program
 from dsl.schedules.steps import Buffer, Distribute, Reorder, Step, Tile
 from polyhedral.requests.outside import word_bits
@@ -22,6 +23,7 @@ from polyhedral.requests.packed import packed_lanes
 from polyhedral.schedule import begun, tried
 from polyhedral.scop.ranges import constant_interval, whole_range
 from polyhedral.scop.scheduled import Piece, ScheduledScop
+from polyhedral.scop.scop import reduction_access
 
 _BRAM18 = 18 * 1024  # bits
 _ROOM = 0.4
@@ -152,13 +154,14 @@ def _tiled(
         if dim.name not in nest.loops and (iterations := whole_range([(piece, level)])) is not None
     }
     moved = list(_moved(state, nest, names))
-    every = _words(state, nest)
-    for choice in choices(nest.loops, nest.extents, every, inner, moved, dsp, room)[:_TRIES]:
+    every, chains = _words(state, nest), list(_chains(nest, state.scop.program))
+    found = choices(nest.loops, nest.extents, every, inner, moved, chains, dsp, room)
+    for choice in found[:_TRIES]:
         made = _made(state, nest, choice, names)
         if made is not None:
             after, steps = made
-            found = [a for a in after.scop.program.arrays if a.name in names.values()]
-            if sum(map(_bits, found)) <= room:
+            copied = [a for a in after.scop.program.arrays if a.name in names.values()]
+            if sum(map(_bits, copied)) <= room:
                 return after, steps
     return None
 
@@ -173,6 +176,17 @@ def _moved(state: ScheduledScop, nest: _Nest, names: Mapping[str, str]) -> Itera
                 written = access == piece.statement.stmt.target
                 bits = word_bits(array.dtype)
                 yield Moved(access.array, access.indices, array.shape, bits, lanes, written)
+
+
+def _chains(nest: _Nest, program: Program) -> Iterator[tuple[str, ...]]:
+    """For each sum of floats the loops that it goes over."""
+    for piece in nest.pieces:
+        target = piece.statement.stmt.target
+        if isinstance(program.array(target.array).dtype, FloatType) and (
+            reduction_access(piece.statement) is not None
+        ):
+            moving = {str(v) for index in target.indices for v in index.variables()}
+            yield tuple(name for name in piece.names if name not in moving)
 
 
 def _words(state: ScheduledScop, nest: _Nest) -> list[int]:

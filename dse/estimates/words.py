@@ -16,7 +16,7 @@ def why(loop: LoopEstimate) -> str:
     """In a few words, what the loop's interval comes from."""
     match loop.kind:
         case "nest":
-            return ""
+            return f"iterations overlap, {loop.slowest} is the slowest" if loop.slowest else ""
         case "sequential":
             return "not pipelined"
         case _:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from dse.ranking.outline import Outlined
 from dse.ranking.pieces import Piece, joined, piped, units_in
-from dse.ranking.places import Around, Part, nests_in, place_of, plan_of
+from dse.ranking.places import Around, Part, nests_in, place_of, plan_of, processes_in
 from dse.ranking.relatives import Relative
 from dse.ranking.templates import Leaf, Template, like, scheduled
 from dse.ranking.unrolled import Asked, asked_of, band_of, sides_of
@@ -45,6 +45,17 @@ class _Flow:
     memories: frozenset[str] = frozenset()
     address_dsp: int = 0
     only: Piece | None = None  # all that there is
+
+
+@dataclass(frozen=True, slots=True)
+class _Process:
+    """One of a loop whose body is a dataflow region, in states of its first iteration."""
+
+    start: float
+    end: float
+    units: Units
+    memories: frozenset[str]
+    address_dsp: int
 
 
 class Composed:
@@ -125,7 +136,11 @@ class Composed:
     def _around(self, around: Around, choices: Sequence[Picked], banks: Demand) -> Piece | None:
         """The nests of an iteration, so often."""
         runs = around.trips
+        if around.loop.processes:
+            return self._overlapped(around, choices, banks)
         while len(around.body) == 1 and isinstance(around.body[0], Around):
+            if around.body[0].loop.processes:
+                break
             around = around.body[0]
             runs *= around.trips
         flow = self._flow(around.body, choices, banks)
@@ -137,6 +152,33 @@ class Composed:
         units = Shared(flow.most).units()
         calls = (loops, loops)
         return Piece(states, 0, calls, units, flow.memories, flow.address_dsp, flow.piped)
+
+    def _overlapped(self, around: Around, choices: Sequence[Picked], banks: Demand) -> Piece | None:
+        """The processes of an iteration, which begins when the slowest is free; by the rules of
+        `qor_gnn.schedule.overlapped`.
+        """
+        processes: list[_Process] = []
+        for parts in processes_in(around, self.variant.nests):
+            flow = self._flow(parts, choices, banks)
+            if flow is None:
+                return None
+            start = max((p.end + 1 for p in processes if p.memories & flow.memories), default=0.0)
+            end = start + flow.at + (0 if flow.ended else 1)
+            units = Shared(flow.most).units()
+            processes.append(_Process(start, end, units, flow.memories, flow.address_dsp))
+        depth = max(p.end for p in processes) + 3
+        interval = max(p.end - p.start for p in processes) + 1
+        loops = self.tool.composition.concurrent == "loops"
+        states = max(0.0, around.trips - 1) * interval + depth + (1 if loops else 0)
+        return Piece(
+            states,
+            0,
+            (loops, loops),
+            added([p.units for p in processes]),
+            frozenset[str]().union(*(p.memories for p in processes)),
+            sum(p.address_dsp for p in processes),
+            False,
+        )
 
     # ------------------------------------------------------------------------------------ nests
 

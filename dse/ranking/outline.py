@@ -23,7 +23,7 @@ from qor_gnn.schedule.reasons import Recurrence
 from qor_gnn.schedule.regions import Region, bodies_in
 from qor_gnn.tools.personality import Personality
 
-Kind = Literal["pipeline", "sequential", "nest", "block"]
+Kind = Literal["pipeline", "sequential", "nest", "block", "process"]
 Trips = Mapping[str, float]  # by the name of a loop
 
 
@@ -89,6 +89,8 @@ class Outline:
             case "nest":
                 inside = states(self.children, trips) + self.behind
                 return self.runs(trips) * inside + self.extra
+            case "process":
+                return states(self.children, trips) + self.extra
             case "sequential":
                 return self.runs(trips) * self.depth + self.extra
             case "block":

@@ -45,6 +45,16 @@ def plan_of(nodes: tuple[TreeNode, ...], nests: Sequence[Nest]) -> tuple[Part, .
     return tuple(found) if len(numbers) == len(set(numbers)) else None
 
 
+def processes_in(around: Around, nests: Sequence[Nest]) -> list[list[Part]]:
+    """What each process of a loop has whose body is a dataflow region, in order."""
+    numbers = {name: n for n, names in enumerate(around.loop.processes) for name in names}
+    found: dict[int, list[Part]] = {}
+    for part in around.body:
+        first = next(nests_in((part,)))
+        found.setdefault(numbers[nests[first].statements[0]], []).append(part)
+    return [found[n] for n in sorted(found)]
+
+
 def nests_in(parts: Iterable[Part]) -> Iterator[int]:
     """Their numbers, in order."""
     for part in parts:

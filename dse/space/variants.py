@@ -12,6 +12,7 @@ from dse.space.groups import groups, volumes
 from dse.space.kept import kept
 from dse.space.nest import Nest
 from dse.space.orders import Context, nests
+from dse.space.overlaps import overlapped
 from dse.space.partial_sums import WANTED, Accumulators, partial_sums, whole_parts
 from dse.space.start import START, Start
 from dsl.expressions.types import FloatType
@@ -61,6 +62,8 @@ def variants(
     state, free = _reassociated(state, floats=reassociate)
     free = (*start.steps, *free)
     structures = _structures(state, free) if not start.structured else [("as given", state, free)]
+    if not context.tool.is_open:  # which runs processes in order
+        structures += [twin for one in structures for twin in _overlapped(*one)]
     plain = [_variant(*structure, context) for structure in structures]
     outer = [_outer(*structure, context) for structure in structures]
     outer += [_kept(*structure, context) for structure in structures]
@@ -111,6 +114,13 @@ def _structures(state: ScheduledScop, free: tuple[Step, ...]) -> list[_Structure
         at, apart = _distributed(wide)
         found.setdefault(_shape(at), ("expanded", at, (*steps, *apart)))
     return list(found.values())
+
+
+def _overlapped(name: str, state: ScheduledScop, steps: tuple[Step, ...]) -> Iterator[_Structure]:
+    """The structure with loops whose iterations overlap, if there can be any."""
+    at, regions = overlapped(state)
+    if regions:
+        yield f"{name}, iterations overlapped", at, (*steps, *regions)
 
 
 _Structure = tuple[str, ScheduledScop, tuple[Step, ...]]

@@ -111,7 +111,7 @@ def _loops(answer: QorEstimate, style: Style) -> str:
         (
             loop_name(loop),
             trips(loop.trips),
-            f"{loop.ii:,.0f}" if loop.kind == "pipeline" else "",
+            f"{loop.ii:,.0f}" if loop.overlaps else "",
             _asked(loop),
             f"{loop.depth:,.0f}",
             f"{loop.latency.average:,.0f}",

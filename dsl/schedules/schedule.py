@@ -306,9 +306,11 @@ class ScheduleBuilder:
         return self._add(steps.Pack, array, bits)
 
     @step_method
-    def dataflow(self, processes: typing.Sequence[typing.Sequence[str]] = ()) -> ScheduleBuilder:
+    def dataflow(
+        self, processes: typing.Sequence[typing.Sequence[str]] = (), at: str = ""
+    ) -> ScheduleBuilder:
         """See `dsl.schedules.steps.Dataflow`."""
-        return self._add(steps.Dataflow, processes)
+        return self._add(steps.Dataflow, processes, at)
 
     @step_method
     def stream(self, array: str, depth: int = 2) -> ScheduleBuilder:

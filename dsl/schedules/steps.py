@@ -308,15 +308,17 @@ class Pack(Step):
 
 @dataclass(frozen=True, slots=True)
 class Dataflow(Step):
-    """Run the nests of the function at the same time, each as a process of its own.
+    """Run nests at the same time, each as a process of its own: those of the function, or with ``at``
+    those of a loop, of which an iteration then begins before the one before it is done.
 
     The nests of one statement (its main and remainder parts) are one process. ``processes`` names
     statements that share one; those it leaves out have a process a nest.
     """
 
     kind = "dataflow"
-    other_names = ("concurrent",)
+    other_names = ("concurrent", "double_buffer", "ping_pong", "overlap")
     processes: tuple[tuple[str, ...], ...] = ()
+    at: str = ""
 
 
 @dataclass(frozen=True, slots=True)

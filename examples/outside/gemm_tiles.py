@@ -37,8 +37,7 @@ def whole(s):
         s.pipeline(f"load_{array}_1" if array != "C" else "store_C_1")
 
 
-@gemm_tiles.schedule
-def tiled(s):
+def in_tiles(s):
     # C is written before it is read, so its tile is only copied out. Tiles at the border are smaller.
     ports(s)
     s.tile(["i", "j"], [32, 16], tail="guard")
@@ -54,6 +53,18 @@ def tiled(s):
     s.partition("C_buf", 1, "complete")
     for loop in ("load_A_1", "load_B_1", "store_C_1"):
         s.pipeline(loop)
+
+
+@gemm_tiles.schedule
+def tiled(s):
+    in_tiles(s)
+
+
+@gemm_tiles.schedule
+def overlapped(s):
+    # While a tile of C is worked on, the next tiles of A and B are read.
+    in_tiles(s)
+    s.dataflow(at="k_0")
 
 
 def reference(A, B, C):

@@ -236,7 +236,9 @@ class _Builder:
         independent = tuple(array for array, iv in self.tree.independent if iv == loop.iv)
         ii, unroll, flatten = loop.pipeline_ii, loop.unroll, loop.flatten
         distances = tuple((array, d) for array, iv, d in self.tree.distances if iv == loop.iv)
-        info = LoopInfo(loop.name, ii, unroll, flatten, counts, independent, distances)
+        info = LoopInfo(
+            loop.name, ii, unroll, flatten, counts, independent, distances, loop.processes
+        )
         return fitted(info, Bounds(loop.lowers, loop.uppers, loop.step).trip_count)
 
     def _guard(self, constraints: tuple[Constraint, ...], body: tuple[TreeNode, ...]) -> None:

@@ -86,7 +86,9 @@ class ArrayInfo:
 
 @dataclass(frozen=True, slots=True)
 class LoopInfo:
-    """What a loop is called and what was asked of it; ``unroll`` 0 is completely."""
+    """What a loop is called and what was asked of it; ``unroll`` 0 is completely. ``processes`` are the
+    statements of each process where its body is a dataflow region.
+    """
 
     name: str
     ii: int | None = None
@@ -95,6 +97,7 @@ class LoopInfo:
     trip_count: TripCount | None = None
     independent: tuple[str, ...] = ()
     distances: tuple[tuple[str, int], ...] = ()
+    processes: tuple[tuple[str, ...], ...] = ()
 
 
 def fitted(info: LoopInfo, trip_count: int | None) -> LoopInfo:
@@ -234,7 +237,23 @@ def loop_attributes(info: LoopInfo) -> dict[str, Any]:
         found["hls.independent"] = ir.ArrayAttr.get([_string(a) for a in info.independent])
     if info.distances:
         found["hls.distances"] = ir.DictAttr.get({a: _int(d) for a, d in info.distances})
+    if info.processes:
+        found["hls.dataflow"] = region_attribute(info.processes)
     return found
+
+
+def region_attribute(processes: tuple[tuple[str, ...], ...]) -> Any:
+    """``#hls.dataflow<...>`` of the statements of each process."""
+    groups = [ir.ArrayAttr.get([_string(name) for name in one]) for one in processes]
+    return hls.Dataflow.get(ir.ArrayAttr.get(groups))
+
+
+def region_of(attributes: Any) -> tuple[tuple[str, ...], ...]:
+    """The statements of each process of what has these attributes; empty where it is no dataflow region."""
+    if "hls.dataflow" not in attributes:
+        return ()
+    groups = attributes["hls.dataflow"].params[0].maybe_downcast()
+    return tuple(tuple(str(name.value) for name in one) for one in groups)
 
 
 def stmt_attributes(info: StmtInfo) -> dict[str, Any]:
@@ -365,6 +384,7 @@ def loop_info(op: Any) -> LoopInfo:
         trip_count=None if trip is None else TripCount(*_params(trip)),
         independent=tuple(str(a.value) for a in attributes.get("hls.independent", ())),
         distances=tuple((a.name, int(a.attr.value)) for a in attributes.get("hls.distances", ())),
+        processes=region_of(attributes),
     )
 
 

@@ -1,20 +1,27 @@
 """The processes of a dataflow region at level 3: which op belongs to which, and is that sound?
 
-A process is named by its statements, which every pass keeps; an op of the function's body belongs
-to the process of the statements in it, or of the next ones if there are none.
+A region is the body of the function or that of a loop. A process is named by its statements, which every
+pass keeps; an op of the body belongs to the process of the statements in it, or of the next ones if there
+are none.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from dsl.errors.errors import IRError
-from mlir_passes.dialect import hls
-from mlir_passes.dialect.attributes import local_info, span_of, stmt_info
+from mlir_passes.dialect.attributes import (
+    local_info,
+    region_attribute,
+    region_of,
+    span_of,
+    stmt_info,
+)
 from mlir_passes.provider import ir
 
 _LOCALS = frozenset({"memref.alloc", "memref.alloca"})
+_ENDS = frozenset({"func.return", "affine.yield"})
 _LOADS, _STORES = ("affine.load", "memref.load"), ("affine.store", "memref.store")
 
 
@@ -28,8 +35,7 @@ def function_attributes(
     if control:
         found["hls.control"] = ir.StringAttr.get(control)
     if processes:
-        groups = [ir.ArrayAttr.get([ir.StringAttr.get(s) for s in one]) for one in processes]
-        found["hls.dataflow"] = hls.Dataflow.get(ir.ArrayAttr.get(groups))
+        found["hls.dataflow"] = region_attribute(processes)
     return found
 
 
@@ -41,11 +47,7 @@ def control_of(function: Any) -> str:
 
 def processes_of(function: Any) -> tuple[tuple[str, ...], ...]:
     """The statements of each process of a ``func.func``; empty where it is no dataflow region."""
-    attributes = function.operation.attributes
-    if "hls.dataflow" not in attributes:
-        return ()
-    groups = attributes["hls.dataflow"].params[0].maybe_downcast()
-    return tuple(tuple(str(name.value) for name in one) for one in groups)
+    return region_of(function.operation.attributes)
 
 
 def verify_processes(function: Any) -> None:
@@ -56,20 +58,14 @@ def verify_processes(function: Any) -> None:
             value; an array that more than one process writes or more than one other reads, an
             argument that more than one uses; a stream that is no channel.
     """
-    numbers = _numbers(function)
+    numbers = _numbers(function.operation, processes_of(function))
     body = list(function.operation.regions[0].blocks[0].operations)
     for view in body:
         if view.operation.name in _LOCALS and not numbers:
             _check_stream(view.operation, {}, False)
     if not numbers:
         return
-    owners = _owners(body, numbers)
-    _check_values(body, owners)
-    touching: dict[Any, dict[int, bool]] = {}
-    for op, number in owners:
-        for memory, writes in _touched(op):
-            users = touching.setdefault(memory, {})
-            users[number] = users.get(number, False) or writes
+    touching = _touching(body, numbers)
     for memory, users in touching.items():
         _check_shared(memory, users, function.operation)
     for view in body:
@@ -78,12 +74,48 @@ def verify_processes(function: Any) -> None:
             _check_stream(op, touching.get(op.results[0], {}), True)
 
 
-def _numbers(function: Any) -> dict[str, int]:
+def verify_region(loop: Any, processes: Sequence[Sequence[str]]) -> None:
+    """Check the processes of a loop: what two of them share lives in one iteration.
+
+    Args:
+        loop: an ``affine.for``.
+        processes: the statements of each; none where its body is no region.
+
+    Raises:
+        IRError: W335, as `verify_processes`.
+    """
+    if not processes:
+        return
+    block = loop.regions[0].blocks[0]
+    body = list(block.operations)
+    inside = {view.operation.results[0] for view in body if view.operation.name in _LOCALS}
+    for memory, users in _touching(body, _numbers(loop, processes)).items():
+        if len(users) > 1 and memory not in inside:
+            raise _refuse(
+                f"processes {min(users)} and {max(users)} share an array that is not of one iteration",
+                loop,
+            )
+        _check_shared(memory, users, loop)
+
+
+def _touching(body: list[Any], numbers: dict[str, int]) -> dict[Any, dict[int, bool]]:
+    """The memory that processes access, and for each whether it writes it."""
+    owners = _owners(body, numbers)
+    _check_values(body, owners)
+    touching: dict[Any, dict[int, bool]] = {}
+    for op, number in owners:
+        for memory, writes in _touched(op):
+            users = touching.setdefault(memory, {})
+            users[number] = users.get(number, False) or writes
+    return touching
+
+
+def _numbers(op: Any, processes: Sequence[Sequence[str]]) -> dict[str, int]:
     found: dict[str, int] = {}
-    for number, names in enumerate(processes_of(function)):
+    for number, names in enumerate(processes):
         for name in names:
             if name in found:
-                raise _refuse(f"statement '{name}' is in two processes", function.operation)
+                raise _refuse(f"statement '{name}' is in two processes", op)
             found[name] = number
     return found
 
@@ -95,7 +127,7 @@ def _owners(body: list[Any], numbers: dict[str, int]) -> list[tuple[Any, int]]:
     last = 0
     for view in body:
         op = view.operation
-        if op.name in _LOCALS or op.name == "func.return":
+        if op.name in _LOCALS or op.name in _ENDS:
             continue
         waiting.append(op)
         inside = {_number(store, numbers) for store in _below(op, _STORES)}

@@ -13,7 +13,7 @@ from typing import Any
 from dsl.errors.errors import IRError, did_you_mean
 from mlir_passes.dialect import hls
 from mlir_passes.dialect.attributes import LoopInfo, loop_info, place, span_of
-from mlir_passes.dialect.processes import verify_processes
+from mlir_passes.dialect.processes import verify_processes, verify_region
 from mlir_passes.dialect.verify_arrays import check_type, checked_array
 from mlir_passes.dialect.words import verify_words
 from mlir_passes.loop_bounds import Names, bounds_of
@@ -67,6 +67,7 @@ _ON_LOOP: dict[str, Check] = {
     "hls.trip_count": _is(hls.TripCount),
     "hls.independent": _list_of(ir.StringAttr),
     "hls.distances": _distances,
+    "hls.dataflow": _is(hls.Dataflow),
 }
 _ON_STORE: dict[str, Check] = {
     "hls.stmt": _STRING,
@@ -177,6 +178,9 @@ class _Verifier:
                     help="a pipelined loop unrolls all loops inside: pipeline only one of them",
                 )
             around = _Around(around.loops, info.name)
+        if info.processes:
+            _check_region(op, info, bounds, around)
+            verify_region(op, info.processes)
         inside = _Around(around.loops + 1, around.pipelined)
         self._block(op.regions[0].blocks[0], inside)
 
@@ -218,6 +222,15 @@ def _check_loop(op: Any, info: LoopInfo, bounds: Bounds) -> None:
         raise IRError(
             "W323", f"{where} has a minimum, maximum and average trip of {text}", span=span_of(op)
         )
+
+
+def _check_region(op: Any, info: LoopInfo, bounds: Bounds, around: _Around) -> None:
+    """A loop whose iterations overlap is a loop of constant bounds, in no pipeline."""
+    why = "its trip count varies" if bounds.trip_count is None else ""
+    if info.ii is not None or info.unroll is not None or around.pipelined is not None:
+        why = "it is pipelined, unrolled or in a pipeline"
+    if why:
+        raise IRError("W335", f"loop '{info.name}' is no dataflow region: {why}", span=span_of(op))
 
 
 def _check_iteration(op: Any, loops: int) -> None:

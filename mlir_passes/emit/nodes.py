@@ -125,11 +125,14 @@ Node = Value | Declare | Store | Loop | If
 
 @dataclass(slots=True, eq=False)
 class Block:
-    """Nodes in order, and the values that the block's terminator hands on."""
+    """Nodes in order, and the values that the block's terminator hands on. ``apart``: it is a dataflow region,
+    so that nodes of several processes do not become one.
+    """
 
     nodes: list[Node] = field(default_factory=list)
     yields: tuple[Value, ...] = ()
     stores: set[Memory] = field(default_factory=set)  # below as well
+    apart: bool = False
 
     def walk(self) -> Iterator[tuple[Node, Block]]:
         """Every node below with its block, in order."""

@@ -135,7 +135,8 @@ def loop_pragmas(loop: Loop, variables: dict[str, str]) -> list[str]:
         loop: the loop.
         variables: C++ names of arrays by the user's name.
     """
-    info, lines = loop.info, []
+    info = loop.info
+    lines = ["#pragma HLS dataflow"] if info.processes else []
     if info.ii is not None:
         lines.append(_pragma("pipeline", II=info.ii))
     if info.unroll is not None:

@@ -1,13 +1,15 @@
-"""A dataflow region as C++: a function for each process, and a top function that calls them.
+"""Dataflow regions as C++: a function for each process, and a top function or a loop that calls them.
 
-The channels are arrays of the top function; a stream is an array with a pragma, which the tool makes
-a FIFO of and which runs as an array anywhere else. (UG1399, "Canonical dataflow"; pragma HLS
-stream.)
+The channels are arrays of the top function, or of the loop's body; a stream is an array with a pragma,
+which the tool makes a FIFO of and which runs as an array anywhere else. (UG1399, "Canonical dataflow",
+"Canonical forms of dataflow: loops"; pragma HLS stream.)
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from dsl.errors.errors import IRError
 from mlir_passes.emit.cpp import call, extents, name
@@ -15,7 +17,7 @@ from mlir_passes.emit.layout import LIMIT, laid_out
 from mlir_passes.emit.lines import INDENT
 from mlir_passes.emit.nodes import Block, Declare, If, Kernel, Loop, Memory, Node, Store, Value
 from mlir_passes.emit.pragmas import function_pragmas, memory_pragmas
-from mlir_passes.emit.statements import Printer
+from mlir_passes.emit.statements import CHEAP, Printer
 from mlir_passes.emit.types import Needs
 
 _WORD = re.compile(r"\w+")
@@ -49,51 +51,104 @@ def signature_lines(head: str, parameters: list[str]) -> list[str]:
     return lines
 
 
-def region(kernel: Kernel, printer: Printer) -> list[str]:
-    """The functions of the processes; the printer gets the body of the top function."""
-    parts = _parts(kernel)
-    used = [_memories(part) for part in parts]
-    declared = [node.memory for node in kernel.body.nodes if isinstance(node, Declare)]
-    shared = [m for m in declared if sum(m in u for u in used) > 1]
-    functions: list[str] = []
-    calls: list[str] = []
-    for part, own in zip(parts, used, strict=True):
-        inside = [m for m in declared if m in own and m not in shared]
-        body = Block([*map(Declare, inside), *part])
-        process = Printer(kernel.names, printer.needs, said=printer.said)
-        process.process(body, [*kernel.arguments, *shared])
-        outside = _passed(kernel, shared, process.lines)
-        title = kernel.names.fresh(f"{kernel.name}_{_first_statement(part)}")
-        written = _written(part)
-        texts = [parameter(m, m in written, printer.needs) for m in outside]
-        functions += signature_lines(f"static void {title}(", texts)
-        functions[-1] += " {"
-        functions += ["#pragma HLS inline off", *process.lines, "}", ""]
-        text = laid_out(call(title, *(name(m.name) for m in outside)), INDENT, 1).text
-        calls.append(f"{' ' * INDENT}{text};")
-    _top(kernel, shared, calls, printer)
-    return functions
+@dataclass(slots=True)
+class RegionPrinter(Printer):
+    """Prints functions whose body, or whose loops, are dataflow regions; ``functions`` are the lines of the
+    functions of their processes.
+    """
+
+    kernel: Kernel | None = None
+    functions: list[str] = field(default_factory=list)
+    open_loops: list[Loop] = field(default_factory=list)
+
+    def top(self, kernel: Kernel) -> None:
+        """The body of the top function."""
+        self.kernel = kernel
+        if not kernel.processes:
+            self.function(kernel)
+            return
+        self.lines += function_pragmas(kernel)
+        self.lines.append("#pragma HLS dataflow")
+        start = len(self.lines)
+        self._region(kernel.body, kernel.processes)
+        words = _words(self.lines[start:])
+        pad = " " * self.indent
+        unused = [f"{pad}(void){m.name};" for m in kernel.arguments if m.name not in words]
+        self.lines[start:start] = unused
+
+    def within(self, loop: Loop) -> None:
+        """What stands in a loop: calls of its processes, where it is a region."""
+        self.open_loops.append(loop)
+        if loop.info.processes:
+            if loop.carried:
+                raise IRError(
+                    "W320", f"a value is carried by the dataflow region '{loop.info.name}'"
+                )
+            self.indent += INDENT
+            self._region(loop.body, loop.info.processes)
+            self.indent -= INDENT
+        else:
+            Printer.within(self, loop)
+        self.open_loops.pop()
+
+    def _region(self, body: Block, processes: Sequence[Sequence[str]]) -> None:
+        """Declarations of what goes between processes, and a call of each."""
+        parts = _parts(body, processes)
+        used = [_memories(part) for part in parts]
+        declared = [node.memory for node in body.nodes if isinstance(node, Declare)]
+        shared = [m for m in declared if sum(m in u for u in used) > 1]
+        calls: list[str] = []
+        for part, own in zip(parts, used, strict=True):
+            _check_values(part)
+            inside = [m for m in declared if m in own and m not in shared]
+            outside = [m for m in shared if m in own]
+            known = {n.memory for n, _ in Block(part).walk() if isinstance(n, Declare)}
+            known |= set(declared)
+            outside += [m for m in own if not m.is_argument and m not in known]
+            calls.append(self._process(Block([*map(Declare, inside), *part]), outside))
+        for memory in shared:
+            sizes = extents(memory.info.shape)
+            self._line(f"{self.needs.type(memory.info.dtype)} {memory.name}{sizes};")
+            self.lines += memory_pragmas(memory)
+        self.lines += calls
+
+    def _process(self, body: Block, outside: Sequence[Memory]) -> str:
+        """The function of a process; returns the call of it."""
+        assert self.kernel is not None, "the top function is printed first"
+        names = self.kernel.names
+        around = [*self.kernel.arguments, *outside]
+        process = Printer(names, self.needs, said=self.said)
+        process.process(body, around)
+        words = _words(process.lines)
+        written = _written(body.nodes)
+        passed = [m for m in around if m.name in words]
+        loops = [loop for loop in self.open_loops if loop.var in words]
+        title = names.fresh(f"{self.kernel.name}_{_first_statement(body.nodes)}")
+        texts = [parameter(m, m in written, self.needs) for m in passed]
+        texts += [f"{loop.type} {loop.var}" for loop in loops]
+        self.functions += signature_lines(f"static void {title}(", texts)
+        self.functions[-1] += " {"
+        self.functions += ["#pragma HLS inline off", *process.lines, "}", ""]
+        given = [name(x) for x in (*(m.name for m in passed), *(loop.var for loop in loops))]
+        depth = self.indent // INDENT
+        return f"{' ' * self.indent}{laid_out(call(title, *given), self.indent, depth).text};"
 
 
-def _top(kernel: Kernel, shared: list[Memory], calls: list[str], printer: Printer) -> None:
-    printer.lines += function_pragmas(kernel)
-    printer.lines.append("#pragma HLS dataflow")
-    words = set(_WORD.findall("\n".join(calls)))
-    pad = " " * INDENT
-    printer.lines += [f"{pad}(void){m.name};" for m in kernel.arguments if m.name not in words]
-    for memory in shared:
-        sizes = extents(memory.info.shape)
-        printer.lines.append(f"{pad}{printer.needs.type(memory.info.dtype)} {memory.name}{sizes};")
-        printer.lines += memory_pragmas(memory)
-    printer.lines += calls
+def _words(lines: Sequence[str]) -> set[str]:
+    """Those of the text, comments left out."""
+    return set(_WORD.findall("\n".join(line for line in lines if not _is_comment(line))))
 
 
-def _parts(kernel: Kernel) -> list[list[Node]]:
+def _is_comment(line: str) -> bool:
+    return line.lstrip().startswith("//")
+
+
+def _parts(body: Block, processes: Sequence[Sequence[str]]) -> list[list[Node]]:
     """The nodes of each process that has any; locals belong to none."""
-    numbers = {name: n for n, names in enumerate(kernel.processes) for name in names}
+    numbers = {name: n for n, names in enumerate(processes) for name in names}
     parts: dict[int, list[Node]] = {}
     waiting: list[Node] = []
-    for node in kernel.body.nodes:
+    for node in body.nodes:
         if isinstance(node, Declare):
             continue
         waiting.append(node)
@@ -106,24 +161,47 @@ def _parts(kernel: Kernel) -> list[list[Node]]:
     return [parts[n] for n in sorted(parts)]
 
 
+def _check_values(part: Sequence[Node]) -> None:
+    """W320 where a process takes a value that is computed outside of it: only memory is handed on."""
+    within = Block(list(part))
+    blocks = {id(block) for _, block in within.walk()}
+    own = {id(node) for node in part}
+    for node, _ in within.walk():
+        for value in _operands(node):
+            if value.op in CHEAP or id(value.block) in blocks or id(value) in own:
+                continue
+            raise IRError("W320", f"a process takes a value of {value.op} that is not its own")
+
+
+def _operands(node: Node) -> Sequence[Value]:
+    match node:
+        case Value(operands=operands):
+            return operands
+        case Store(value=value):
+            return (value,)
+        case _:
+            return ()
+
+
 def _stores(node: Node) -> list[Store]:
     return [n for n, _ in Block([node]).walk() if isinstance(n, Store)]
 
 
-def _first_statement(part: list[Node]) -> str:
+def _first_statement(part: Sequence[Node]) -> str:
     return next(s.info.name for node in part for s in _stores(node))
 
 
-def _memories(part: list[Node]) -> set[Memory]:
-    found: set[Memory] = set()
-    for node, _ in Block(part).walk():
+def _memories(part: Sequence[Node]) -> dict[Memory, None]:
+    """The memory that nodes access, in the order of its first use."""
+    found: dict[Memory, None] = {}
+    for node, _ in Block(list(part)).walk():
         if isinstance(node, Store) or (isinstance(node, Value) and node.memory is not None):
             assert node.memory is not None
-            found.add(node.memory)
+            found.setdefault(node.memory)
     return found
 
 
-def _written(part: list[Node]) -> set[Memory]:
+def _written(part: Sequence[Node]) -> set[Memory]:
     found: set[Memory] = set()
     for node in part:
         match node:
@@ -136,10 +214,3 @@ def _written(part: list[Node]) -> set[Memory]:
             case _:
                 pass
     return found
-
-
-def _passed(kernel: Kernel, shared: list[Memory], lines: list[str]) -> list[Memory]:
-    """The arguments and channels that the text of a process uses, comments left out."""
-    code = [line for line in lines if not line.lstrip().startswith("//")]
-    words = set(_WORD.findall("\n".join(code)))
-    return [m for m in (*kernel.arguments, *shared) if m.name in words]

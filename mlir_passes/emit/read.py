@@ -67,7 +67,7 @@ class _Reader(Scope):
         name = spelled(top or user_name, RESERVED | C_FUNCTIONS)
         self.names.taken.add(name)
         entry = function.operation.regions[0].blocks[0]
-        body = Block()
+        body = Block(apart=bool(processes_of(function)))
         arguments = []
         for n, (info, value) in enumerate(
             zip(argument_infos(function), entry.arguments, strict=True)
@@ -251,7 +251,7 @@ class _Reader(Scope):
         )
         self.loops.append(var)
         self.indices[source.arguments[0]] = Lin.of(var)
-        body = Block()
+        body = Block(apart=bool(info.processes))
         starts = [self.value(v, op) for v in operands[n_lower + n_upper :]]
         carried = self._carry(starts, source.arguments, op.results, body, block)
         self._block(source, body)
@@ -317,7 +317,8 @@ class _Reader(Scope):
             self.tests += at_first(self.ranges, self.loops[-1], constraints)
         before = self.ranges.assume(constraints)
         last = block.nodes[-1] if block.nodes else None
-        if isinstance(last, If) and last.joins(condition, has_else or len(op.results) > 0):
+        alone = block.apart or has_else or len(op.results) > 0
+        if isinstance(last, If) and last.joins(condition, alone):
             self._block(regions[0].blocks[0], last.then)
             block.stores |= last.then.stores
             self.ranges.forget(before)

@@ -49,7 +49,9 @@ from mlir_passes.emit.types import Needs
 from mlir_passes.emit.values import Number, Values, variable_type
 
 _WORD = re.compile(r"\w+")
-_CHEAP = frozenset({"arith.constant", "index", "argument", "variable"})
+CHEAP = frozenset({"arith.constant", "index", "argument", "variable"})
+"""Values that are written where they are used: no operation makes them."""
+
 _COMPOUND = frozenset({"+", "-", "*", "/"})
 
 
@@ -131,7 +133,7 @@ class Printer:
             var, text = value.data
             self.lines.append(statement(f"const int {var} =", text, self.indent))
             return
-        if value.op in _CHEAP or not value.uses:
+        if value.op in CHEAP or not value.uses:
             return
         reads: set[Memory] = {value.memory} if value.memory is not None else set()
         for operand in value.operands:
@@ -266,11 +268,15 @@ class Printer:
         header = loop_header(declaration, loop.lower, test, loop.upper, step, self.indent)
         self.lines.append(header)
         self.lines += loop_pragmas(loop, self.variables)
-        self._body(loop.body, loop.carried)
+        self.within(loop)
         self._line("}")
         for word in loop.words:
             if word.written:
                 self._moved(word, word.place, name(word.name))
+
+    def within(self, loop: Loop) -> None:
+        """What stands in a loop, below its pragmas."""
+        self._body(loop.body, loop.carried)
 
     def _word(self, word: Word) -> None:
         """The variable of a word, in front of the loop over its lanes; it is read there."""

@@ -28,13 +28,16 @@ from polyhedral.codegen.ast_expr import (
 )
 from polyhedral.codegen.coverage import covers, covers_statements
 from polyhedral.codegen.distances import distances
+from polyhedral.codegen.guarded_apart import guarded_apart
 from polyhedral.codegen.independent import LoopOrigin, independent
 from polyhedral.codegen.isl_ast import flat_block
 from polyhedral.codegen.kept_loops import Keeper, left_out
 from polyhedral.codegen.nest_ast import Nest, Style, TooLargeError, build_nest
+from polyhedral.codegen.regions import check_regions
 from polyhedral.codegen.tree_order import prove_order
 from polyhedral.dataflow.processes import process_names
 from polyhedral.legality.lifetimes import components
+from polyhedral.legality.loop_regions import region_at
 from polyhedral.looptree.settled import settled
 from polyhedral.looptree.tree import (
     Instance,
@@ -58,6 +61,7 @@ def loop_tree(state: ScheduledScop, styles: Sequence[Style] = tuple(Style)) -> L
 
     Raises:
         IRError: W314, in no style the loops are proven to run as scheduled.
+        ScheduleError: W220, a loop whose iterations are to overlap came out as one whose cannot.
     """
     nests: dict[int, list[Piece]] = {}
     for piece in state.pieces:
@@ -71,7 +75,7 @@ def loop_tree(state: ScheduledScop, styles: Sequence[Style] = tuple(Style)) -> L
     if not covers_statements(state):
         raise IRError("W314", "the pieces of the schedule are not the iterations of the program")
     origins = {iv: origin for iv, origin in walker.origins.items() if iv in walker.aligned}
-    return LoopTree(
+    tree = LoopTree(
         state.scop.program,
         body,
         state.partitions,
@@ -85,6 +89,8 @@ def loop_tree(state: ScheduledScop, styles: Sequence[Style] = tuple(Style)) -> L
         distances(body),
         state.packs,
     )
+    check_regions(state, tree)
+    return tree
 
 
 _COPIES = {Style.EXACT: 32, Style.RELAXED: 512, Style.BOXED: 512}
@@ -234,7 +240,10 @@ class _Walker:
         )
         trip = None if loop.constant_trip is not None else trip_count(loop, around)
         body = self._visit(nest, body_node, {**env, iterator: Affine.of(iv)}, (*around, loop))
-        return (replace(loop, body=body, trip=trip),)
+        processes = region_at(self.state, pieces[0], level)
+        if processes:
+            body = guarded_apart(body, processes)
+        return (replace(loop, body=body, trip=trip, processes=processes),)
 
     def _instances(
         self, nest: Nest, node: isl.AstNode, env: Env

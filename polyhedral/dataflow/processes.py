@@ -9,7 +9,7 @@ belongs to one process (HLS 200-977, "it can only be used in one process"); scal
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from dsl.errors.errors import ScheduleError
@@ -69,21 +69,35 @@ def process_pieces(state: ScheduledScop) -> list[list[Piece]]:
     """The pieces of each process; one process where there is no dataflow region."""
     if state.dataflow is None:
         return [list(state.pieces)]
+    return grouped(state.pieces, 0, state.dataflow)
+
+
+def grouped(pieces: Sequence[Piece], level: int, step: Dataflow) -> list[list[Piece]]:
+    """The pieces of each process of a region.
+
+    Args:
+        pieces: all that is in it, in execution order.
+        level: loops around it.
+        step: what asks for it.
+
+    Raises:
+        ScheduleError: W220, as `process_names`.
+    """
     first: dict[str, int] = {}
     last: dict[str, int] = {}
-    for p in state.pieces:
-        first.setdefault(p.name, p.place[0])
-        last[p.name] = p.place[0]
+    for p in pieces:
+        first.setdefault(p.name, p.place[level])
+        last[p.name] = p.place[level]
     intervals = [(first[name], last[name], frozenset[str]()) for name in first]
-    for group in state.dataflow.processes:
+    for group in step.processes:
         known = [name for name in group if name in first]
         if known:
             low, high = min(first[n] for n in known), max(last[n] for n in known)
             intervals.append((low, high, frozenset(known)))
     found: list[list[Piece]] = []
     end = -1
-    for piece in state.pieces:  # in execution order
-        at = piece.place[0]
+    for piece in pieces:
+        at = piece.place[level]
         if at > end:
             found.append([])
             end = at
@@ -91,7 +105,7 @@ def process_pieces(state: ScheduledScop) -> list[list[Piece]]:
         while (further := _reach(intervals, at, end)) > end:
             end = further
     for _, _, group_names in intervals:
-        _check_group(group_names, found, state.dataflow)
+        _check_group(group_names, found, step, level)
     return found
 
 
@@ -100,28 +114,35 @@ def _reach(intervals: list[tuple[int, int, frozenset[str]]], low: int, end: int)
     return max((high for first, high, _ in intervals if low <= first <= end), default=end)
 
 
-def _check_group(group: frozenset[str], found: list[list[Piece]], step: Dataflow) -> None:
+def _check_group(
+    group: frozenset[str], found: list[list[Piece]], step: Dataflow, level: int
+) -> None:
     for pieces in found if group else ():
         names = dict.fromkeys(p.name for p in pieces)
         if not group & names.keys():
             continue
         asked = {name for one in step.processes if group & set(one) for name in one}
-        nests = {p.place[0] for p in pieces if p.name in asked}
-        between = [p.name for p in pieces if p.place[0] not in nests]
+        nests = {p.place[level] for p in pieces if p.name in asked}
+        between = [p.name for p in pieces if p.place[level] not in nests]
         if between:
             raise ScheduleError(
                 "W220",
                 f"{' and '.join(sorted(group))} cannot be one process without {between[0]}, "
                 "which stands between",
                 span=step.span,
-                help=f"dataflow(processes=[{_group(names)}])",
+                help=f"dataflow(processes=[{_group(names)}]{_at(step)})",
             )
 
 
 def uses_of(state: ScheduledScop, array: str) -> dict[int, Use]:
     """The processes that touch an array, by number."""
+    return uses_in(process_pieces(state), array)
+
+
+def uses_in(processes: Sequence[Sequence[Piece]], array: str) -> dict[int, Use]:
+    """Those of the given processes that touch an array, by number."""
     found: dict[int, Use] = {}
-    for number, pieces in enumerate(process_pieces(state)):
+    for number, pieces in enumerate(processes):
         writers = {p.name: None for p in pieces if p.statement.stmt.target.array == array}
         readers = {p.name: None for p in pieces if any(a.array == array for a in p.statement.reads)}
         if writers or readers:
@@ -193,6 +214,10 @@ def _advice(array: str, uses: dict[int, Use], state: ScheduledScop) -> str | Non
         return "leave dataflow out: only one process could be made of them"
     listed = ", ".join(map(_group, merged.processes))
     return f"dataflow(processes=[{listed}]) makes one process of them"
+
+
+def _at(step: Dataflow) -> str:
+    return f', at="{step.at}"' if step.at else ""
 
 
 def _group(names: Iterable[str]) -> str:

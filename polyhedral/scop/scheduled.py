@@ -42,7 +42,7 @@ class Dim:
 
     ``uid`` is the loop's identity through the steps: the copies of a loop that a remainder nest
     makes keep it, so that later steps apply to all of them. ``lane``: it goes over the lanes of a word
-    (`polyhedral.transforms.words`).
+    (`polyhedral.transforms.words`). ``region``: the step that made a dataflow region of its body.
     """
 
     name: str
@@ -51,6 +51,7 @@ class Dim:
     unroll: int | None = None
     flatten: bool | None = None
     lane: bool = False
+    region: Dataflow | None = None
     span: Span | None = field(default=None, compare=False, repr=False)
 
 

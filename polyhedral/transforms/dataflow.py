@@ -1,4 +1,4 @@
-"""``dataflow(processes)`` and ``stream(array, depth)``: nests that run at the same time.
+"""``dataflow(processes, at)`` and ``stream(array, depth)``: nests that run at the same time.
 
 Before::
 
@@ -10,6 +10,17 @@ Before::
 After ``dataflow()`` the loops are the same, but each nest is a process: the second starts when T is
 there, and the first may already work on the next T (a memory of two halves). After ``stream("T")``
 the second starts with the first element, and T is a FIFO of a few words.
+
+With ``at`` the nests of a loop are the processes. Before::
+
+    for t in range(4):
+      for i in range(8):
+        in[i] = A[8*t + i]
+      for i in range(8):
+        B[8*t + i] = f(in[i])
+
+After ``dataflow(at="t")`` the loops are the same, but while a tile is worked on the next one is read:
+``in`` has two halves (`polyhedral.legality.loop_regions`).
 """
 
 from __future__ import annotations
@@ -20,8 +31,9 @@ from dsl.errors.errors import ScheduleError
 from dsl.schedules.steps import Dataflow, Step, Stream
 from polyhedral.dataflow.processes import channels, check_names
 from polyhedral.dataflow.streams import check_streams
-from polyhedral.requests.repeated import once
-from polyhedral.scop.lookup import find_array
+from polyhedral.legality.loop_regions import check_loop_regions
+from polyhedral.requests.repeated import contradiction, once, told
+from polyhedral.scop.lookup import find_array, find_loop, with_loop
 from polyhedral.scop.scheduled import ScheduledScop
 from polyhedral.transforms.registry import Order, transform
 
@@ -30,10 +42,27 @@ _DEEPEST = 2**24
 
 @transform(Dataflow, order=Order.KEPT)
 def dataflow(state: ScheduledScop, step: Dataflow) -> ScheduledScop:
-    """Make processes of the nests."""
+    """Make processes of the nests, of the function or of a loop."""
     check_names(state, step)
+    if step.at:
+        return _in_loop(state, step)
     known = () if state.dataflow is None else (state.dataflow,)
     return replace(state, dataflow=once(known, known, step, "the region of processes")[0])
+
+
+def _in_loop(state: ScheduledScop, step: Dataflow) -> ScheduledScop:
+    uid = find_loop(state, step.at, step)
+    members = with_loop(state, uid)
+    for other in {p.name for p, _ in members} ^ {name for g in step.processes for name in g}:
+        if any(other in group for group in step.processes):
+            raise ScheduleError("W220", f"{other} is not in the loop '{step.at}'", span=step.span)
+    known = members[0][0].dims[members[0][1]].region
+    if known is not None and known != step:
+        raise contradiction(step, f"the region of '{step.at}'", told(known), known)
+    return state.with_pieces(
+        p if (k := p.level(uid)) is None else p.with_dim(k, replace(p.dims[k], region=step))
+        for p in state.pieces
+    )
 
 
 @transform(Stream, order=Order.KEPT)
@@ -71,6 +100,8 @@ def check_region(before: ScheduledScop, state: ScheduledScop, step: Step) -> Non
         ScheduleError: W217 to W220, see `polyhedral.dataflow.processes` and
         `polyhedral.dataflow.streams`.
     """
+    if any(d.region is not None for p in state.pieces for d in p.dims):
+        check_loop_regions(state, step)
     if state.dataflow is None:
         return
     same = before.pieces == state.pieces and before.dataflow == state.dataflow

@@ -33,7 +33,7 @@ def units_of(regions: Sequence[Region]) -> dict[str, int]:
     stage: dict[str, int] = {}  # of the regions that run at the same time
     before: dict[str, int] = {}  # of what runs in front of the last of them, beside the next
     for position, region in enumerate(regions):
-        own = region_units(region)
+        own = region_units(region) if region.kind != "process" else units_of(region.children)
         if (
             region.body is not None
             and region.body.personality.composition.blocks == "raised"

@@ -13,12 +13,15 @@ _EXECUTIONS = 1 << 14
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What is asked of a loop: ``unroll`` is None where it is not, 0 for completely."""
+    """What is asked of a loop: ``unroll`` is None where it is not, 0 for completely; ``processes`` are those
+    of its body, where that is a dataflow region.
+    """
 
     ii: int | None = None
     unroll: int | None = None
     flatten: bool | None = None
     independent: tuple[str, ...] = ()
+    processes: tuple[tuple[str, ...], ...] = ()
 
 
 @dataclass(slots=True)
@@ -74,6 +77,7 @@ def loop_of(
         unroll,
         asked.flatten,
         asked.independent,
+        processes=asked.processes,
     )
 
 

@@ -181,7 +181,8 @@ class Loop:
 
     ``ii`` is None where it is not pipelined; ``unroll`` is 1 where it is not unrolled, 0 for
     completely; ``flatten`` is None where nothing was said. ``automatic`` is False where the tool must
-    not pipeline it by itself.
+    not pipeline it by itself. ``processes`` are the statements of each process where the body is a
+    dataflow region.
     """
 
     iv: str
@@ -196,6 +197,7 @@ class Loop:
     flatten: bool | None = None
     independent: tuple[str, ...] = ()
     automatic: bool = True
+    processes: tuple[tuple[str, ...], ...] = ()
 
     @property
     def constant_trips(self) -> int | None:

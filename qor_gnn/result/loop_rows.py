@@ -56,6 +56,9 @@ def _collect(at: _At, runs: Sequence[Sequence[Region]], found: list[LoopEstimate
     seen = Counter(_names(region) for region in runs[0])
     inside = replace(at, level=at.level + 1)
     for versions in zip(*runs, strict=True):
+        if versions[0].kind == "process":
+            _collect(at, [r.children for r in versions], found)
+            continue
         copies = seen.pop(_names(versions[0]), 0)
         if copies and versions[0].loops:
             found.append(_loop(at, versions, copies))
@@ -68,7 +71,9 @@ def _names(region: Region) -> tuple[str, ...]:
 
 def _loop(at: _At, versions: Sequence[Region], copies: int) -> LoopEstimate:
     region = versions[0]
-    assert region.kind != "block"
+    kind = region.kind
+    assert kind != "block"
+    assert kind != "process", "its regions are listed, not itself"
     inner: Loop = region.loops[-1]
     pipeline = region.pipeline
     counts = [r.iterations for r in versions]
@@ -82,13 +87,13 @@ def _loop(at: _At, versions: Sequence[Region], copies: int) -> LoopEstimate:
     return LoopEstimate(
         function=at.function,
         loops=tuple(loop.name for loop in region.loops),
-        kind=region.kind,
+        kind=kind,
         level=at.level,
         copies=copies,
         trips=Trips(round(min(counts)), round(max(counts)), counts[0]),
         unroll=inner.factor,
         asked=inner.ii,
-        ii=pipeline.interval if pipeline is not None else depth,
+        ii=pipeline.interval if pipeline is not None else region.interval or depth,
         depth=depth,
         latency=Cycles(latencies[0], round(min(latencies)), round(max(latencies))),
         limits=pipeline.limits if pipeline is not None else (),
@@ -96,6 +101,7 @@ def _loop(at: _At, versions: Sequence[Region], copies: int) -> LoopEstimate:
         units=tuple(sorted(units.items())),
         dsp=units_dsp([own], units) + addresses_dsp([own]),
         statements=tuple(_statements(region.loops[0])),
+        slowest=region.slowest,
     )
 
 

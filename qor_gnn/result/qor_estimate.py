@@ -40,7 +40,7 @@ class LoopEstimate:
         trips: iterations each time that it is entered, of the unrolled loop.
         unroll: copies of the innermost loop's body.
         asked: the interval that was asked for; None where it is not pipelined.
-        ii: the interval; of a sequential loop the iteration latency.
+        ii: the interval; of a loop whose iterations do not overlap the iteration latency.
         depth: the iteration latency, as the tool reports it.
         latency: cycles each time that it is entered.
         limits: what bounds the interval from below, the strongest first.
@@ -48,6 +48,7 @@ class LoopEstimate:
         units: that it needs of each core by itself; a design shares them between its loops.
         dsp: of these units and of its addresses; 0 of a nest, whose loops have them.
         statements: names of the statements inside.
+        slowest: the first statement of the slowest process, where the body is a dataflow region.
     """
 
     function: str
@@ -66,6 +67,12 @@ class LoopEstimate:
     units: tuple[tuple[str, int], ...]
     dsp: int
     statements: tuple[str, ...]
+    slowest: str = ""
+
+    @property
+    def overlaps(self) -> bool:
+        """An iteration begins before the one before it is done."""
+        return self.kind == "pipeline" or bool(self.slowest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +113,7 @@ class QorEstimate:
             (
                 loop_name(loop),
                 trips(loop.trips),
-                f"{loop.ii:,.0f}" if loop.kind == "pipeline" else "",
+                f"{loop.ii:,.0f}" if loop.overlaps else "",
                 f"{loop.depth:,.0f}",
                 f"{loop.latency.average:,.0f}",
                 str(loop.dsp) if loop.kind != "nest" else "",

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from typing import Literal
+from dataclasses import dataclass, replace
 
 from dsl.expressions.affine import Affine
 from qor_gnn.body.body import Body
+from qor_gnn.design.processes import bodies_of
 from qor_gnn.design.region import Function, Loop, Node, trips_of
 from qor_gnn.schedule.bank_switches import epilogue_switches, switched_schedule
-from qor_gnn.schedule.block_values import BlockValues
+from qor_gnn.schedule.flow import Flow, call, until_return
 from qor_gnn.schedule.interval import Dependences, limits
 from qor_gnn.schedule.list_schedule import schedule
 from qor_gnn.schedule.loops import (
@@ -34,6 +34,7 @@ from qor_gnn.schedule.loops import (
     straight_block,
 )
 from qor_gnn.schedule.outside import waiting
+from qor_gnn.schedule.overlapped import overlapped, process_of
 from qor_gnn.schedule.pipeline import Pipeline, pipelined
 from qor_gnn.schedule.prologue import (
     above_stores,
@@ -47,40 +48,13 @@ from qor_gnn.schedule.prologue import (
 )
 from qor_gnn.schedule.reasons import PortLimit
 from qor_gnn.schedule.recurrences import recurrences_of
-from qor_gnn.schedule.regions import Region, side_by_side
-
-Ended = Literal["start", "loop", "call", "stored"]
-
-
-@dataclass(slots=True)
-class _Flow:
-    """A sequence of regions so far: the current state, how the last one ended, what it stored."""
-
-    at: float = 0
-    ended: Ended = "start"
-    stored: list[int] = field(default_factory=list)
-    regions: list[Region] = field(default_factory=list)
-    calls: list[Region] = field(default_factory=list)  # that run at the same time, the last ones
-    called_at: float = 0
-    block: Body | None = None  # in front of the next region
-    values: BlockValues = field(default_factory=BlockValues)  # of blocks that run beside calls
-    top: bool = False
-
-    def wait(self, *bodies: Body | None) -> None:
-        """For what blocks beside the calls compute and bodies load; for all of it where none is given."""
-        wanted = [self.values.wanted(body) for body in bodies if body is not None]
-        until = max(wanted, default=0.0) if bodies else self.values.latest()
-        if until > self.at:
-            self.at, self.calls = until, []
+from qor_gnn.schedule.regions import Region
 
 
 def function_latency(scope: Scope, function: Function) -> tuple[float, list[Region]]:
     """States of a function from its call to its return, and its regions."""
     flow = _sequence(scope, [(n, {}) for n in function.body], 1, top=True)
-    only = flow.regions[0] if len(flow.regions) == 1 else None
-    if only is not None and only.pipeline is not None and flow.ended == "call":
-        return flow.at - (0 if only.prologue else 1), flow.regions
-    return flow.at + (0 if flow.ended == "call" else 1), flow.regions
+    return until_return(flow), flow.regions
 
 
 def sequence(
@@ -101,7 +75,7 @@ def sequence(
     return flow.regions, flow.at
 
 
-def _sequence(scope: Scope, nodes: Sequence[Placed], copies: int, top: bool = False) -> _Flow:
+def _sequence(scope: Scope, nodes: Sequence[Placed], copies: int, top: bool = False) -> Flow:
     """Regions and blocks one after the other.
 
     Args:
@@ -110,7 +84,7 @@ def _sequence(scope: Scope, nodes: Sequence[Placed], copies: int, top: bool = Fa
         copies: by how much the loop around is unrolled.
         top: they are a function's body.
     """
-    flow = _Flow(top=top)
+    flow = Flow(top=top)
     pending: list[Placed] = []
     items = inlined(list(nodes))
     for position, (node, env) in enumerate(items):
@@ -143,7 +117,7 @@ class _Context:
     last: bool
 
 
-def _before(flow: _Flow) -> int | None:
+def _before(flow: Flow) -> int | None:
     """States of a block in front of a loop: its last state is the loop's first."""
     body = flow.block
     if body is None:
@@ -160,7 +134,7 @@ def _before(flow: _Flow) -> int | None:
 
 def _loop(
     scope: Scope,
-    flow: _Flow,
+    flow: Flow,
     loop: Loop,
     env: dict[str, Affine],
     before: int | None,
@@ -200,7 +174,7 @@ def pipelined_chain(scope: Scope, loop: Loop) -> tuple[Loop, ...]:
 
 def _pipeline(
     scope: Scope,
-    flow: _Flow,
+    flow: Flow,
     chain: tuple[Loop, ...],
     body: Body,
     env: dict[str, Affine],
@@ -252,12 +226,12 @@ def _pipeline(
     region.latency += waiting(body, scope.kernel.memories)
     if policy.exposed_transfers:
         region.latency += max(0, stores_behind(body) - 1)
-    _call(scope, flow, region)
+    call(scope, flow, region)
     flow.stored += body.epilogue
     flow.ended = "stored" if body.epilogue else "call"
 
 
-def _last_pipelines(flow: _Flow) -> list[Body]:
+def _last_pipelines(flow: Flow) -> list[Body]:
     """The last pipeline of a sequence first, and those that run beside it."""
     found = [r for r in reversed(flow.regions) if r.pipeline is not None]
     return [r.body for r in found if r.start == found[0].start and r.body is not None]
@@ -275,25 +249,6 @@ def _scheduled(scope: Scope, loop: Loop, body: Body, handed: Dependences, asked:
     return replace(known, body=body)
 
 
-def _call(scope: Scope, flow: _Flow, region: Region) -> None:
-    """Calls that share no memory run at the same time, and take as long as the longest."""
-    loops = scope.personality.composition.concurrent == "loops"
-    free = loops or not region.prologue
-    follows = bool(flow.calls) and flow.ended in ("call", "stored") and free
-    region.beside = follows and (
-        side_by_side(scope.addresses.memories, region, flow.calls)
-        if loops and not flow.top
-        else all(not region.memories & other.memories for other in flow.calls)
-    )
-    if not region.beside:
-        flow.calls = []
-        flow.called_at = flow.at
-    region.start = flow.called_at + region.prologue
-    flow.calls.append(region)
-    flow.regions.append(region)
-    flow.at = max(flow.at, flow.called_at + region.prologue + region.latency)
-
-
 def _failed_flattening(chain: tuple[Loop, ...], body: Body, context: _Context) -> bool:
     """A loop that could be flattened but for the accumulators in memory that it keeps."""
     inner = chain[-1]
@@ -309,7 +264,7 @@ def _failed_flattening(chain: tuple[Loop, ...], body: Body, context: _Context) -
 
 def _sequential(
     scope: Scope,
-    flow: _Flow,
+    flow: Flow,
     loop: Loop,
     env: dict[str, Affine],
     before: int | None,
@@ -326,7 +281,7 @@ def _sequential(
     region.body, region.times = body, times
     region.outlined = loop.iv in scope.unpipelined
     if scope.personality.composition.concurrent == "loops":
-        _call(scope, flow, region)
+        call(scope, flow, region)
         flow.stored += body.epilogue
         flow.ended = "call"
         return
@@ -346,11 +301,12 @@ def _until_exit(scope: Scope, loop: Loop) -> float:
     return scope.iterations(loop) if loop.ii is None else trips_of(loop, scope.mode) / loop.factor
 
 
-def _nest(
-    scope: Scope, flow: _Flow, loop: Loop, env: dict[str, Affine], before: int | None
-) -> None:
+def _nest(scope: Scope, flow: Flow, loop: Loop, env: dict[str, Affine], before: int | None) -> None:
     """A sequential loop with regions inside; with a pipeline inside, outer loops flatten."""
     flow.wait()
+    if loop.processes:
+        _region(scope, flow, loop, env, before)
+        return
     chain, around = [loop], env
     while (inner := _flattens_into(scope, chain[-1])) is not None:
         if inner.constant_trips is None and _flattens_inwards(scope, inner, around):
@@ -369,12 +325,33 @@ def _nest(
     region.children = inside.regions
     if scope.personality.composition.concurrent == "loops":
         region.latency += 1
-        _call(scope, flow, region)
+        call(scope, flow, region)
         flow.ended = "call"
         return
     region.start = flow.at + prologue
     flow.regions.append(region)
     flow.at += prologue + 1 + iterations * depth
+    flow.ended = "loop"
+
+
+def _region(
+    scope: Scope, flow: Flow, loop: Loop, env: dict[str, Affine], before: int | None
+) -> None:
+    """A loop whose body is a dataflow region: its processes are functions."""
+    inside = {**env, loop.iv: running(loop, 1)}
+    processes: list[Region] = []
+    for nodes in bodies_of(loop.body, loop.processes).values():
+        within = _sequence(scope, [(node, inside) for node in nodes], 1, top=True)
+        processes.append(process_of(within.regions, until_return(within)))
+    region = overlapped(loop, processes, scope.iterations(loop), before or 0)
+    if scope.personality.composition.concurrent == "loops":
+        region.latency += 1
+        call(scope, flow, region)
+        flow.ended = "call"
+        return
+    region.start = flow.at + region.prologue
+    flow.regions.append(region)
+    flow.at += region.prologue + region.latency
     flow.ended = "loop"
 
 
@@ -391,6 +368,8 @@ def _flattens_into(scope: Scope, loop: Loop) -> Loop | None:
     """
     inner = sole_loop(loop)
     if inner is None or innermost(inner) or not has_pipeline(scope, loop):
+        return None
+    if inner.processes:
         return None
     if scope.pipeline_ii(inner) is not None:
         return None

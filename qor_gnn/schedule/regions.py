@@ -20,7 +20,8 @@ class Region:
     """What became of a loop, a flattened nest or a block, in execution order.
 
     Attributes:
-        kind: ``pipeline``, ``sequential`` (an innermost loop), ``nest`` or ``block``.
+        kind: ``pipeline``, ``sequential`` (an innermost loop), ``nest``, ``block``, or ``process`` (of a
+            nest whose body is a dataflow region: it has no loop of its own).
         loops: the loops, outermost first; more than one where they were flattened.
         iterations: how often its body runs, each time that it is entered.
         depth: states of one iteration.
@@ -31,9 +32,11 @@ class Region:
         beside: it runs at the same time as the region before it.
         outlined: a sequential loop that the tool wanted to pipeline: a module of its own.
         start: the state of its parent's iteration (or of the function) in which it begins.
+        interval: states from one iteration to the next of a nest whose iterations overlap.
+        slowest: the first statement of the process that has that interval.
     """
 
-    kind: Literal["pipeline", "sequential", "nest", "block"]
+    kind: Literal["pipeline", "sequential", "nest", "block", "process"]
     loops: tuple[Loop, ...]
     iterations: float
     depth: float
@@ -46,6 +49,8 @@ class Region:
     beside: bool = False
     outlined: bool = False
     start: float = 0
+    interval: float | None = None
+    slowest: str = ""
 
     @property
     def memories(self) -> frozenset[int]:
@@ -93,6 +98,8 @@ class Region:
         if self.pipeline is not None:
             last = max(1, self.depth - 1)
             return max(0.0, self.iterations - 1) * self.pipeline.interval + last
+        if self.interval is not None:
+            return max(0.0, self.iterations - 1) * self.interval + self.depth - 1
         return self.iterations * self.depth
 
 

@@ -35,6 +35,7 @@ DESIGNS = [
     ("fixed_point/conv2d_i8.py", "conv2d_i8", "channels"),
     ("fixed_point/fir.py", "fir", "streaming"),
     ("outside/gemm_tiles.py", "gemm_tiles", "tiled"),
+    ("outside/gemm_tiles.py", "gemm_tiles", "overlapped"),
     ("outside/blur_strips.py", "blur_strips", "strips"),
     ("dataflow/two_products.py", "two_products", "streamed"),
 ]

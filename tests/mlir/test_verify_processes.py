@@ -53,6 +53,52 @@ def test_a_stream_between_two_processes_passes():
         assert dialect.local_info(alloc).stream == 4
 
 
+def loop(*body, bounds="0 to 4", more="", processes=TWO):
+    lines = "\n".join(body)
+    return f"affine.for %t0 = {bounds} {{\n{lines}\n}} {{hls.dataflow = {processes}{more}}}"
+
+
+def in_loop(*body, before="", **options):
+    return kernel(before, loop(*body, **options), processes=None)
+
+
+def test_a_loop_whose_body_is_a_region_passes():
+    text = in_loop(local(), copy("S0", "t", "A"), copy("S1", "C", "t"))
+    with dialect.context() as context:
+        verify_module(ir.Module.parse(text, context))
+
+
+BOTH = (copy("S0", "t", "A"), copy("S1", "C", "t"))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (in_loop(*BOTH, before=local()), "processes 0 and 1 share an array that is not of one it"),
+        (
+            in_loop(local(), *BOTH, more=", hls.pipeline = #hls.pipeline<1 : i64>"),
+            "loop '' is no dataflow region: it is pipelined, unrolled or in a pipeline",
+        ),
+        (
+            kernel(
+                "affine.for %n = 1 to 4 {",
+                loop(local(), *BOTH, bounds="0 to affine_map<(d0) -> (d0)>(%n)"),
+                "}",
+                processes=None,
+            ),
+            "loop '' is no dataflow region: its trip count varies",
+        ),
+        (
+            in_loop(local(), local("u"), copy("S0", "t", "A"), copy("S1", "u", "A")),
+            "processes 0 and 1 share an array that is not of one iteration",
+        ),
+        (in_loop(local(), copy("S1", "t", "A"), copy("S0", "C", "t")), "process 0 stands behind"),
+    ],
+)
+def test_what_is_refused_of_a_loop(text, message):
+    assert f"error[W335]: {message}" in refusal(text)
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

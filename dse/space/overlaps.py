@@ -1,0 +1,55 @@
+"""Loops whose iterations overlap: while one tile is worked on, the next is read and the last one written.
+
+A loop can be so where its body is nests that hand each other only what belongs to one iteration
+(`polyhedral.legality.loop_regions`). The innermost such loop of each nest is: there the least is kept twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dsl.errors.errors import ScheduleError
+from dsl.schedules.steps import Dataflow
+from polyhedral.codegen.generate import loop_tree
+from polyhedral.legality.loop_regions import most_processes
+from polyhedral.schedule import tried
+from polyhedral.scop.scheduled import LoopId, ScheduledScop
+
+
+def overlapped(state: ScheduledScop) -> tuple[ScheduledScop, tuple[Dataflow, ...]]:
+    """The loops whose iterations can overlap made regions; no steps where there are none."""
+    steps: list[Dataflow] = []
+    if state.dataflow is not None or state.streams:
+        return state, ()
+    for ref, uid in list(_shared(state)):
+        names = most_processes(state, uid)
+        if len(names) < 2:
+            continue
+        step = Dataflow(tuple(one for one in names if len(one) > 1), ref)
+        moved = tried(state, step)
+        if moved is not None and _comes_out(moved):
+            state = moved
+            steps.append(step)
+    return state, tuple(steps)
+
+
+def _comes_out(state: ScheduledScop) -> bool:
+    """Whether the code has these regions, too."""
+    try:
+        loop_tree(state)
+    except ScheduleError:
+        return False
+    return True
+
+
+def _shared(state: ScheduledScop) -> Iterator[tuple[str, LoopId]]:
+    """The loops with several nests in them, the innermost first, as steps name them."""
+    found: dict[LoopId, tuple[int, str]] = {}
+    nests: dict[LoopId, set[tuple[int, ...]]] = {}
+    for piece in state.pieces:
+        for level, dim in enumerate(piece.dims):
+            found.setdefault(dim.uid, (level, f"{piece.name}.{dim.name}"))
+            nests.setdefault(dim.uid, set()).add(piece.place[: level + 2])
+    for uid, (_, ref) in sorted(found.items(), key=lambda pair: -pair[1][0]):
+        if len(nests[uid]) > 1:
+            yield ref, uid
