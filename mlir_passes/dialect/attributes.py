@@ -15,6 +15,7 @@ from dsl.expressions.types import DType, FixedType, FloatType, IndexType, IntTyp
 from dsl.schedules.steps import PartitionKind
 from mlir_passes.dialect import hls
 from mlir_passes.dialect.axi import Axi, axi_attribute
+from mlir_passes.dialect.regions import region_attribute, region_of
 from mlir_passes.provider import ir, search_dialects_in
 
 Access = Literal["in", "out", "inout"]
@@ -240,20 +241,6 @@ def loop_attributes(info: LoopInfo) -> dict[str, Any]:
     if info.processes:
         found["hls.dataflow"] = region_attribute(info.processes)
     return found
-
-
-def region_attribute(processes: tuple[tuple[str, ...], ...]) -> Any:
-    """``#hls.dataflow<...>`` of the statements of each process."""
-    groups = [ir.ArrayAttr.get([_string(name) for name in one]) for one in processes]
-    return hls.Dataflow.get(ir.ArrayAttr.get(groups))
-
-
-def region_of(attributes: Any) -> tuple[tuple[str, ...], ...]:
-    """The statements of each process of what has these attributes; empty where it is no dataflow region."""
-    if "hls.dataflow" not in attributes:
-        return ()
-    groups = attributes["hls.dataflow"].params[0].maybe_downcast()
-    return tuple(tuple(str(name.value) for name in one) for one in groups)
 
 
 def stmt_attributes(info: StmtInfo) -> dict[str, Any]:

@@ -11,13 +11,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from dsl.errors.errors import IRError
-from mlir_passes.dialect.attributes import (
-    local_info,
-    region_attribute,
-    region_of,
-    span_of,
-    stmt_info,
-)
+from mlir_passes.dialect.attributes import local_info, span_of, stmt_info
+from mlir_passes.dialect.regions import region_attribute, region_of
 from mlir_passes.provider import ir
 
 _LOCALS = frozenset({"memref.alloc", "memref.alloca"})
