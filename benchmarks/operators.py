@@ -3,7 +3,8 @@
 The tables of `qor_gnn.tools.operators` are distilled anew without the project, from ``operators.csv.gz``
 and ``expressions.csv.gz`` in the folder ``operators`` of ``--data``; its operators are then asked of them at
 its own class, budget and widths. Rows of Vivado HLS are used as facts, and asked of floating point alone; integers are
-those of Vitis HLS. ``--quick`` leaves out every project but each sixth, and sweeps each sixth device.
+those of Vitis HLS. ``--quick`` leaves out every project but each sixth, and sweeps each sixth device. Rows ``routed_…`` are of
+whole designs (`benchmarks._routed`), from the folders ``routed-pairs`` and ``prometheus-u55c``.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
+from benchmarks import _routed
 from benchmarks._row import Goal, Options, Row, main, say
 from qor_gnn.fit.operators.area import area_of
 from qor_gnn.fit.operators.distil import distilled, without
@@ -262,6 +264,10 @@ def rows(options: Options) -> Iterator[Row]:
         yield from measured_rows(measured)
     else:
         say(f"no facts about operators in {folder}: their rows are left out")
+    if _routed.there_are(options.extra.data):
+        yield from _routed.rows(NAME, options.extra.data)
+    else:
+        say(f"no routed designs in {options.extra.data}: their rows are left out")
     yield from sweep_rows(options.quick)
 
 
@@ -269,7 +275,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """``--data``."""
     parser.add_argument(
         "--data", type=Path, default=Path("../shared/data"), metavar="DIR",
-        help="facts about operators are in its folder operators",
+        help="facts about operators are in its folder operators, routed designs in routed-pairs",
     )  # fmt: skip
 
 

@@ -34,16 +34,20 @@ def estimated(
     tool: str | None,
     *,
     explain: bool = False,
+    routed: bool = False,
 ) -> QorEstimate:
     """See `weft.estimate`."""
     from dse.estimates.estimation import estimated as found_by
     from dse.estimates.estimation import setting
     from dse.estimates.outcomes import outcomes
+    from dse.estimates.routed import routed_of
 
     where = setting(tool, device, clock)
     sized = kernel.at(size)
     found = found_by(sized.program, schedule_of(sized, schedule), where, explain=explain)
-    return replace(found.answer, directives=tuple(map(str, outcomes(found, thorough=explain))))
+    after = routed_of(found.answer, where.device.family) if routed else None
+    told = tuple(map(str, outcomes(found, thorough=explain)))
+    return replace(found.answer, directives=told, routed=after)
 
 
 def exported(

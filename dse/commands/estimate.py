@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from dse.estimates.outcomes import Outcome
     from dse.estimates.prediction import Predicted
     from dse.estimates.suggest import Suggestion
+    from dse.views.estimate import Style
 
 
 @click.command()
@@ -38,6 +41,9 @@ if TYPE_CHECKING:
 @click.option("--weights", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
               help="The predictor, from weft train. Default: the one that comes with Weft for the "
               "tool.")  # fmt: skip
+@click.option("--routed", is_flag=True,
+              help="Also what placement and routing are expected to make of it: LUT, FF, DSP, BRAM18 and "
+              "the clock, with 90% intervals.")  # fmt: skip
 @format_option
 def command(
     kernel: str,
@@ -50,6 +56,7 @@ def command(
     explain: bool,
     by: str,
     weights: Path | None,
+    routed: bool,
     form: str,
 ) -> int:
     """Estimate latency, intervals and resources of a kernel under a schedule, and say why.
@@ -60,6 +67,7 @@ def command(
     weft estimate gemm.py:gemm --device xcu280 --clock 3.33 --format json
     weft estimate gemm.py:gemm --board pynq-z2 --clock 8 --tool vitis-2023.2
     weft estimate gemm.py:gemm --with gnn
+    weft estimate gemm.py:gemm --routed
 
     No tool is run: the model schedules the design as the tool would.
     """
@@ -83,8 +91,43 @@ def command(
         from dse.estimates.prediction import predicted
 
         more = predicted(found, weights)
-    click.echo(_text(what, found, suggested, told, more, form), nl=False, color=True)
+    beside = tuple(_beside(found, more, routed))
+    click.echo(_text(what, found, suggested, told, beside, form), nl=False, color=True)
     return 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Beside:
+    """Figures beside the model's, in the forms that they are shown in."""
+
+    name: str
+    text: Callable[[Style], str]
+    data: Callable[[], dict[str, Any]]
+    rows: Callable[[dict[str, Any]], list[dict[str, Any]]]
+
+
+def _beside(found: Estimation, more: Predicted | None, routed: bool) -> Iterator[_Beside]:
+    if more is not None:
+        from dse.views import predict
+
+        yield _Beside(
+            "predicted",
+            lambda style: predict.view(more, style),
+            lambda: predict.as_data(more),
+            lambda design: predict.as_rows(more, design),
+        )
+    if routed:
+        from dse.estimates.routed import routed_of
+        from dse.views import routed as view
+
+        device = found.setting.device
+        after = routed_of(found.answer, device.family)
+        yield _Beside(
+            "routed",
+            lambda style: view.view(found.answer, after, device, style),
+            lambda: view.as_data(after),
+            lambda design: view.as_rows(after, design),
+        )
 
 
 def _text(
@@ -92,7 +135,7 @@ def _text(
     found: Estimation,
     suggested: tuple[Suggestion, ...] | None,
     told: tuple[Outcome, ...],
-    more: Predicted | None,
+    beside: Sequence[_Beside],
     form: str,
 ) -> str:
     match form:
@@ -101,30 +144,21 @@ def _text(
 
             names = {"schedule": what.schedule_name, "size": what.size}
             data = as_data(found, names, suggested, told)
-            if more is not None:
-                from dse.views import predict as predict_view
-
-                data["predicted"] = predict_view.as_data(more)
+            data |= {more.name: more.data() for more in beside}
             return as_text(data)
         case "csv":
             from dse.views.estimate_data import CSV_COLUMNS, as_rows
 
             rows = as_rows(found)
-            if more is not None:
-                from dse.views import predict as predict_view
-
-                rows += predict_view.as_rows(more, rows[-1])
+            design = rows[-1]
+            rows += [row for more in beside for row in more.rows(design)]
             return rendered("estimate", CSV_COLUMNS, rows, "csv")
         case _:
             from dse.views.estimate import Style, view
 
             style = Style(colours(sys.stdout))
             text = view(_title(what), found, style, suggested, told)
-            if more is not None:
-                from dse.views import predict as predict_view
-
-                text += "\n" + predict_view.view(more, style)
-            return text
+            return "\n".join([text, *(more.text(style) for more in beside)])
 
 
 def _title(what: Target) -> str:

@@ -10,6 +10,7 @@ from qor_gnn.area.terms import Sums
 from qor_gnn.dataflow.region import RegionTime
 from qor_gnn.design.region import Trips
 from qor_gnn.result.text import aligned, loop_name, seconds, trips
+from qor_gnn.routed.predict import Routed
 from qor_gnn.schedule.reasons import Limit, Step
 
 Provenance = Literal["model", "gnn", "csynth", "cosim", "rtl-sim", "post-synth", "post-route"]
@@ -85,7 +86,7 @@ class QorEstimate:
     ``sums`` is what LUT and FF were summed from, memories included, for predictors that fit them
     anew. ``region`` is the dataflow region, if it is one.
     ``directives`` has what the tool makes of each directive that it does not do as it is written, where
-    that was asked for.
+    that was asked for. ``routed`` is what placement and routing are expected to make of it, where that was asked for.
     """
 
     kernel: str
@@ -105,6 +106,7 @@ class QorEstimate:
     sums: Sums | None = field(default=None, compare=False, repr=False)
     region: RegionTime | None = None
     directives: tuple[str, ...] = field(default=(), compare=False)
+    routed: Routed | None = field(default=None, compare=False)
 
     def __str__(self) -> str:
         """The loops, the total latency and the resources as a table."""
@@ -127,6 +129,7 @@ class QorEstimate:
         lines += [*aligned(heads, rows, "lrrrrr"), ""] if rows else []
         lines.append(f"latency  {cycles:,.0f} cycles = {time} at {self.clock_ns:g} ns")
         lines.append("  ".join(f"{name} {n:,}" for name, n in used.items() if n is not None))
+        lines += [str(self.routed)] if self.routed is not None else []
         return "\n".join([*lines, *self.directives])
 
     def _repr_html_(self) -> str:

@@ -1,0 +1,60 @@
+"""Estimates after placement and routing: by `qor_gnn.routed`, of the totals that an estimate has."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from qor_gnn.result.qor_estimate import QorEstimate
+from qor_gnn.routed.laws import COUNTS, shipped
+from qor_gnn.routed.predict import Routed, Totals, routed
+from qor_gnn.tools.personality import personality
+
+PROVENANCE = "fitted"
+ALREADY = "the figures of the open backend are expected after placement and routing already"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What figures after routing depend on, beside csynth's totals.
+
+    Attributes:
+        family: of the device.
+        clock_ns: the target period.
+    """
+
+    family: str
+    clock_ns: float
+
+    def routed(self, counts: Mapping[str, int]) -> Routed:
+        """What is expected of a design.
+
+        Args:
+            counts: csynth's, by resource.
+        """
+        return routed(Totals(counts, self.clock_ns, self.family))
+
+
+def routed_of(answer: QorEstimate, family: str) -> Routed | None:
+    """What placement and routing are expected to make of an estimated design.
+
+    Args:
+        answer: csynth's view of it.
+        family: of the device that it is for.
+
+    Returns:
+        None where the figures are those of the open backend: these are of routed designs (`ALREADY`).
+    """
+    if personality(answer.tool).is_open:
+        return None
+    counts = {name: n for name in COUNTS if (n := getattr(answer, name)) is not None}
+    return Place(family, max(answer.clock_ns, answer.period_ns or 0.0)).routed(counts)
+
+
+def source() -> str:
+    """What the figures stand on, for people."""
+    laws = shipped()
+    return (
+        f"{PROVENANCE} to csynth and implementation reports of {laws.designs} designs of {laws.projects} public "
+        "projects on AMD parts"
+    )

@@ -1,0 +1,1 @@
+"""What placement and routing are expected to make of the totals that HLS reports."""
