@@ -45,7 +45,7 @@ def estimated(
     where = setting(tool, device, clock)
     sized = kernel.at(size)
     found = found_by(sized.program, schedule_of(sized, schedule), where, explain=explain)
-    after = routed_of(found.answer, where.device.family) if routed else None
+    after = routed_of(found.answer, where.device) if routed else None
     told = tuple(map(str, outcomes(found, thorough=explain)))
     return replace(found.answer, directives=told, routed=after)
 

@@ -121,7 +121,7 @@ def _beside(found: Estimation, more: Predicted | None, routed: bool) -> Iterator
         from dse.views import routed as view
 
         device = found.setting.device
-        after = routed_of(found.answer, device.family)
+        after = routed_of(found.answer, device)
         yield _Beside(
             "routed",
             lambda style: view.view(found.answer, after, device, style),

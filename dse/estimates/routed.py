@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from backends.devices import Device
 from qor_gnn.result.qor_estimate import QorEstimate
+from qor_gnn.routed.fabric import fabric_delay
 from qor_gnn.routed.laws import COUNTS, shipped
 from qor_gnn.routed.predict import Routed, Totals, routed
 from qor_gnn.tools.personality import personality
@@ -19,11 +21,11 @@ class Place:
     """What figures after routing depend on, beside csynth's totals.
 
     Attributes:
-        family: of the device.
+        device: that the design is for, by its speed grade.
         clock_ns: the target period.
     """
 
-    family: str
+    device: Device
     clock_ns: float
 
     def routed(self, counts: Mapping[str, int]) -> Routed:
@@ -32,15 +34,16 @@ class Place:
         Args:
             counts: csynth's, by resource.
         """
-        return routed(Totals(counts, self.clock_ns, self.family))
+        delay = fabric_delay(self.device)
+        return routed(Totals(counts, self.clock_ns, self.device.family, delay))
 
 
-def routed_of(answer: QorEstimate, family: str) -> Routed | None:
+def routed_of(answer: QorEstimate, device: Device) -> Routed | None:
     """What placement and routing are expected to make of an estimated design.
 
     Args:
         answer: csynth's view of it.
-        family: of the device that it is for.
+        device: that it is for.
 
     Returns:
         None where the figures are those of the open backend: these are of routed designs (`ALREADY`).
@@ -48,7 +51,7 @@ def routed_of(answer: QorEstimate, family: str) -> Routed | None:
     if personality(answer.tool).is_open:
         return None
     counts = {name: n for name in COUNTS if (n := getattr(answer, name)) is not None}
-    return Place(family, max(answer.clock_ns, answer.period_ns or 0.0)).routed(counts)
+    return Place(device, max(answer.clock_ns, answer.period_ns or 0.0)).routed(counts)
 
 
 def source() -> str:

@@ -111,18 +111,20 @@ def _line(name: str, designs: Sequence[Pair]) -> tuple[float, dict[str, float]]:
 
     LUT and FF: the figure itself and LUT and FF together, whose weights add up to 1, so that what becomes of a design does
     not depend on its size. csynth counts each operation of an expression with LUTs of its own, which synthesis packs,
-    up to the next register: so logic that has registers shrinks less. DSP slices and block RAM: as csynth says.
+    up to the next register: so logic that has registers shrinks less. The period: that of the target and the delay
+    of the fabric, weights again 1 together, and LUT, for what is larger is routed farther. DSP slices and block RAM:
+    as csynth says.
     """
     if name in BLOCKS:
         return 0.0, {name: 1.0}
     true = _true(name, designs)
     if name == PERIOD:
-        clock, size = _term("clock_ns", designs), _term("lut", designs)
-        constant, a, b = _least(
-            np.column_stack([np.ones(len(true)), clock, size]), true, weights_of(designs),
-            [(None, None), (0, None), (0, None)],
+        clock, delay = _term("clock_ns", designs), _term("delay_ns", designs)
+        constant, share, size = _least(
+            np.column_stack([np.ones(len(true)), clock - delay, _term("lut", designs)]), true - delay,
+            weights_of(designs), [(None, None), (0, 1), (0, None)],
         )  # fmt: skip
-        return constant, {"clock_ns": a, "lut": b}
+        return constant, {"clock_ns": share, "delay_ns": 1 - share, "lut": size}
     own, logic = _term(name, designs), _term("logic", designs)
     constant, share = _least(
         np.column_stack([np.ones(len(true)), logic - own]), true - own, weights_of(designs),
@@ -214,7 +216,8 @@ def _ranges(
     weights: Mapping[str, float], designs: Sequence[Pair]
 ) -> dict[str, tuple[float, float]]:
     """What the designs have of the terms that count."""
-    names = [*weights, *(["ff_per_lut"] if "logic" in weights else [])]
+    names = [term for term in weights if term != "delay_ns"]  # families tell of that
+    names += ["ff_per_lut"] if "logic" in weights else []
     every = [terms_of(pair.totals) for pair in designs]
     return {
         name: (round(min(t[name] for t in every), 3), round(max(t[name] for t in every), 3))

@@ -19,8 +19,9 @@ BLOCKS = ("dsp", "bram18")
 """Counts that are none after routing where csynth has none: no pair of the fit says otherwise."""
 PERIOD = "period_ns"
 QUANTITIES = (*COUNTS, PERIOD)
-TERMS = (*COUNTS, "logic", "clock_ns")
-"""What a law is a line in: csynth's counts, LUT and FF together, and the clock period in ns."""
+TIMES = ("clock_ns", "delay_ns")
+TERMS = (*COUNTS, "logic", *TIMES)
+"""What a law is a line in: csynth's counts, LUT and FF together, the clock period and the delay of the fabric in ns."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import ceil, exp, expm1, floor, log, log1p
 
-from qor_gnn.routed.laws import BLOCKS, COUNTS, PERIOD, Law, Laws, shipped
+from qor_gnn.routed.laws import BLOCKS, COUNTS, PERIOD, TIMES, Law, Laws, shipped
 
 SURE_PCT = 90
 """How many in a hundred true figures the intervals are to hold."""
@@ -29,11 +29,13 @@ class Totals:
             absent.
         clock_ns: the target period, or what csynth says that the design needs where that is longer.
         family: of the device (`backends.devices.Device.family`).
+        delay_ns: of its fabric (`qor_gnn.routed.fabric.fabric_delay`); None where it is not known.
     """
 
     counts: Mapping[str, int]
     clock_ns: float
     family: str
+    delay_ns: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +112,8 @@ def routed(totals: Totals, laws: Laws | None = None) -> Routed:
 def terms_of(totals: Totals) -> dict[str, float]:
     """The terms of `qor_gnn.routed.laws.TERMS` that are known, and ``ff_per_lut``."""
     found: dict[str, float] = {**totals.counts, "clock_ns": totals.clock_ns}
+    if totals.delay_ns is not None:
+        found["delay_ns"] = totals.delay_ns
     if "lut" in found and "ff" in found:
         found["logic"] = found["lut"] + found["ff"]
         found["ff_per_lut"] = found["ff"] / max(1.0, found["lut"])
@@ -118,7 +122,7 @@ def terms_of(totals: Totals) -> dict[str, float]:
 
 def logarithm(term: str, value: float) -> float:
     """Of a term as laws take it: of a count of one more than it."""
-    return log(value) if term == "clock_ns" else log1p(value)
+    return log(value) if term in TIMES else log1p(value)
 
 
 def centre(law: Law, terms: Mapping[str, float]) -> float:

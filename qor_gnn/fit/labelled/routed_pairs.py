@@ -13,14 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from backends.devices import device
 from qor_gnn.fit.labelled.rows import cell, count, csv_rows, number
+from qor_gnn.routed.fabric import fabric_delay
 from qor_gnn.routed.predict import Totals
 
 PAIRS, ACCELERATORS = "routed-pairs", "prometheus-u55c"
-_PROJECT = "UCLA-VAST/Prometheus"
-_FAMILIES = {"artix7l": "artix7", "aspartan7": "spartan7", "azynq": "zynq7", "zynq": "zynq7",
-             "versalaicore": "versal"}  # fmt: skip
-"""Families as reports call them (low power, automotive) whose fabric is that of a family of `backends.devices`."""
+_PROJECT, _PART = "UCLA-VAST/Prometheus", "xcu55c-fsvh2892-2L-e"
 _LEAST, _MOST = 0.1, 1.6  # of csynth's LUTs, between which a report may be of the same design
 _TWICE = 2  # times csynth's DSP slices, or their half: beyond it is taken to be another design
 
@@ -51,6 +50,7 @@ def pairs(data: Path) -> list[Pair]:
 
     Raises:
         InputError: W512: a file cannot be read; W511: it has other columns, or no figures in them.
+        ToolError: W403: a part that is not known.
     """
     found = [
         *_pairs(data / PAIRS / "pairs.csv"),
@@ -89,11 +89,11 @@ def _pairs(path: Path) -> Iterator[Pair]:
         routed = _figures(row, where, {"lut": "routed_lut", "ff": "routed_ff", "dsp": "routed_dsp",
                                        "bram18": "routed_bram",
                                        "period_ns": "routed_clock_ns"})  # fmt: skip
-        family = cell(row, "family", where)
+        chip = device(cell(row, "part", where))
         clock = max(number(row, "clock_ns", where), number(row, "hls_clock_ns", where))
         yield Pair(
             cell(row, "project", where),
-            Totals(counts, clock, _FAMILIES.get(family, family)),
+            Totals(counts, clock, chip.family, fabric_delay(chip)),
             routed,
             cell(row, "same_design_likely", where) == "yes",
         )
@@ -101,6 +101,7 @@ def _pairs(path: Path) -> Iterator[Pair]:
 
 def _accelerators(path: Path) -> Iterator[Pair]:
     """Kernels of whole accelerators, without the shell around them; block RAM is counted in halves of 36 Kbit."""
+    chip = device(_PART)
     for where, row in csv_rows(path):
         if not cell(row, "routed_kernel_lut", where):
             continue
@@ -113,7 +114,7 @@ def _accelerators(path: Path) -> Iterator[Pair]:
         routed["bram18"] = 2 * number(row, "routed_kernel_bram36", where)
         routed["period_ns"] = number(row, "timing_period_ns", where) - _slack(row, where)
         clock = max(number(row, "clock_target_ns", where), number(row, "clock_est_ns", where))
-        yield Pair(_PROJECT, Totals(counts, clock, "virtexuplusHBM"), routed)
+        yield Pair(_PROJECT, Totals(counts, clock, chip.family, fabric_delay(chip)), routed)
 
 
 def _slack(row: Mapping[Any, Any], where: str) -> float:
