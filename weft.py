@@ -129,9 +129,7 @@ def verify(
     from backends.verify import verify_many
     from dsl.kernels.call_arguments import check_call
 
-    check_call(
-        "verify", kernel=kernel, size=size, seed=seed, trials=trials, optional=("size",)
-    )  # fmt: skip
+    check_call("verify", kernel=kernel, size=size, seed=seed, trials=trials, optional=("size",))
     design = compile(kernel, schedule, size)
     maker = kernel.at(size).make_inputs
     return verify_many([design], seed, trials, make_inputs=[maker])[0]
@@ -144,8 +142,7 @@ def equivalence(
 
     Args:
         kernel: A kernel.
-        schedule: As for `compile`.
-        size: As for `compile`.
+        schedule, size: As for `compile`.
 
     Raises:
         WeftError: as `compile`.
@@ -166,17 +163,19 @@ def estimate(
     clock: float | None = None,
     tool: str | None = None,
     explain: bool = False,
+    routed: bool = False,
 ) -> QorEstimate:
     """Estimate latency (cycles), intervals and resources as an HLS tool would report them.
 
     Args:
         kernel: A kernel.
-        schedule: As for `compile`.
-        size: As for `compile`.
+        schedule, size: As for `compile`.
         device: Where it is to run; None for the tool's own device.
         clock: The target period in ns; None for the tool's.
         tool: A tool personality; None for the one that fits device and clock.
         explain: Give the critical path of each loop too.
+        routed: Give what placement and routing are expected to make of it, as ``.routed``; of the open backend
+            None, whose figures are expected then already.
 
     Raises:
         WeftError: as `compile`, and W403, W450 to W452 for the device, the tool and the clock.
@@ -188,7 +187,7 @@ def estimate(
         "estimate", kernel=kernel, size=size, device=device, clock=clock, tool=tool,
         optional=("size", "device", "clock", "tool"),
     )  # fmt: skip
-    return estimated(kernel, schedule, size, device, clock, tool, explain=explain)
+    return estimated(kernel, schedule, size, device, clock, tool, explain=explain, routed=routed)
 
 
 def export(
@@ -210,8 +209,7 @@ def export(
     Args:
         kernel: A kernel.
         folder: Where to; it is made.
-        schedule: As for `compile`.
-        size: As for `compile`.
+        schedule, size: As for `compile`.
         device: A device or a part; None for xczu9eg, or that on the board.
         clock: The target period in ns.
         tool: The version whose figures qor.json has; None for the one that was measured on the device.
@@ -263,9 +261,7 @@ def space(
     from dse.api.space import space as found
     from dsl.kernels.call_arguments import check_call
 
-    check_call(
-        "space", kernel=kernel, size=size, device=device, clock=clock, optional=("size",)
-    )  # fmt: skip
+    check_call("space", kernel=kernel, size=size, device=device, clock=clock, optional=("size",))
     return found(kernel, size, device, clock, dsp, reassociate, schedule, fix)
 
 
@@ -290,6 +286,8 @@ def explore(
     seed: int = 0,
     reassociate: bool = False,
     supported: bool = False,
+    routed: bool = False,
+    budget: str = "csynth",
     evaluator: str | None = None,
     jobs: int = 1,
     resume: bool = False,
@@ -313,10 +311,11 @@ def explore(
         share: Of the device's resources; None for all DSP slices and 0.8 of LUT, FF and BRAM.
         limits: By resource, a number or a part of the device's like ``"20%"``.
         max_latency: In cycles; slower designs are of no use.
-        strategy: As ``weft explore --strategy``.
-        seed: Of the samplers.
+        strategy, seed: As ``weft explore --strategy``, and of its samplers.
         reassociate: Allow reductions to be done in any order.
         supported: Only designs that labels of the tool show (docs/guide/explore.md, What labels show).
+        routed: Show what placement and routing are expected to make of designs, too.
+        budget: Whose LUT, FF and BRAM keep to the limits: ``csynth``; ``routed``, the upper ends of the above.
         evaluator: Whose figures the search goes by: ``model``, ``gnn``, or (None) ``both``.
         jobs: Evaluations at once.
         resume, progress: Go on with the run in ``out``; show progress on standard error.
@@ -331,7 +330,8 @@ def explore(
         kernel, out, schedule, resume=resume, progress=progress, size=size, fix=fix, device=device,
         deploy=deploy, clock=clock, tool=tool, trials=trials, objectives=objectives, dsp=dsp, share=share,
         limits=limits or {}, max_latency=max_latency, strategy=strategy, seed=seed,
-        reassociate=reassociate, supported=supported, evaluator=evaluator, jobs=jobs,
+        reassociate=reassociate, supported=supported, routed=routed, budget=budget, evaluator=evaluator,
+        jobs=jobs,
     )  # fmt: skip
 
 
@@ -366,8 +366,7 @@ def synth(
 
     Args:
         kernel: A kernel.
-        schedule: As for `compile`.
-        size: As for `compile`.
+        schedule, size: As for `compile`.
         device: ecp5-25k, ecp5-45k, ecp5-85k, or xc7, which ends after synthesis.
         clock: The period to aim at, in ns.
         out: Keep the tools' files there.

@@ -101,8 +101,12 @@ def command(kernel: str, folder: Path, resume: bool, form: str, **given: Any) ->
     front = view.rows(run, problem)
     if form == "table":
         front = [view.for_people(row) for row in front]
+    elif form == "csv":
+        front = [view.flat(row) for row in front]
     if front or form != "table":
-        names = view.columns(plan.objectives, plan.promote, form, beside=plan.beside)
+        names = view.columns(
+            plan.objectives, plan.promote, form, beside=plan.beside, routed=plan.routed
+        )
         show("explore", names, front, form)
     for line in view.summary(run, problem, found.trials, time.monotonic() - start):
         console.say(line)

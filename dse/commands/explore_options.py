@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dse.evaluators.fidelities import BOTH, EVALUATORS, OBJECTIVES, PROMOTIONS, RESOURCES
+from dse.evaluators.fidelities import (
+    BOTH,
+    BUDGETS,
+    CSYNTH,
+    EVALUATORS,
+    OBJECTIVES,
+    PROMOTIONS,
+    RESOURCES,
+)
 from dse.kernels.device import device_options, tool_option, uncertainty_option
 from dse.strategies.names import STRATEGIES
 
@@ -103,6 +111,11 @@ def search_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--supported", is_flag=True,
                      help="Search only designs that labels of the tool show: see e, n and phi in the "
                      "table."),
+        click.option("--routed", is_flag=True,
+                     help="Show what placement and routing are expected to make of designs, too."),
+        click.option("--budget", type=click.Choice(BUDGETS), default=CSYNTH, show_default=True,
+                     help="Whose LUT, FF and BRAM18 keep to the limits; routed: the upper ends of what is "
+                     "expected after placement and routing."),
         click.option("--evaluator", type=click.Choice((BOTH, *EVALUATORS)), default=BOTH,
                      envvar="WEFT_EVALUATOR", show_default=True,
                      help="Whose figures the search goes by; both: the model's, and what the predictor "

@@ -13,6 +13,10 @@ from qor_gnn.routed.predict import Routed, Totals, routed
 from qor_gnn.tools.personality import personality
 
 PROVENANCE = "fitted"
+DECIDED = ("lut", "ff", "bram18")
+"""What limits are held against after routing, where that is asked for: DSP slices are those that csynth binds."""
+OF_CSYNTH = ("model", "csynth")
+"""Provenances of figures that are csynth's, or its view."""
 ALREADY = "the figures of the open backend are expected after placement and routing already"
 
 
@@ -36,6 +40,22 @@ class Place:
         """
         delay = fabric_delay(self.device)
         return routed(Totals(counts, self.clock_ns, self.device.family, delay))
+
+    def largest(self, name: str, limit: int) -> int:
+        """The most that csynth can count of LUT, FF or BRAM18 where the upper end keeps to a limit.
+
+        Of a design that has nothing else: no design of more does, so that bounds can go by it.
+        """
+        least, most = 0, 1
+        while self._upper(name, most) <= limit:
+            least, most = most, 2 * most
+        while most - least > 1:
+            middle = (least + most) // 2
+            least, most = (middle, most) if self._upper(name, middle) <= limit else (least, middle)
+        return least
+
+    def _upper(self, name: str, used: int) -> int:
+        return self.routed({**dict.fromkeys(COUNTS, 0), name: used}).upper[name]
 
 
 def routed_of(answer: QorEstimate, device: Device) -> Routed | None:

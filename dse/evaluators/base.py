@@ -13,6 +13,7 @@ from typing import Protocol
 
 from backends.devices import Device
 from dse.estimates.marks import Marks
+from dse.estimates.routed import DECIDED, OF_CSYNTH, Place
 from dsl.programs.program import Program
 from dsl.schedules.schedule import Schedule
 
@@ -175,12 +176,43 @@ class Evaluator(Protocol):
 class Limits:
     """What a design may use: counts of resources, and cycles. What is absent is not limited.
 
-    ``supported``: only designs that labels of the tool show.
+    Attributes:
+        resources: counts by name.
+        latency: cycles.
+        supported: only designs that labels of the tool show.
+        routed: where LUT, FF and BRAM18 are to keep to their limits after placement and routing, by the upper ends
+            of what is expected then; None: as csynth counts them.
     """
 
     resources: Mapping[str, int] = field(default_factory=dict, hash=False)
     latency: float | None = None
     supported: bool = False
+    routed: Place | None = None
+
+    def counted(self, result: Result) -> dict[str, int]:
+        """What limits are held against: of what is predicted the upper end."""
+        found = {
+            name: max(round(used + SURE * result.spread.get(name, 0.0)), result.upper.get(name, 0))
+            for name, used in result.resources.items()
+        }
+        return found | self._after_routing(result)
+
+    def shown(self, result: Result) -> dict[str, int]:
+        """What people see next to the limits: the figures, or where routing decides its upper ends."""
+        return {**result.resources, **self._after_routing(result)}
+
+    def _after_routing(self, result: Result) -> dict[str, int]:
+        if self.routed is None or result.provenance not in OF_CSYNTH:
+            return {}
+        upper = self.routed.routed(result.resources).upper
+        return {name: upper[name] for name in DECIDED if name in upper}
+
+    def most(self, name: str, of: int) -> int:
+        """The most that csynth may count of a resource that the device has so many ``of``."""
+        limit = self.resources.get(name, of)
+        if self.routed is None or name not in DECIDED:
+            return limit
+        return self.routed.largest(name, limit)
 
     def excess(self, result: Result) -> dict[str, float]:
         """By how much each limit is exceeded, relative to it; empty where all are kept.
@@ -188,12 +220,9 @@ class Limits:
         Of what is predicted the upper end counts.
         """
         found: dict[str, float] = {}
-        for name, limit in self.resources.items():
-            used = result.resources.get(name)
-            if used is None:
-                continue
-            used = max(round(used + SURE * result.spread.get(name, 0.0)), result.upper.get(name, 0))
-            if used > limit:
+        for name, used in self.counted(result).items():
+            limit = self.resources.get(name)
+            if limit is not None and used > limit:
                 found[name] = used / limit - 1 if limit else float(used)
         cycles = result.latency
         if self.latency is not None and cycles is not None and cycles > self.latency:

@@ -12,5 +12,7 @@ OBJECTIVES = ("latency", "seconds", *RESOURCES)
 """What an exploration can make small."""
 EVALUATORS = ("model", "gnn")
 """Those that a search can go by."""
+CSYNTH, ROUTED = BUDGETS = ("csynth", "routed")
+"""Whose LUT, FF and BRAM18 keep to the limits."""
 BOTH = "both"
 """The model's figures, and beside them what the predictor that comes with Weft says of the front."""

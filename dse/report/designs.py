@@ -8,6 +8,7 @@ from typing import NamedTuple
 from dse.evaluators.base import LoopReport, Result
 from dse.report.facts import Facts, Told
 from dse.report.numbers import NONE, cycles, times
+from dse.run.front import routed_of
 
 SHORT = 8  # digits of a key that are shown
 
@@ -54,6 +55,12 @@ def to_own_bound(facts: Facts, design: Told) -> str:
     return times(design.cycles / fewest) if fewest else NONE
 
 
+def routed(facts: Facts, design: Told) -> str:
+    """What is expected of it after placement and routing, where the run shows that."""
+    found = routed_of(facts.manifest, design.result)
+    return NONE if found is None else str(found)
+
+
 def marks(design: Told) -> tuple[str, str, str]:
     """e, n and phi."""
     found = design.result.marks
@@ -87,7 +94,7 @@ def usage(facts: Facts, design: Told) -> list[UseRow]:
     """What a design uses of what it may have, and of the device."""
     device = facts.problem.device if facts.problem else {}
     found = []
-    for name, used in design.result.resources.items():
+    for name, used in facts.limits.shown(design.result).items():
         limit, whole = facts.limits.resources.get(name), device.get(name)
         share = used / limit if limit else None
         found.append(UseRow(name, used, limit, share, whole if isinstance(whole, int) else None))

@@ -91,8 +91,9 @@ def tiles(facts: Facts) -> list[Tile]:
         hint = "The points that come nearest are below; a larger budget may help."
         return [Tile("result", text, hint)]
     period = facts.manifest["clock_ns"]
+    counts = facts.limits.shown(best.result)
     tight = max(
-        ((n, best.result.resources.get(n, 0) / limit) for n, limit in facts.limits.resources.items()
+        ((n, counts.get(n, 0) / limit) for n, limit in facts.limits.resources.items()
          if limit), key=lambda use: use[1], default=None,
     )  # fmt: skip
     found = [
@@ -106,7 +107,7 @@ def tiles(facts: Facts) -> list[Tile]:
         found.append(Tile("speed-up", speed_up(facts, best), "over the program as it stands"))
     if tight:
         name, share = tight
-        used, limit = best.result.resources.get(name, 0), facts.limits.resources[name]
+        used, limit = counts.get(name, 0), facts.limits.resources[name]
         hint = f"{used:,} of {limit:,}: its fullest resource"
         found.append(Tile(f"of the {label(name)}", percent(share), hint))
     within = "design keeps" if facts.feasible == 1 else "designs keep"

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from dse.evaluators.base import Result
-from dse.evaluators.fidelities import PROMOTIONS
+from dse.evaluators.fidelities import BUDGETS, CSYNTH, PROMOTIONS
 from dse.inside import inside
 from dse.run.codec import result_from_json, result_to_json
 from dse.run.json_text import json_in
@@ -63,6 +63,10 @@ def wrong(manifest: Mapping[str, Any]) -> list[str]:
         found.append("objectives")
     if not isinstance(manifest.get("versions", {}), dict):
         found.append("versions")
+    if not isinstance(manifest.get("routed", False), bool):
+        found.append("routed")
+    if manifest.get("budget", CSYNTH) not in BUDGETS:
+        found.append("budget")
     if not isinstance(manifest.get("tool"), str | None):  # an older run has none
         found.append("tool")
     return found

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
+from backends.devices import device
+from dse.estimates.routed import OF_CSYNTH, Place
 from dse.evaluators.base import Limits, Result, Status, judged
+from dse.evaluators.fidelities import ROUTED
 from dse.run.directory import RunDirectory
 from dse.run.study import objective_values
 from dsl.errors.errors import InputError
 from qor_gnn.result import pareto
+from qor_gnn.routed.predict import Routed
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +33,30 @@ class Design:
 def limits_of(run: RunDirectory) -> Limits:
     """The limits that a run was made with."""
     manifest = run.manifest
-    return Limits(manifest["limits"], manifest["latency_limit"], manifest.get("supported", False))
+    return Limits(
+        manifest["limits"],
+        manifest["latency_limit"],
+        manifest.get("supported", False),
+        place_of(manifest) if manifest.get("budget") == ROUTED else None,
+    )
+
+
+def place_of(manifest: Mapping[str, Any]) -> Place:
+    """What figures after routing depend on, by a run's manifest.
+
+    Raises:
+        ToolError: W403, the manifest names a device that is not known.
+    """
+    return Place(device(manifest["device"]), manifest["clock_ns"])
+
+
+def routed_of(manifest: Mapping[str, Any], result: Result) -> Routed | None:
+    """What is expected of a design after placement and routing, where the run shows that; None where it does not,
+    or where the figures are of routed designs.
+    """
+    if not manifest.get("routed") or result.provenance not in OF_CSYNTH:
+        return None
+    return place_of(manifest).routed(result.resources)
 
 
 def designs(run: RunDirectory, *, refuted: bool = False) -> tuple[Design, ...]:

@@ -11,8 +11,17 @@ from typing import TYPE_CHECKING
 from backends.deploy.boards import board_of
 from backends.deploy.outside import outside
 from dse.estimates.estimation import Setting, setting
+from dse.estimates.routed import ALREADY, Place
 from dse.evaluators.base import Evaluator, Limits, device_limits
-from dse.evaluators.fidelities import BOTH, EVALUATORS, OBJECTIVES, RESOURCES
+from dse.evaluators.fidelities import (
+    BOTH,
+    BUDGETS,
+    CSYNTH,
+    EVALUATORS,
+    OBJECTIVES,
+    RESOURCES,
+    ROUTED,
+)
 from dse.evaluators.registry import evaluator
 from dse.run.beside import there_is
 from dse.run.explore import Means
@@ -61,6 +70,9 @@ class Searched:
         fix: steps on factors that all designs have, too; see `dse.space.start.start_of`.
         deploy: a board: arrays are in its memory, and copied to the chip (`backends.deploy.outside`); None to
             have them where the schedule has them.
+        routed: show what is expected after placement and routing, too.
+        budget: whose LUT, FF and BRAM18 keep to the limits, ``csynth`` or ``routed``: the upper ends of what is
+            expected after placement and routing.
     """
 
     device: str = "xczu9eg"
@@ -79,6 +91,8 @@ class Searched:
     schedule: Schedule = field(default=Schedule(), hash=False)
     fix: Sequence[str] = ()
     deploy: str | None = None
+    routed: bool = False
+    budget: str = CSYNTH
 
     def start(self, program: Program) -> Start:
         """What all designs of a program have.
@@ -95,11 +109,26 @@ class Searched:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """What the figures do not say of the board that designs are brought to."""
-        if self.deploy is None:
-            return ()
-        remark = board_of(self.deploy, self.where.device).remark(self.clock)
-        return (remark,) if remark else ()
+        """What the figures do not say of the board that designs are brought to, and of routing."""
+        asked = self.routed or self.budget == ROUTED
+        notes = [ALREADY] if asked and self.where.tool.is_open else []
+        if self.deploy is not None:
+            notes.append(board_of(self.deploy, self.where.device).remark(self.clock))
+        return tuple(note for note in notes if note)
+
+    def after_routing(self, where: Setting) -> Place | None:
+        """What limits are held against after routing; None where csynth's figures, or those of a routed design, decide.
+
+        Raises:
+            InputError: W509 there is no such budget, or the figures are not csynth's.
+        """
+        one_of("budget", self.budget, BUDGETS)
+        if self.budget == CSYNTH:
+            return None
+        if self.evaluator == "gnn":
+            raise InputError("W509", "budget is 'routed', and the evaluator is 'gnn'",
+                             help="routing is expected of the model's figures: evaluator both, or model")  # fmt: skip
+        return None if where.tool.is_open else Place(where.device, self.clock)
 
     @property
     def where(self) -> Setting:
@@ -200,6 +229,7 @@ class ExploreOptions(Searched):
         limits = replace(
             limits_of(where.device, self.share, self.dsp, self.limits, self.max_latency),
             supported=self.supported,
+            routed=self.after_routing(where),
         )
         plan = Plan(
             source=source, size=self.size, kernel=kernel, where=where, clock=self.clock,
@@ -211,6 +241,7 @@ class ExploreOptions(Searched):
             storage=None if self.storage is None else shown_url(self.storage),
             weights=self.weights, rounds=self.rounds, start=self.start(kernel.program),
             beside=self.evaluator == BOTH and "gnn" not in self.promote and there_is(where),
+            routed=(self.routed or limits.routed is not None) and not where.tool.is_open,
         )  # fmt: skip
         if plan.storage is not None and self.study is None:
             return replace(plan, study=study_name(plan))

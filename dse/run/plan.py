@@ -10,6 +10,7 @@ from typing import Any
 
 from dse.estimates.estimation import Setting
 from dse.evaluators.base import Evaluator, Limits
+from dse.evaluators.fidelities import CSYNTH, ROUTED
 from dse.kernels.data import NAME as KERNEL
 from dse.run.codec import program_digest
 from dse.run.directory import RunDirectory, create, open_run, unbegun, write_whole
@@ -24,8 +25,10 @@ _UNSAID: dict[str, Any] = {
     "start": [],
     "supported": False,
     "beside": False,
+    "routed": False,
+    "budget": CSYNTH,
 }  # what runs of older versions do not say
-_FREE = ("source", "versions", "promote", "promote_most", "rounds", "timeout")
+_FREE = ("source", "versions", "promote", "promote_most", "rounds", "timeout", "routed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +54,7 @@ class Plan:
             promoted; 0 for one of each without.
         beside: the predictor that comes with Weft is asked about designs, too.
         start: what all designs have, from the schedule that the search begins with.
+        routed: tables and the report show what is expected after placement and routing, too.
     """
 
     source: str
@@ -74,6 +78,7 @@ class Plan:
     tool: str | None = None
     beside: bool = False
     start: Start = START
+    routed: bool = False
 
     @property
     def program(self) -> Program:
@@ -92,8 +97,8 @@ class Plan:
 
     @property
     def luts(self) -> int:
-        """LUTs that a design may use."""
-        return self.limits.resources.get("lut", self.where.device.lut)
+        """LUTs that a design may use, as csynth counts them."""
+        return self.limits.most("lut", self.where.device.lut)
 
     @property
     def logic(self) -> float:
@@ -112,6 +117,8 @@ class Plan:
             "limits": dict(self.limits.resources),
             "latency_limit": self.limits.latency,
             "supported": self.limits.supported,
+            "routed": self.routed,
+            "budget": ROUTED if self.limits.routed is not None else CSYNTH,
             "objectives": list(self.objectives),
             "strategy": self.strategy,
             "seed": self.seed,
@@ -163,7 +170,8 @@ def opened(folder: Path, plan: Plan, *, resume: bool) -> RunDirectory:
                 f"the run in {folder} has {_told(name, there)}, not {_told(name, value)}",
                 help="resume it with the options that it was begun with, or take another --out",
             )
-    changed = {name: manifest[name] for name in ("promote", "promote_most", "rounds", "timeout")}
+    changing = (name for name in _FREE if name not in ("source", "versions"))
+    changed = {name: manifest[name] for name in changing}
     if any(run.manifest.get(name) != value for name, value in changed.items()):
         run.manifest.update(changed)
         write_whole(folder / "manifest.json", json.dumps(run.manifest, indent=2) + "\n")

@@ -7,13 +7,17 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from dse.estimates.routed import source
 from dse.evaluators.base import Limits, Result, Status
 from dse.run.directory import RunDirectory
-from dse.run.front import Design, designs, front, limits_of, nearest, supported
+from dse.run.front import Design, designs, front, limits_of, nearest, routed_of, supported
 from dse.run.problem import Problem
 from dse.run.proven import unsound
 from dse.views.estimate import LABELS
+from dse.views.routed import as_data
 from qor_gnn.result.text import seconds
+from qor_gnn.routed.laws import QUANTITIES
+from qor_gnn.routed.predict import Figure
 
 _FAILED = (Status.TIMEOUT, Status.TOOL_ERROR)
 KEY = 12  # digits of a design's key that people see
@@ -22,7 +26,12 @@ PREDICTOR = "gnn"
 
 
 def columns(
-    objectives: Sequence[str], promote: Sequence[str], form: str, *, beside: bool = False
+    objectives: Sequence[str],
+    promote: Sequence[str],
+    form: str,
+    *,
+    beside: bool = False,
+    routed: bool = False,
 ) -> tuple[str, ...]:
     """Of the table of the front; the time is in seconds where a program reads it.
 
@@ -31,10 +40,18 @@ def columns(
         promote: evaluators that designs were promoted to.
         form: of the output.
         beside: a predictor was asked besides.
+        routed: with what is expected after placement and routing.
     """
     others = dict.fromkeys([*(o for o in objectives if o not in ("latency", "seconds")), "dsp"])
     if beside:
         others.update(dict.fromkeys(("lut", "lut_predicted")))
+    if routed:
+        ends = [""] if form == "table" else ["", "_low", "_high"]
+        others.update(
+            dict.fromkeys(
+                ("lut", *(f"{n}_routed{e}" for n in QUANTITIES for e in ends), "extrapolated")
+            )
+        )
     time = "time" if form == "table" else "seconds"
     return ("latency", time, *others, *promote, "to_bound", "speed_up", *MARKS, "design")
 
@@ -47,6 +64,7 @@ def rows(run: RunDirectory, problem: Problem | None) -> list[dict[str, Any]]:
 def row_of(run: RunDirectory, problem: Problem | None, design: Design) -> dict[str, Any]:
     """The figures of a design; of a problem that is not known what compares with it is None."""
     result = design.result
+    after = routed_of(run.manifest, result)
     return {
         "latency": round(result.latency or 0),
         "seconds": (result.latency or 0) * run.manifest["clock_ns"] * 1e-9,
@@ -55,6 +73,7 @@ def row_of(run: RunDirectory, problem: Problem | None, design: Design) -> dict[s
         "to_bound": to_bound(result, problem) if problem is not None else None,
         "speed_up": speed_up(result, problem) if problem is not None else None,
         **_predicted(design),
+        "routed": None if after is None else as_data(after),
         **marks(result),
         "design": design.key,
         "provenance": result.provenance,
@@ -90,11 +109,27 @@ def _predicted(design: Design) -> dict[str, Any]:
     return {"predicted": figures, "lut_predicted": found.resources.get("lut")}
 
 
+def flat(row: dict[str, Any]) -> dict[str, Any]:
+    """A row of CSV: what is expected after routing with the ends of its intervals, a column each."""
+    if row["routed"] is None:
+        return row
+    figures = {
+        f"{name}_routed{end}": one[of]
+        for name, one in row["routed"]["figures"].items()
+        for end, of in (("", "value"), ("_low", "low"), ("_high", "high"))
+    }
+    return {**row, **figures, "extrapolated": "; ".join(row["routed"]["extrapolated"])}
+
+
 def for_people(row: dict[str, Any]) -> dict[str, Any]:
     """A row of the table: a time with its unit, the beginning of the key."""
     shown = {**row, "time": seconds(row["seconds"]), "design": row["design"][:KEY]}
     if row["predicted"] is not None and (lut := row["predicted"].get("lut")) is not None:
         shown["lut_predicted"] = _with_spread(lut["value"], lut["std"])
+    if row["routed"] is not None:
+        figures = row["routed"]["figures"]
+        shown |= {f"{name}_routed": str(Figure(**one)) for name, one in figures.items()}
+        shown["extrapolated"] = bool(row["routed"]["extrapolated"])
     return shown
 
 
@@ -136,6 +171,7 @@ def summary(run: RunDirectory, problem: Problem, trials: int, took: float) -> li
     return [*lines, f"  fastest: {_fastest(best, problem, run.manifest['clock_ns'])}",
             f"  uses: {_uses(best, limits_of(run))}",
             *_said(found[0]),
+            *_after_routing(run, best),
             f"  figures: {best.provenance}, {best.tool.partition(';')[0]}"]  # fmt: skip
 
 
@@ -151,6 +187,13 @@ def _said(design: Design) -> Iterator[str]:
         if found.period is not None:
             parts.append(f"{found.period:.2f} ns")
         yield f"  predicted: {', '.join(parts)}"
+
+
+def _after_routing(run: RunDirectory, best: Result) -> Iterator[str]:
+    """What is expected of the best design after placement and routing, where the run shows it."""
+    if (found := routed_of(run.manifest, best)) is not None:
+        yield f"  {found}"
+        yield f"  routed: {source()}"
 
 
 def _failed(run: RunDirectory) -> Iterator[str]:
@@ -210,11 +253,12 @@ def _fastest(best: Result, problem: Problem, clock: float) -> str:
 
 def _uses(best: Result, limits: Limits) -> str:
     parts = []
-    for name, used in best.resources.items():
+    for name, used in limits.shown(best).items():
         limit = limits.resources.get(name)
         share = f" of {limit:,} ({100 * used / limit:.0f}%)" if limit else ""
         parts.append(f"{LABELS.get(name, name)} {used:,}{share}")
-    return ", ".join(parts)
+    decided = "; LUT, FF and BRAM18: upper ends after routing" if limits.routed is not None else ""
+    return ", ".join(parts) + decided
 
 
 def onward(folder: Path, report: str, found: bool) -> list[str]:

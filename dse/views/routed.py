@@ -12,7 +12,7 @@ from dse.views.estimate_data import exact
 from qor_gnn.result.qor_estimate import QorEstimate
 from qor_gnn.result.text import aligned
 from qor_gnn.routed.laws import PERIOD
-from qor_gnn.routed.predict import SURE_PCT, Figure, Routed
+from qor_gnn.routed.predict import SURE_PCT, Figure, Routed, digits
 
 
 def view(answer: QorEstimate, found: Routed | None, device: Device, style: Style) -> str:
@@ -40,16 +40,12 @@ def view(answer: QorEstimate, found: Routed | None, device: Device, style: Style
 
 def _row(name: str, one: Figure, csynth: float, available: int | None) -> tuple[str, ...]:
     label = "period ns" if name == PERIOD else LABELS[name]
-    interval = f"{_number(one.low)} .. {_number(one.high)}"
+    interval = f"{digits(one.low)} .. {digits(one.high)}"
     share = f"{100 * one.value / available:.1f}%" if available else ""
     if available is not None and one.value > available:
         share += " too many"
     has = "" if available is None else f"{available:,}"
-    return (label, _number(one.value), interval, _number(csynth), has, share)
-
-
-def _number(value: float) -> str:
-    return f"{value:,}" if isinstance(value, int) else f"{value:.2f}"
+    return (label, digits(one.value), interval, digits(csynth), has, share)
 
 
 def as_data(found: Routed | None) -> dict[str, Any]:

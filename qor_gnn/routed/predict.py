@@ -17,7 +17,13 @@ _WORDS = {
     "logic": "LUT and FF",
     PERIOD: "period ns",
 }
+_WHOLE = 100  # from which on decimals say nothing
 _EXACT = 1e-6  # what a logarithm and back may add to a count
+
+
+def digits(value: float) -> str:
+    """A count, or a period with two decimals."""
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.2f}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +54,7 @@ class Figure:
 
     def __str__(self) -> str:
         """``408 [160 .. 1,050]``; periods with their decimals."""
-        value, low, high = (f"{x:,}" for x in (self.value, self.low, self.high))
+        value, low, high = map(digits, (self.value, self.low, self.high))
         return f"{value} [{low} .. {high}]"
 
 
@@ -151,11 +157,15 @@ def _outside(law: Law, terms: Mapping[str, float]) -> Iterator[tuple[str, float]
         if value > most or value < least:
             end = max(most, 1e-9) if value > most else least
             distance = abs(log(max(value, 1e-9) / end))
-            yield f"{_shown(name, value)} where pairs have {least:,.4g} to {most:,.4g}", distance
+            ends = f"{_rounded(least)} to {_rounded(most)}"
+            yield (
+                f"{_rounded(value)} {_WORDS.get(name, name.upper())} where pairs have {ends}",
+                distance,
+            )
 
 
-def _shown(name: str, value: float) -> str:
-    return f"{value:,.4g} {_WORDS.get(name, name.upper())}"
+def _rounded(value: float) -> str:
+    return f"{value:,.0f}" if value >= _WHOLE else f"{value:.3g}"
 
 
 def _figure(name: str, log_value: float, half: float) -> Figure:
