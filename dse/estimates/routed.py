@@ -15,6 +15,7 @@ from qor_gnn.tools.personality import personality
 PROVENANCE = "fitted"
 DECIDED = ("lut", "ff", "bram18")
 """What limits are held against after routing, where that is asked for: DSP slices are those that csynth binds."""
+UPPER_ENDS = "LUT, FF and BRAM18 are upper ends after placement and routing"
 OF_CSYNTH = ("model", "csynth")
 """Provenances of figures that are csynth's, or its view."""
 ALREADY = "the figures of the open backend are expected after placement and routing already"

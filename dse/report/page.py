@@ -113,7 +113,7 @@ def _drawn(facts: Facts, design: Told, names: tuple[str, ...], told: bool) -> di
         "told": told,
         "why": design.wrong or design.result.detail,
         "latency": design.cycles,
-        "uses": [design.result.resources.get(n) for n in names],
+        "uses": [facts.limits.shown(design.result).get(n) for n in names],
     }
     if design.schedule is not None:
         found["chosen"] = [design.chosen.get(a, default(a)) for a in facts.axes]

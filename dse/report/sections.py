@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from dse.estimates.routed import UPPER_ENDS
 from dse.report.designs import speed_up, to_bound
 from dse.report.facts import Facts
 from dse.report.numbers import NONE, cycles, duration, label, percent, times
@@ -119,7 +120,10 @@ def tiles(facts: Facts) -> list[Tile]:
 def sources(facts: Facts) -> str:
     """In a few words, where the figures of the page come from."""
     found = dict.fromkeys((d.result.provenance, d.result.tool) for d in facts.drawn)
-    return "; ".join(f"{provenance} of {tool.partition(';')[0]}" for provenance, tool in found)
+    lines = [f"{provenance} of {tool.partition(';')[0]}" for provenance, tool in found]
+    if facts.limits.routed is not None:
+        lines.append(f"next to the budget {UPPER_ENDS}")
+    return "; ".join(lines)
 
 
 def bounds(facts: Facts) -> list[BoundRow]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from dse.estimates.routed import source
+from dse.estimates.routed import UPPER_ENDS, source
 from dse.evaluators.base import Limits, Result, Status
 from dse.run.directory import RunDirectory
 from dse.run.front import Design, designs, front, limits_of, nearest, routed_of, supported
@@ -257,7 +257,7 @@ def _uses(best: Result, limits: Limits) -> str:
         limit = limits.resources.get(name)
         share = f" of {limit:,} ({100 * used / limit:.0f}%)" if limit else ""
         parts.append(f"{LABELS.get(name, name)} {used:,}{share}")
-    decided = "; LUT, FF and BRAM18: upper ends after routing" if limits.routed is not None else ""
+    decided = f"; {UPPER_ENDS}" if limits.routed is not None else ""
     return ", ".join(parts) + decided
 
 
