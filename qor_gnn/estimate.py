@@ -24,7 +24,7 @@ from qor_gnn.memory.storage import StorageCost, memory_cost, storage_rules
 from qor_gnn.result.loop_rows import Run, loop_rows
 from qor_gnn.result.qor_estimate import Cycles, QorEstimate
 from qor_gnn.schedule.automatic_directives import automatic
-from qor_gnn.schedule.clock import needed_period
+from qor_gnn.schedule.clock import clock_of
 from qor_gnn.schedule.compose import function_latency
 from qor_gnn.schedule.loops import Scope
 from qor_gnn.tools.personality import Personality, personality
@@ -72,6 +72,8 @@ def estimate(
     sums.lut_fixed += memory.lut
     sums.ff_fixed += memory.ff
     logic = _logic(sums, found)
+    outside = any(memory.port is not None for memory in kernel.memories)
+    clock = clock_of(average.functions, found, outside)
     return QorEstimate(
         kernel=kernel.name,
         latency=latency,
@@ -86,7 +88,8 @@ def estimate(
         uram=memory.uram,
         lut=logic.lut if logic is not None else None,
         ff=logic.ff if logic is not None else None,
-        period_ns=needed_period(average.functions, found),
+        period_ns=clock.period_ns,
+        clock=clock,
         sums=sums,
         region=average.region,
     )

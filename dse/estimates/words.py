@@ -9,7 +9,8 @@ from typing import assert_never
 
 from qor_gnn.result.qor_estimate import LoopEstimate
 from qor_gnn.result.text import plain
-from qor_gnn.schedule.reasons import Conflict, Limit, PortLimit, Recurrence, Requested, Step
+from qor_gnn.schedule.clock import Clock
+from qor_gnn.schedule.reasons import Chain, Conflict, Limit, PortLimit, Recurrence, Requested, Step
 
 
 def why(loop: LoopEstimate) -> str:
@@ -21,6 +22,29 @@ def why(loop: LoopEstimate) -> str:
             return "not pipelined"
         case _:
             return short(loop.limits[0]) if loop.limits else ""
+
+
+def clock_text(clock: Clock, explain: bool) -> str:
+    """What csynth would say of the clock; where it is missed, or to explain it, the chain it comes from."""
+    near = f"{clock.estimate_ns:.2f} ns ({clock.low_ns:.2f} to {clock.high_ns:.2f})"
+    if clock.met:
+        verdict = f"within the {clock.target_ns:g} ns asked for"
+    else:
+        verdict = f"misses the {clock.target_ns:g} ns asked for"
+    if clock.usable_ns < clock.estimate_ns <= clock.target_ns:
+        verdict += f", in the {clock.target_ns - clock.usable_ns:.2f} ns that the tool keeps free"
+    text = f"clock    {near} by csynth's estimate: {verdict}"
+    if clock.chain is None or (clock.met and not explain):
+        return text
+    return f"{text}; {_chain(clock.chain)}"
+
+
+def _chain(chain: Chain) -> str:
+    links = " + ".join(f"{link.what} {link.ns:.2f}" for link in chain.links)
+    where = f" in {', '.join(map(plain, chain.loops))}" if chain.loops else ""
+    whose = f" ({', '.join(chain.statements)})" if chain.statements else ""
+    why = "one state, to close a recurrence," if chain.hurried else "longest chain"
+    return f"{why}{where}{whose}: {links}"
 
 
 def short(limit: Limit) -> str:

@@ -15,7 +15,7 @@ from dsl.errors.errors import IRError, LanguageError, ScheduleError, ToolError
 from polyhedral.schedule import apply
 from polyhedral.scop.scheduled import ScheduledScop
 from qor_gnn.result.qor_estimate import LoopEstimate
-from qor_gnn.tools.personality import Personality, personality
+from qor_gnn.tools.personality import Personality
 
 
 def personality_for(device: Device, clock: float) -> Personality:
@@ -115,8 +115,8 @@ def result_of(found: Estimation) -> Result:
             (f"{answer.tool}, on {answer.device} at {answer.clock_ns:g} ns", *found.setting.notes)
         ),
         loops=tuple(map(_report, answer.loops)),
-        # Of HLS tools it is what their operators need, not what routing will reach.
-        period=answer.period_ns if personality(answer.tool).is_open else None,
+        # Of HLS tools it is csynth's estimate, where that misses the clock; not what routing will reach.
+        period=answer.period_ns if answer.clock is None or not answer.clock.met else None,
         marks=marks_of(found),
     )
 

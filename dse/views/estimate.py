@@ -10,7 +10,7 @@ from dse.estimates.estimation import Estimation
 from dse.estimates.outcomes import Outcome
 from dse.estimates.suggest import RESOURCES, Suggestion, shares, worth
 from dse.estimates.support import marks_of
-from dse.estimates.words import limit_lines, path_rows, why
+from dse.estimates.words import clock_text, limit_lines, path_rows, why
 from dse.views.dataflow import CHANNEL_HEADS, PROCESS_HEADS, channel_rows, process_rows
 from qor_gnn.dataflow.region import RegionTime
 from qor_gnn.result.qor_estimate import Cycles, LoopEstimate, QorEstimate
@@ -70,7 +70,7 @@ def view(
         parts.append(_loops(answer, style))
     if answer.region is not None:
         parts.append(_region(found, answer.region, style))
-    parts.append(_total(found, style))
+    parts.append(_total(found, style, suggested is not None))
     if told:
         parts.append("\n".join(line for outcome in told for line in _told(outcome, style)))
     if suggested is not None:
@@ -141,7 +141,7 @@ def _region(found: Estimation, region: RegionTime, style: Style) -> str:
     return "\n".join([*lines, "", f"a call every {region.interval:,.0f} cycles"])
 
 
-def _total(found: Estimation, style: Style) -> str:
+def _total(found: Estimation, style: Style, explain: bool) -> str:
     answer = found.answer
     rows = []
     over = set()
@@ -157,7 +157,7 @@ def _total(found: Estimation, style: Style) -> str:
         rows.append((LABELS[name], f"{used:,}", f"{limit:,}", share))
     lines = aligned(("total", "used", "available", "share"), rows, "lrrl")
     body = [style.bad(line) if n in over else line for n, line in enumerate(lines[1:])]
-    return "\n".join([_latency(answer), *_period(answer), "", style.head(lines[0]), *body])
+    return "\n".join([_latency(answer), *_period(answer, explain), "", style.head(lines[0]), *body])
 
 
 def _latency(answer: QorEstimate) -> str:
@@ -173,16 +173,15 @@ def _range(cycles: Cycles) -> str:
     return f", {cycles.minimum:,} to {cycles.maximum:,} by trip counts"
 
 
-def _period(answer: QorEstimate) -> list[str]:
+def _period(answer: QorEstimate, explain: bool) -> list[str]:
     if answer.period_ns is None:
         return []
     if personality(answer.tool).is_open:
         mhz = 1000 / answer.period_ns
         return [f"period   {answer.period_ns:.2f} ns ({mhz:.0f} MHz) is expected after routing"]
-    if answer.period_ns <= answer.clock_ns:
+    if answer.clock is None:
         return []
-    wanted = f"the chain of an operator does not fit the {answer.clock_ns:g} ns asked for"
-    return [f"period   {answer.period_ns:.2f} ns: {wanted}"]
+    return wrap(clock_text(answer.clock, explain), WIDTH, subsequent_indent="         ")
 
 
 # ---------------------------------------------------------------------------------------- reasons

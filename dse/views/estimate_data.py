@@ -17,6 +17,7 @@ from dse.views.dataflow import region_data
 from dse.views.output import SCHEMA_VERSION, as_json
 from dsl.errors.errors import ToolError
 from qor_gnn.result.qor_estimate import Cycles, LoopEstimate
+from qor_gnn.schedule.clock import Clock
 from qor_gnn.schedule.reasons import Conflict, Limit, PortLimit, Recurrence, Requested
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ CSV_COLUMNS = (
     *("row", "name", "statements", "level", "copies", "kind"),
     *("trips_min", "trips_max", "trips_avg", "unroll", "asked", "ii", "depth"),
     *("latency_min", "latency_max", "latency_avg", "period_ns", *RESOURCES, "why"),
-    *("provenance", "tool", "device", "clock_ns"),
+    *("provenance", "tool", "device", "clock_ns", "clock_estimate_ns", "clock_met"),
 )
 KINDS: dict[type[Limit], str] = {
     Recurrence: "recurrence",
@@ -59,6 +60,7 @@ def as_data(
         "provenance": _provenance(found),
         "latency": {"unit": "cycles", **asdict(answer.latency)},
         "period_ns": answer.period_ns,
+        "clock": None if answer.clock is None else _clock(answer.clock),
         "resources": {
             name: _resource(getattr(answer, name), getattr(device, name), answer.provenance)
             for name in RESOURCES
@@ -103,6 +105,10 @@ def _provenance(found: Estimation) -> dict[str, Any]:
         else {"e": marks.e, "n": marks.n, "largest": marks.largest, "unseen": list(marks.unseen)},
         "notes": list(found.setting.notes),
     }
+
+
+def _clock(clock: Clock) -> dict[str, Any]:
+    return {**asdict(clock), "met": clock.met}
 
 
 def _resource(used: int | None, available: int, provenance: str) -> dict[str, Any]:
@@ -171,6 +177,8 @@ def as_rows(found: Estimation) -> list[dict[str, Any]]:
     ]
     resources = {name: getattr(answer, name) for name in RESOURCES}
     total = {**_latencies(answer.latency), "period_ns": answer.period_ns, **resources}
+    if answer.clock is not None:
+        total |= {"clock_estimate_ns": answer.clock.estimate_ns, "clock_met": answer.clock.met}
     return [*rows, {"row": "design", "name": answer.kernel, **total, **source}]
 
 

@@ -11,6 +11,7 @@ from qor_gnn.dataflow.region import RegionTime
 from qor_gnn.design.region import Trips
 from qor_gnn.result.text import aligned, loop_name, seconds, trips
 from qor_gnn.routed.predict import Routed
+from qor_gnn.schedule.clock import Clock
 from qor_gnn.schedule.reasons import Limit, Step
 
 Provenance = Literal["model", "gnn", "csynth", "cosim", "rtl-sim", "post-synth", "post-route"]
@@ -80,9 +81,9 @@ class LoopEstimate:
 class QorEstimate:
     """What a design costs, and where the numbers came from.
 
-    ``None`` is what was not estimated. Memories are counted in BRAM18. ``period_ns`` is the least
-    period that the schedule keeps: above ``clock_ns`` where an operator does not fit into that; of the
-    open backend what is expected after routing, above or below.
+    ``None`` is what was not estimated. Memories are counted in BRAM18. ``period_ns`` is what the
+    design can be run at: ``clock_ns``, or what csynth is expected to estimate where that is more; of the
+    open backend what is expected after routing, above or below. ``clock`` says why, of HLS tools.
     ``sums`` is what LUT and FF were summed from, memories included, for predictors that fit them
     anew. ``region`` is the dataflow region, if it is one.
     ``directives`` has what the tool makes of each directive that it does not do as it is written, where
@@ -103,6 +104,7 @@ class QorEstimate:
     bram18: int | None = None
     uram: int | None = None
     period_ns: float | None = None
+    clock: Clock | None = None
     sums: Sums | None = field(default=None, compare=False, repr=False)
     region: RegionTime | None = None
     directives: tuple[str, ...] = field(default=(), compare=False)

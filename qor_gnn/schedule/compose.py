@@ -241,7 +241,7 @@ def _scheduled(scope: Scope, loop: Loop, body: Body, handed: Dependences, asked:
     """The scheduled pipeline. Copies of a body that differ in nothing but banks are one to it."""
     carried = tuple((c.path, c.delay, c.distance, c.through) for c in handed.cycles)
     constraints = (tuple(body.nodes), tuple(map(tuple, body.preds)), tuple(body.ports.items()))
-    key = (id(loop), asked, constraints, carried, handed.ways)
+    key = (id(loop), asked, constraints, carried, handed.ways, handed.hurried)
     known = scope.pipelines.get(key)
     if known is None:
         known = scope.pipelines[key] = pipelined(body, handed, asked)

@@ -44,11 +44,13 @@ class Cycle:
 @dataclass(frozen=True, slots=True)
 class Dependences:
     """What the iterations of a pipeline hand on: all recurrences, and all ways from a value of one
-    iteration to a load of a later one, on a recurrence or not.
+    iteration to a load of a later one, on a recurrence or not. ``hurried`` is a recurrence that did not
+    close at the interval asked for, and was given another order for that.
     """
 
     cycles: tuple[Cycle, ...]
     ways: tuple[LoopCarried, ...] = ()
+    hurried: Recurrence | None = None
 
 
 def limits(body: Body, recurrences: Sequence[Cycle], asked: int) -> tuple[Limit, ...]:

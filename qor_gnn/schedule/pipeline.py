@@ -12,7 +12,7 @@ from qor_gnn.body.longest_paths import loads_of
 from qor_gnn.schedule.interval import Cycle, Dependences, limits
 from qor_gnn.schedule.joint_cycles import Waits
 from qor_gnn.schedule.list_schedule import Times, modulo_schedule
-from qor_gnn.schedule.reasons import Conflict, Limit
+from qor_gnn.schedule.reasons import Conflict, Limit, Recurrence
 
 _DEEPER = 1.5
 """By how much a pipeline may grow for want of units before it gets more of them: half as deep again is the
@@ -26,7 +26,7 @@ class Pipeline:
     """A scheduled pipeline.
 
     ``depth`` is the number of states of an iteration (the tool's iteration latency is one less);
-    ``limits`` says what bounds the interval, the strongest first.
+    ``limits`` says what bounds the interval, the strongest first; ``hurried`` as in `Dependences`.
     """
 
     body: Body
@@ -35,6 +35,7 @@ class Pipeline:
     units: dict[str, int]
     times: Times
     limits: tuple[Limit, ...]
+    hurried: Recurrence | None = None
 
 
 def pipelined(body: Body, handed: Dependences, asked: int) -> Pipeline:
@@ -48,7 +49,7 @@ def pipelined(body: Body, handed: Dependences, asked: int) -> Pipeline:
     interval, (units, times) = _least(body, handed, found[0].interval)
     if interval > found[0].interval:
         found = (Conflict(_unknown_banks(body), interval), *found)
-    return Pipeline(body, interval, times.states, units, times, found)
+    return Pipeline(body, interval, times.states, units, times, found, handed.hurried)
 
 
 def _least(

@@ -86,3 +86,33 @@ class Step:
     statement: str
     start: int
     states: int
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """What is passed in one state, one after the other: ``what`` it is, and its delay in ns."""
+
+    what: str
+    ns: float
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """What a state has to get through.
+
+    Attributes:
+        links: in order.
+        loops: names of the loops, outermost first, whose iteration the state is of; () outside of loops.
+        statements: names of the statements.
+        hurried: the tool puts operators into one state, though they do not fit, to close a recurrence.
+    """
+
+    links: tuple[Link, ...]
+    loops: tuple[str, ...]
+    statements: tuple[str, ...]
+    hurried: bool = False
+
+    @property
+    def ns(self) -> float:
+        """The delay of all of it."""
+        return sum(link.ns for link in self.links)

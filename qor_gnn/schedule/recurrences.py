@@ -63,6 +63,6 @@ def _closed(
     if body is None:
         return found
     other = dependences(body, nest)
-    return (
-        (body, other) if limits(body, other.cycles, asked)[0].interval < first.interval else found
-    )
+    if limits(body, other.cycles, asked)[0].interval >= first.interval:
+        return found
+    return body, replace(other, hurried=first)

@@ -106,21 +106,25 @@ def multipliers(
 
 
 MEMORIES: dict[str, dict[str, float]] = {
-    "zynq7-1": {"bram": 3.25, "lutram": 2.32},
-    "zynq7-2": {"bram": 2.77, "lutram": 1.75},
-    "zynq7-3": {"bram": 2.41, "lutram": 1.2},
-    "artix7-1": {"bram": 3.25, "lutram": 2.15},
+    "zynq7-1": {"bram": 3.25, "lutram": 2.32, "register": 1.58, "fifo": 3.63},
+    "zynq7-2": {"bram": 2.77, "lutram": 1.75, "register": 1.29},
+    "zynq7-3": {"bram": 2.41, "lutram": 1.2, "register": 1.14},
+    "artix7-1": {"bram": 3.25, "lutram": 2.15, "register": 1.61},
     "artix7-2": {"bram": 2.77, "lutram": 1.75},
-    "spartan7-2": {"bram": 2.77, "lutram": 1.76},
+    "spartan7-2": {"bram": 2.77, "lutram": 1.76, "register": 1.29},
     "kintex7-1": {"bram": 2.66, "lutram": 1.42},
-    "kintex7-2": {"bram": 2.26, "lutram": 1.14},
+    "kintex7-2": {"bram": 2.26, "lutram": 1.14, "register": 0.83},
     "virtex7-1": {"bram": 2.66, "lutram": 1.42},
     "virtex7-2": {"bram": 2.26, "lutram": 1.14},
-    "kintexu-2": {"bram": 1.77, "lutram": 0.69},
-    "virtexu-3": {"bram": 1.42, "lutram": 0.65},
-    "zynquplus-1": {"bram": 1.35, "lutram": 0.79},
-    "zynquplus-2": {"bram": 1.23, "lutram": 0.67},
-    "virtexuplus-1": {"bram": 1.29, "lutram": 0.73},
-    "virtexuplus-2": {"bram": 1.24, "lutram": 0.69, "uram": 1.64},
+    "kintexu-2": {"bram": 1.77, "lutram": 0.69, "register": 0.53},
+    "virtexu-3": {"bram": 1.42, "lutram": 0.65, "register": 0.49},
+    "zynquplus-1": {"bram": 1.35, "lutram": 0.79, "register": 0.48, "fifo": 2.05},
+    "zynquplus-2": {"bram": 1.23, "lutram": 0.67, "register": 0.42, "fifo": 1.83},
+    "virtexuplus-1": {"bram": 1.29, "lutram": 0.73, "register": 0.46},
+    "virtexuplus-2": {"bram": 1.24, "lutram": 0.69, "uram": 1.64, "register": 0.38, "fifo": 1.42},
 }
-"""Delay of a load in ns by class and memory, of Vitis HLS from 2020.2 on: what most reports print."""
+"""Delay of a load in ns by class and memory, of Vitis HLS from 2020.2 on: what most reports print.
+
+``register``: of a value that is written into a variable of the loop, with its multiplexer; ``fifo``: of a
+word that is taken from or put into a FIFO.
+"""

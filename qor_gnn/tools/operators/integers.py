@@ -62,7 +62,7 @@ class IntegerUnits:
     def delay(self, kind: str, width: int) -> float:
         """Delay of logic in ns, interpolated between widths."""
         told = self._tables.logic[self._of.fabric, kind]
-        return self._of.scale * _between(told, width)
+        return self._of.scale * between(told, width)
 
     def multiplier(self, size: Size) -> Choice:
         """The latency of a product."""
@@ -147,7 +147,8 @@ class IntegerUnits:
         )
 
 
-def _between(told: Sequence[tuple[int, float]], width: int) -> float:
+def between(told: Sequence[tuple[int, float]], width: int) -> float:
+    """A delay in ns at a width, out of (width, delay) pairs, the narrowest first."""
     before = told[0]
     for place in told:
         if width <= place[0]:

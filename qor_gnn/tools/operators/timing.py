@@ -47,6 +47,7 @@ class TimingClass:
         area: its kind of area.
         scale: how long everything takes against these, where it is not they themselves.
         shown: reports show the class; else it is taken to be like these.
+        compared: estimates of its clock were compared with those of csynth.
     """
 
     floats: str
@@ -54,6 +55,7 @@ class TimingClass:
     area: str
     scale: float = 1.0
     shown: bool = True
+    compared: bool = False
 
 
 @dataclass(frozen=True, slots=True)
