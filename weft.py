@@ -273,7 +273,7 @@ def explore(
     fix: Sequence[str] = (),
     deploy: str | None = None,
     device: str | None = None,
-    clock: float = 10.0,
+    clock: float | tuple[float, float] = 10.0,
     tool: str | None = None,
     out: str | Path | None = None,
     trials: int = 40,
@@ -302,7 +302,7 @@ def explore(
         fix: Those of them that all designs have, too: ``partition``, ``pipeline:S1.j``.
         deploy: A board, whose memory holds the arrays of all designs (docs/guide/deploy.md).
         device: The device that designs are made for; None for xczu9eg, or that on the board.
-        clock: The target period in ns.
+        clock: The target period in ns; or a range, ``(3, 10)``, of which the run fastest in time is returned.
         tool: The version whose figures count; None for the one that was measured on the device.
         out: The run's folder; None for one that lasts as long as the result.
         trials: Points to evaluate in all, those before ``resume`` included.
@@ -321,8 +321,8 @@ def explore(
         resume, progress: Go on with the run in ``out``; show progress on standard error.
 
     Raises:
-        WeftError: as `estimate`; W406, W407 for the board; W508, W509, W521 to W528 for the folder, the arguments and
-            libraries that are missing.
+        WeftError: as `estimate`; W405 for the range; W406, W407 for the board; W508, W509, W521 to W528 for the
+            folder, the arguments and libraries that are missing.
     """
     from dse.api.explore import explored
 

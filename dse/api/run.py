@@ -15,6 +15,7 @@ from dse.run.chosen import chosen
 from dse.run.directory import RunDirectory, open_run
 from dse.run.front import Design, best, designs, front
 from dse.run.problem import Problem, problem_of
+from dse.run.sweep import run_in
 from dse.views.explore import row_of, rows
 from dsl.errors.errors import InputError
 from dsl.errors.shown import shown
@@ -255,7 +256,7 @@ def _cell(value: object) -> str:
 
 
 def load_run(folder: str | Path, kernel: Kernel | None = None) -> Run:
-    """Open the folder of an exploration.
+    """Open the folder of an exploration; of one over clocks the run with the fastest design in time.
 
     Args:
         folder: of the run.
@@ -268,7 +269,7 @@ def load_run(folder: str | Path, kernel: Kernel | None = None) -> Run:
     from dse.kernels.data import kept
     from dse.run.codec import program_digest
 
-    directory = open_run(Path(folder), write=False)
+    directory = open_run(run_in(Path(folder)), write=False)
     found = kept(directory.path) if kernel is None else kernel
     if program_digest(found.program) != directory.manifest["program"]:
         raise InputError("W536", f"{found.name} is not the kernel that the run was begun with",

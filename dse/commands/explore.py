@@ -22,7 +22,7 @@ from dse.commands.explore_options import (
 )
 from dse.commands.stopping import stop_once
 from dse.kernels.device import device_for
-from dse.kernels.target import target
+from dse.kernels.target import Target, target
 from dse.views import console
 from dse.views.output import format_option, show
 
@@ -56,6 +56,7 @@ def command(kernel: str, folder: Path, resume: bool, form: str, **given: Any) ->
     weft explore gemm.py:gemm --device xc7z020 --out run
     weft explore gemm.py:gemm --from tiled --fix partition:A --out tiles
     weft explore gemm.py:gemm --deploy pynq-z2 --out run
+    weft explore gemm.py:gemm --clock 3..10 --out clocks
     weft explore gemm.py:gemm --dsp 100 --limit lut=20% --max-latency 5ms --out small
     weft explore gemm.py:gemm --device xc7z020 --out run --trials 200 --resume
     weft export run --best --out gemm_hls
@@ -74,6 +75,8 @@ def command(kernel: str, folder: Path, resume: bool, form: str, **given: Any) ->
 
     start = time.monotonic()
     asked = target(kernel, given["schedule"], given["size"])
+    if isinstance(given["clock"], tuple):
+        return _over_clocks(kernel, folder, asked, given, resume=resume, form=form)
     options = _options(given, asked.schedule)
     plan = _plan(kernel, asked.kernel, options)
     means = options.means
@@ -125,6 +128,23 @@ def command(kernel: str, folder: Path, resume: bool, form: str, **given: Any) ->
     if found.stopped:
         return INTERRUPTED
     return 0 if front else NOTHING_FEASIBLE
+
+
+def _over_clocks(
+    source: str, folder: Path, asked: Target, given: dict[str, Any], *, resume: bool, form: str
+) -> int:
+    """The search over a range of clocks; the exit code."""
+    from dse.commands.explore_clocks import over_clocks
+
+    found = over_clocks(
+        asked, folder, given,
+        lambda clock: _options({**given, "clock": clock}, asked.schedule),
+        lambda options: _plan(source, asked.kernel, options),
+        resume=resume, form=form,
+    )  # fmt: skip
+    if found is None:
+        return INTERRUPTED
+    return 0 if found else NOTHING_FEASIBLE
 
 
 def _options(given: dict[str, Any], schedule: Schedule) -> ExploreOptions:

@@ -46,6 +46,22 @@ class Finite(click.FloatRange):
         return number
 
 
+class Clock(Finite):
+    """A clock period in ns, or two of them with two dots between: a range, as a pair."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The number, or the two."""
+        if not isinstance(value, str) or ".." not in value:
+            return super().convert(value, param, ctx)
+        match = re.fullmatch(r"\s*(\d{1,15}(?:\.\d+)?)\s*\.\.\s*(\d{1,15}(?:\.\d+)?)\s*", value)
+        if match is None:
+            from dsl.errors.errors import InputError
+
+            raise InputError("W405", f"'{value}' is not a range of clock periods",
+                             help="write the shorter and the longer one in ns, as 3..10")  # fmt: skip
+        return float(match[1]), float(match[2])
+
+
 def _made(_: click.Context, __: click.Parameter, folder: Path | None) -> Path | None:
     """The folder, which is made: better known before anything begins than at the first result."""
     if folder is not None:
@@ -84,8 +100,10 @@ def search_options(command: Callable[..., Any]) -> Callable[..., Any]:
         device_options(
             "The device that designs are made for.", default="xczu9eg", name="device"
         ),
-        click.option("--clock", type=Finite(min=0, min_open=True), default=10.0,
-                     show_default=True, metavar="NS", help="The target clock period."),
+        click.option("--clock", type=Clock(min=0, min_open=True), default=10.0,
+                     show_default=True, metavar="NS|NS..NS",
+                     help="The target clock period; or a range, as 3..10, for the design that is fastest in "
+                     "time at any of a few periods in it."),
         tool_option,
         uncertainty_option,
         click.option("--share", type=Finite(0, 1, min_open=True), metavar="X",

@@ -36,11 +36,13 @@ def clock_text(clock: Clock, explain: bool) -> str:
     text = f"clock    {near} by csynth's estimate: {verdict}"
     if clock.chain is None or (clock.met and not explain):
         return text
-    return f"{text}; {_chain(clock.chain)}"
+    cut = ", taken to be cut" if clock.chain.ns > clock.estimate_ns else ""
+    return f"{text}; {_chain(clock.chain)}{cut}"
 
 
 def _chain(chain: Chain) -> str:
-    links = " + ".join(f"{link.what} {link.ns:.2f}" for link in chain.links)
+    runs = ((link, sum(1 for _ in alike)) for link, alike in groupby(chain.links))
+    links = " + ".join(f"{f'{n} x ' if n > 1 else ''}{link.what} {link.ns:.2f}" for link, n in runs)
     where = f" in {', '.join(map(plain, chain.loops))}" if chain.loops else ""
     whose = f" ({', '.join(chain.statements)})" if chain.statements else ""
     why = "one state, to close a recurrence," if chain.hurried else "longest chain"

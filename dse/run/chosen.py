@@ -15,6 +15,7 @@ from dse.kernels.target import DEFAULT_SIZE, Target, target
 from dse.run.codec import program_digest
 from dse.run.directory import RunDirectory, open_run
 from dse.run.front import best
+from dse.run.sweep import run_in
 from dsl.errors.errors import InputError, ToolError
 from dsl.kernels.kernel import Kernel
 from dsl.schedules.schedule import Schedule
@@ -40,12 +41,14 @@ class Chosen:
 
 
 def chosen(path: Path, key: str | None, *, inside: bool = False) -> Chosen:
-    """The design of a run with the given key, or (None) the best one, of those that labels show if ``inside``.
+    """The design of a run with the given key, or (None) the best one, of those that labels show if ``inside``;
+    of a search over clocks, of its run with the fastest design in time.
 
     Raises:
         InputError: W521 no run is there; W526 it has no design within its limits, or none of that
             key.
     """
+    path = run_in(path)
     run = open_run(path, write=False)
     if key is None:
         key = best(run, inside=inside).key

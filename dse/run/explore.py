@@ -26,7 +26,7 @@ from dse.run.promote import Promotion
 from dse.run.session import Session
 from dse.run.storage import journal
 from dse.run.study import Finished, Study
-from dse.space.space import Space
+from dse.space.space import Point, Space
 
 if TYPE_CHECKING:
     from optuna.storages import BaseStorage
@@ -44,6 +44,7 @@ class Means:
         dask: address of a Dask scheduler.
         shared: `weft worker` processes may join.
         cache: folder of results.
+        first: points to evaluate before any that the strategy chooses.
     """
 
     trials: int
@@ -51,6 +52,7 @@ class Means:
     dask: str | None = None
     shared: bool = False
     cache: Path | None = None
+    first: tuple[Point, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +142,7 @@ def explore(
                         heard.trial, cache, again, beside,
                     )  # fmt: skip
                     session = Session(ledger, Flights(fanout, heard.stopping))
-                    session.explore()
+                    session.explore(means.first)
                     spent = session.spent
                 if beside is not None:
                     beside.finish()

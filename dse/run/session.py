@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,7 @@ from dse.run.flights import Flights, StopRequestedError
 from dse.run.ledger import Begun, Ledger
 from dse.samplers.strategies import space_sampler
 from dse.space.space import Point
-from dse.strategies.sampled import sampled_point
+from dse.strategies.sampled import has_point, sampled_point
 
 if TYPE_CHECKING:
     from dse.samplers.space_sampler import SpaceSampler
@@ -44,13 +44,18 @@ class Session:
         )
         self.ledger.study.study.sampler = self.sampler
 
-    def explore(self) -> None:
+    def explore(self, first: Sequence[Point] = ()) -> None:
         """Carry out the strategy until its trials are spent.
+
+        Args:
+            first: points that come before those of the strategy; those that were evaluated, or are none of
+                the space, are left out.
 
         Raises:
             StopRequestedError: the user asked to stop.
         """
         self._failed_again()
+        self._fly(self._given(first))
         study = self.ledger.study.study
         self._fly(self._chosen(), waits=lambda: self.sampler.waits(study))
 
@@ -66,6 +71,16 @@ class Session:
                 yield self._begun(ended.point, replaces=ended.number)
 
         self._fly(trials())
+
+    def _given(self, points: Sequence[Point]) -> Iterator[Begun]:
+        ledger = self.ledger
+        for point in points:
+            if not self._more:
+                return
+            if has_point(ledger.space, point):
+                job = ledger.job(point)
+                if job is not None and job.key not in ledger.by_key:
+                    yield self._begun(point)
 
     def _chosen(self) -> Iterator[Begun]:
         """Trials of what the sampler chooses."""

@@ -67,7 +67,7 @@ def row_of(run: RunDirectory, problem: Problem | None, design: Design) -> dict[s
     after = routed_of(run.manifest, result)
     return {
         "latency": round(result.latency or 0),
-        "seconds": (result.latency or 0) * run.manifest["clock_ns"] * 1e-9,
+        "seconds": (result.latency or 0) * max(run.manifest["clock_ns"], result.period or 0) * 1e-9,
         **result.resources,
         **{name: verdict(promoted) for name, promoted in design.promoted.items()},
         "to_bound": to_bound(result, problem) if problem is not None else None,

@@ -124,9 +124,10 @@ class _Timed:
     def _counters(self) -> Chain:
         """An inner counter is compared, which selects the outer one, added to and written."""
         one = self.delays
+        gate = Link("condition of the nest", one.logic("logic", 1))
         return self._chain(
             Link("comparison of a counter", one.logic("cmp", _COUNTER)),
-            Link("conditions of the nest", one.logic("logic", 1) * (len(self.region.loops) + 2)),
+            *[gate] * (len(self.region.loops) + 2),
             Link("selection", one.logic("select", _COUNTER)),
             Link("addition", one.logic("add", _COUNTER)),
             Link("register", one.register),

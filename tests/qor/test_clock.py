@@ -22,7 +22,7 @@ from weft import f32, i8, i32, i1000
 
 FOLDER = labelled("streamhls-u280")
 COUNTERS = [
-    "comparison of a counter", "conditions of the nest", "selection", "addition", "register",
+    "comparison of a counter", "condition of the nest", "selection", "addition", "register",
 ]  # fmt: skip
 
 
@@ -72,7 +72,7 @@ def clock(kernel: str, name: str) -> Clock:
 
 def whats(found: Clock) -> list[str]:
     assert found.chain is not None
-    return [link.what for link in found.chain.links]
+    return list(dict.fromkeys(link.what for link in found.chain.links))
 
 
 @pytest.mark.parametrize(
@@ -81,9 +81,9 @@ def whats(found: Clock) -> list[str]:
         # One sum in a register, added to in logic: its last stage, the reset of the nest, the register.
         ("gemm", "2560_DSPs/opt1", 2.697, ["stage of fadd_fabric", "selection", "register of the sum"]),
         # Ten terms and more are four additions around the register: the tool chains adders in front of them.
-        ("gemm", "2560_DSPs/opt3", 4.684, ["stage of fadd", "stage of fadd"]),
+        ("gemm", "2560_DSPs/opt3", 4.684, ["stage of fadd"]),
         # Four additions take 29 states; the element comes again after 26 iterations.
-        ("atax", "2560_DSPs/opt4", 4.911, ["stage of fadd", "stage of fadd", "selection"]),
+        ("atax", "2560_DSPs/opt4", 4.911, ["stage of fadd", "selection"]),
         # Here it comes after 50.
         ("gemm", "2560_DSPs/opt4", 2.772, COUNTERS),
         ("atax", "2560_DSPs/opt2", 2.507, COUNTERS),
@@ -113,7 +113,7 @@ def product(A: f32[64, 64], B: f32[64, 64], C: f32[64, 64]):
 
 def test_a_class_that_was_not_compared_is_taken_to_cut_its_chains():
     schedule = ScheduleBuilder().pipeline("j").build()
-    for device, clock_ns in (("xc7z020", 10), ("xczu9eg", 5)):
+    for device, clock_ns in (("xc7z020", 10), ("xc7z020", 5), ("xczu9eg", 5)):
         found = estimated(
             product.program, schedule, setting(device=device, clock=clock_ns)
         ).answer.clock
@@ -134,7 +134,7 @@ def test_the_words_say_which_chain_misses():
     assert text == (
         "clock    4.90 ns (2.29 to 6.12) by csynth's estimate: misses the 3.33 ns asked for; "
         "one state, to close a recurrence, in jo, io (U_node3): "
-        "stage of fadd 2.34 + stage of fadd 2.34 + selection 0.22"
+        "2 x stage of fadd 2.34 + selection 0.22"
     )
     met = clock_text(clock("atax", "2560_DSPs/opt2"), explain=False)
     assert met.endswith("within the 3.33 ns asked for, in the 0.90 ns that the tool keeps free")
