@@ -179,7 +179,7 @@ def _period(answer: QorEstimate, explain: bool) -> list[str]:
     if personality(answer.tool).is_open:
         mhz = 1000 / answer.period_ns
         return [f"period   {answer.period_ns:.2f} ns ({mhz:.0f} MHz) is expected after routing"]
-    if answer.clock is None:
+    if answer.clock is None or not answer.clock.estimate_ns:
         return []
     return wrap(clock_text(answer.clock, explain), WIDTH, subsequent_indent="         ")
 

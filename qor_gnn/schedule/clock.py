@@ -14,6 +14,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from qor_gnn.body.body import Body
+from qor_gnn.body.graph import LOAD
 from qor_gnn.schedule.reasons import Chain, Link, Recurrence
 from qor_gnn.schedule.regions import Region
 from qor_gnn.tools.delays import Delays, delays_of
@@ -81,6 +83,8 @@ def clock_of(functions: Iterable[Iterable[Region]], tool: Personality, outside: 
     chain = max(found, key=expected)
     ordinary = max((expected(c) for c in found if not c.hurried), default=0.0)
     most = _HURRIED * chain.ns if chain.hurried else max(_LONGER * c.ns for c in found)
+    if any(not link.ns for c in found for link in c.links):
+        most = max(most, usable)  # stages of cores that no report shows fit, or they were others
     return Clock(tool.clock_ns, usable, expected(chain), _SHORTER * ordinary, most, chain)
 
 
@@ -89,21 +93,25 @@ def _chains(regions: Iterable[Region], delays: Delays | None) -> Iterator[Chain]
         if region.body is not None and region.times is not None:
             yield from _combinational(region)
             if delays is not None:
-                yield from _Timed(region, delays).chains()
+                yield from _timed(region, region.body, delays).chains()
         yield from _chains(region.children, delays)
 
 
 def _combinational(region: Region) -> Iterator[Chain]:
-    """What ends in the state that it starts in, behind what is in front of it there."""
+    """What ends in the state that it starts in, behind what is in front of it there: the last of it."""
     assert region.body is not None
     assert region.times is not None
     graph = region.body.graph
-    for node, offset in region.times.offset.items():
-        operator = graph.operator[node]
-        if operator is not None:
-            links = [Link("what is in front", offset)] if offset else []
-            links.append(Link(operator.core, operator.delay))
-            yield Chain(tuple(links), _names(region), (graph.statement[node].name,))
+    operators = ((graph.operator[n], offset, n) for n, offset in region.times.offset.items())
+    timed = [
+        (o.delay, offset, o.core, n) for o, offset, n in operators if o is not None and o.delay
+    ]
+    if not timed:
+        return
+    for delay, offset, core, node in {max(timed), max(timed, key=lambda t: (t[0] + t[1], t))}:
+        links = [Link("what is in front", offset)] if offset else []
+        links.append(Link(core, delay))
+        yield Chain(tuple(links), _names(region), (graph.statement[node].name,))
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,11 +120,15 @@ class _Timed:
 
     region: Region
     delays: Delays
+    cores: Counter[str]  # how many operations each pipelined core has
+    adders: frozenset[str]  # those of the cores that add
+    memories: tuple[int, ...]  # numbers of those that are loaded from
 
     def chains(self) -> Iterator[Chain]:
         """Of its counters, its pipelined operators, and the recurrences that it closes."""
         if self.region.pipeline is not None:
             yield self._counters()
+        yield from self._loads()
         yield from self._stages()
         yield from self._sums_of_logic()
         yield from self._hurried()
@@ -133,12 +145,21 @@ class _Timed:
             Link("register", one.register),
         )
 
+    def _loads(self) -> Iterator[Chain]:
+        """A word comes out of its memory or FIFO in a state of its own."""
+        body, one = self.region.body, self.delays
+        assert body is not None
+        for number in self.memories:
+            memory = body.addresses.memories[number]
+            if memory.in_order:
+                yield self._chain(Link("FIFO", one.fifo))
+            elif not memory.in_registers:
+                yield self._chain(Link("memory", one.memory))
+
     def _stages(self) -> Iterator[Chain]:
         """Pipelined operators, behind a multiplexer of their operands where several share a unit."""
-        body, pipeline = self.region.body, self.region.pipeline
-        assert body is not None
-        found = Counter(o.core for n in body.nodes if (o := self._pipelined(n)) is not None)
-        for core, operations in found.items():
+        pipeline = self.region.pipeline
+        for core, operations in self.cores.items():
             units = pipeline.units.get(core, operations) if pipeline is not None else 1
             if units < operations:
                 selection = Link("multiplexer of operands", self.delays.register)
@@ -152,28 +173,22 @@ class _Timed:
         """
         body, pipeline, one = self.region.body, self.region.pipeline, self.delays
         assert body is not None
-        cores = {o.core for n in body.nodes if (o := self._pipelined(n)) is not None}
         kept = {o.core for n in body.registers.values() if n >= 0 and (o := self._pipelined(n))}
         register = Link("register of the sum", one.register)
-        for core in sorted(c for c in cores if c.endswith(_FABRIC)):
+        for core in sorted(c for c in self.cores if c.endswith(_FABRIC)):
             if core not in kept:
                 if pipeline is not None and pipeline.interval == 1:
                     yield self._late((self._stage(core), Link("FIFO or memory", one.fifo)))
-            elif (
-                len(self.region.loops) > 1
-            ):  # the first iteration of a nest takes the initial value
-                selection = Link("selection", one.logic("select", _WORD))
-                yield self._chain(self._stage(core), selection, register)
             else:
-                yield self._chain(self._stage(core), register)
+                # The first iteration of a nest takes the initial value.
+                initial = [Link("selection", one.logic("select", _WORD))]
+                nest = len(self.region.loops) > 1
+                yield self._chain(self._stage(core), *(initial if nest else ()), register)
 
     def _hurried(self) -> Iterator[Chain]:
         """Operators in front of a sum that does not close at the interval asked for: in one state."""
-        pipeline, asked = (
-            self.region.pipeline,
-            self.region.loops[-1].ii if self.region.loops else None,
-        )
-        core = self._adder()
+        pipeline, core = self.region.pipeline, self._adder()
+        asked = self.region.loops[-1].ii if self.region.loops else None
         if pipeline is None or asked is None or core is None:
             return
         adder = self._stage(core)
@@ -196,10 +211,7 @@ class _Timed:
 
     def _adder(self) -> str | None:
         """The slowest core of floating point that adds, as the tool chooses it."""
-        body = self.region.body
-        assert body is not None
-        adds = (n for n in body.nodes if body.graph.kind[n] in _SUMS)
-        cores = {o.core.removesuffix(_FABRIC) for n in adds if (o := self._pipelined(n))}
+        cores = {core.removesuffix(_FABRIC) for core in self.adders}
         return max(sorted(cores), key=self.delays.stage, default=None)
 
     def _pipelined(self, node: int) -> Operator | None:
@@ -216,6 +228,23 @@ class _Timed:
     def _late(self, links: tuple[Link, ...], late: Recurrence | None = None) -> Chain:
         statements = late.statements if late is not None else ()
         return Chain(links, _names(self.region), statements, hurried=True)
+
+
+def _timed(region: Region, body: Body, delays: Delays) -> _Timed:
+    """A region with what its body has of each core and memory, seen once: bodies are large."""
+    graph, shapes = body.graph, body.addresses
+    cores: Counter[str] = Counter()
+    adders, memories = set(), set()
+    for n in (*body.hoisted, *body.nodes):
+        if graph.kind[n] == LOAD:
+            memories.add(shapes.shape(graph.address[n]).memory)
+    for n in body.nodes:
+        operator = graph.operator[n]
+        if operator is not None and operator.distance:
+            cores[operator.core] += 1
+            if graph.kind[n] in _SUMS:
+                adders.add(operator.core)
+    return _Timed(region, delays, cores, frozenset(adders), tuple(sorted(memories)))
 
 
 def _adders(late: Recurrence) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from backends.devices import DEVICES
 from qor_gnn.tools.operators.integers import between
@@ -10,7 +11,7 @@ from qor_gnn.tools.operators.timing import Tables, TimingClass, tables, timing_c
 from qor_gnn.tools.personality import Personality
 
 _HALF = 0.85  # of the delay of a single-precision core, as in `qor_gnn.tools.operators.floats`
-_REGISTER, _FIFO = 0.38, 1.3
+_REGISTER, _FIFO = 0.36, 1.3
 """Delays against that of a BRAM, where reports of a class show none: medians of the classes that they show."""
 
 _CORES = {"fpcast": "fptrunc", "dpcast": "fpext"}
@@ -34,17 +35,16 @@ class Delays:
 
         A core without DSP slices is called ``fadd_fabric``.
         """
-        name, factor = _CORES.get(core, core).replace("_fabric", "_nodsp"), self.of.scale
-        if name.startswith("h"):
-            name, factor = f"f{name[1:]}", factor * _HALF
-        found = self._tables.floats.get((self.of.floats, name))
-        if found is None:
-            return 0.0
-        return (found.scaled(factor) if factor != 1.0 else found).choose(self.budget).delay
+        return _stage(self.of, self.budget, core)
 
     def logic(self, kind: str, width: int) -> float:
         """Of ``add``, ``cmp``, ``select`` or ``logic`` on so many bits."""
         return self.of.scale * between(self._tables.logic[self.of.fabric, kind], width)
+
+    @property
+    def memory(self) -> float:
+        """Of a word that is loaded from block RAM."""
+        return self._memory("bram", 1.0)
 
     @property
     def register(self) -> float:
@@ -64,6 +64,17 @@ class Delays:
         known, fabric = self._tables.memories, self.of.fabric
         own = known.get((fabric, name), share * known.get((fabric, "bram"), 0.0))
         return self.of.scale * own
+
+
+@lru_cache(maxsize=1024)
+def _stage(of: TimingClass, budget: float, core: str) -> float:
+    name, factor = _CORES.get(core, core).replace("_fabric", "_nodsp"), of.scale
+    if name.startswith("h"):
+        name, factor = f"f{name[1:]}", factor * _HALF
+    found = tables().floats.get((of.floats, name))
+    if found is None:
+        return 0.0
+    return (found.scaled(factor) if factor != 1.0 else found).choose(budget).delay
 
 
 def delays_of(tool: Personality) -> Delays | None:

@@ -129,6 +129,28 @@ def test_a_request_of_a_port_takes_all_that_is_usable():
     assert found.estimate_ns == pytest.approx(found.usable_ns)
 
 
+@weft.kernel
+def moved(A: i32[64, 64], B: i32[64, 64]):
+    B[0, 1] = A[1, 0]
+
+
+@weft.kernel
+def divided(A: i32[64], B: i32[64]):
+    for i in range(64):
+        B[i] = A[i] // 7
+
+
+def test_what_is_only_loaded_passes_its_memory():
+    found = estimated(moved.program, Schedule(), setting(device="xcu280", clock=5)).answer.clock
+    assert whats(found) == ["memory"]
+    assert found.estimate_ns == pytest.approx(delays_of(setting(device="xcu280").tool).memory)
+
+
+def test_a_core_that_no_report_shows_stages_of_widens_the_range():
+    found = estimated(divided.program, Schedule(), setting(device="xcu280", clock=5)).answer.clock
+    assert found.high_ns >= found.usable_ns > found.estimate_ns
+
+
 def test_the_words_say_which_chain_misses():
     text = clock_text(clock("atax", "2560_DSPs/opt4"), explain=False)
     assert text == (
