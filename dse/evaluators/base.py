@@ -110,7 +110,7 @@ class Result:
         loops: loop by loop.
         seconds: that the evaluation took.
         checks: that the design went through.
-        period: ns that the design was found to need; None where that was not asked.
+        period: ns that the design was found to need; None where that was not asked, or is the clock's.
         spread: standard deviations of figures that are predicted, by ``latency``, ``period_ns`` and
             the names of the resources.
         upper: of resources that a predictor was asked about besides, the upper end of what it says.
@@ -135,6 +135,10 @@ class Result:
     def supported(self) -> bool:
         """Labels of the tool show all that the design has, or its figures need none."""
         return self.marks is None or self.marks.supported
+
+    def period_at(self, clock: float) -> float:
+        """What a design that was made for a clock can be run at: that in ns, or the period that it needs."""
+        return max(clock, self.period or 0.0)
 
     @property
     def evaluated(self) -> bool:

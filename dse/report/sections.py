@@ -91,7 +91,7 @@ def tiles(facts: Facts) -> list[Tile]:
         text = "No design keeps to the limits."
         hint = "The points that come nearest are below; a larger budget may help."
         return [Tile("result", text, hint)]
-    period = facts.manifest["clock_ns"]
+    period = best.result.period_at(facts.manifest["clock_ns"])
     counts = facts.limits.shown(best.result)
     tight = max(
         ((n, counts.get(n, 0) / limit) for n, limit in facts.limits.resources.items()

@@ -245,7 +245,7 @@ def objective_values(
         return None
     figures: dict[str, float] = {"latency": result.latency, **result.resources}
     if clock is not None:
-        figures["seconds"] = result.latency * max(clock, result.period or 0.0) * 1e-9
+        figures["seconds"] = result.latency * result.period_at(clock) * 1e-9
     if not all(name in figures for name in objectives):
         return None
     return tuple(float(figures[name]) for name in objectives)

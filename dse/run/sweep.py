@@ -172,7 +172,7 @@ def _reached(path: Path, clock: float) -> Reached:
     run = open_run(path, write=False)
 
     def period(design: Design) -> float:
-        return max(clock, design.result.period or 0.0)
+        return design.result.period_at(clock)
 
     best = min(
         designs(run), key=lambda d: ((d.result.latency or 0.0) * period(d), d.key), default=None

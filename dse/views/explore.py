@@ -67,7 +67,7 @@ def row_of(run: RunDirectory, problem: Problem | None, design: Design) -> dict[s
     after = routed_of(run.manifest, result)
     return {
         "latency": round(result.latency or 0),
-        "seconds": (result.latency or 0) * max(run.manifest["clock_ns"], result.period or 0) * 1e-9,
+        "seconds": (result.latency or 0) * result.period_at(run.manifest["clock_ns"]) * 1e-9,
         **result.resources,
         **{name: verdict(promoted) for name, promoted in design.promoted.items()},
         "to_bound": to_bound(result, problem) if problem is not None else None,
@@ -243,7 +243,9 @@ def _beyond(found: Sequence[Design]) -> Iterator[str]:
 
 def _fastest(best: Result, problem: Problem, clock: float) -> str:
     cycles = best.latency or 0.0
-    parts = [f"{cycles:,.0f} cycles = {seconds(cycles * clock * 1e-9)}"]
+    parts = [f"{cycles:,.0f} cycles = {seconds(cycles * best.period_at(clock) * 1e-9)}"]
+    if best.period_at(clock) > clock:
+        parts[0] += f" at {best.period_at(clock):.2f} ns, which misses the {clock:g} ns asked for"
     if (ratio := to_bound(best, problem)) is not None:
         parts.append(f"{ratio:.2f} x the bound")
     if (faster := speed_up(best, problem)) is not None:

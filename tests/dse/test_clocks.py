@@ -11,9 +11,11 @@ import pytest
 
 import weft
 from dse.estimates.estimation import setting
+from dse.evaluators.base import Result, Status
 from dse.run.clocks import latencies_of, periods
 from dse.run.directory import open_run
 from dse.run.front import designs
+from dse.run.study import objective_values
 from dse.run.sweep import count_of, handed, reached, run_in, shares, sweep_in
 from dsl.errors.errors import InputError
 from weft import f32, i8
@@ -239,3 +241,15 @@ def test_a_file_that_leads_out(folder, tmp_path):
     with pytest.raises(InputError) as caught:
         weft.load_run(tmp_path)
     assert caught.value.code == "W548"
+
+
+# ------------------------------------------------------------------------------------- missed clocks
+
+
+def test_time_is_counted_at_the_period_that_is_reached():
+    missed = Result(Status.OK, 1000.0, {"dsp": 5}, period=4.9)
+    assert missed.period_at(3.33) == 4.9
+    assert objective_values(missed, ("seconds", "latency"), 3.33) == pytest.approx((4.9e-6, 1000))
+    assert objective_values(replace(missed, period=None), ("seconds",), 3.33) == pytest.approx(
+        (3.33e-6,)
+    )
