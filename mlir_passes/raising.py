@@ -114,7 +114,7 @@ class _Reader:
     def arguments(self, function: Any) -> None:
         for info, value in zip(argument_infos(function), _body(function).arguments, strict=True):
             is_array = isinstance(value.type, ir.MemRefType)
-            self._array(info, value, True, 0)
+            self._array(info, value, not info.is_scratch, 0)
             if not is_array:
                 self.scalar(value, info.name)
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, assert_never
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,10 +56,19 @@ def local(
 def allocate(
     program: Program, inputs: dict[str, NDArray[Any]], inside: frozenset[int] = frozenset()
 ) -> Memory:
-    """Copies of the arguments, and undefined locals; see `Store` for ``inside``."""
-    return {
-        array.name: Store(array, inputs[array.name].copy(), None, inside)
-        if array.storage is Storage.ARGUMENT
-        else local(array, inside)
-        for array in program.arrays
-    }
+    """Copies of the arguments, and undefined locals; see `Store` for ``inside``.
+
+    Memory outside that nobody fills may be copied before it is written: words are moved as a whole.
+    """
+    found: Memory = {}
+    for array in program.arrays:
+        match array.storage:
+            case Storage.ARGUMENT:
+                found[array.name] = Store(array, inputs[array.name].copy(), None, inside)
+            case Storage.LOCAL:
+                found[array.name] = local(array, inside)
+            case Storage.SCRATCH:
+                found[array.name] = replace(local(array, inside), written=None)
+            case _:
+                assert_never(array.storage)
+    return found

@@ -91,7 +91,7 @@ class _Printer:
         self._statements = 0
         scopes = local_scopes(program)
         self._locals: dict[Path, list[Array]] = {}
-        for array in program.locals:
+        for array in (*program.scratch, *program.locals):
             self._locals.setdefault(scopes.get(array.name, ()), []).append(array)
 
     def lines(self) -> list[str]:

@@ -27,6 +27,7 @@ class Storage(Enum):
 
     ARGUMENT = "argument"  # passed by the caller; a scalar argument is passed by value
     LOCAL = "local"  # on chip, undefined until written
+    SCRATCH = "scratch"  # a local of the outermost scope that a schedule puts into memory outside
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +117,13 @@ class Program:
 
     @property
     def locals(self) -> tuple[Array, ...]:
-        """The local arrays and scalars."""
+        """The local arrays and scalars on the chip."""
         return tuple(a for a in self.arrays if a.storage is Storage.LOCAL)
+
+    @property
+    def scratch(self) -> tuple[Array, ...]:
+        """The arrays in memory outside that the caller provides, neither filled nor read by it."""
+        return tuple(a for a in self.arrays if a.storage is Storage.SCRATCH)
 
     def array(self, name: str) -> Array:
         """The array of that name; KeyError if there is none."""

@@ -46,7 +46,7 @@ def ordered_locals(program: Program) -> Program:
     The order within a scope stays. Locals that no statement touches are left out.
     """
     scopes = local_scopes(program)
-    used = [a for a in program.arrays if a.storage is Storage.ARGUMENT or a.name in scopes]
+    used = [a for a in program.arrays if a.storage is not Storage.LOCAL or a.name in scopes]
     # Arguments first; of the locals, those of a loop after those of the loops before it.
     used.sort(key=lambda a: (a.storage is Storage.LOCAL, scopes.get(a.name, ())))
     return replace(program, arrays=tuple(used))

@@ -17,6 +17,7 @@ from mlir_passes.construct.arithmetic import plain
 from mlir_passes.construct.expressions import ExprBuilder
 from mlir_passes.construct.types import Types
 from mlir_passes.dialect.attributes import (
+    SCRATCH,
     Access,
     ArrayInfo,
     BindOp,
@@ -92,8 +93,9 @@ class _Builder:
 
     def module(self) -> Any:
         program = self.tree.program
-        infos = [self._info(a) for a in program.arguments]
-        types = [self._type(a) for a in program.arguments]
+        arrays = (*program.arguments, *program.scratch)
+        infos = [self._info(a) for a in arrays]
+        types = [self._type(a) for a in arrays]
         module = ir.Module.create()
         attributes = {
             "sym_name": ir.StringAttr.get(program.name),
@@ -104,7 +106,7 @@ class _Builder:
         with ir.InsertionPoint(module.body), _location(program.span):
             function = ir.Operation.create("func.func", attributes=attributes, regions=1)
             entry = function.regions[0].blocks.append(*types)
-        for array, value in zip(program.arguments, entry.arguments, strict=True):
+        for array, value in zip(arrays, entry.arguments, strict=True):
             self.memory[array.name] = value
         with ir.InsertionPoint(entry):
             self._locals(None)
@@ -167,7 +169,8 @@ class _Builder:
                 lanes = packed_lanes(tree.packs, array)
                 axi = Axi(i.width, i.burst, i.outstanding, i.latency, i.offset, i.bank, lanes)
                 info = replace(info, interface=Interface(i.mode, i.bundle), axi=axi)
-        return replace(info, const=array.const, access=self.accesses.get(name, "in"))
+        access = SCRATCH if array.storage is Storage.SCRATCH else self.accesses.get(name, "in")
+        return replace(info, const=array.const, access=access)
 
     def _control(self) -> str:
         """How the function is started, where a step says it."""

@@ -13,7 +13,7 @@ from dsl.errors.errors import IRError
 from mlir_passes.cpu.bf16_bits import bf16_as_bits
 from mlir_passes.cpu.lower import all_ops, lower_to_cpu
 from mlir_passes.cpu.memory import empty_raw, load_raw, store_raw
-from mlir_passes.dialect.attributes import ArrayInfo, argument_infos, top_function
+from mlir_passes.dialect.attributes import GARBAGE, ArrayInfo, argument_infos, top_function
 from mlir_passes.provider import execution_engine, ir, passmanager
 
 # A name of ours: a kernel called exp or malloc must not take the place of the library's.
@@ -44,6 +44,7 @@ class JitKernel:
     """A compiled kernel. Call it with raw arrays by argument name, see `jit`."""
 
     arguments: tuple[ArrayInfo, ...]
+    scratch: tuple[ArrayInfo, ...]
     locals: tuple[ArrayInfo, ...]
     engine: Any
     entry: Any
@@ -63,12 +64,14 @@ class JitKernel:
             ValueError: an array has not the declared shape.
         """
         memory = [store_raw(inputs[a.name], a) for a in self.arguments]
-        scratch = [empty_raw(a) for a in self.locals]
-        words = [data.ctypes.data for data in (*memory, *scratch)]
+        own = [empty_raw(a) for a in (*self.scratch, *self.locals)]
+        for data in own[: len(self.scratch)]:
+            data.fill(GARBAGE)  # whoever takes it for zeros is found
+        words = [data.ctypes.data for data in (*memory, *own)]
         # The entry takes pointers to the arguments: to a scalar, or to the pointer to an array.
         cells = (ctypes.c_void_p * len(words))(*words)
         pointers = (ctypes.c_void_p * len(words))()
-        for n, info in enumerate((*self.arguments, *self.locals)):
+        for n, info in enumerate((*self.arguments, *self.scratch, *self.locals)):
             cell = ctypes.addressof(cells) + n * ctypes.sizeof(ctypes.c_void_p)
             pointers[n] = cell if info.shape else words[n]
         self.entry(pointers)
@@ -128,7 +131,8 @@ def jit(module: Any) -> JitKernel:
     if not address:
         raise RuntimeError("LLVM cannot resolve what the kernel calls; its reason is on stderr")
     entry = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(address)
-    return JitKernel(arguments, outside, engine, entry)
+    given = tuple(a for a in arguments if not a.is_scratch)
+    return JitKernel(given, arguments[len(given) :], outside, engine, entry)
 
 
 def _widths(function: Any) -> Iterator[int]:

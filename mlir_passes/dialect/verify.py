@@ -130,10 +130,16 @@ class _Verifier:
         if len(function.type.results):
             raise IRError("W311", "the kernel returns a value", span=span_of(op))
         attributes = op.attributes.get("arg_attrs")
+        scratch = ""
         for n, type_ in enumerate(function.type.inputs):
             found = attributes[n] if attributes else ir.DictAttr.get({})
             _check_kinds({a.name: a.attr for a in found}, _ON_ARGUMENT, "an argument", op)
-            self.arrays.add(checked_array(found, type_, op).name)
+            info = checked_array(found, type_, op)
+            if scratch and not info.is_scratch:
+                text = f"the argument '{info.name}' is behind '{scratch}', which is scratch"
+                raise IRError("W333", text, span=span_of(op), help="scratch comes last")
+            scratch = info.name if info.is_scratch else scratch
+            self.arrays.add(info.name)
         self._block(function.regions[0].blocks[0], _Around())
         for loop, loop_annotations in self.loops:
             self._check_arrays(loop, loop_annotations)

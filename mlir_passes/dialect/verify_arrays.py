@@ -6,12 +6,12 @@ from typing import Any
 
 from dsl.errors.errors import IRError, did_you_mean
 from dsl.expressions.types import Overflow, Quant
-from mlir_passes.dialect.attributes import ArrayInfo, Partition, array_info, span_of
+from mlir_passes.dialect.attributes import SCRATCH, ArrayInfo, Partition, array_info, span_of
 from mlir_passes.dialect.axi import Axi
 from mlir_passes.provider import ir
 
 _KINDS = ("cyclic", "block", "complete")
-_ACCESSES = ("in", "out", "inout")
+_ACCESSES = ("in", "out", "inout", SCRATCH)
 
 
 def check_type(attribute: Any, element: Any, name: str, op: Any) -> None:
@@ -79,8 +79,11 @@ def _check_use(info: ArrayInfo, op: Any) -> None:
     if info.access is not None and info.access not in _ACCESSES:
         help_line = did_you_mean(info.access, _ACCESSES)
         raise _refuse("W333", f"no access is called '{info.access}'", op, help_line)
-    if info.const and info.access in ("out", "inout"):
+    if info.const and info.access in ("out", "inout", SCRATCH):
         raise _refuse("W333", f"'{info.name}' is constant and written", op)
+    outside = info.interface is not None and info.interface.mode == "m_axi"
+    if info.is_scratch and not (info.shape and outside):
+        raise _refuse("W333", f"'{info.name}' is scratch, and no array behind m_axi", op)
 
 
 def _check_partition(info: ArrayInfo, partition: Partition, seen: set[int], op: Any) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from dsl.expressions.types import DType
-from mlir_passes.dialect.attributes import Access
+from mlir_passes.dialect.attributes import GARBAGE, SCRATCH, Access
 from mlir_passes.dialect.axi import Axi
 from mlir_passes.emit.cpp import extents
 from mlir_passes.emit.nodes import Memory
@@ -57,7 +57,8 @@ class Argument:
 class HlsSource:
     """The emitted kernel.
 
-    ``text`` is a complete translation unit, ``header`` declares the function for a testbench.
+    ``text`` is a complete translation unit, ``header`` declares the function for a testbench. Behind its
+    ``arguments`` the function takes ``scratch``: memory outside that its caller neither fills nor reads.
     ``support`` names the headers of ours that both need (see `include_directory`), ``uses_ap``
     says whether they need ``ap_int.h`` or ``ap_fixed.h``.
     """
@@ -68,16 +69,19 @@ class HlsSource:
     arguments: tuple[Argument, ...]
     support: tuple[str, ...]
     uses_ap: bool
+    scratch: tuple[Argument, ...] = ()
 
     def __str__(self) -> str:
         return self.text
 
     def over_elements(self) -> tuple[str, str]:
-        """The name and the text of a function over arrays of elements: the kernel, or one that packs for it."""
-        if not any(a.lanes for a in self.arguments):
+        """The name and the text of a function over arrays of elements: the kernel, or one that packs for it and
+        has its scratch.
+        """
+        if not self.scratch and not any(a.lanes for a in self.arguments):
             return self.name, self.text
         name = f"{self.name}_over_elements"
-        return name, f"{self.text}\n{caller(name, self.name, self.arguments)}"
+        return name, f"{self.text}\n{caller(name, self.name, self.arguments, self.scratch)}"
 
 
 def pack_call(argument: Argument, elements: str, words: str) -> str:
@@ -94,8 +98,15 @@ def _rows(argument: Argument) -> int:
     return math.prod(argument.shape[:-1])
 
 
-def caller(name: str, function: str, arguments: Sequence[Argument]) -> str:
-    """A function over arrays of elements that calls one over packed arguments."""
+def garbage(variable: str) -> str:
+    """The C++ that leaves no zeros in memory that nobody fills."""
+    return f"for (unsigned long n = 0; n < sizeof {variable}; ++n) ((unsigned char *){variable})[n] = {GARBAGE:#x};"
+
+
+def caller(
+    name: str, function: str, arguments: Sequence[Argument], scratch: Sequence[Argument] = ()
+) -> str:
+    """A function over arrays of elements that calls one over packed arguments, and over scratch."""
     before, after, given, parameters = [], [], [], []
     for n, a in enumerate(arguments):
         parameters.append(f"{a.type} a{n}{extents(a.shape)}")
@@ -106,6 +117,10 @@ def caller(name: str, function: str, arguments: Sequence[Argument]) -> str:
             before.append(f"  {pack_call(a, elements, words)};")
             if a.access != "in":
                 after.append(f"  {unpack_call(a, elements, words)};")
+    for n, a in enumerate(scratch):
+        given.append(f"s{n}")
+        before.append(f"  static {a.kept} s{n}{extents(a.words)};")
+        before.append(f"  {garbage(f's{n}')}")
     call = f"  {function}({', '.join(given)});"
     return "\n".join([f"void {name}({', '.join(parameters)}) {{", *before, call, *after, "}", ""])
 
@@ -138,9 +153,10 @@ def emit(module: Any, *, top: str | None = None) -> HlsSource:
         name=kernel.name,
         text=f"{_BANNER}\n{_includes(needs.headers, needs)}\n{body}",
         header=_header(kernel.name, signature, interface, needs),
-        arguments=arguments,
+        arguments=tuple(a for a in arguments if a.access != SCRATCH),
         support=tuple(sorted(h for h in needs.headers if not h.startswith("<"))),
         uses_ap=any(h.startswith("<ap_") for h in needs.headers),
+        scratch=tuple(a for a in arguments if a.access == SCRATCH),
     )
 
 

@@ -162,7 +162,7 @@ def channels(state: ScheduledScop, step: Step) -> tuple[Channel, ...]:
         writing = [n for n, use in uses.items() if use.writers]
         if len(uses) < 2 or (array.storage is Storage.ARGUMENT and not array.shape):
             continue
-        if array.storage is Storage.ARGUMENT or len(writing) > 1 or len(uses) > 2:
+        if array.storage is not Storage.LOCAL or len(writing) > 1 or len(uses) > 2:
             raise SharedArray(array, uses, state, step)
         consumer = next(n for n in uses if n != writing[0])
         found.append(Channel(array.name, writing[0], consumer))
@@ -175,8 +175,9 @@ def _told(array: Array, uses: dict[int, Use]) -> str:
         return f"'{array.name}' is written by {len(writing)} processes of a dataflow region"
     if array.storage is Storage.ARGUMENT and not writing:
         return f"the argument '{array.name}' is read by {len(uses)} processes of a dataflow region"
-    if array.storage is Storage.ARGUMENT:
-        return f"the argument '{array.name}' is written by one process and read by another"
+    if array.storage is not Storage.LOCAL:
+        what = "argument" if array.storage is Storage.ARGUMENT else "memory outside"
+        return f"the {what} '{array.name}' is written by one process and read by another"
     return f"'{array.name}' is read by {len(uses) - 1} processes that do not write it"
 
 

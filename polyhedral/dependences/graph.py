@@ -31,7 +31,7 @@ def dependence_graph(scop: Scop) -> DepGraph:
             kind="array",
             name=array.name,
             type=str(array.type),
-            storage="local" if array.storage is Storage.LOCAL else "argument",
+            storage=array.storage.value,
         )
     for s in scop.statements:
         graph.add_node(

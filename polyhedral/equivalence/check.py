@@ -86,7 +86,7 @@ def _check_arrays(program: Program, arrays: tuple[RaisedArray, ...]) -> Refutati
     if len(have) != len(want):
         text = f"the kernel has {len(want)} arguments, level 3 has {len(have)}"
         return Refutation("W326", text, program.span)
-    locals_ = {a.name: a for a in program.arrays if a.storage is Storage.LOCAL}
+    locals_ = {a.name: a for a in program.arrays if a.storage is not Storage.ARGUMENT}
     for array in arrays:
         if array.is_argument:
             continue

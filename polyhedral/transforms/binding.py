@@ -10,7 +10,7 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from dsl.errors.errors import ScheduleError, did_you_mean
-from dsl.programs.program import Storage
+from dsl.programs.program import Array, Storage
 from dsl.schedules.steps import BindOp, BindStorage, Interface, Step
 from polyhedral.requests.outside import RETURN, check_control, check_outside
 from polyhedral.requests.repeated import once
@@ -104,11 +104,10 @@ def interface(state: ScheduledScop, step: Interface) -> ScheduledScop:
         check_control(step)
         return _with_interface(state, step, "the control of the function")
     array = find_array(state, step.argument, step)
-    if array.storage is not Storage.ARGUMENT:
-        raise ScheduleError(
-            "W215", f"'{array.name}' is a local, it has no interface", span=step.span
-        )
     _check_word("interface mode", step.mode, INTERFACE_MODES, step)
+    if array.storage is not Storage.ARGUMENT:
+        _check_scratch(array, step)
+        state = _outside(state, array)
     if step.mode in (*ARRAY_MODES, "ap_ovld") and not array.shape:
         raise ScheduleError(
             "W215",
@@ -128,6 +127,36 @@ def interface(state: ScheduledScop, step: Interface) -> ScheduledScop:
     check_outside(array, step)
     state = _with_interface(state, step, f"the interface of '{step.argument}'")
     return _fitting(state, step.argument, step)
+
+
+def _check_scratch(array: Array, step: Interface) -> None:
+    """W215 unless a local can be in memory outside, which the caller provides for the whole run."""
+    if not array.shape:
+        text = f"'{array.name}' is a local scalar: it has no interface, and is no memory"
+        raise ScheduleError("W215", text, span=step.span, help="leave the step out")
+    if step.mode != "m_axi":
+        raise ScheduleError(
+            "W215",
+            f"'{array.name}' is a local, it has no interface {step.mode}",
+            span=step.span,
+            help=f'interface("{array.name}", "m_axi") puts it into memory outside',
+        )
+    if array.scope_depth:
+        raise ScheduleError(
+            "W215",
+            f"'{array.name}' is declared inside of loops: each iteration has its own, and memory outside is for "
+            "the whole run",
+            span=step.span,
+            help="declare it in front of all loops, or leave it on the chip",
+        )
+
+
+def _outside(state: ScheduledScop, array: Array) -> ScheduledScop:
+    """The local is scratch, in the same place among the arrays."""
+    program = state.scop.program
+    moved = replace(array, storage=Storage.SCRATCH)
+    arrays = tuple(moved if a.name == array.name else a for a in program.arrays)
+    return replace(state, scop=replace(state.scop, program=replace(program, arrays=arrays)))
 
 
 def _with_interface(state: ScheduledScop, step: Interface, what: str) -> ScheduledScop:

@@ -51,6 +51,9 @@ def expand(state: ScheduledScop, step: Expand) -> ScheduledScop:
         ScheduleError: W228 a value is handed on, or the step comes too late; W207 too large.
     """
     array = find_array(state, step.array, step)
+    if array.storage is Storage.SCRATCH:
+        text = f"'{array.name}' is in memory outside already"
+        raise _refused(step, text, help_="put expand in front of interface")
     if array.storage is not Storage.LOCAL:
         raise _refused(step, f"'{array.name}' is an argument: the caller sees its shape")
     uid = find_loop(state, step.loop, step)

@@ -40,12 +40,15 @@ def pack(state: ScheduledScop, step: Pack) -> ScheduledScop:
         ScheduleError: W215 it cannot be; W207 so many bits; W223 twice.
     """
     array = find_array(state, step.array, step)
-    if array.storage is not Storage.ARGUMENT or not array.shape:
-        what = "a local" if array.storage is not Storage.ARGUMENT else "a scalar"
+    if array.storage is Storage.LOCAL or not array.shape:
+        what = "a scalar" if not array.shape else "a local on the chip"
         raise ScheduleError(
             "W215",
             f"'{array.name}' is {what}: arrays in memory outside are packed",
             span=step.span,
+            help=f'interface("{array.name}", "m_axi") in front of it puts it there'
+            if array.shape
+            else None,
         )
     _check_bits(array, step)
     same = [s for s in state.packs if s.array == array.name]

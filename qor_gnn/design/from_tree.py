@@ -94,7 +94,7 @@ class _Reader:
         for s in self.tree.storage:
             if s.array == array.name:
                 storage, impl = s.type, s.impl
-        argument = array.storage is Storage.ARGUMENT
+        argument = array.storage is not Storage.LOCAL
         found = Memory(array.name, array.dtype, array.shape, tuple(splits), argument, storage, impl)
         for i in self.tree.interfaces:
             if i.argument == array.name and i.mode == OUTSIDE:
