@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from backends.rawdata import file_type, numpy_type
 from backends.vitis.testbench import Golden
 from dsl.errors.errors import ToolError
 from dsl.expressions.types import FloatType
+from mlir_passes.emit.hls import Argument
 from polyhedral.requests.outside import word_bits
 
 _WIDEST = 64
@@ -56,6 +58,12 @@ class Passed:
             "final": golden.final_file,
             "tolerance": golden.tolerance,
         }
+
+
+def scratch_row(argument: Argument) -> dict[str, Any]:
+    """Memory that a host in Python provides, as it has it: the port, and how many bytes."""
+    elements = prod(argument.words) * max(1, argument.lanes)
+    return {"port": argument.cpp, "bytes": elements * word_bits(argument.dtype) // 8}
 
 
 def passed(data: Sequence[Golden]) -> tuple[Passed, ...]:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from backends.deploy.arguments import Passed, passed
+from backends.deploy.arguments import Passed, passed, scratch_row
 from backends.deploy.boards import Board
 from backends.deploy.notebook import notebook
 from backends.deploy.processors import processor
@@ -27,6 +27,7 @@ from backends.vitis.testbench import (
 )
 from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import Interface
+from mlir_passes.emit.hls import Argument
 
 _TEMPLATES = Path(__file__).parent / "templates"
 FOLDER = "deploy"
@@ -34,13 +35,18 @@ _BUNDLE = "gmem"  # what the tool calls a port that has no name
 
 
 def deployment(
-    names: ProjectFiles, data: Sequence[Golden], schedule: Schedule, board: Board
+    names: ProjectFiles,
+    data: Sequence[Golden],
+    scratch: Sequence[Argument],
+    schedule: Schedule,
+    board: Board,
 ) -> dict[str, str]:
     """The files by their path in the project.
 
     Args:
         names: of the project.
         data: its arguments, with what is expected.
+        scratch: what the kernel takes behind them: memory that hosts provide, and neither fill nor read.
         schedule: of the design, whose arrays are all in memory outside.
         board: what to run it on.
 
@@ -50,7 +56,7 @@ def deployment(
     arguments = passed(data)
     if board.flow.flow == "xrt":
         made = {
-            "host.cpp": _host(names, data),
+            "host.cpp": _host(names, data, scratch),
             "software_device.h": _template("software_device.h", {}),
             "Makefile": _template("card.mk", _card(names, board)),
             "README.md": _template("card.md", {**_card(names, board), "BOARD": board.name}),
@@ -58,7 +64,7 @@ def deployment(
         if names.unsafe_math:
             made["options.tcl"] = "config_compile -unsafe_math_optimizations\n"
     else:
-        values = _board(names, arguments, schedule, board)
+        values = _board(names, arguments, scratch, schedule, board)
         made = {
             "run.py": _template("run.py.in", values),
             "software.cpp": _template("software.cpp", values),
@@ -79,7 +85,7 @@ def _template(name: str, values: Mapping[str, str]) -> str:
 # -------------------------------------------------------------------------------------------- cards
 
 
-def _host(names: ProjectFiles, data: Sequence[Golden]) -> str:
+def _host(names: ProjectFiles, data: Sequence[Golden], scratch: Sequence[Argument]) -> str:
     arrays = [g for g in data if g.argument.shape]
     lines: dict[str, list[str]] = {key: [] for key in ("BUFFERS", "LOADS", "TO", "FROM", "CHECKS")}
     for n, g in enumerate(data):
@@ -102,6 +108,11 @@ def _host(names: ProjectFiles, data: Sequence[Golden]) -> str:
             if g.argument.lanes:
                 lines["CHECKS"].append(f"    {unpacking(g, f'host_{cpp}', passed_)};")
             lines["CHECKS"].append(f"    wrong += {check_call(g, 'golden', f'host_{cpp}')};")
+    for n, a in enumerate(scratch, len(data)):
+        size = f"sizeof({words_declaration(a, '')})"
+        lines["BUFFERS"].append(
+            f"  xrt::bo buffer_{a.cpp}(device, {size}, kernel.group_id({n}));  // neither filled nor read"
+        )
     declared = [f"static {declaration(g.argument, f'host_{g.argument.cpp}')};" for g in data]
     declared += [
         f"static {words_declaration(g.argument, f'words_{g.argument.cpp}')};"
@@ -121,8 +132,13 @@ def _host(names: ProjectFiles, data: Sequence[Golden]) -> str:
         "BUFFERS": "\n".join(lines["BUFFERS"]),
         "LOADS": "\n".join(lines["LOADS"]),
         "ARGUMENTS": ", ".join(
-            f"buffer_{g.argument.cpp}" if g.argument.shape else f"host_{g.argument.cpp}"
-            for g in data
+            [
+                *(
+                    f"buffer_{g.argument.cpp}" if g.argument.shape else f"host_{g.argument.cpp}"
+                    for g in data
+                ),
+                *(f"buffer_{a.cpp}" for a in scratch),
+            ]
         ),
         "CHECKS": "\n".join(lines["CHECKS"]),
     }
@@ -148,7 +164,11 @@ def _card(names: ProjectFiles, board: Board) -> dict[str, str]:
 
 
 def _board(
-    names: ProjectFiles, arguments: Sequence[Passed], schedule: Schedule, board: Board
+    names: ProjectFiles,
+    arguments: Sequence[Passed],
+    scratch: Sequence[Argument],
+    schedule: Schedule,
+    board: Board,
 ) -> dict[str, str]:
     bundles = dict.fromkeys(
         s.bundle or _BUNDLE for s in schedule if isinstance(s, Interface) and s.mode == "m_axi"
@@ -162,6 +182,7 @@ def _board(
         "TOP": names.top,
         "BOARD": board.name,
         "TABLE": table,
+        "SCRATCH": pprint.pformat([scratch_row(a) for a in scratch], width=100, sort_dicts=False),
         "EXAMPLE": first,
         "PART": tcl_word(names.device.part),
         "BOARDPART": tcl_word(board.flow.board_part),

@@ -1,4 +1,5 @@
-"""Arguments that a testbench holds on the chip, put into memory outside: for designs that are to run on a board.
+"""Arguments that a testbench holds on the chip, put into memory outside: for designs that are to run on a board;
+and locals that the chip has no room for.
 
 The kernel copies in what it reads and out what it has written, all of it; what a schedule says of an array is
 said of its copy on the chip. Larger problems want tiles, which the schedule of a kernel makes (`buffer` at a
@@ -12,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from backends.deploy.boards import Board
-from backends.deploy.tiles import copies
+from backends.deploy.tiles import bits_of, chip_room, copies
 from dsl.errors.errors import ToolError
 from dsl.expressions.types import IndexType
 from dsl.programs.program import Array, Program
@@ -20,6 +21,8 @@ from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import (
     BindStorage,
     Buffer,
+    Dataflow,
+    Expand,
     Interface,
     Pack,
     Partition,
@@ -37,7 +40,7 @@ _SUFFIX = "_chip"
 
 
 def outside(program: Program, schedule: Schedule, board: Board) -> Schedule:
-    """The schedule with all arrays in memory outside.
+    """The schedule with all arguments in memory outside, and the locals that do not fit on the chip.
 
     Args:
         program: of the kernel.
@@ -50,7 +53,8 @@ def outside(program: Program, schedule: Schedule, board: Board) -> Schedule:
     asked = {s.argument: s for s in schedule if isinstance(s, Interface)}
     for step in asked.values():
         _check(step, board)
-    arrays = [a for a in program.arguments if a.shape]
+    scratch = _scratch(program, schedule, board)
+    arrays = [*(a for a in program.arguments if a.shape), *scratch]
     within = [a for a in arrays if a.name not in asked or asked[a.name].mode != "m_axi"]
     used = accesses(program)
     ports = {array.name: n % board.ports for n, array in enumerate(arrays)}
@@ -60,14 +64,35 @@ def outside(program: Program, schedule: Schedule, board: Board) -> Schedule:
         port = ports[array.name]
         bank = board.bank(port)
         first.append(Interface(array.name, "m_axi", f"gmem{port}", bank=bank))
-    first = _copied(program, first, names, board)
+    kept = sum(bits_of(a) for a in program.locals if a not in scratch and a.name not in asked)
+    first = _copied(program, first, names, chip_room(board) - kept, board)
     first += _pipelined(program, first)
     rest = [_renamed(step, names) for step in schedule if not _dropped(step, within)]
     return Schedule((*first, *rest))
 
 
+def _scratch(program: Program, schedule: Schedule, board: Board) -> list[Array]:
+    """The locals that do not fit on the chip beside copies of all arguments: smaller ones stay there, up to half of
+    what there is for copies. What a step makes a FIFO of, or another array, stays as well.
+    """
+    named = {s.argument for s in schedule if isinstance(s, Interface)}
+    named |= {s.array for s in schedule if isinstance(s, Stream | Expand)}
+    room = chip_room(board)
+    arrays = [a for a in program.arrays if a.shape]
+    if sum(map(bits_of, arrays)) <= room or any(isinstance(s, Dataflow) for s in schedule):
+        return []
+    found = []
+    left = room // 2
+    for array in sorted(program.locals, key=bits_of):
+        if not array.shape or array.scope_depth or array.name in named or bits_of(array) <= left:
+            left -= bits_of(array)
+        else:
+            found.append(array.name)
+    return [a for a in program.locals if a.name in found]
+
+
 def _copied(
-    program: Program, ports: list[Step], names: Mapping[str, str], board: Board
+    program: Program, ports: list[Step], names: Mapping[str, str], room: int, board: Board
 ) -> list[Step]:
     """The ports, and the copies of what is behind them: in words as wide as the board's memory passes, or in
     smaller ones where tiles would begin inside of them.
@@ -75,10 +100,11 @@ def _copied(
     lanes = {name: word_lanes(program.array(name), board) for name in names}
     while True:
         packed = [Pack(n, k * word_bits(program.array(n).dtype)) for n, k in lanes.items() if k > 1]
-        if (found := copies(program, (*ports, *packed), names, board)) is not None:
+        if (found := copies(program, (*ports, *packed), names, room, board)) is not None:
             return [*ports, *packed, *found]
-        if not packed:  # an estimate will tell that they do not fit
-            return [*ports, *(Buffer(array, name=copy) for array, copy in names.items())]
+        if not packed:  # an estimate will tell whether they fit; locals outside are not copied
+            given = {a.name for a in program.arguments}
+            return [*ports, *(Buffer(a, name=copy) for a, copy in names.items() if a in given)]
         lanes = {name: k // 2 for name, k in lanes.items()}
 
 

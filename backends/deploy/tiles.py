@@ -16,7 +16,7 @@ from backends.deploy.boards import Board
 from backends.deploy.choice import Choice, Moved, choices
 from dsl.expressions.expr import Access, loads
 from dsl.expressions.types import FloatType
-from dsl.programs.program import Array, Program
+from dsl.programs.program import Array, Program, Storage
 from dsl.schedules.steps import Buffer, Distribute, Reorder, Step, Tile
 from polyhedral.requests.outside import word_bits
 from polyhedral.requests.packed import packed_lanes
@@ -33,23 +33,29 @@ _BAND = 3  # loops that are tiled
 _TRIES = 12
 
 
+def chip_room(board: Board) -> int:
+    """Bits of the block RAM for copies, and for locals that are on the chip."""
+    return round(_ROOM * board.device.bram18 * _BRAM18)
+
+
 def copies(
-    program: Program, first: Sequence[Step], names: Mapping[str, str], board: Board
+    program: Program, first: Sequence[Step], names: Mapping[str, str], room: int, board: Board
 ) -> tuple[Step, ...] | None:
     """The steps that copy arrays to the chip; None where they do not fit, and loops cannot be tiled.
 
     Args:
         program: the kernel.
         first: steps in front, which do not change loops.
-        names: of the copies by the arrays.
+        names: of the copies by the arrays. Of a local that is outside, tiles alone are copied: were there room
+            for the whole of it, it would be on the chip.
+        room: bits for copies.
         board: whose chip it is.
     """
-    room = round(_ROOM * board.device.bram18 * _BRAM18)
-    sizes = {name: _bits(program.array(name)) for name in names}
-    whole = tuple(Buffer(array, name=copy) for array, copy in names.items())
-    if sum(sizes.values()) <= room:
-        return whole
-    small = [name for name, bits in sizes.items() if bits <= room // _SMALL]
+    sizes = {name: bits_of(program.array(name)) for name in names}
+    given = [name for name in names if program.array(name).storage is Storage.ARGUMENT]
+    if sum(sizes.values()) <= room and len(given) == len(names):
+        return tuple(Buffer(array, name=copy) for array, copy in names.items())
+    small = [name for name in given if sizes[name] <= room // _SMALL]
     left = room - sum(sizes[name] for name in small)
     steps = tuple(Buffer(name, name=names[name]) for name in small)
     state = begun(program, (*first, *steps))
@@ -87,7 +93,8 @@ def _distributed(state: ScheduledScop) -> tuple[ScheduledScop, tuple[Step, ...]]
     return state, tuple(steps)
 
 
-def _bits(array: Array) -> int:
+def bits_of(array: Array) -> int:
+    """What an array takes in memory."""
     return prod(array.shape) * word_bits(array.dtype)
 
 
@@ -161,7 +168,7 @@ def _tiled(
         if made is not None:
             after, steps = made
             copied = [a for a in after.scop.program.arrays if a.name in names.values()]
-            if sum(map(_bits, copied)) <= room:
+            if sum(map(bits_of, copied)) <= room:
                 return after, steps
     return None
 

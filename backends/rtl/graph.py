@@ -220,7 +220,8 @@ class Memory(Enum):
 class Array:
     """An array: an argument (its banks are ports of the kernel) or a local.
 
-    ``access`` of an argument is ``in``, ``out`` or ``inout``. Element ``[i0, i1, …]`` lies in bank
+    ``access`` of an argument is ``in``, ``out``, ``inout``, or ``scratch``: memory that the caller
+    neither fills nor reads. Element ``[i0, i1, …]`` lies in bank
     number `bank` at `offset`; every bank is `depth` deep.
     """
 

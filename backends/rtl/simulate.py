@@ -6,6 +6,7 @@ import hashlib
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from math import prod
 from pathlib import Path
 from typing import Any, Literal
 
@@ -25,6 +26,7 @@ from dsl.expressions.numeric import wrap
 from dsl.expressions.types import FixedType, FloatType, IntType
 from dsl.programs.program import Array, Program
 from dsl.schedules.schedule import Schedule
+from mlir_passes.dialect.attributes import GARBAGE, SCRATCH
 
 Verdict = Literal["ok", "mismatch", "cycles", "vacuous", "timeout", "failed"]
 SECONDS = 300.0
@@ -85,7 +87,7 @@ def simulate(
     bad = not_finite(outputs, rights)
     if any(b.everywhere for b in bad):
         return Simulation("vacuous", None, detail=", ".join(map(str, bad)))
-    sets = [_raw(program, right.inputs) for right in rights]
+    sets = [_raw(program, right.inputs, design) for right in rights]
     main, data = testbench(design), b"".join(pack(design, *s) for s in sets)
     key = (
         "simulate",
@@ -185,10 +187,14 @@ def _judged(
     return Simulation("ok", cycles[0], largest, "", seconds)
 
 
-def _raw(program: Program, inputs: Mapping[str, Any]) -> Set:
-    """The bits of every argument."""
+def _raw(program: Program, inputs: Mapping[str, Any], design: RtlDesign) -> Set:
+    """The bits of every argument; scratch holds no zeros, so that who reads what was not written is found."""
     bits = {a.name: raw_bits(a, inputs[a.name]) for a in program.arguments}
     arrays = {a.name: bits[a.name] for a in program.arguments if a.shape}
+    for a in design.graph.arrays:
+        if a.argument and a.access == SCRATCH:
+            filled = int.from_bytes(bytes([GARBAGE]) * (-(-a.width // 8)), "little")
+            arrays[a.name] = [filled % (1 << a.width)] * prod(a.shape)
     return arrays, {a.name: bits[a.name][0] for a in program.arguments if not a.shape}
 
 

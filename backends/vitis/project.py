@@ -30,7 +30,7 @@ from dsl.expressions.types import FloatType
 from dsl.programs.program import Program, Stmt
 from dsl.schedules.schedule import Schedule
 from dsl.stored.write import program_json
-from mlir_passes.emit.hls import include_directory
+from mlir_passes.emit.hls import Argument, include_directory
 from polyhedral.dataflow.deadlock import needs_flushing
 
 if TYPE_CHECKING:
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 
-Deploy = Callable[[ProjectFiles, tuple[Golden, ...]], Mapping[str, str]]
-"""Makes the files that bring a project's kernel to a board, by name."""
+Deploy = Callable[[ProjectFiles, tuple[Golden, ...], tuple[Argument, ...]], Mapping[str, str]]
+"""Makes the files that bring a project's kernel to a board, by name: of its arguments, and its scratch."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,13 +120,13 @@ def project(
         flushing=needs_flushing(design.scheduled),
         uncertainty=uncertainty,
     )
-    link = link_config(top, source.arguments)
+    link = link_config(top, (*source.arguments, *source.scratch))
     extra = {**({"link.cfg": link} if link else {}), **extra}
-    board = deploy(names, data) if deploy is not None else {}
+    board = deploy(names, data, source.scratch) if deploy is not None else {}
     texts = {
         names.source: source.text,
         f"{top}.h": source.header,
-        names.testbench: testbench(top, data),
+        names.testbench: testbench(top, data, source.scratch),
         "weft_tb.h": (HERE / "weft_tb.h").read_text("utf-8"),
         **support,
         "run_hls.tcl": run_hls_tcl(names),
@@ -136,7 +136,14 @@ def project(
         "schedule.json": schedule.to_json(top),
         "schedule.py": schedule.to_python(kernel=top),
         "README.md": readme(
-            names, program, schedule, seed, data, (*extra, *(["deploy/"] if board else [])), proof
+            names,
+            program,
+            schedule,
+            seed,
+            data,
+            source.scratch,
+            (*extra, *(["deploy/"] if board else [])),
+            proof,
         ),
         ".gitignore": "build/\nhls/\nwork/\n.Xil/\n*.log\n",
         **extra,

@@ -7,6 +7,7 @@ from backends.vitis.files import ProjectFiles
 from backends.vitis.testbench import Golden, passed_as
 from dsl.programs.program import Program
 from dsl.schedules.schedule import Schedule
+from mlir_passes.emit.hls import Argument
 
 _TEXT = """\
 # @TOP@: a Vitis HLS project
@@ -85,6 +86,7 @@ def readme(
     schedule: Schedule,
     seed: int,
     data: tuple[Golden, ...],
+    scratch: tuple[Argument, ...] = (),
     extra: tuple[str, ...] = (),
     proof: Equivalence | None = None,
 ) -> str:
@@ -93,6 +95,9 @@ def readme(
     for array, g in zip(program.arguments, data, strict=True):
         direction = {"in": "in", "out": "out", "inout": "in and out"}[g.argument.access]
         rows.append(f"| `{passed_as(g.argument)}` | `{array.type}` | {direction} |")
+    for a in scratch:
+        array = program.array(a.name)
+        rows.append(f"| `{passed_as(a)}` | `{array.type}` | memory, neither filled nor read |")
     loose = [g.argument.cpp for g in data if g.tolerance]
     exact = "The testbench asks for the very same bits."
     if loose:

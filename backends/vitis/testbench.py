@@ -108,9 +108,15 @@ int main(int @ARGC@, char **@ARGV@) {
 _OWN = ("argc", "argv", "golden", "wrong")
 
 
-def testbench(top: str, data: tuple[Golden, ...]) -> str:
-    """The testbench's text. Its own names give way to those of the arguments."""
-    taken = {g.argument.cpp for g in data}
+def testbench(top: str, data: tuple[Golden, ...], scratch: tuple[Argument, ...]) -> str:
+    """The testbench's text. Its own names give way to those of the arguments.
+
+    Args:
+        top: the function.
+        data: its arguments, with what is expected.
+        scratch: what it takes behind them: memory that is neither filled nor looked at.
+    """
+    taken = {g.argument.cpp for g in data} | {a.cpp for a in scratch}
     words = words_names(data, taken)
     taken |= set(words.values())
     own = {name: _free(name, taken) for name in _OWN}
@@ -134,15 +140,19 @@ def testbench(top: str, data: tuple[Golden, ...]) -> str:
             for text in (
                 *(declaration(g.argument, g.argument.cpp) for g in data),
                 *(words_declaration(g.argument, name) for g, _, name in packed),
+                *(passed_as(a) for a in scratch),
             )
         ),
         "LOADS": "\n".join(
             [
                 *(f"  {load_call(g, golden, g.argument.cpp)};" for g in data),
                 *(f"  {packing(g, *names)};" for g, *names in packed),
+                *(f"  weft_tb::leave_unfilled({a.cpp});" for a in scratch),
             ]
         ),
-        "ARGUMENTS": ", ".join(words.get(g.argument.cpp, g.argument.cpp) for g in data),
+        "ARGUMENTS": ", ".join(
+            [*(words.get(g.argument.cpp, g.argument.cpp) for g in data), *(a.cpp for a in scratch)]
+        ),
         "UNPACKED": "".join(
             f"  {unpacking(g, *names)};\n" for g, *names in packed if g.final is not None
         ),

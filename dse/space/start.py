@@ -87,7 +87,7 @@ class Start:
     def words(self, program: Program) -> Mapping[str, int]:
         """How many elements of the arrays outside come at a time."""
         packs = [step for step in self.steps if isinstance(step, Pack)]
-        arrays = [array for array in program.arguments if array.name in self.outside]
+        arrays = [array for array in program.arrays if array.name in self.outside]
         return {array.name: max(1, packed_lanes(packs, array)) for array in arrays}
 
     def lanes(self, program: Program) -> Mapping[tuple[str, int], int]:

@@ -7,7 +7,6 @@ from typing import Any, Literal, TypeAlias
 
 import networkx as nx
 
-from dsl.programs.program import Storage
 from polyhedral.dependences.direct import Dependence, dependences
 from polyhedral.scop.scop import Scop, common_loops
 
