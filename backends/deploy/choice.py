@@ -27,6 +27,8 @@ _ADD = 5
 """States of an adder of f32, about: of a sum in a tile each term waits for the one before it, however many sums
 there are."""
 _LADDER = 9  # sizes of each loop, the whole of it among them
+_RATIOS = (2, 4, 16)
+"""Of a size to the next one: of long loops those of the first may all be too large."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +91,26 @@ def choices(
         dsp: slices of the chip.
         room: bits for copies.
     """
+    for ratio in _RATIOS:
+        ladders = [_ladder(n, k, ratio) for n, k in zip(extents, every, strict=True)]
+        if found := _fitting(loops, extents, ladders, inner, moved, dsp, room):
+            return sorted(found, key=lambda c: (c.cycles, c.bits, c.sizes, c.order))
+    return []
+
+
+def _fitting(
+    loops: Sequence[str],
+    extents: Sequence[int],
+    ladders: Sequence[Sequence[int]],
+    inner: Mapping[str, int],
+    moved: Sequence[Moved],
+    dsp: int,
+    room: int,
+) -> list[Choice]:
+    """The choices of these sizes whose copies fit."""
     found: list[Choice] = []
     groups = _groups(moved)
-    for sizes in product(*(_ladder(n, k) for n, k in zip(extents, every, strict=True))):
+    for sizes in product(*ladders):
         spans = {**inner, **dict(zip(loops, sizes, strict=True))}
         copies = [_copy(group, spans) for group in groups]
         if sum(copy.bits for copy in copies) > room:
@@ -109,7 +128,7 @@ def choices(
             ways += _at_once(placed, work, order, counts, room)
             cycles, bits = min(ways)
             found.append(Choice(sizes, order, cycles, bits))
-    return sorted(found, key=lambda c: (c.cycles, c.bits, c.sizes, c.order))
+    return found
 
 
 def _plain(order: tuple[int, ...], counts: Sequence[int]) -> tuple[int, ...]:
@@ -119,12 +138,12 @@ def _plain(order: tuple[int, ...], counts: Sequence[int]) -> tuple[int, ...]:
     )
 
 
-def _ladder(extent: int, every: int) -> tuple[int, ...]:
+def _ladder(extent: int, every: int, ratio: int) -> tuple[int, ...]:
     """Sizes of tiles: all of the loop, and smaller ones, divisors where there are any near."""
     found = [extent]
     size = extent
     while len(found) < _LADDER and size > every:
-        size = max(every, ceil(size / (2 * every)) * every)
+        size = max(every, ceil(size / (ratio * every)) * every)
         near = [
             n
             for n in range(max(every, size * 3 // 4), size * 4 // 3)

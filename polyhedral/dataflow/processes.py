@@ -195,7 +195,10 @@ def _use_notes(array: str, uses: dict[int, Use], state: ScheduledScop) -> Iterat
 def _advice(array: str, uses: dict[int, Use], state: ScheduledScop) -> str | None:
     """One process for all that touch the array, if that is legal, else a copy for each reader."""
     writing = [n for n, use in uses.items() if use.writers]
-    local = state.scop.program.array(array).storage is Storage.LOCAL
+    storage = state.scop.program.array(array).storage
+    if storage is Storage.SCRATCH:
+        return f"leave interface of '{array}' out: on the chip it is a channel between processes"
+    local = storage is Storage.LOCAL
     if local and len(writing) == 1:
         return f"write a copy of '{array}' for each process that reads it"
     if not local and not writing:

@@ -144,8 +144,7 @@ def _check_scratch(array: Array, step: Interface) -> None:
     if array.scope_depth:
         raise ScheduleError(
             "W215",
-            f"'{array.name}' is declared inside of loops: each iteration has its own, and memory outside is for "
-            "the whole run",
+            f"'{array.name}' belongs to one iteration of loops, and memory outside is for the whole run",
             span=step.span,
             help="declare it in front of all loops, or leave it on the chip",
         )
