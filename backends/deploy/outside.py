@@ -67,7 +67,10 @@ def outside(program: Program, schedule: Schedule, board: Board) -> Schedule:
     kept = sum(bits_of(a) for a in program.locals if a not in scratch and a.name not in asked)
     first = _copied(program, first, names, chip_room(board) - kept, board)
     first += _pipelined(program, first)
-    rest = [_renamed(step, names) for step in schedule if not _dropped(step, within)]
+    made: dict[str, list[str]] = {}
+    for copy in (s for s in first if isinstance(s, Buffer)):
+        made.setdefault(copy.array, []).append(copy.name)
+    rest = [new for step in schedule if not _dropped(step, within) for new in _renamed(step, made)]
     return Schedule((*first, *rest))
 
 
@@ -181,12 +184,17 @@ def _dropped(step: Step, within: Sequence[Array]) -> bool:
     return isinstance(step, Interface) and step.argument in {a.name for a in within}
 
 
-def _renamed(step: Step, names: dict[str, str]) -> Step:
-    if not isinstance(step, Partition | BindStorage | Buffer | Stream) or step.array not in names:
-        return step
-    new = replace(step, array=names[step.array])
-    if isinstance(new, Buffer):
-        name = new.name or f"{step.array}_buf"
-        access = re.sub(r"^\w+", names[step.array], new.access) if new.access else ""
-        new = replace(new, name=name, access=access)
-    return new
+def _renamed(step: Step, made: Mapping[str, Sequence[str]]) -> Iterator[Step]:
+    """What is said of an array, of its copies: there is one in each nest that works on tiles of it."""
+    match step:
+        case Partition(array=array) | BindStorage(array=array) if array in made:
+            for name in made[array]:
+                yield replace(step, array=name)
+        case Stream(array=array) if array in made:
+            yield replace(step, array=made[array][0])
+        case Buffer(array=array) if array in made:
+            copy = made[array][0]
+            access = re.sub(r"^\w+", copy, step.access) if step.access else ""
+            yield replace(step, array=copy, name=step.name or f"{array}_buf", access=access)
+        case _:
+            yield step

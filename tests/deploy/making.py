@@ -18,6 +18,13 @@ KERNELS = {
     "fir": (f"{ROOT}/examples/fixed_point/fir.py:fir", "--size", "mini"),
     "conv2d_i8": (f"{ROOT}/examples/fixed_point/conv2d_i8.py:conv2d_i8", "--size", "mini"),
     "gemm_tiles": (f"{ROOT}/examples/outside/gemm_tiles.py:gemm_tiles", "--size", "mini"),
+    "edge_strips": (  # memory that hosts neither fill nor read
+        f"{ROOT}/examples/outside/edge_strips.py:edge_strips",
+        "--size",
+        "mini",
+        "--schedule",
+        "strips",
+    ),
     "mlp": (f"{ROOT}/examples/tutorial/mlp.py:mlp",),
     "odd": (f"{Path(__file__)}:odd",),
 }

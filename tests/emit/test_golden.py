@@ -37,6 +37,7 @@ DESIGNS = [
     ("outside/gemm_tiles.py", "gemm_tiles", "tiled"),
     ("outside/gemm_tiles.py", "gemm_tiles", "overlapped"),
     ("outside/blur_strips.py", "blur_strips", "strips"),
+    ("outside/edge_strips.py", "edge_strips", "strips"),
     ("dataflow/two_products.py", "two_products", "streamed"),
 ]
 

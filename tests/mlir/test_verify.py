@@ -88,6 +88,23 @@ CASES = {
         'hls.axi = #hls.axi<64, 0, 0, -1, "", "", 0>}) { return }',
         "error[W333]: 'x' has options of m_axi, and another interface",
     ),
+    "scratch that is no memory outside": (
+        argument('hls.access = "scratch"'),
+        "error[W333]: 'A' is scratch, and no array behind m_axi",
+    ),
+    "scratch that is a scalar": (
+        argument('hls.access = "scratch", hls.interface = #hls.interface<"m_axi", "">', "f32"),
+        "error[W333]: 'A' is scratch, and no array behind m_axi",
+    ),
+    "scratch that is constant": (
+        argument('hls.access = "scratch", hls.const, hls.interface = #hls.interface<"m_axi", "">'),
+        "error[W333]: 'A' is constant and written",
+    ),
+    "scratch in front of an argument": (
+        'func.func @k(%s: memref<4xf32> {hls.name = "s", hls.access = "scratch", '
+        'hls.interface = #hls.interface<"m_axi", "">}, %x: f32 {hls.name = "x"}) { return }',
+        "error[W333]: the argument 'x' is behind 's', which is scratch\nhelp: scratch comes last",
+    ),
     "an interface of a local": (
         kernel('%b = memref.alloc() {hls.interface = #hls.interface<"m_axi", "">} : memref<8xf32>'),
         "error[W312]: 'memref.alloc' takes no annotation 'hls.interface'\n"

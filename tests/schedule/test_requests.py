@@ -227,7 +227,7 @@ REFUSED: list[tuple[Build, str, str]] = [
         "W223",
         "fmul of S0 is asked for twice",
     ),
-    (lambda s: s.interface("T", "m_axi"), "W215", "is a local, it has no interface"),
+    (lambda s: s.interface("T", "bram"), "W215", "is a local, it has no interface bram"),
     (lambda s: s.interface("A", "axi"), "W215", "no interface mode is called 'axi'"),
     (lambda s: s.interface("a", "m_axi"), "W215", "a scalar that is read"),
     (lambda s: s.pack("T"), "W215", "'T' is a local"),
