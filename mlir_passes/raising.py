@@ -15,6 +15,7 @@ from dsl.expressions.expr import Access
 from dsl.programs.program import Program
 from mlir_passes.affine_maps import from_map
 from mlir_passes.construct.module import build_statements
+from mlir_passes.dialect.access import SCRATCH
 from mlir_passes.dialect.attributes import (
     ArrayInfo,
     argument_infos,
@@ -114,7 +115,7 @@ class _Reader:
     def arguments(self, function: Any) -> None:
         for info, value in zip(argument_infos(function), _body(function).arguments, strict=True):
             is_array = isinstance(value.type, ir.MemRefType)
-            self._array(info, value, not info.is_scratch, 0)
+            self._array(info, value, info.access != SCRATCH, 0)
             if not is_array:
                 self.scalar(value, info.name)
 

@@ -108,11 +108,7 @@ def _host(names: ProjectFiles, data: Sequence[Golden], scratch: Sequence[Argumen
             if g.argument.lanes:
                 lines["CHECKS"].append(f"    {unpacking(g, f'host_{cpp}', passed_)};")
             lines["CHECKS"].append(f"    wrong += {check_call(g, 'golden', f'host_{cpp}')};")
-    for n, a in enumerate(scratch, len(data)):
-        size = f"sizeof({words_declaration(a, '')})"
-        lines["BUFFERS"].append(
-            f"  xrt::bo buffer_{a.cpp}(device, {size}, kernel.group_id({n}));  // neither filled nor read"
-        )
+    lines["BUFFERS"] += [_scratch_buffer(a, n) for n, a in enumerate(scratch, len(data))]
     declared = [f"static {declaration(g.argument, f'host_{g.argument.cpp}')};" for g in data]
     declared += [
         f"static {words_declaration(g.argument, f'words_{g.argument.cpp}')};"
@@ -146,6 +142,12 @@ def _host(names: ProjectFiles, data: Sequence[Golden], scratch: Sequence[Argumen
     for key, name in (("TO", "@TO_DEVICE@"), ("FROM", "@FROM_DEVICE@")):
         text = text.replace(name, "\n".join(lines[key]))
     return text
+
+
+def _scratch_buffer(argument: Argument, number: int) -> str:
+    size = f"sizeof({words_declaration(argument, '')})"
+    buffer = f"xrt::bo buffer_{argument.cpp}(device, {size}, kernel.group_id({number}));"
+    return f"  {buffer}  // neither filled nor read"
 
 
 def _card(names: ProjectFiles, board: Board) -> dict[str, str]:

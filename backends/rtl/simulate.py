@@ -26,7 +26,7 @@ from dsl.expressions.numeric import wrap
 from dsl.expressions.types import FixedType, FloatType, IntType
 from dsl.programs.program import Array, Program
 from dsl.schedules.schedule import Schedule
-from mlir_passes.dialect.attributes import GARBAGE, SCRATCH
+from mlir_passes.dialect.access import GARBAGE, SCRATCH
 
 Verdict = Literal["ok", "mismatch", "cycles", "vacuous", "timeout", "failed"]
 SECONDS = 300.0

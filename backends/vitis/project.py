@@ -123,6 +123,7 @@ def project(
     link = link_config(top, (*source.arguments, *source.scratch))
     extra = {**({"link.cfg": link} if link else {}), **extra}
     board = deploy(names, data, source.scratch) if deploy is not None else {}
+    more = (*extra, *(["deploy/"] if board else []))
     texts = {
         names.source: source.text,
         f"{top}.h": source.header,
@@ -135,16 +136,7 @@ def project(
         PROGRAM: program_json(program),
         "schedule.json": schedule.to_json(top),
         "schedule.py": schedule.to_python(kernel=top),
-        "README.md": readme(
-            names,
-            program,
-            schedule,
-            seed,
-            data,
-            source.scratch,
-            (*extra, *(["deploy/"] if board else [])),
-            proof,
-        ),
+        "README.md": readme(names, program, schedule, seed, data, source.scratch, more, proof),
         ".gitignore": "build/\nhls/\nwork/\n.Xil/\n*.log\n",
         **extra,
         **board,

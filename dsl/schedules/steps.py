@@ -266,10 +266,11 @@ class Interface(Step):
 
     Through ``axis``, ``ap_fifo`` and ``ap_hs`` each element passes once, in the order of memory.
     The argument ``"return"`` is the control of the function: ``s_axilite``, ``ap_ctrl_hs``,
-    ``ap_ctrl_chain`` or ``ap_ctrl_none``.
+    ``ap_ctrl_chain`` or ``ap_ctrl_none``. ``m_axi`` puts a local array into memory outside, too, if it is
+    declared in front of all loops: the caller provides the memory, and neither fills nor reads it.
 
     Attributes:
-        argument: its name, or ``"return"``.
+        argument: its name, or that of a local array, or ``"return"``.
         mode: as the tool calls it.
         bundle: of ``m_axi`` and ``s_axilite``: the port that several arguments share.
         width: of ``m_axi``: bits of its data bus, to which accesses may be widened; 0 here and
@@ -296,7 +297,7 @@ class Interface(Step):
 
 @dataclass(frozen=True, slots=True)
 class Pack(Step):
-    """Hold an argument outside in words of ``bits``, several elements each, rows padded to whole words.
+    """Hold an array outside in words of ``bits``, several elements each, rows padded to whole words.
     Its copies (`Buffer`) are then made word by word.
     """
 

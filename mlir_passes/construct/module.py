@@ -16,9 +16,8 @@ from mlir_passes.affine_maps import to_map, to_map_of, to_set
 from mlir_passes.construct.arithmetic import plain
 from mlir_passes.construct.expressions import ExprBuilder
 from mlir_passes.construct.types import Types
+from mlir_passes.dialect.access import SCRATCH, Access
 from mlir_passes.dialect.attributes import (
-    SCRATCH,
-    Access,
     ArrayInfo,
     BindOp,
     Interface,

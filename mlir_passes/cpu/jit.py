@@ -13,7 +13,8 @@ from dsl.errors.errors import IRError
 from mlir_passes.cpu.bf16_bits import bf16_as_bits
 from mlir_passes.cpu.lower import all_ops, lower_to_cpu
 from mlir_passes.cpu.memory import empty_raw, load_raw, store_raw
-from mlir_passes.dialect.attributes import GARBAGE, ArrayInfo, argument_infos, top_function
+from mlir_passes.dialect.access import GARBAGE, SCRATCH
+from mlir_passes.dialect.attributes import ArrayInfo, argument_infos, top_function
 from mlir_passes.provider import execution_engine, ir, passmanager
 
 # A name of ours: a kernel called exp or malloc must not take the place of the library's.
@@ -131,7 +132,7 @@ def jit(module: Any) -> JitKernel:
     if not address:
         raise RuntimeError("LLVM cannot resolve what the kernel calls; its reason is on stderr")
     entry = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(address)
-    given = tuple(a for a in arguments if not a.is_scratch)
+    given = tuple(a for a in arguments if a.access != SCRATCH)
     return JitKernel(given, arguments[len(given) :], outside, engine, entry)
 
 

@@ -14,16 +14,10 @@ from dsl.errors.errors import Span
 from dsl.expressions.types import DType, FixedType, FloatType, IndexType, IntType, Overflow, Quant
 from dsl.schedules.steps import PartitionKind
 from mlir_passes.dialect import hls
+from mlir_passes.dialect.access import Access
 from mlir_passes.dialect.axi import Axi, axi_attribute
 from mlir_passes.dialect.regions import region_attribute, region_of
 from mlir_passes.provider import ir, search_dialects_in
-
-Access = Literal["in", "out", "inout", "scratch"]
-"""How a kernel uses an argument; of scratch its caller neither gives nor takes what is in it."""
-
-SCRATCH: Access = "scratch"
-GARBAGE = 0xA5
-"""What the bytes of scratch hold before a run that is to find reads of what was not written."""
 
 # A context never forgets a string, type or map it has seen. Modules keep theirs alive, so that
 # starting another one after a while bounds the memory of a long exploration.
@@ -88,11 +82,6 @@ class ArrayInfo:
     access: Access | None = None
     stream: int | None = None
     axi: Axi = field(default_factory=Axi)
-
-    @property
-    def is_scratch(self) -> bool:
-        """Whether the caller provides memory, and neither fills nor reads it."""
-        return self.access == SCRATCH
 
 
 @dataclass(frozen=True, slots=True)

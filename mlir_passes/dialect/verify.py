@@ -12,6 +12,7 @@ from typing import Any
 
 from dsl.errors.errors import IRError, did_you_mean
 from mlir_passes.dialect import hls
+from mlir_passes.dialect.access import SCRATCH
 from mlir_passes.dialect.attributes import LoopInfo, loop_info, place, span_of
 from mlir_passes.dialect.processes import verify_processes, verify_region
 from mlir_passes.dialect.verify_arrays import check_type, checked_array
@@ -135,10 +136,10 @@ class _Verifier:
             found = attributes[n] if attributes else ir.DictAttr.get({})
             _check_kinds({a.name: a.attr for a in found}, _ON_ARGUMENT, "an argument", op)
             info = checked_array(found, type_, op)
-            if scratch and not info.is_scratch:
+            if scratch and info.access != SCRATCH:
                 text = f"the argument '{info.name}' is behind '{scratch}', which is scratch"
                 raise IRError("W333", text, span=span_of(op), help="scratch comes last")
-            scratch = info.name if info.is_scratch else scratch
+            scratch = info.name if info.access == SCRATCH else scratch
             self.arrays.add(info.name)
         self._block(function.regions[0].blocks[0], _Around())
         for loop, loop_annotations in self.loops:

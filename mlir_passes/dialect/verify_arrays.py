@@ -6,7 +6,8 @@ from typing import Any
 
 from dsl.errors.errors import IRError, did_you_mean
 from dsl.expressions.types import Overflow, Quant
-from mlir_passes.dialect.attributes import SCRATCH, ArrayInfo, Partition, array_info, span_of
+from mlir_passes.dialect.access import SCRATCH
+from mlir_passes.dialect.attributes import ArrayInfo, Partition, array_info, span_of
 from mlir_passes.dialect.axi import Axi
 from mlir_passes.provider import ir
 
@@ -82,7 +83,7 @@ def _check_use(info: ArrayInfo, op: Any) -> None:
     if info.const and info.access in ("out", "inout", SCRATCH):
         raise _refuse("W333", f"'{info.name}' is constant and written", op)
     outside = info.interface is not None and info.interface.mode == "m_axi"
-    if info.is_scratch and not (info.shape and outside):
+    if info.access == SCRATCH and not (info.shape and outside):
         raise _refuse("W333", f"'{info.name}' is scratch, and no array behind m_axi", op)
 
 

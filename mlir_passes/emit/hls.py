@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from dsl.expressions.types import DType
-from mlir_passes.dialect.attributes import GARBAGE, SCRATCH, Access
+from mlir_passes.dialect.access import GARBAGE, SCRATCH, Access
 from mlir_passes.dialect.axi import Axi
 from mlir_passes.emit.cpp import extents
 from mlir_passes.emit.nodes import Memory
