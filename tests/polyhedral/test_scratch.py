@@ -8,14 +8,15 @@ from collections.abc import Callable
 import pytest
 
 import weft
-from backends.equivalence import equivalence
+from backends.equivalence import equivalence, module_equivalence
 from dsl.errors.errors import ScheduleError
 from dsl.programs.pretty import pretty
 from dsl.programs.program import Storage
 from dsl.schedules.schedule import Schedule, ScheduleBuilder
 from dsl.schedules.steps import Buffer, Interface, Pack
-from mlir_passes.dialect.attributes import argument_infos, top_function
+from mlir_passes.dialect.attributes import argument_infos, context, top_function
 from mlir_passes.pipeline import compile_design
+from mlir_passes.provider import ir
 from polyhedral.schedule import apply, apply_step
 from polyhedral.scop.scheduled import original
 from polyhedral.scop.scop import build_scop
@@ -155,15 +156,34 @@ def test_it_is_memory_that_the_caller_provides_behind_the_arguments() -> None:
     assert program.array("tmp").storage is Storage.SCRATCH
     design = weft.compile(edge, schedule)
     infos = argument_infos(top_function(design.module))
-    assert [(a.name, a.is_scratch) for a in infos] == [
-        ("src", False),
-        ("dst", False),
-        ("tmp", True),
-    ]
+    assert [(a.name, a.access) for a in infos] == [
+        ("src", "in"), ("dst", "out"), ("tmp", "scratch"),
+    ]  # fmt: skip
     assert "ap_uint<8> dst[20][45], ap_uint<8> tmp[20][45]) {" in design.hls_cpp
     assert "#pragma HLS interface mode=m_axi port=tmp bundle=g0" in design.hls_cpp
     assert [a.name for a in design.hls.arguments] == ["src", "dst"]
     assert [a.name for a in design.hls.scratch] == ["tmp"]
+
+
+def test_the_proof_knows_scratch_from_arguments() -> None:
+    schedule = schedule_of(outside("tmp"))
+    text = str(weft.compile(edge, schedule).module)
+    assert text.count('hls.access = "scratch"') == 1
+    for old, new, said in (
+        (
+            'hls.access = "scratch"',
+            'hls.access = "inout"',
+            "the kernel has 2 arguments, level 3 has 3",
+        ),
+        ('hls.access = "in"', 'hls.access = "scratch"', "argument 0 is another one"),
+        ('hls.name = "tmp"', 'hls.name = "other"', "the kernel has no local other: u8[20, 45]"),
+    ):
+        assert old in text
+        with context():
+            module = ir.Module.parse(text.replace(old, new))
+        found = module_equivalence(edge.program, module, schedule)
+        assert found.verdict == "refuted"
+        assert said in found.detail
 
 
 def test_a_model_counts_it_as_memory_outside() -> None:
