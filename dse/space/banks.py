@@ -52,10 +52,12 @@ def demand_of(
 
 def common(one: int, other: int, extent: int) -> int:
     """The factor that serves two: a multiple of both. Of a few elements each may have a bank: more are
-    dear to choose from where a subscript moves.
+    dear to choose from where a subscript moves. It hardly does where there is no room for two
+    blocks of either: then copies touch nearly all elements at once, and each may have a bank, too.
     """
     factor = lcm(one, other)
-    return extent if factor > extent and extent <= _REGISTERS else factor
+    whole = extent <= _REGISTERS or 2 * min(one, other) > extent
+    return extent if factor > extent and whole else factor
 
 
 def _copies(order: Order, vector: Vector) -> tuple[dict[str, int], frozenset[str]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from dse.space.alignment import aligned, turned
 from dse.space.chains import in_parts
 from dse.space.contents import lowered
 from dse.space.expansion import expanded
@@ -17,7 +18,7 @@ from dse.space.partial_sums import WANTED, Accumulators, partial_sums, whole_par
 from dse.space.start import START, Start
 from dsl.expressions.types import FloatType
 from dsl.programs.program import Program
-from dsl.schedules.steps import BindOp, Distribute, Fuse, Reassociate, Step
+from dsl.schedules.steps import Align, BindOp, Distribute, Fuse, Reassociate, Step
 from polyhedral.schedule import apply_step, tried
 from polyhedral.scop.ranges import constant_interval
 from polyhedral.scop.scheduled import Piece, ScheduledScop
@@ -62,11 +63,11 @@ def variants(
     state, free = _reassociated(state, floats=reassociate)
     free = (*start.steps, *free)
     structures = _structures(state, free) if not start.structured else [("as given", state, free)]
-    if not context.tool.is_open:  # which runs processes in order
-        structures += [twin for one in structures for twin in _overlapped(*one)]
-    plain = [_variant(*structure, context) for structure in structures]
+    # The open backend runs processes in order.
+    twins = [] if context.tool.is_open else [t for one in structures for t in _overlapped(*one)]
+    plain = [_variant(*structure, context) for structure in (*structures, *twins)]
     outer = [_outer(*structure, context) for structure in structures]
-    outer += [_kept(*structure, context) for structure in structures]
+    outer += [_kept(*structure, context) for structure in (*structures, *_turned(structures))]
     several = reassociate and not start.structured
     spread = [partial_sums(state, plain[0].nests, n) for n in WANTED if several]
     for sums in dict.fromkeys(sums for sums in spread if sums):
@@ -78,7 +79,7 @@ def variants(
     if several:
         outer += [_chained(state, free, most, context) for most in volumes(state)[-1:]]
     bound = []
-    for name, at, steps in structures:
+    for name, at, steps in (*structures, *twins):
         binds = _sums_in_logic(at, context)
         for bind in binds:
             at = apply_step(at, bind)
@@ -99,7 +100,7 @@ def _once(variants: Iterable[Variant]) -> Iterator[Variant]:
 
 
 def _structures(state: ScheduledScop, free: tuple[Step, ...]) -> list[_Structure]:
-    """Distributed, merged, as written, and with arrays expanded, each once."""
+    """Distributed, merged, as written, with arrays expanded, and with nests aligned, each once."""
     whole, apart = _distributed(state)
     joined, merged = _merged(whole)
     states = (
@@ -113,6 +114,10 @@ def _structures(state: ScheduledScop, free: tuple[Step, ...]) -> list[_Structure
     for wide, steps in expanded(state, free):
         at, apart = _distributed(wide)
         found.setdefault(_shape(at), ("expanded", at, (*steps, *apart)))
+    for name, at, steps in list(found.values()):
+        moved, longer = aligned(at, steps)
+        if longer != steps:
+            found.setdefault(_shape(moved), (f"{name}, aligned", moved, longer))
     return list(found.values())
 
 
@@ -121,6 +126,15 @@ def _overlapped(name: str, state: ScheduledScop, steps: tuple[Step, ...]) -> Ite
     at, regions = overlapped(state)
     if regions:
         yield f"{name}, iterations overlapped", at, (*steps, *regions)
+
+
+def _turned(structures: Iterable[_Structure]) -> Iterator[_Structure]:
+    """Aligned structures with the loops inside the other way around, where elements may be kept in them."""
+    for name, state, steps in structures:
+        if any(isinstance(step, Align) for step in steps):
+            moved, longer = turned(state, steps)
+            if longer != steps:
+                yield f"{name}, turned", moved, longer
 
 
 _Structure = tuple[str, ScheduledScop, tuple[Step, ...]]

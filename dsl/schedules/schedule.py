@@ -230,6 +230,17 @@ class ScheduleBuilder:
         return self._add(steps.Distribute, stmts, depth)
 
     @step_method
+    def align(
+        self,
+        stmts: typing.Sequence[str],
+        times: typing.Sequence[str],
+        loop: str | None = None,
+        depth: int = 0,
+    ) -> ScheduleBuilder:
+        """See `dsl.schedules.steps.Align`."""
+        return self._add(steps.Align, stmts, times, loop, depth)
+
+    @step_method
     def reassociate(self, stmt: str) -> ScheduleBuilder:
         """See `dsl.schedules.steps.Reassociate`."""
         return self._add(steps.Reassociate, stmt)

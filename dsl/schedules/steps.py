@@ -135,6 +135,22 @@ class Distribute(Step):
 
 
 @dataclass(frozen=True, slots=True)
+class Align(Step):
+    """Give the statements of a nest one common loop below the outermost ``depth``, at whose iteration
+    ``times[n]``, an affine expression of its loops, ``stmts[n]`` runs (a row of a schedule). In an
+    iteration they run in the order named, each in the rest of its loops. ``loop`` names the new loop;
+    by default it has the name of a loop that becomes it.
+    """
+
+    kind = "align"
+    other_names = ("affine_fuse", "set_schedule")
+    stmts: tuple[str, ...]
+    times: tuple[str, ...]
+    loop: str | None = None
+    depth: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Reassociate(Step):
     """Allow the reduction of one statement to be done in any order."""
 

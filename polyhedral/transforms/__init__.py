@@ -6,6 +6,7 @@ no step: it is what some of them bring with them.
 """
 
 from polyhedral.transforms import (  # noqa: F401
+    align,
     binding,
     buffer,
     dataflow,

@@ -11,6 +11,7 @@ from dsl.expressions.expr import loads
 from dsl.programs.program import Program
 from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import (
+    Align,
     BindOp,
     BindStorage,
     Buffer,
@@ -55,7 +56,7 @@ WEIGHTS = {
 }
 """Of designs that are recorded by their seeds: a new step is in `EVERY`."""
 
-EVERY = {**WEIGHTS, "buffer": 8}
+EVERY = {**WEIGHTS, "buffer": 8, "align": 12}
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +145,8 @@ def _step(
             return _regroup(rng, kind, nests)
         case "buffer":
             return _buffer(rng, state.scop.program, nest)
+        case "align":
+            return random_align(rng, state)
     if nest is None:
         return None
     return _loop_step(rng, kind, nest)
@@ -244,6 +247,39 @@ def _regroup(rng: random.Random, kind: str, nests: list[Nest]) -> Step | None:
     if kind == "fuse":
         return Fuse(tuple(chosen), rng.randint(1, depth)) if depth else None
     return Distribute(tuple(chosen), rng.randint(0, max(0, depth - 1)))
+
+
+def random_align(rng: random.Random, state: ScheduledScop) -> Step | None:
+    """A common loop for what shares a loop now, or for neighbours, most of the time along one loop each."""
+    deep = [p for p in state.pieces if p.dims]
+    if not deep:
+        return None
+    first = rng.choice(deep)
+    depth = rng.choice((0, 0, 0, len(first.dims) - 1))
+    shared = depth + (rng.random() < 0.8)
+    nest = [p for p in state.pieces if p.place[:shared] == first.place[:shared]]
+    loops = {p.name: p.names for p in nest}
+    names = list(loops)
+    if rng.random() < 0.5:
+        rng.shuffle(names)
+    times = [_time(rng, loops[name], depth) for name in names]
+    loop = rng.choice((None, None, "t", "i"))
+    return Align(tuple(names), tuple(times), loop, depth)
+
+
+def _time(rng: random.Random, loops: tuple[str, ...], depth: int) -> str:
+    """When a statement runs: a loop, up or down, shifted, skewed; once in a while a number."""
+    own = loops[depth:]
+    if not own or rng.random() < 0.1:
+        return str(rng.randint(-2, 6))
+    text = rng.choice(own)
+    if rng.random() < 0.15:
+        text = f"-{text}"
+    if rng.random() < 0.15:
+        text += f" {rng.choice('+-')} {rng.choice((1, 1, 2))}*{rng.choice(loops)}"
+    if rng.random() < 0.2:
+        text += f" {rng.choice('+-')} {rng.randint(1, 9)}"
+    return text
 
 
 def _reducing(rng: random.Random, state: ScheduledScop) -> str:

@@ -12,7 +12,9 @@ from dataclasses import dataclass, replace
 
 import islpy as isl
 
+from dsl.expressions.affine_text import read_affine
 from dsl.schedules.steps import (
+    Align,
     Distribute,
     Fuse,
     Interchange,
@@ -115,6 +117,8 @@ def meaning_faults(before: ScheduledScop, after: ScheduledScop, step: Step) -> I
             yield from _fuse_faults(rows, new, step)
         case Distribute():
             yield from _distribute_faults(before, rows, new, step)
+        case Align():
+            yield from _align_faults(before, rows, new, step)
         case Tile():
             pass  # it is made of split and reorder, and compared with them in a test of its own
         case _:
@@ -192,6 +196,32 @@ def _fuse_faults(rows: Rows, new: Rows, step: Fuse) -> Iterator[str]:
         return  # what is together already keeps its inner order
     wanted = sorted(expected, key=lambda key: expected[key])
     for a, b in zip(wanted, sorted(moved, key=lambda key: new[key].time), strict=True):
+        if a != b:
+            yield f"{a} should run where {b} does"
+            return
+
+
+def _align_faults(before: ScheduledScop, rows: Rows, new: Rows, step: Align) -> Iterator[str]:
+    """Below the loops that stay, aligned statements run by their times, then in the order named, then
+    by the rest of their loops: all but the innermost one that is in the time without a factor.
+    """
+    depth, rank = step.depth, {stmt: n for n, stmt in enumerate(step.stmts)}
+    names = {(p.name, tuple(d.uid for d in p.dims)): p.names for p in before.pieces}
+    at = min(before.of_statement(step.stmts[0]), key=lambda p: p.place).place[depth]
+    expected: dict[Key, Time] = {}
+    for key, row in rows.items():
+        if key[0] not in rank:
+            expected[key] = row.time
+            continue
+        time = read_affine(step.times[rank[key[0]]])
+        own_names = names[key[0], row.loops]
+        t = time.evaluate(dict(zip(own_names, row.values, strict=True)))
+        gone = max((k for k, n in enumerate(own_names) if abs(time.coefficient(n)) == 1), default=-1)
+        place = tuple(p for position in row.place[:-1] for p in position)
+        own = (at,), (t,), (rank[key[0]], *place)
+        inner = ((v,) for k, v in enumerate(row.values) if k >= depth and k != gone)
+        expected[key] = (*row.time[: 2 * depth], *own, *inner, row.place[-1])
+    for a, b in zip(order_of(expected), order_of(times_of(new)), strict=True):
         if a != b:
             yield f"{a} should run where {b} does"
             return
