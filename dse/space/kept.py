@@ -8,6 +8,7 @@ never assigned, where dependences prove it. So each copy of the inner loop waits
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import prod
 
 from dse.space.groups import groups
 from dsl.expressions.expr import Access, loads
@@ -17,6 +18,7 @@ from polyhedral.scop.scheduled import Piece, ScheduledScop
 from polyhedral.transforms.materialise import placed_statement
 
 _MOST = 4  # copies: each is a nest or two more
+_ROW = 64  # elements of a copy that is to be in registers
 
 
 def kept(state: ScheduledScop, most: int) -> tuple[ScheduledScop, tuple[Step, ...]]:
@@ -36,6 +38,42 @@ def kept(state: ScheduledScop, most: int) -> tuple[ScheduledScop, tuple[Step, ..
             state = moved
             steps.append(step)
     return state, tuple(steps)
+
+
+def rows_kept(state: ScheduledScop) -> tuple[ScheduledScop, tuple[Step, ...]]:
+    """The program with copies of rows, and the steps that make them: of what a loop with an unrolled one inside
+    reads in each of its iterations. It moves with the loop inside only, and other elements of the array
+    are accessed there too, which then have the ports to themselves.
+    """
+    steps: list[Step] = []
+    wanted = (s for group in groups(state) for s in _rows(group.pieces))
+    for step in dict.fromkeys(wanted):
+        if len(steps) == _MOST:
+            break
+        moved = tried(state, step)
+        if moved is not None and _longest_new(state, moved) <= _ROW:
+            state = moved
+            steps.append(step)
+    return state, tuple(steps)
+
+
+def _rows(pieces: Sequence[Piece]) -> Iterator[Buffer]:
+    for piece in pieces:
+        if len(piece.dims) < 3:
+            continue
+        target, read = _accesses(piece)[0], _accesses(piece)[1:]
+        around, pipelined, inner = piece.names[-3:]
+        for access in read:
+            others = [a for a in (target, *read) if a.array == access.array and a != access]
+            rows = _moves(access, [inner]) and not _moves(access, [pipelined])
+            if others and rows and access.array == target.array and access != target:
+                yield Buffer(access.array, f"{piece.name}.{around}", "", str(access))
+
+
+def _longest_new(before: ScheduledScop, after: ScheduledScop) -> int:
+    """Elements of the largest of the locals that were added."""
+    known = {a.name for a in before.scop.program.arrays}
+    return max(prod(a.shape) for a in after.scop.program.arrays if a.name not in known)
 
 
 def _is_element(before: ScheduledScop, after: ScheduledScop) -> bool:

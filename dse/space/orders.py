@@ -18,7 +18,7 @@ from dse.space.contents import (
 )
 from dse.space.groups import Group, groups, iterations
 from dse.space.nest import Carry, Nest, NestLoop, Operation, Order, Use
-from dsl.expressions.expr import Load
+from dse.space.triangles import is_short, only_copies
 from dsl.schedules.steps import Reorder, Skew, Step, Tail, Unroll
 from polyhedral.dependences.carried import Carried, carried
 from polyhedral.schedule import tried
@@ -36,13 +36,15 @@ _AROUND = 5  # about the states of an iteration besides its operators: loads and
 @dataclass(frozen=True, slots=True)
 class Context:
     """What the orders of nests are judged with: the tool, how often each statement runs,
-    `dse.space.space.Space.logic`, and arrays of which copies get one element after the other.
+    `dse.space.space.Space.logic`, arrays of which copies get one element after the other, and whether
+    innermost loops of a triangle may be unrolled under guards, as those that only copy always may.
     """
 
     tool: Personality
     counts: Mapping[str, int | None]
     logic: float = 0.0
     outside: frozenset[str] = frozenset()
+    uneven: bool = False
 
 
 def nests(state: ScheduledScop, context: Context, most: int = 0) -> tuple[Nest, ...]:
@@ -67,7 +69,7 @@ def nests(state: ScheduledScop, context: Context, most: int = 0) -> tuple[Nest, 
             orders = (_given(orders[0], group),)
         elif context.outside & {use.array for use in orders[0].uses}:
             words = any(dim.lane for piece in group.pieces for dim in piece.dims)
-            if all(isinstance(piece.statement.stmt.value, Load) for piece in group.pieces):
+            if only_copies(group.pieces):
                 orders = orders[:1]  # copies go along the rows: no burst is in another order
             orders = tuple(
                 replace(o, loops=tuple(map(_whole, o.loops)), words=words) for o in orders
@@ -196,6 +198,11 @@ def _permuted(
             yield order
             if order.waits_for_rows:
                 yield replace(order, apart=True)
+            pieces = [p for p in moved.pieces if p.name in names]
+            uneven = order.loops[-1].extent is None and is_short(pieces, levels[1] - 1)
+            if uneven and (context.uneven or only_copies(pieces)):
+                around = (levels[0], levels[1] - 1)
+                yield _order(moved, names, around, order.steps, context)
 
 
 def _chosen(loops: Sequence[NestLoop]) -> Iterator[tuple[str, ...]]:

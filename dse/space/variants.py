@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dse.space.alignment import aligned, turned
 from dse.space.chains import in_parts
 from dse.space.contents import lowered
 from dse.space.expansion import expanded
 from dse.space.groups import groups, volumes
-from dse.space.kept import kept
+from dse.space.kept import kept, rows_kept
 from dse.space.nest import Nest
 from dse.space.orders import Context, nests
 from dse.space.overlaps import overlapped
@@ -67,7 +67,10 @@ def variants(
     twins = [] if context.tool.is_open else [t for one in structures for t in _overlapped(*one)]
     plain = [_variant(*structure, context) for structure in (*structures, *twins)]
     outer = [_outer(*structure, context) for structure in structures]
-    outer += [_kept(*structure, context) for structure in (*structures, *_turned(structures))]
+    several_ways = [*structures, *_turned(structures)]
+    rows = list(_rows(several_ways))
+    outer += [_kept(*structure, context) for structure in (*several_ways, *rows)]
+    outer += [[_variant(*structure, replace(context, uneven=True))] for structure in rows]
     several = reassociate and not start.structured
     spread = [partial_sums(state, plain[0].nests, n) for n in WANTED if several]
     for sums in dict.fromkeys(sums for sums in spread if sums):
@@ -135,6 +138,14 @@ def _turned(structures: Iterable[_Structure]) -> Iterator[_Structure]:
             moved, longer = turned(state, steps)
             if longer != steps:
                 yield f"{name}, turned", moved, longer
+
+
+def _rows(structures: Iterable[_Structure]) -> Iterator[_Structure]:
+    """Structures with rows in registers that a tool would read again in each iteration."""
+    for name, state, steps in structures:
+        moved, copies = rows_kept(state)
+        if copies:
+            yield f"{name}, rows kept", moved, (*steps, *copies)
 
 
 _Structure = tuple[str, ScheduledScop, tuple[Step, ...]]

@@ -73,7 +73,7 @@ CODES: dict[str, str] = {
     "W207": "a dimension, factor, amount or kind that does not fit",
     "W208": "a new loop with a name that is taken",
     "W209": "a reassociation of what is no associative reduction",
-    "W210": "statements that cannot be fused or distributed",
+    "W210": "statements that cannot be fused, distributed or aligned",
     "W211": "a step that would make lifetimes of one local overlap",
     "W212": "a complete unrolling of a loop with a variable trip count",
     "W213": "annotations of loops that exclude each other",

@@ -36,6 +36,18 @@ def pipelined(s):
     s.pipeline("S0.k", ii=8)
 
 
+@lu.schedule
+def right_looking(s):
+    # The step of elimination outermost: everything inside is parallel. A row is reduced by the
+    # pivot's row; its own multiplier is in a register meanwhile, which leaves three accesses.
+    s.align(["S1", "S0", "S2"], ["j", "k", "k"])
+    s.buffer("A", "S0.i", "left", access="A[i, k]")
+    s.buffer("A", "S2.i", "right", access="A[i, k]")
+    s.pipeline("S1.i", ii=2)
+    s.pipeline("S0.j", ii=2)
+    s.pipeline("S2.j", ii=2)
+
+
 @lu.inputs
 def diagonally_dominant(kernel, seed):
     # Diagonally dominant: the elimination neither divides by little nor amplifies errors.

@@ -145,8 +145,10 @@ class _System:
         ]
         offsets = [0] * count
         for _ in range(count):
-            longer = [max([offsets[b], *(offsets[a] + w for a, c, w in edges if c == b)])
-                      for b in range(count)]
+            longer = [
+                max([offsets[b], *(offsets[a] + w for a, c, w in edges if c == b)])
+                for b in range(count)
+            ]
             if longer == offsets:
                 return offsets
             offsets = longer

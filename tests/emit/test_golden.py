@@ -28,6 +28,7 @@ DESIGNS = [
     ("polybench/correlation.py", "correlation", "rows"),
     ("polybench/jacobi_2d.py", "jacobi_2d", "skewed"),
     ("polybench/lu.py", "lu", "pipelined"),
+    ("polybench/lu.py", "lu", "right_looking"),
     ("polybench/seidel_2d.py", "seidel_2d", "wavefront"),
     ("polybench/trmm.py", "trmm", "columns"),
     ("stencil/heat_1d.py", "heat_1d", "unrolled"),

@@ -165,12 +165,12 @@ def test_the_nest_is_that_of_the_docstring() -> None:
     )
 
 
-@pytest.mark.parametrize("first", range(0, 48, 12))
+@pytest.mark.parametrize("first", range(0, 32, 8))
 def test_random_programs_are_aligned_as_brute_force_says(first: int) -> None:
     """Order and witnesses against all iterations; what is accepted, against the interpreter."""
     cases: list[Case] = []
     decided: Counter[Verdict] = Counter()
-    for seed in range(first, first + 12):
+    for seed in range(first, first + 8):
         rng = random.Random(f"align {seed}")
         program = random_program(seed, FAST)
         oracle, state, steps = Oracle(program), build(program), Schedule()
@@ -187,7 +187,8 @@ def test_random_programs_are_aligned_as_brute_force_says(first: int) -> None:
         if any(isinstance(step, Align) for step in steps):
             cases.append(Case(seed, program, steps))
     assert not check_levels(cases)
-    assert decided[Verdict.ACCEPTED] > 10 and decided[Verdict.REFUSED]
+    assert decided[Verdict.ACCEPTED] > 10
+    assert decided[Verdict.REFUSED]
 
 
 def refusal(kernel: weft.Kernel, *arguments: object, **named: object) -> ScheduleError:
@@ -226,9 +227,7 @@ def test_an_illegal_order_is_refused_with_a_witness() -> None:
         ("W208", "'a b' cannot be the name of a loop", (*LU, "a b")),
     ],
 )
-def test_what_cannot_be_done_is_said(
-    code: str, said: str, arguments: tuple[object, ...]
-) -> None:
+def test_what_cannot_be_done_is_said(code: str, said: str, arguments: tuple[object, ...]) -> None:
     error = refusal(lu, *arguments)
     assert (error.code, error.message[: len(said)]) == (code, said)
 
@@ -248,7 +247,7 @@ def test_a_loop_that_is_directed_already_is_left_alone() -> None:
 def test_an_expression_is_read_as_it_is_written(text: str) -> None:
     values = {"k": 5, "j": 11, "t": 2, "i": -4}
     found = read_affine(text)
-    assert found.evaluate(values) == eval(text.strip(), {}, values)  # noqa: S307 - the test's own
+    assert found.evaluate(values) == eval(text.strip(), {}, values)
     assert read_affine(str(found)) == found
 
 

@@ -216,7 +216,9 @@ def _align_faults(before: ScheduledScop, rows: Rows, new: Rows, step: Align) -> 
         time = read_affine(step.times[rank[key[0]]])
         own_names = names[key[0], row.loops]
         t = time.evaluate(dict(zip(own_names, row.values, strict=True)))
-        gone = max((k for k, n in enumerate(own_names) if abs(time.coefficient(n)) == 1), default=-1)
+        gone = max(
+            (k for k, n in enumerate(own_names) if abs(time.coefficient(n)) == 1), default=-1
+        )
         place = tuple(p for position in row.place[:-1] for p in position)
         own = (at,), (t,), (rank[key[0]], *place)
         inner = ((v,) for k, v in enumerate(row.values) if k >= depth and k != gone)
