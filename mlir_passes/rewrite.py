@@ -8,7 +8,8 @@ from typing import Any
 
 from dsl.expressions.affine import Affine, Constraint
 from mlir_passes.affine_maps import from_map, to_map, to_map_of, to_set
-from mlir_passes.dialect.attributes import fitted, loop_attributes, loop_info
+from mlir_passes.dialect.attributes import loop_attributes, loop_info
+from mlir_passes.dialect.copies import fitted
 from mlir_passes.loop_bounds import Names
 from mlir_passes.provider import ir
 from polyhedral.looptree.bounds import Bounds

@@ -69,66 +69,76 @@ class Choice:
     bits: int
 
 
-def choices(
-    loops: Sequence[str],
-    extents: Sequence[int],
-    every: Sequence[int],
-    inner: Mapping[str, int],
-    moved: Sequence[Moved],
-    chains: Sequence[Sequence[str]],
-    dsp: int,
-    room: int,
-) -> list[Choice]:
-    """The tiles that fit, those that move least first.
+@dataclass(frozen=True, slots=True)
+class Tileable:
+    """A nest that is to be tiled.
 
-    Args:
-        loops: of the nest, which are tiled.
+    Attributes:
+        loops: that are tiled.
         extents: of these.
         every: what tiles of each are multiples of.
         inner: extents of the loops further in, by name.
         moved: accesses of the statements.
         chains: for each sum of floats the loops that it goes over.
+    """
+
+    loops: Sequence[str]
+    extents: Sequence[int]
+    every: Sequence[int]
+    inner: Mapping[str, int]
+    moved: Sequence[Moved]
+    chains: Sequence[Sequence[str]]
+
+
+def choices(nest: Tileable, dsp: int, room: int) -> list[Choice]:
+    """The tiles that fit, those that move least first.
+
+    Args:
+        nest: what is tiled.
         dsp: slices of the chip.
         room: bits for copies.
     """
     for ratio in _RATIOS:
-        ladders = [_ladder(n, k, ratio) for n, k in zip(extents, every, strict=True)]
-        if found := _fitting(loops, extents, ladders, inner, moved, dsp, room):
+        ladders = [_ladder(n, k, ratio) for n, k in zip(nest.extents, nest.every, strict=True)]
+        if found := _fitting(nest, ladders, dsp, room):
             return sorted(found, key=lambda c: (c.cycles, c.bits, c.sizes, c.order))
     return []
 
 
-def _fitting(
-    loops: Sequence[str],
-    extents: Sequence[int],
-    ladders: Sequence[Sequence[int]],
-    inner: Mapping[str, int],
-    moved: Sequence[Moved],
-    dsp: int,
-    room: int,
-) -> list[Choice]:
+def _fitting(nest: Tileable, ladders: Sequence[Sequence[int]], dsp: int, room: int) -> list[Choice]:
     """The choices of these sizes whose copies fit."""
     found: list[Choice] = []
-    groups = _groups(moved)
+    groups = _groups(nest.moved)
     for sizes in product(*ladders):
-        spans = {**inner, **dict(zip(loops, sizes, strict=True))}
+        spans = {**nest.inner, **dict(zip(nest.loops, sizes, strict=True))}
         copies = [_copy(group, spans) for group in groups]
         if sum(copy.bits for copy in copies) > room:
             continue
-        counts = [ceil(n / t) for n, t in zip(extents, sizes, strict=True)]
-        computed = prod(c * t for c, t in zip(counts, sizes, strict=True)) * _SLICES / max(1, dsp)
-        terms = sum(prod(spans.get(name, 1) for name in chain) for chain in chains)
-        computed = max(computed, prod(counts) * terms * _ADD)
-        for order in permutations(range(len(loops))):
+        counts = [ceil(n / t) for n, t in zip(nest.extents, sizes, strict=True)]
+        work = _computed(nest, spans, sizes, counts, dsp)
+        for order in permutations(range(len(nest.loops))):
             if any(counts[k] == 1 for k in order) and order != _plain(order, counts):
                 continue  # a loop of one tile stands anywhere
-            work = computed + prod(counts) * _TILE
-            placed = [(copy, _level(copy.group, order, loops, counts)) for copy in copies]
+            placed = [(copy, _level(copy.group, order, nest.loops, counts)) for copy in copies]
             ways = [_in_turn(placed, work, order, counts)]
             ways += _at_once(placed, work, order, counts, room)
             cycles, bits = min(ways)
             found.append(Choice(sizes, order, cycles, bits))
     return found
+
+
+def _computed(
+    nest: Tileable,
+    spans: Mapping[str, int],
+    sizes: Sequence[int],
+    counts: Sequence[int],
+    dsp: int,
+) -> float:
+    """Cycles of computing in all tiles, what guards waste included: on all slices, or as sums wait for themselves."""
+    iterations = prod(c * t for c, t in zip(counts, sizes, strict=True))
+    terms = sum(prod(spans.get(name, 1) for name in chain) for chain in nest.chains)
+    tiles = prod(counts)
+    return max(iterations * _SLICES / max(1, dsp), tiles * terms * _ADD) + tiles * _TILE
 
 
 def _plain(order: tuple[int, ...], counts: Sequence[int]) -> tuple[int, ...]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from math import prod
 
 from backends.deploy.boards import Board
-from backends.deploy.choice import Choice, Moved, choices
+from backends.deploy.choice import Choice, Moved, Tileable, choices
 from dsl.expressions.expr import Access, loads
 from dsl.expressions.types import FloatType
 from dsl.programs.program import Array, Program, Storage
@@ -162,8 +162,8 @@ def _tiled(
     }
     moved = list(_moved(state, nest, names))
     every, chains = _words(state, nest), list(_chains(nest, state.scop.program))
-    found = choices(nest.loops, nest.extents, every, inner, moved, chains, dsp, room)
-    for choice in found[:_TRIES]:
+    tiled = Tileable(nest.loops, nest.extents, every, inner, moved, chains)
+    for choice in choices(tiled, dsp, room)[:_TRIES]:
         made = _made(state, nest, choice, names)
         if made is not None:
             after, steps = made

@@ -102,15 +102,7 @@ def command(kernel: str, folder: Path, resume: bool, form: str, **given: Any) ->
     carried = carry_out(folder, plan, means, listening, database, resume=resume)
     run, problem, found = carried.run, carried.problem, carried.ended
     front = view.rows(run, problem)
-    if form == "table":
-        front = [view.for_people(row) for row in front]
-    elif form == "csv":
-        front = [view.flat(row) for row in front]
-    if front or form != "table":
-        names = view.columns(
-            plan.objectives, plan.promote, form, beside=plan.beside, routed=plan.routed
-        )
-        show("explore", names, front, form)
+    _show(front, plan, form)
     for line in view.summary(run, problem, found.trials, time.monotonic() - start):
         console.say(line)
     if problem.points == 1:
@@ -128,6 +120,21 @@ def command(kernel: str, folder: Path, resume: bool, form: str, **given: Any) ->
     if found.stopped:
         return INTERRUPTED
     return 0 if front else NOTHING_FEASIBLE
+
+
+def _show(front: list[dict[str, Any]], plan: Plan, form: str) -> None:
+    """The designs found, as they are asked for."""
+    from dse.views import explore as view
+
+    if form == "table":
+        front = [view.for_people(row) for row in front]
+    elif form == "csv":
+        front = [view.flat(row) for row in front]
+    if front or form != "table":
+        names = view.columns(
+            plan.objectives, plan.promote, form, beside=plan.beside, routed=plan.routed
+        )
+        show("explore", names, front, form)
 
 
 def _over_clocks(

@@ -27,12 +27,12 @@ from mlir_passes.dialect.attributes import (
     TripCount,
     array_attributes,
     context,
-    fitted,
     loop_attributes,
     stmt_attributes,
 )
 from mlir_passes.dialect.attributes import Storage as MemoryInfo
 from mlir_passes.dialect.axi import Axi
+from mlir_passes.dialect.copies import fitted
 from mlir_passes.dialect.processes import function_attributes
 from mlir_passes.provider import ir
 from polyhedral.looptree.bounds import Bounds

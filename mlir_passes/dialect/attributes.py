@@ -7,7 +7,7 @@ docs/level3.md says what each attribute means. Nobody else touches raw attribute
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Literal, assert_never, cast
 
 from dsl.errors.errors import Span
@@ -98,17 +98,6 @@ class LoopInfo:
     independent: tuple[str, ...] = ()
     distances: tuple[tuple[str, int], ...] = ()
     processes: tuple[tuple[str, ...], ...] = ()
-
-
-def fitted(info: LoopInfo, trip_count: int | None) -> LoopInfo:
-    """What is asked of a copy of a loop that may have fewer iterations than its factor.
-
-    Unrolled by as much as it has iterations it is unrolled completely, and nothing is left to
-    pipeline.
-    """
-    if info.unroll is None or info.unroll == 0 or trip_count is None or info.unroll < trip_count:
-        return info
-    return replace(info, unroll=0, ii=None)
 
 
 @dataclass(frozen=True, slots=True)

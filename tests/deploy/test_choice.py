@@ -6,7 +6,7 @@ from math import prod
 
 import pytest
 
-from backends.deploy.choice import Moved, choices
+from backends.deploy.choice import Moved, Tileable, choices
 from dsl.expressions.affine import Affine
 
 X, Y, Z = (Affine.of(name) for name in "ijk")
@@ -24,8 +24,15 @@ def product(lanes: int = 1) -> list[Moved]:
     ]
 
 
-def tiles(room: int = ROOM, lanes: int = 1, every: tuple[int, ...] = (1, 1, 1), dsp: int = 10**9):
-    return choices(("i", "j", "k"), (N, M, L), every, {}, product(lanes), dsp, room)
+def tiles(
+    room: int = ROOM,
+    lanes: int = 1,
+    every: tuple[int, ...] = (1, 1, 1),
+    dsp: int = 10**9,
+    chains=(),
+):
+    nest = Tileable(("i", "j", "k"), (N, M, L), every, {}, product(lanes), ())
+    return choices(nest, dsp, room)
 
 
 def test_all_that_fits_is_one_tile():
@@ -54,7 +61,7 @@ def test_what_is_copied_in_and_out_stays():
 def test_rows_that_are_whole_are_one_burst():
     """Of a matrix that is read once, in tiles of so many elements, the whole rows come first."""
     read = [Moved("A", (X, Y), (400, 400), 32, 1, written=False)]
-    best = choices(("i", "j"), (400, 400), (1, 1), {}, read, 10**9, 40 * 400 * 32)[0]
+    best = choices(Tileable(("i", "j"), (400, 400), (1, 1), {}, read, ()), 10**9, 40 * 400 * 32)[0]
     assert best.sizes[1] == 400
     assert best.cycles == pytest.approx(400 * 400 + 10 * (72 + 60), rel=1e-2)
 
@@ -67,7 +74,7 @@ def test_tiles_are_of_whole_words_and_words_are_counted():
 
 def test_halos_are_in_the_box():
     near = [Moved("A", (X + n, Y), (64, 64), 32, 1, written=False) for n in (0, 1, 2)]
-    found = choices(("i",), (62,), (1,), {"j": 64}, near, 10**9, 10 * 64 * 32)
+    found = choices(Tileable(("i",), (62,), (1,), {"j": 64}, near, ()), 10**9, 10 * 64 * 32)
     assert max(choice.sizes[0] for choice in found) == 8  # ten rows fit
 
 
@@ -75,3 +82,34 @@ def test_what_does_not_divide_is_wasted_where_slices_are_few():
     few = tiles(dsp=10)[0]
     waste = prod(-(-n // t) * t / n for n, t in zip((N, M, L), few.sizes, strict=True))
     assert waste < 1.1
+
+
+def test_tiles_that_are_copied_while_others_are_worked_on_are_there_twice():
+    """A matrix that is read once, and as much computed: the slower of the two counts."""
+    read = [Moved("A", (X, Y), (400, 400), 32, 1, written=False)]
+    nest = Tileable(("i", "j"), (400, 400), (1, 1), {}, read, ())
+    room = 40 * 400 * 32
+    best = choices(nest, 5, room)[0]  # a multiply-add a cycle
+    tiles = prod(-(-n // t) for n, t in zip((400, 400), best.sizes, strict=True))
+    assert best.bits == 2 * prod(best.sizes) * 32 <= room
+    assert best.cycles == pytest.approx(400 * 400 + tiles * 72, rel=2e-3)
+
+
+def test_what_goes_both_ways_is_copied_in_turn():
+    both = [Moved("A", (X, Y), (400, 400), 32, 1, written=w) for w in (True, False)]
+    nest = Tileable(("i", "j"), (400, 400), (1, 1), {}, both, ())
+    best = choices(nest, 5, 40 * 400 * 32)[0]
+    assert best.bits == prod(best.sizes) * 32
+    assert best.cycles > 3 * 400 * 400
+
+
+def test_the_terms_of_a_sum_follow_each_other_in_each_tile():
+    """Row sums: the more rows a tile has, the more sums go on at once."""
+    read = [Moved("A", (X, Y), (128, 1024), 32, 1, written=False)]
+    plain, waiting = (
+        choices(Tileable(("i", "j"), (128, 1024), (1, 1), {}, read, chains), 10**9, 8 * 1024 * 32)
+        for chains in ((), (("j",),))
+    )
+    assert plain[0].sizes[1] == 1024
+    assert waiting[0].sizes[0] > 4 * plain[0].sizes[0]
+    assert waiting[0].cycles >= 128 // waiting[0].sizes[0] * 1024 * 5
