@@ -108,8 +108,8 @@ def test_the_terms_of_a_sum_follow_each_other_in_each_tile():
     read = [Moved("A", (X, Y), (128, 1024), 32, 1, written=False)]
     plain, waiting = (
         choices(Tileable(("i", "j"), (128, 1024), (1, 1), {}, read, chains), 10**9, 8 * 1024 * 32)
-        for chains in ((), (("j",),))
+        for chains in ((), 4 * (("j",),))
     )
     assert plain[0].sizes[1] == 1024
-    assert waiting[0].sizes[0] > 4 * plain[0].sizes[0]
-    assert waiting[0].cycles >= 128 // waiting[0].sizes[0] * 1024 * 5
+    assert waiting[0].sizes[0] > plain[0].sizes[0]
+    assert waiting[0].cycles >= 128 // waiting[0].sizes[0] * 1024 * 4 * 5
