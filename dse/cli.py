@@ -25,7 +25,7 @@ COMMANDS = {
     "verify": "Check that interpreter, JIT and compiled HLS C++ agree.",
     "estimate": "Estimate latency, intervals and resources, and say why.",
     "space": "Show the design space of a kernel: structures, legal loop orders, factors.",
-    "calibrate": "Fit the resource coefficients of a tool to labelled designs.",
+    "calibrate": "Calibrate estimates to your own Vitis HLS projects, or a tool's coefficients to labels.",
     "explore": "Search the schedules of a kernel for the best designs.",
     "worker": "Evaluate points of an exploration that runs elsewhere.",
     "report": "Write the report of a run: one HTML file.",

@@ -14,6 +14,8 @@ from pathlib import Path
 
 from dsl.errors.errors import ToolError
 
+_DEEPEST = 100  # loops in loops: no design has as many
+
 
 @dataclass(frozen=True, slots=True)
 class Resources:
@@ -108,7 +110,7 @@ def _xml(path: Path) -> ET.Element:
 
 
 def _int(text: str | None) -> int | None:
-    match = re.match(r"~?\s*(\d+)\b(?!\.)", (text or "").strip())
+    match = re.match(r"~?\s*(\d{1,18})\b(?!\.)", (text or "").strip())
     return int(match[1]) if match else None
 
 
@@ -147,7 +149,11 @@ def _resources(element: ET.Element | None) -> Resources:
     )
 
 
-def _loops(module: str, summary: ET.Element, prefix: str = "") -> Iterator[LoopReport]:
+def _loops(
+    module: str, summary: ET.Element, path: Path, prefix: str = "", depth: int = 0
+) -> Iterator[LoopReport]:
+    if depth > _DEEPEST:
+        raise _broken(path, f"it has loops {depth} deep")
     for element in summary:
         if element.find("TripCount") is None and element.find("PipelineII") is None:
             continue
@@ -162,7 +168,7 @@ def _loops(module: str, summary: ET.Element, prefix: str = "") -> Iterator[LoopR
             ii=_int(element.findtext("PipelineII")),
             depth=_int(element.findtext("PipelineDepth")),
         )
-        yield from _loops(module, element, f"{name}/")
+        yield from _loops(module, element, path, f"{name}/", depth + 1)
 
 
 def parse_csynth(path: Path) -> CsynthReport:
@@ -180,10 +186,10 @@ def parse_csynth(path: Path) -> CsynthReport:
     for module in root.iterfind("ModuleInformation/Module"):
         summary = module.find("PerformanceEstimates/SummaryOfLoopLatency")
         if summary is not None:
-            loops += _loops(module.findtext("Name", "").strip(), summary)
+            loops += _loops(module.findtext("Name", "").strip(), summary, path)
     own = estimates.find("SummaryOfLoopLatency")
     if own is not None and not loops:
-        loops += _loops(top, own)
+        loops += _loops(top, own, path)
     overall = estimates.find("SummaryOfOverallLatency")
     find = overall.findtext if overall is not None else (lambda _: None)
     timing = "SummaryOfTimingAnalysis/EstimatedClockPeriod"

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from backends.vitis.project import Project
     from mlir_passes.pipeline import Design
     from qor_gnn.result.qor_estimate import QorEstimate
+    from qor_gnn.tools.operators.calibration import Calibration
 
 
 def compiled(kernel: Kernel, schedule: Schedule | str | None, size: str | None) -> Design:
@@ -35,6 +36,7 @@ def estimated(
     *,
     explain: bool = False,
     routed: bool = False,
+    calibration: Calibration | None = None,
 ) -> QorEstimate:
     """See `weft.estimate`."""
     from dse.estimates.estimation import estimated as found_by
@@ -42,7 +44,7 @@ def estimated(
     from dse.estimates.outcomes import outcomes
     from dse.estimates.routed import routed_of
 
-    where = setting(tool, device, clock)
+    where = setting(tool, device, clock, calibration=calibration)
     sized = kernel.at(size)
     found = found_by(sized.program, schedule_of(sized, schedule), where, explain=explain)
     after = routed_of(found.answer, where.device) if routed else None
@@ -63,6 +65,7 @@ def exported(
     force: bool = False,
     prove: bool = True,
     deploy: str | None = None,
+    calibration: Calibration | None = None,
 ) -> Project:
     """See `weft.export`."""
     from backends.deploy.boards import board, board_of
@@ -81,13 +84,13 @@ def exported(
     chip = device_named(device)
     onto = None if deploy is None else board_of(deploy, chip)
     if tool is not None:
-        tool = setting(tool, chip, clock).tool.name
+        tool = setting(tool, chip, clock, calibration=calibration).tool.name
     asked = schedule_of(kernel.at(size), schedule)
     if onto is not None:
         asked = outside(kernel.at(size).program, asked, onto)
     design = compiled(kernel, asked, size)
     proof = not_refuted(design) if prove else None
-    extra, _ = qor_json(design, chip, clock, tool)
+    extra, _ = qor_json(design, chip, clock, tool, calibration)
     return export(
         design, Path(folder), chip, clock, seed=seed, force=force,
         make_inputs=kernel.at(size).make_inputs, extra=extra, proof=proof,

@@ -136,8 +136,9 @@ class Objective:
         if schedule is None:
             return Result(Status.INFEASIBLE, detail=NO_PARTITION)
         request = Request(
-            self._space.program, schedule, self._where.device, self._clock, self._tool
-        )
+            self._space.program, schedule, self._where.device, self._clock, self._tool,
+            self._where.tool.calibration,
+        )  # fmt: skip
         return self._evaluator.evaluate(request)
 
     def _values(self, result: Result) -> tuple[float, ...] | None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from dse.api.design import compiled, estimated, exported
 from dse.evaluators.fidelities import RESOURCES
 from dse.libraries import need
+from dse.run.calibrations import calibration_in
 from dse.run.chosen import chosen
 from dse.run.directory import RunDirectory, open_run
 from dse.run.front import Design, best, designs, front
@@ -79,7 +80,7 @@ class RunDesign:
         manifest = self.run.directory.manifest
         return estimated(
             self.run.kernel, self.schedule, None, manifest["device"], manifest["clock_ns"],
-            manifest.get("tool"),
+            manifest.get("tool"), calibration=calibration_in(manifest, "the run"),
         )  # fmt: skip
 
     @property
@@ -105,6 +106,7 @@ class RunDesign:
         return exported(
             self.run.kernel, folder, self.schedule, None, manifest["device"], manifest["clock_ns"],
             tool=manifest.get("tool"), seed=seed, force=force, deploy=deploy,
+            calibration=calibration_in(manifest, "the run"),
         )  # fmt: skip
 
     def row(self) -> dict[str, Any]:

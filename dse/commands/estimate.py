@@ -10,7 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dse.kernels.device import device_options, tool_option, uncertainty_option
+from dse.kernels.device import (
+    calibration_option,
+    device_options,
+    tool_option,
+    uncertainty_option,
+)
 from dse.kernels.target import DEFAULT_SIZE, UNSCHEDULED, Target, target, target_options
 from dse.views.console import colours
 from dse.views.output import format_option, rendered
@@ -21,6 +26,7 @@ if TYPE_CHECKING:
     from dse.estimates.prediction import Predicted
     from dse.estimates.suggest import Suggestion
     from dse.views.estimate import Style
+    from qor_gnn.tools.operators.calibration import Calibration
 
 
 @click.command()
@@ -31,6 +37,7 @@ if TYPE_CHECKING:
               help="The target clock period. Default: the tool's.")  # fmt: skip
 @tool_option
 @uncertainty_option
+@calibration_option
 @click.option("--explain", is_flag=True,
               help="Name what limits each interval, the critical paths, and steps that would "
               "help.")  # fmt: skip
@@ -53,6 +60,7 @@ def command(
     clock: float | None,
     tool: str | None,
     uncertainty: float | None,
+    calibration: Calibration | None,
     explain: bool,
     by: str,
     weights: Path | None,
@@ -77,7 +85,7 @@ def command(
     if weights is not None and by != "gnn":
         raise click.UsageError("--weights is for --with gnn")
 
-    where = setting(tool, device_name, clock, uncertainty)
+    where = setting(tool, device_name, clock, uncertainty, calibration)
     what = target(kernel, schedule, size)
     found = estimated(what.program, what.schedule, where, explain=explain)
     suggested = None

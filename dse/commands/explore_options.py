@@ -20,7 +20,7 @@ from dse.evaluators.fidelities import (
     PROMOTIONS,
     RESOURCES,
 )
-from dse.kernels.device import device_options, tool_option, uncertainty_option
+from dse.kernels.device import calibration_option, device_options, tool_option, uncertainty_option
 from dse.strategies.names import STRATEGIES
 
 if TYPE_CHECKING:
@@ -106,6 +106,7 @@ def search_options(command: Callable[..., Any]) -> Callable[..., Any]:
                      "time at any of a few periods in it."),
         tool_option,
         uncertainty_option,
+        calibration_option,
         click.option("--share", type=Finite(0, 1, min_open=True), metavar="X",
                      help="Share of the device's resources that a design may use. Default: all DSP "
                      "slices, 0.8 of LUT, FF and BRAM18: a device that is fuller hardly routes."),

@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dse.kernels.device import device_for, device_options, tool_option, uncertainty_option
+from dse.kernels.device import (
+    calibration_option,
+    device_for,
+    device_options,
+    tool_option,
+    uncertainty_option,
+)
 from dse.kernels.target import Target, target, target_options
 from dse.views import console
 from dse.views.output import SCHEMA_VERSION, format_option, show
@@ -22,6 +28,7 @@ if TYPE_CHECKING:
     from backends.vitis.files import ProjectFiles
     from backends.vitis.run import VitisRun
     from mlir_passes.pipeline import Design
+    from qor_gnn.tools.operators.calibration import Calibration
 
 _CHECKS = "verification.json"
 _FINE = ("ok", "skipped", "proven", "not proven")
@@ -47,6 +54,7 @@ _FINE = ("ok", "skipped", "proven", "not proven")
               help="The target clock period.")  # fmt: skip
 @tool_option
 @uncertainty_option
+@calibration_option
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True,
               metavar="N", help="Of the testbench's inputs.")  # fmt: skip
 @click.option("--no-equivalence", "unproven", is_flag=True,
@@ -74,6 +82,7 @@ def command(
     clock: float,
     tool: str | None,
     uncertainty: float | None,
+    calibration: Calibration | None,
     seed: int,
     unproven: bool,
     run_csim: bool,
@@ -111,7 +120,9 @@ def command(
         rows += checks
     else:
         _no_run(kernel, spec)
-        place = _place(device_for(deploy, "device_name") or device_name, clock, tool, uncertainty)
+        place = _place(
+            device_for(deploy, "device_name") or device_name, clock, tool, uncertainty, calibration
+        )
         what = target(kernel, schedule, size)
     onto = None if deploy is None else _board(deploy, place)
     if onto is not None:
@@ -148,11 +159,12 @@ def _show(rows: list[dict[str, Any]], form: str, *, measured: bool) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """What a project is for: a device, a clock period in ns, a personality if one was asked for."""
+    """What a project is for: a device, a clock period in ns, a personality if one was asked for, own measurements."""
 
     device: Device
     clock: float
     tool: str | None
+    calibration: Calibration | None = None
 
 
 def _no_run(kernel: str, spec: str | None) -> None:
@@ -182,20 +194,36 @@ def _outside(what: Target, board: Board, clock: float) -> Target:
     return replace(what, schedule=moved)
 
 
-def _place(device_name: str, clock: float, tool: str | None, uncertainty: float | None) -> _Place:
+def _place(
+    device_name: str,
+    clock: float,
+    tool: str | None,
+    uncertainty: float | None,
+    calibration: Calibration | None,
+) -> _Place:
     from backends.devices import device
     from dse.estimates.estimation import setting
 
     chip = device(device_name)
     if tool is None and uncertainty is None:
-        return _Place(chip, clock, None)
-    return _Place(chip, clock, setting(tool, chip, clock, uncertainty).tool.name)
+        return _Place(chip, clock, None, calibration)
+    where = setting(tool, chip, clock, uncertainty, calibration)
+    return _Place(chip, clock, where.tool.name, calibration)
 
 
 def _nothing_but_the_run() -> None:
     """What a run says already cannot be said again."""
     context = click.get_current_context()
-    for name in ("schedule", "size", "device_name", "board", "clock", "tool", "uncertainty"):
+    for name in (
+        "schedule",
+        "size",
+        "device_name",
+        "board",
+        "clock",
+        "tool",
+        "uncertainty",
+        "calibration",
+    ):
         if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
             option = next(p.opts[0] for p in context.command.params if p.name == name)
             raise click.UsageError(
@@ -213,7 +241,7 @@ def _of_run(
     from dse.run.chosen import chosen, of_run, verified
 
     design = chosen(path, point, inside=inside)
-    place = _Place(device(design.device), design.clock, design.tool)
+    place = _Place(device(design.device), design.clock, design.tool, design.calibration)
     what = of_run(design, spec)
     console.say(f"export: checking design {design.key[:12]}")
     checks = verified(what.kernel, what.schedule, place.device, place.clock)
@@ -299,7 +327,7 @@ def _written(
     from dse.views.estimate_data import qor_json
     from qor_gnn.tools.targets import told_uncertainty
 
-    extra, notes = qor_json(design, place.device, place.clock, place.tool)
+    extra, notes = qor_json(design, place.device, place.clock, place.tool, place.calibration)
     with console.patience(
         "export: what the testbench expects is computed by the interpreter, statement by statement "
         "where loops depend on each other (a smaller --size takes less)"

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from dse.commands.explore_options import start_in, start_options
-from dse.kernels.device import device_options, tool_option, uncertainty_option
+from dse.kernels.device import calibration_option, device_options, tool_option, uncertainty_option
 from dse.kernels.target import target
 from dse.views import console
 from dse.views.output import format_option, show
 
 COLUMNS = ("variant", "nest", "order", "skewed", "carried", "factors", "points")
+
+if TYPE_CHECKING:
+    from qor_gnn.tools.operators.calibration import Calibration
 
 
 @click.command()
@@ -22,6 +27,7 @@ COLUMNS = ("variant", "nest", "order", "skewed", "carried", "factors", "points")
               show_default=True, metavar="NS", help="The target clock period.")  # fmt: skip
 @tool_option
 @uncertainty_option
+@calibration_option
 @click.option("--dsp", type=click.IntRange(min=1), metavar="N",
               help="DSP slices that a design may use. Default: all of the device.")  # fmt: skip
 @click.option("--reassociate", is_flag=True,
@@ -35,6 +41,7 @@ def command(
     clock: float,
     tool: str | None,
     uncertainty: float | None,
+    calibration: Calibration | None,
     dsp: int | None,
     reassociate: bool,
     schedule: str | None,
@@ -59,7 +66,7 @@ def command(
     from dse.views.space import rows
 
     chip = device(device_name)
-    where = setting(tool, chip, clock, uncertainty)
+    where = setting(tool, chip, clock, uncertainty, calibration)
     asked = target(kernel, schedule, size)
     program = asked.program
     found = space_of(program, where.tool, reassociate, start=start_in(program, asked.schedule, fix))

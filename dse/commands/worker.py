@@ -85,7 +85,7 @@ def command(
         task = task_of(manifest, *_kernel(kernel, board))
         names = (manifest["evaluator"], *manifest["promote"])
         where = manifest.get("tool"), manifest["device"], manifest["clock_ns"]
-        tool = setting(*where).tool
+        tool = setting(*where, calibration=task.calibration).tool
         modules = preload_of(names, is_open=tool.is_open)
         pool = Processes(jobs, manifest["timeout"], modules)
         with contextlib.closing(pool):

@@ -10,6 +10,7 @@ from backends.devices import device as device_named
 from dse.estimates.collection import rare_collection
 from dse.estimates.in_order import in_order_notes
 from dse.estimates.origins import Origins, origins_of
+from dsl.errors.errors import ToolError
 from dsl.programs.program import Program
 from dsl.schedules.schedule import Schedule
 from polyhedral.codegen.generate import loop_tree
@@ -18,6 +19,8 @@ from qor_gnn.design.from_tree import kernel_of_tree
 from qor_gnn.design.region import Kernel, Statement, walk
 from qor_gnn.estimate import estimate
 from qor_gnn.result.qor_estimate import QorEstimate
+from qor_gnn.tools.calibrated import calibrated
+from qor_gnn.tools.operators.calibration import Calibration
 from qor_gnn.tools.operators.timing import timing_classes
 from qor_gnn.tools.personality import (
     DEFAULT,
@@ -28,7 +31,7 @@ from qor_gnn.tools.personality import (
     personality,
     version_of,
 )
-from qor_gnn.tools.targets import SAME_CLOCK
+from qor_gnn.tools.targets import CALIBRATED, SAME_CLOCK
 from qor_gnn.tools.versions import nearest
 
 if TYPE_CHECKING:
@@ -65,6 +68,7 @@ def setting(
     device: str | Device | None = None,
     clock: float | None = None,
     uncertainty: float | None = None,
+    calibration: Calibration | None = None,
 ) -> Setting:
     """The tool personality and the device that a command line names.
 
@@ -78,10 +82,13 @@ def setting(
         device: one, or a name, part or board of `backends.devices`.
         clock: the period in ns.
         uncertainty: share of it that is kept free; None for the tool's own.
+        calibration: measurements of the user's own, which win over the tool's operators.
 
     Raises:
-        ToolError: W403 no such device, W450 no such personality, W452 nothing runs at the clock.
+        ToolError: W403 no such device, W450 no such personality, or one that is calibrated by another
+            calibration, W452 nothing runs at the clock.
     """
+    _same_calibration(tool, calibration)
     place = device_named(device) if isinstance(device, str) else device
     asked, tool = tool, _measured(tool)
     chosen = [personality(tool)] if tool is not None else [personality(n) for n in available()]
@@ -100,7 +107,34 @@ def setting(
     notes = _notes(found, where)
     if tool != asked:
         notes = (f"{asked} was not measured: these are the rules of {tool}", *notes)
-    return Setting(found, where, notes)
+    if calibration is None:
+        return Setting(found, where, notes)
+    own = calibrated(found, calibration)
+    return Setting(own, where, (*notes, *_calibration_notes(own, where, calibration)))
+
+
+def _same_calibration(tool: str | None, calibration: Calibration | None) -> None:
+    """That a personality which says that it is calibrated is so by the calibration that is there.
+
+    Raises:
+        ToolError: W450, it is not.
+    """
+    _, plus, digest = (tool or "").partition(CALIBRATED)
+    if plus and (calibration is None or calibration.digest != digest):
+        raise ToolError(
+            "W450",
+            f"'{tool}' is calibrated by a file that is not given",
+            help=f"name the file: --calibration FILE, and --tool {(tool or '').partition(CALIBRATED)[0]}",
+        )
+
+
+def _calibration_notes(
+    tool: Personality, device: Device, calibration: Calibration
+) -> tuple[str, ...]:
+    if tool.calibration is None:
+        known = ", ".join(sorted(calibration.classes)) or "no class"
+        return (f"the calibration shows no operators of {device.timing_class}: it is of {known}",)
+    return calibration.notes
 
 
 def _measured(tool: str | None) -> str | None:

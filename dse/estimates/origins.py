@@ -15,6 +15,7 @@ class Origins:
 
     Attributes:
         measured, derived, extrapolated: as ``add on f32``.
+        own: those of the measured that the user's own projects show.
         ranges: of pipelined ones that are extrapolated, the states between which the bounds leave them.
     """
 
@@ -22,6 +23,7 @@ class Origins:
     derived: tuple[str, ...] = ()
     extrapolated: tuple[str, ...] = ()
     ranges: tuple[tuple[str, int, int], ...] = ()
+    own: tuple[str, ...] = ()
 
     @property
     def counts(self) -> dict[str, int]:
@@ -37,7 +39,10 @@ class Origins:
         """The counts as a line for people; empty of a design without operators."""
         if not any(self.counts.values()):
             return ""
-        told = ", ".join(f"{n} {word}" for word, n in self.counts.items())
+        words = dict.fromkeys(self.counts, "")
+        if self.own:
+            words["measured"] = f" ({len(self.own)} in your projects)"
+        told = ", ".join(f"{n} {word}{words[word]}" for word, n in self.counts.items())
         return f"operators: {told}"
 
 
@@ -66,4 +71,7 @@ def origins_of(regions: Kernel, tool: Personality) -> Origins:
         for name, o in found.items()
         if o.source == "extrapolated" and o.shared and o.most
     )
-    return Origins(tuple(by["measured"]), tuple(by["derived"]), tuple(by["extrapolated"]), ranges)
+    own = tuple(name for name, operator in found.items() if operator.own)
+    return Origins(
+        tuple(by["measured"]), tuple(by["derived"]), tuple(by["extrapolated"]), ranges, own
+    )

@@ -325,9 +325,9 @@ def _without(found: Estimation, step: Step, rest: Schedule) -> QorEstimate | Non
             kernel = _operators(kernel, stmt, op)
         case Reassociate():
             others = any(isinstance(s, Reassociate) for s in rest)
-            tool = tool if others else allowed(personality(tool.name), False)
             if others:
                 return None  # the tool reorders for the whole design
+            tool = allowed(replace(tool, sums=personality(tool.name).sums), False)
         case _:
             return None
     return estimate(kernel, tool, found.setting.device, kept=kept)

@@ -16,6 +16,7 @@ from dse.estimates.marks import Marks
 from dse.estimates.routed import DECIDED, OF_CSYNTH, Place
 from dsl.programs.program import Program
 from dsl.schedules.schedule import Schedule
+from qor_gnn.tools.operators.calibration import Calibration
 
 SURE = 1.645
 """Standard deviations above what is predicted that 95% of the true figures stay below."""
@@ -46,6 +47,7 @@ class Request:
         device: what it is for.
         clock: the period in ns.
         tool: the personality whose figures are asked for; None for that of the device.
+        calibration: measurements of the user's own that are laid over its operators.
     """
 
     program: Program
@@ -53,6 +55,7 @@ class Request:
     device: Device
     clock: float
     tool: str | None = None
+    calibration: Calibration | None = None
 
 
 @dataclass(frozen=True, slots=True)

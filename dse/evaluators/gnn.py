@@ -55,7 +55,9 @@ class GnnEvaluator:
         except (ScheduleError, LanguageError) as error:
             return Result(Status.ILLEGAL, detail=error.code)
         try:
-            where = setting(request.tool, request.device, request.clock)
+            where = setting(
+                request.tool, request.device, request.clock, calibration=request.calibration
+            )
             found = estimation(state, request, where, emitted=self.emitted)
             answer = predicted(found, self.weights)
         except (ToolError, InputError, IRError) as error:

@@ -59,7 +59,12 @@ class ModelEvaluator:
         Raises:
             ToolError: W450 no such personality, W452 nothing runs at the clock.
         """
-        return setting(self.tool or request.tool, request.device, request.clock)
+        return setting(
+            self.tool or request.tool,
+            request.device,
+            request.clock,
+            calibration=request.calibration,
+        )
 
     def evaluate(self, request: Request) -> Result:
         """See `dse.evaluators.base.Evaluator`."""

@@ -24,6 +24,6 @@ def with_robustness(result: Result, request: Request, dsp: int | None) -> Result
     if result.marks is None:
         return result
     state = apply(request.program, request.schedule)
-    where = setting(request.tool, request.device, request.clock)
+    where = setting(request.tool, request.device, request.clock, calibration=request.calibration)
     found = ranked(state, request.schedule, where)
     return replace(result, marks=with_phi(result.marks, found, dsp))

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
+
+if TYPE_CHECKING:
+    from qor_gnn.tools.operators.calibration import Calibration
 
 _BOARD = "weft.board"  # where the context keeps what --board said
 
@@ -67,6 +71,23 @@ def uncertainty_option(command: Callable[..., Any]) -> Callable[..., Any]:
         help="The part of the period that the tool keeps free. Default: the tool's own, 27 for "
         "Vitis HLS.",
     )(command)  # fmt: skip
+
+
+def calibration_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """``--calibration``: the command gets what the file holds, or None."""
+    return click.option(
+        "--calibration", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
+        callback=_calibration,
+        help="Measurements of your own, from weft calibrate: they win over the tool's operators.",
+    )(command)  # fmt: skip
+
+
+def _calibration(_: click.Context, __: click.Parameter, path: Path | None) -> Calibration | None:
+    if path is None:
+        return None
+    from qor_gnn.tools.operators.calibration_file import read
+
+    return read(path)
 
 
 def _share(_: click.Context, __: click.Parameter, value: float | None) -> float | None:

@@ -32,6 +32,7 @@ from dse.run.front import both_fronts
 from dsl.errors.errors import InputError
 from dsl.stored.kernel import StoredKernel, kernel_json
 from qor_gnn.gnn.shipped_files import names
+from qor_gnn.tools.operators.calibration import Calibration
 
 COUNTS = ("lut", "ff", "bram18")
 """What is predicted, and limited, and not known exactly."""
@@ -58,7 +59,7 @@ class Beside:
         run: open for writing.
         limits: that designs are held against.
         kernel: that they are designs of.
-        device, clock, tool: what for, as of a `dse.evaluators.base.Request`.
+        device, clock, tool, calibration: what for, as of a `dse.evaluators.base.Request`.
         failure: why there is no predictor any more; empty while there is.
     """
 
@@ -68,6 +69,7 @@ class Beside:
     device: str
     clock: float
     tool: str | None
+    calibration: Calibration | None
     failure: str = ""
     _process: _Process | None = None
     _ahead: bool = False
@@ -155,6 +157,9 @@ class Beside:
                     "device": self.device,
                     "clock": self.clock,
                     "tool": self.tool,
+                    "calibration": None
+                    if self.calibration is None
+                    else dict(self.calibration.facts),
                 }
             )
             self._process.busy += 1

@@ -12,6 +12,7 @@ from dse.evaluators.base import Check
 from dse.kernels.data import NAME, kept
 from dse.kernels.reduced import ascending, fitting, size_text
 from dse.kernels.target import DEFAULT_SIZE, Target, target
+from dse.run.calibrations import calibration_in
 from dse.run.codec import program_digest
 from dse.run.directory import RunDirectory, open_run
 from dse.run.front import best
@@ -20,6 +21,7 @@ from dsl.errors.errors import InputError, ToolError
 from dsl.kernels.kernel import Kernel
 from dsl.schedules.schedule import Schedule
 from polyhedral.schedule import apply
+from qor_gnn.tools.operators.calibration import Calibration
 
 _SECONDS = 600.0  # limit of g++, and of the testbench
 
@@ -27,7 +29,7 @@ _SECONDS = 600.0  # limit of g++, and of the testbench
 @dataclass(frozen=True, slots=True)
 class Chosen:
     """A design of a run; ``source`` and ``size`` name its kernel as the command line did, ``tool``
-    is the personality that the run asked for, if it asked for one.
+    is the personality that the run asked for, if it asked for one, ``calibration`` what it was begun with.
     """
 
     run: RunDirectory
@@ -38,6 +40,7 @@ class Chosen:
     device: str
     clock: float
     tool: str | None
+    calibration: Calibration | None
 
 
 def chosen(path: Path, key: str | None, *, inside: bool = False) -> Chosen:
@@ -70,6 +73,7 @@ def chosen(path: Path, key: str | None, *, inside: bool = False) -> Chosen:
         manifest["device"],
         manifest["clock_ns"],
         manifest.get("tool"),
+        calibration_in(manifest, str(path)),
     )
 
 

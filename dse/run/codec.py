@@ -32,6 +32,7 @@ def key_of(request: Request, evaluator: Evaluator) -> str:
         repr(request.clock),
         f"{evaluator.name} {evaluator.version}",
         *([] if request.tool is None else [request.tool]),
+        *([] if request.calibration is None else [f"calibration {request.calibration.digest}"]),
     )
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
 

@@ -69,6 +69,8 @@ def wrong(manifest: Mapping[str, Any]) -> list[str]:
         found.append("budget")
     if not isinstance(manifest.get("tool"), str | None):  # an older run has none
         found.append("tool")
+    if not isinstance(manifest.get("calibration"), dict | None):  # an older run has none
+        found.append("calibration")
     return found
 
 

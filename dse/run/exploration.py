@@ -113,4 +113,6 @@ def _described(run: RunDirectory, plan: Plan, space: Space, work: Work) -> Probl
 
 
 def _request(plan: Plan, schedule: Schedule) -> Request:
-    return Request(plan.program, schedule, plan.where.device, plan.clock, plan.tool)
+    return Request(
+        plan.program, schedule, plan.where.device, plan.clock, plan.tool, plan.calibration
+    )

@@ -121,7 +121,7 @@ def explore(
     options = Options(
         plan.where.device, plan.clock, plan.limits, plan.strategy, means.trials, problem_of(run),
         plan.seed, parallel=means.jobs != 1 or means.shared or means.dask is not None,
-        tool=plan.tool,
+        tool=plan.tool, calibration=plan.calibration,
     )  # fmt: skip
     again = failed(run, plan.timeout)
     promoted_again = {name: failed_promotions(run, name, plan.timeout) for name in plan.promote}
@@ -162,7 +162,15 @@ def _beside(run: RunDirectory, plan: Plan) -> Beside | None:
     """The predictor, at work already; None where it is not asked."""
     if not plan.beside:
         return None
-    found = Beside(run, plan.limits, plan.kernel, plan.where.device.part, plan.clock, plan.tool)
+    found = Beside(
+        run,
+        plan.limits,
+        plan.kernel,
+        plan.where.device.part,
+        plan.clock,
+        plan.tool,
+        plan.calibration,
+    )
     found.begin()
     return found
 
@@ -217,7 +225,14 @@ def _promote(
     chosen = evaluator(name, packed(plan.kernel), plan.timeout, plan.weights)
 
     def request(key: str) -> Request:
-        return Request(plan.program, run.schedule(key), plan.where.device, plan.clock, plan.tool)
+        return Request(
+            plan.program,
+            run.schedule(key),
+            plan.where.device,
+            plan.clock,
+            plan.tool,
+            plan.calibration,
+        )
 
     order: Callable[[tuple[Design, ...]], tuple[Design, ...]] = front
     if plan.rounds and name in TRUE:

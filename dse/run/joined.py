@@ -13,6 +13,7 @@ from dse.evaluators.fidelities import FIDELITIES
 from dse.evaluators.registry import evaluator
 from dse.kernels.data import packed
 from dse.run.cache import ResultCache
+from dse.run.calibrations import calibration_in
 from dse.run.codec import key_of, program_digest
 from dse.run.directory import wrong
 from dse.run.fanout import Job, Processes
@@ -21,6 +22,7 @@ from dsl.errors.errors import InputError, WeftError
 from dsl.programs.program import Program
 from dsl.schedules.schedule import Schedule
 from dsl.stored.kernel import StoredKernel
+from qor_gnn.tools.operators.calibration import Calibration
 
 _PATIENCE = 0.2  # seconds between looks at the offers
 
@@ -33,6 +35,7 @@ class Task:
     device: str
     clock: float
     tool: str | None
+    calibration: Calibration | None
     evaluators: Mapping[str, Evaluator]
 
     def job(self, taken: Taken) -> Job:
@@ -47,7 +50,9 @@ class Task:
             chosen = self.evaluators[taken.evaluator]
         except (WeftError, KeyError) as error:
             raise _other(f"the offer is not one that this worker knows: {error}") from error
-        request = Request(self.program, schedule, device(self.device), self.clock, self.tool)
+        request = Request(
+            self.program, schedule, device(self.device), self.clock, self.tool, self.calibration
+        )
         if key_of(request, chosen) != taken.key:
             raise _other(f"the evaluator {chosen.name} of this worker gives other results")
         return Job(taken.key, chosen, request)
@@ -77,14 +82,14 @@ def task_of(manifest: Mapping[str, Any], source: str, kernel: StoredKernel) -> T
         kernel: it as data, at the run's size.
 
     Raises:
-        InputError: W535 it is another one.
+        InputError: W535 it is another one; W552 its calibration is none.
     """
     if program_digest(kernel.program) != manifest["program"]:
         raise _other(f"{source} is not the kernel that the run was begun with")
     data = packed(kernel)
     made = {n: evaluator(n, data, manifest["timeout"]) for n in FIDELITIES}
     where = manifest["device"], manifest["clock_ns"], manifest.get("tool")
-    return Task(kernel.program, *where, made)
+    return Task(kernel.program, *where, calibration_in(manifest, "the run"), made)
 
 
 def _other(message: str) -> InputError:

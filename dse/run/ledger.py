@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from optuna.trial import Trial as Asked
 
     from dse.samplers.space_sampler import Goal
+    from qor_gnn.tools.operators.calibration import Calibration
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,7 @@ class Options:
     seed: int = 0
     parallel: bool = False  # points are asked for while others are evaluated
     tool: str | None = None  # the personality that is asked for; None for that of the device
+    calibration: Calibration | None = None  # measurements of the user's own
 
     @property
     def budget(self) -> int:
@@ -91,7 +93,9 @@ class Ledger:
         if schedule is None:
             return None
         asked = self.options
-        request = Request(self.space.program, schedule, asked.device, asked.clock, asked.tool)
+        request = Request(
+            self.space.program, schedule, asked.device, asked.clock, asked.tool, asked.calibration
+        )
         return Job(key_of(request, self.evaluator), self.evaluator, request)
 
     @property

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from backends.devices import Device
     from dsl.programs.program import Program
     from dsl.stored.kernel import StoredKernel
+    from qor_gnn.tools.operators.calibration import Calibration
 
 ROOM = 0.8
 """The share of LUT, FF and block RAM that designs may use unless something else is asked for. A device that is
@@ -55,6 +56,7 @@ class Searched:
         clock: the target period in ns.
         tool: the version whose figures count; None for the one that was measured on the device.
         uncertainty: share of the period that the tool keeps free; None for its own.
+        calibration: measurements of the user's own; None for none.
         objectives: what to make small.
         dsp: slices that a design may use; None for the share.
         share: of the device's resources that a design may use; None for all DSP slices and `ROOM` of the
@@ -79,6 +81,7 @@ class Searched:
     clock: float = 10.0
     tool: str | None = None
     uncertainty: float | None = None
+    calibration: Calibration | None = None
     objectives: Sequence[str] = ("latency", "dsp")
     dsp: int | None = None
     share: float | None = None
@@ -137,7 +140,7 @@ class Searched:
         Raises:
             WeftError: W403, W450 to W452 for the device, the tool and the clock.
         """
-        found = setting(self.tool, self.device, self.clock, self.uncertainty)
+        found = setting(self.tool, self.device, self.clock, self.uncertainty, self.calibration)
         if found.tool.is_open and found.device.family != found.tool.family:
             raise ToolError(
                 "W403",

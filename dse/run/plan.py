@@ -19,6 +19,7 @@ from dsl.errors.errors import InputError
 from dsl.programs.program import Program
 from dsl.schedules.schedule import Schedule
 from dsl.stored.kernel import StoredKernel, kernel_json
+from qor_gnn.tools.operators.calibration import Calibration
 
 # What a session may have otherwise than the one before.
 _UNSAID: dict[str, Any] = {
@@ -81,6 +82,11 @@ class Plan:
     routed: bool = False
 
     @property
+    def calibration(self) -> Calibration | None:
+        """The measurements of the user's own that its tool has."""
+        return self.where.tool.calibration
+
+    @property
     def program(self) -> Program:
         """Of the kernel."""
         return self.kernel.program
@@ -114,6 +120,7 @@ class Plan:
             "device": self.where.device.part,
             "clock_ns": self.clock,
             "tool": self.tool,
+            "calibration": None if self.calibration is None else dict(self.calibration.facts),
             "limits": dict(self.limits.resources),
             "latency_limit": self.limits.latency,
             "supported": self.limits.supported,
@@ -182,6 +189,8 @@ def opened(folder: Path, plan: Plan, *, resume: bool) -> RunDirectory:
 
 def _told(name: str, value: object) -> str:
     """An option with its value, as in a manifest."""
+    if isinstance(value, dict) and name == "calibration":
+        return "another calibration"
     return f"no {name}" if value is None else f"{name} {value}"
 
 

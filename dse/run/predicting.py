@@ -4,7 +4,7 @@
 
 An exploration starts it beside the search (`dse.run.beside`): loading PyTorch takes seconds, which a process
 of its own spends while the search is at work. A line of input is ``{"kernel": …}``, which those after it are
-designs of, or ``{"key": …, "schedule": …, "device": …, "clock": …, "tool": …}``; a line of output is
+designs of, or ``{"key": …, "schedule": …, "device": …, "clock": …, "tool": …, "calibration": …}``; a line of output is
 ``{"key": …, "result": …}``, of an evaluation that failed too.
 """
 
@@ -19,6 +19,7 @@ from typing import TextIO
 from backends.devices import device
 from dse.evaluators.base import Request
 from dse.evaluators.gnn import GnnEvaluator
+from dse.run.calibrations import calibration_in
 from dse.run.codec import result_to_json
 from dsl.programs.program import Program
 from dsl.schedules.schedule import Schedule
@@ -40,7 +41,9 @@ def answers(lines: TextIO) -> Iterator[str]:
             continue
         assert program is not None, "designs are of a kernel"
         schedule = Schedule.from_json(asked["schedule"])
-        request = Request(program, schedule, device(asked["device"]), asked["clock"], asked["tool"])
+        where = device(asked["device"]), asked["clock"], asked["tool"]
+        own = calibration_in(asked, "the exploration")
+        request = Request(program, schedule, *where, own)
         found = result_to_json(evaluator.evaluate(request))
         yield json.dumps({"key": asked["key"], "result": found})
 

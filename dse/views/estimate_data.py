@@ -22,6 +22,7 @@ from qor_gnn.schedule.reasons import Conflict, Limit, PortLimit, Recurrence, Req
 
 if TYPE_CHECKING:
     from mlir_passes.pipeline import Design
+    from qor_gnn.tools.operators.calibration import Calibration
 
 CSV_COLUMNS = (
     *("row", "name", "statements", "level", "copies", "kind"),
@@ -93,8 +94,10 @@ def _provenance(found: Estimation) -> dict[str, Any]:
         "part": found.setting.device.part,
         "clock_ns": answer.clock_ns,
         "uncertainty": tool.uncertainty,
+        "calibration": None if tool.calibration is None else tool.calibration.digest,
         "operators": {
             **found.operators.counts,
+            "measured_in_own_projects": list(found.operators.own),
             "extrapolated_between": [
                 {"operator": name, "least": least, "most": most}
                 for name, least, most in found.operators.ranges
@@ -196,7 +199,11 @@ def exact(value: float) -> str:
 
 
 def qor_json(
-    design: Design, device: Device, clock: float, tool: str | None = None
+    design: Design,
+    device: Device,
+    clock: float,
+    tool: str | None = None,
+    calibration: Calibration | None = None,
 ) -> tuple[dict[str, str], tuple[str, ...]]:
     """The file ``qor.json`` for an exported project, and what there is to say about it.
 
@@ -207,9 +214,10 @@ def qor_json(
         device: what for.
         clock: the target period in ns.
         tool: the personality whose figures it has; None for that of the device.
+        calibration: measurements of the user's own.
     """
     try:
-        where = setting(tool, device, clock)
+        where = setting(tool, device, clock, calibration=calibration)
         # The part may be another one of the family than the device's usual one.
         of_part = replace(where, device=device)
         found = estimated_design(design, of_part)

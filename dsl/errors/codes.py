@@ -186,4 +186,7 @@ CODES: dict[str, str] = {
     "W548": "a file of a folder of data that leads out of it",
     "W549": "inputs that only a function of the kernel's own file can make",
     "W550": "a tool personality that no weights come with",
+    "W551": "folders of projects without a report of synthesis, or with far too many",
+    "W552": "a file that does not hold a calibration",
+    "W553": "projects that teach nothing: what they show makes no estimate better",
 }

@@ -21,6 +21,7 @@ from dsl.errors.errors import ToolError, did_you_mean
 from qor_gnn.tools.memories import Memories, memories
 from qor_gnn.tools.operators import Library, Operator, Table, library
 from qor_gnn.tools.operators.at_clock import library_at
+from qor_gnn.tools.operators.calibration import Calibration
 from qor_gnn.tools.operators.multipliers import IMPLEMENTATIONS
 from qor_gnn.tools.policies.accesses import Accesses
 from qor_gnn.tools.policies.banks import Banks
@@ -39,7 +40,7 @@ from qor_gnn.tools.policies.recurrences import Recurrences
 from qor_gnn.tools.policies.registers import Registers
 from qor_gnn.tools.policies.sums import Sums
 from qor_gnn.tools.policies.unrolling import Unrolling
-from qor_gnn.tools.targets import SAME_CLOCK, Target, memories_on, period, target_named
+from qor_gnn.tools.targets import CALIBRATED, SAME_CLOCK, Target, memories_on, period, target_named
 from qor_gnn.tools.versions import help_for
 
 T = TypeVar("T")
@@ -97,7 +98,8 @@ class Personality:
     Attributes:
         name, tool, version, family, device, clock_ns, uncertainty, is_open: see `Version`.
         folder: its tables.
-        base: where it is a version away from where that was measured, the version's name.
+        base: where it is a version away from where that was measured, or calibrated, the version's name.
+        calibration: the user's own measurements that are laid over its operators.
     """
 
     name: str
@@ -130,6 +132,7 @@ class Personality:
     memories: Memories = field(hash=False)
     library: Library = field(hash=False)
     base: str = ""
+    calibration: Calibration | None = None
 
     @property
     def measured_as(self) -> str:
@@ -236,9 +239,12 @@ def personality(name: str = DEFAULT) -> Personality:
 
     Without device and clock (``vitis-2022.1``) it is as it was measured.
 
+    What stands behind a ``+`` names a calibration, which only `qor_gnn.tools.calibrated.calibrated` lays over it.
+
     Raises:
         ToolError: W450, there is none of that name.
     """
+    name = name.partition(CALIBRATED)[0]
     if name in _folders():
         return read(_folders()[name])
     versions = {version_of(n): n for n in _folders()}

@@ -14,6 +14,9 @@ SHORTEST, LONGEST = 1.0, 1000.0
 
 SAME_CLOCK = 0.005  # ns: 3.33 is 300 MHz
 
+CALIBRATED = "+"
+"""In the name of a personality, before the digest of a calibration."""
+
 _ULTRA_RAM = UltraRam(above_bits=65_536, words=4096, width=72)
 """Where a bank becomes URAM: as both versions that were measured on devices with URAM have it."""
 
@@ -49,7 +52,7 @@ class Target:
 
 def target_named(name: str) -> Target | None:
     """The target that a personality's name tells; None of another name."""
-    found = _NAME.fullmatch(name)
+    found = _NAME.fullmatch(name.partition(CALIBRATED)[0])
     if found is None or found["die"] not in DEVICES:
         return None
     chip = DEVICES[found["die"]]

@@ -58,7 +58,7 @@ def cores_of(
         if delay:
             delays[timing, core, latency][delay] += 1
         chosen[timing, core][round(budget, 2)][latency] += 1
-    known = {key: _usual(found, short or key[1] not in longest) for key, found in delays.items()}
+    known = {key: usual(found, short or key[1] not in longest) for key, found in delays.items()}
     model = fitted(_placed(known, short), falling=True)
     wanted = {*chosen, *((timing, core) for timing in classes for core in latencies)}
     return {
@@ -69,7 +69,7 @@ def cores_of(
     }
 
 
-def _usual(found: Counter[float], most: bool) -> float:
+def usual(found: Counter[float], most: bool) -> float:
     """What most reports print, and the longer one of as many; else the longest that is not rare."""
     often = max(found.values())
     return max(found, key=lambda d: (found[d] if most else found[d] >= _RARE * often, d))
@@ -103,12 +103,8 @@ def _core(
     own = {k: known[timing, core, k] for k in latencies if (timing, core, k) in known}
     # What was too long at a budget is no delay below it; what fitted is none above.
     choices = [(b, k) for b, k in choices if _guess(model, timing, core, k, short) <= _FAR * b]
-    choices = _consistent(choices, support)
-    own = {
-        k: d
-        for k, d in own.items()
-        if not any((b >= d * _CLEAR and n > k) or (b * _CLEAR < d and n <= k) for b, n in choices)
-    }
+    choices = consistent(choices, support)
+    own = not_contradicted(own, choices)
     if short:
         shown = [(k, d / SHORT[k]) for k, d in own.items() if k in SHORT]
         for k, ratio in SHORT.items():
@@ -132,7 +128,19 @@ def _core(
     return Core(_falling(cells), tuple(choices))
 
 
-def _consistent(
+def not_contradicted(
+    delays: Mapping[int, float], choices: Iterable[tuple[float, int]]
+) -> dict[int, float]:
+    """The delays by latency that choices at budgets leave: what was too long at one is none below it."""
+    chosen = list(choices)
+    return {
+        k: d
+        for k, d in delays.items()
+        if not any((b >= d * _CLEAR and n > k) or (b * _CLEAR < d and n <= k) for b, n in chosen)
+    }
+
+
+def consistent(
     choices: list[tuple[float, int]], support: Mapping[float, int]
 ) -> list[tuple[float, int]]:
     """The best supported choices of which none takes more cycles at a longer budget."""

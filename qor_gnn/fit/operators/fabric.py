@@ -83,6 +83,12 @@ def multipliers(
     rows: Iterable[OperatorRow], classes: Iterable[str] = ()
 ) -> dict[tuple[str, str], Core]:
     """Multipliers by class and size; see `qor_gnn.tools.operators.multipliers`."""
+    facts = multiplier_facts(rows)
+    return cores_of(facts, LATENCIES, short=False, classes=classes, longest=frozenset({"one"}))
+
+
+def multiplier_facts(rows: Iterable[OperatorRow]) -> list[Fact]:
+    """The facts about multipliers, by size, that are the tool's own choice."""
     facts: list[Fact] = []
     for row in rows:
         if row.op != "mul" or not row.vitis or row.budget is None or row.latency is None:
@@ -102,7 +108,7 @@ def multipliers(
         if size is not None and row.latency in LATENCIES[size]:
             facts.append(Fact(size, row.timing, row.budget, row.latency, delay, row.repo))
             # What results of a core are printed as wide as tells nothing of its choice.
-    return cores_of(facts, LATENCIES, short=False, classes=classes, longest=frozenset({"one"}))
+    return facts
 
 
 MEMORIES: dict[str, dict[str, float]] = {

@@ -79,15 +79,22 @@ def operator_rows(folder: Path) -> Iterator[OperatorRow]:
                     yield _row(row, timing)
 
 
+def budget_of(clock: float | None, uncertainty: float | None) -> float | None:
+    """What the longest stage may take in ns; None where it is not told, or is a demand that nothing meets."""
+    if clock is None or uncertainty is None or clock < _SHORTEST:
+        return None
+    budget = round(clock - uncertainty, 3)
+    return budget if budget > 0 else None
+
+
 def _row(row: dict[str, str], timing: str) -> OperatorRow:
-    clock, free = _number(row["clock_ns"]), _number(row["uncertainty_ns"])
-    budget = None if clock is None or free is None or clock < _SHORTEST else round(clock - free, 3)
+    budget = budget_of(_number(row["clock_ns"]), _number(row["uncertainty_ns"]))
     latency, stages = _number(row["latency"]), _number(row["stages"])
     if latency is None and stages is not None:
         latency = stages - 1
     return OperatorRow(
         row["source"], row["tool"] != "vivado", row["version"], timing,
-        budget if budget is not None and budget > 0 else None,
+        budget,
         row["op"], row["core"], row["impl"], row["widths"],
         None if latency is None else int(latency), _number(row["delay_ns"]),
         _whole(row["dsp"]), _whole(row["ff"]), _whole(row["lut"]),

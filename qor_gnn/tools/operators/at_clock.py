@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from dsl.errors.errors import ToolError
+from qor_gnn.tools.operators.calibration import NOTHING, Calibration
 from qor_gnn.tools.operators.floats import Floats
 from qor_gnn.tools.operators.integers import IntegerUnits
 from qor_gnn.tools.operators.library import Library, Operator
@@ -18,7 +19,12 @@ _ADDERS = {"f32": "fadd", "f64": "dadd"}
 
 @lru_cache(maxsize=256)
 def library_at(
-    timing: str, dsp_kind: str, budget: float, states: int = 1, compares: str = "own"
+    timing: str,
+    dsp_kind: str,
+    budget: float,
+    states: int = 1,
+    compares: str = "own",
+    calibration: Calibration | None = None,
 ) -> Library:
     """The operators of a timing class at a budget.
 
@@ -27,6 +33,7 @@ def library_at(
         dsp_kind: the primitive of its DSP slices.
         budget: ns that the longest stage may take: the clock period less the uncertainty.
         states, compares: see `qor_gnn.tools.policies.latencies.Latencies`.
+        calibration: measurements of the user's own, which win.
 
     Raises:
         ToolError: W452, no HLS tool has operators for the class.
@@ -36,8 +43,10 @@ def library_at(
         message = f"there is no operator library for devices of {timing}"
         raise ToolError("W452", message, help="weft devices lists families with one")
     known = tables()
-    units = IntegerUnits(known, of, budget, states, long_side(dsp_kind))
-    floats = Floats(known, of, budget, states, units.delay("select", 32), units.delay("shift", 64))
+    own = NOTHING if calibration is None else calibration.of(timing)
+    units = IntegerUnits(known, of, budget, states, long_side(dsp_kind), own)
+    select, shift = units.delay("select", 32), units.delay("shift", 64)
+    floats = Floats(known, of, budget, states, select, shift, own)
     return Library(
         {type_: floats.of_type(type_) for type_ in TYPES},
         units.all(compares),

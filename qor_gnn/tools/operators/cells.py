@@ -19,6 +19,11 @@ _SAME = 0.002  # of a budget: reports round to hundredths of a nanosecond
 _STEP = 0.006  # ns
 
 
+def same_budget(one: float, other: float) -> bool:
+    """Two budgets in ns that reports print alike."""
+    return abs(one - other) <= max(_STEP, _SAME * other)
+
+
 @dataclass(frozen=True, slots=True)
 class Cell:
     """The longest stage of a core at a latency, in ns; it is between ``low`` and ``high``.
@@ -35,13 +40,17 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What the tool takes, and the range that the bounds of cells leave; cycles and ns."""
+    """What the tool takes, and the range that the bounds of cells leave; cycles and ns.
+
+    ``own``: the user's own reports show it at this budget.
+    """
 
     latency: int
     delay: float
     least: int
     most: int
     origin: Origin
+    own: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,17 +60,20 @@ class Core:
     Attributes:
         cells: by latency, the lowest first.
         seen: budgets in ns, the smallest first, with the latency that was chosen at each.
+        own: those of them that the user's own reports show.
     """
 
     cells: tuple[Cell, ...]
     seen: tuple[tuple[float, int], ...] = ()
+    own: frozenset[float] = frozenset()
 
     def choose(self, budget: float) -> Choice:
         """The latency at a budget in ns: the deepest where none fits."""
         at = bisect_left(self.seen, (budget,))
         for known, latency in self.seen[max(at - 1, 0) : at + 1]:
-            if abs(known - budget) <= max(_STEP, _SAME * budget):
-                return Choice(latency, self._delay(latency), latency, latency, "measured")
+            if same_budget(known, budget):
+                own = known in self.own
+                return Choice(latency, self._delay(latency), latency, latency, "measured", own)
         # A shorter budget never takes fewer cycles.
         floor = self.seen[at][1] if at < len(self.seen) else self.cells[0].latency
         ceiling = self.seen[at - 1][1] if at > 0 else self.cells[-1].latency

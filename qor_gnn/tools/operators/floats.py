@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from qor_gnn.tools.operators.calibration import NOTHING, OwnClass, laid_over
 from qor_gnn.tools.operators.cells import Choice, Origin
 from qor_gnn.tools.operators.library import Operator
 from qor_gnn.tools.operators.timing import Tables, TimingClass
@@ -43,6 +44,7 @@ class Floats:
         budget: ns that a stage may take.
         states: see `qor_gnn.tools.policies.latencies.Latencies`.
         select, shift: delays of a selection and of a shift of 64 bits in ns.
+        own: what the user's own reports show of the class.
     """
 
     tables: Tables
@@ -51,6 +53,7 @@ class Floats:
     states: int
     select: float
     shift: float
+    own: OwnClass = NOTHING
 
     def choice(self, core: str, faster: float = 1.0) -> Choice:
         """What the tool takes of a core; one that takes ``faster`` as long was not seen."""
@@ -58,8 +61,10 @@ class Floats:
         scale = self.of.scale * faster
         if scale != 1.0:
             cells = cells.scaled(scale)
+        if core in self.own.floats and faster == 1.0:
+            cells = laid_over(cells, self.own.floats[core])
         found = cells.choose(self.budget)
-        if not self.of.shown and found.origin != "extrapolated":
+        if not self.of.shown and not found.own and found.origin != "extrapolated":
             return Choice(found.latency, found.delay, found.least, found.most, "extrapolated")
         return found
 
@@ -69,6 +74,9 @@ class Floats:
         Flip-flops follow from the stages, whatever the device; LUTs from the kind of area, most of all.
         """
         stages = latency + 1
+        told = {row[0]: row[1:] for row in self.own.areas.get(core, ())}
+        if stages in told:
+            return told[stages]
         known = {(k, n): a for (c, k, n), a in self.tables.areas.items() if c == core}
         if (self.of.area, stages) in known:
             return known[self.of.area, stages]
@@ -105,6 +113,7 @@ class Floats:
             origin=found.origin,
             least=found.least + self.states if found.least else 0,
             most=found.most + self.states if found.most else 0,
+            own=found.own,
         )
 
     def of_type(self, type_: str) -> Mapping[str, Operator]:

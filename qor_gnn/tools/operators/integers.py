@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from qor_gnn.tools.operators.calibration import NOTHING, OwnClass, laid_over
 from qor_gnn.tools.operators.cells import Choice
 from qor_gnn.tools.operators.library import Integers, Step
 from qor_gnn.tools.operators.multipliers import LUT_PRODUCT, SIZES, Size, size_of, slices
@@ -51,12 +52,19 @@ class IntegerUnits:
         budget: ns that a stage may take.
         states: see `qor_gnn.tools.policies.latencies.Latencies`.
         side: bits of the longer factor of a DSP slice.
+        own: what the user's own reports show of the class.
     """
 
     def __init__(
-        self, tables: Tables, of: TimingClass, budget: float, states: int, side: int
+        self,
+        tables: Tables,
+        of: TimingClass,
+        budget: float,
+        states: int,
+        side: int,
+        own: OwnClass = NOTHING,
     ) -> None:
-        self._tables, self._of = tables, of
+        self._tables, self._of, self._own = tables, of, own
         self._budget, self._states, self._side = budget, states, side
 
     def delay(self, kind: str, width: int) -> float:
@@ -69,6 +77,8 @@ class IntegerUnits:
         core = self._tables.multipliers[self._of.fabric, size]
         if self._of.scale != 1.0:
             core = core.scaled(self._of.scale)
+        if size in self._own.multipliers:
+            core = laid_over(core, self._own.multipliers[size])
         return core.choose(self._budget)
 
     def all(self, compares: str) -> Mapping[str, Integers]:
@@ -129,7 +139,8 @@ class IntegerUnits:
                 dsp,
                 (_SLICED_LUT[deep] if dsp else LUT_PRODUCT[bits - 1], 0.0),
                 round(flops * bits),
-                origin=found.origin if self._of.shown else "extrapolated",
+                origin=found.origin if self._of.shown or found.own else "extrapolated",
+                own=found.own,
                 least=found.least + self._states if found.least else 0,
                 most=found.most + self._states if found.most else 0,
             )
@@ -162,7 +173,13 @@ def _same(a: Step, b: Step) -> bool:
     """Steps that differ in width alone."""
     if a.ff or b.ff:
         return False
-    return (a.distance, a.delay, a.dsp, a.lut) == (b.distance, b.delay, b.dsp, b.lut)
+    return (a.distance, a.delay, a.dsp, a.lut, a.own) == (
+        b.distance,
+        b.delay,
+        b.dsp,
+        b.lut,
+        b.own,
+    )
 
 
 __all__ = ["DIVIDER", "MULTIPLY_ADD", "SIZES", "IntegerUnits"]

@@ -30,6 +30,7 @@ class Operator:
             library of a version, where ``measured`` says it.
         least, most: the range of the distance, where it is extrapolated; 0 where it is not told.
         alone: no two operations have one unit, though it has DSP slices.
+        own: the user's own reports show when its result may be used.
     """
 
     core: str
@@ -45,6 +46,7 @@ class Operator:
     least: int = 0
     most: int = 0
     alone: bool = False
+    own: bool = False
 
     @property
     def source(self) -> str:
@@ -80,6 +82,7 @@ class Step:
     origin: str = ""
     least: int = 0
     most: int = 0
+    own: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +98,7 @@ class Integers:
     origin: str = ""
     least: int = 0
     most: int = 0
+    own: bool = False
     steps: tuple[Step, ...] = ()
 
     def operator(self, kind: str, width: int) -> Operator:
@@ -112,6 +116,7 @@ class Integers:
             origin=row.origin,
             least=row.least,
             most=row.most,
+            own=row.own,
         )
 
 
