@@ -68,7 +68,9 @@ def _projects(projects: tuple[Path, ...], out: Path, form: str) -> None:
         console.say(f"note: {remark}")
     if len(remarks) > _SHOWN:
         console.say(f"note: {len(remarks) - _SHOWN} more are left out")
-    console.say(f"calibrate: {len(facts.projects)} projects, {len(facts.rows):,} facts")
+    count = len(facts.projects)
+    many = "1 project" if count == 1 else f"{count} projects"
+    console.say(f"calibrate: {many}, {len(facts.rows):,} facts about operators")
     verdicts = judged_pieces(facts)
     show("calibrate", COLUMNS, rows(verdicts, facts), form)
     found = calibrated_to(facts, verdicts)

@@ -1,4 +1,4 @@
-"""Tables of a report: instances of operators, expressions, and operators as they were bound."""
+"""Tables of a report: instances of operators, and operators as they were bound."""
 
 from __future__ import annotations
 
@@ -25,12 +25,11 @@ class Reported:
     """An operator in a report.
 
     Attributes:
-        source: ``inst`` of a table of instances, ``expr`` of expressions, ``bindop`` of bound operators,
-            ``core`` of a schedule.
+        source: ``inst`` of a table of instances, ``bindop`` of bound operators, ``core`` of a schedule.
         op: as printed, or in the module's name.
         core: of a schedule, as ``FAddSub_fulldsp``.
         impl: without underscores, as ``fulldsp``.
-        widths: as ``32s,32s->32`` of a module, ``8,1`` of an expression, ``i32,i32`` of a schedule.
+        widths: as ``32s,32s->32`` of a module, ``i32,i32`` of a schedule.
         latency: cycles; None where it is not told.
         delay: of the longest stage in ns.
         dsp, ff, lut: of one.
@@ -51,7 +50,8 @@ class Reported:
 def reported(text: Iterable[str]) -> Iterator[Reported]:
     """The operators in the tables of ``*_csynth.rpt`` and ``csynth.rpt``.
 
-    What was asked for by a pragma is left out: it is not the tool's choice.
+    What was asked for by a pragma is left out: it is not the tool's choice. So are expressions: their LUTs follow
+    from the width alone, and the shipped rules know them.
     """
     for row in _rows(text):
         if "Module" in row and "Instance" in row:
@@ -60,10 +60,6 @@ def reported(text: Iterable[str]) -> Iterator[Reported]:
                 yield Reported(
                     "inst", found.op, "", found.impl, found.widths, found.latency, None, *counts
                 )
-        elif "Operation" in row:
-            if (counts := _counts(row)) is not None:
-                widths = ",".join(row.get(f"Bitwidth P{n}", "") for n in range(2))
-                yield Reported("expr", row["Operation"], "", "", widths, 0, None, *counts)
         elif "Impl" in row and row.get("Pragma") == "" and row.get("Latency", "").isdigit():
             op, impl = row.get("Op", ""), row["Impl"].replace("_", "")
             made = of_module(row.get("Name", ""))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -69,9 +68,7 @@ def calibrated_to(facts: Facts, verdicts: Sequence[Verdict]) -> Calibrated:
         "routed": [_judged_share(s) for s in found],
     }
     data = document(together(kept), more)
-    # As it is read again: with lists where there are tuples.
-    plain = json.loads(json.dumps(data))
-    return Calibrated(plain, calibration_of(plain, "the calibration"), tuple(verdicts), found)
+    return Calibrated(data, calibration_of(data, "the calibration"), tuple(verdicts), found)
 
 
 def _nothing(facts: Facts, verdicts: Sequence[Verdict]) -> InputError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -56,9 +57,10 @@ def facts_of(roots: Sequence[Path], remark: Remark = lambda _: None) -> Facts:
     """
     found: list[tuple[str, Module]] = []
     routed: list[tuple[str, Totals]] = []
-    for root in dict.fromkeys(root.resolve() for root in roots):
+    names: dict[str, Path] = {}
+    for root in dict.fromkeys(Path(os.path.realpath(root)) for root in roots):
         for solution in solutions(root, remark):
-            name = _name(solution.project, root)
+            name = _name(solution.project, root, names)
             found += ((name, module) for module in modules(solution, remark))
             if (total := totals(solution, remark)) is not None:
                 routed.append((name, total))
@@ -85,10 +87,15 @@ def facts_of(roots: Sequence[Path], remark: Remark = lambda _: None) -> Facts:
     return Facts(tuple(rows), tuple((one_of[n], t) for n, t in routed), tuple(headings))
 
 
-def _name(project: Path, root: Path) -> str:
-    """What a project is called: its folder, from the folder on that the user named."""
+def _name(project: Path, root: Path, names: dict[str, Path]) -> str:
+    """What a project is called: its folder, from the folder on that the user named; numbered if two would be alike."""
     inner = project.relative_to(root).as_posix() if project.is_relative_to(root) else "."
-    return root.name if inner == "." else f"{root.name}/{inner}"
+    plain = root.name if inner == "." else f"{root.name}/{inner}"
+    name, n = plain, 1
+    while names.setdefault(name, project) != project:
+        n += 1
+        name = f"{plain} ({n})"
+    return name
 
 
 def _copies(found: Iterable[tuple[str, Module]]) -> dict[str, str]:

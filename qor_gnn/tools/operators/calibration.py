@@ -102,9 +102,7 @@ def laid_over(core: Core, own: OwnCore) -> Core:
         core: of the class.
         own: what reports of the class show.
     """
-    seen = [
-        (b, n) for b, n in core.seen if all(_agree((b, n), chosen) for chosen in own.seen)
-    ]  # fmt: skip
+    seen = [choice for choice in core.seen if _stands(choice, own)]
     told = {c.latency: c for c in core.cells}
     delays = dict(own.delays)
     cells = []
@@ -118,12 +116,19 @@ def laid_over(core: Core, own: OwnCore) -> Core:
     return Core(tuple(cells), tuple(sorted([*seen, *own.seen])), budgets)
 
 
-def _agree(shipped: tuple[float, int], own: tuple[float, int]) -> bool:
-    """A shipped choice is of another budget than the own one, and not less there where there is more time."""
-    (b, n), (budget, latency) = shipped, own
-    if same_budget(b, budget):
-        return False
-    return n >= latency if b < budget else n <= latency
+def _stands(shipped: tuple[float, int], own: OwnCore) -> bool:
+    """A shipped choice that own reports do not contradict.
+
+    It is of another budget than theirs, has not fewer cycles than they have with more time, and no stage that they
+    measured would have been taken instead.
+    """
+    b, n = shipped
+    for budget, latency in own.seen:
+        if same_budget(b, budget) or (n < latency if b < budget else n > latency):
+            return False
+    return not any(
+        (k < n and delay <= b) or (k >= n and delay > b * _CLEAR) for k, delay in own.delays
+    )
 
 
 def _bounded(cell: Cell, own: OwnCore) -> Cell:

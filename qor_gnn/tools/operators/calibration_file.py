@@ -51,6 +51,8 @@ def calibration_of(data: object, where: str) -> Calibration:
     Raises:
         InputError: W552: it is none, or its figures cannot be.
     """
+    if isinstance(data, dict) and {"tool", "lut", "ff"} <= data.keys():
+        raise _broken(where, "it has the coefficients of a tool, area.json of its folder")
     if not isinstance(data, dict) or data.get("kind") != KIND:
         raise _broken(where, f'it is not of the kind "{KIND}"')
     if data.get("schema_version") != SCHEMA_VERSION:
@@ -132,7 +134,9 @@ def document(classes: Mapping[str, OwnClass], more: Mapping[str, Any]) -> dict[s
         more: where it is from, and how good it was.
     """
     told = {name: _plain(own) for name, own in sorted(classes.items()) if not own.empty}
-    return {"schema_version": SCHEMA_VERSION, "kind": KIND, **more, "classes": told}
+    data = {"schema_version": SCHEMA_VERSION, "kind": KIND, **more, "classes": told}
+    found: dict[str, Any] = json.loads(json.dumps(data))  # lists for tuples, as it is read again
+    return found
 
 
 def _plain(own: OwnClass) -> dict[str, Any]:
