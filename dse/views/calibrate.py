@@ -73,7 +73,10 @@ def summary(found: Calibrated, facts: Facts) -> Iterator[str]:
     dropped = len(found.verdicts) - len(kept)
     yield f"calibrate: {len(kept)} of {len(found.verdicts)} operators of a class are saved"
     if dropped:
-        yield f"calibrate: {dropped} are not: they make estimates of what was left out no better, or worse"
+        yield (
+            f"calibrate: {dropped} are not: they make what was left out no better, or worse, or are products "
+            "that one project alone shows"
+        )
     if any(not v.left_out for v in kept):
         yield "note: what only one kernel shows is saved as it was measured: nothing can be left out to judge it"
     elif len(facts.projects) == 1:

@@ -88,6 +88,19 @@ def test_of_one_kernel_nothing_can_be_judged(tmp_path: Path) -> None:
     assert verdict.own.floats["fadd"] == OwnCore(((4.38, 8),), ((8, 3.3),))
 
 
+def test_products_are_saved_where_projects_agree(tmp_path: Path) -> None:
+    """Those of one size are of many widths: what one project has tells little of another."""
+    product = ("mul_32s_32s_32_3_1", 3, 165, 50)
+    project(tmp_path, MADE, modules=("f", "g"), cores=(), instances=[product])
+    alone = of(facts_of([tmp_path]), "multipliers", "four")
+    assert (alone.left_out, alone.kept) == ("kernels", False)
+    other = replace(MADE, name="two", date="Sun Feb 2 10:00:00 2025")
+    project(tmp_path, other, cores=(), instances=[product])
+    both = of(facts_of([tmp_path]), "multipliers", "four")
+    assert (both.left_out, both.kept) == ("projects", True)
+    assert both.own.multipliers["four"] == OwnCore(((4.38, 2),), ())
+
+
 def test_a_copy_of_a_project_is_the_same_project(tmp_path: Path) -> None:
     project(tmp_path / "here", MADE, cores=SLOW, instances=[SLOW_ADDER])
     project(tmp_path / "there", replace(MADE, name="copy"), cores=SLOW, instances=[SLOW_ADDER])
@@ -100,7 +113,9 @@ def test_projects_of_one_name_are_two(tmp_path: Path) -> None:
     for n, place in enumerate(("here", "there")):
         made = replace(MADE, date=f"Sun Feb {n + 1} 10:00:00 2025")
         project(tmp_path / place, made, cores=SLOW, instances=[SLOW_ADDER])
-    found = facts_of([tmp_path / "here/one", tmp_path / "there/one", tmp_path / "here/one/solution1"])
+    found = facts_of(
+        [tmp_path / "here/one", tmp_path / "there/one", tmp_path / "here/one/solution1"]
+    )
     assert found.projects == ("one", "one (2)")
 
 

@@ -3,7 +3,8 @@
 A piece is kept where nothing of it becomes worse on any project that had no part in it, and something becomes
 better; also where the shipped tables make no error there, so that nothing can. Of a piece that only one project
 shows, the kernels are left out in turn; where there is one kernel too, it cannot be judged, and is kept as
-what was measured.
+what was measured. Not so products of integers: those of one size are of many widths, and which of them a program
+has is its own, so that two projects have to agree.
 """
 
 from __future__ import annotations
@@ -57,6 +58,8 @@ class Verdict:
     @property
     def kept(self) -> bool:
         """It is saved."""
+        if self.piece.group == "multipliers" and self.left_out != "projects":
+            return False
         if not self.left_out:
             return not self.own.empty
         pairs = [(total(m, self.before[m]), total(m, self.after[m])) for m in self.before]

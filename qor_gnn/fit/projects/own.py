@@ -67,7 +67,8 @@ def measured(piece: Piece, rows: Sequence[OperatorRow]) -> OwnClass:
             )
             return OwnClass(floats={name: core} if core.seen else {})
         case "multipliers":
-            core = _core(multiplier_facts(rows))
+            # Products of one size are of many widths: how long one takes bounds no other.
+            core = OwnCore(_core(multiplier_facts(rows)).seen)
             return OwnClass(multipliers={name: core} if core.seen else {})
         case "areas":
             kind = area_of(piece.timing)

@@ -39,7 +39,7 @@ class OwnClass:
         multipliers: of integers, by size.
 
     Delays of logic are not among them: how long a sum takes depends on the constants of the program as well, and
-    those of some projects made the delays of others worse.
+    those of some public projects made the delays of others worse (docs/guide/calibrate.md).
     """
 
     floats: Mapping[str, OwnCore] = field(default_factory=dict)
