@@ -35,7 +35,7 @@ def command(
     PROJECT is the folder of a project of Vitis HLS or Vivado HLS that was synthesised, or of many.
     Its reports are read, nothing in it is run. What they show of products and of operators on
     floats, in their timing class, wins over what comes with Weft. Each project is left out in
-    turn, and what makes the others' estimates of it worse, or no better, is not saved.
+    turn, and what makes estimates of it worse, or no better, is not saved.
 
     With --tool and --data it fits the LUT and FF coefficients of a tool personality to labelled
     designs instead, and shows each term's coefficient, and the error with each kernel left out.

@@ -189,10 +189,16 @@ def asked(facts: Facts) -> list[tuple[str, str]]:
     """What the run was asked for."""
     left_out = ("versions", "schema_version")
     return [
-        (key.replace("_", " "), _plain(value))
+        (key.replace("_", " "), _calibration(value) if key == "calibration" else _plain(value))
         for key, value in facts.manifest.items()
         if key not in left_out
     ]
+
+
+def _calibration(value: Any) -> str:
+    """The timing classes that it is of: its figures are in the run's manifest."""
+    classes = value.get("classes", {}) if isinstance(value, Mapping) else {}
+    return f"own measurements of {', '.join(map(str, classes))}" if classes else NONE
 
 
 def versions(facts: Facts) -> list[tuple[str, str]]:

@@ -101,6 +101,9 @@ def test_a_run_keeps_its_calibration(
     own.unlink()  # what the run needs of it is in the run
     manifest = json.loads((run / "manifest.json").read_text())
     assert manifest["calibration"]["classes"]["zynq7-1"]["floats"]["fmul"]["seen"] == [[4.38, 6]]
+    page = (run / "report.html").read_text()
+    assert "own measurements of zynq7-1" in page
+    assert "delays 6" not in page
     found = best(open_run(run, write=False)).result
     assert manifest["tool"] in found.tool
     capsys.readouterr()

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import random
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from dsl.errors.errors import InputError
+from dsl.errors.errors import InputError, WeftError
 from qor_gnn.fit.projects.calibrate import Calibrated, calibrated_to, judged_pieces
 from qor_gnn.fit.projects.facts import Facts, facts_of
 from qor_gnn.fit.projects.judged import Verdict, judged
 from qor_gnn.fit.projects.own import measured, pieces
+from qor_gnn.tools.calibrated import calibrated
 from qor_gnn.tools.operators.calibration import OwnCore
+from qor_gnn.tools.operators.calibration_file import read
 from qor_gnn.tools.operators.timing import tables
+from qor_gnn.tools.personality import personality
 from tests.support.hls_reports import Made, project
+from tests.support.hostile import mutated_bytes, mutated_json
 
 SLOW = (("fadd", "FAddSub_fulldsp", 8, 3.3),)
 SLOW_ADDER = ("fadd_32ns_32ns_32_9_full_dsp_1", 2, 300, 410)
@@ -222,3 +227,24 @@ def test_nothing_that_is_saved_makes_a_project_worse(seed: int, tmp_path: Path) 
             continue
         for measure, before in verdict.before.items():
             assert sum(verdict.after[measure]) <= sum(before) + 1e-9
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_damaged_reports_and_files_have_errors_with_codes(seed: int, tmp_path: Path) -> None:
+    rng = random.Random(seed)
+    for n in range(2):
+        made = Made(f"p{n}", date=f"Sun Feb {n + 1} 10:00:00 2025")
+        project(tmp_path, made, routed=(1000, 2000, 600 + n, 1900))
+    reports = sorted(p for p in tmp_path.rglob("*") if p.is_file())
+    for path in rng.sample(reports, rng.randint(1, 4)):
+        path.write_bytes(mutated_bytes(rng, path.read_bytes()))
+    file, code = tmp_path / "own.json", ""
+    try:
+        found = facts_of([tmp_path])
+        made_of = calibrated_to(found, judged_pieces(found))
+        file.write_text(mutated_json(rng, json.dumps(made_of.document)))
+        tool = calibrated(personality("vitis-2023.2-xc7z020-1-10ns"), read(file))
+        tool.operator("add", "f32", 32)
+    except WeftError as error:
+        code = error.code
+    assert code in ("", "W551", "W552", "W553")
