@@ -13,12 +13,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from backends.deploy.boards import Board
-from backends.deploy.tiles import bits_of, chip_room, copies
+from backends.deploy.tiles import bits_of, block_ram, chip_room, copies
 from dsl.errors.errors import ToolError
 from dsl.expressions.types import IndexType
 from dsl.programs.program import Array, Program
 from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import (
+    BindOp,
     BindStorage,
     Buffer,
     Dataflow,
@@ -27,6 +28,7 @@ from dsl.schedules.steps import (
     Pack,
     Partition,
     Pipeline,
+    Reassociate,
     Step,
     Stream,
 )
@@ -37,6 +39,8 @@ from polyhedral.schedule import begun
 _REACHED = ("m_axi", "s_axilite", "ap_memory", "bram")
 """Interfaces that a host drives, and those of memories, which go outside."""
 _SUFFIX = "_chip"
+_BESIDE = (Interface, Pack, Partition, BindStorage, BindOp, Reassociate)
+"""Steps that say nothing of loops."""
 
 
 def outside(program: Program, schedule: Schedule, board: Board) -> Schedule:
@@ -64,8 +68,11 @@ def outside(program: Program, schedule: Schedule, board: Board) -> Schedule:
         port = ports[array.name]
         bank = board.bank(port)
         first.append(Interface(array.name, "m_axi", f"gmem{port}", bank=bank))
-    kept = sum(bits_of(a) for a in program.locals if a not in scratch and a.name not in asked)
-    first = _copied(program, first, names, chip_room(board) - kept, board)
+    room = chip_room(board)
+    if scratch:
+        kept = sum(bits_of(a) for a in program.locals if a not in scratch and a.name not in asked)
+        room -= min(kept, room // 2)
+    first = _copied(program, first, names, room, board)
     first += _pipelined(program, first)
     made: dict[str, list[str]] = {}
     for copy in (s for s in first if isinstance(s, Buffer)):
@@ -76,17 +83,23 @@ def outside(program: Program, schedule: Schedule, board: Board) -> Schedule:
 
 def _scratch(program: Program, schedule: Schedule, board: Board) -> list[Array]:
     """The locals that do not fit on the chip beside copies of all arguments: smaller ones stay there, up to half of
-    what there is for copies. What a step makes a FIFO of, or another array, stays as well.
+    what there is for copies. What a step chooses a memory for, makes a FIFO of, or another array, stays as well.
+
+    Tiles are other loops than a schedule that says what becomes of loops was made for: such a one keeps its locals
+    where the chip has room for them at all.
     """
-    named = {s.argument for s in schedule if isinstance(s, Interface)}
-    named |= {s.array for s in schedule if isinstance(s, Stream | Expand)}
+    outside_already = {s.argument for s in schedule if isinstance(s, Interface)}
+    named = {s.array for s in schedule if isinstance(s, Stream | Expand | BindStorage)}
     room = chip_room(board)
-    arrays = [a for a in program.arrays if a.shape]
-    if sum(map(bits_of, arrays)) <= room or any(isinstance(s, Dataflow) for s in schedule):
+    most = room if all(isinstance(s, _BESIDE) for s in schedule) else block_ram(board)
+    taken = sum(bits_of(a) for a in program.arrays if a.shape and a.name not in outside_already)
+    if taken <= most or any(isinstance(s, Dataflow) for s in schedule):
         return []
     found = []
     left = room // 2
     for array in sorted(program.locals, key=bits_of):
+        if array.name in outside_already:
+            continue
         if not array.shape or array.scope_depth or array.name in named or bits_of(array) <= left:
             left -= bits_of(array)
         else:

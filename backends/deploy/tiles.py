@@ -35,7 +35,12 @@ _TRIES = 12
 
 def chip_room(board: Board) -> int:
     """Bits of the block RAM for copies, and for locals that are on the chip."""
-    return round(_ROOM * board.device.bram18 * _BRAM18)
+    return round(_ROOM * block_ram(board))
+
+
+def block_ram(board: Board) -> int:
+    """Bits of all of it."""
+    return board.device.bram18 * _BRAM18
 
 
 def copies(

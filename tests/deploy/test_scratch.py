@@ -149,6 +149,10 @@ def steps(build) -> Schedule:
         lambda s: s.dataflow(),
         lambda s: s.dataflow().stream("second", 4),
         lambda s: s.expand("first", "S1.i").expand("second", "S2.i"),
+        lambda s: s.bind_storage("first", "ram_2p", "uram").bind_storage(
+            "second", "ram_2p", "uram"
+        ),
+        lambda s: s.split("S1.i", 4),  # tiles would be other loops, and the chip holds all
     ],
 )
 def test_what_a_schedule_makes_of_locals_stays(build, monkeypatch):
@@ -158,9 +162,16 @@ def test_what_a_schedule_makes_of_locals_stays(build, monkeypatch):
     assert not scratch(filters, found)
 
 
+def test_a_schedule_of_loops_keeps_its_locals_as_long_as_the_chip_holds_them():
+    asked = steps(lambda s: s.pipeline("S1.j"))
+    large = filters.at("full")
+    assert scratch(large, outside(large.program, asked, board("pynq-z2"))) == {"first", "second"}
+    assert not scratch(large, outside(large.program, asked, board("u280")))  # 74 Mbit
+
+
 def test_what_is_outside_already_stays_as_it_is(monkeypatch):
     room(monkeypatch, 6000)
-    asked = steps(lambda s: s.interface("first", "m_axi", "mine").buffer("first", "S2.i", "mine"))
+    asked = steps(lambda s: s.interface("first", "m_axi", "mine"))
     found = outside(filters.program, asked, board("pynq-z2"))
     assert scratch(filters, found) == {"first", "second"}
     ports = {s.argument: s.bundle for s in found if isinstance(s, Interface)}
