@@ -92,6 +92,13 @@ def storage_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
+routed_option = click.option("--routed", is_flag=True,
+             help="Show what placement and routing are expected to make of designs, too.")  # fmt: skip
+budget_option = click.option("--budget", type=click.Choice(BUDGETS), default=CSYNTH, show_default=True,
+             help="Whose LUT, FF and BRAM18 keep to the limits; routed: the upper ends of what is "
+             "expected after placement and routing.")  # fmt: skip
+
+
 def search_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """What is searched, and how."""
     for option in reversed((
@@ -130,11 +137,8 @@ def search_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--supported", is_flag=True,
                      help="Search only designs that labels of the tool show: see e, n and phi in the "
                      "table."),
-        click.option("--routed", is_flag=True,
-                     help="Show what placement and routing are expected to make of designs, too."),
-        click.option("--budget", type=click.Choice(BUDGETS), default=CSYNTH, show_default=True,
-                     help="Whose LUT, FF and BRAM18 keep to the limits; routed: the upper ends of what is "
-                     "expected after placement and routing."),
+        routed_option,
+        budget_option,
         click.option("--evaluator", type=click.Choice((BOTH, *EVALUATORS)), default=BOTH,
                      envvar="WEFT_EVALUATOR", show_default=True,
                      help="Whose figures the search goes by; both: the model's, and what the predictor "

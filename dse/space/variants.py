@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from dse.space.alignment import aligned, turned
@@ -18,7 +18,7 @@ from dse.space.partial_sums import WANTED, Accumulators, partial_sums, whole_par
 from dse.space.start import START, Start
 from dsl.expressions.types import FloatType
 from dsl.programs.program import Program
-from dsl.schedules.steps import Align, BindOp, Distribute, Fuse, Reassociate, Step
+from dsl.schedules.steps import BindOp, Distribute, Fuse, Reassociate, Step
 from polyhedral.schedule import apply_step, tried
 from polyhedral.scop.ranges import constant_interval
 from polyhedral.scop.scheduled import Piece, ScheduledScop
@@ -66,11 +66,10 @@ def variants(
     # The open backend runs processes in order.
     twins = [] if context.tool.is_open else [t for one in structures for t in _overlapped(*one)]
     plain = [_variant(*structure, context) for structure in (*structures, *twins)]
-    outer = [_outer(*structure, context) for structure in structures]
-    several_ways = [*structures, *_turned(structures)]
-    rows = list(_rows(several_ways))
-    outer += [_kept(*structure, context) for structure in (*several_ways, *rows)]
-    outer += [[_variant(*structure, replace(context, uneven=True))] for structure in rows]
+    others = _aligned(structures) if not start.structured else []
+    outer = _unrolled_inside(structures, context)
+    triangles = replace(context, uneven=True)
+    outer += [[_variant(*structure, triangles)] for structure in _rows(others or structures)]
     several = reassociate and not start.structured
     spread = [partial_sums(state, plain[0].nests, n) for n in WANTED if several]
     for sums in dict.fromkeys(sums for sums in spread if sums):
@@ -81,6 +80,8 @@ def variants(
             plain.append(_variant(*structures[-1], context))
     if several:
         outer += [_chained(state, free, most, context) for most in volumes(state)[-1:]]
+    outer += [[_variant(*structure, context)] for structure in others]
+    outer += _unrolled_inside([*others, *_turned(others)], context)
     bound = []
     for name, at, steps in (*structures, *twins):
         binds = _sums_in_logic(at, context)
@@ -103,7 +104,7 @@ def _once(variants: Iterable[Variant]) -> Iterator[Variant]:
 
 
 def _structures(state: ScheduledScop, free: tuple[Step, ...]) -> list[_Structure]:
-    """Distributed, merged, as written, with arrays expanded, and with nests aligned, each once."""
+    """Distributed, merged, as written, and with arrays expanded, each once."""
     whole, apart = _distributed(state)
     joined, merged = _merged(whole)
     states = (
@@ -117,8 +118,20 @@ def _structures(state: ScheduledScop, free: tuple[Step, ...]) -> list[_Structure
     for wide, steps in expanded(state, free):
         at, apart = _distributed(wide)
         found.setdefault(_shape(at), ("expanded", at, (*steps, *apart)))
-    for name, at, steps in list(found.values()):
-        moved, longer = aligned(at, steps)
+    return list(found.values())
+
+
+def _unrolled_inside(structures: Sequence[_Structure], context: Context) -> list[list[Variant]]:
+    """The structures with loops around short loops pipelined, and with elements and rows in registers."""
+    found = [_outer(*structure, context) for structure in structures]
+    return found + [_kept(*structure, context) for structure in (*structures, *_rows(structures))]
+
+
+def _aligned(structures: Iterable[_Structure]) -> list[_Structure]:
+    """The structures that cannot be distributed any more with other loops outermost, each once."""
+    found: dict[_Shape, _Structure] = {}
+    for name, state, steps in structures:
+        moved, longer = (state, steps) if _distributed(state)[1] else aligned(state, steps)
         if longer != steps:
             found.setdefault(_shape(moved), (f"{name}, aligned", moved, longer))
     return list(found.values())
@@ -132,12 +145,11 @@ def _overlapped(name: str, state: ScheduledScop, steps: tuple[Step, ...]) -> Ite
 
 
 def _turned(structures: Iterable[_Structure]) -> Iterator[_Structure]:
-    """Aligned structures with the loops inside the other way around, where elements may be kept in them."""
+    """The structures with the loops inside the other way around: other elements may then be kept in them."""
     for name, state, steps in structures:
-        if any(isinstance(step, Align) for step in steps):
-            moved, longer = turned(state, steps)
-            if longer != steps:
-                yield f"{name}, turned", moved, longer
+        moved, longer = turned(state, steps)
+        if longer != steps:
+            yield f"{name}, turned", moved, longer
 
 
 def _rows(structures: Iterable[_Structure]) -> Iterator[_Structure]:
