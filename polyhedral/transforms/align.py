@@ -49,6 +49,8 @@ from polyhedral.scop.lookup import find_statement
 from polyhedral.scop.scheduled import Dim, LoopId, Piece, Place, ScheduledScop
 from polyhedral.transforms.registry import transform
 
+_PLAIN = (None, None, None, False, None)
+
 
 @transform(Align)
 def align(state: ScheduledScop, step: Align) -> ScheduledScop:
@@ -169,7 +171,7 @@ def _replaced(piece: Piece, time: Affine, text: str, step: Align) -> int | None:
     for level in reversed(own):
         dim = piece.dims[level]
         if abs(time.coefficient(dim.name)) == 1:
-            if (dim.pipeline_ii, dim.unroll, dim.flatten, dim.lane) != (None, None, None, False):
+            if (dim.pipeline_ii, dim.unroll, dim.flatten, dim.lane, dim.region) != _PLAIN:
                 raise ScheduleError(
                     "W214",
                     f"'{dim.name}' is annotated already",
