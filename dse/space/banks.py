@@ -18,6 +18,7 @@ from dsl.expressions.affine import Affine
 
 _MANY = 128  # copies whose accesses are looked at one by one
 _REGISTERS = 16  # elements of a dimension that may all be apart
+_NEARLY = 7 / 8  # of the elements of a dimension, which then may all be apart, too
 _FEW = 6  # of each loop, where there are more
 
 Demand = dict[tuple[str, int], int]  # (array, dimension) to the factor asked for
@@ -52,11 +53,11 @@ def demand_of(
 
 def common(one: int, other: int, extent: int) -> int:
     """The factor that serves two: a multiple of both. Of a few elements each may have a bank: more are
-    dear to choose from where a subscript moves. It hardly does where there is no room for two
-    blocks of either: then copies touch nearly all elements at once, and each may have a bank, too.
+    dear to choose from where a subscript moves. Where both factors are nearly all elements there are no
+    two blocks of either: copies touch them all at once, and each may have a bank, too.
     """
     factor = lcm(one, other)
-    whole = extent <= _REGISTERS or 2 * min(one, other) > extent
+    whole = extent <= _REGISTERS or min(one, other) >= _NEARLY * extent
     return extent if factor > extent and whole else factor
 
 
