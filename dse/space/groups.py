@@ -52,6 +52,13 @@ def groups(state: ScheduledScop, most: int = 0) -> list[Group]:
     return list(_parts(state.pieces, 0, most))
 
 
+def own_level(state: ScheduledScop, group: Group) -> int:
+    """The level from which on the loops are the group's alone."""
+    mine = {id(p) for p in group.pieces}
+    others = [p for p in state.pieces if id(p) not in mine]
+    return max((shared_levels(group.pieces[0], p) for p in others), default=0)
+
+
 def volumes(state: ScheduledScop) -> list[int]:
     """How many statements the iterations of imperfect nests run, up to `MOST`, ascending."""
     return sorted({v for g in _imperfect(state.pieces, 0) if (v := g.volume) <= MOST})

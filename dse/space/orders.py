@@ -16,13 +16,12 @@ from dse.space.contents import (
     operations_of,
     use_of,
 )
-from dse.space.groups import Group, groups, iterations
+from dse.space.groups import Group, groups, iterations, own_level
 from dse.space.nest import Carry, Nest, NestLoop, Operation, Order, Use
 from dse.space.triangles import is_short, only_copies
 from dsl.schedules.steps import Reorder, Skew, Step, Tail, Unroll
 from polyhedral.dependences.carried import Carried, carried
 from polyhedral.schedule import tried
-from polyhedral.scop.execution_order import shared_levels
 from polyhedral.scop.ranges import Interval, common_interval
 from polyhedral.scop.scheduled import LoopId, Piece, ScheduledScop
 from qor_gnn.tools.personality import Personality
@@ -62,7 +61,7 @@ def nests(state: ScheduledScop, context: Context, most: int = 0) -> tuple[Nest, 
         if seen.issuperset(group.names):
             continue  # what a block leaves: steps on its loops are of these copies, too
         seen.update(group.names)
-        level = _own(state, group)
+        level = own_level(state, group)
         leader = group.pieces[0]
         orders = tuple(_orders(state, group, level, context))
         if _asked(group):
@@ -84,7 +83,7 @@ def nests(state: ScheduledScop, context: Context, most: int = 0) -> tuple[Nest, 
 def present(state: ScheduledScop, context: Context, most: int) -> Iterator[tuple[Group, Order]]:
     """The nests, as `nests` has them, each with the order that it has now."""
     for group in groups(state, most):
-        band = (_own(state, group), group.end)
+        band = (own_level(state, group), group.end)
         yield group, _order(state, group.names, band, (), context)
 
 
@@ -110,13 +109,6 @@ def _given(order: Order, group: Group) -> Order:
 def _whole(loop: NestLoop) -> NestLoop:
     """The loop without copies."""
     return loop if loop.inner else replace(loop, unrolls=False)
-
-
-def _own(state: ScheduledScop, group: Group) -> int:
-    """The level from which on the loops are the group's alone."""
-    mine = {id(p) for p in group.pieces}
-    others = [p for p in state.pieces if id(p) not in mine]
-    return max((shared_levels(group.pieces[0], p) for p in others), default=0)
 
 
 def _runs(piece: Piece, level: int, context: Context) -> float:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dse.space.groups import groups, own_level
 from dsl.errors.errors import ScheduleError
 from dsl.schedules.steps import Dataflow
 from polyhedral.codegen.generate import loop_tree
@@ -43,13 +44,21 @@ def _comes_out(state: ScheduledScop) -> bool:
 
 
 def _shared(state: ScheduledScop) -> Iterator[tuple[str, LoopId]]:
-    """The loops with several nests in them, the innermost first, as steps name them."""
+    """The loops with several nests in them, the innermost first, as steps name them: not those that are
+    searched as the loops of a nest.
+    """
     found: dict[LoopId, tuple[int, str]] = {}
     nests: dict[LoopId, set[tuple[int, ...]]] = {}
+    searched = {
+        dim.uid
+        for group in groups(state)
+        for piece in group.pieces
+        for dim in piece.dims[own_level(state, group) :]
+    }
     for piece in state.pieces:
         for level, dim in enumerate(piece.dims):
             found.setdefault(dim.uid, (level, f"{piece.name}.{dim.name}"))
             nests.setdefault(dim.uid, set()).add(piece.place[: level + 2])
     for uid, (_, ref) in sorted(found.items(), key=lambda pair: -pair[1][0]):
-        if len(nests[uid]) > 1:
+        if len(nests[uid]) > 1 and uid not in searched:
             yield ref, uid
