@@ -78,11 +78,11 @@ def test_an_array_is_copied_where_it_moves():
     apart = [s for s in schedule if isinstance(s, Distribute)]
     assert apart, "the product is a nest of its own, whose three loops are tiled"
     where = {s.name: s.at for s in schedule if isinstance(s, Buffer)}
-    # A tile of B stays while the rows of A and C go by; whatever does not stay is in few bursts.
+    # A tile of C stays while those of A and B go by, which are copied while others are worked on.
     assert (where["A_chip_2"], where["B_chip_2"], where["C_chip_2"]) == (
-        "S1.i_0",
+        "S1.k_0",
+        "S1.k_0",
         "S1.j_0",
-        "S1.i_0",
     )
 
 
