@@ -66,8 +66,7 @@ def variants(
     # The open backend runs processes in order.
     twins = [] if context.tool.is_open else [t for one in structures for t in _overlapped(*one)]
     plain = [_variant(*structure, context) for structure in (*structures, *twins)]
-    turned_out = _aligned(structures) if not start.structured else []
-    others = [one for one, tied in turned_out if tied]
+    others = _aligned(structures) if not start.structured else []
     outer = _unrolled_inside(structures, context)
     triangles = replace(context, uneven=True)
     outer += [[_variant(*structure, triangles)] for structure in _rows(others or structures)]
@@ -84,7 +83,7 @@ def variants(
     outer += [[_variant(*structure, context)] for structure in others]
     outer += _unrolled_inside([*others, *_turned(others)], context)
     bound = []
-    for name, at, steps in (*structures, *twins, *(one for one, _ in turned_out)):
+    for name, at, steps in (*structures, *twins):
         binds = _sums_in_logic(at, context)
         for bind in binds:
             at = apply_step(at, bind)
@@ -128,14 +127,13 @@ def _unrolled_inside(structures: Sequence[_Structure], context: Context) -> list
     return found + [_kept(*structure, context) for structure in (*structures, *_rows(structures))]
 
 
-def _aligned(structures: Iterable[_Structure]) -> list[tuple[_Structure, bool]]:
-    """The structures with other loops outermost, each once; and whether it could not be distributed instead."""
-    found: dict[_Shape, tuple[_Structure, bool]] = {}
+def _aligned(structures: Iterable[_Structure]) -> list[_Structure]:
+    """The structures that cannot be distributed any more with other loops outermost, each once."""
+    found: dict[_Shape, _Structure] = {}
     for name, state, steps in structures:
-        moved, longer = aligned(state, steps)
+        moved, longer = (state, steps) if _distributed(state)[1] else aligned(state, steps)
         if longer != steps:
-            tied = not _distributed(state)[1]
-            found.setdefault(_shape(moved), ((f"{name}, aligned", moved, longer), tied))
+            found.setdefault(_shape(moved), (f"{name}, aligned", moved, longer))
     return list(found.values())
 
 

@@ -116,7 +116,7 @@ def test_what_ranking_makes_of_them_is_near_the_model(kernel, steps, count):
 def test_random_programs_with_overlapped_loops_mean_the_same():
     """Copies at random loops, random steps, then regions wherever there can be any."""
     cases, regions = [], 0
-    for seed in range(130):
+    for seed in range(70):
         rng = random.Random(seed)
         program = random_program(seed)
         schedule = Schedule()
@@ -142,7 +142,7 @@ def test_random_programs_with_overlapped_loops_mean_the_same():
             continue
         regions += len(list(loop_regions(at)))
         cases.append(Case(seed, program, schedule))
-    assert len(cases) > 20
-    assert regions > 20
-    failures = check_levels(cases[:30], jit=False)
+    assert len(cases) > 10
+    assert regions > 10
+    failures = check_levels(cases[:16], jit=False)
     assert not failures, failures[0].report()
