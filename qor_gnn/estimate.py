@@ -17,6 +17,7 @@ from qor_gnn.area.resources import Resources, coefficients, resources, terms_of
 from qor_gnn.area.terms import Sums
 from qor_gnn.area.units import addresses_dsp, units_bram, units_dsp
 from qor_gnn.dataflow.region import region_time
+from qor_gnn.design.processes import channels_of
 from qor_gnn.design.region import Kernel, Mode, loops_in
 from qor_gnn.memory.adapters import adapters_cost
 from qor_gnn.memory.automatic_partition import local_memory
@@ -104,8 +105,9 @@ def _logic(sums: Sums, tool: Personality) -> Resources | None:
 def local_storage(kernel: Kernel, tool: Personality, kept: frozenset[str]) -> StorageCost:
     """What the local arrays cost, split as somebody or the tool splits them."""
     rules = storage_rules(tool.name)
-    total = channels_cost(kernel, rules)
-    kernel = without_channels(kernel)
+    channels = channels_of(kernel)
+    total = channels_cost(kernel, channels, rules)
+    kernel = without_channels(kernel, channels)
     if tool.partitioning is not None:
         return total.plus(local_memory(kernel, tool, kept))
     for memory in kernel.memories:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from dse.space.nest import Nest
-from polyhedral.looptree.tree import Instance, TreeGuard, TreeLoop, TreeNode
+from polyhedral.looptree.tree import TreeLoop, TreeNode, statements_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ def plan_of(nodes: tuple[TreeNode, ...], nests: Sequence[Nest]) -> tuple[Part, .
     whose = {name: n for n, nest in enumerate(nests) for name in nest.statements}
     found: list[Part] = []
     for node in nodes:
-        inside = {whose[name] for name in statements_in(node)}
+        inside = {whose[stmt.name] for stmt in statements_in(node)}
         if len(inside) == 1:
             found.append(inside.pop())
             continue
@@ -62,16 +62,6 @@ def nests_in(parts: Iterable[Part]) -> Iterator[int]:
             yield part
         else:
             yield from nests_in(part.body)
-
-
-def statements_in(node: TreeNode) -> Iterator[str]:
-    """Names of the statements at or below a node."""
-    match node:
-        case Instance(stmt=stmt):
-            yield stmt.name
-        case TreeLoop(body=body) | TreeGuard(body=body):
-            for inner in body:
-                yield from statements_in(inner)
 
 
 def place_of(

@@ -89,7 +89,8 @@ def loop_tree(state: ScheduledScop, styles: Sequence[Style] = tuple(Style)) -> L
         distances(body),
         state.packs,
     )
-    check_regions(state, tree)
+    if state.overlaps:
+        check_regions(state, tree)
     return tree
 
 

@@ -20,7 +20,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from polyhedral.looptree.tree import Instance, TreeGuard, TreeNode
+from polyhedral.looptree.tree import TreeGuard, TreeNode, statements_in
 
 
 def guarded_apart(
@@ -47,8 +47,4 @@ def _apart(node: TreeNode, numbers: Mapping[str, int]) -> Iterator[TreeNode]:
 
 def owners(node: TreeNode, numbers: Mapping[str, int]) -> Iterator[int]:
     """The processes of the statements at or below a node, in order."""
-    if isinstance(node, Instance):
-        yield numbers[node.stmt.name]
-        return
-    for inner in node.body:
-        yield from owners(inner, numbers)
+    return (numbers[stmt.name] for stmt in statements_in(node))

@@ -15,13 +15,13 @@ After::
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from itertools import groupby
 
 from dsl.expressions.affine import Affine
 from polyhedral.codegen.independent import LoopOrigin
-from polyhedral.looptree.tree import Instance, TreeGuard, TreeLoop, TreeNode
+from polyhedral.looptree.tree import Instance, TreeLoop, TreeNode, below
 from polyhedral.scop.scheduled import LoopId, Piece, ScheduledScop
 
 
@@ -78,7 +78,7 @@ class Keeper:
         there is none, or loops around it are below the node.
         """
         copies: set[_Copy | None] = set()
-        for one in _below(node):
+        for one in below(node):
             if isinstance(one, TreeLoop) and self.origins[one.iv].level < level:
                 return None
             if isinstance(one, Instance):
@@ -92,7 +92,7 @@ class Keeper:
         return _Copy(instance.place[: level + 1], instance.time[level])
 
     def _loop(self, copy: _Copy, nodes: tuple[TreeNode, ...], level: int) -> TreeLoop:
-        inside = [n for node in nodes for n in _below(node) if isinstance(n, Instance)]
+        inside = [n for node in nodes for n in below(node) if isinstance(n, Instance)]
         pieces = tuple(dict.fromkeys(map(self._piece, inside)))
         dim = pieces[0].dims[level]
         iv = self.fresh(dim.name)
@@ -111,10 +111,3 @@ class _Copy:
 
     place: tuple[int, ...]
     iteration: Affine
-
-
-def _below(node: TreeNode) -> Iterator[TreeNode]:
-    yield node
-    if isinstance(node, (TreeLoop, TreeGuard)):
-        for inner in node.body:
-            yield from _below(inner)

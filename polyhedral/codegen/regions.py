@@ -6,14 +6,12 @@ iteration may be taken apart. Its processes then are not one after the other, or
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import groupby
 
 from dsl.errors.errors import ScheduleError
 from dsl.expressions.expr import loads
-from dsl.programs.program import Stmt
 from polyhedral.codegen.guarded_apart import owners
-from polyhedral.looptree.tree import Instance, LoopTree, TreeLoop, TreeNode
+from polyhedral.looptree.tree import LoopTree, TreeLoop, statements_in
 from polyhedral.scop.scheduled import ScheduledScop
 
 
@@ -42,23 +40,14 @@ def _why_not(loop: TreeLoop, placed: dict[str, str | None]) -> str:
     if loop.constant_trip is None:
         return "its trip count varies in the code"
     numbers = {name: n for n, names in enumerate(loop.processes) for name in names}
-    order = [own for node in loop.body for own, _ in groupby(owners(node, numbers))]
-    runs = [number for number, _ in groupby(order)]
+    runs = [number for number, _ in groupby(owners(loop, numbers))]
     if runs != sorted(set(runs)):
         return "its processes are not one after the other in the code"
     users: dict[str, set[int]] = {}
-    for stmt in _statements(loop):
+    for stmt in statements_in(loop):
         for array in (stmt.target.array, *(a.array for a in loads(stmt.value))):
             users.setdefault(array, set()).add(numbers[stmt.name])
     for array, processes in users.items():
         if len(processes) > 1 and array in placed and placed[array] != loop.iv:
             return f"'{array}' is of several loops in the code"
     return ""
-
-
-def _statements(node: TreeNode) -> Iterator[Stmt]:
-    if isinstance(node, Instance):
-        yield node.stmt
-        return
-    for inner in node.body:
-        yield from _statements(inner)

@@ -120,6 +120,19 @@ class LoopTree:
         yield from _walk(self.body, ())
 
 
+def below(node: TreeNode) -> Iterator[TreeNode]:
+    """A node and all that it holds, in execution order."""
+    yield node
+    if not isinstance(node, Instance):
+        for inner in node.body:
+            yield from below(inner)
+
+
+def statements_in(node: TreeNode) -> Iterator[Stmt]:
+    """The statement of each instance at or below a node, in execution order."""
+    return (one.stmt for one in below(node) if isinstance(one, Instance))
+
+
 def _walk(
     nodes: tuple[TreeNode, ...], around: tuple[TreeLoop | TreeGuard, ...]
 ) -> Iterator[tuple[TreeNode, tuple[TreeLoop | TreeGuard, ...]]]:

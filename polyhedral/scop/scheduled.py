@@ -212,6 +212,11 @@ class ScheduledScop:
         """Put pieces at given places: entries may be tuples, which order like finer positions."""
         return replace(self, pieces=_renumbered(list(placed)))
 
+    @cached_property
+    def overlaps(self) -> bool:
+        """Whether the body of some loop is a dataflow region."""
+        return any(d.region is not None for p in self.pieces for d in p.dims)
+
     def of_statement(self, name: str) -> tuple[Piece, ...]:
         """The pieces of one statement."""
         return self._by_statement.get(name, ())

@@ -32,9 +32,9 @@ from dsl.schedules.steps import Dataflow, Step, Stream
 from polyhedral.dataflow.processes import channels, check_names
 from polyhedral.dataflow.streams import check_streams
 from polyhedral.legality.loop_regions import check_loop_regions
-from polyhedral.requests.repeated import contradiction, once, told
-from polyhedral.scop.lookup import find_array, find_loop, with_loop
-from polyhedral.scop.scheduled import ScheduledScop
+from polyhedral.requests.repeated import once
+from polyhedral.scop.lookup import dim_of, find_array, find_loop, with_loop
+from polyhedral.scop.scheduled import Dim, Piece, ScheduledScop
 from polyhedral.transforms.registry import Order, transform
 
 _DEEPEST = 2**24
@@ -53,12 +53,13 @@ def dataflow(state: ScheduledScop, step: Dataflow) -> ScheduledScop:
 def _in_loop(state: ScheduledScop, step: Dataflow) -> ScheduledScop:
     uid = find_loop(state, step.at, step)
     members = with_loop(state, uid)
-    for other in {p.name for p, _ in members} ^ {name for g in step.processes for name in g}:
-        if any(other in group for group in step.processes):
-            raise ScheduleError("W220", f"{other} is not in the loop '{step.at}'", span=step.span)
-    known = members[0][0].dims[members[0][1]].region
-    if known is not None and known != step:
-        raise contradiction(step, f"the region of '{step.at}'", told(known), known)
+    inside = {p.name for p, _ in members}
+    away = next((s for group in step.processes for s in group if s not in inside), None)
+    if away is not None:
+        raise ScheduleError("W220", f"{away} is not in the loop '{step.at}'", span=step.span)
+    region = dim_of(members).region
+    known = () if region is None else (region,)
+    once(known, known, step, f"the region of '{step.at}'")
     return state.with_pieces(
         p if (k := p.level(uid)) is None else p.with_dim(k, replace(p.dims[k], region=step))
         for p in state.pieces
@@ -100,10 +101,26 @@ def check_region(before: ScheduledScop, state: ScheduledScop, step: Step) -> Non
         ScheduleError: W217 to W220, see `polyhedral.dataflow.processes` and
         `polyhedral.dataflow.streams`.
     """
-    if any(d.region is not None for p in state.pieces for d in p.dims):
+    if state.overlaps and not _annotated_only(before, state):
         check_loop_regions(state, step)
     if state.dataflow is None:
         return
     same = before.pieces == state.pieces and before.dataflow == state.dataflow
     known = set(before.streams) if same and before.partitions == state.partitions else set()
     check_streams(state, channels(state, step), step, frozenset(known))
+
+
+def _annotated_only(before: ScheduledScop, after: ScheduledScop) -> bool:
+    """Whether nothing is said anew but of arrays, and of loops inside of regions."""
+    if before.dataflow != after.dataflow or len(before.pieces) != len(after.pieces):
+        return False
+    return all(
+        p is q or (p.place == q.place and p.domain is q.domain and _to_region(p) == _to_region(q))
+        for p, q in zip(before.pieces, after.pieces, strict=True)
+    )
+
+
+def _to_region(piece: Piece) -> tuple[Dim, ...]:
+    """The loops of a piece down to the innermost whose body is a region."""
+    last = max((k for k, d in enumerate(piece.dims) if d.region is not None), default=-1)
+    return piece.dims[: last + 1]

@@ -8,26 +8,25 @@ from dataclasses import replace
 from qor_gnn.area.binding import units_of
 from qor_gnn.area.resources import terms_of
 from qor_gnn.area.terms import Sums
-from qor_gnn.design.processes import halves
 from qor_gnn.design.region import Channel, Kernel
 from qor_gnn.memory.storage import StorageCost, banks_of, fifo, memory_cost, ping_pong
 from qor_gnn.schedule.regions import Region
 from qor_gnn.tools.memories import StorageRules
 
 
-def without_channels(kernel: Kernel) -> Kernel:
+def without_channels(kernel: Kernel, channels: Sequence[Channel]) -> Kernel:
     """The kernel as if its channels cost nothing: they are counted by `channel_cost`."""
-    names = {c.memory for c in (*kernel.channels, *halves(kernel))}
+    names = {c.memory for c in channels}
     if not names:
         return kernel
     memories = tuple(replace(m, argument=True) if m.name in names else m for m in kernel.memories)
     return replace(kernel, memories=memories)
 
 
-def channels_cost(kernel: Kernel, rules: StorageRules) -> StorageCost:
-    """What all channels cost."""
+def channels_cost(kernel: Kernel, channels: Sequence[Channel], rules: StorageRules) -> StorageCost:
+    """What channels of the kernel cost."""
     total = StorageCost()
-    for channel in (*kernel.channels, *halves(kernel)):
+    for channel in channels:
         total = total.plus(channel_cost(kernel, channel, rules))
     return total
 

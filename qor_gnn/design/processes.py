@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from qor_gnn.design.region import (
@@ -36,7 +36,10 @@ def in_processes(
         Function(f"{whole.name}_{processes[n][0]}", nodes, whole.symbols)
         for n, nodes in bodies_of(whole.body, processes).items()
     )
-    channels = tuple(_channels(functions, kernel, depths))
+    local = [m.name for m in kernel.memories if not m.argument]
+    channels = tuple(
+        Channel(name, *ends, depths.get(name)) for name, ends in _between(functions, local)
+    )
     streams = {c.memory for c in channels if c.depth is not None}
     memories = tuple(
         replace(m, storage=_FIFO_PORTS) if m.name in streams else m for m in kernel.memories
@@ -68,27 +71,25 @@ def loop_channels(loop: Loop) -> tuple[Channel, ...]:
     """
     bodies = bodies_of(loop.body, loop.processes)
     functions = [Function("", nodes) for nodes in bodies.values()]
-    writes, reads = _uses(functions)
-    return tuple(
-        Channel(name, min(producers), min(consumers))
-        for name, producers in writes.items()
-        if (consumers := reads.get(name, set()) - producers)
-    )
+    return tuple(Channel(name, *ends) for name, ends in _between(functions))
 
 
-def halves(kernel: Kernel) -> tuple[Channel, ...]:
-    """The channels of all loops whose bodies are regions."""
-    return tuple(
-        channel
-        for function in kernel.functions
-        for loop in loops_in(function.body)
-        if loop.processes
-        for channel in loop_channels(loop)
-    )
+def channels_of(kernel: Kernel) -> tuple[Channel, ...]:
+    """The channels between its processes, and those in loops whose bodies are regions."""
+    loops = (loop for function in kernel.functions for loop in loops_in(function.body))
+    inside = (channel for loop in loops if loop.processes for channel in loop_channels(loop))
+    return (*kernel.channels, *inside)
 
 
-def _uses(functions: Sequence[Function]) -> tuple[dict[str, set[int]], dict[str, set[int]]]:
-    """Which functions write each memory, and which read it."""
+def _between(
+    functions: Sequence[Function], memories: Sequence[str] | None = None
+) -> Iterator[tuple[str, tuple[int, int]]]:
+    """The memories that one function writes and another reads, with the numbers of the two.
+
+    Args:
+        functions: in order.
+        memories: those that are asked for, in order; None for all, as they are written.
+    """
     writes: dict[str, set[int]] = {}
     reads: dict[str, set[int]] = {}
     for number, function in enumerate(functions):
@@ -98,18 +99,8 @@ def _uses(functions: Sequence[Function]) -> tuple[dict[str, set[int]], dict[str,
                 for op in node.ops:
                     if op.kind == "load" and op.access is not None:
                         reads.setdefault(op.access.memory, set()).add(number)
-    return writes, reads
-
-
-def _channels(
-    functions: Sequence[Function], kernel: Kernel, depths: Mapping[str, int]
-) -> list[Channel]:
-    writes, reads = _uses(functions)
-    found = []
-    for memory in kernel.memories:
-        producers = writes.get(memory.name, set())
-        consumers = reads.get(memory.name, set()) - producers
-        if not memory.argument and producers and consumers:
-            channel = Channel(memory.name, min(producers), min(consumers), depths.get(memory.name))
-            found.append(channel)
-    return found
+    for name in writes if memories is None else memories:
+        producers = writes.get(name, set())
+        consumers = reads.get(name, set()) - producers
+        if producers and consumers:
+            yield name, (min(producers), min(consumers))
