@@ -25,6 +25,7 @@ from polyhedral.codegen.generate import loop_tree
 from polyhedral.looptree.tree import LoopTree, TreeLoop, TreeNode
 from polyhedral.schedule import apply
 from qor_gnn.design.directives import written_unrolls
+from qor_gnn.schedule.overlapped import pace
 from qor_gnn.tools.personality import Personality, allowed
 
 Picked = tuple[int, tuple[int, ...], int]  # order, vector and interval of a nest
@@ -166,8 +167,7 @@ class Composed:
             end = start + flow.at + (0 if flow.ended else 1)
             units = Shared(flow.most).units()
             processes.append(_Process(start, end, units, flow.memories, flow.address_dsp))
-        depth = max(p.end for p in processes) + 3
-        interval = max(p.end - p.start for p in processes) + 1
+        depth, interval = pace([(p.start, p.end) for p in processes])
         loops = self.tool.composition.concurrent == "loops"
         states = max(0.0, around.trips - 1) * interval + depth + (1 if loops else 0)
         return Piece(

@@ -34,6 +34,16 @@ def process_of(regions: Sequence[Region], latency: float) -> Region:
     return process
 
 
+def pace(processes: Sequence[tuple[float, float]]) -> tuple[float, float]:
+    """States of an iteration, and from one iteration to the next.
+
+    Args:
+        processes: when each starts and ends, in states of the region.
+    """
+    depth = max(end for _, end in processes) + 1 + _AROUND
+    return depth, max(end - start for start, end in processes) + 1
+
+
 def overlapped(loop: Loop, processes: list[Region], iterations: float, prologue: int) -> Region:
     """The loop, its processes being its children.
 
@@ -48,10 +58,10 @@ def overlapped(loop: Loop, processes: list[Region], iterations: float, prologue:
     for channel in loop_channels(loop):  # in the order of what they read: producers come first
         first, second = processes[channel.producer], processes[channel.consumer]
         second.start = max(second.start, first.start + first.latency + 1)
-    depth = max(p.start + p.latency for p in processes) + 1 + _AROUND
+    depth, interval = pace([(p.start, p.start + p.latency) for p in processes])
     region = Region("nest", (loop,), iterations, depth, 0, prologue)
+    region.children, region.interval = processes, interval
     slowest = max(range(len(processes)), key=lambda n: processes[n].latency)
-    region.children, region.interval = processes, processes[slowest].latency + 1
-    region.slowest = next(s for n, s in enumerate(_first_statements(loop)) if n == slowest)
+    region.slowest = list(_first_statements(loop))[slowest]
     region.latency = 1 + region.iterations_latency
     return region
