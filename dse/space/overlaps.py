@@ -24,14 +24,20 @@ def overlapped(state: ScheduledScop) -> tuple[ScheduledScop, tuple[Dataflow, ...
         return state, ()
     for ref, uid in list(_shared(state)):
         names = most_processes(state, uid)
-        if len(names) < 2:
-            continue
+        if sum(_loops(state, uid, one) for one in names) < 2:
+            continue  # the others take a few states: there is nothing to gain
         step = Dataflow(tuple(one for one in names if len(one) > 1), ref)
         moved = tried(state, step)
         if moved is not None and _comes_out(moved):
             state = moved
             steps.append(step)
     return state, tuple(steps)
+
+
+def _loops(state: ScheduledScop, uid: LoopId, statements: tuple[str, ...]) -> bool:
+    """Whether a process of the loop has a loop of its own."""
+    pieces = (p for name in statements for p in state.of_statement(name))
+    return any((level := p.level(uid)) is not None and p.depth > level + 1 for p in pieces)
 
 
 def _comes_out(state: ScheduledScop) -> bool:
