@@ -60,8 +60,12 @@ class Passed:
         }
 
 
-def scratch_row(argument: Argument) -> dict[str, Any]:
-    """Memory that a host in Python provides, as it has it: the port, and how many bytes."""
+def behind_row(argument: Argument) -> dict[str, Any]:
+    """What a kernel takes behind its arguments, as a host in Python has it: the port, and how many bytes of memory it
+    provides, or of what this is a second pointer.
+    """
+    if argument.of:
+        return {"port": argument.cpp, "of": argument.of}
     elements = prod(argument.words) * max(1, argument.lanes)
     return {"port": argument.cpp, "bytes": elements * word_bits(argument.dtype) // 8}
 

@@ -37,7 +37,7 @@ class Moved:
 
     Attributes:
         array: its name.
-        indices: over the loops.
+        indices: over the loops, counted from 0.
         shape: of the array.
         bits: of an element.
         lanes: elements of a word; 1 where it is not packed.
@@ -61,12 +61,14 @@ class Choice:
         order: of the tile loops, positions in the nest, outermost first.
         cycles: for copies, and what guards waste.
         bits: of all copies.
+        apart: arrays that are copied in apart from what is copied out.
     """
 
     sizes: tuple[int, ...]
     order: tuple[int, ...]
     cycles: float
     bits: int
+    apart: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,9 +111,10 @@ def _fitting(nest: Tileable, ladders: Sequence[Sequence[int]], dsp: int, room: i
     """The choices of these sizes whose copies fit."""
     found: list[Choice] = []
     groups = _groups(nest.moved)
+    whole = {**nest.inner, **dict(zip(nest.loops, nest.extents, strict=True))}
     for sizes in product(*ladders):
         spans = {**nest.inner, **dict(zip(nest.loops, sizes, strict=True))}
-        copies = [_copy(group, spans) for group in groups]
+        copies = [_copy(group, spans, whole) for group in groups]
         if sum(copy.bits for copy in copies) > room:
             continue
         counts = [ceil(n / t) for n, t in zip(nest.extents, sizes, strict=True)]
@@ -120,10 +123,11 @@ def _fitting(nest: Tileable, ladders: Sequence[Sequence[int]], dsp: int, room: i
             if any(counts[k] == 1 for k in order) and order != _plain(order, counts):
                 continue  # a loop of one tile stands anywhere
             placed = [(copy, _level(copy.group, order, nest.loops, counts)) for copy in copies]
-            ways = [_in_turn(placed, work, order, counts)]
-            ways += _at_once(placed, work, order, counts, room)
-            cycles, bits = min(ways)
+            cycles, bits = _in_turn(placed, work, order, counts)
             found.append(Choice(sizes, order, cycles, bits))
+            for cycles, bits, apart in _at_once(placed, work, order, nest.loops, counts, room):
+                if cycles < found[-1].cycles:
+                    found[-1] = Choice(sizes, order, cycles, bits, apart)
     return found
 
 
@@ -188,19 +192,36 @@ def _box(group: Sequence[Moved], spans: Mapping[str, int]) -> tuple[int, ...]:
 
 @dataclass(frozen=True, slots=True)
 class _Copy:
-    """A copy of a tile: its accesses, the cycles to move it one way, how many ways it goes, its bits."""
+    """A copy of a tile: its accesses, the cycles to move it one way, how many ways it goes, its bits, and the
+    bits of what is copied in by itself where tiles overlap, and the cycles in which the tile starts from that.
+    """
 
     group: Sequence[Moved]
     cycles: int
     ways: int
     bits: int
+    first: int
+    started: int
 
 
-def _copy(group: Sequence[Moved], spans: Mapping[str, int]) -> _Copy:
+def _copy(group: Sequence[Moved], spans: Mapping[str, int], whole: Mapping[str, int]) -> _Copy:
+    """The copy of a tile of these extents, of loops that are so long as a whole."""
     box = _box(group, spans)
     reads = any(not one.written for one in group)
     writes = any(one.written for one in group)
-    return _Copy(group, _transfer(box, group), reads + writes, prod(box) * group[0].bits)
+    edges = writes and not reads and _ends_inside(group, whole)
+    cycles = _transfer(box, group)
+    bits = prod(box) * group[0].bits
+    first = (bits, cycles) if reads and writes else (0, 2 * prod(box[:-1]) if edges else 0)
+    return _Copy(group, cycles, reads + writes + edges, bits, *first)
+
+
+def _ends_inside(group: Sequence[Moved], whole: Mapping[str, int]) -> bool:
+    """Whether what is written of a row begins or ends inside of a word, the rest of which is copied in then."""
+    first = group[0]
+    index = first.indices[-1]
+    end = index.const + 1 + sum(c * (whole.get(str(v), 1) - 1) for v, c in index.terms if c > 0)
+    return index.const % first.lanes != 0 or (end % first.lanes != 0 and end < first.shape[-1])
 
 
 _Placed = Sequence[tuple[_Copy, int]]  # with the position of the tile loop that it is copied at
@@ -215,17 +236,47 @@ def _in_turn(
 
 
 def _at_once(
-    placed: _Placed, work: float, order: Sequence[int], counts: Sequence[int], room: int
-) -> Iterator[tuple[float, int]]:
-    """The same where what the innermost tile loop copies is copied meanwhile; none where it cannot be."""
+    placed: _Placed,
+    work: float,
+    order: Sequence[int],
+    loops: Sequence[str],
+    counts: Sequence[int],
+    room: int,
+) -> Iterator[tuple[float, int, frozenset[str]]]:
+    """The same where what the innermost tile loop copies is copied meanwhile, and the arrays that are copied in apart
+    from what is copied out; none where it cannot be.
+
+    What is copied in and out is so in turn with the work; or apart, where the next tile does not read what this one
+    has written: then the tile starts from a copy more, in some cycles.
+    """
     innermost = max(level for _, level in placed)
     within = [copy for copy, level in placed if level == innermost]
     further = [(copy, level) for copy, level in placed if level < innermost]
-    bits = sum(copy.bits for copy, _ in further) + 2 * sum(copy.bits for copy in within)
-    if innermost >= 0 and bits <= room and all(copy.ways == 1 for copy in within):
-        tiles = _runs(innermost, order, counts)
-        slowest = max(work, *(tiles * copy.cycles for copy in within))
-        yield _in_turn(further, slowest, order, counts)[0], bits
+    both = [copy for copy in within if copy.ways > 1]
+    around = order[: innermost + 1]
+    alone = [copy for copy in both if not _comes_again(copy.group, around, loops, counts)]
+    tiles = _runs(innermost, order, counts)
+    for apart in ([], alone) if alone else ([],):
+        beside = [copy for copy in within if copy.ways == 1 or copy in apart]
+        kept = [copy for copy in within if copy not in beside]
+        bits = sum(copy.bits for copy in (*kept, *(copy for copy, _ in further)))
+        bits += 2 * sum(copy.bits + copy.first * (copy in apart) for copy in beside)
+        if innermost < 0 or bits > room or not beside:
+            continue
+        in_turn = sum(copy.cycles * copy.ways for copy in kept) + sum(c.started for c in apart)
+        slowest = max(work + tiles * in_turn, *(tiles * copy.cycles for copy in beside))
+        names = frozenset(copy.group[0].array for copy in apart)
+        yield _in_turn(further, slowest, order, counts)[0], bits, names
+
+
+def _comes_again(
+    group: Sequence[Moved], around: Sequence[int], loops: Sequence[str], counts: Sequence[int]
+) -> bool:
+    """Whether a tile loop around does not move what is copied, or moves it by parts of words."""
+    moving = {str(v) for index in group[0].indices for v in index.variables()}
+    row = group[0].indices[-1]
+    cut = {str(v) for v in row.variables()} if row.const % group[0].lanes else set()
+    return any(counts[k] > 1 and (loops[k] not in moving or loops[k] in cut) for k in around)
 
 
 def _transfer(box: Sequence[int], group: Sequence[Moved]) -> int:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from backends.deploy.arguments import Passed, passed, scratch_row
+from backends.deploy.arguments import Passed, behind_row, passed
 from backends.deploy.boards import Board
 from backends.deploy.notebook import notebook
 from backends.deploy.processors import processor
@@ -37,7 +37,7 @@ _BUNDLE = "gmem"  # what the tool calls a port that has no name
 def deployment(
     names: ProjectFiles,
     data: Sequence[Golden],
-    scratch: Sequence[Argument],
+    behind: Sequence[Argument],
     schedule: Schedule,
     board: Board,
 ) -> dict[str, str]:
@@ -46,7 +46,8 @@ def deployment(
     Args:
         names: of the project.
         data: its arguments, with what is expected.
-        scratch: what the kernel takes behind them: memory that hosts provide, and neither fill nor read.
+        behind: what the kernel takes behind them: memory that hosts provide, and neither fill nor read, and second
+            pointers.
         schedule: of the design, whose arrays are all in memory outside.
         board: what to run it on.
 
@@ -56,7 +57,7 @@ def deployment(
     arguments = passed(data)
     if board.flow.flow == "xrt":
         made = {
-            "host.cpp": _host(names, data, scratch),
+            "host.cpp": _host(names, data, behind),
             "software_device.h": _template("software_device.h", {}),
             "Makefile": _template("card.mk", _card(names, board)),
             "README.md": _template("card.md", {**_card(names, board), "BOARD": board.name}),
@@ -64,7 +65,7 @@ def deployment(
         if names.unsafe_math:
             made["options.tcl"] = "config_compile -unsafe_math_optimizations\n"
     else:
-        values = _board(names, arguments, scratch, schedule, board)
+        values = _board(names, arguments, behind, schedule, board)
         made = {
             "run.py": _template("run.py.in", values),
             "software.cpp": _template("software.cpp", values),
@@ -85,7 +86,7 @@ def _template(name: str, values: Mapping[str, str]) -> str:
 # -------------------------------------------------------------------------------------------- cards
 
 
-def _host(names: ProjectFiles, data: Sequence[Golden], scratch: Sequence[Argument]) -> str:
+def _host(names: ProjectFiles, data: Sequence[Golden], behind: Sequence[Argument]) -> str:
     arrays = [g for g in data if g.argument.shape]
     lines: dict[str, list[str]] = {key: [] for key in ("BUFFERS", "LOADS", "TO", "FROM", "CHECKS")}
     for n, g in enumerate(data):
@@ -108,7 +109,7 @@ def _host(names: ProjectFiles, data: Sequence[Golden], scratch: Sequence[Argumen
             if g.argument.lanes:
                 lines["CHECKS"].append(f"    {unpacking(g, f'host_{cpp}', passed_)};")
             lines["CHECKS"].append(f"    wrong += {check_call(g, 'golden', f'host_{cpp}')};")
-    lines["BUFFERS"] += [_scratch_buffer(a, n) for n, a in enumerate(scratch, len(data))]
+    lines["BUFFERS"] += [_scratch_buffer(a, n) for n, a in enumerate(behind, len(data)) if not a.of]
     declared = [f"static {declaration(g.argument, f'host_{g.argument.cpp}')};" for g in data]
     declared += [
         f"static {words_declaration(g.argument, f'words_{g.argument.cpp}')};"
@@ -133,7 +134,7 @@ def _host(names: ProjectFiles, data: Sequence[Golden], scratch: Sequence[Argumen
                     f"buffer_{g.argument.cpp}" if g.argument.shape else f"host_{g.argument.cpp}"
                     for g in data
                 ),
-                *(f"buffer_{a.cpp}" for a in scratch),
+                *(f"buffer_{a.of or a.cpp}" for a in behind),
             ]
         ),
         "CHECKS": "\n".join(lines["CHECKS"]),
@@ -168,13 +169,12 @@ def _card(names: ProjectFiles, board: Board) -> dict[str, str]:
 def _board(
     names: ProjectFiles,
     arguments: Sequence[Passed],
-    scratch: Sequence[Argument],
+    behind: Sequence[Argument],
     schedule: Schedule,
     board: Board,
 ) -> dict[str, str]:
-    bundles = dict.fromkeys(
-        s.bundle or _BUNDLE for s in schedule if isinstance(s, Interface) and s.mode == "m_axi"
-    )
+    outside = [s for s in schedule if isinstance(s, Interface) and s.mode == "m_axi"]
+    bundles = dict.fromkeys(b for s in outside for b in (s.bundle or _BUNDLE, s.reads) if b)
     mhz = f"{1000 / names.clock:g}"
     table = pprint.pformat([a.row() for a in arguments], width=100, sort_dicts=False)
     first = next((a.name for a in arguments), "x")
@@ -184,7 +184,7 @@ def _board(
         "TOP": names.top,
         "BOARD": board.name,
         "TABLE": table,
-        "SCRATCH": pprint.pformat([scratch_row(a) for a in scratch], width=100, sort_dicts=False),
+        "BEHIND": pprint.pformat([behind_row(a) for a in behind], width=100, sort_dicts=False),
         "EXAMPLE": first,
         "PART": tcl_word(names.device.part),
         "BOARDPART": tcl_word(board.flow.board_part),

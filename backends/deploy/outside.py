@@ -72,7 +72,7 @@ def outside(program: Program, schedule: Schedule, board: Board) -> Schedule:
     if scratch:
         kept = sum(bits_of(a) for a in program.locals if a not in scratch and a.name not in asked)
         room -= min(kept, room // 2)
-    first = _copied(program, first, names, room, board)
+    first = _with_pointers(_copied(program, first, names, room, board))
     first += _pipelined(program, first)
     made: dict[str, list[str]] = {}
     for copy in (s for s in first if isinstance(s, Buffer)):
@@ -122,6 +122,15 @@ def _copied(
             given = {a.name for a in program.arguments}
             return [*ports, *(Buffer(a, name=copy) for a, copy in names.items() if a in given)]
         lanes = {name: k // 2 for name, k in lanes.items()}
+
+
+def _with_pointers(steps: Sequence[Step]) -> list[Step]:
+    """Second pointers, through the same ports, for what is copied in apart from what is copied out."""
+    apart = {s.array for s in steps if isinstance(s, Buffer) and s.apart}
+    return [
+        replace(s, reads=s.bundle) if isinstance(s, Interface) and s.argument in apart else s
+        for s in steps
+    ]
 
 
 def word_lanes(array: Array, board: Board) -> int:

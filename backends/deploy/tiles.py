@@ -9,19 +9,21 @@ Of the sizes and orders of tile loops those are taken that move least (`backends
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 from backends.deploy.boards import Board
 from backends.deploy.choice import Choice, Moved, Tileable, choices
+from dsl.expressions.affine import Affine
 from dsl.expressions.expr import Access, loads
 from dsl.expressions.types import FloatType
 from dsl.programs.program import Array, Program, Storage
 from dsl.schedules.steps import Buffer, Distribute, Reorder, Step, Tile
 from polyhedral.requests.outside import word_bits
 from polyhedral.requests.packed import packed_lanes
+from polyhedral.requests.second_pointers import reads_again
 from polyhedral.schedule import begun, tried
-from polyhedral.scop.ranges import constant_interval, whole_range
+from polyhedral.scop.ranges import Interval, constant_interval, whole_range
 from polyhedral.scop.scheduled import Piece, ScheduledScop
 from polyhedral.scop.scop import reduction_access
 
@@ -105,12 +107,17 @@ def bits_of(array: Array) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Nest:
-    """The statements of an outermost loop, and the loops that all of them share, with their extents."""
+    """The statements of an outermost loop, and the loops that all of them share, with their iterations."""
 
     statements: tuple[str, ...]
     loops: tuple[str, ...]
-    extents: tuple[int, ...]
+    ranges: tuple[Interval, ...]
     pieces: tuple[Piece, ...]
+
+    @property
+    def extents(self) -> tuple[int, ...]:
+        """How many iterations each loop has."""
+        return tuple(interval.extent for interval in self.ranges)
 
 
 def _nests(state: ScheduledScop) -> Iterator[_Nest]:
@@ -121,18 +128,19 @@ def _nests(state: ScheduledScop) -> Iterator[_Nest]:
     for pieces in by.values():
         first = pieces[0]
         loops: list[str] = []
-        extents: list[int] = []
+        ranges: list[Interval] = []
         for level in range(min(_BAND, *(len(p.dims) for p in (first, *pieces)))):
             shared = all(p.place[: level + 1] == first.place[: level + 1] for p in pieces)
             interval = constant_interval(first, level)
             if not shared or interval is None:
                 break
             loops.append(first.dims[level].name)
-            extents.append(interval.extent)
-        yield _Nest(tuple(p.name for p in pieces), tuple(loops), tuple(extents), tuple(pieces))
+            ranges.append(interval)
+        yield _Nest(tuple(p.name for p in pieces), tuple(loops), tuple(ranges), tuple(pieces))
 
 
 def _accesses(piece: Piece) -> tuple[Access, ...]:
+    """What the statement assigns, then what it reads."""
     stmt = piece.statement.stmt
     return (stmt.target, *loads(stmt.value))
 
@@ -179,15 +187,21 @@ def _tiled(
 
 
 def _moved(state: ScheduledScop, nest: _Nest, names: Mapping[str, str]) -> Iterator[Moved]:
-    """The accesses to what is copied."""
+    """The accesses to what is copied, over loops that begin with 0."""
+    first = {name: range_.first for name, range_ in zip(nest.loops, nest.ranges, strict=True)}
     for piece in nest.pieces:
-        for access in _accesses(piece):
+        for number, access in enumerate(_accesses(piece)):
             if access.array in names:
                 array = state.scop.program.array(access.array)
                 lanes = max(1, packed_lanes(state.packs, array))
-                written = access == piece.statement.stmt.target
                 bits = word_bits(array.dtype)
-                yield Moved(access.array, access.indices, array.shape, bits, lanes, written)
+                indices = tuple(i + _at(i, first) for i in access.indices)
+                yield Moved(access.array, indices, array.shape, bits, lanes, number == 0)
+
+
+def _at(index: Affine, values: Mapping[str, int]) -> int:
+    """What its terms come to at these values, the others left out."""
+    return sum(c * values[str(v)] for v, c in index.terms if str(v) in values)
 
 
 def _chains(nest: _Nest, program: Program) -> Iterator[tuple[str, ...]]:
@@ -224,6 +238,7 @@ def _made(
     ]
     if choice.order != tuple(range(len(nest.loops))):
         steps.append(Reorder(tuple(f"{head}.{nest.loops[k]}_0" for k in choice.order)))
+    made = tried(state, *steps)
     # Loops of one tile are no place for copies, which would be further in than they have to be.
     several = [k for k in choice.order if choice.sizes[k] < nest.extents[k]]
     places = {
@@ -233,12 +248,29 @@ def _made(
     # The innermost copies first: those further out are around them.
     for array, place in sorted(places.items(), key=lambda pair: -pair[1]):
         at = f"{head}.{nest.loops[several[place]]}_0" if place >= 0 else ""
-        steps.append(Buffer(array, at, names[array]))
-    made = tried(state, *steps)
+        copy = Buffer(array, at, names[array])
+        if made is None:
+            return None
+        made, copy = _buffered(made, copy, array in choice.apart)
+        steps.append(copy)
     if made is None:
         return None
     for name in nest.statements[1:]:
-        if (moved := tried(made, apart := Distribute((name,), len(nest.loops)))) is not None:
+        if (moved := tried(made, alone := Distribute((name,), len(nest.loops)))) is not None:
             made = moved
-            steps.append(apart)
+            steps.append(alone)
     return made, tuple(steps)
+
+
+def _buffered(
+    state: ScheduledScop, step: Buffer, alone: bool
+) -> tuple[ScheduledScop | None, Buffer]:
+    """The state with a copy: where that is asked apart from what is copied in, if it is copied in and out, and no
+    tile reads what another one has written.
+    """
+    if alone:
+        apart = replace(step, apart=True)
+        made = tried(state, apart)
+        if made is not None and reads_again(made.scop, step.array) is None:
+            return made, apart
+    return tried(state, step), step

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 HERE = Path(__file__).parent
 
 Deploy = Callable[[ProjectFiles, tuple[Golden, ...], tuple[Argument, ...]], Mapping[str, str]]
-"""Makes the files that bring a project's kernel to a board, by name: of its arguments, and its scratch."""
+"""Makes the files that bring a project's kernel to a board, by name: of its arguments, and what it takes behind them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,14 +120,14 @@ def project(
         flushing=needs_flushing(design.scheduled),
         uncertainty=uncertainty,
     )
-    link = link_config(top, (*source.arguments, *source.scratch))
+    link = link_config(top, (*source.arguments, *source.behind))
     extra = {**({"link.cfg": link} if link else {}), **extra}
-    board = deploy(names, data, source.scratch) if deploy is not None else {}
+    board = deploy(names, data, source.behind) if deploy is not None else {}
     more = (*extra, *(["deploy/"] if board else []))
     texts = {
         names.source: source.text,
         f"{top}.h": source.header,
-        names.testbench: testbench(top, data, source.scratch),
+        names.testbench: testbench(top, data, source.behind),
         "weft_tb.h": (HERE / "weft_tb.h").read_text("utf-8"),
         **support,
         "run_hls.tcl": run_hls_tcl(names),
@@ -136,7 +136,7 @@ def project(
         PROGRAM: program_json(program),
         "schedule.json": schedule.to_json(top),
         "schedule.py": schedule.to_python(kernel=top),
-        "README.md": readme(names, program, schedule, seed, data, source.scratch, more, proof),
+        "README.md": readme(names, program, schedule, seed, data, source.behind, more, proof),
         ".gitignore": "build/\nhls/\nwork/\n.Xil/\n*.log\n",
         **extra,
         **board,

@@ -86,7 +86,7 @@ def readme(
     schedule: Schedule,
     seed: int,
     data: tuple[Golden, ...],
-    scratch: tuple[Argument, ...] = (),
+    behind: tuple[Argument, ...] = (),
     extra: tuple[str, ...] = (),
     proof: Equivalence | None = None,
 ) -> str:
@@ -95,9 +95,10 @@ def readme(
     for array, g in zip(program.arguments, data, strict=True):
         direction = {"in": "in", "out": "out", "inout": "in and out"}[g.argument.access]
         rows.append(f"| `{passed_as(g.argument)}` | `{array.type}` | {direction} |")
-    for a in scratch:
+    for a in behind:
         array = program.array(a.name)
-        rows.append(f"| `{passed_as(a)}` | `{array.type}` | memory, neither filled nor read |")
+        what = f"`{a.of}` again: it is read here" if a.of else "memory, neither filled nor read"
+        rows.append(f"| `{passed_as(a)}` | `{array.type}` | {what} |")
     loose = [g.argument.cpp for g in data if g.tolerance]
     exact = "The testbench asks for the very same bits."
     if loose:

@@ -108,14 +108,15 @@ int main(int @ARGC@, char **@ARGV@) {
 _OWN = ("argc", "argv", "golden", "wrong")
 
 
-def testbench(top: str, data: tuple[Golden, ...], scratch: tuple[Argument, ...]) -> str:
+def testbench(top: str, data: tuple[Golden, ...], behind: tuple[Argument, ...]) -> str:
     """The testbench's text. Its own names give way to those of the arguments.
 
     Args:
         top: the function.
         data: its arguments, with what is expected.
-        scratch: what it takes behind them: memory that is neither filled nor looked at.
+        behind: what it takes behind them: memory that is neither filled nor looked at, and second pointers.
     """
+    scratch = [a for a in behind if not a.of]
     taken = {g.argument.cpp for g in data} | {a.cpp for a in scratch}
     words = words_names(data, taken)
     taken |= set(words.values())
@@ -151,7 +152,8 @@ def testbench(top: str, data: tuple[Golden, ...], scratch: tuple[Argument, ...])
             ]
         ),
         "ARGUMENTS": ", ".join(
-            [*(words.get(g.argument.cpp, g.argument.cpp) for g in data), *(a.cpp for a in scratch)]
+            words.get(variable, variable)
+            for variable in (*(g.argument.cpp for g in data), *(a.of or a.cpp for a in behind))
         ),
         "UNPACKED": "".join(
             f"  {unpacking(g, *names)};\n" for g, *names in packed if g.final is not None

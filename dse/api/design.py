@@ -95,7 +95,7 @@ def exported(
         design, Path(folder), chip, clock, seed=seed, force=force,
         make_inputs=kernel.at(size).make_inputs, extra=extra, proof=proof,
         uncertainty=told_uncertainty(tool),
-        deploy=None if onto is None else lambda names, data, scratch: deployment(
-            names, data, scratch, asked, onto
+        deploy=None if onto is None else lambda names, data, behind: deployment(
+            names, data, behind, asked, onto
         ),
     )  # fmt: skip

@@ -335,8 +335,8 @@ def _written(
         made = export(
             design, folder, place.device, place.clock, uncertainty=told_uncertainty(place.tool), seed=seed, force=force, make_inputs=what.kernel.make_inputs,
             extra={**extra, **more}, origin=origin(spec, what), proof=proof,
-            deploy=None if board is None else lambda names, data, scratch: deployment(
-                names, data, scratch, what.schedule, board
+            deploy=None if board is None else lambda names, data, behind: deployment(
+                names, data, behind, what.schedule, board
             ),
         )  # fmt: skip
     console.say(f"export: {len(made.files)} files in {folder}")

@@ -67,7 +67,7 @@ def variants(
     twins = [] if context.tool.is_open else [t for one in structures for t in _overlapped(*one)]
     plain = [_variant(*structure, context) for structure in (*structures, *twins)]
     others = _aligned(structures) if not start.structured else []
-    outer = _unrolled_inside(structures, context)
+    outer = _unrolled_inside([*structures, *twins], context)
     triangles = replace(context, uneven=True)
     outer += [[_variant(*structure, triangles)] for structure in _rows(others or structures)]
     several = reassociate and not start.structured

@@ -25,7 +25,7 @@ from itertools import count
 
 from dsl.expressions.expr import Access
 from dsl.programs.expanded import with_accesses
-from dsl.programs.program import Array, If, Loop, Node, Program, Stmt
+from dsl.programs.program import Array, If, Loop, Node, Program, Stmt, statements_in
 from dsl.programs.scopes import ordered_locals
 
 
@@ -38,12 +38,14 @@ class Region:
         accesses: what statements, by name, access in place of what they do.
         before: what copies in.
         after: what copies out.
+        begins: what is in front of the first node that has such a statement.
     """
 
     loop: int | None
     accesses: Mapping[tuple[str, Access], Access]
     before: tuple[Node, ...]
     after: tuple[Node, ...]
+    begins: tuple[Node, ...] = ()
 
 
 def with_regions(program: Program, arrays: Sequence[Array], regions: Sequence[Region]) -> Program:
@@ -63,7 +65,18 @@ class _Rewriter:
     def body(self, nodes: tuple[Node, ...], region: Region | None) -> tuple[Node, ...]:
         """A body that is a region as a whole."""
         inside = self._nodes(nodes, region)
-        return inside if region is None else (*region.before, *inside, *region.after)
+        if region is None:
+            return inside
+        using = {name for name, _ in region.accesses}
+        first = next(
+            (
+                n
+                for n, node in enumerate(nodes)
+                if any(s.name in using for s in statements_in(node))
+            ),
+            0,
+        )
+        return (*region.before, *inside[:first], *region.begins, *inside[first:], *region.after)
 
     def _nodes(self, nodes: tuple[Node, ...], region: Region | None) -> tuple[Node, ...]:
         return tuple(self._node(node, region) for node in nodes)

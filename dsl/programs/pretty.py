@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from dsl.expressions.affine import Affine
 from dsl.expressions.expr import Binary, BinaryOp, Load, loads
@@ -16,7 +16,7 @@ from dsl.programs.pretty_expr import (
     type_text,
     update_text,
 )
-from dsl.programs.program import Array, If, Loop, Node, Program, Stmt
+from dsl.programs.program import Array, If, Loop, Node, Program, Stmt, statements_in
 from dsl.programs.scopes import Path, local_scopes
 
 LINE = 100
@@ -186,15 +186,6 @@ def _merged(declared: Sequence[Array], nodes: Sequence[Node]) -> frozenset[str]:
             seen |= {a.array for s in statements_in(node) for a in (s.target, *loads(s.value))}
     tail = [a.name for a in declared][-len(merged) :] if merged else []
     return frozenset(merged) if tail == merged else frozenset()
-
-
-def statements_in(node: Node) -> Iterator[Stmt]:
-    """The statements of a node, in order."""
-    if isinstance(node, Stmt):
-        yield node
-        return
-    for inner in node.body if isinstance(node, Loop) else (*node.then, *node.orelse):
-        yield from statements_in(inner)
 
 
 def _is_plain(loop: Loop) -> bool:

@@ -154,3 +154,12 @@ def _walk(
                 yield from _walk(orelse, (*around, node))
             case Stmt():
                 pass
+
+
+def statements_in(node: Node) -> Iterator[Stmt]:
+    """The statements of a node, in order."""
+    if isinstance(node, Stmt):
+        yield node
+        return
+    for inner in node.body if isinstance(node, Loop) else (*node.then, *node.orelse):
+        yield from statements_in(inner)

@@ -256,9 +256,11 @@ class ScheduleBuilder:
         return self._add(steps.Expand, array, loop)
 
     @step_method
-    def buffer(self, array: str, at: str = "", name: str = "", access: str = "") -> ScheduleBuilder:
+    def buffer(
+        self, array: str, at: str = "", name: str = "", access: str = "", apart: bool = False
+    ) -> ScheduleBuilder:
         """See `dsl.schedules.steps.Buffer`."""
-        return self._add(steps.Buffer, array, at, name, access)
+        return self._add(steps.Buffer, array, at, name, access, apart)
 
     @step_method
     def unroll(self, loop: str, factor: int = 0, tail: Tail = "remainder") -> ScheduleBuilder:
@@ -306,9 +308,10 @@ class ScheduleBuilder:
         latency: int = -1,
         offset: str = "",
         bank: str = "",
+        reads: str = "",
     ) -> ScheduleBuilder:
         """See `dsl.schedules.steps.Interface`."""
-        values = (bundle, width, burst, outstanding, latency, offset, bank)
+        values = (bundle, width, burst, outstanding, latency, offset, bank, reads)
         return self._add(steps.Interface, argument, mode, *values)
 
     @step_method

@@ -199,7 +199,9 @@ class Buffer(Step):
     """Work on local copies of the parts (tiles) of an array that an iteration of ``at`` touches,
     copied in before the body of that loop and out after it as needed; without a loop, on a copy of
     all that the kernel touches. ``name`` is that of the copy, ``<array>_buf`` by default. With an
-    ``access``, as it is written over the loops (``A[i, k]``), only what is accessed so is copied.
+    ``access``, as it is written over the loops (``A[i, k]``), only what is accessed so is copied. ``apart``:
+    what is copied in has a copy of its own, from which the one that is worked on starts: then copying in,
+    working and copying out can be three processes (`Dataflow`).
     """
 
     kind = "buffer"
@@ -208,6 +210,7 @@ class Buffer(Step):
     at: str = ""
     name: str = ""
     access: str = ""
+    apart: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,6 +300,8 @@ class Interface(Step):
         offset: where the address comes from: ``slave`` (a register of ``s_axilite``), ``direct``
             (a port), ``off`` (it is 0).
         bank: memory outside that it is connected to: ``HBM[0]``, ``HBM[0:3]``, ``DDR[1]``.
+        reads: of ``m_axi``: the bundle of a second pointer to the array, through which it is read: what
+            reads and what writes can then be two processes (`Dataflow`). The kernel never reads what it wrote.
     """
 
     kind = "interface"
@@ -309,6 +314,7 @@ class Interface(Step):
     latency: int = -1
     offset: str = ""
     bank: str = ""
+    reads: str = ""
 
 
 @dataclass(frozen=True, slots=True)

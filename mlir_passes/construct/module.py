@@ -166,7 +166,9 @@ class _Builder:
         for i in tree.interfaces:
             if i.argument == name:
                 lanes = packed_lanes(tree.packs, array)
-                axi = Axi(i.width, i.burst, i.outstanding, i.latency, i.offset, i.bank, lanes)
+                axi = Axi(
+                    i.width, i.burst, i.outstanding, i.latency, i.offset, i.bank, lanes, i.reads
+                )
                 info = replace(info, interface=Interface(i.mode, i.bundle), axi=axi)
         access = SCRATCH if array.storage is Storage.SCRATCH else self.accesses.get(name, "in")
         return replace(info, const=array.const, access=access)

@@ -21,6 +21,7 @@ class Axi:
         offset: ``slave``, ``direct`` or ``off``: where the address comes from.
         bank: what it is connected to outside.
         lanes: elements of a word, where the argument is packed: rows are of whole words.
+        reads: the bundle of a second pointer, through which it is read.
     """
 
     width: int = 0
@@ -30,6 +31,7 @@ class Axi:
     offset: str = ""
     bank: str = ""
     lanes: int = 0
+    reads: str = ""
 
     def words(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         """The extents of an argument in words, the last of a row padded; those in elements if it is not packed."""
@@ -45,4 +47,5 @@ def axi_attribute(axi: Axi) -> Any:
         *(ir.IntegerAttr.get(i64, n) for n in numbers),
         *map(ir.StringAttr.get, words),
         ir.IntegerAttr.get(i64, axi.lanes),
+        ir.StringAttr.get(axi.reads),
     )

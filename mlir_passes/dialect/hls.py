@@ -58,9 +58,9 @@ class Interface(Hls.Attribute, name="interface"):
 
 
 class Axi(Hls.Attribute, name="axi"):
-    """``#hls.axi<width, burst, outstanding, latency, offset, bank, lanes>``: options of an ``m_axi``
-    port; 0, -1 (latency) and an empty string are the tool's own. ``lanes``: elements of a word, 0 where
-    the argument is not packed.
+    """``#hls.axi<width, burst, outstanding, latency, offset, bank, lanes, reads>``: options of an
+    ``m_axi`` port; 0, -1 (latency) and an empty string are the tool's own. ``lanes``: elements of a word, 0
+    where the argument is not packed. ``reads``: the bundle of a second pointer, through which it is read.
     """
 
     width: _Int
@@ -70,6 +70,7 @@ class Axi(Hls.Attribute, name="axi"):
     offset: _String
     bank: _String
     lanes: _Int
+    reads: _String
 
 
 class Stream(Hls.Attribute, name="stream"):

@@ -11,12 +11,14 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from dsl.errors.errors import IRError
-from mlir_passes.dialect.attributes import local_info, span_of, stmt_info
+from mlir_passes.dialect.attributes import array_info, local_info, span_of, stmt_info
 from mlir_passes.dialect.regions import region_attribute, region_of
 from mlir_passes.provider import ir
 
 _LOCALS = frozenset({"memref.alloc", "memref.alloca"})
 _ENDS = frozenset({"func.return", "affine.yield"})
+_Users = dict[int, set[bool]]
+"""The processes that access a memory, by number, and for each access whether it writes."""
 _LOADS, _STORES = ("affine.load", "memref.load"), ("affine.store", "memref.store")
 
 
@@ -85,7 +87,7 @@ def verify_region(loop: Any, processes: Sequence[Sequence[str]]) -> None:
     body = list(block.operations)
     inside = {view.operation.results[0] for view in body if view.operation.name in _LOCALS}
     for memory, users in _touching(body, _numbers(loop, processes)).items():
-        if len(users) > 1 and memory not in inside:
+        if len(users) > 1 and memory not in inside and not _by_two_pointers(memory, users):
             raise _refuse(
                 f"processes {min(users)} and {max(users)} share an array that is not of one iteration",
                 loop,
@@ -93,16 +95,26 @@ def verify_region(loop: Any, processes: Sequence[Sequence[str]]) -> None:
         _check_shared(memory, users, loop)
 
 
-def _touching(body: list[Any], numbers: dict[str, int]) -> dict[Any, dict[int, bool]]:
-    """The memory that processes access, and for each whether it writes it."""
+def _touching(body: list[Any], numbers: dict[str, int]) -> dict[Any, _Users]:
+    """The memory that processes access."""
     owners = _owners(body, numbers)
     _check_values(body, owners)
-    touching: dict[Any, dict[int, bool]] = {}
+    touching: dict[Any, _Users] = {}
     for op, number in owners:
         for memory, writes in _touched(op):
-            users = touching.setdefault(memory, {})
-            users[number] = users.get(number, False) or writes
+            touching.setdefault(memory, {}).setdefault(number, set()).add(writes)
     return touching
+
+
+def _by_two_pointers(memory: Any, users: _Users) -> bool:
+    """Whether one process reads an argument and a later one writes it, each by a pointer of its own."""
+    if not isinstance(memory.owner, ir.Block) or len(users) != 2:
+        return False
+    attributes = memory.owner.owner.attributes.get("arg_attrs")
+    number = ir.BlockArgument(memory).arg_number
+    info = array_info(attributes[number], memory.type) if attributes else None
+    in_order = (users[min(users)], users[max(users)]) == ({False}, {True})
+    return info is not None and bool(info.axi.reads) and in_order
 
 
 def _numbers(op: Any, processes: Sequence[Sequence[str]]) -> dict[str, int]:
@@ -177,10 +189,10 @@ def _below(op: Any, names: tuple[str, ...] | None) -> Iterator[Any]:
                 yield from _below(view.operation, names)
 
 
-def _check_shared(memory: Any, users: dict[int, bool], function: Any) -> None:
-    if len(users) < 2:
+def _check_shared(memory: Any, users: _Users, function: Any) -> None:
+    if len(users) < 2 or _by_two_pointers(memory, users):
         return
-    writing = [number for number, writes in users.items() if writes]
+    writing = [number for number, accesses in users.items() if True in accesses]
     owner = memory.owner
     if isinstance(owner, ir.Block):
         raise _refuse(f"processes {min(users)} and {max(users)} use one argument", function)
@@ -193,7 +205,7 @@ def _check_shared(memory: Any, users: dict[int, bool], function: Any) -> None:
         raise _refuse(f"'{name}' is read by a process before the one that writes it", owner)
 
 
-def _check_stream(op: Any, users: dict[int, bool], is_region: bool) -> None:
+def _check_stream(op: Any, users: _Users, is_region: bool) -> None:
     info = local_info(op)
     if info.stream is None:
         return

@@ -85,6 +85,9 @@ def _check_use(info: ArrayInfo, op: Any) -> None:
     outside = info.interface is not None and info.interface.mode == "m_axi"
     if info.access == SCRATCH and not (info.shape and outside):
         raise _refuse("W333", f"'{info.name}' is scratch, and no array behind m_axi", op)
+    if info.axi.reads and info.access not in (None, "inout", SCRATCH):
+        text = f"'{info.name}' has a second pointer for reads, and is not both read and written"
+        raise _refuse("W333", text, op)
 
 
 def _check_partition(info: ArrayInfo, partition: Partition, seen: set[int], op: Any) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from mlir_passes.dialect.access import GARBAGE, SCRATCH, Access
 from mlir_passes.dialect.axi import Axi
 from mlir_passes.emit.cpp import extents
 from mlir_passes.emit.nodes import Memory
-from mlir_passes.emit.processes import RegionPrinter, parameter, signature_lines
+from mlir_passes.emit.processes import RegionPrinter, parameters, signature_lines
 from mlir_passes.emit.read import read_kernel
 from mlir_passes.emit.types import Needs
 
@@ -30,7 +30,8 @@ class Argument:
 
     ``name`` is the user's, ``cpp`` the one in C++; ``type`` is the C++ type of the scalar or of an
     element of ``shape``; ``bank`` what it is connected to outside, where that is said. A packed one is
-    in words of ``lanes`` elements, rows padded: ``words`` are the extents then.
+    in words of ``lanes`` elements, rows padded: ``words`` are the extents then. ``of`` is the argument, as it is
+    called in C++, of which this is a second pointer.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Argument:
     access: Access
     bank: str = ""
     lanes: int = 0
+    of: str = ""
 
     @property
     def words(self) -> tuple[int, ...]:
@@ -58,7 +60,8 @@ class HlsSource:
     """The emitted kernel.
 
     ``text`` is a complete translation unit, ``header`` declares the function for a testbench. Behind its
-    ``arguments`` the function takes ``scratch``: memory outside that its caller neither fills nor reads.
+    ``arguments`` the function takes ``behind``: memory outside that its caller neither fills nor reads
+    (scratch), and second pointers to arrays, through which it reads them (``of`` says to which).
     ``support`` names the headers of ours that both need (see `include_directory`), ``uses_ap``
     says whether they need ``ap_int.h`` or ``ap_fixed.h``.
     """
@@ -69,19 +72,19 @@ class HlsSource:
     arguments: tuple[Argument, ...]
     support: tuple[str, ...]
     uses_ap: bool
-    scratch: tuple[Argument, ...] = ()
+    behind: tuple[Argument, ...] = ()
 
     def __str__(self) -> str:
         return self.text
 
     def over_elements(self) -> tuple[str, str]:
         """The name and the text of a function over arrays of elements: the kernel, or one that packs for it and
-        has its scratch.
+        has what it takes besides.
         """
-        if not self.scratch and not any(a.lanes for a in self.arguments):
+        if not self.behind and not any(a.lanes for a in self.arguments):
             return self.name, self.text
         name = f"{self.name}_over_elements"
-        return name, f"{self.text}\n{caller(name, self.name, self.arguments, self.scratch)}"
+        return name, f"{self.text}\n{caller(name, self.name, self.arguments, self.behind)}"
 
 
 def pack_call(argument: Argument, elements: str, words: str) -> str:
@@ -104,9 +107,9 @@ def garbage(variable: str) -> str:
 
 
 def caller(
-    name: str, function: str, arguments: Sequence[Argument], scratch: Sequence[Argument] = ()
+    name: str, function: str, arguments: Sequence[Argument], behind: Sequence[Argument] = ()
 ) -> str:
-    """A function over arrays of elements that calls one over packed arguments, and over scratch."""
+    """A function over arrays of elements that calls one over packed arguments, and over what is behind them."""
     before, after, given, parameters = [], [], [], []
     for n, a in enumerate(arguments):
         parameters.append(f"{a.type} a{n}{extents(a.shape)}")
@@ -117,8 +120,12 @@ def caller(
             before.append(f"  {pack_call(a, elements, words)};")
             if a.access != "in":
                 after.append(f"  {unpack_call(a, elements, words)};")
-    for n, a in enumerate(scratch):
-        given.append(f"s{n}")
+    variables = {a.cpp: text for a, text in zip(arguments, given, strict=True)}
+    for n, a in enumerate(behind):
+        given.append(variables[a.of] if a.of else f"s{n}")
+        if a.of:
+            continue
+        variables[a.cpp] = f"s{n}"
         before.append(f"  static {a.kept} s{n}{extents(a.words)};")
         before.append(f"  {garbage(f's{n}')}")
     call = f"  {function}({', '.join(given)});"
@@ -144,8 +151,14 @@ def emit(module: Any, *, top: str | None = None) -> HlsSource:
     needs = Needs(kernel.headers)
     printer = RegionPrinter(kernel.names, needs)
     arguments = tuple(_argument(m, needs) for m in kernel.arguments)
-    parameters = [parameter(m, m.written, needs) for m in kernel.arguments]
-    signature = "\n".join(signature_lines(f'extern "C" void {kernel.name}(', parameters))
+    seconds = (
+        replace(a, cpp=m.reads, access="in", of=a.cpp)
+        for a, m in zip(arguments, kernel.arguments, strict=True)
+        if m.reads
+    )
+    texts = [parameters(m, m.written, needs) for m in kernel.arguments]
+    taken = [*(first for first, *_ in texts), *(text for _, *second in texts for text in second)]
+    signature = "\n".join(signature_lines(f'extern "C" void {kernel.name}(', taken))
     interface = frozenset(needs.headers)
     printer.top(kernel)
     body = "\n".join([*printer.functions, f"{signature} {{", *printer.lines, "}", ""])
@@ -156,7 +169,7 @@ def emit(module: Any, *, top: str | None = None) -> HlsSource:
         arguments=tuple(a for a in arguments if a.access != SCRATCH),
         support=tuple(sorted(h for h in needs.headers if not h.startswith("<"))),
         uses_ap=any(h.startswith("<ap_") for h in needs.headers),
-        scratch=tuple(a for a in arguments if a.access == SCRATCH),
+        behind=(*(a for a in arguments if a.access == SCRATCH), *seconds),
     )
 
 

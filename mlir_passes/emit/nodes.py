@@ -14,7 +14,7 @@ from mlir_passes.emit.names import Names
 
 @dataclass(slots=True, eq=False)
 class Memory:
-    """An argument or a local."""
+    """An argument or a local. ``reads`` is the second pointer to an argument, through which it is read, if it has one."""
 
     name: str
     info: ArrayInfo
@@ -22,6 +22,16 @@ class Memory:
     is_array: bool
     read: bool = False
     written: bool = False
+    reads: str = ""
+
+    def named(self, written: bool) -> str:
+        """The name that it is read by, or written."""
+        return self.name if written or not self.reads else self.reads
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """One, or two."""
+        return (self.name, self.reads) if self.reads else (self.name,)
 
 
 @dataclass(slots=True, eq=False)

@@ -25,9 +25,10 @@ def function_pragmas(kernel: Kernel) -> list[str]:
     if outside:
         scalars = [m for m in kernel.arguments if not m.is_array and m.info.interface is None]
         lines += [
-            _pragma("interface", mode=_SLAVE, port=m.name)
+            _pragma("interface", mode=_SLAVE, port=name)
             for m in kernel.arguments
             if m in outside or m in scalars
+            for name in m.names
         ]
     control = kernel.control
     if control not in ("", _SLAVE):
@@ -70,11 +71,12 @@ def _interface(memory: Memory) -> list[str]:
         return []
     mode = asked.mode if asked is not None else _MEMORY_MODES[0]
     bundle = asked.bundle if asked is not None else ""
-    options: dict[str, object] = {"mode": mode, "port": memory.name, "bundle": bundle}
     if mode == "m_axi":
-        options["offset"] = _offset(memory)
-        options["depth"] = math.prod(memory.info.axi.words(memory.info.shape))
-        options |= _port_options(memory)
+        ways = {memory.name: bundle}
+        if memory.reads:
+            ways[memory.reads] = memory.info.axi.reads
+        return [_outside(memory, name, behind) for name, behind in ways.items()]
+    options: dict[str, object] = {"mode": mode, "port": memory.name, "bundle": bundle}
     if storage is not None and mode in _MEMORY_MODES:
         options["storage_type"] = storage.type
         options["storage_impl"] = "" if storage.impl == "auto" else storage.impl
@@ -82,15 +84,23 @@ def _interface(memory: Memory) -> list[str]:
     return [_pragma("interface", **options)]
 
 
-def _port_options(memory: Memory) -> dict[str, object]:
-    """The options of an ``m_axi`` port, of the directions that the argument has."""
+def _outside(memory: Memory, name: str, bundle: str) -> str:
+    """The interface of an array in memory outside, or of its second pointer."""
+    options: dict[str, object] = {"mode": "m_axi", "port": name, "bundle": bundle}
+    options["offset"] = _offset(memory)
+    options["depth"] = math.prod(memory.info.axi.words(memory.info.shape))
+    return _pragma("interface", **options, **_port_options(memory, name))
+
+
+def _port_options(memory: Memory, name: str) -> dict[str, object]:
+    """The options of an ``m_axi`` port, of the directions in which the array passes by that name."""
     axi = memory.info.axi
     found: dict[str, object] = {
         "max_widen_bitwidth": axi.width or "",
         "latency": axi.latency if axi.latency >= 0 else "",
     }
     for direction, used in (("read", memory.read), ("write", memory.written)):
-        if used:
+        if used and name == memory.named(direction == "write"):
             found[f"max_{direction}_burst_length"] = axi.burst or ""
             found[f"num_{direction}_outstanding"] = axi.outstanding or ""
     return found

@@ -8,7 +8,7 @@ which the tool makes a FIFO of and which runs as an array anywhere else. (UG1399
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
 
 from dsl.errors.errors import IRError
@@ -23,15 +23,36 @@ from mlir_passes.emit.types import Needs
 _WORD = re.compile(r"\w+")
 
 
-def parameter(memory: Memory, written: bool, needs: Needs) -> str:
-    """Scalars by value, a local one that is written by reference; arrays only read are const."""
+def parameters(
+    memory: Memory, written: bool, needs: Needs, words: Container[str] | None = None
+) -> list[str]:
+    """How memory is passed: scalars by value, a local one that is written by reference; arrays only read are
+    const. A second pointer for reads is a parameter by itself.
+
+    Args:
+        memory: that is passed.
+        written: whether it is written.
+        needs: headers.
+        words: those of the function's body, of which only what is named is passed; None for all.
+    """
+    texts = [
+        _parameter(memory, name, written and name == memory.name, needs) for name in memory.names
+    ]
+    return [
+        text
+        for text, name in zip(texts, memory.names, strict=True)
+        if words is None or name in words
+    ]
+
+
+def _parameter(memory: Memory, name: str, written: bool, needs: Needs) -> str:
     element = needs.element(memory.info)
     if not memory.is_array:
         reference = "&" if written and not memory.is_argument else ""
-        return f"{element} {reference}{memory.name}"
+        return f"{element} {reference}{name}"
     const = "" if written else "const "
     sizes = extents(memory.info.axi.words(memory.info.shape)) or "[1]"
-    return f"{const}{element} {memory.name}{sizes}"
+    return f"{const}{element} {name}{sizes}"
 
 
 def signature_lines(head: str, parameters: list[str]) -> list[str]:
@@ -72,9 +93,7 @@ class RegionPrinter(Printer):
         start = len(self.lines)
         self._region(kernel.body, kernel.processes)
         words = _words(self.lines[start:])
-        pad = " " * self.indent
-        unused = [f"{pad}(void){m.name};" for m in kernel.arguments if m.name not in words]
-        self.lines[start:start] = unused
+        self.lines[start:start] = self.unused(kernel, words)
 
     def within(self, loop: Loop) -> None:
         """What stands in a loop: calls of its processes, where it is a region."""
@@ -121,15 +140,15 @@ class RegionPrinter(Printer):
         process.process(body, around)
         words = _words(process.lines)
         written = _written(body.nodes)
-        passed = [m for m in around if m.name in words]
+        passed = [name for m in around for name in m.names if name in words]
         loops = [loop for loop in self.open_loops if loop.var in words]
         title = names.fresh(f"{self.kernel.name}_{_first_statement(body.nodes)}")
-        texts = [parameter(m, m in written, self.needs) for m in passed]
+        texts = [text for m in around for text in parameters(m, m in written, self.needs, words)]
         texts += [f"{loop.type} {loop.var}" for loop in loops]
         self.functions += signature_lines(f"static void {title}(", texts)
         self.functions[-1] += " {"
         self.functions += ["#pragma HLS inline off", *process.lines, "}", ""]
-        given = [name(x) for x in (*(m.name for m in passed), *(loop.var for loop in loops))]
+        given = [name(x) for x in (*passed, *(loop.var for loop in loops))]
         depth = self.indent // INDENT
         return f"{' ' * self.indent}{laid_out(call(title, *given), self.indent, depth).text};"
 

@@ -87,6 +87,8 @@ class _Reader(Scope):
         is_array = isinstance(value.type, ir.MemRefType)
         info = self._completed(info, value.type, function.operation)
         memory = Memory(self.names.fresh(info.name or f"arg{n}"), info, True, is_array)
+        if info.axi.reads:
+            memory.reads = self.names.fresh(f"{memory.name}_in")
         if is_array:
             self.memories[value] = memory
             self.packed = self.packed or info.axi.lanes > 0
@@ -193,10 +195,10 @@ class _Reader(Scope):
         texts = tuple(self.ranges.cpp(s) for s in subscripts)
         if memory.is_argument and not texts:
             texts = (Cpp("0"),)
+        written = op.name == "affine.store"
         if memory.info.axi.lanes:
-            written = op.name == "affine.store"
             return memory, subscripts, lane(self, memory, subscripts, texts[:-1], written)
-        return memory, subscripts, subscript(memory.name, texts)
+        return memory, subscripts, subscript(memory.named(written), texts)
 
     def _load(self, op: Any, block: Block) -> None:
         memory, subscripts, place = self._element(op, list(op.operands))

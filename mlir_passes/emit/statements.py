@@ -88,8 +88,12 @@ class Printer:
         start = len(self.lines)
         self._block(kernel.body)
         words = set(_WORD.findall("\n".join(self.lines[start:])))
-        unused_ones = [m.name for m in kernel.arguments if m.name not in words]
-        self.lines[start:start] = [f"{' ' * self.indent}(void){name};" for name in unused_ones]
+        self.lines[start:start] = self.unused(kernel, words)
+
+    def unused(self, kernel: Kernel, words: set[str]) -> list[str]:
+        """Lines for what the function takes, and none of its words is."""
+        every = (name for m in kernel.arguments for name in m.names)
+        return [f"{' ' * self.indent}(void){name};" for name in every if name not in words]
 
     def process(self, body: Block, around: Iterable[Memory]) -> None:
         """The body of one process; ``around`` is the memory that it gets from outside."""

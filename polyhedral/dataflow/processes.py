@@ -150,6 +150,19 @@ def uses_in(processes: Sequence[Sequence[Piece]], array: str) -> dict[int, Use]:
     return found
 
 
+def has_two_pointers(state: ScheduledScop, array: Array, uses: dict[int, Use]) -> bool:
+    """Whether one process reads an array outside and a later one writes it, each by a pointer of its own."""
+    return is_in_and_out(uses) and any(
+        s.reads for s in state.interfaces if s.argument == array.name
+    )
+
+
+def is_in_and_out(uses: dict[int, Use]) -> bool:
+    """Whether one process reads an array, and another one behind it writes it."""
+    first, last = min(uses), max(uses)
+    return len(uses) == 2 and not uses[first].writers and not uses[last].readers
+
+
 def channels(state: ScheduledScop, step: Step) -> tuple[Channel, ...]:
     """The arrays that go from one process to another.
 
@@ -161,6 +174,8 @@ def channels(state: ScheduledScop, step: Step) -> tuple[Channel, ...]:
         uses = uses_of(state, array.name)
         writing = [n for n, use in uses.items() if use.writers]
         if len(uses) < 2 or (array.storage is Storage.ARGUMENT and not array.shape):
+            continue
+        if has_two_pointers(state, array, uses):
             continue
         if array.storage is not Storage.LOCAL or len(writing) > 1 or len(uses) > 2:
             raise SharedArray(array, uses, state, step)

@@ -6,6 +6,8 @@ belongs:
 * ``B[y]`` stands for ``X[y + o]``, with one ``o``, a function of these loops, in all statements of the
   region; so elements of both are one to one;
 * what copies in runs before all else in the region, and what copies out after it;
+* what is copied to another local first, from which B starts, is as good as copied to B
+  (`polyhedral.equivalence.first_copies`);
 * every element that is read of B was copied in or assigned before, in the same iteration of the loops;
 * what the region assigns is copied out, and nothing else but what was copied in; and no statement uses
   another copy of X for it, or X itself; nor does one assign of X what another uses of a copy.
@@ -27,6 +29,7 @@ from dsl.expressions.expr import Access, Load
 from dsl.programs.expanded import with_accesses
 from dsl.programs.program import Array, Program, Storage
 from polyhedral.dependences.memory_order import program_order
+from polyhedral.equivalence.first_copies import Unreached, without_first_copies
 from polyhedral.equivalence.refutation import Refutation
 from polyhedral.equivalence.same_loops import other_loops
 from polyhedral.isl.text import affine_text, dims, map_of, positional
@@ -45,11 +48,28 @@ def check_buffers(before: Program, after: Program, name: str, depth: int) -> Ref
     old, new = build_scop(before), build_scop(after)
     array = before.array(name)
     copies = [a for a in after.arrays if a not in before.arrays]
+    known = {s.name for s in old.statements}
+    merged = without_first_copies(new, known, array, copies, depth, _asked_of(new, copies, depth))
+    if isinstance(merged, str):
+        return _refused(array, merged)
+    if merged is not after:
+        new = build_scop(merged)
+        copies = [a for a in merged.arrays if a not in before.arrays]
     text = _other_program(old, new, array, copies, depth)
     if text is None:
         regions = _regions(new, copies, depth)
         text = next((t for r in regions if (t := _wrong(old, new, array, r)) is not None), None)
     return None if text is None else _refused(array, text)
+
+
+def _asked_of(new: Scop, copies: Sequence[Array], depth: int) -> Unreached:
+    regions = _regions(new, copies, depth)
+
+    def unreached(copy: Array) -> str | None:
+        own = (r for r in regions if copy in r.copies)
+        return next((t for r in own if (t := _unreached(new, r, copy)) is not None), None)
+
+    return unreached
 
 
 def _refused(array: Array, text: str) -> Refutation:

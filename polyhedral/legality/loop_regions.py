@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from dsl.errors.errors import ScheduleError
 from dsl.programs.program import Array, Storage
 from dsl.schedules.steps import Dataflow, Step
-from polyhedral.dataflow.processes import Use, grouped, uses_in
+from polyhedral.dataflow.processes import Use, grouped, has_two_pointers, is_in_and_out, uses_in
 from polyhedral.legality.lifetimes import components
 from polyhedral.scop.ranges import constant_interval
 from polyhedral.scop.scheduled import LoopId, Piece, ScheduledScop
@@ -89,9 +89,16 @@ def most_processes(state: ScheduledScop, uid: LoopId) -> tuple[tuple[str, ...], 
         bad = next(_badly_shared(state, region), None)
         if bad is None:
             return names
-        first, last = sorted(bad[1])[:2]
+        first, last = _to_join(bad[1])
         joined = tuple(name for one in names[first : last + 1] for name in one)
         groups = (*names[:first], joined, *names[last + 1 :])
+
+
+def _to_join(uses: dict[int, Use]) -> tuple[int, int]:
+    """Two processes that share what they cannot: of one that writes and several that read, the first that read."""
+    first, second, *more = sorted(uses)
+    alone = uses[first].writers and not any(uses[n].writers for n in (second, *more))
+    return (second, more[0]) if alone and more else (first, second)
 
 
 def check_loop_regions(state: ScheduledScop, step: Step) -> None:
@@ -159,6 +166,8 @@ def _badly_shared(
         uses = uses_in(processes, array.name)
         if len(uses) < 2 or not (array.shape or array.storage is Storage.LOCAL):
             continue
+        if has_two_pointers(state, array, uses):
+            continue
         writing = [n for n, use in uses.items() if use.writers]
         if len(writing) != 1 or len(uses) > 2 or not _lives_inside(state, region, array):
             yield array, uses
@@ -178,10 +187,13 @@ def _shared(
         text = f"'{array.name}' is read by {len(uses) - 1} processes that do not write it"
     else:
         text = f"'{array.name}' is in two processes, and is not of one iteration of '{loop}' alone"
-    return ScheduleError("W217", text, span=step.span, help=_advice(state, region))
+    return ScheduleError("W217", text, span=step.span, help=_advice(state, region, array, uses))
 
 
-def _advice(state: ScheduledScop, region: LoopRegion) -> str:
+def _advice(state: ScheduledScop, region: LoopRegion, array: Array, uses: dict[int, Use]) -> str:
+    outside = [s for s in state.interfaces if s.argument == array.name and s.mode == "m_axi"]
+    if outside and is_in_and_out(uses):
+        return f'interface("{array.name}", "m_axi", ..., reads=BUNDLE) gives it a second pointer, for reads'
     names = most_processes(state, region.pieces[0].dims[region.level].uid)
     if len(names) < 2:
         return "leave dataflow out: only one process could be made of the loop's body"

@@ -13,6 +13,7 @@ from polyhedral.dataflow.ports import check_ports
 from polyhedral.dataflow.processes import process_names
 from polyhedral.requests.outside import RETURN, check_bundles
 from polyhedral.requests.packed import check_packed
+from polyhedral.requests.second_pointers import check_second_pointers
 from polyhedral.requests.tool_words import WORD_MODES
 from polyhedral.scop.scheduled import ScheduledScop
 
@@ -22,7 +23,8 @@ def check_complete(state: ScheduledScop) -> None:
 
     Raises:
         ScheduleError: W215 an interface or a memory that does not fit; W223 ports that are one, in
-            two ways; W230 words that are accessed in part; W219 (as
+            two ways; W230 words that are accessed in part; W231 a second
+            pointer to what is written and read again; W219 (as
             `polyhedral.dataflow.deadlock.Deadlock`) depths that stop the processes; W222 (as
             `polyhedral.dataflow.ports.NotAPort`); W226 processes that are one.
     """
@@ -30,6 +32,7 @@ def check_complete(state: ScheduledScop) -> None:
         if asked.argument != RETURN:
             _check_interface(state, state.scop.program.array(asked.argument), asked)
     check_bundles(state.interfaces)
+    check_second_pointers(state)
     check_packed(state)
     for memory in state.storage:
         _check_memory(state, state.scop.program.array(memory.array), memory)

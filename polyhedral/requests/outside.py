@@ -28,7 +28,8 @@ CONTROLS = ("s_axilite", "ap_ctrl_hs", "ap_ctrl_chain", "ap_ctrl_none")
 
 _BANK = re.compile(r"(HBM|DDR)\[(\d{1,2})(?::(\d{1,2}))?\]")
 _BANKS = {"HBM": 32, "DDR": 4}
-_OPTIONS = ("width", "burst", "outstanding", "latency", "offset", "bank")
+_OPTIONS = ("width", "burst", "outstanding", "latency", "offset", "bank", "reads")
+_OF_AN_ARGUMENT = ("offset", "reads")  # options that arguments of one port may have in two ways
 
 
 def word_bits(dtype: DType) -> int:
@@ -163,15 +164,20 @@ def check_bundles(steps: Iterable[Interface]) -> None:
         if step.mode != "m_axi":
             continue
         # Those without a bundle share the tool's own port.
-        other = first.setdefault(step.bundle, step)
-        for name in _OPTIONS:
-            mine, its = getattr(step, name), getattr(other, name)
-            if name != "offset" and mine != its:
-                port = f"bundle '{step.bundle}'" if step.bundle else "the port without a bundle"
-                raise ScheduleError(
-                    "W223",
-                    f"'{other.argument}' and '{step.argument}' share {port}, but not its {name}",
-                    span=step.span,
-                    notes=[f"it is {its!r} for '{other.argument}' and {mine!r} here"],
-                    help="give both the same, or each a bundle of its own",
-                )
+        for bundle in dict.fromkeys((step.bundle, step.reads or step.bundle)):
+            _check_alike(first.setdefault(bundle, step), step, bundle)
+
+
+def _check_alike(other: Interface, step: Interface, bundle: str) -> None:
+    """W223 unless two arguments of a port have the same options of it."""
+    for name in _OPTIONS:
+        mine, its = getattr(step, name), getattr(other, name)
+        if name not in _OF_AN_ARGUMENT and mine != its:
+            port = f"bundle '{bundle}'" if bundle else "the port without a bundle"
+            raise ScheduleError(
+                "W223",
+                f"'{other.argument}' and '{step.argument}' share {port}, but not its {name}",
+                span=step.span,
+                notes=[f"it is {its!r} for '{other.argument}' and {mine!r} here"],
+                help="give both the same, or each a bundle of its own",
+            )

@@ -58,7 +58,8 @@ from polyhedral.requests.packed import packed_lanes
 from polyhedral.scop.lookup import find_array, find_loop
 from polyhedral.scop.scheduled import ScheduledScop
 from polyhedral.scop.scop import Scop, Statement, build_scop
-from polyhedral.transforms.copies import Body, Tiles, rewritten
+from polyhedral.transforms.copies import Tiles, rewritten
+from polyhedral.transforms.copy_nests import Body
 from polyhedral.transforms.footprint import Tile, Use, tile_of
 from polyhedral.transforms.materialise import Materialised, materialised, over_program
 from polyhedral.transforms.registry import Order, transform

@@ -37,6 +37,7 @@ from qor_gnn.design.region import (
     Loop,
     Memory,
     Node,
+    Port,
     Split,
     Statement,
     Trips,
@@ -103,7 +104,8 @@ class _Reader:
         )
         if info.interface is not None and info.interface.mode == OUTSIDE:
             axi = info.axi
-            found = outside(found, info.interface.bundle, axi.width, axi.latency, axi.lanes)
+            port = Port(info.interface.bundle, axi.width, axi.latency, axi.lanes, axi.reads)
+            found = outside(found, port)
         self.memories.append(found)
 
     def _block(self, block: Any, around: tuple[Loop, ...]) -> tuple[Node, ...]:

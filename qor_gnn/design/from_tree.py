@@ -36,6 +36,7 @@ from qor_gnn.design.region import (
     Loop,
     Memory,
     Node,
+    Port,
     Split,
     Statement,
     Trips,
@@ -99,7 +100,7 @@ class _Reader:
         for i in self.tree.interfaces:
             if i.argument == array.name and i.mode == OUTSIDE:
                 lanes = packed_lanes(self.tree.packs, array)
-                return outside(found, i.bundle, i.width, i.latency, lanes)
+                return outside(found, Port(i.bundle, i.width, i.latency, lanes, i.reads))
         return found
 
     def nodes(

@@ -101,6 +101,9 @@ def _between(
                         reads.setdefault(op.access.memory, set()).add(number)
     for name in writes if memories is None else memories:
         producers = writes.get(name, set())
-        consumers = reads.get(name, set()) - producers
-        if producers and consumers:
+        # What is read in front of that is memory outside, which has a second pointer.
+        consumers = {
+            n for n in reads.get(name, set()) - producers if producers and n > min(producers)
+        }
+        if consumers:
             yield name, (min(producers), min(consumers))

@@ -41,12 +41,14 @@ class Port:
         width: bits of the data bus.
         latency: states in which it is taken to answer; -1: as the tool does.
         lanes: elements of a word of a packed argument; 0: it is accessed by elements.
+        reads: the bundle of a second pointer, through which it is read.
     """
 
     bundle: str
     width: int
     latency: int = -1
     lanes: int = 0
+    reads: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +86,10 @@ class Memory:
         return total
 
 
-def outside(memory: Memory, bundle: str, width: int, latency: int, lanes: int = 0) -> Memory:
-    """The argument in memory outside; ``width`` 0 is that of its elements, or of its words."""
-    port = Port(bundle, width or max(1, lanes) * word_bits(memory.dtype), latency, lanes)
-    return replace(memory, storage=OUTSIDE, port=port)
+def outside(memory: Memory, port: Port) -> Memory:
+    """The argument in memory outside; a port of width 0 is as wide as its elements, or its words."""
+    width = port.width or max(1, port.lanes) * word_bits(memory.dtype)
+    return replace(memory, storage=OUTSIDE, port=replace(port, width=width))
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,10 @@ def adapters_cost(kernel: Kernel, tool: Personality) -> StorageCost:
     widths: dict[str, int] = {}
     for memory in kernel.memories:
         if memory.port is not None:
-            bundle = memory.port.bundle
-            widths[bundle] = max(memory.port.width, widths.get(bundle, 0))
+            for bundle in dict.fromkeys(
+                (memory.port.bundle, memory.port.reads or memory.port.bundle)
+            ):
+                widths[bundle] = max(memory.port.width, widths.get(bundle, 0))
     known = {int(bits): adapter for bits, adapter in tool.outside.adapters.items()}
     for width in widths.values():
         one = known[min((w for w in known if w >= width), default=max(known))]

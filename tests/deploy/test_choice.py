@@ -36,9 +36,13 @@ def tiles(
 
 
 def test_all_that_fits_is_one_tile():
-    first = tiles(room=10**9)[0]
-    assert first.sizes == (N, M, L)
-    assert first.cycles == pytest.approx(60 + N * M * 2 + N * L + L * M + 4 * 72, rel=1e-3)
+    """But where rows of C are copied while others are worked on, for more memory."""
+    first, *others = tiles(room=10**9)
+    assert first.apart
+    whole = next(choice for choice in (first, *others) if not choice.apart)
+    assert whole.sizes == (N, M, L)
+    assert whole.bits < first.bits
+    assert whole.cycles == pytest.approx(60 + N * M * 2 + N * L + L * M + 4 * 72, rel=1e-3)
 
 
 def test_none_that_fits_moves_less():
@@ -95,12 +99,32 @@ def test_tiles_that_are_copied_while_others_are_worked_on_are_there_twice():
     assert best.cycles == pytest.approx(400 * 400 + tiles * 72, rel=2e-3)
 
 
-def test_what_goes_both_ways_is_copied_in_turn():
+def test_what_goes_both_ways_starts_from_a_copy_of_its_own():
     both = [Moved("A", (X, Y), (400, 400), 32, 1, written=w) for w in (True, False)]
     nest = Tileable(("i", "j"), (400, 400), (1, 1), {}, both, ())
     best = choices(nest, 5, 40 * 400 * 32)[0]
-    assert best.bits == prod(best.sizes) * 32
-    assert best.cycles > 3 * 400 * 400
+    assert best.apart == {"A"}
+    assert best.bits == 4 * prod(best.sizes) * 32
+    assert 2 * 400 * 400 < best.cycles < 2.5 * 400 * 400  # the copy, and the work
+    in_turn = next(choice for choice in choices(nest, 5, 40 * 400 * 32) if not choice.apart)
+    assert in_turn.cycles > 3 * 400 * 400
+
+
+def test_what_the_next_tile_reads_again_is_copied_in_turn():
+    for choice in tiles():
+        if choice.apart:
+            counts = [-(-n // t) for n, t in zip((N, M, L), choice.sizes, strict=True)]
+            assert counts[2] == 1
+
+
+@pytest.mark.parametrize(
+    ("first", "count", "apart"), [(0, 64, False), (1, 62, True), (0, 62, True)]
+)
+def test_of_words_that_are_written_in_part_the_rest_is_copied_in(first, count, apart):
+    written = [Moved("A", (X, Y + first), (64, 64), 8, 4, written=True)]
+    nest = Tileable(("i",), (64,), (1,), {"j": count}, written, ())
+    found = choices(nest, 10**9, 60 * 64 * 8)
+    assert any(choice.apart for choice in found) == apart
 
 
 def test_the_terms_of_a_sum_follow_each_other_in_each_tile():

@@ -218,7 +218,7 @@ def test_a_search_finds_an_accelerator_for_filters_of_a_large_image(tmp_path):
     assert best.resources["bram18"] <= 224
     best.export(tmp_path / "made", deploy="pynq-z2")
     host = (tmp_path / "made/deploy/run.py").read_text()
-    assert re.search(r"SCRATCH = \[\{'port': 'first', 'bytes': 2073600\},", host)
+    assert re.search(r"BEHIND = \[\{'port': 'first', 'bytes': 2073600\},", host)
     design = (tmp_path / "made/deploy/block_design.tcl").read_text()
     assert "set bundles {gmem0 gmem1 gmem2 gmem3}" in design
 

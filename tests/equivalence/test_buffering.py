@@ -10,7 +10,7 @@ import pytest
 import weft
 from dsl.expressions.expr import Access
 from dsl.programs.expanded import with_accesses
-from dsl.programs.program import If, Loop, Node, Program, Stmt
+from dsl.programs.program import If, Loop, Node, Program, Stmt, statements_in
 from polyhedral.equivalence.buffering import check_buffers
 from polyhedral.equivalence.loops import Origin, check_loops
 from polyhedral.equivalence.rewritings import Rewriting, check_rewriting, rewritings
@@ -171,3 +171,43 @@ def test_loops_in_another_order_are_refuted() -> None:
     found = check_loops(first.before, swapped(first.after), dict(first.origins), frozenset())
     assert found is not None
     assert found.code == "W337"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "why"),
+    [
+        (lambda p: without(p, "load_C"), "nothing was copied or assigned"),
+        (lambda p: without(p, "take_C"), "nothing was copied or assigned"),
+        (lambda p: shorter(p, "load_C_1"), "nothing was copied or assigned"),
+        (lambda p: shorter(p, "take_C_1"), "nothing was copied or assigned"),
+        (lambda p: moved(p, "take_C", "C_buf_in", 1), "nothing was copied or assigned"),
+        (lambda p: moved(p, "load_C", "C", 1), "stands for other elements"),
+        (lambda p: behind(p, "take_C"), "take_C does not run before"),
+        (lambda p: renamed(p, "S0", "C_buf", "C_buf_in"), "S0 is no copy"),
+        (lambda p: renamed(p, "load_C", "C", "A"), "load_C is no copy"),
+        (lambda p: renamed(p, "store_C", "C_buf", "C_buf_in"), "reads 'C_buf_in'"),
+    ],
+)
+def test_tiles_that_start_from_a_wrong_copy_are_refuted(
+    wrong: Callable[[Program], Program], why: str
+) -> None:
+    right = rewritten(syrk, lambda s: s.buffer("C", "i", apart=True))
+    found = check_buffers(right.before, wrong(right.after), "C", 1)
+    assert found is not None
+    assert found.code == "W339"
+    assert why in found.message
+
+
+def renamed(program: Program, name: str, array: str, other: str) -> Program:
+    """The program in which a statement accesses another array instead of one."""
+    return changed(program, lambda a: replace(a, array=other) if a.array == array else a, name)
+
+
+def behind(program: Program, name: str) -> Program:
+    """The program with the nest of a statement one place further back in the outermost loop."""
+    (loop,) = program.body
+    assert isinstance(loop, Loop)
+    nests = list(loop.body)
+    at = next(n for n, nest in enumerate(nests) if any(s.name == name for s in statements_in(nest)))
+    nests[at], nests[at + 1] = nests[at + 1], nests[at]
+    return replace(program, body=(replace(loop, body=tuple(nests)),))

@@ -162,7 +162,7 @@ def test_it_is_memory_that_the_caller_provides_behind_the_arguments() -> None:
     assert "ap_uint<8> dst[20][45], ap_uint<8> tmp[20][45]) {" in design.hls_cpp
     assert "#pragma HLS interface mode=m_axi port=tmp bundle=g0" in design.hls_cpp
     assert [a.name for a in design.hls.arguments] == ["src", "dst"]
-    assert [a.name for a in design.hls.scratch] == ["tmp"]
+    assert [a.name for a in design.hls.behind] == ["tmp"]
 
 
 def test_the_proof_knows_scratch_from_arguments() -> None:

@@ -1,0 +1,76 @@
+"""Arrays outside that are read through a pointer of their own: is that as good as reading what the other one
+writes?
+
+To the tool the two are two arrays: it may read ahead of what it writes. So no read may take a value that the
+kernel has written, and what reads and what writes are nests that follow one another, or processes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dsl.errors.errors import ScheduleError
+from dsl.schedules.steps import Interface
+from polyhedral.dependences.direct import Dependence, DepKind, array_dependences
+from polyhedral.scop.execution_order import shared_loops
+from polyhedral.scop.scheduled import Piece, ScheduledScop
+from polyhedral.scop.scop import Scop
+
+
+def check_second_pointers(state: ScheduledScop) -> None:
+    """The arrays that have one.
+
+    Raises:
+        ScheduleError: W231 a read takes what was written, or both are in one body; W215 the array is not both read
+            and written.
+    """
+    for step in state.interfaces:
+        if step.reads:
+            _check(state, step)
+
+
+def _check(state: ScheduledScop, step: Interface) -> None:
+    name = step.argument
+    writers = [p for p in state.pieces if p.statement.stmt.target.array == name]
+    readers = [p for p in state.pieces if any(a.array == name for a in p.statement.reads)]
+    if not writers or not readers:
+        raise ScheduleError(
+            "W215",
+            f"'{name}' is not {'written' if readers else 'read'}: one pointer is enough",
+            span=step.span,
+            help="leave reads out",
+        )
+    if (again := reads_again(state.scop, name)) is not None:
+        source, sink = again.source.name, again.sink.name
+        raise ScheduleError(
+            "W231",
+            f"'{name}' cannot be read through a pointer of its own: {sink} reads what {source} wrote",
+            span=step.span,
+            help="leave reads out, or buffer the array where it stays on the chip in between",
+        )
+    for reader, writer in _in_one_body(readers, writers):
+        both = " and ".join(dict.fromkeys((reader.name, writer.name)))
+        raise ScheduleError(
+            "W231",
+            f"'{name}' cannot be read through a pointer of its own: {both} read and write it in one body",
+            span=step.span,
+            help=f'buffer("{name}", apart=True) at a loop makes nests of copying in and out',
+        )
+
+
+def reads_again(scop: Scop, array: str) -> Dependence | None:
+    """A read of an array that takes what was written; None where there is none."""
+    return next((d for d in array_dependences(scop, array) if d.kind is DepKind.FLOW), None)
+
+
+def _in_one_body(readers: list[Piece], writers: list[Piece]) -> Iterator[tuple[Piece, Piece]]:
+    """Those whose iterations a tool may run beside each other: in one body, or in a pipeline."""
+    for reader in readers:
+        for writer in writers:
+            shared = shared_loops(reader.place, writer.place)
+            at_once = any(
+                d.pipeline_ii is not None or d.unroll is not None for d in reader.dims[:shared]
+            )
+            alone = min(len(reader.dims), len(writer.dims)) <= shared
+            if reader is writer or at_once or alone:
+                yield reader, writer
