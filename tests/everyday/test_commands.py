@@ -32,6 +32,11 @@ TOOLS = (
 LEVELS = ("program", "depgraph", "polyhedral", "affine", "hls-cpp")
 EVERYDAY = [name for name, value in vars(everyday).items() if hasattr(value, "program")]
 ACCUMULATORS = ("dot", "product", "norm", "softmax", "batch_norm")
+SEARCHES = (
+    ("--device", "xc7z020"),
+    ("--device", "xcu200", "--clock", "4", "--reassociate"),
+    ("--device", "xcu280", "--strategy", "random", "--objectives", "seconds,lut"),
+)
 REFUSING = (0, 1)  # no tool has everything: half floats, logarithms in fixed point, ...
 FINE = ("ok", "infeasible", "illegal", "duplicate")
 
@@ -70,15 +75,13 @@ class Commands:
             assert event["event"] != "trial" or event["status"] in FINE, line
         return folder
 
-    def search(self) -> None:
-        first = self.explore("a", "--device", "xc7z020")
-        second = self.explore("b", "--device", "xcu200", "--clock", "4", "--reassociate")
-        self.explore(
-            "c", "--device", "xcu280", "--strategy", "random", "--objectives", "seconds,lut"
-        )
-        self.run("compare", first, second)
-        self.run("report", second)
-        self.run("export", first, "--best", "--out", self.folder / "project")
+    def search(self, number: int) -> None:
+        """One of the kinds of searches; all of them on one kernel of six."""
+        kinds = [SEARCHES[number % 3]] if number % 6 else list(SEARCHES)
+        folders = [self.explore(str(n), *words) for n, words in enumerate(kinds)]
+        self.run("compare", folders[0], folders[-1])
+        self.run("report", folders[-1])
+        self.run("export", folders[0], "--best", "--out", self.folder / "project", codes=(0, 1))
 
 
 def on(target: str, folder: Path, capfd: pytest.CaptureFixture[str]) -> Commands:
@@ -100,7 +103,7 @@ def test_searches_of_scalars_that_accumulate(name, tmp_path, capfd):
 def test_all_commands_on_everyday_kernels(name, tmp_path, capfd):
     commands = on(f"{HERE / 'kernels.py'}:{name}", tmp_path, capfd)
     commands.lower()
-    commands.search()
+    commands.search(EVERYDAY.index(name))
 
 
 def guide(folder: Path) -> Iterator[str]:
@@ -128,7 +131,8 @@ def test_kernels_of_the_guide(tmp_path, capfd, monkeypatch):
         commands.folder.mkdir()
         commands.run("estimate", target, "--explain")
         commands.run("space", target)
-        commands.explore("run", "--device", "xc7z020")
+        if number % 3 == 0:
+            commands.explore("run", "--device", "xc7z020")
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -141,7 +145,7 @@ def test_random_programs(seed, tmp_path, capfd):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(40, 100))
+@pytest.mark.parametrize("seed", range(40, 75))
 def test_more_random_programs(seed, tmp_path, capfd):
     kind = "pipeline_" if seed % 5 == 0 else "p"
     commands = on(f"{RANDOM}:{kind}{seed}", tmp_path, capfd)
