@@ -4,7 +4,9 @@ The tables of `qor_gnn.tools.operators` are distilled anew without the project, 
 and ``expressions.csv.gz`` in the folder ``operators`` of ``--data``; its operators are then asked of them at
 its own class, budget and widths. Rows of Vivado HLS are used as facts, and asked of floating point alone; integers are
 those of Vitis HLS. ``--quick`` leaves out every project but each sixth, and sweeps each sixth device. Rows ``routed_…`` are of
-whole designs (`benchmarks._routed`), from the folders ``routed-pairs`` and ``prometheus-u55c``.
+whole designs (`benchmarks._routed`), from the folders ``routed-pairs`` and ``prometheus-u55c``. Rows ``memory`` and
+``fifo`` (`benchmarks._memories`) are of memories, from ``memories.csv.gz``: their laws are not fitted, but read from
+three quarters of the projects.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
-from benchmarks import _routed
+from benchmarks import _memories, _routed
 from benchmarks._row import Goal, Options, Row, main, say
 from qor_gnn.fit.operators.area import area_of
 from qor_gnn.fit.operators.distil import distilled, without
@@ -268,6 +270,10 @@ def rows(options: Options) -> Iterator[Row]:
         yield from _routed.rows(NAME, options.extra.data)
     else:
         say(f"no routed designs in {options.extra.data}: their rows are left out")
+    if _memories.there_are(options.extra.data):
+        yield from _memories.rows(NAME, options.extra.data)
+    else:
+        say(f"no facts about memories in {options.extra.data}: their rows are left out")
     yield from sweep_rows(options.quick)
 
 

@@ -7,21 +7,18 @@ from __future__ import annotations
 
 from backends.devices import DEVICES, Device
 from qor_gnn.area.binding import units_of
+from qor_gnn.area.both_ports import both_ports
+from qor_gnn.area.local_memories import local_memories
 from qor_gnn.area.processes import (
-    channels_cost,
     concurrent_terms,
     concurrent_units,
-    without_channels,
 )
 from qor_gnn.area.resources import Resources, coefficients, resources, terms_of
 from qor_gnn.area.terms import Sums
 from qor_gnn.area.units import addresses_dsp, units_bram, units_dsp
 from qor_gnn.dataflow.region import region_time
-from qor_gnn.design.processes import channels_of
 from qor_gnn.design.region import Kernel, Mode, loops_in
 from qor_gnn.memory.adapters import adapters_cost
-from qor_gnn.memory.automatic_partition import local_memory
-from qor_gnn.memory.storage import StorageCost, memory_cost, storage_rules
 from qor_gnn.result.loop_rows import Run, loop_rows
 from qor_gnn.result.qor_estimate import Cycles, QorEstimate
 from qor_gnn.schedule.automatic_directives import automatic
@@ -54,11 +51,14 @@ def estimate(
     """
     found = tool if isinstance(tool, Personality) else personality(*([tool] if tool else []))
     place = device if isinstance(device, Device) else DEVICES[device or found.device]
-    memory = local_storage(kernel, found, kept).plus(adapters_cost(kernel, found))
-    kernel = automatic(kernel, found, kept)
+    written, kernel = kernel, automatic(kernel, found, kept)
     runs = {mode: _run(kernel, found, mode) for mode in _modes(kernel)}
     average = runs["average"]
     regions = [r for function in average.functions for r in function]
+    adapters = adapters_cost(written, found)
+    met = both_ports(average.functions)
+    memories = local_memories(written, found, kept)
+    memory = memories.cost(met).plus(adapters)
     units = concurrent_units(average.functions) if kernel.dataflow else units_of(regions)
     latency = Cycles(
         average.latency,
@@ -73,7 +73,9 @@ def estimate(
     sums.lut_fixed += memory.lut
     sums.ff_fixed += memory.ff
     logic = _logic(sums, found)
-    outside = any(memory.port is not None for memory in kernel.memories)
+    outside = any(m.port is not None for m in kernel.memories)
+    in_units = units_bram(regions, units)
+    blocks = None if found.is_open else memories.block_range(adapters.bram18 + in_units)
     clock = clock_of(average.functions, found, outside)
     return QorEstimate(
         kernel=kernel.name,
@@ -85,7 +87,9 @@ def estimate(
         tool=found.name,
         device=place.name,
         clock_ns=found.clock_ns,
-        bram18=memory.bram18 + units_bram(regions, units),
+        bram18=memory.bram18 + in_units,
+        bram18_range=blocks,
+        both_ports=tuple(sorted(met)),
         uram=memory.uram,
         lut=logic.lut if logic is not None else None,
         ff=logic.ff if logic is not None else None,
@@ -100,20 +104,6 @@ def _logic(sums: Sums, tool: Personality) -> Resources | None:
     """LUTs and flip-flops; None where the tool was never calibrated."""
     costs = coefficients(tool.name)
     return resources(sums, costs) if costs is not None else None
-
-
-def local_storage(kernel: Kernel, tool: Personality, kept: frozenset[str]) -> StorageCost:
-    """What the local arrays cost, split as somebody or the tool splits them."""
-    rules = storage_rules(tool.name)
-    channels = channels_of(kernel)
-    total = channels_cost(kernel, channels, rules)
-    kernel = without_channels(kernel, channels)
-    if tool.partitioning is not None:
-        return total.plus(local_memory(kernel, tool, kept))
-    for memory in kernel.memories:
-        if memory.shape and not memory.argument:
-            total = total.plus(memory_cost(memory, rules))
-    return total
 
 
 def _modes(kernel: Kernel) -> tuple[Mode, ...]:

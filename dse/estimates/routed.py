@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from backends.devices import Device
 from qor_gnn.result.qor_estimate import QorEstimate
@@ -66,13 +66,22 @@ def routed_of(answer: QorEstimate, device: Device) -> Routed | None:
         answer: csynth's view of it.
         device: that it is for.
 
+    The interval of BRAM18 holds those of the whole range that csynth may count.
+
     Returns:
         None where the figures are those of the open backend: these are of routed designs (`ALREADY`).
     """
     if personality(answer.tool).is_open:
         return None
     counts = {name: n for name in COUNTS if (n := getattr(answer, name)) is not None}
-    return Place(device, max(answer.clock_ns, answer.period_ns or 0.0)).routed(counts)
+    place = Place(device, max(answer.clock_ns, answer.period_ns or 0.0))
+    found = place.routed(counts)
+    if answer.bram18_range is None:
+        return found
+    ends = [place.routed({**counts, "bram18": n}).figures["bram18"] for n in answer.bram18_range]
+    low, high = min(e.low for e in ends), max(e.high for e in ends)
+    figures = {**found.figures, "bram18": replace(found.figures["bram18"], low=low, high=high)}
+    return replace(found, figures=figures)
 
 
 def source() -> str:

@@ -59,7 +59,8 @@ def channel_rows(found: Estimation, channels: Sequence[ChannelTime]) -> list[tup
 def _cost(found: Estimation, memory: str) -> StorageCost:
     regions = found.regions
     own = next(c for c in regions.channels if c.memory == memory)
-    return channel_cost(regions, own, storage_rules(found.setting.tool.name))
+    both = frozenset(found.answer.both_ports)
+    return channel_cost(regions, own, storage_rules(found.setting.tool.name), both)
 
 
 def _texts(cost: StorageCost) -> tuple[str, str, str]:

@@ -157,6 +157,9 @@ def _total(found: Estimation, style: Style, explain: bool) -> str:
         rows.append((LABELS[name], f"{used:,}", f"{limit:,}", share))
     lines = aligned(("total", "used", "available", "share"), rows, "lrrl")
     body = [style.bad(line) if n in over else line for n, line in enumerate(lines[1:])]
+    if answer.bram18_range is not None:
+        least, most = answer.bram18_range
+        body.append(f"BRAM18 is {least:,} to {most:,} by the ports that the tool gives each array")
     return "\n".join([_latency(answer), *_period(answer, explain), "", style.head(lines[0]), *body])
 
 

@@ -66,6 +66,7 @@ def as_data(
             name: _resource(getattr(answer, name), getattr(device, name), answer.provenance)
             for name in RESOURCES
         },
+        "bram18_range": answer.bram18_range,
         "units": dict(answer.units),
         "loops": [_loop(loop, suggested is not None) for loop in answer.loops],
         "directives": [asdict(outcome) for outcome in told],

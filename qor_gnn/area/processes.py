@@ -11,7 +11,7 @@ from qor_gnn.area.terms import Sums
 from qor_gnn.design.region import Channel, Kernel
 from qor_gnn.memory.storage import StorageCost, banks_of, fifo, memory_cost, ping_pong
 from qor_gnn.schedule.regions import Region
-from qor_gnn.tools.memories import StorageRules
+from qor_gnn.tools.storage.laws import StorageRules
 
 
 def without_channels(kernel: Kernel, channels: Sequence[Channel]) -> Kernel:
@@ -23,26 +23,43 @@ def without_channels(kernel: Kernel, channels: Sequence[Channel]) -> Kernel:
     return replace(kernel, memories=memories)
 
 
-def channels_cost(kernel: Kernel, channels: Sequence[Channel], rules: StorageRules) -> StorageCost:
-    """What channels of the kernel cost."""
+def channels_cost(
+    kernel: Kernel,
+    channels: Sequence[Channel],
+    rules: StorageRules,
+    both: frozenset[str] = frozenset(),
+) -> StorageCost:
+    """What channels of the kernel cost (see `channel_cost`)."""
     total = StorageCost()
     for channel in channels:
-        total = total.plus(channel_cost(kernel, channel, rules))
+        total = total.plus(channel_cost(kernel, channel, rules, both))
     return total
 
 
-def channel_cost(kernel: Kernel, channel: Channel, rules: StorageRules) -> StorageCost:
-    """A FIFO or two halves of each bank; a scalar is a FIFO of two words."""
+def channel_cost(
+    kernel: Kernel,
+    channel: Channel,
+    rules: StorageRules,
+    both: frozenset[str] = frozenset(),
+) -> StorageCost:
+    """A FIFO or two halves of each bank; a scalar is a FIFO of two words.
+
+    Args:
+        kernel, channel: whose it is.
+        rules: of the device's silicon.
+        both: memories of which a side uses both ports (`qor_gnn.area.both_ports`).
+    """
     memory = kernel.memory(channel.memory)
     width = getattr(memory.dtype, "width", 32)
     if channel.depth is not None or not memory.shape:
         banks = memory.banks if memory.shape else 1
         return fifo(width, channel.depth or 2, rules).times(banks)
     if memory.in_registers or memory.impl:
-        return memory_cost(memory, rules).times(2)
+        return memory_cost(memory, rules, memory.name in both).times(2)
+    ports = 2 if memory.name in both else 1
     total = StorageCost()
     for words, count in banks_of(memory.shape, memory.splits):
-        total = total.plus(ping_pong(width, words, 1, rules).times(count))
+        total = total.plus(ping_pong(width, words, ports, rules).times(count))
     return total
 
 

@@ -11,11 +11,11 @@ from dsl.errors.errors import InputError, did_you_mean
 from polyhedral.codegen.generate import loop_tree
 from polyhedral.scop.scheduled import build
 from qor_gnn.area.binding import units_of
+from qor_gnn.area.local_memories import local_memories
 from qor_gnn.area.resources import terms_of
 from qor_gnn.area.terms import Sums
 from qor_gnn.design.from_tree import kernel_of_tree
 from qor_gnn.design.region import Kernel
-from qor_gnn.estimate import local_storage
 from qor_gnn.fit.calibrate import Labelled
 from qor_gnn.fit.labelled import u200, u280, u280_programs, zu9eg
 from qor_gnn.fit.labelled.u200_design import design, directives_of, written
@@ -49,7 +49,7 @@ def sums_of(kernel: Kernel, tool: str, kept: frozenset[str] = frozenset()) -> Su
         ToolError: W450 no such personality, W451 an operator that it does not know.
     """
     found = personality(tool)
-    memory = local_storage(kernel, found, kept)
+    memory = local_memories(kernel, found, kept).cost()
     kernel = automatic(kernel, found, kept)
     functions = [function_latency(Scope(kernel, found), f)[1] for f in kernel.functions]
     sums = terms_of(functions, units_of([r for regions in functions for r in regions]))

@@ -33,6 +33,7 @@ from qor_gnn.memory.banking import Banking
 from qor_gnn.memory.footprints import accesses_of, box_of, reach_of, unrolled_in
 from qor_gnn.memory.storage import StorageCost, memory_cost
 from qor_gnn.tools.personality import Personality
+from qor_gnn.tools.storage.laws import StorageRules
 
 
 def partitioned(
@@ -72,19 +73,13 @@ def _bound(memory: Memory, banking: Banking) -> Memory:
     return replace(memory, storage=storage)
 
 
-def local_memory(
-    kernel: Kernel, tool: Personality, kept: frozenset[str] = frozenset()
+def copies_cost(
+    memory: Memory, copies: int, rules: StorageRules, both: bool = False
 ) -> StorageCost:
-    """What all local arrays cost after automatic partitioning."""
-    design, copies = partitioned(kernel, tool, kept)
-    total = StorageCost()
-    for memory in design.memories:
-        if memory.shape and not memory.argument:
-            one = memory_cost(memory, tool.memories.storage)
-            n = copies.get(memory.name, 1)
-            uram = one.uram * (n if memory.storage == READ_FROM_COPIES else 1)
-            total = total.plus(replace(one, bram18=one.bram18 * n, uram=uram))
-    return total
+    """What an array costs that the tool keeps so often (see `qor_gnn.memory.storage.storage`)."""
+    one = memory_cost(memory, rules, both)
+    uram = one.uram * (copies if memory.storage == READ_FROM_COPIES else 1)
+    return replace(one, bram18=one.bram18 * copies, uram=uram)
 
 
 def _split(memory: Memory, factors: Mapping[int, int]) -> Memory:

@@ -81,7 +81,9 @@ class LoopEstimate:
 class QorEstimate:
     """What a design costs, and where the numbers came from.
 
-    ``None`` is what was not estimated. Memories are counted in BRAM18. ``period_ns`` is what the
+    ``None`` is what was not estimated. Memories are counted in BRAM18; ``bram18_range`` has the least and the most of
+    them, where it goes by the ports that arrays have in the tool; ``both_ports`` are those of which a bank is taken to be
+    read, or written, through both in one state. ``period_ns`` is what the
     design can be run at: ``clock_ns``, or what csynth is expected to estimate where that is more; of the
     open backend what is expected after routing, above or below. ``clock`` says why, of HLS tools.
     ``sums`` is what LUT and FF were summed from, memories included, for predictors that fit them
@@ -103,6 +105,8 @@ class QorEstimate:
     ff: int | None = None
     bram18: int | None = None
     uram: int | None = None
+    bram18_range: tuple[int, int] | None = None
+    both_ports: tuple[str, ...] = ()
     period_ns: float | None = None
     clock: Clock | None = None
     sums: Sums | None = field(default=None, compare=False, repr=False)

@@ -1,12 +1,15 @@
-"""Memories of a tool version: types of storage, their ports, and what a bank costs."""
+"""Memories of a tool version: types of storage, their ports, and the law of what a bank costs."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from backends.tables import evidenced, table
+from backends.devices import Device
+from backends.tables import evidenced, fault, table
+from dsl.errors.errors import did_you_mean
+from qor_gnn.tools.storage.laws import StorageRules, law_on, laws
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,55 +19,6 @@ class Ports:
     read: int
     write: int
     both: int
-
-
-@dataclass(frozen=True, slots=True)
-class UltraRam:
-    """When a bank becomes URAM: more than ``above_bits``, at most ``words``; block width in bits."""
-
-    above_bits: int
-    words: int
-    width: int
-
-
-@dataclass(frozen=True, slots=True)
-class FifoRow:
-    """FIFOs of up to ``words`` (None: any): blocks, and LUT and FF as constant + slope · width."""
-
-    words: int | None
-    lut: tuple[float, float]
-    ff: tuple[float, float]
-    bram18: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class StorageRules:
-    """How one tool version reports memories of one device family.
-
-    Attributes:
-        register_depth: banks of up to that many words are registers.
-        lutram_bits: the largest bank that is LUTRAM; ``lutram_words`` a LUT holds of one bit, and
-            ``lutram_extra`` LUTs come on top.
-        bram_width, bram_words, bram_bits: bits a word of a BRAM18 at its full width, its words
-            then, and its capacity as the reports count it (without parity).
-        rounded_to: banks up to that many words are rounded up to a power of two, deeper ones count
-            by their bits.
-        counted_to: deeper banks count as this deep; None where they count as they are.
-        uram: None where the family has none.
-        fifo: costs of FIFOs, the shortest first.
-    """
-
-    register_depth: int
-    lutram_bits: int
-    lutram_words: int
-    lutram_extra: int
-    bram_width: int
-    bram_words: int
-    bram_bits: int
-    rounded_to: int
-    counted_to: int | None
-    uram: UltraRam | None
-    fifo: tuple[FifoRow, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,15 +36,30 @@ class Types:
 
 
 @dataclass(frozen=True, slots=True)
+class Storage:
+    """Which law a tool version's own device has, and what its reports do differently.
+
+    Attributes:
+        law: a name of `qor_gnn.tools.storage.laws`.
+        counted_to: deeper banks of block RAM are reported as this deep on that device.
+    """
+
+    law: str
+    counted_to: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Memories:
     """What a tool version makes of arrays.
 
     Attributes:
         types: of storage, and their ports.
-        storage: what banks cost.
+        own: the law of the device that the version was measured on.
+        storage: what banks cost on the device that it is asked of.
     """
 
     types: Types
+    own: Storage
     storage: StorageRules
 
     def ports(self, storage: str | None, argument: bool) -> Ports:
@@ -105,13 +74,37 @@ class Memories:
             chosen = self.types.argument if argument else self.types.local
         return self.types.ports[chosen]
 
+    def on(self, device: Device) -> Memories:
+        """A version's memories on a device: by the law of its silicon, with URAM where it has some.
 
-def memories(file: Path) -> Memories:
+        Raises:
+            ToolError: W453, there is no law for it.
+        """
+        law = law_on(device.timing_class) if device.vitis else self.own.law
+        rules = laws()[law]
+        return replace(
+            self,
+            storage=replace(
+                rules,
+                uram=rules.uram if device.uram else None,
+                counted_to=self.own.counted_to if law == self.own.law else None,
+            ),
+        )
+
+
+def memories(file: Path, device: Device) -> Memories:
     """The memories of a file.
 
+    Args:
+        file: of a tool version.
+        device: that it was measured on.
+
     Raises:
-        ToolError: W453, it is no table of memories.
+        ToolError: W453, it is no table of memories, or names a law that there is none of.
     """
     data, where = table(file, {"types", "storage"})
     types = evidenced(Types, data["types"], f"{where}: types")
-    return Memories(types, evidenced(StorageRules, data["storage"], f"{where}: storage"))
+    own = evidenced(Storage, data["storage"], f"{where}: storage")
+    if own.law not in laws():
+        raise fault(f"{where}: storage", f"has no law '{own.law}'", did_you_mean(own.law, laws()))
+    return Memories(types, own, laws()[own.law]).on(device)

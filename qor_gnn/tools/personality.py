@@ -40,7 +40,7 @@ from qor_gnn.tools.policies.recurrences import Recurrences
 from qor_gnn.tools.policies.registers import Registers
 from qor_gnn.tools.policies.sums import Sums
 from qor_gnn.tools.policies.unrolling import Unrolling
-from qor_gnn.tools.targets import CALIBRATED, SAME_CLOCK, Target, memories_on, period, target_named
+from qor_gnn.tools.targets import CALIBRATED, SAME_CLOCK, Target, period, target_named
 from qor_gnn.tools.versions import help_for
 
 T = TypeVar("T")
@@ -303,7 +303,7 @@ def _elsewhere(base: Personality, target: Target) -> Personality:
         states.states,
         states.compares,
     )
-    return replace(place, library=library, memories=memories_on(base.memories, target.device))
+    return replace(place, library=library, memories=base.memories.on(target.device))
 
 
 def read(folder: Path) -> Personality:
@@ -347,7 +347,7 @@ def read(folder: Path) -> Personality:
         guards=policy(Guards, "guards"),
         outside=policy(Outside, "outside") if "outside" in policies else None,
         latencies=policy(Latencies, "latencies"),
-        memories=memories(folder / "memories.json"),
+        memories=memories(folder / "memories.json", DEVICES[what.device]),
         library=library(folder / "operators.json"),
     )
     for name in policies:

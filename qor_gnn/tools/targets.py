@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 from backends.devices import DEVICES, Device
 from dsl.errors.errors import ToolError
-from qor_gnn.tools.memories import Memories, UltraRam
 
 SHORTEST, LONGEST = 1.0, 1000.0
 """Clock periods in ns that there are operators for."""
@@ -16,9 +15,6 @@ SAME_CLOCK = 0.005  # ns: 3.33 is 300 MHz
 
 CALIBRATED = "+"
 """In the name of a personality, before the digest of a calibration."""
-
-_ULTRA_RAM = UltraRam(above_bits=65_536, words=4096, width=72)
-"""Where a bank becomes URAM: as both versions that were measured on devices with URAM have it."""
 
 _NAME = re.compile(
     r"(?P<version>[a-z]+(?:-[\d.]+)?)-(?P<die>[a-z0-9]+(?:-\d+k)?)-(?P<grade>\d)"
@@ -83,10 +79,3 @@ def period(clock: float) -> float:
             help=f"it is between {SHORTEST:g} and {LONGEST:g} ns",
         )
     return float(f"{clock:g}")
-
-
-def memories_on(memories: Memories, device: Device) -> Memories:
-    """A version's memories on a device: with URAM where it has some, without where it has none."""
-    storage = memories.storage
-    uram = (storage.uram or _ULTRA_RAM) if device.uram else None
-    return replace(memories, storage=replace(storage, uram=uram))

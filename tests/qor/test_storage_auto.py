@@ -15,13 +15,14 @@ from dsl.schedules.schedule import ScheduleBuilder
 from dsl.schedules.steps import Partition, Pipeline, Step, Unroll
 from polyhedral.codegen.generate import loop_tree
 from polyhedral.schedule import apply
+from qor_gnn.area.local_memories import local_memories
 from qor_gnn.design.directives import with_directives
 from qor_gnn.design.from_tree import kernel_of_tree
 from qor_gnn.design.region import Kernel, Loop, Trips
 from qor_gnn.fit.labelled.u200 import designs, kernels
 from qor_gnn.fit.labelled.u200_design import Directives, plain, source_tree, written
 from qor_gnn.fit.labelled.u200_program import Converted, convert
-from qor_gnn.memory.automatic_partition import local_memory, partitioned
+from qor_gnn.memory.automatic_partition import partitioned
 from qor_gnn.memory.automatic_pipelines import pipes
 from qor_gnn.tools.personality import personality
 from tests.support.labelled import is_whole, labelled
@@ -141,7 +142,7 @@ def test_a_pipeline_that_waits_for_another_array_has_fewer_banks_and_copies_of_t
 
 
 def test_each_copy_of_a_bank_is_a_memory() -> None:
-    found = local_memory(kernel(neighbours, Unroll("k", 4)), TOOL)
+    found = local_memories(kernel(neighbours, Unroll("k", 4)), TOOL, frozenset()).cost()
     assert (found.bram18, found.uram) == (32, 30)  # B is deeper than a URAM; 10 banks, three times
 
 
@@ -211,7 +212,7 @@ def test_most_designs_have_the_block_memory_of_their_report() -> None:
         converted, tree = trees[row.kernel]
         asked = Directives.parse(row.directives).effective(converted.program)
         kept = written(facts[row.kernel], converted)
-        cost = local_memory(with_directives(tree, asked.pragmas), TOOL, kept)
+        cost = local_memories(with_directives(tree, asked.pragmas), TOOL, kept).cost()
         bram[row.kernel].append(cost.bram18 == row.labels.bram18)
         uram[row.kernel].append(cost.uram == row.labels.uram)
     assert sum(map(len, bram.values())) > 500

@@ -83,19 +83,25 @@ def policy(data: Any, name: str) -> Any:
         ),
         (
             "memories.json",
-            lambda d: storage(d).update(lutram_bit=4),
-            "error[W453]: another/memories.json: storage has no 'lutram_bit'\n"
-            "help: did you mean 'lutram_bits'?",
+            lambda d: storage(d).update(counted_too=4),
+            "error[W453]: another/memories.json: storage has no 'counted_too'\n"
+            "help: did you mean 'counted_to'?",
         ),
         (
             "memories.json",
-            lambda d: storage(d).update(lutram_bits=-4),
-            "error[W453]: another/memories.json: storage.lutram_bits is -4\nhelp: it is 0 or more",
+            lambda d: storage(d).update(counted_to=-4),
+            "error[W453]: another/memories.json: storage.counted_to is -4\nhelp: it is 0 or more",
         ),
         (
             "memories.json",
-            lambda d: storage(d).update(lutram_bits=True),
-            "error[W453]: another/memories.json: storage.lutram_bits is true\nhelp: it is of type int",
+            lambda d: storage(d).update(counted_to=True),
+            "error[W453]: another/memories.json: storage.counted_to is true\nhelp: it is of type int",
+        ),
+        (
+            "memories.json",
+            lambda d: storage(d).update(law="virtexplus"),
+            "error[W453]: another/memories.json: storage has no law 'virtexplus'\n"
+            "help: did you mean 'virtexuplus'?",
         ),
         (
             "memories.json",
