@@ -16,6 +16,8 @@ from dataclasses import dataclass
 
 from qor_gnn.body.body import Body
 from qor_gnn.body.graph import LOAD
+from qor_gnn.design.region import Memory
+from qor_gnn.memory.storage import Kind, memory_cost
 from qor_gnn.schedule.reasons import Chain, Link, Recurrence
 from qor_gnn.schedule.regions import Region
 from qor_gnn.tools.delays import Delays, delays_of
@@ -25,6 +27,7 @@ from qor_gnn.tools.personality import Personality
 _COUNTER, _WORD = 16, 32  # bits: of a counter as adders are timed, and of a value
 _FABRIC = "_fabric"
 _SUMS = ("add", "sub")
+_MEMORIES = {"bram": "memory", "lutram": "LUTRAM", "uram": "URAM"}  # what their loads are called
 _SHORTER, _LONGER, _HURRIED = 0.9, 1.12, 1.25
 """The range of an estimate: of ordinary chains, and how much longer hurried ones are at most. Whether the tool
 hurries is less sure than how long it takes then, so that an estimate may be as short as without (docs/lab/clock.md)."""
@@ -154,7 +157,8 @@ class _Timed:
             if memory.in_order:
                 yield self._chain(Link("FIFO", one.fifo))
             elif not memory.in_registers:
-                yield self._chain(Link("memory", one.memory))
+                kind = _made_of(memory, body.personality)
+                yield self._chain(Link(_MEMORIES[kind], one.load(kind)))
 
     def _stages(self) -> Iterator[Chain]:
         """Pipelined operators, behind a multiplexer of their operands where several share a unit."""
@@ -245,6 +249,12 @@ def _timed(region: Region, body: Body, delays: Delays) -> _Timed:
             if graph.kind[n] in _SUMS:
                 adders.add(operator.core)
     return _Timed(region, delays, cores, frozenset(adders), tuple(sorted(memories)))
+
+
+def _made_of(memory: Memory, tool: Personality) -> str:
+    """What a local array is made of; an argument is block RAM."""
+    kind = Kind.BRAM if memory.argument else memory_cost(memory, tool.memories.storage).kind
+    return kind.value if kind.value in _MEMORIES else Kind.BRAM.value
 
 
 def _adders(late: Recurrence) -> int:

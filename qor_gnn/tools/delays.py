@@ -12,6 +12,7 @@ from qor_gnn.tools.personality import Personality
 
 _HALF = 0.85  # of the delay of a single-precision core, as in `qor_gnn.tools.operators.floats`
 _REGISTER, _FIFO = 0.36, 1.3
+_LOADS = {"bram": 1.0, "lutram": 0.55, "uram": 1.32}
 """Delays against that of a BRAM, where reports of a class show none: medians of the classes that they show."""
 
 _CORES = {"fpcast": "fptrunc", "dpcast": "fpext"}
@@ -41,10 +42,9 @@ class Delays:
         """Of ``add``, ``cmp``, ``select`` or ``logic`` on so many bits."""
         return self.of.scale * between(self._tables.logic[self.of.fabric, kind], width)
 
-    @property
-    def memory(self) -> float:
-        """Of a word that is loaded from block RAM."""
-        return self._memory("bram", 1.0)
+    def load(self, kind: str) -> float:
+        """Of a word that is loaded from ``bram``, ``lutram`` or ``uram``."""
+        return self._memory(kind, _LOADS[kind])
 
     @property
     def register(self) -> float:

@@ -143,7 +143,7 @@ def divided(A: i32[64], B: i32[64]):
 def test_what_is_only_loaded_passes_its_memory():
     found = estimated(moved.program, Schedule(), setting(device="xcu280", clock=5)).answer.clock
     assert whats(found) == ["memory"]
-    assert found.estimate_ns == pytest.approx(delays_of(setting(device="xcu280").tool).memory)
+    assert found.estimate_ns == pytest.approx(delays_of(setting(device="xcu280").tool).load("bram"))
 
 
 def test_a_core_that_no_report_shows_stages_of_widens_the_range():
@@ -166,6 +166,7 @@ def test_the_words_say_which_chain_misses():
 def test_every_class_has_delays(timing: str):
     found = Delays(timing_classes()[timing], 7.3)
     assert 0 < found.register < found.fifo
+    assert 0 < found.load("lutram") < found.load("bram") < found.load("uram")
     assert found.stage("fmul") > 0
     assert found.stage("fadd_fabric") > 0
     assert found.stage("nothing") == 0
