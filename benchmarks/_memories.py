@@ -22,7 +22,7 @@ from qor_gnn.fit.operators.memories import FILE, MemoryRow, memory_rows
 from qor_gnn.memory.storage import Impl, Kind, StorageCost, bank_cost, fifo, ping_pong
 from qor_gnn.tools.storage.laws import StorageRules, law_on, laws
 
-PROVENANCE = "Vitis HLS reports of public projects"
+PROVENANCE = "Vitis HLS and Vivado HLS reports of public projects"
 _PARTS = ("read", "left out")
 _LEFT_OUT = 3  # of the remainders by 4 of a project's hash
 _ACCELERATORS = "prometheus-u55c"
