@@ -263,6 +263,11 @@ class ScheduleBuilder:
         return self._add(steps.Buffer, array, at, name, access, apart)
 
     @step_method
+    def reuse(self, array: str, at: str) -> ScheduleBuilder:
+        """See `dsl.schedules.steps.Reuse`."""
+        return self._add(steps.Reuse, array, at)
+
+    @step_method
     def unroll(self, loop: str, factor: int = 0, tail: Tail = "remainder") -> ScheduleBuilder:
         """See `dsl.schedules.steps.Unroll`."""
         return self._add(steps.Unroll, loop, factor, tail)

@@ -205,12 +205,25 @@ class Buffer(Step):
     """
 
     kind = "buffer"
-    other_names = ("cache_read", "cache_write", "stage_mem", "buffer_at", "reuse_at")
+    other_names = ("cache_read", "cache_write", "stage_mem", "buffer_at")
     array: str
     at: str = ""
     name: str = ""
     access: str = ""
     apart: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Reuse(Step):
+    """Keep the elements of an array that iterations of ``at``, and of the loops inside that move
+    through the array with it, read again: in rows (line buffers) ``<array>_line`` and in a window of
+    registers ``<array>_window``. Each element is then read from the array once.
+    """
+
+    kind = "reuse"
+    other_names = ("reuse_at", "line_buffer", "window_buffer", "shift_register")
+    array: str
+    at: str
 
 
 @dataclass(frozen=True, slots=True)

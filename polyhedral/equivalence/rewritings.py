@@ -7,20 +7,21 @@ from dataclasses import dataclass
 
 from dsl.programs.program import Program
 from dsl.schedules.schedule import Schedule
-from dsl.schedules.steps import Buffer, Expand, PartialSums
+from dsl.schedules.steps import Buffer, Expand, PartialSums, Reuse
 from polyhedral.equivalence.buffering import check_buffers
 from polyhedral.equivalence.expansion import check_expansion
 from polyhedral.equivalence.loops import Origin, check_loops
 from polyhedral.equivalence.partial_sums import check_partial_sums, sum_of
 from polyhedral.equivalence.raised import NotProven
 from polyhedral.equivalence.refutation import Refutation
+from polyhedral.equivalence.reuse import check_reuse
 from polyhedral.isl.effort import OPERATIONS, TooMuchWork, limited
 from polyhedral.schedule import apply_step
 from polyhedral.scop.lookup import find_loop
 from polyhedral.scop.scheduled import ScheduledScop, build
 from polyhedral.transforms.materialise import materialised
 
-REWRITING = (PartialSums, Expand, Buffer)
+REWRITING = (PartialSums, Expand, Buffer, Reuse)
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class Rewriting:
         depth: loops around what works on copies.
     """
 
-    step: PartialSums | Expand | Buffer
+    step: PartialSums | Expand | Buffer | Reuse
     before: Program
     after: Program
     origins: tuple[tuple[str, Origin], ...] = ()
@@ -65,7 +66,7 @@ def rewritings(program: Program, schedule: Schedule) -> tuple[Rewriting, ...]:
 
 
 def _rewriting(
-    step: PartialSums | Expand | Buffer, before: ScheduledScop, after: ScheduledScop
+    step: PartialSums | Expand | Buffer | Reuse, before: ScheduledScop, after: ScheduledScop
 ) -> Iterator[Rewriting]:
     program, new = before.scop.program, after.scop.program
     match step:
@@ -73,7 +74,7 @@ def _rewriting(
             yield Rewriting(step, program, new, free=frozenset({sum_of(program, new)}))
         case Expand():
             yield Rewriting(step, program, new)
-        case Buffer():
+        case Buffer() | Reuse():
             # The loops of the schedule so far become those of the program, then copies are made.
             made = materialised(before)
             origins = tuple(
@@ -85,7 +86,7 @@ def _rewriting(
             yield Rewriting(step, made.program, new, (), after.reassociated, depth)
 
 
-def _depth(state: ScheduledScop, step: Buffer) -> int:
+def _depth(state: ScheduledScop, step: Buffer | Reuse) -> int:
     """Loops around what works on copies."""
     if not step.at:
         return 0
@@ -111,7 +112,9 @@ def _checked(rewriting: Rewriting) -> Refutation | None:
             return check_expansion(before, after, array)
         case PartialSums(stmt=stmt):
             return check_partial_sums(before, after, stmt)
+        case Buffer() | Reuse() if rewriting.origins:
+            return check_loops(before, after, dict(rewriting.origins), rewriting.free)
         case Buffer(array=array):
-            if rewriting.origins:
-                return check_loops(before, after, dict(rewriting.origins), rewriting.free)
             return check_buffers(before, after, array, rewriting.depth)
+        case Reuse(array=array):
+            return check_reuse(before, after, array)

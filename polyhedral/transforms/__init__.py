@@ -19,6 +19,7 @@ from polyhedral.transforms import (  # noqa: F401
     pipeline,
     reassociate,
     reorder,
+    reuse,
     reverse,
     shift,
     skew,

@@ -61,13 +61,33 @@ def materialised(state: ScheduledScop) -> Materialised:
     for piece in state.pieces:
         first = piece.name not in names
         names[piece.name if first else unused(piece.name, taken | names.keys())] = piece
-    body = _nodes(list(names.items()), 0, [])
+    body = program_nodes([Spanned(name, p, p.domain) for name, p in names.items()])
     old = state.scop.program
     arrays = tuple(
         replace(a, scope_depth=_depth(state, a)) if a.storage is Storage.LOCAL else a
         for a in old.arrays
     )
     return Materialised(ordered_locals(replace(old, arrays=arrays, body=body)), names)
+
+
+@dataclass(frozen=True, eq=False)
+class Spanned:
+    """A piece that becomes a statement.
+
+    Attributes:
+        name: of the statement.
+        piece: its iterations and its place.
+        span: what its loops run over; of them the iterations are told by a condition.
+    """
+
+    name: str
+    piece: Piece
+    span: isl.Set
+
+
+def program_nodes(pieces: Sequence[Spanned]) -> tuple[Node, ...]:
+    """The loops and statements of some pieces, in the order of their places."""
+    return _nodes(pieces, 0, [])
 
 
 def _depth(state: ScheduledScop, array: Array) -> int:
@@ -85,32 +105,31 @@ def _depth(state: ScheduledScop, array: Array) -> int:
     return groups[0][1] if groups is not None and len(groups) == 1 else 0
 
 
-def _nodes(
-    pieces: Sequence[tuple[str, Piece]], level: int, around: Sequence[Loop]
-) -> tuple[Node, ...]:
+def _nodes(pieces: Sequence[Spanned], level: int, around: Sequence[Loop]) -> tuple[Node, ...]:
     """What stands in the body of a loop: pieces by their places, those that share a loop together."""
-    groups: dict[int, list[tuple[str, Piece]]] = {}
-    for name, piece in pieces:
-        groups.setdefault(piece.place[level], []).append((name, piece))
+    groups: dict[int, list[Spanned]] = {}
+    for part in pieces:
+        groups.setdefault(part.piece.place[level], []).append(part)
     found: list[Node] = []
     for _, group in sorted(groups.items()):
-        name, first = group[0]
+        first = group[0].piece
         if len(first.dims) == level:
-            found.append(_statement(name, first, around))
+            found.append(_statement(group[0].name, first, around))
             continue
         dim = first.dims[level]
-        inside = _together([p for _, p in group], level)
+        inside = _together(group, level)
         lowers, uppers = limits_of(inside, first.names[: level + 1])
         loop = Loop(dim.name, lowers, uppers, 1, (), dim.span)
         found.append(replace(loop, body=_nodes(group, level + 1, [*around, loop])))
     return tuple(found)
 
 
-def _together(pieces: Sequence[Piece], level: int) -> isl.Set:
+def _together(pieces: Sequence[Spanned], level: int) -> isl.Set:
     """What the loops down to a level run over in any of some pieces."""
     whole: isl.Set | None = None
-    for piece in pieces:
-        own = piece.domain.project_out(isl.dim_type.set, level + 1, len(piece.dims) - level - 1)
+    for part in pieces:
+        inner = len(part.piece.dims) - level - 1
+        own = part.span.project_out(isl.dim_type.set, level + 1, inner)
         whole = own if whole is None else whole.union(own)
     assert whole is not None
     return whole

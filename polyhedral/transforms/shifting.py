@@ -1,0 +1,242 @@
+"""A window and its rows as local arrays, and the statements that move and fill them (see `reuse`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import prod
+
+import islpy as isl
+
+from dsl.errors.errors import ScheduleError
+from dsl.expressions.affine import Affine
+from dsl.expressions.expr import Access, Load
+from dsl.programs.names import unused
+from dsl.programs.program import MAX_EXTENT, Array, Stmt, Storage
+from dsl.schedules.steps import Partition, Reuse
+from polyhedral.isl.text import affine_text, dims, map_of, positional
+from polyhedral.scop.scheduled import Dim, Piece
+from polyhedral.scop.scop import Statement
+from polyhedral.transforms.materialise import Spanned
+from polyhedral.transforms.window import Axis, Window, stages
+
+
+Position = Sequence[Affine]
+At = Callable[[Position], Access]
+
+
+@dataclass(slots=True)
+class Names:
+    """Those that are taken of arrays and of statements."""
+
+    arrays: set[str]
+    stmts: set[str]
+
+    def array(self, base: str) -> str:
+        """A new name."""
+        found = unused(base, self.arrays)
+        self.arrays.add(found)
+        return found
+
+    def stmt(self, base: str) -> str:
+        """A new name."""
+        found = unused(base, self.stmts)
+        self.stmts.add(found)
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class Shifting:
+    """What moves with the loops.
+
+    Attributes:
+        window: the local that statements read, position by position.
+        arrays: the locals, `window` first.
+        partitions: of them, such that an iteration accesses each memory once.
+        statements: in order; they run in front of all else in the innermost of the loops.
+    """
+
+    window: str
+    arrays: tuple[Array, ...]
+    partitions: tuple[Partition, ...]
+    statements: tuple[Spanned, ...]
+
+
+def shifting(
+    window: Window, read: isl.Set, array: Array, near: Piece, names: Names, step: Reuse
+) -> Shifting:
+    """The locals and statements for a window.
+
+    Args:
+        window: the window.
+        read: what is read of it.
+        array: through which it moves.
+        near: any piece in its loops.
+        names: those that are taken; the new ones are added.
+        step: for errors.
+
+    Raises:
+        ScheduleError: W207 a local would be too large.
+    """
+    return _Maker(window, array, near, names, step).made(read)
+
+
+@dataclass(frozen=True, slots=True)
+class _Maker:
+    """Makes locals, partitions and statements."""
+
+    window: Window
+    array: Array
+    near: Piece
+    names: Names
+    step: Reuse
+
+    def made(self, read: isl.Set) -> Shifting:
+        """See `shifting`."""
+        whole = self._local("window", self.window.tile.extents)
+        partitions = _complete(whole, [axis.dim for axis in self.window.axes])
+        arrays, moves, fills = [whole], [], []
+        needed = read
+        for axis, kept, needed in stages(self.window, read):
+            if kept.is_empty():
+                continue
+            if axis is self.window.axes[-1]:
+                moves.append(self._statement("shift", kept, _of(whole), _of(whole, axis)))
+                continue
+            line = self._line(axis, kept)
+            arrays.append(line.array)
+            partitions += line.partitions
+            before = self._earlier(kept, axis)
+            fills = [
+                self._statement("take", kept, _of(whole), line.access),
+                self._statement("keep", before, line.access, _of(whole, axis)),
+                *fills,
+            ]
+        load = self._statement("load", needed, _of(whole), self._outside)
+        done = [*moves, load, *fills]
+        placed = tuple(self._placed(s, n - len(done)) for n, s in enumerate(done))
+        return Shifting(whole.name, tuple(arrays), tuple(partitions), placed)
+
+    def _outside(self, position: Position) -> Access:
+        return Access(self.array.name, self.window.element(position))
+
+    def _local(self, what: str, shape: Sequence[int]) -> Array:
+        name = self.names.array(f"{self.array.name}_{what}")
+        size = prod(shape)
+        if size > MAX_EXTENT:
+            text = f"'{name}' would have {size:,} elements"
+            raise ScheduleError("W207", text, span=self.step.span)
+        scope = len(self.window.outer)
+        return Array(
+            name, self.array.dtype, tuple(shape), Storage.LOCAL, False, scope, self.array.span
+        )
+
+    def _line(self, axis: Axis, kept: isl.Set) -> _Line:
+        """What holds some positions from one iteration of a loop to the next, for all iterations of the
+        loops inside: along the dimensions of these it has all elements that they pass.
+        """
+        inside = {a.dim: a for a in self.window.axes if a.level > axis.level}
+        shape, origins = list(self.window.tile.extents), {}
+        shape[axis.dim] = axis.kept
+        for dim in inside:
+            low, high = self._passed(kept, dim)
+            origins[dim] = self._around(dim) + low
+            shape[dim] = high - low + 1
+        array = self._local("line", shape)
+        partitions = _complete(array, [a.dim for a in self.window.axes if a.level <= axis.level])
+        partitions += [
+            Partition(array.name, d, "cyclic", a.fresh) for d, a in inside.items() if a.fresh > 1
+        ]
+        return _Line(array, tuple(partitions), self.window, origins)
+
+    def _around(self, dim: int) -> Affine:
+        """How far the loops around those that move the window move it."""
+        offset = self.window.tile.offsets[dim]
+        return Affine.collected({n: offset.coefficient(n) for n in self.window.outer}, 0)
+
+    def _passed(self, points: isl.Set, dim: int) -> tuple[int, int]:
+        """The first and the last element along a dimension, from where the loops around have it."""
+        own, w = positional(self.window.names, "r"), dims(len(self.array.shape), "w")
+        element = self.window.element([Affine.of(n) for n in w])[dim] - self._around(dim)
+        text = affine_text(element, {**own, **{n: n for n in w}})
+        values = points.apply(map_of(f"{{ [{', '.join([*own.values(), *w])}] -> [{text}] }}"))
+        return values.dim_min_val(0).to_python(), values.dim_max_val(0).to_python()
+
+    def _earlier(self, points: isl.Set, axis: Axis) -> isl.Set:
+        """The positions, an iteration of a loop before."""
+        own = dims(len(self.window.names) + len(self.array.shape), "r")
+        back = list(own)
+        back[axis.level] += " - 1"
+        return points.apply(map_of(f"{{ [{', '.join(own)}] -> [{', '.join(back)}] }}"))
+
+    def _statement(self, does: str, points: isl.Set, target: At, source: At) -> Spanned:
+        """What copies at some positions, in loops over these with constant bounds."""
+        depth, kind = len(self.window.names), isl.dim_type.set
+        name = self.names.stmt(f"{does}_{self.array.name}")
+        position: list[Affine] = []
+        own: list[str] = []
+        domain = points
+        for d in range(len(self.array.shape)):
+            at = depth + d
+            low, high = (v.to_python() for v in (points.dim_min_val(at), points.dim_max_val(at)))
+            if low == high:
+                domain = domain.project_out(kind, depth + len(own), 1)
+                position.append(Affine.of(low))
+            else:
+                own.append(unused(f"{name}_{d}", self.window.names))
+                position.append(Affine.of(own[-1]))
+        span = domain.project_out(kind, depth, len(own)).add_dims(kind, len(own))
+        for k in range(depth, depth + len(own)):
+            span = span.lower_bound_val(kind, k, domain.dim_min_val(k))
+            span = span.upper_bound_val(kind, k, domain.dim_max_val(k))
+        stmt = Stmt(name, target(position), Load(source(position), self.array.dtype))
+        inner = [Dim(var, (var,)) for var in own]
+        loops = (*self.near.dims[:depth], *inner)
+        bindings = tuple((loop.name, Affine.of(loop.name)) for loop in loops)
+        statement = Statement(0, stmt, (), (), (), ())
+        piece = Piece(statement, loops, (), domain, bindings, domain, domain)
+        return Spanned(name, piece, span)
+
+    def _placed(self, new: Spanned, position: int) -> Spanned:
+        """In front of all else in the innermost loop that moves the window."""
+        depth = len(self.window.names)
+        inner = len(new.piece.dims) - depth
+        place = (*self.near.place[:depth], position, *(0,) * inner)
+        return replace(new, piece=new.piece.at(place))
+
+
+@dataclass(frozen=True, eq=False)
+class _Line:
+    """A local of what one iteration of a loop hands to the next."""
+
+    array: Array
+    partitions: tuple[Partition, ...]
+    window: Window
+    origins: Mapping[int, Affine]
+
+    def access(self, position: Position) -> Access:
+        """Its element of a position of the window."""
+        elements = self.window.element(position)
+        return Access(
+            self.array.name,
+            tuple(
+                elements[d] - self.origins[d] if d in self.origins else p
+                for d, p in enumerate(position)
+            ),
+        )
+
+
+def _of(local: Array, axis: Axis | None = None) -> At:
+    """Its element of a position, or of the one that becomes this position in the next iteration."""
+
+    def access(position: Position) -> Access:
+        at = list(position)
+        if axis is not None:
+            at[axis.dim] += axis.fresh
+        return Access(local.name, tuple(at))
+
+    return access
+
+
+def _complete(array: Array, along: Sequence[int]) -> list[Partition]:
+    return [Partition(array.name, d, "complete") for d in along if array.shape[d] > 1]
