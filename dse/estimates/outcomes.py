@@ -204,7 +204,7 @@ def _of_pipeline(found: Estimation, loop: Loop, around: tuple[Loop, ...]) -> Ite
         return
     inner = [x for x in loops_in(loop.body) if x.unroll != 0]
     if inner:
-        copies = prod(max(1, x.trips.maximum) for x in inner)
+        copies = _copies(loop.body)
         names = ", ".join(dict.fromkeys(x.name for x in inner))
         yield f"the tool unrolls {names} inside it completely, {copies:,} copies of the body"
     asked = loop.ii or 1
@@ -213,6 +213,20 @@ def _of_pipeline(found: Estimation, loop: Loop, around: tuple[Loop, ...]) -> Ite
         limits = [limit for limit in worst.limits if not isinstance(limit, Requested)]
         why = f", {short(limits[0])}" if limits and limits[0].interval > asked else ""
         yield f"II {worst.ii:,.0f} instead of {asked}{why}"
+
+
+def _copies(nodes: tuple[Node, ...]) -> int:
+    """How many bodies the loops in a pipelined one become, but for those that are asked to be unrolled: of
+    loops beside each other each has its own.
+    """
+    found = 0
+    for node in nodes:
+        if isinstance(node, Guard):
+            found += _copies(node.body)
+        elif isinstance(node, Loop):
+            inner = _copies(node.body)
+            found += inner if node.unroll == 0 else max(1, node.trips.maximum) * max(1, inner)
+    return found
 
 
 def _not_pipelined(found: Estimation, loop: Loop) -> str:

@@ -45,6 +45,18 @@ def fused(s):
         s.partition(array, 2, "complete")
 
 
+@edge_detect.schedule
+def streamed(s):
+    # Two processes, each with line buffers and a window: the image and the ring pass once, in order,
+    # and a channel of a pixel starts in each cycle.
+    s.reuse("image", at="S0.y")
+    s.reuse("ring", at="S1.y")
+    s.pipeline("S0.c")
+    s.pipeline("S1.c")
+    s.dataflow()
+    s.stream("ring")
+
+
 def reference(image, out):
     h, w, _ = image.shape
     ring = sum(

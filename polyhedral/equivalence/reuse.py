@@ -44,8 +44,10 @@ def check_reuse(before: Program, after: Program, name: str) -> Refutation | None
     old, new = build_scop(before), build_scop(after)
     array = before.array(name)
     text = _differs(old, new, array)
-    return None if text is None else Refutation(
-        "W339", f"reuse of '{array.name}': {text}", array.span, ()
+    return (
+        None
+        if text is None
+        else Refutation("W339", f"reuse of '{array.name}': {text}", array.span, ())
     )
 
 
@@ -57,12 +59,12 @@ def _differs(old: Scop, new: Scop, array: Array) -> str | None:
     known = {s.name: s for s in old.statements}
     reads = list(_replaced(known, new, added))
     windows: dict[str, _Window] = {}
-    for local in dict.fromkeys(now.array for _, _, now in reads):
-        users = [s for s in new.statements if s.touches(local)]
-        found = _window([(was, now) for _, was, now in reads if now.array == local], users)
+    for name in dict.fromkeys(now.array for _, _, now in reads):
+        users = [s for s in new.statements if s.touches(name)]
+        found = _window([(was, now) for _, was, now in reads if now.array == name], users)
         if found is None:
-            return f"an element of '{local}' stands for several"
-        windows[local] = found
+            return f"an element of '{name}' stands for several"
+        windows[name] = found
     stands: dict[tuple[str, Access], Element] = {
         (s.name, now): was.indices for s, was, now in reads
     }
@@ -81,9 +83,7 @@ def _differs(old: Scop, new: Scop, array: Array) -> str | None:
     return next((t for s in new.statements if (t := _other_source(s, array, stands))), None)
 
 
-def _other_program(
-    old: Scop, new: Scop, array: Array, added: Mapping[str, Array]
-) -> str | None:
+def _other_program(old: Scop, new: Scop, array: Array, added: Mapping[str, Array]) -> str | None:
     """What differs besides reads of the new locals, and statements that copy."""
     if old.program.arguments != new.program.arguments:
         return "the arguments are other ones"
@@ -216,9 +216,7 @@ def _other_source(
     return None
 
 
-def _mistaken(
-    new: Scop, local: Array, stands: Mapping[tuple[str, Access], Element]
-) -> str | None:
+def _mistaken(new: Scop, local: Array, stands: Mapping[tuple[str, Access], Element]) -> str | None:
     """A read of a local for one element of the array where it has another one, or nothing."""
     if not unwritten_reads(new, local.name).is_empty():
         return f"'{local.name}' is read where nothing was kept"

@@ -47,9 +47,10 @@ from polyhedral.legality.program import check_program
 from polyhedral.requests.packed import packed_lanes
 from polyhedral.scop.execution_order import shared_loops
 from polyhedral.scop.lookup import find_array, find_loop
-from polyhedral.scop.scheduled import LoopId, Piece, ScheduledScop
+from polyhedral.scop.scheduled import Dim, LoopId, Piece, ScheduledScop
 from polyhedral.scop.scop import Scop, Statement, build_scop
 from polyhedral.transforms.footprint import Use
+from polyhedral.transforms.guarding import cut_down, side_by_side
 from polyhedral.transforms.materialise import (
     Materialised,
     Spanned,
@@ -113,7 +114,9 @@ def _check_array(state: ScheduledScop, array: Array, step: Reuse) -> None:
         text = "reuse comes after dataflow or stream, which count the accesses of each process"
         raise _refused(step, text, "put it in front of them")
     if packed_lanes(state.packs, array):
-        text = f"'{array.name}' is in words of several elements, of which a window takes single ones"
+        text = (
+            f"'{array.name}' is in words of several elements, of which a window takes single ones"
+        )
         raise _refused(step, text, f'buffer("{array.name}") copies words: reuse its copy')
 
 
@@ -228,5 +231,33 @@ def _kept(
     arrays = [a for one in made for a in one.arrays]
     new = with_regions(replace(old, body=body), arrays, [Region(None, accesses, (), ())])
     after = over_program(state, found, check_program(new))
+    loops = {s.name: s.piece.dims for one in made for s in one.statements}
+    loads = {one.load for one in made}
+    after = after.with_places(
+        pair
+        for p in after.pieces
+        for pair in side_by_side(
+            [
+                _unrolled(part, loops.get(p.name, ()))
+                for part in (_over_all(p) if p.name in loads else [p])
+            ],
+            p.place,
+        )
+    )
     partitions = (p for one in made for p in one.partitions)
     return replace(after, partitions=(*after.partitions, *partitions))
+
+
+def _unrolled(piece: Piece, loops: Sequence[Dim]) -> Piece:
+    """A new statement whose own loops are unrolled as they were made."""
+    for level, loop in enumerate(loops):
+        if loop.uid == (loop.name,) and loop.unroll is not None:
+            piece = piece.with_dim(level, replace(piece.dims[level], unroll=loop.unroll))
+    return piece
+
+
+def _over_all(load: Piece) -> list[Piece]:
+    """The statement that reads the array in all iterations of its loops, guarded: they stay one nest
+    where windows of several arrays begin in different iterations.
+    """
+    return cut_down(replace(load, hull=load.frame)) or [load]

@@ -20,7 +20,6 @@ from polyhedral.scop.scop import Statement
 from polyhedral.transforms.materialise import Spanned
 from polyhedral.transforms.window import Axis, Window, stages
 
-
 Position = Sequence[Affine]
 At = Callable[[Position], Access]
 
@@ -53,12 +52,14 @@ class Shifting:
         window: the local that statements read, position by position.
         arrays: the locals, `window` first.
         partitions: of them, such that an iteration accesses each memory once.
-        statements: in order; they run in front of all else in the innermost of the loops.
+        load: the statement that reads the array.
+        statements: all, in order; they run in front of all else in the innermost of the loops.
     """
 
     window: str
     arrays: tuple[Array, ...]
     partitions: tuple[Partition, ...]
+    load: str
     statements: tuple[Spanned, ...]
 
 
@@ -95,9 +96,12 @@ class _Maker:
         """See `shifting`."""
         whole = self._local("window", self.window.tile.extents)
         partitions = _complete(whole, [axis.dim for axis in self.window.axes])
-        arrays, moves, fills = [whole], [], []
-        needed = read
-        for axis, kept, needed in stages(self.window, read):
+        arrays = [whole]
+        moves: list[Spanned] = []
+        fills: list[Spanned] = []
+        found = [*stages(self.window, read)][::-1]
+        load = self._statement("load", found[0][2], _of(whole), self._outside)
+        for axis, kept, _ in found:
             if kept.is_empty():
                 continue
             if axis is self.window.axes[-1]:
@@ -107,15 +111,11 @@ class _Maker:
             arrays.append(line.array)
             partitions += line.partitions
             before = self._earlier(kept, axis)
-            fills = [
-                self._statement("take", kept, _of(whole), line.access),
-                self._statement("keep", before, line.access, _of(whole, axis)),
-                *fills,
-            ]
-        load = self._statement("load", needed, _of(whole), self._outside)
+            fills.append(self._statement("take", kept, _of(whole), line.access))
+            fills.append(self._statement("keep", before, line.access, _of(whole, axis)))
         done = [*moves, load, *fills]
         placed = tuple(self._placed(s, n - len(done)) for n, s in enumerate(done))
-        return Shifting(whole.name, tuple(arrays), tuple(partitions), placed)
+        return Shifting(whole.name, tuple(arrays), tuple(partitions), load.name, placed)
 
     def _outside(self, position: Position) -> Access:
         return Access(self.array.name, self.window.element(position))
@@ -160,7 +160,8 @@ class _Maker:
         element = self.window.element([Affine.of(n) for n in w])[dim] - self._around(dim)
         text = affine_text(element, {**own, **{n: n for n in w}})
         values = points.apply(map_of(f"{{ [{', '.join([*own.values(), *w])}] -> [{text}] }}"))
-        return values.dim_min_val(0).to_python(), values.dim_max_val(0).to_python()
+        low, high = _ends(values, 0)
+        return low.to_python(), high.to_python()
 
     def _earlier(self, points: isl.Set, axis: Axis) -> isl.Set:
         """The positions, an iteration of a loop before."""
@@ -170,31 +171,35 @@ class _Maker:
         return points.apply(map_of(f"{{ [{', '.join(own)}] -> [{', '.join(back)}] }}"))
 
     def _statement(self, does: str, points: isl.Set, target: At, source: At) -> Spanned:
-        """What copies at some positions, in loops over these with constant bounds."""
+        """What copies at some positions, in loops over these with constant bounds. Those along the
+        window's way are inside and unrolled: registers move at once.
+        """
         depth, kind = len(self.window.names), isl.dim_type.set
         name = self.names.stmt(f"{does}_{self.array.name}")
-        position: list[Affine] = []
-        own: list[str] = []
-        domain = points
-        for d in range(len(self.array.shape)):
-            at = depth + d
-            low, high = (v.to_python() for v in (points.dim_min_val(at), points.dim_max_val(at)))
-            if low == high:
-                domain = domain.project_out(kind, depth + len(own), 1)
-                position.append(Affine.of(low))
-            else:
-                own.append(unused(f"{name}_{d}", self.window.names))
-                position.append(Affine.of(own[-1]))
+        moving = {axis.dim for axis in self.window.axes}
+        rank = len(self.array.shape)
+        own: dict[int, Dim] = {}
+        position = [Affine()] * rank
+        for d in sorted(range(rank), key=lambda d: (d in moving, d)):
+            low, high = (v.to_python() for v in _ends(points, depth + d))
+            position[d] = Affine.of(low)
+            if low < high:
+                var = unused(f"{name}_{d}", self.window.names)
+                own[d] = Dim(var, (var,), unroll=0 if d in moving else None)
+                position[d] = Affine.of(var)
+        r, w = dims(depth, "r"), dims(rank, "w")
+        kept = ", ".join([*r, *(w[d] for d in own)])
+        domain = points.apply(map_of(f"{{ [{', '.join([*r, *w])}] -> [{kept}] }}"))
         span = domain.project_out(kind, depth, len(own)).add_dims(kind, len(own))
         for k in range(depth, depth + len(own)):
-            span = span.lower_bound_val(kind, k, domain.dim_min_val(k))
-            span = span.upper_bound_val(kind, k, domain.dim_max_val(k))
+            low, high = _ends(domain, k)
+            span = span.lower_bound_val(kind, k, low).upper_bound_val(kind, k, high)
         stmt = Stmt(name, target(position), Load(source(position), self.array.dtype))
-        inner = [Dim(var, (var,)) for var in own]
-        loops = (*self.near.dims[:depth], *inner)
+        loops = (*self.near.dims[:depth], *own.values())
         bindings = tuple((loop.name, Affine.of(loop.name)) for loop in loops)
-        statement = Statement(0, stmt, (), (), (), ())
-        piece = Piece(statement, loops, (), domain, bindings, domain, domain)
+        piece = Piece(
+            Statement(0, stmt, (), (), (), ()), loops, (), domain, bindings, domain, domain
+        )
         return Spanned(name, piece, span)
 
     def _placed(self, new: Spanned, position: int) -> Spanned:
@@ -240,3 +245,7 @@ def _of(local: Array, axis: Axis | None = None) -> At:
 
 def _complete(array: Array, along: Sequence[int]) -> list[Partition]:
     return [Partition(array.name, d, "complete") for d in along if array.shape[d] > 1]
+
+
+def _ends(points: isl.Set, dim: int) -> tuple[isl.Val, isl.Val]:
+    return points.dim_min_val(dim), points.dim_max_val(dim)

@@ -33,6 +33,7 @@ DESIGNS = [
     ("polybench/trmm.py", "trmm", "columns"),
     ("stencil/heat_1d.py", "heat_1d", "unrolled"),
     ("image/edge_detect.py", "edge_detect", "fused"),
+    ("image/edge_detect.py", "edge_detect", "streamed"),
     ("fixed_point/conv2d_i8.py", "conv2d_i8", "channels"),
     ("fixed_point/fir.py", "fir", "streaming"),
     ("outside/gemm_tiles.py", "gemm_tiles", "tiled"),

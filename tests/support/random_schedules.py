@@ -24,6 +24,7 @@ from dsl.schedules.steps import (
     Pipeline,
     Reassociate,
     Reorder,
+    Reuse,
     Reverse,
     Shift,
     Skew,
@@ -56,7 +57,7 @@ WEIGHTS = {
 }
 """Of designs that are recorded by their seeds: a new step is in `EVERY`."""
 
-EVERY = {**WEIGHTS, "buffer": 8, "align": 12}
+EVERY = {**WEIGHTS, "buffer": 8, "align": 12, "reuse": 6}
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +146,9 @@ def _step(
             return _regroup(rng, kind, nests)
         case "buffer":
             return _buffer(rng, state.scop.program, nest)
+        case "reuse":
+            array = rng.choice(state.scop.program.arrays).name
+            return Reuse(array, rng.choice(nest.loops)) if nest is not None else None
         case "align":
             return random_align(rng, state)
     if nest is None:
