@@ -78,7 +78,7 @@ def reuse(state: ScheduledScop, step: Reuse) -> ScheduledScop:
     nests = [n for n in _nests(build_scop(found.program), found, uid) if n.touches(array)]
     if not nests:
         raise _refused(step, f"nothing in '{step.at}' reads '{array.name}'", _locals(state, array))
-    windows = [(nest.pieces[0], _window(array, nest, step)) for nest in nests]
+    windows = [_window(array, nest, step) for nest in nests]
     # What is beside the elements that are read may be undefined in a local.
     for whole in (True, False):
         try:
@@ -174,7 +174,7 @@ def _window(array: Array, nest: _Nest, step: Reuse) -> Window:
             if access.array == array.name
         ]
         wider = window_of(uses, names, nest.level)
-        if wider is None:
+        if wider is None or (window is not None and not _passes(wider)):
             break
         window = wider
     if window is None:
@@ -183,6 +183,22 @@ def _window(array: Array, nest: _Nest, step: Reuse) -> Window:
         text = f"no iteration of '{step.at}' reads what another one reads of '{array.name}'"
         raise _refused(step, text, _inner(window, array))
     return window
+
+
+def _passes(window: Window) -> bool:
+    """Whether the innermost loop passes along the array, with all of it before a loop around goes on: not
+    so a loop over taps.
+    """
+    axis = window.axes[-1]
+    piece = window.tile.uses[0].piece
+    offset = window.tile.offsets[axis.dim]
+    low, high = (
+        v.to_python()
+        for v in (piece.domain.dim_min_val(axis.level), piece.domain.dim_max_val(axis.level))
+    )
+    way = abs(offset.coefficient(window.names[axis.level])) * (high - low + 1)
+    others = [abs(offset.coefficient(name)) for name in window.names[: axis.level]]
+    return all(step >= way for step in others if step)
 
 
 def _no_window(array: Array, step: Reuse) -> ScheduleError:
@@ -206,7 +222,7 @@ def _kept(
     state: ScheduledScop,
     found: Materialised,
     array: Array,
-    windows: Sequence[tuple[Piece, Window]],
+    windows: Sequence[Window],
     whole: bool,
     step: Reuse,
 ) -> ScheduledScop:
@@ -218,14 +234,13 @@ def _kept(
     old = found.program
     names = Names({a.name for a in old.arrays}, {s.name for s in old.statements()})
     made = [
-        shifting(window, window.read(array.shape, whole), array, near, names, step)
-        for near, window in windows
+        shifting(window, window.read(array.shape, whole), array, names, step) for window in windows
     ]
     spanned = [Spanned(name, p, p.domain) for name, p in found.pieces.items()]
     body = program_nodes([*spanned, *(s for one in made for s in one.statements)])
     accesses = {
         (use.name, use.access): Access(one.window, window.position(use.access))
-        for (_, window), one in zip(windows, made, strict=True)
+        for window, one in zip(windows, made, strict=True)
         for use in window.tile.uses
     }
     arrays = [a for one in made for a in one.arrays]

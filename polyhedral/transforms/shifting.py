@@ -63,23 +63,20 @@ class Shifting:
     statements: tuple[Spanned, ...]
 
 
-def shifting(
-    window: Window, read: isl.Set, array: Array, near: Piece, names: Names, step: Reuse
-) -> Shifting:
+def shifting(window: Window, read: isl.Set, array: Array, names: Names, step: Reuse) -> Shifting:
     """The locals and statements for a window.
 
     Args:
         window: the window.
         read: what is read of it.
         array: through which it moves.
-        near: any piece in its loops.
         names: those that are taken; the new ones are added.
         step: for errors.
 
     Raises:
         ScheduleError: W207 a local would be too large.
     """
-    return _Maker(window, array, near, names, step).made(read)
+    return _Maker(window, array, window.tile.uses[0].piece, names, step).made(read)
 
 
 @dataclass(frozen=True, slots=True)

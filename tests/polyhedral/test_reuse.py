@@ -120,6 +120,15 @@ def holes(x: i32[30], y: i32[30]):
         y[n] = x[n] + x[n + 5] * x[n + 12]
 
 
+@weft.kernel
+def planes(A: i32[3, 6, 7], B: i32[6, 7]):
+    for y in range(5):
+        for x in range(6):
+            B[y, x] = 0
+            for c in range(3):
+                B[y, x] += A[c, y, x] * A[c, y + 1, x + 1]
+
+
 CASES: list[tuple[str, weft.Kernel, Build]] = [
     ("rows and a window", cross, lambda s: s.reuse("A", "y").pipeline("x")),
     ("a window", cross, lambda s: s.pipeline("x").reuse("A", "x")),
@@ -132,6 +141,7 @@ CASES: list[tuple[str, weft.Kernel, Build]] = [
     ("backwards", cross, lambda s: s.reverse("x").reuse("A", "y")),
     ("taps", taps, lambda s: s.reuse("x", "n").pipeline("n")),
     ("three dimensions", heat, lambda s: s.reuse("A", "z").pipeline("x")),
+    ("a loop further in", planes, lambda s: s.reuse("A", "y").pipeline("c")),
     ("holes", holes, lambda s: s.reuse("x", "n").unroll("n", 2)),
     ("tiles", cross, lambda s: s.tile(["y", "x"], [4, 3]).reuse("A", "y_1").pipeline("x_1")),
     ("points at once", cross, lambda s: s.split("x", 4).reuse("A", "y").pipeline("x_0")),
@@ -230,6 +240,11 @@ def test_each_element_is_read_once(
 def test_with_a_window_alone_a_column_is_read_in_each_iteration() -> None:
     found = read(cross, "A", lambda s: s.reuse("A", "x"))
     assert found[4, 5] == 3
+
+
+def test_loops_over_taps_do_not_move_a_window() -> None:
+    program = apply(every_second.program, schedule(lambda s: s.reuse("x", "v"))).scop.program
+    assert {a.name: a.shape for a in program.locals} == {"x_window": (3, 3)}
 
 
 def test_a_tile_begins_anew() -> None:
