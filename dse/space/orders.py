@@ -89,7 +89,7 @@ def present(state: ScheduledScop, context: Context, most: int) -> Iterator[tuple
 
 def _asked(group: Group) -> bool:
     """Whether a schedule says already what becomes of the loops."""
-    dims = (dim for piece in group.pieces for dim in piece.dims if not dim.lane)
+    dims = (dim for piece in group.pieces for dim in piece.dims if not (dim.lane or dim.held))
     return any((dim.pipeline_ii, dim.unroll, dim.flatten) != (None, None, None) for dim in dims)
 
 

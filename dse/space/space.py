@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dse.space.contents import all_logic
 from dse.space.cost import cost, uneven
@@ -116,6 +116,7 @@ def space_of(
     tool = allowed(tool, reassociate)
     start = start.on(tool)
     state = apply(program, Schedule(start.steps))
+    start = replace(start, made=tuple(p for p in state.partitions if p not in start.steps))
     if tool.is_open or not all_logic(state, tool):
         logic = 0.0
     context = Context(tool, instance_counts(loop_tree(state)), logic, start.outside)

@@ -54,10 +54,12 @@ class Start:
     Attributes:
         steps: that every design of the space has, in front of those that are searched.
         at_once: accesses of one kind that a bank of a memory takes in a cycle.
+        made: partitions that other steps bring with them, of line buffers and windows.
     """
 
     steps: tuple[Step, ...] = ()
     at_once: int = 1
+    made: tuple[Partition, ...] = ()
 
     def on(self, tool: Personality) -> Start:
         """The same for a tool, which says how many ports memories have."""
@@ -105,16 +107,19 @@ class Start:
     @cached_property
     def placed(self) -> frozenset[str]:
         """Arrays whose banks are not searched: ranking asks for each point."""
-        return self.outside | {step.array for step in self.steps if isinstance(step, Partition)}
+        return self.outside | {step.array for step in self._partitions}
 
     def banks(self, program: Program) -> Mapping[tuple[str, int], int]:
         """The banks that it says, by array and dimension."""
         found: dict[tuple[str, int], int] = {}
-        for step in self.steps:
-            if isinstance(step, Partition):
-                extent = program.array(step.array).shape[step.dim]
-                found[step.array, step.dim] = min(step.factor or extent, extent)
+        for step in self._partitions:
+            extent = program.array(step.array).shape[step.dim]
+            found[step.array, step.dim] = min(step.factor or extent, extent)
         return found
+
+    @property
+    def _partitions(self) -> tuple[Partition, ...]:
+        return (*(step for step in self.steps if isinstance(step, Partition)), *self.made)
 
 
 START = Start()  # of a search that begins with nothing

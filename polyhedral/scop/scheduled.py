@@ -42,7 +42,8 @@ class Dim:
 
     ``uid`` is the loop's identity through the steps: the copies of a loop that a remainder nest
     makes keep it, so that later steps apply to all of them. ``lane``: it goes over the lanes of a word
-    (`polyhedral.transforms.words`). ``region``: the step that made a dataflow region of its body.
+    (`polyhedral.transforms.words`); ``held``: over positions of a window, which move at once
+    (`polyhedral.transforms.reuse`). ``region``: the step that made a dataflow region of its body.
     """
 
     name: str
@@ -51,6 +52,7 @@ class Dim:
     unroll: int | None = None
     flatten: bool | None = None
     lane: bool = False
+    held: bool = False
     region: Dataflow | None = None
     span: Span | None = field(default=None, compare=False, repr=False)
 
@@ -86,8 +88,11 @@ class Piece:
 
     @property
     def depth(self) -> int:
-        """Loops around it, but for one over lanes."""
-        return len(self.dims) - (1 if self.dims and self.dims[-1].lane else 0)
+        """Loops around it, but for those innermost over lanes and over positions of a window."""
+        count = len(self.dims)
+        while count and (self.dims[count - 1].lane or self.dims[count - 1].held):
+            count -= 1
+        return count
 
     @cached_property
     def times(self) -> isl.Map:

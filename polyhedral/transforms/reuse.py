@@ -267,7 +267,7 @@ def _unrolled(piece: Piece, loops: Sequence[Dim]) -> Piece:
     """A new statement whose own loops are unrolled as they were made."""
     for level, loop in enumerate(loops):
         if loop.uid == (loop.name,) and loop.unroll is not None:
-            piece = piece.with_dim(level, replace(piece.dims[level], unroll=loop.unroll))
+            piece = piece.with_dim(level, replace(piece.dims[level], unroll=0, held=True))
     return piece
 
 

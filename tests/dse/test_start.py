@@ -100,6 +100,30 @@ def test_every_point_is_legal_and_keeps_what_is_said(spec: str, fix: tuple[str, 
     assert count
 
 
+@weft.kernel
+def cross(A: f32[10, 12], B: f32[10, 12]):
+    for y in range(1, 9):
+        for x in range(1, 11):
+            B[y, x] = A[y - 1, x] + A[y, x - 1] + A[y, x + 1] + A[y + 1, x]
+
+
+@cross.schedule
+def windows(s):
+    s.reuse("A", at="y")
+    s.pipeline("x", ii=4)
+
+
+def test_line_buffers_keep_their_banks_and_their_loop_is_pipelined() -> None:
+    found = space(cross, cross.schedules["windows"])
+    designs = [found.schedule(found.plain(v)) for v in range(len(found.variants))]
+    for design in designs:
+        assert design is not None
+        apply(cross.program, design)
+    assert Pipeline("shift_A.x") in designs[0]
+    estimates = [weft.estimate(cross, design).latency.average for design in designs]
+    assert min(estimates) < 10 * 12 + 30
+
+
 def test_what_is_said_of_a_board_is_kept_and_the_rest_is_searched() -> None:
     found = space(product, product.schedules["board"])
     steps = found.start.steps
