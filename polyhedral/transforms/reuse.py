@@ -61,6 +61,7 @@ from polyhedral.transforms.materialise import (
 from polyhedral.transforms.registry import Order, transform
 from polyhedral.transforms.shifting import Names, shifting
 from polyhedral.transforms.window import Window, window_of
+from polyhedral.transforms.words import Words
 
 
 @transform(Reuse, order=Order.KEPT)
@@ -78,7 +79,9 @@ def reuse(state: ScheduledScop, step: Reuse) -> ScheduledScop:
     nests = [n for n in _nests(build_scop(found.program), found, uid) if n.touches(array)]
     if not nests:
         raise _refused(step, f"nothing in '{step.at}' reads '{array.name}'", _locals(state, array))
-    windows = [_window(array, nest, step) for nest in nests]
+    lanes = packed_lanes(state.packs, array)
+    words = Words(lanes, array.shape) if lanes else None
+    windows = [_window(array, nest, words, step) for nest in nests]
     # What is beside the elements that are read may be undefined in a local.
     for whole in (True, False):
         try:
@@ -113,11 +116,6 @@ def _check_array(state: ScheduledScop, array: Array, step: Reuse) -> None:
     if state.dataflow is not None or any(s.array == array.name for s in state.streams):
         text = "reuse comes after dataflow or stream, which count the accesses of each process"
         raise _refused(step, text, "put it in front of them")
-    if packed_lanes(state.packs, array):
-        text = (
-            f"'{array.name}' is in words of several elements, of which a window takes single ones"
-        )
-        raise _refused(step, text, f'buffer("{array.name}") copies words: reuse its copy')
 
 
 # ------------------------------------------------------------------------------------- nests
@@ -149,7 +147,7 @@ def _nests(scop: Scop, found: Materialised, uid: LoopId) -> list[_Nest]:
     ]
 
 
-def _window(array: Array, nest: _Nest, step: Reuse) -> Window:
+def _window(array: Array, nest: _Nest, words: Words | None, step: Reuse) -> Window:
     """The window of a nest, moved by as many loops as move it."""
     for s in nest.statements:
         if s.stmt.target.array == array.name:
@@ -173,7 +171,7 @@ def _window(array: Array, nest: _Nest, step: Reuse) -> Window:
             for access in s.reads
             if access.array == array.name
         ]
-        wider = window_of(uses, names, nest.level)
+        wider = window_of(uses, names, nest.level, words)
         if wider is None or (window is not None and not _passes(wider)):
             break
         window = wider
@@ -182,6 +180,14 @@ def _window(array: Array, nest: _Nest, step: Reuse) -> Window:
     if not window.axes[0].kept:
         text = f"no iteration of '{step.at}' reads what another one reads of '{array.name}'"
         raise _refused(step, text, _inner(window, array))
+    if words is not None and not window.takes_words:
+        raise _refused(
+            step,
+            f"'{array.name}' is in words of {words.lanes} elements, and no iteration reads a whole "
+            "one anew",
+            f"split the loop along its rows by {words.lanes} in front of reuse, where rows are of "
+            f'whole words; or buffer("{array.name}"), and reuse its copy',
+        )
     return window
 
 
@@ -267,7 +273,8 @@ def _unrolled(piece: Piece, loops: Sequence[Dim]) -> Piece:
     """A new statement whose own loops are unrolled as they were made."""
     for level, loop in enumerate(loops):
         if loop.uid == (loop.name,) and loop.unroll is not None:
-            piece = piece.with_dim(level, replace(piece.dims[level], unroll=0, held=True))
+            own = replace(piece.dims[level], unroll=0, lane=loop.lane, held=loop.held)
+            piece = piece.with_dim(level, own)
     return piece
 
 

@@ -175,17 +175,19 @@ class _Maker:
         name = self.names.stmt(f"{does}_{self.array.name}")
         moving = {axis.dim for axis in self.window.axes}
         rank = len(self.array.shape)
+        word = rank - 1 if does == "load" and self.window.takes_words else None
         own: dict[int, Dim] = {}
         position = [Affine()] * rank
         for d in sorted(range(rank), key=lambda d: (d in moving, d)):
             low, high = (v.to_python() for v in _ends(points, depth + d))
             position[d] = Affine.of(low)
             if low < high:
-                var = unused(f"{name}_{d}", self.window.names)
-                own[d] = Dim(var, (var,), unroll=0 if d in moving else None)
-                position[d] = Affine.of(var)
+                var = unused(f"{name}_{'lane' if d == word else d}", self.window.names)
+                own[d] = _loop(var, d in moving, d == word)
+                position[d] = Affine.of(var) + (low if d == word else 0)
         r, w = dims(depth, "r"), dims(rank, "w")
-        kept = ", ".join([*r, *(w[d] for d in own)])
+        firsts = {d: low.const for d, low in enumerate(position) if d == word}
+        kept = ", ".join([*r, *(f"{w[d]} - {firsts.get(d, 0)}" for d in own)])
         domain = points.apply(map_of(f"{{ [{', '.join([*r, *w])}] -> [{kept}] }}"))
         span = domain.project_out(kind, depth, len(own)).add_dims(kind, len(own))
         for k in range(depth, depth + len(own)):
@@ -226,6 +228,11 @@ class _Line:
                 for d, p in enumerate(position)
             ),
         )
+
+
+def _loop(name: str, moving: bool, lane: bool) -> Dim:
+    """Over positions along a dimension: unrolled if the window moves along it, or over the lanes of a word."""
+    return Dim(name, (name,), unroll=0 if moving else None, lane=lane, held=moving and not lane)
 
 
 def _of(local: Array, axis: Axis | None = None) -> At:

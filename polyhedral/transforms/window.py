@@ -21,6 +21,7 @@ from dsl.expressions.affine import Affine
 from dsl.expressions.expr import Access
 from polyhedral.isl.text import affine_text, dims, map_of, positional, set_of
 from polyhedral.transforms.footprint import Tile, Use, tile_of, union_of
+from polyhedral.transforms.words import Words
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +61,18 @@ class Window:
     tile: Tile
     names: tuple[str, ...]
     axes: tuple[Axis, ...]
+
+    @property
+    def takes_words(self) -> bool:
+        """Whether what an iteration reads anew of a row is one word of a packed array."""
+        last, words = self.axes[-1], self.tile.words
+        return (
+            words is not None
+            and last.dim == len(words.shape) - 1
+            and last.fresh == words.lanes
+            and not last.backwards
+            and words.row % words.lanes == 0
+        )
 
     @property
     def outer(self) -> tuple[str, ...]:
@@ -131,15 +144,18 @@ class Window:
         return kept, needed.lower_bound_val(isl.dim_type.set, at, isl.Val(axis.kept))
 
 
-def window_of(uses: Sequence[Use], names: Sequence[str], first: int) -> Window | None:
+def window_of(
+    uses: Sequence[Use], names: Sequence[str], first: int, words: Words | None = None
+) -> Window | None:
     """The window of some reads; None where a loop from `first` on does not move along a dimension of its own.
 
     Args:
         uses: the reads, all in the loops.
         names: of the loops around.
         first: the outermost one that moves it.
+        words: of a packed array: the window is of whole ones.
     """
-    tile = tile_of(uses, names)
+    tile = tile_of(uses, names, words)
     axes: list[Axis] = []
     for level in range(first, len(names)):
         moving = [(d, o.coefficient(names[level])) for d, o in enumerate(tile.offsets)]

@@ -152,6 +152,12 @@ CASES: list[tuple[str, weft.Kernel, Build]] = [
         .pipeline("S0.x").pipeline("S1.x").dataflow().stream("rows"),
     ),
     ("an argument that is a FIFO", cross, lambda s: s.interface("A", "axis").reuse("A", "y")),
+    (
+        "words",
+        cross,
+        lambda s: s.interface("A", "m_axi").pack("A", 64).split("x", 2).reuse("A", "y")
+        .pipeline("x_0"),
+    ),
     ("rows without a window", cross, lambda s: s.reorder(["x", "y"]).reuse("A", "y")),
 ]  # fmt: skip
 
@@ -220,6 +226,12 @@ def read(kernel: weft.Kernel, array: str, build: Build) -> Counter[tuple[int, ..
     ("kernel", "array", "build", "elements"),
     [
         (cross, "A", lambda s: s.reuse("A", "y"), 80),
+        (
+            cross,
+            "A",
+            lambda s: s.interface("A", "m_axi").pack("A", 64).split("x", 2).reuse("A", "y"),
+            80,
+        ),
         (two, "C", lambda s: s.reuse("C", "y"), 8 * 9),
         (layer, "x", lambda s: s.reuse("x", "h"), 8 * 9 * 4),
         (every_second, "x", lambda s: s.reuse("x", "h"), 13 * 11),
@@ -293,7 +305,7 @@ REFUSED: list[tuple[Build, str]] = [
     (lambda s: s.reuse("B", "y"), "W231: S0 writes 'B' in 'y'"),
     (
         lambda s: s.interface("A", "m_axi").pack("A", 64).reuse("A", "p"),
-        "W231: 'A' is in words of several elements, of which a window takes single ones",
+        "W231: 'A' is in words of 2 elements, and no iteration reads a whole one anew",
     ),
 ]
 
