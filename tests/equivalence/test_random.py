@@ -36,7 +36,7 @@ def random_schedule(program: Program, rng: random.Random) -> Schedule:
     """Those of some random steps that are accepted."""
     state, schedule = build(program), Schedule()
     for _ in range(STEPS):
-        longer = schedule.then(random_step(rng, state, EVERY))
+        longer = schedule.then(random_step(rng, state, {**EVERY, "reuse": 6}))
         try:
             state = apply(program, longer)
         except ScheduleError:

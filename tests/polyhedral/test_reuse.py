@@ -337,7 +337,7 @@ def test_a_loop_further_in_is_named() -> None:
 @pytest.mark.slow
 def test_random_stencils_compute_the_same() -> None:
     cases = []
-    for seed in range(12):
+    for seed in range(8):
         program, rng = random_stencil(seed), random.Random(seed)
         steps = Schedule()
         for step in random_reuse(rng, program):
@@ -348,6 +348,6 @@ def test_random_stencils_compute_the_same() -> None:
             steps = steps.then(step)
         if any(isinstance(step, Reuse) for step in steps):
             cases.append(Case(seed, program, steps))
-    assert len(cases) > 4
+    assert len(cases) > 2
     failures = check_levels(cases)
     assert not failures, failures[0].report()

@@ -165,6 +165,9 @@ REFUSED: list[tuple[Build, str, str]] = [
     ),
     (lambda s: s.buffer("A", name="T"), "W208", "there is an array called 'T'"),
     (lambda s: s.buffer("A", name="a b"), "W208", "'a b' cannot be the name of an array"),
+    (lambda s: s.reuse("a", "S0.i"), "W231", "'a' is a scalar"),
+    (lambda s: s.reuse("A", "S0.i"), "W231", "no iteration of 'S0.i' reads what another one reads"),
+    (lambda s: s.reuse("T", "S0.i"), "W231", "S0 writes 'T' in 'S0.i'"),
     (lambda s: s.dataflow().buffer("T"), "W229", "put it in front of them"),
     (lambda s: s.buffer("A", "S0.i").buffer("A_buf"), "W229", "iteration of loops further in"),
     (lambda s: s.unroll("S0.j", -1), "W207", "below 0"),
@@ -268,8 +271,9 @@ def test_the_table_has_every_step() -> None:
         return found
 
     acting = kinds([row[1] for row in ACTS])
-    # One changes what others may do, one is of a local inside of loops: test_expand.py.
-    assert acting | {"reassociate", "expand"} == set(STEPS)
+    # One changes what others may do, one is of a local inside of loops, one of what is read again:
+    # test_expand.py, test_reuse.py.
+    assert acting | {"reassociate", "expand", "reuse"} == set(STEPS)
     assert kinds([row[0] for row in REFUSED]) == set(STEPS) - {"reverse"}  # of any loop
 
 

@@ -24,6 +24,7 @@ def every_step() -> Schedule:
     s.buffer("A").buffer("A", "i_0", "tile").flatten("i", enabled=False).partition(
         "A", 1, "cyclic", 8
     ).partition("B", 0, "complete")
+    s.reuse("A", at="y")
     s.bind_storage("A", "ram_2p", "bram", 2).bind_op("S1", "fadd", "fabric").interface("A", "m_axi")
     s.pack("A").pack("A", 128)
     s.align(["S1", "S0"], ["j", "2*t - k"]).align(["S1", "S0"], ["j", "k"], "t", depth=1)

@@ -57,7 +57,7 @@ WEIGHTS = {
 }
 """Of designs that are recorded by their seeds: a new step is in `EVERY`."""
 
-EVERY = {**WEIGHTS, "buffer": 8, "align": 12, "reuse": 6}
+EVERY = {**WEIGHTS, "buffer": 8, "align": 12}
 
 
 @dataclass(frozen=True, slots=True)
