@@ -69,7 +69,7 @@ def reuse(state: ScheduledScop, step: Reuse) -> ScheduledScop:
     """Rewrite the program; see the module.
 
     Raises:
-        ScheduleError: W231 nothing is read again, or not so that a window has it, or the step comes
+        ScheduleError: W232 nothing is read again, or not so that a window has it, or the step comes
             too late; W207 too large.
     """
     array = find_array(state, step.array, step)
@@ -95,7 +95,7 @@ def reuse(state: ScheduledScop, step: Reuse) -> ScheduledScop:
 def _refused(
     step: Reuse, text: str, help_: str | None = None, notes: tuple[str, ...] = ()
 ) -> ScheduleError:
-    return ScheduleError("W231", text, span=step.span, notes=notes, help=help_)
+    return ScheduleError("W232", text, span=step.span, notes=notes, help=help_)
 
 
 def _locals(state: ScheduledScop, array: Array) -> str | None:
@@ -110,7 +110,7 @@ def _locals(state: ScheduledScop, array: Array) -> str | None:
 
 
 def _check_array(state: ScheduledScop, array: Array, step: Reuse) -> None:
-    """W231 unless reads of the array can be replaced."""
+    """W232 unless reads of the array can be replaced."""
     if not array.shape:
         raise _refused(step, f"'{array.name}' is a scalar, which is a register anyway")
     if state.dataflow is not None or any(s.array == array.name for s in state.streams):

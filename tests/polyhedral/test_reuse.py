@@ -294,18 +294,18 @@ def various(A: i32[12, 12], B: i32[12, 12], s: i32):
 
 
 REFUSED: list[tuple[Build, str]] = [
-    (lambda s: s.reuse("s", "y"), "W231: 's' is a scalar, which is a register anyway"),
+    (lambda s: s.reuse("s", "y"), "W232: 's' is a scalar, which is a register anyway"),
     (lambda s: s.reuse("X", "y"), "W206: no array is called 'X'"),
     (lambda s: s.reuse("A", "z"), "W201: no loop is called 'z'"),
-    (lambda s: s.reuse("A", "i"), "W231: S1 writes 'A' in 'i'"),
+    (lambda s: s.reuse("A", "i"), "W232: S1 writes 'A' in 'i'"),
     (
         lambda s: s.reuse("A", "y"),
-        "W231: what 'y' reads of 'A' does not move along one dimension with it",
+        "W232: what 'y' reads of 'A' does not move along one dimension with it",
     ),
-    (lambda s: s.reuse("B", "y"), "W231: S0 writes 'B' in 'y'"),
+    (lambda s: s.reuse("B", "y"), "W232: S0 writes 'B' in 'y'"),
     (
         lambda s: s.interface("A", "m_axi").pack("A", 64).reuse("A", "p"),
-        "W231: 'A' is in words of 2 elements, and no iteration reads a whole one anew",
+        "W232: 'A' is in words of 2 elements, and no iteration reads a whole one anew",
     ),
 ]
 
@@ -320,7 +320,7 @@ def test_what_has_no_window_is_refused(build: Build, text: str) -> None:
 def test_it_comes_before_processes() -> None:
     with pytest.raises(ScheduleError) as error:
         apply(passes.program, schedule(lambda s: s.dataflow().reuse("rows", "S1.y")))
-    assert error.value.code == "W231"
+    assert error.value.code == "W232"
     assert error.value.message.startswith("reuse comes after dataflow")
 
 
