@@ -28,7 +28,7 @@ class Kind(Enum):
     INDEX = "index"  # `Op.affine` of the loop variables around, as a signed integer
     INPUT = "input"  # a scalar argument, `Op.name`
     LOAD = "load"
-    STORE = "store"  # operand 0 is the value
+    STORE = "store"  # operand 0 is the value; of words, operand l that of lane l
 
     ADD = "add"
     SUB = "sub"
@@ -222,7 +222,8 @@ class Array:
 
     ``access`` of an argument is ``in``, ``out``, ``inout``, or ``scratch``: memory that the caller
     neither fills nor reads. Element ``[i0, i1, …]`` lies in bank
-    number `bank` at `offset`; every bank is `depth` deep.
+    number `bank` at `offset`; every bank is `depth` deep. ``lanes`` banks side by side are one port,
+    whose words have an element of each: a packed argument, of which `LOAD` and `STORE` access words.
     """
 
     name: str
@@ -232,6 +233,12 @@ class Array:
     memory: Memory
     argument: bool
     access: str = "inout"
+    lanes: int = 1
+
+    @property
+    def word(self) -> int:
+        """Bits of what an access of a port reads or writes."""
+        return self.width * self.lanes
 
     @property
     def banks(self) -> int:
@@ -323,3 +330,19 @@ def walk(regions: tuple[Region, ...]) -> Iterator[Region]:
         yield region
         if isinstance(region, Loop | Guarded):
             yield from walk(region.body)
+
+
+def join_lanes(array: Array, banks: list[list[int]]) -> list[list[int]]:
+    """The words of each port, of the elements of each bank: a packed argument has one port."""
+    if array.lanes == 1:
+        return banks
+    low = range(array.lanes)
+    return [[sum(banks[n][at] << (array.width * n) for n in low) for at in range(array.depth)]]
+
+
+def part_lanes(array: Array, ports: list[list[int]]) -> list[list[int]]:
+    """The elements of each bank, of the words of each port."""
+    if array.lanes == 1:
+        return ports
+    mask = (1 << array.width) - 1
+    return [[(word >> (array.width * n)) & mask for word in ports[0]] for n in range(array.lanes)]

@@ -11,29 +11,26 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from backends.rtl.design import BankPort, RtlDesign
-from backends.rtl.graph import Array, Memory, places
+from backends.rtl.graph import Array, Memory, join_lanes, part_lanes, places
 from backends.rtl.ir.names import legal
 
-HEADER = Path(__file__).with_name("testbench.h")
+BANKS, HEADER = (Path(__file__).with_name(name) for name in ("banks.h", "testbench.h"))
 
 
 def testbench(design: RtlDesign) -> str:
     """The C++ text of a main program for ``Vdesign`` (see testbench.h for its arguments)."""
     latency = design.read_latency
-    banks = [
-        f'    Bank("{legal(port.array)} {port.bank}", {port.depth}, {port.width}, '
-        f"{_bool(port.memory is Memory.REGISTERS)}, {latency}),"
-        for port in design.banks
-    ]
+    banks = [bank_text(port, latency) for port in design.banks]
     scalars = [f"    Word({_parts(s.width)})," for s in design.scalars]
     drives, samples = [], []
     for n, port in enumerate(design.banks):
         drives += [f"  put(d.{port.rdata}, banks[{n}].q);"] if port.rdata else []
-        samples += _samples(n, port)
+        samples += bank_samples(n, port)
     puts = [f"  put(d.{s.port}, scalars[{n}]);" for n, s in enumerate(design.scalars)]
     clocked = "d.clk = v;" if design.top.clocked else ""
     resets = "d.rst = v;" if design.top.resets else ""
     lines = [
+        BANKS.read_text(encoding="utf-8"),
         HEADER.read_text(encoding="utf-8"),
         "namespace weft {",
         *("std::vector<Bank> banks = {", *banks, "};"),
@@ -51,7 +48,14 @@ def testbench(design: RtlDesign) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _samples(number: int, port: BankPort) -> list[str]:
+def bank_text(port: BankPort, latency: int) -> str:
+    """A bank as an entry of a list in C++."""
+    registers = _bool(port.memory is Memory.REGISTERS)
+    return f'    Bank("{legal(port.array)} {port.bank}", {port.depth}, {port.width}, {registers}, {latency}),'
+
+
+def bank_samples(number: int, port: BankPort) -> list[str]:
+    """Statements that look at what is asked of a bank."""
     lines = []
     bank = f"banks[{number}]"
     if port.re:
@@ -94,7 +98,7 @@ def _spread(array: Array, values: Sequence[int]) -> list[list[int]]:
     banks = [[0] * array.depth for _ in range(array.banks)]
     for (bank, offset), value in zip(places(array), values, strict=True):
         banks[bank][offset] = value
-    return banks
+    return join_lanes(array, banks)
 
 
 def unpack(
@@ -114,7 +118,9 @@ def unpack(
         words = [data[at + i * size : at + (i + 1) * size] for i in range(port.depth)]
         banks[port.array][port.bank] = [int.from_bytes(w, "little") for w in words]
         at += port.depth * size
-    result = {
-        name: [banks[name][b][o] for b, o in places(design.graph.array(name))] for name in arrays
-    }
+    result = {}
+    for name in arrays:
+        array = design.graph.array(name)
+        parts = part_lanes(array, banks[name])
+        result[name] = [parts[b][o] for b, o in places(array)]
     return result, data[at:]

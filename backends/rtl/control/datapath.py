@@ -17,7 +17,7 @@ from backends.rtl.control.affine import Env, Number, holds, is_side_by_side, mod
 from backends.rtl.control.memories import Memories
 from backends.rtl.control.units import Units
 from backends.rtl.graph import Kind, Memory, Op, Place, Use
-from backends.rtl.ir import Expr, Lit, ModuleBuilder, Ref, lit, mux
+from backends.rtl.ir import Expr, Lit, ModuleBuilder, Ref, concat, lit, mux
 from backends.rtl.operators.library import instantiate
 from backends.rtl.schedule.result import BlockSchedule
 from backends.rtl.schedule.timing import SpecOf, is_wire, key_of
@@ -279,7 +279,8 @@ class Datapath:
         enable = self.stages.at(cycle) & self.guard(op, cycle)
         registers = array.memory is Memory.REGISTERS
         address = None if registers else self._address(place, cycle)
-        data = self.value(op.operands[0], cycle).resize(array.width, op.operands[0].signed)
+        values = [self.value(u, cycle).resize(array.width, u.signed) for u in op.operands]
+        data = concat(*reversed(values)) if len(values) > 1 else values[0]
         for bank, here in self._in_banks(place, enable, cycle):
             self.memories.write(array.name, bank, here, address, data)
 

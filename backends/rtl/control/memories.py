@@ -66,7 +66,7 @@ class Memories:
         key = (array, number)
         if key not in self._banks:
             of = self._arrays[array]
-            port = BankPort(array, number, of.depth, of.width, self.addr_width(array), of.memory)
+            port = BankPort(array, number, of.depth, of.word, self.addr_width(array), of.memory)
             self._banks[key] = _Bank(port)
         return self._banks[key]
 

@@ -22,6 +22,8 @@ from backends.rtl.graph import (
     Place,
     Region,
     Straight,
+    join_lanes,
+    part_lanes,
     places,
 )
 from dsl.expressions.numeric import wrap
@@ -68,11 +70,13 @@ def evaluate(
         if array.argument:
             for (bank, offset), value in zip(places(array), arrays[array.name], strict=True):
                 machine.banks[array.name][bank][offset] = value
+        machine.banks[array.name] = join_lanes(array, machine.banks[array.name])
     machine.regions(graph.body, {})
     return {
-        array.name: [machine.banks[array.name][b][o] for b, o in places(array)]
+        array.name: [banks[b][o] for b, o in places(array)]
         for array in graph.arrays
         if array.argument
+        for banks in [part_lanes(array, machine.banks[array.name])]
     }
 
 
@@ -136,8 +140,9 @@ class _Machine:
             self.watch(region, self.run, iteration, op, (array, bank, offset))
         cells = self.banks[array][bank]
         if op.kind is Kind.STORE:
-            (value,) = self._operands(op, region.block.ops, values)
-            cells[offset] = value & ((1 << op.width) - 1)
+            mask = (1 << info.width) - 1
+            lanes = self._operands(op, region.block.ops, values)
+            cells[offset] = sum((v & mask) << (info.width * n) for n, v in enumerate(lanes))
         return cells[offset]
 
     def _element(self, place: Place, env: dict[str, int]) -> tuple[str, int, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from backends.rtl.front.block import Context
@@ -80,6 +81,9 @@ def _array(info: ArrayInfo, argument: bool) -> Array:
         factor = min(p.factor or extent, extent)
         if factor > 1:
             splits[p.dim] = Split(p.kind, factor)
+    lanes = info.axi.lanes if argument and info.axi.lanes else 1
+    if lanes > 1:
+        splits[-1] = Split("cyclic", lanes)
     array = Array(
         info.name,
         _width(info.dtype),
@@ -88,12 +92,14 @@ def _array(info: ArrayInfo, argument: bool) -> Array:
         Memory.BRAM,
         argument,
         info.access or "inout",
+        lanes,
     )
-    memory = _memory(array, info)
-    return Array(array.name, array.width, array.shape, array.splits, memory, argument, array.access)
+    return replace(array, memory=_memory(array, info))
 
 
 def _memory(array: Array, info: ArrayInfo) -> Memory:
+    if info.interface is not None and info.interface.mode == "m_axi":
+        return Memory.BRAM  # in memory outside: there are words and addresses, however few
     if array.depth == 1:
         return Memory.REGISTERS
     asked = info.storage.impl if info.storage else "auto"

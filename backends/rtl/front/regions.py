@@ -18,6 +18,7 @@ from backends.rtl.front.lanes import Lanes, join, reductions
 from backends.rtl.front.narrow import narrowed
 from backends.rtl.front.scope import Scope
 from backends.rtl.front.window import windowed
+from backends.rtl.front.words import in_words
 from backends.rtl.graph import Array, Block, Guarded, Loop, Pipeline, Region, Straight
 
 
@@ -165,6 +166,7 @@ class RegionMaker:
 
     def _finished(self, found: Draft, scope: Scope, code: Code) -> Block:
         refuse_crossbars(found.ops, {**self._arrays(), **{r.name: r for r in found.registers}})
+        found = in_words(found, self.context.arrays, scope)
         found = ordered(narrowed(ordered(found)))
         found = ordered(balanced(found, self.context.reassociated))
         self.registers.extend(found.registers)
