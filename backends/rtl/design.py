@@ -105,6 +105,7 @@ class RtlDesign:
         cycles: from start to done, exact.
         read_latency: of all RAM.
         regions: what was scheduled.
+        begins: names of regions, and the output that is high in the cycle before one of them starts.
     """
 
     name: str
@@ -118,6 +119,7 @@ class RtlDesign:
     regions: tuple[RegionReport, ...]
     start: str = "start"
     done: str = "done"
+    begins: tuple[tuple[str, str], ...] = ()
 
     @cached_property
     def verilog(self) -> str:

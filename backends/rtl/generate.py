@@ -10,7 +10,8 @@ from backends.rtl.graph import Graph
 from backends.rtl.operators.library import Key, Spec, spec
 from backends.rtl.schedule.normal import normalise
 from backends.rtl.schedule.regions import Target, schedule
-from backends.rtl.schedule.timing import Fabric
+from backends.rtl.schedule.result import ScheduledGraph
+from backends.rtl.schedule.timing import Fabric, SpecOf
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +44,12 @@ def generate(graph: Graph, options: Options | None = None) -> RtlDesign:
         ToolError: W470, effort is asked for and OR-Tools is not installed.
     """
     options = options or Options()
-    if options.period_ns <= 0 or options.bram_latency not in (1, 2):
-        raise ValueError(f"no clock or memory to aim at: {options}")
+    scheduled = scheduled_of(graph, options)
+    return emit(scheduled, specs(options), options.bram_latency)
+
+
+def specs(options: Options) -> SpecOf:
+    """The operators of a design."""
     known: dict[Key, Spec] = {}
 
     def spec_of(key: Key) -> Spec:
@@ -52,7 +57,13 @@ def generate(graph: Graph, options: Options | None = None) -> RtlDesign:
             known[key] = spec(key, options.period_ns, options.device)
         return known[key]
 
+    return spec_of
+
+
+def scheduled_of(graph: Graph, options: Options) -> ScheduledGraph:
+    """A kernel with all its cycles; raises as `generate` does."""
+    if options.period_ns <= 0 or options.bram_latency not in (1, 2):
+        raise ValueError(f"no clock or memory to aim at: {options}")
     fabric = Fabric(read_latency=options.bram_latency)
-    target = Target(options.period_ns, fabric, spec_of, options.effort)
-    scheduled = schedule(normalise(graph), target)
-    return emit(scheduled, spec_of, options.bram_latency)
+    target = Target(options.period_ns, fabric, specs(options), options.effort)
+    return schedule(normalise(graph), target)

@@ -173,7 +173,7 @@ def _judged(
     for trial, (right, (arrays, _)) in enumerate(zip(rights, sets, strict=True)):
         raws, data = unpack(design, data, arrays)
         for array in outputs:
-            got = _values(array, raws[array.name])
+            got = values_of(array, raws[array.name])
             allowed, scale = right.tolerances.get(array.name, 0), right.scales.get(array.name)
             found = difference(array, right.results[array.name], got, allowed, scale)
             largest = max(largest, found.max_ulp)
@@ -214,7 +214,7 @@ def raw_bits(array: Array, values: object) -> list[int]:
     return [int(v) & mask for v in found.ravel().tolist()]
 
 
-def _values(array: Array, bits: Sequence[int]) -> npt.NDArray[Any]:
+def values_of(array: Array, bits: Sequence[int]) -> npt.NDArray[Any]:
     """The raw array of these bits."""
     if isinstance(array.dtype, FloatType):
         return np.array(bits, dtype=np.uint32).view(np.float32).reshape(array.shape)

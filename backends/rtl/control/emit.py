@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from backends.rtl.control.memories import Memories
 from backends.rtl.control.regions import Machine, Scope
 from backends.rtl.cycles import predict
 from backends.rtl.design import RegionReport, RtlDesign, ScalarPort
 from backends.rtl.graph import Scalar
-from backends.rtl.ir import Expr, ModuleBuilder, lit, mux
+from backends.rtl.ir import Expr, ModuleBuilder, any_of, lit, mux
 from backends.rtl.schedule.result import (
     ScheduledGraph,
     ScheduledGuarded,
@@ -19,13 +21,19 @@ from backends.rtl.schedule.result import (
 from backends.rtl.schedule.timing import SpecOf
 
 
-def emit(scheduled: ScheduledGraph, spec: SpecOf, read_latency: int) -> RtlDesign:
+def emit(
+    scheduled: ScheduledGraph,
+    spec: SpecOf,
+    read_latency: int,
+    watched: Mapping[str, frozenset[int]] | None = None,
+) -> RtlDesign:
     """Make the module of a kernel.
 
     Args:
         scheduled: The kernel with all its cycles.
         spec: The operator library, as scheduling had it.
         read_latency: Of all RAM, as scheduling had it.
+        watched: Names, each for regions by ``id`` of which the module says when they begin (`RtlDesign.begins`).
     """
     graph = scheduled.graph
     b = ModuleBuilder(graph.name)
@@ -37,10 +45,11 @@ def emit(scheduled: ScheduledGraph, spec: SpecOf, read_latency: int) -> RtlDesig
     begin = start & ~busy
     b.drive(busy, mux(begin, lit(1, 1), busy & ~done))
     memories = Memories(b, graph, read_latency)
-    machine = Machine(b, memories, {p.name: e for p, e in ports}, spec)
+    machine = Machine(b, memories, {p.name: e for p, e in ports}, spec, watched)
     b.drive(done, machine.sequence(scheduled.body, begin, Scope({}, {})))
     machine.units.close()
     banks = memories.close()
+    begins = [(n, b.output(f"{n}_begins", any_of(bits))) for n, bits in machine.begins.items()]
     return RtlDesign(
         name=graph.name,
         top=b.build(),
@@ -53,6 +62,7 @@ def emit(scheduled: ScheduledGraph, spec: SpecOf, read_latency: int) -> RtlDesig
         regions=tuple(_reports(scheduled.body, ())),
         start=start.name,
         done=done_port,
+        begins=tuple(begins),
     )
 
 

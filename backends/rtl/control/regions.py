@@ -8,6 +8,7 @@ edge, in a cycle of its own.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import assert_never
 
@@ -61,16 +62,24 @@ class Machine:
         memories: Of the kernel.
         scalars: The scalar arguments.
         spec: The operator library.
+        watched: Names, each for regions by ``id``; `begins` collects when these are told to start.
     """
 
     def __init__(
-        self, builder: ModuleBuilder, memories: Memories, scalars: dict[str, Expr], spec: SpecOf
+        self,
+        builder: ModuleBuilder,
+        memories: Memories,
+        scalars: dict[str, Expr],
+        spec: SpecOf,
+        watched: Mapping[str, frozenset[int]] | None = None,
     ) -> None:
         self.builder = builder
         self.memories = memories
         self.scalars = scalars
         self.spec = spec
         self.units = Units(builder, spec)
+        self.watched = watched or {}
+        self.begins: dict[str, list[Expr]] = {name: [] for name in self.watched}
         self._count = 0
 
     def sequence(self, body: tuple[ScheduledRegion, ...], before: Expr, scope: Scope) -> Expr:
@@ -81,6 +90,9 @@ class Machine:
         return before
 
     def _region(self, region: ScheduledRegion, before: Expr, scope: Scope) -> Expr:
+        for name, regions in self.watched.items():
+            if id(region) in regions:
+                self.begins[name].append(before)
         match region:
             case ScheduledStraight(schedule):
                 return self._straight(schedule, before, scope)
