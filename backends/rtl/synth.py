@@ -11,6 +11,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from backends.process import Limits
+from backends.rtl.axi.simulate import AxiSimulation, Memory
+from backends.rtl.axi.simulate import simulate as simulate_axi
+from backends.rtl.axi.wrapper import AxiDesign, axi_design
 from backends.rtl.design import RtlDesign
 from backends.rtl.front.lower import graph_of, lanes_for
 from backends.rtl.generate import Options, generate
@@ -81,13 +84,16 @@ class SynthReport:
         outcome: of the tools; ``wrong`` where the simulation differs from the reference.
         provenance: of ``resources`` and ``fmax``.
         resources: of the kernel with the banks of its arguments and a host bus
-            (`backends.rtl.wrap.host`); None where the tools failed.
+            (`backends.rtl.wrap.host`), or behind AXI where arrays are in memory outside; None where the tools
+            failed.
         routings: one for each seed.
         fmax: MHz, median of the seeds; None after synthesis only.
         simulation: None where it was not asked for.
         tools: names and versions.
         seconds: of each stage.
         message: why it failed.
+        axi: the kernel behind AXI, where arrays of it are in memory outside.
+        outside: the simulation of that with memory that answers after `LATENCY` cycles.
     """
 
     design: RtlDesign
@@ -100,11 +106,19 @@ class SynthReport:
     tools: tuple[tuple[str, str], ...] = ()
     seconds: dict[str, float] = field(default_factory=dict, hash=False)
     message: str = ""
+    axi: AxiDesign | None = None
+    outside: AxiSimulation | None = None
+
+    @property
+    def memory_cycles(self) -> int | None:
+        """Cycles from start to done with memory outside, where that was simulated."""
+        return self.outside.cycles[0] if self.outside and self.outside.cycles else None
 
     @property
     def latency_us(self) -> float | None:
-        """Wall-clock latency at the clock that was reached, in microseconds."""
-        return None if self.fmax is None else self.design.cycles / self.fmax
+        """Wall-clock latency at the clock that was reached, in microseconds; None where cycles are not known."""
+        cycles = self.design.cycles if self.axi is None else self.memory_cycles
+        return None if self.fmax is None or cycles is None else cycles / self.fmax
 
 
 def default_cache() -> Path:
@@ -137,12 +151,17 @@ def rtl_of(module: Any, schedule: Schedule, options: SynthOptions) -> RtlDesign:
         ToolError: W403 no such device; what the backend has no hardware for.
     """
     checked_device(options.device)
+    made_for = options_of(options)
     relaxed = frozenset(s.stmt for s in schedule if isinstance(s, Reassociate))
-    # There is one characterised library; xc7 uses its delays, and says no clock.
-    made_for = Options(options.period_ns, DEFAULT_TARGET, options.bram_latency)
     adder = spec(Key(Kind.FADD, 32, ((32, False),) * 2), options.period_ns, DEFAULT_TARGET)
     lanes = lanes_for(adder.latency + options.bram_latency)
     return generate(graph_of(module, relaxed, lanes=lanes), made_for)
+
+
+def options_of(options: SynthOptions) -> Options:
+    """What RTL is generated for."""
+    # There is one characterised library; xc7 uses its delays, and says no clock.
+    return Options(options.period_ns, DEFAULT_TARGET, options.bram_latency)
 
 
 def synth(
@@ -172,11 +191,17 @@ def synth(
     heard("generate RTL")
     start = time.perf_counter()
     design = rtl_of(module, schedule, options)
-    report = SynthReport(design, "ok", "post-synth" if options.device == XC7 else "post-route")
+    axi = axi_design(design, module, options_of(options))
+    provenance: Literal["post-route", "post-synth"]
+    provenance = "post-synth" if options.device == XC7 else "post-route"
+    report = SynthReport(design, "ok", provenance, axi=axi)
     report.seconds["generate"] = time.perf_counter() - start
     if options.simulation:
         heard("simulate")
         report = _simulated(report, program, schedule, options, make_inputs)
+        if report.outcome == "ok" and axi is not None:
+            heard("simulate with memory outside")
+            report = _with_memory(report, axi, program, schedule, options, make_inputs)
         if report.outcome != "ok":
             return report
     if folder is not None:
@@ -216,12 +241,43 @@ def _simulated(
     return replace(report, outcome=outcome, simulation=found, tools=tools, message=found.detail)
 
 
+STALLS = 30
+"""Percent of the cycles in which each channel of memory stalls, in a second simulation: data must not care."""
+
+
+def _with_memory(
+    report: SynthReport,
+    axi: AxiDesign,
+    program: Program,
+    schedule: Schedule,
+    options: SynthOptions,
+    make_inputs: InputMaker | None,
+) -> SynthReport:
+    """The kernel behind AXI, with memory that is always ready and with one that stalls."""
+    first, second = simulate_axi(
+        *(axi, program, schedule, find_verilator(native=options.native)),
+        memories=(Memory(), Memory(stall=STALLS)),
+        trials=options.trials,
+        make_inputs=make_inputs,
+        runtime=None if options.cache is None else options.cache / "runtime",
+    )
+    report.seconds["simulate"] += first.seconds
+    wrong = next((found for found in (first, second) if found.verdict != "ok"), None)
+    outcome: Literal["ok", "wrong", "time-out", "failed"] = "ok"
+    if wrong is not None:
+        outcomes: dict[str, Literal["wrong", "time-out"]]
+        outcomes = {"mismatch": "wrong", "timeout": "time-out"}
+        outcome = outcomes.get(wrong.verdict, "failed")
+    message = "" if wrong is None else f"with memory outside: {wrong.detail}"
+    return replace(report, outcome=outcome, outside=first, message=message)
+
+
 def _implemented(
     report: SynthReport, options: SynthOptions, folder: Path, heard: Callable[[str], None]
 ) -> SynthReport:
     """Yosys, and nextpnr where the device has it."""
-    host = host_wrapper(report.design)
-    verilog, top = to_verilog(host.module), host.module.name
+    measured = report.axi.module if report.axi else host_wrapper(report.design).module
+    verilog, top = to_verilog(measured), measured.name
     limits = Limits(seconds=options.seconds)
     cache = None if options.cache is None else Cache(options.cache / "results")
     yosys = find_yosys(native=options.native)
@@ -245,6 +301,7 @@ def _implemented(
         mhz=1000 / options.period_ns,
         limits=(limits, limits),
         cache=cache,
+        pins=report.axi is None,
         heard=heard,
     )
     report.seconds["synthesise"] = result.synthesis.seconds

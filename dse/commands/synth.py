@@ -16,7 +16,18 @@ if TYPE_CHECKING:
     from backends.rtl.synth import SynthOptions, SynthReport
 
 COLUMNS = (
-    *("kernel", "schedule", "size", "status", "cycles", "lut", "ff", "dsp", "bram"),
+    *(
+        "kernel",
+        "schedule",
+        "size",
+        "status",
+        "cycles",
+        "memory_cycles",
+        "lut",
+        "ff",
+        "dsp",
+        "bram",
+    ),
     *("fmax_mhz", "latency_us", "provenance", "device", "seconds"),
 )
 
@@ -64,8 +75,9 @@ def command(
     weft synth fir.py:fir --device ecp5-85k --clock 8 --seeds 3 --out build/fir
 
     The simulation must give the reference's data in exactly the predicted cycles. The numbers are
-    post-route (post-synth for xc7), of the kernel with the memories of its arguments. Exits with 1
-    when the design is wrong, does not fit, or a tool fails.
+    post-route (post-synth for xc7), of the kernel with the memories of its arguments; where a schedule
+    puts arrays into memory outside, of the kernel behind AXI, and memory_cycles are those with such a
+    memory. Exits with 1 when the design is wrong, does not fit, or a tool fails.
     """
     from backends.rtl.synth import SynthOptions, default_cache, synth
     from mlir_passes.pipeline import compile_design
@@ -114,6 +126,7 @@ def row_of(report: SynthReport, what: Target, options: SynthOptions) -> dict[str
         "status": report.outcome,
         "cycles": report.design.cycles,
         "cycles_provenance": "rtl-sim" if simulated else "model",
+        "memory_cycles": report.memory_cycles,
         "lut": used and used.lut,
         "ff": used and used.ff,
         "dsp": used and used.dsp,
@@ -139,25 +152,36 @@ def _tell(report: SynthReport) -> None:
         interval = f"II {region.ii}" + (f" of {region.asked}" if region.why else "")
         text = f"{loops}: {region.kind}, " + (f"{interval}, " if region.ii else "")
         console.say(f"{text}depth {region.depth}" + (f" ({region.why})" if region.why else ""))
+    from backends.rtl.axi.simulate import LATENCY
+
     simulation = report.simulation
     if simulation is not None:
         console.say(f"simulation: {simulation.verdict}, {simulation.cycles} cycles")
+    outside = report.outside
+    if outside is not None and outside.cycles:
+        read, written = (sum(beats) for beats in zip(*outside.beats, strict=True))
+        console.say(
+            f"with memory outside: {outside.verdict}, {outside.cycles[0]} cycles where it answers after "
+            f"{LATENCY}; {read} beats read, {written} written"
+        )
     if report.message:
         console.say(report.message)
 
 
 def _write(report: SynthReport, out: Path) -> None:
-    """The kernel, and both wrappers with it, as Verilog-2005."""
+    """The kernel, and what is around it, as Verilog-2005: wrappers with memories on the chip, or AXI."""
+    from backends.rtl.axi.files import files
     from backends.rtl.ir import to_verilog
     from backends.rtl.wrap.axi_lite import axi_lite_wrapper
     from backends.rtl.wrap.host import host_wrapper
 
     out.mkdir(parents=True, exist_ok=True)
     name = report.design.top.name
-    texts = {
-        f"{name}.v": report.design.verilog,
-        f"{name}_host.v": to_verilog(host_wrapper(report.design).module),
-        f"{name}_axi.v": to_verilog(axi_lite_wrapper(report.design).module),
-    }
+    texts = {f"{name}.v": report.design.verilog}
+    if report.axi is not None:
+        texts |= files(report.axi)
+    else:
+        texts[f"{name}_host.v"] = to_verilog(host_wrapper(report.design).module)
+        texts[f"{name}_axi.v"] = to_verilog(axi_lite_wrapper(report.design).module)
     for file, text in texts.items():
         (out / file).write_text(text, encoding="utf-8")

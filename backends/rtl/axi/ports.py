@@ -96,6 +96,9 @@ def outside_of(module: Any) -> tuple[Port, ...]:
 
     Args:
         module: an MLIR module; it is not changed.
+
+    Raises:
+        ToolError: W460, a control that is in no register, or two arrays at address 0.
     """
     with module.context:
         infos = list(argument_infos(top_function(module)))
@@ -103,7 +106,10 @@ def outside_of(module: Any) -> tuple[Port, ...]:
     for info in infos:
         if info.shape and info.interface is not None and info.interface.mode == OUTSIDE:
             behind.setdefault(info.interface.bundle, []).append(info)
-    return tuple(_port(bundle, arrays) for bundle, arrays in behind.items())
+    found = tuple(_port(bundle, arrays) for bundle, arrays in behind.items())
+    if found:
+        _check(module, found)
+    return found
 
 
 def _port(bundle: str, infos: Sequence[ArrayInfo]) -> Port:
@@ -131,12 +137,8 @@ def _outside(info: ArrayInfo, bundle: str) -> Outside:
     )
 
 
-def checked_control(module: Any) -> None:
-    """That the control of the function may be in registers.
-
-    Raises:
-        ToolError: W460, a schedule asks for another one.
-    """
+def _check(module: Any, ports: Sequence[Port]) -> None:
+    """W460 unless a host can start the kernel, and no two arrays are in one place."""
     with module.context:
         control = control_of(top_function(module))
     if control not in ("", "s_axilite"):
@@ -144,4 +146,11 @@ def checked_control(module: Any) -> None:
             "W460",
             f"the RTL backend has no hardware for {control} where arrays are in memory outside",
             help="their addresses and the control are in registers: leave interface('return', ...) out",
+        )
+    at_zero = [a.name for port in ports for a in port.arrays if a.offset == "off"]
+    if len(at_zero) > 1:
+        raise ToolError(
+            "W460",
+            f"{' and '.join(at_zero)} would both be at address 0, as their offset is 'off'",
+            help="leave offset out: the host writes the address",
         )

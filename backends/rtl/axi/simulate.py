@@ -10,8 +10,7 @@ from pathlib import Path
 from backends.compare import difference
 from backends.process import Limits
 from backends.reference import Reference, reference
-from backends.rtl.axi.control import STATUS
-from backends.rtl.axi.testbench import pack, testbench, unpack
+from backends.rtl.axi.testbench import main_program, pack, unpack
 from backends.rtl.axi.wrapper import AxiDesign
 from backends.rtl.simulate import LONG, SECONDS, raw_bits, values_of
 from backends.rtl.tools import Outcome, Tool
@@ -56,7 +55,7 @@ def compiled(design: AxiDesign, tool: Tool, folder: Path, runtime: Path | None =
     """The simulator of a design; it stays in the folder."""
     long = design.kernel.cycles > LONG
     return build(
-        *(tool, design.verilog, design.module.name, testbench(design), folder),
+        *(tool, design.verilog, design.module.name, main_program(design), folder),
         runtime=runtime,
         optimise=long,
     )
@@ -68,21 +67,21 @@ def simulate(
     schedule: Schedule,
     tool: Tool,
     *,
-    memory: Memory | None = None,
+    memories: Sequence[Memory] = (Memory(),),
     seed: int = 0,
     trials: int = 1,
     make_inputs: InputMaker | None = None,
     seconds: float = SECONDS,
     runtime: Path | None = None,
-) -> AxiSimulation:
-    """Build a simulator, run it on inputs, and judge what it leaves in memory.
+) -> list[AxiSimulation]:
+    """Build a simulator, run it on inputs with each memory, and judge what it leaves there.
 
     Args:
         design: What is simulated.
         program: The kernel that it came from.
         schedule: What it may reassociate has a tolerance.
         tool: Verilator.
-        memory: How it answers; by default 64 cycles late, and ready always.
+        memories: How they answer; by default one 64 cycles late, and ready always.
         seed: Trial t uses the inputs made from ``seed + t``.
         trials: Sets of inputs, run one after the other without a reset.
         make_inputs: Makes them from the seed; None for random ones.
@@ -97,8 +96,9 @@ def simulate(
         simulator = compiled(design, tool, Path(name), runtime)
         if simulator.program is None:
             late = simulator.outcome is Outcome.TIMEOUT
-            return AxiSimulation("timeout" if late else "failed", detail=simulator.message)
-        return run(design, program, simulator, rights, memory or Memory(), seconds=seconds)
+            failed = AxiSimulation("timeout" if late else "failed", detail=simulator.message)
+            return [failed for _ in memories]
+        return [run(design, program, simulator, rights, m, seconds=seconds) for m in memories]
 
 
 def run(
@@ -118,7 +118,7 @@ def run(
     slowest = 100 / (100 - memory.stall)
     accesses = sum(b.depth for b in design.kernel.banks) + design.kernel.cycles
     limit = int((accesses * (memory.latency + 40) + 10_000) * slowest)
-    status = design.register(STATUS).offset
+    status = design.status
     words = (len(sets), limit, memory.seed, memory.stall, memory.latency, status)
     ran = simulator.run(("in", "out", *map(str, words)), Limits(seconds=seconds))
     spent = simulator.seconds + ran.seconds

@@ -47,7 +47,7 @@ def memory_map(design: AxiDesign) -> Map:
     return Map(addresses, origin, at - origin)
 
 
-def testbench(design: AxiDesign) -> str:
+def main_program(design: AxiDesign) -> str:
     """The C++ text of a main program for ``Vdesign`` (see memory.h for its arguments)."""
     where = memory_map(design)
     banks = [bank_text(port, 1) for port in design.banks]

@@ -14,7 +14,7 @@ from typing import Any
 from backends.rtl.axi.ahead import Order, ahead_of, order_of
 from backends.rtl.axi.channels import Master
 from backends.rtl.axi.control import Host, Register, control, layout
-from backends.rtl.axi.ports import Port, checked_control, outside_of
+from backends.rtl.axi.ports import Port, outside_of
 from backends.rtl.axi.sides import Kernel, Read, Sides, held_start
 from backends.rtl.control.emit import emit
 from backends.rtl.design import BankPort, RtlDesign
@@ -69,12 +69,10 @@ class AxiDesign:
         """Verilog-2005 of the module and all it uses."""
         return to_verilog(self.module)
 
-    def register(self, name: str) -> Register:
-        """The register of that name; KeyError if there is none."""
-        for register in self.registers:
-            if register.name == name:
-                return register
-        raise KeyError(name)
+    @property
+    def status(self) -> int:
+        """The offset of the status register, the last one."""
+        return self.registers[-1].offset
 
 
 def axi_design(design: RtlDesign, module: Any, options: Options) -> AxiDesign | None:
@@ -86,12 +84,11 @@ def axi_design(design: RtlDesign, module: Any, options: Options) -> AxiDesign | 
         options: What it was made with.
 
     Raises:
-        ToolError: W460, a control that is in no register.
+        ToolError: W460, a control that is in no register, or two arrays at address 0.
     """
     ports = outside_of(module)
     if not ports:
         return None
-    checked_control(module)
     with module.context:
         order = [info.name for info in argument_infos(top_function(module))]
     return _Wrapper(design, ports, order, options).made()

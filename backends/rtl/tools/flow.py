@@ -45,6 +45,7 @@ def implement(
     mhz: float = 100.0,
     limits: tuple[Limits, Limits] = (yosys.LIMITS, nextpnr.LIMITS),
     cache: Cache | None = None,
+    pins: bool = True,
     heard: Callable[[str], None] = lambda _: None,
 ) -> Implementation:
     """Take a design through Yosys and nextpnr; what the cache has is not run again.
@@ -59,11 +60,12 @@ def implement(
         mhz: What nextpnr strives for.
         limits: Of synthesis and of each routing.
         cache: Where results are kept.
+        pins: See `nextpnr.route`.
         heard: Told of each stage as it begins.
     """
     heard("synthesise")
     synth, place = tools
-    options = " ".join(nextpnr.arguments(device, mhz))
+    options = " ".join(nextpnr.arguments(device, mhz, pins=pins))
     command = yosys.COMMANDS["ecp5"]
     base = ("implement", synth.version, command, place.version, options, top, verilog)
     known = {s: cache.get((*base, str(s))) if cache is not None else None for s in seeds}
@@ -82,7 +84,9 @@ def implement(
             routings.append(nextpnr.from_json(kept, seed))
             continue
         heard(f"place and route, seed {seed}")
-        found = nextpnr.route(place, folder, device, seed=seed, mhz=mhz, limits=limits[1])
+        found = nextpnr.route(
+            *(place, folder, device), seed=seed, mhz=mhz, limits=limits[1], pins=pins
+        )
         if cache is not None and found.outcome in (Outcome.OK, Outcome.NO_FIT):
             cache.put((*base, str(seed)), nextpnr.to_json(found))
         routings.append(found)

@@ -35,6 +35,7 @@ def route(
     seed: int = 1,
     mhz: float = 100.0,
     limits: Limits = LIMITS,
+    pins: bool = True,
 ) -> Routing:
     """Place and route ``netlist.json`` of a folder that `yosys.synthesise` has worked in.
 
@@ -45,8 +46,9 @@ def route(
         seed: Of the placer; the same seed gives the same result.
         mhz: What it strives for; the result says what it reached.
         limits: Of the run; 1,800 s by default.
+        pins: Its ports are pins; else they end inside of the device, as those of a part of a larger design do.
     """
-    options = (*arguments(device, mhz), "--seed", str(seed))
+    options = (*arguments(device, mhz, pins=pins), "--seed", str(seed))
     files = ("--json", NETLIST, "--report", REPORT, "--timing-allow-fail", "--quiet")
     run = tool.run([*options, *files], folder, limits)
     message = "\n".join(run.tail(6))
@@ -61,9 +63,10 @@ def route(
     return parse_report((folder / REPORT).read_text(encoding="utf-8"), seed, run.seconds)
 
 
-def arguments(device: str, mhz: float) -> tuple[str, ...]:
-    """What nextpnr is told of the device and the clock."""
-    return (*DEVICES[device], "--speed", SPEED, "--freq", f"{mhz:g}")
+def arguments(device: str, mhz: float, *, pins: bool = True) -> tuple[str, ...]:
+    """What nextpnr is told of the device and the clock, and whether ports are pins."""
+    inside = () if pins else ("--out-of-context",)
+    return (*DEVICES[device], "--speed", SPEED, "--freq", f"{mhz:g}", *inside)
 
 
 def parse_report(text: str, seed: int, seconds: float) -> Routing:

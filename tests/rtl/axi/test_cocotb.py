@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from backends.reference import reference
-from backends.rtl.axi.control import STATUS
 from backends.rtl.axi.simulate import raw_set
 from backends.rtl.axi.testbench import host_writes, image, memory_map, unpack
 from backends.rtl.simulate import values_of
@@ -45,7 +44,7 @@ def left(what: Built, folder: Path, stall: int) -> tuple[dict, list[str], dict]:
         "origin": memory_map(design).origin,
         "masters": [prefix for _, prefix in design.ports],
         "registers": host_writes(design, scalars),
-        "status": design.register(STATUS).offset,
+        "status": design.status,
     }
     (folder / "image").write_bytes(image(design, arrays))
     (folder / "plan").write_text(json.dumps(plan), encoding="utf-8")
