@@ -1,9 +1,9 @@
 """The addresses that a kernel reads of an array, made by a small machine that runs ahead of it.
 
 Addresses and conditions are affine in the counters, so that they do not depend on data: the loops of a
-kernel with nothing in them but the loads of one array give the same addresses in the same order, as the
-cycles of these loads to each other stay as they are. Loops without any are left out, so that the machine is
-early wherever the kernel computes.
+kernel with nothing in them but the loads of one array give the same addresses in the same order. They are not
+slower than the kernel, and loops without any are left out, so that the machine is early wherever the kernel
+computes.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ class _Loads:
 
 
 def _loads(schedule: BlockSchedule, array: str) -> BlockSchedule:
-    """The loads alone, as far apart as they are; the first in the first cycle."""
+    """The loads alone, in their order: one a cycle, unless iterations take turns with them."""
     kept = [
         op
         for op in schedule.block.ops
@@ -137,11 +137,14 @@ def _loads(schedule: BlockSchedule, array: str) -> BlockSchedule:
     ]
     first = min(schedule.start[op.id] for op in kept)
     starts = tuple(schedule.start[op.id] - first for op in kept)
-    ops = tuple(replace(op, id=n) for n, op in enumerate(kept))
+    ii = schedule.ii
+    if not ii or max(starts) < ii:
+        ranks = {start: n for n, start in enumerate(sorted(starts))}
+        starts, ii = tuple(ranks[start] for start in starts), min(ii, len(kept))
     return BlockSchedule(
-        Block(ops),
+        Block(tuple(replace(op, id=n) for n, op in enumerate(kept))),
         starts,
         tuple(schedule.timing[op.id] for op in kept),
         max(starts) + 2,  # the next block begins once the last address of this one is taken
-        schedule.ii,
+        ii,
     )

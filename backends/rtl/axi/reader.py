@@ -16,6 +16,9 @@ from backends.rtl.axi.runs import runs
 from backends.rtl.design import BankPort
 from backends.rtl.ir import Expr, Module, ModuleBuilder, Ref, concat, lit, mux
 
+_PATIENCE = 2
+"""Bits of the counter of cycles without a beat, after which a burst does not wait for more: the kernel waits for it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Shape:
@@ -97,7 +100,7 @@ def reader(shape: Shape, order: Order) -> Module:
     move = b.declare("move")
     idle = room.eq(lit(depth, room.width))
     fits = b.declare("fits")
-    burst = runs(b, shape.port, base, asks, idle, (fits & may, taken), move)
+    burst = runs(b, shape.port, base, asks, idle, (fits & may, taken), move, _PATIENCE)
     b.drive(fits, burst.count.resize(room.width, False).le(room, signed=False))
     used = mux(move, burst.count.resize(room.width, False), lit(0, room.width))
     b.drive(room, room - used + pop.zext(room.width))

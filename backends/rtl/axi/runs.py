@@ -8,9 +8,6 @@ from backends.rtl.axi.ports import Port
 from backends.rtl.ir import Expr, ModuleBuilder, Ref, concat, lit, mux
 from polyhedral.requests.outside import BURST_BYTES
 
-PATIENCE = 4
-"""Bits of the counter of cycles without a beat, after which a burst does not wait for more."""
-
 
 @dataclass(frozen=True, slots=True)
 class Burst:
@@ -50,6 +47,7 @@ def runs(
     close: Expr,
     may: tuple[Expr, Expr],
     move: Ref,
+    patience: int,
 ) -> Burst:
     """Gather beats to bursts.
 
@@ -60,6 +58,7 @@ def runs(
         beats: There is one; its number in the array. It is taken where `Burst.ready` is set.
         close: The burst that is being gathered is not to wait for more.
         may: The burst may go (looked at while `Burst.valid` is not set), and the one that is valid is taken.
+        patience: Bits of the counter of cycles without a beat, after which a burst does not wait for more.
         move: A declared wire: a burst becomes valid with the next cycle, `Burst.count` in this one is its size.
     """
     size = (port.bytes - 1).bit_length()
@@ -78,8 +77,8 @@ def runs(
     joins = b.wire("joins", held & ~full & ~(close & free) & given.beat.eq(follows))
     b.drive(takes, given.valid & (joins | ~held | free))
     begins = b.wire("begins", takes & ~joins)
-    still = b.reg("still", PATIENCE, reset=0)
-    b.drive(still, mux(given.valid, lit(0, PATIENCE), still + (~still.all()).zext(PATIENCE)))
+    still = b.reg("still", patience, reset=0)
+    b.drive(still, mux(given.valid, lit(0, patience), still + (~still.all()).zext(patience)))
     ends = b.wire("ends", held & free & mux(given.valid, ~joins, close | full | still.all()))
     more = mux(begins, lit(1, count.width), count + lit(1, count.width))
     # The last beat before a boundary of 4 KiB ends a burst.

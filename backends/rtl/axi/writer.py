@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from backends.rtl.axi.fifo import fifo
 from backends.rtl.axi.reader import Shape
-from backends.rtl.axi.runs import PATIENCE, runs
+from backends.rtl.axi.runs import runs
 from backends.rtl.ir import Expr, Module, ModuleBuilder, Ref, concat, lit, mux, repeat
 
 MARGIN = 8
 """Beats of room that a FIFO keeps for words that are on their way to it."""
+PATIENCE = 4
+"""Bits of the counter of cycles without a word, or a beat, after which what is there goes to memory."""
 _PENDING = 10
 """Bits of the count of bursts without an answer: a port has up to 256, and an array one that is next."""
 
@@ -50,7 +52,7 @@ def writer(shape: Shape) -> Module:
     numbers = fifo(b, "numbers", depth, push, held_beat, ready)
     move = b.declare("move")
     queue = (numbers.valid, numbers.head)
-    burst = runs(b, shape.port, base, queue, drain, (lit(1, 1), aw_taken), move)
+    burst = runs(b, shape.port, base, queue, drain, (lit(1, 1), aw_taken), move, PATIENCE)
     b.drive(ready, numbers.valid & burst.ready)
     pending = b.reg("pending", _PENDING, reset=0)
     b.drive(pending, pending + move.zext(_PENDING) - answer.zext(_PENDING))

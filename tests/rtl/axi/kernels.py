@@ -88,3 +88,10 @@ def narrow(s):
     s.partition("F", 0, "cyclic", 2)
     for loop in ("S0.i", "S2.i", "S3.i"):
         s.pipeline(loop)
+
+
+@weft.kernel
+def rows(A: u8[9, 13], B: u8[9, 13]):
+    for i in range(9):
+        for j in range(13):
+            B[i, j] = A[i, j] + 7
