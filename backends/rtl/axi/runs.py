@@ -81,10 +81,11 @@ def runs(
     b.drive(still, mux(given.valid, lit(0, patience), still + (~still.all()).zext(patience)))
     ends = b.wire("ends", held & free & mux(given.valid, ~joins, close | full | still.all()))
     more = mux(begins, lit(1, count.width), count + lit(1, count.width))
-    # The last beat before a boundary of 4 KiB ends a burst.
+    # The last beat before a boundary of 4 KiB ends a burst, and so does the last number, which none follows.
     low = given.beat.resize(page, False) + base.bits(size + page - 1, size)
     b.drive(held, takes | (held & ~ends))
-    b.drive(full, low.all() | more.eq(lit(port.burst, count.width)), takes)
+    ended = low.all() | given.beat.all() | more.eq(lit(port.burst, count.width))
+    b.drive(full, ended, takes)
     b.drive(start, given.beat, begins)
     b.drive(follows, given.beat + lit(1, width), takes)
     b.drive(count, more, takes)

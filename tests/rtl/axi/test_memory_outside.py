@@ -62,8 +62,9 @@ def test_tiles_of_words_that_are_read_again(tmp_path, runtime):
     assert found[0].beats == ((48, 0), (42, 42), (96, 48))  # each word once where it is needed
 
 
-@pytest.mark.parametrize("seed", [3083, 3103, 3111])
+@pytest.mark.parametrize("seed", [3103, 4048, 4059])
 def test_random_programs_keep_their_data(seed, tmp_path, runtime):
+    """In 4048 and 4059 the first beat of an array is read right after one whose number has all bits set."""
     what = random_outside(seed)
     assert what is not None
     found = simulated(what, [READY, *STALLED], tmp_path, runtime)

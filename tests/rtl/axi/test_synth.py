@@ -25,7 +25,7 @@ def test_the_kernel_is_measured_behind_axi(tmp_path):
     assert row["simulation"] == "ok"
     # What is read comes ahead of the kernel: the first word and the last answer are late, and nothing else.
     assert row["cycles"] + 2 * 64 < row["memory_cycles"] < row["cycles"] + 2 * 64 + 60
-    assert row["ff"] > 1000  # of the adapters
+    assert row["ff"] > 500  # most of them of the adapters
     files = {p.name for p in (tmp_path / "out").iterdir()}
     assert {"rows.v", "rows_axi.v", "rows_axi.json", "README.md"} <= files
     data = json.loads((tmp_path / "out" / "rows_axi.json").read_text(encoding="utf-8"))
