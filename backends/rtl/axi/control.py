@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
-from backends.rtl.ir import Expr, ModuleBuilder, Ref, any_of, concat, lit, repeat
+from backends.rtl.ir import Expr, ModuleBuilder, Ref, any_of, concat, lit, mux, repeat
 
 CONTROL, FIRST, WORD = 0x00, 0x10, 32
 START, DONE, IDLE, READY = 0, 1, 2, 3
@@ -111,20 +111,35 @@ def _where(bit: Expr, word: Expr) -> Expr:
 
 
 def _writes(b: ModuleBuilder, bits: int) -> tuple[Expr, Expr, Expr, Expr]:
-    """AW, W and B: a word is written; its address, its bits, and those that count."""
+    """AW, W and B: a word is written; its address, its bits, and those that count.
+
+    Address and word are taken on their own: no output follows an input within the cycle, as AXI wants it.
+    """
     name = "s_axi_control"
-    awaddr, awvalid = b.input(f"{name}_awaddr", bits), b.input(f"{name}_awvalid")
-    wdata, wvalid = b.input(f"{name}_wdata", WORD), b.input(f"{name}_wvalid")
-    wstrb, bready = b.input(f"{name}_wstrb", 4), b.input(f"{name}_bready")
+    bready = b.input(f"{name}_bready")
+    address, has_address = _taken(b, f"{name}_aw", {"addr": bits})
+    word, has_word = _taken(b, f"{name}_w", {"data": WORD, "strb": 4})
     bvalid = b.reg("bvalid", 1, reset=0)
-    write = b.wire("write", awvalid & wvalid & ~bvalid)
+    write = b.wire("write", has_address & has_word & ~bvalid)
     b.drive(bvalid, write | (bvalid & ~bready))
-    for port in ("awready", "wready"):
-        b.output(f"{name}_{port}", write)
+    for held, way in ((has_address, "aw"), (has_word, "w")):
+        valid = b.input(f"{name}_{way}valid")
+        b.drive(held, mux(held, ~write, valid))
+        b.output(f"{name}_{way}ready", ~held)
     b.output(f"{name}_bvalid", bvalid)
     b.output(f"{name}_bresp", lit(0, 2))
-    strobe = concat(*reversed([repeat(wstrb[n], 8) for n in range(4)]))
-    return write, awaddr, wdata, strobe
+    strobe = concat(*reversed([repeat(word["strb"][n], 8) for n in range(4)]))
+    return write, address["addr"], word["data"], strobe
+
+
+def _taken(b: ModuleBuilder, prefix: str, fields: dict[str, int]) -> tuple[dict[str, Ref], Ref]:
+    """What a channel has, in registers; and the bit, still to be driven, that they are full."""
+    held = b.reg(f"held_{prefix}", 1, reset=0)
+    found = {}
+    for field, width in fields.items():
+        pin = b.input(f"{prefix}{field}", width)
+        found[field] = b.reg(f"held_{prefix}{field}", width, next=pin, enable=~held)
+    return found, held
 
 
 def _reads(b: ModuleBuilder, bits: int) -> tuple[Expr, Ref, Expr]:
