@@ -141,7 +141,7 @@ CODES: dict[str, str] = {
     "W451": "an operation that a tool personality knows no cost of",
     "W452": "a clock period that nothing runs at, or a device that no operators are known of",
     "W453": "a table of a tool version, of operators or of devices that is not as it should be",
-    "W460": "a type or an operation that the RTL backend has no hardware for",
+    "W460": "a type, an operation or a port that the RTL backend has no hardware for",
     "W461": "a design with too many copies of statements, or ways from accesses to banks",
     "W470": "a tool of the open flow is not installed",
     "W471": "a tool of the open flow does not start",
