@@ -78,9 +78,10 @@ def _factor(index: Affine, unrolled: Mapping[str, int], gone: frozenset[str], ex
     left = [abs(c) * unrolled.get(v, 1) for v, c in steps.items() if v not in gone]
     if left:
         return min(gcd(*left), extent)
-    # Constant in every copy: as many banks as elements from the first touched to the last.
+    # Constant in every copy: as many banks as elements from the first touched to the last. Where that is
+    # nearly all of them, the rest has banks too: registers, instead of memories of one or two elements.
     span = sum(abs(c) * (unrolled[v] - 1) for v, c in steps.items()) + 1
-    return min(span, extent)
+    return extent if span >= _NEARLY * extent else span
 
 
 def port_interval(order: Order, vector: Vector, registers: frozenset[str] = frozenset()) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, permutations
 from math import ceil, prod
@@ -150,12 +150,18 @@ def _orders(state: ScheduledScop, group: Group, level: int, context: Context) ->
 
 
 def _skews(piece: Piece, band: tuple[int, int]) -> Iterator[tuple[Step, ...]]:
-    """One skew, the innermost pair of loops first, the least factor first."""
-    names = [f"{piece.name}.{name}" for name in piece.names[slice(*band)]]
+    """One skew, the innermost pair of loops first, the least factor first; none of a loop of one iteration."""
+    several = (k for k in range(*band) if not _is_once(piece, k))
+    names = [f"{piece.name}.{piece.names[k]}" for k in several]
     for inner in range(len(names) - 1, 0, -1):
         for outer in range(inner - 1, -1, -1):
             for factor in SKEWS:
                 yield (Skew(names[outer], names[inner], factor),)
+
+
+def _is_once(piece: Piece, level: int) -> bool:
+    found = common_interval([(piece, level)])
+    return found is not None and found.extent == 1
 
 
 def _permuted(
@@ -171,10 +177,9 @@ def _permuted(
     if not band:
         yield _order(state, names, levels, before, context)
         return
-    choices: Iterable[tuple[str, ...]] = permutations(band)
-    if len(band) > MAX_BAND:
-        written = _order(state, names, levels, before, context)
-        choices = _chosen([loop for loop in written.loops if loop.name in band])
+    written = _order(state, names, levels, before, context)
+    loops = [loop for loop in written.loops if loop.name in band]
+    choices = _chosen(loops) if len(band) > MAX_BAND else _all(loops)
     seen: set[tuple[object, ...]] = set()
     for chosen in choices:
         moving: tuple[Step, ...] = ()
@@ -195,6 +200,13 @@ def _permuted(
             if uneven and (context.uneven or only_copies(pieces)):
                 around = (levels[0], levels[1] - 1)
                 yield _order(moved, names, around, order.steps, context)
+
+
+def _all(loops: Sequence[NestLoop]) -> Iterator[tuple[str, ...]]:
+    """Every order, loops of one iteration where they are: there they may be as well as anywhere."""
+    for chosen in permutations(loop.name for loop in loops if loop.extent != 1):
+        moved = iter(chosen)
+        yield tuple(loop.name if loop.extent == 1 else next(moved) for loop in loops)
 
 
 def _chosen(loops: Sequence[NestLoop]) -> Iterator[tuple[str, ...]]:

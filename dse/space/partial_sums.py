@@ -31,10 +31,13 @@ class Wanted:
     Attributes:
         levels: enough for so many levels of the tree of terms that an iteration adds.
         count: so many, where the terms make no tree.
+        whole: one for each iteration of a loop, where the terms make no tree: all of its copies add at once
+            then, each to its own.
     """
 
     levels: int = 0
     count: int = 0
+    whole: bool = False
 
     def least(self, loop: NestLoop) -> int | None:
         """Along a loop; None where more are no help."""
@@ -45,7 +48,13 @@ class Wanted:
         return None if all(c.tree for c in loop.carries) else self.count
 
 
-WANTED = (Wanted(levels=1), Wanted(levels=5), Wanted(count=64), Wanted(count=512))
+WANTED = (
+    Wanted(levels=1),
+    Wanted(levels=5),
+    Wanted(count=64),
+    Wanted(count=512),
+    Wanted(whole=True),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +88,7 @@ def partial_sums(
     """
     found: list[Accumulators] = []
     for nest in nests:
-        for step in _steps(nest, wanted):
+        for step in _steps(nest, state, wanted):
             moved = tried(state, step)
             if moved is None:
                 continue
@@ -89,17 +98,26 @@ def partial_sums(
     return tuple(found)
 
 
-def _steps(nest: Nest, wanted: Wanted) -> Iterator[PartialSums]:
+def _steps(nest: Nest, state: ScheduledScop, wanted: Wanted) -> Iterator[PartialSums]:
     """Along one of its loops, the outermost first, the fewest accumulators that leave nothing to
-    wait for and divide its iterations.
+    wait for and divide its iterations. What is in the nest besides the sum makes its terms.
     """
-    if len(nest.statements) > 1 or any(order.free for order in nest.orders if not order.skewed):
+    sums = [name for name in nest.statements if name in state.reassociated]
+    if len(sums) != 1 or any(order.free for order in nest.orders if not order.skewed):
         return
-    for loop in nest.orders[0].loops:
+    loops = [loop for loop in nest.orders[0].loops if not loop.inner]
+    if wanted.whole:
+        # An outer one of several: those inside run through then.
+        for loop in loops[:-1]:
+            chained = any(not c.tree for c in loop.carries)
+            if chained and loop.extent is not None and 1 < loop.extent <= MOST // 2:
+                yield PartialSums(sums[0], loop.ref, loop.extent, 1)
+        return
+    for loop in loops:
         count = _count(loop, wanted)
         if count is not None and loop.extent is not None:
             block = 1 if wanted.count else loop.extent // count
-            yield PartialSums(nest.leader, loop.ref, count, block)
+            yield PartialSums(sums[0], loop.ref, count, block)
 
 
 def _staged(
@@ -120,9 +138,10 @@ def _staged(
         known = {s.name for s in before.scop.statements}
         fresh = (s for s in state.scop.statements if s.name not in known)
         last = next(s for s in fresh if s.name in state.reassociated)
-        count = next(
-            n for n in range(ceil(step.count / _STAGE), step.count + 1) if step.count % n == 0
-        )
+        fewer = range(ceil(step.count / _STAGE), step.count)
+        count = next((n for n in fewer if step.count % n == 0), None)
+        if count is None:
+            break  # a prime number of accumulators makes no stages
         loop = f"{last.name}.{last.loops[-1].var}"
         step = PartialSums(last.name, loop, count)
         moved = tried(state, step)

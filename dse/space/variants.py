@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from dse.space.alignment import aligned, turned
@@ -15,6 +15,7 @@ from dse.space.nest import Nest
 from dse.space.orders import Context, nests
 from dse.space.overlaps import overlapped
 from dse.space.partial_sums import WANTED, Accumulators, partial_sums, whole_parts
+from dse.space.rectangles import in_rectangles
 from dse.space.start import START, Start
 from dsl.expressions.types import FloatType
 from dsl.programs.program import Program
@@ -81,6 +82,8 @@ def variants(
     if several:
         outer += [_chained(state, free, most, context) for most in volumes(state)[-1:]]
     outer += [[_variant(*structure, context)] for structure in others]
+    boxes = [*_rectangles((*structures, *others), context.counts)]
+    outer += [[_variant(*structure, context)] for structure in boxes]
     outer += _unrolled_inside([*others, *_turned(others)], context)
     bound = []
     for name, at, steps in (*structures, *twins):
@@ -142,6 +145,16 @@ def _overlapped(name: str, state: ScheduledScop, steps: tuple[Step, ...]) -> Ite
     at, regions = overlapped(state)
     if regions:
         yield f"{name}, iterations overlapped", at, (*steps, *regions)
+
+
+def _rectangles(
+    structures: Iterable[_Structure], counts: Mapping[str, int | None]
+) -> Iterator[_Structure]:
+    """The structures with loops of variable bounds as rectangles under guards."""
+    for name, state, steps in structures:
+        moved, longer = in_rectangles(state, steps, counts)
+        if longer != steps:
+            yield f"{name}, in rectangles", moved, longer
 
 
 def _turned(structures: Iterable[_Structure]) -> Iterator[_Structure]:

@@ -24,12 +24,17 @@ _SHOWN = 12  # vectors of so many copies
 
 @dataclass(frozen=True, slots=True)
 class Rung:
-    """A vector of an order of a nest with the interval asked for, and about what it costs."""
+    """A vector of an order of a nest with the interval asked for, and about what it costs.
+
+    One that ``fills`` writes a constant to more elements at once than other nests have copies: worth it
+    where these are in banks of their own anyway.
+    """
 
     order: int
     vector: Vector
     cost: Cost
     asked: int = 1
+    fills: bool = False
 
     @property
     def choice(self) -> Choice:
@@ -61,14 +66,16 @@ def ladder(nest: Nest, number: int, budget: int) -> tuple[Rung, ...]:
         return known
 
     least = priced(order.plain)
-    copies = min(MAX_BANKS, max(_MODEST, budget // _MULTIPLY_ADD)) * order.inside
+    modest = copies = min(MAX_BANKS, max(_MODEST, budget // _MULTIPLY_ADD)) * order.inside
+    if not order.operations and all(use.write for use in order.uses):
+        copies = MAX_BANKS
     if least.dsp:
         # Operations that are shared by copies make the first copy dearer than the others.
         each = sum({o.core: o.dsp for o in order.operations if _widens(order, o.loops)}.values())
         copies = int(budget / each) + 1 if each else copies
         copies = max(copies, min(MAX_BANKS, copies * order.waits))
     found = [
-        Rung(number, vector, priced(vector))
+        Rung(number, vector, priced(vector), fills=not least.dsp and priced(vector).copies > modest)
         for vector in _fewest(nest, number, max(1, copies))
         if priced(vector).dsp <= max(budget, least.dsp)
     ]

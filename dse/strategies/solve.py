@@ -27,6 +27,7 @@ from dse.space.cost import (
 )
 from dse.space.nest import Nest, Order, Vector
 from dse.space.partitions import possible, relaxed, solved
+from dse.space.selections import selections
 from dse.space.space import Choice, Point, Space
 from dse.space.variants import Variant
 from dse.strategies.ladder import Rung, ladder
@@ -34,6 +35,7 @@ from dse.strategies.ladder import Rung, ladder
 WIDTH = 24  # states that are kept
 _ALIKE = 2  # states that share units alike
 _RUNGS = 250  # of a nest, the fastest ones of each order and those of fewer copies
+_OVER = 4.0  # by what share a plan is worse for each share of the budget that it is over
 _BANKS = 0.02  # of the cycles, about what the most banks that an array may have cost
 
 
@@ -163,7 +165,7 @@ class _Solver:
     ) -> None:
         self.variant = space.variants[variant]
         self.program, nests = self.variant.program, self.variant.nests
-        self.budget, self.interval = budget, interval
+        self.budget, self.interval, self.logic = budget, interval, space.logic
         self.stages = stages(nests, space.tool)
         fixed: Sequence[int | None] = orders or [None] * len(nests)
         self.options = [self._options(n, k) for n, k in zip(nests, fixed, strict=True)]
@@ -233,7 +235,7 @@ class _Solver:
         for option in self.options[nest]:
             chosen = {**state.chosen, nest: option}
             wanted = self._joined(state.wanted, option.alone.demand, chosen)
-            if wanted is None:
+            if wanted is None or (option.rung.fills and wanted != state.wanted):
                 continue
             units = replaced(present, self.least[nest], option.rung.cost.units)
             if shared.dsp_with(units) > self.budget:
@@ -253,7 +255,7 @@ class _Solver:
                     (*state.waiting, option.rung.choice)
                     if option.rung.asked > 1
                     else state.waiting,
-                    self._score(longest, wanted),
+                    self._score(longest, wanted) * self._dear(chosen, wanted, units, shared),
                 )
             )
             if len(found) >= WIDTH * 2:
@@ -278,6 +280,18 @@ class _Solver:
                     return None
                 break
         return joined
+
+    def _dear(
+        self, chosen: Mapping[int, _Option], wanted: Demand, units: Units, shared: Shared
+    ) -> float:
+        """1, and more where the multiplexers of banks are more than the budget leaves. LUTs are known where all
+        operators are made of them.
+        """
+        if not self.logic:
+            return 1.0
+        luts = sum(selections(*option.part, wanted) for option in chosen.values())
+        over = (shared.dsp_with(units) + luts / self.logic) / self.budget - 1
+        return 1 + _OVER * max(0.0, over)
 
     def _score(self, longest: Sequence[float], wanted: Demand) -> float:
         banks: dict[str, int] = {}

@@ -105,6 +105,22 @@ def test_where_terms_make_no_tree_there_are_as_many_accumulators_as_terms():
         assert ("S2.i", 64, 1) in spreads(space_of(extremes.program, tool, reassociate=True))
 
 
+@weft.kernel
+def brightness(x: f32[6, 62], out: f32[1]):
+    total: f32 = 0.0
+    for i in range(6):
+        for j in range(62):
+            root = weft.sqrt(x[i, j])
+            total += root
+    out[0] = total
+
+
+def test_a_prime_number_of_accumulators_makes_no_stages():
+    found = spreads(space_of(brightness.program, CHAINS, reassociate=True))
+    assert ("S1.j", 31, 2) in found
+    assert not any("sum" in loop for loop, _, _ in found)
+
+
 def test_several_sums_of_one_pass_are_one_pipeline_too():
     space = space_of(extremes.program, CHAINS, reassociate=True)
     merged = [v for v in space.variants if v.name == "64, 64 partial sums, merged"]
