@@ -46,6 +46,7 @@ def line_of(entry: Entry, effort: Effort, *, explore: bool) -> dict[str, Any]:
         "style": entry.style,
         "group": entry.group,
         "judged_by": entry.judged_by,
+        "other_algorithm": entry.other_algorithm,
         "budget": {"device": entry.budget.device, "share": entry.budget.share},
         **verified(entry, effort),
         "expert": {"cycles": found.cycles, **found.resources, "feasible": found.feasible},

@@ -4,7 +4,8 @@ A style is a file of `benchmarks.corpus.kernels`. Its ``GROUPS`` name the kernel
 of one algorithm; a kernel that is in none is a group of its own. A kernel is judged by the schedule
 ``expert`` of its own, or, where the language cannot say what an expert would do, by that of
 another kernel: ``NAME_expert``, or the one that the file's ``JUDGED_BY`` has for it. Kernels that
-only others are judged by are no entries.
+only others are judged by are no entries. Where the expert's program does other arithmetic, or knows something
+of the data, the file's ``OTHER_ALGORITHM`` says what: no reordering, storage or schedule comes to that.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ class Entry:
         group: of variants of one algorithm.
         judged_by: the kernel whose schedule ``expert`` it is judged by, of the same file.
         budget: that the expert's design keeps to, and that is explored.
+        other_algorithm: what the expert computes in place of what the kernel says, if anything.
     """
 
     name: str
@@ -46,6 +48,7 @@ class Entry:
     group: str
     judged_by: str
     budget: Budget = Budget()
+    other_algorithm: str = ""
 
     @property
     def path(self) -> Path:
@@ -87,12 +90,19 @@ def entries(style: str) -> tuple[Entry, ...]:
     groups: dict[str, list[str]] = getattr(module, "GROUPS", {})
     judged_by: dict[str, str] = getattr(module, "JUDGED_BY", {})
     group_of = {name: group for group, names in groups.items() for name in names}
+    other: dict[str, str] = getattr(module, "OTHER_ALGORITHM", {})
     found = kernels(style)
     judges = {name: judged_by.get(name, _own_judge(name, found)) for name in found}
     rewritten = {judge for name, judge in judges.items() if judge != name}
     listed = set(judged_by) | set(group_of)
     return tuple(
-        Entry(name, style, group_of.get(name, name), judges[name])
+        Entry(
+            name,
+            style,
+            group_of.get(name, name),
+            judges[name],
+            other_algorithm=other.get(name, ""),
+        )
         for name in found
         if name not in rewritten or name in listed
     )

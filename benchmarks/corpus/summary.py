@@ -10,6 +10,7 @@ NEAR = 1.1
 """A design is as good as the expert's if it takes at most so many times its cycles."""
 ALIKE = 1.2
 """What variants of one algorithm may be apart."""
+_WORST = 10  # kernels that are named
 
 
 def summary_of(lines: Sequence[dict[str, Any]]) -> dict[str, Any]:
@@ -38,9 +39,11 @@ def _of_explorations(lines: Sequence[dict[str, Any]]) -> dict[str, Any]:
         if line["explore"]["to_expert"] is not None
     }
     near = [name for name, ratio in ratios.items() if ratio <= NEAR]
+    others = _names([line for line in lines if line["other_algorithm"]])
+    same = set(ratios).difference(others)
     seconds = [line["explore"]["seconds"] for line in lines]
     spreads = spreads_of(lines)
-    worst = sorted(ratios.items(), key=lambda one: -one[1])[:10]
+    ranked = sorted(ratios.items(), key=lambda one: -one[1])
     return {
         "explored": len(lines),
         "crashes": {
@@ -54,8 +57,11 @@ def _of_explorations(lines: Sequence[dict[str, Any]]) -> dict[str, Any]:
         "one_point_spaces": _names([li for li in lines if li["explore"]["points"] == 1]),
         "near": len(near),
         "near_share": round(len(near) / len(lines), 3),
+        "same_algorithm": len(lines) - len(others),
+        "near_of_same_algorithm": len(same.intersection(near)),
         "median_to_expert": round(statistics.median(ratios.values()), 3) if ratios else None,
-        "worst": dict(worst),
+        "worst": dict(ranked[:_WORST]),
+        "worst_of_same_algorithm": dict([one for one in ranked if one[0] in same][:_WORST]),
         "group_spreads": spreads,
         "groups_alike": sum(spread <= ALIKE for spread in spreads.values()),
         "median_seconds": round(statistics.median(seconds), 1),

@@ -87,7 +87,8 @@ class NestLoop:
     all statements of the nest share: all of their iterations are copies, of the most where their
     bounds vary (``varies``). Of a ``guarded`` loop some statements run in some iterations only, by
     conditions of the program. A loop ``jams`` where loops further in have bounds that move with it: its copies
-    run inside of them, from the first to the last iteration that one of them has, each under a guard.
+    run inside of them, from the first to the last iteration that one of them has, each under a guard. There are
+    at most ``most`` copies of it, where that is not 0.
     """
 
     ref: str
@@ -101,6 +102,7 @@ class NestLoop:
     varies: bool = False
     guarded: bool = False
     jams: bool = False
+    most: int = 0
     carries: tuple[Carry, ...] = ()
 
     @property
@@ -110,8 +112,8 @@ class NestLoop:
             return (self.extent or 1,)
         if not self.unrolls or self.extent is None:
             return (1,)
-        found = factors(self.extent)
-        return tuple(u for u in found if self.extent % u == 0) if self.divides else found
+        found = [u for u in factors(self.extent) if u <= (self.most or self.extent)]
+        return tuple(u for u in found if self.extent % u == 0 or not self.divides)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations, permutations
 from math import ceil, prod
 
+from dse.space.arrangements import orders_of
 from dse.space.contents import (
     Delays,
     carry_of,
@@ -26,8 +26,6 @@ from polyhedral.scop.ranges import Interval, common_interval
 from polyhedral.scop.scheduled import LoopId, Piece, ScheduledScop
 from qor_gnn.tools.personality import Personality
 
-MAX_BAND = 5  # loops of a nest whose orders are all tried; of more see `_chosen`
-MOST_FREE = 5  # loops that carry nothing, of which any may be innermost there
 SKEWS = (1, 2, 3)
 _AROUND = 5  # about the states of an iteration besides its operators: loads and a store
 
@@ -179,7 +177,7 @@ def _permuted(
         return
     written = _order(state, names, levels, before, context)
     loops = [loop for loop in written.loops if loop.name in band]
-    choices = _chosen(loops) if len(band) > MAX_BAND else _all(loops)
+    choices = orders_of(loops)
     seen: set[tuple[object, ...]] = set()
     for chosen in choices:
         moving: tuple[Step, ...] = ()
@@ -200,28 +198,6 @@ def _permuted(
             if uneven and (context.uneven or only_copies(pieces)):
                 around = (levels[0], levels[1] - 1)
                 yield _order(moved, names, around, order.steps, context)
-
-
-def _all(loops: Sequence[NestLoop]) -> Iterator[tuple[str, ...]]:
-    """Every order, loops of one iteration where they are: there they may be as well as anywhere."""
-    for chosen in permutations(loop.name for loop in loops if loop.extent != 1):
-        moved = iter(chosen)
-        yield tuple(loop.name if loop.extent == 1 else next(moved) for loop in loops)
-
-
-def _chosen(loops: Sequence[NestLoop]) -> Iterator[tuple[str, ...]]:
-    """Orders of many loops: as written, and with any that carry nothing inside of all others.
-
-    Which of the free loops are innermost decides what runs as one pipeline without waiting for itself;
-    the loops that carry, and those left outside, stay as they are written.
-    """
-    yield tuple(loop.name for loop in loops)
-    free = [loop.name for loop in loops if not loop.carries and loop.extent is not None]
-    free = free[-MOST_FREE:]
-    for count in range(1, len(free) + 1):
-        for inside in combinations(free, count):
-            outside = [loop.name for loop in loops if loop.name not in inside]
-            yield (*outside, *inside)
 
 
 def _shape(order: Order) -> tuple[object, ...]:

@@ -18,13 +18,16 @@ As a rectangle, twice the iterations are one pipeline, in any order of the loops
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from math import prod
 
+from dse.space.nest import Nest, Order
 from dsl.schedules.steps import Split, Step
 from polyhedral.schedule import tried
 from polyhedral.scop.ranges import constant_interval, whole_range
 from polyhedral.scop.scheduled import LoopId, Piece, ScheduledScop
 
+_CHAIN = 128  # copies that wait for one another in place: each has to be told from all before it
 _IDLE = 8  # iterations of a rectangle for each that there is work in, at most
 
 
@@ -51,6 +54,17 @@ def in_rectangles(
         if moved is not None and all(_busy(p, counts) for p in moved.pieces):
             state, steps = moved, (*steps, step)
     return state, steps
+
+
+def short_chains(nests: tuple[Nest, ...]) -> tuple[Nest, ...]:
+    """The nests with few enough copies of loops that hand on what is no tree."""
+    return tuple(replace(nest, orders=tuple(map(_short, nest.orders))) for nest in nests)
+
+
+def _short(order: Order) -> Order:
+    chained = (any(not carry.tree for carry in loop.carries) for loop in order.loops)
+    pairs = zip(order.loops, chained, strict=True)
+    return replace(order, loops=tuple(replace(x, most=_CHAIN) if c else x for x, c in pairs))
 
 
 def _varying(state: ScheduledScop) -> Iterator[tuple[str, LoopId]]:

@@ -15,7 +15,7 @@ from dse.space.nest import Nest
 from dse.space.orders import Context, nests
 from dse.space.overlaps import overlapped
 from dse.space.partial_sums import WANTED, Accumulators, partial_sums, whole_parts
-from dse.space.rectangles import in_rectangles
+from dse.space.rectangles import in_rectangles, short_chains
 from dse.space.start import START, Start
 from dsl.expressions.types import FloatType
 from dsl.programs.program import Program
@@ -83,7 +83,7 @@ def variants(
         outer += [_chained(state, free, most, context) for most in volumes(state)[-1:]]
     outer += [[_variant(*structure, context)] for structure in others]
     boxes = [*_rectangles((*structures, *others), context.counts)]
-    outer += [[_variant(*structure, context)] for structure in boxes]
+    outer += [[_with_short_chains(_variant(*structure, context))] for structure in boxes]
     outer += _unrolled_inside([*others, *_turned(others)], context)
     bound = []
     for name, at, steps in (*structures, *twins):
@@ -155,6 +155,10 @@ def _rectangles(
         moved, longer = in_rectangles(state, steps, counts)
         if longer != steps:
             yield f"{name}, in rectangles", moved, longer
+
+
+def _with_short_chains(variant: Variant) -> Variant:
+    return replace(variant, nests=short_chains(variant.nests))
 
 
 def _turned(structures: Iterable[_Structure]) -> Iterator[_Structure]:

@@ -11,9 +11,10 @@ from benchmarks.corpus.child import weft
 from benchmarks.corpus.summary import passed, spreads_of, summary_of
 
 
-def line(kernel, group, cycles, to_expert, *, crash=None, points=100, verified=True):
+def line(kernel, group, cycles, to_expert, *, crash=None, points=100, verified=True, other=""):
     return {
         "kernel": kernel, "group": group, "verified": verified, "expert": {"feasible": True},
+        "other_algorithm": other,
         "explore": {
             "cycles": cycles, "to_expert": to_expert, "crash": crash, "points": points,
             "faults": {}, "late": False, "seconds": 2.0, "peak_mib": 100,
@@ -41,6 +42,13 @@ def test_a_summary_counts_what_is_near_and_names_what_failed():
     assert found["one_point_spaces"] == ["b"]
     assert found["no_design"] == ["d"]
     assert not passed(found)
+
+
+def test_kernels_whose_expert_computes_something_else_are_told_apart():
+    found = summary_of([*LINES, line("e", "j", 900, 9.0, other="no product")])
+    assert found["worst"]["e"] == 9.0
+    assert "e" not in found["worst_of_same_algorithm"]
+    assert (found["same_algorithm"], found["near_of_same_algorithm"]) == (4, 2)
 
 
 def test_being_far_from_the_expert_is_no_failure():

@@ -37,6 +37,9 @@ def test_what_a_style_says_of_its_kernels_is_about_kernels_that_are_there(style)
     assert set(named) <= {entry.name for entry in entries(style)}
     for name, judge in getattr(module, "JUDGED_BY", {}).items():
         assert {name, judge} <= set(found)
+    others = getattr(module, "OTHER_ALGORITHM", {})
+    assert others == {e.name: e.other_algorithm for e in entries(style) if e.other_algorithm}
+    assert all(e.rewritten for e in entries(style) if e.other_algorithm)
     for entry in entries(style):
         assert EXPERT in entry.expert.schedules, entry.judged_by
     judges = {entry.judged_by for entry in entries(style)}

@@ -6,7 +6,7 @@ import pytest
 
 import weft
 from dse.space.cost import cost
-from dse.space.orders import MAX_BAND
+from dse.space.arrangements import MAX_BAND
 from dse.space.space import space_of
 from dse.strategies.solve import solve
 from dsl.schedules.steps import Reassociate

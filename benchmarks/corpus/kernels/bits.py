@@ -8,6 +8,10 @@ N = 1024
 GROUPS = {
     "popcount": ["popcount_loop", "popcount_parallel"],
 }
+# Kernels whose expert computes something else that comes to the same: no schedule says that.
+OTHER_ALGORITHM = {
+    "integer_square_root": "digit by digit in place of products",
+}
 
 
 @weft.kernel

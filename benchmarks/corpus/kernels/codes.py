@@ -8,6 +8,10 @@ N = 1024
 GROUPS = {
     "crc32": ["crc32_bitwise", "crc32_byte_steps"],
 }
+# Kernels whose expert computes something else that comes to the same: no schedule says that.
+OTHER_ALGORITHM = {
+    "adler_like": "blocks whose sums do not wait for the block before",
+}
 
 
 @weft.kernel

@@ -13,6 +13,10 @@ GROUPS = {
 }
 # Kernels that are judged against another one's schedule: what an expert would rewrite them to.
 JUDGED_BY = {"fir_shift": "fir_direct", "fir_transposed": "fir_direct"}
+# Kernels whose expert computes something else that comes to the same: no schedule says that.
+OTHER_ALGORITHM = {
+    "gaussian_direct": "the mask is a product of a column and a row",
+}
 
 
 @weft.kernel

@@ -7,6 +7,10 @@ from weft import f32, u8
 
 P = 64
 POINTS, DIMS, CLUSTERS = 256, 4, 8
+# Kernels whose expert computes something else that comes to the same: no schedule says that.
+OTHER_ALGORITHM = {
+    "kalman_scalar": "(1 - gain) * grown is r * gain",
+}
 
 
 @weft.kernel

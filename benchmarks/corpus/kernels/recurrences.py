@@ -13,6 +13,10 @@ GROUPS = {
     "biquad": ["biquad_direct", "biquad_transposed", "biquad_history"],
     "horner": ["horner_by_point", "horner_by_coefficient"],
 }
+# Kernels whose expert computes something else that comes to the same: no schedule says that.
+OTHER_ALGORITHM = {
+    "biquad_transposed": "the direct form",
+}
 
 
 @weft.kernel

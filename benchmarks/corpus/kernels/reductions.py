@@ -10,6 +10,10 @@ ROWS, COLS = 64, 96
 GROUPS = {
     "column_sums": ["column_sums_by_column", "column_sums_by_row"],
 }
+# Kernels whose expert computes something else that comes to the same: no schedule says that.
+OTHER_ALGORITHM = {
+    "argmax": "candidates that take turns, the least index of equal ones",
+}
 
 
 @weft.kernel

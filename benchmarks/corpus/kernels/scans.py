@@ -14,6 +14,15 @@ JUDGED_BY = {
     "prefix_scalar": "prefix_blocked",
     "prefix_element": "prefix_blocked",
 }
+# Kernels whose expert computes something else that comes to the same: no schedule says that.
+OTHER_ALGORITHM = {
+    "prefix_scalar": "blocks whose sums do not wait for the block before",
+    "prefix_element": "blocks whose sums do not wait for the block before",
+    "running_mean": "sums of 2, 4 and 8 neighbours",
+    "delta_decode": "blocks whose sums do not wait for the block before",
+    "run_lengths": "runs within a block, to which the last one is added",
+    "maximum_subarray": "blocks by their sum, best beginning, end and part",
+}
 
 
 @weft.kernel

@@ -15,6 +15,11 @@ JUDGED_BY = {
     "forward_by_row": "forward_expert",
     "forward_by_column": "forward_expert",
 }
+# Kernels whose expert computes something else that comes to the same: no schedule says that.
+OTHER_ALGORITHM = {
+    "tridiagonal": "quotients in place of a product with the inverse",
+    "gauss_seidel_iterations": "a change of an unknown is added to the sums of all rows",
+}
 
 
 def dominant(seed):

@@ -8,6 +8,10 @@ N = 64
 GROUPS = {"sort": ["bubble_sort", "odd_even_sort", "rank_sort", "insertion_sort"]}
 # Kernels that are judged against another one's schedule: what an expert would rewrite them to.
 JUDGED_BY = {"bubble_sort": "odd_even_sort"}
+# Kernels whose expert computes something else that comes to the same: no schedule says that.
+OTHER_ALGORITHM = {
+    "bubble_sort": "exchanges of even and of odd pairs in turn",
+}
 
 
 @weft.kernel
