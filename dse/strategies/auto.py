@@ -14,7 +14,7 @@ from dse.strategies.pom import pom
 from dse.strategies.refine import refined
 from dse.strategies.search import Search, noted
 from dse.strategies.solve import Solution, solve
-from dse.strategies.spend import less
+from dse.strategies.spend import in_vain, less
 from dse.strategies.within import only, within
 
 _TRIES = 6  # of one budget, each with less to spend
@@ -71,6 +71,7 @@ def solved(
     for number, solutions in sorted(first, key=lambda f: f[1][0].cycles if f[1] else inf):
         spend = budget
         found = solutions
+        before: tuple[int, Result] | None = None
         for _ in range(_TRIES):
             dearest: Result | None = None
             for solution in _worth(found, count):
@@ -90,8 +91,11 @@ def solved(
                     dearest = dear[solution.point] = result
                     break
             reduced = None if dearest is None else less(spend, budget, dearest, limits)
-            if reduced is None or reduced < 1:
+            if dearest is None or reduced is None or reduced < 1:
                 break
+            if before is not None and in_vain(before, (spend, dearest), limits):
+                break
+            before = (spend, dearest)
             spend = reduced
             found = solve(space, number, spend)
 

@@ -108,7 +108,7 @@ class _Climb:
             for nest, order, choice in zip(self.nests, orders, start.choices, strict=True)
         ]
         self.ladders = [
-            ladder(nest, choice.order, budget)
+            [rung for rung in ladder(nest, choice.order, budget) if not rung.fills]
             for nest, choice in zip(self.nests, start.choices, strict=True)
         ]
         self.demands = [self._demand(n, choice) for n, choice in enumerate(start.choices)]

@@ -27,3 +27,26 @@ def less(spend: int, budget: int, result: Result, limits: Limits) -> int | None:
     if over <= 0 and not excess:
         return None
     return min(found, spend - 1)
+
+
+def in_vain(dearer: tuple[int, Result], cheaper: tuple[int, Result], limits: Limits) -> bool:
+    """Whether a structure takes more than a limit whatever is planned with: of two designs of it, what does not
+    shrink with the plan is over a limit already, on a straight line through both.
+
+    Args:
+        dearer: DSP that it was planned with, and its figures.
+        cheaper: those of one that was planned with less.
+        limits: on all resources.
+    """
+    more, first = dearer
+    fewer, second = cheaper
+    if fewer >= more:
+        return False
+    for name, limit in limits.resources.items():
+        if name == "dsp":
+            continue
+        there, here = first.resources.get(name, 0), second.resources.get(name, 0)
+        slope = (there - here) / (more - fewer)
+        if slope > 0 and here - slope * fewer > limit:
+            return True
+    return False

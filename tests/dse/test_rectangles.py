@@ -9,11 +9,13 @@ import pytest
 
 import weft
 from backends.equivalence import equivalence
+from dse.evaluators.base import Limits, Result, Status
 from dse.space.banks import demand
 from dse.space.selections import selections
 from dse.space.space import Choice, Point, Space, space_of
 from dse.space.variants import Variant
 from dse.strategies.solve import solve
+from dse.strategies.spend import in_vain
 from dsl.kernels.kernel import Kernel
 from dsl.schedules.steps import PartialSums, Skew, Split
 from qor_gnn.tools.personality import personality
@@ -160,3 +162,21 @@ def test_banks_that_others_want_cost_multiplexers():
     luts = [selections(nest.orders[0], vector, {**own, ("T", 0): n}) for n in (1, 2, 8)]
     assert luts[0] == 0
     assert all(fewer < more for fewer, more in pairwise(luts))
+
+
+def figures(lut: int) -> Result:
+    return Result(Status.INFEASIBLE, latency=100.0, resources={"dsp": 0, "lut": lut})
+
+
+@pytest.mark.parametrize(
+    ("dearer", "cheaper", "hopeless"),
+    [
+        ((100, 90_000), (50, 70_000), True),  # 50,000 of it are there whatever is planned with
+        ((100, 90_000), (50, 60_000), False),
+        ((100, 90_000), (100, 70_000), False),
+        ((100, 60_000), (50, 70_000), False),  # no line says anything
+    ],
+)
+def test_a_structure_over_a_limit_whatever_it_spends_is_given_up(dearer, cheaper, hopeless):
+    pairs = [(spend, figures(lut)) for spend, lut in (dearer, cheaper)]
+    assert in_vain(*pairs, Limits({"lut": 40_000, "dsp": 100})) is hopeless
