@@ -97,14 +97,16 @@ def test_triangles_are_filled_and_drained_seldom(name, allo):
 def test_designs_with_trees_and_sums_in_logic_compute_what_the_program_does(name):
     kernel = program(name, "mini")
     space = space_of(kernel, TOOL, reassociate=True)
-    designs = []
+    designs, plain = [], 0
     for number, variant in enumerate(space.variants):
         found = solve(space, number, 150, width=2)
         schedule = space.schedule(found[0].point) if found else None
         if schedule is not None and variant.name.startswith("distributed"):
             designs.append(schedule)
-    # Sums in DSP slices, and in logic; some kernels have elements kept in registers besides.
-    assert sum(not any(isinstance(s, Buffer) for s in design) for design in designs) == 2
+            changed = any(isinstance(s, Buffer) for s in schedule) or "rectangles" in variant.name
+            plain += not changed
+    # Sums in DSP slices, and in logic; some kernels have elements kept in registers or rectangles besides.
+    assert plain == 2
     for schedule in designs:
         result = verify(kernel, schedule)
         assert result.ok, result
