@@ -18,6 +18,7 @@ from dse.strategies.spend import in_vain, less
 from dse.strategies.within import only, within
 
 _TRIES = 6  # of one budget, each with less to spend
+_IN_VAIN = 2  # times in a row; the odd factor makes dear banks once
 _BEST = 2  # solutions of a variant that are evaluated for the whole budget
 _SHARED = 4  # solutions that share units: what waiting for them costs is not estimated
 _MARGIN = 1.02  # by what share an estimate may be slower than a known design
@@ -72,6 +73,7 @@ def solved(
         spend = budget
         found = solutions
         before: tuple[int, Result] | None = None
+        vain = 0
         for _ in range(_TRIES):
             dearest: Result | None = None
             for solution in _worth(found, count):
@@ -93,7 +95,9 @@ def solved(
             reduced = None if dearest is None else less(spend, budget, dearest, limits)
             if dearest is None or reduced is None or reduced < 1:
                 break
-            if before is not None and in_vain(before, (spend, dearest), limits):
+            hopeless = before is not None and in_vain(before, (spend, dearest), limits)
+            vain = vain + 1 if hopeless else 0
+            if vain == _IN_VAIN:
                 break
             before = (spend, dearest)
             spend = reduced
