@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from backends.deploy.boards import Board
-from backends.deploy.tiles import bits_of, block_ram, chip_room, copies
+from backends.deploy.tiles import accessed, bits_of, block_ram, chip_room, copies
 from dsl.errors.errors import ToolError
 from dsl.expressions.types import IndexType
 from dsl.programs.program import Array, Program
@@ -32,7 +32,6 @@ from dsl.schedules.steps import (
     Step,
     Stream,
 )
-from mlir_passes.construct.module import accesses
 from polyhedral.requests.outside import RETURN, word_bits
 from polyhedral.schedule import begun
 
@@ -60,7 +59,7 @@ def outside(program: Program, schedule: Schedule, board: Board) -> Schedule:
     scratch = _scratch(program, schedule, board)
     arrays = [*(a for a in program.arguments if a.shape), *scratch]
     within = [a for a in arrays if a.name not in asked or asked[a.name].mode != "m_axi"]
-    used = accesses(program)
+    used = {access.array for piece in begun(program, ()).pieces for access in accessed(piece)}
     ports = {array.name: n % board.ports for n, array in enumerate(arrays)}
     names = _names(program, schedule, [a for a in within if a.name in used])
     first: list[Step] = []

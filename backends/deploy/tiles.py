@@ -139,7 +139,7 @@ def _nests(state: ScheduledScop) -> Iterator[_Nest]:
         yield _Nest(tuple(p.name for p in pieces), tuple(loops), tuple(ranges), tuple(pieces))
 
 
-def _accesses(piece: Piece) -> tuple[Access, ...]:
+def accessed(piece: Piece) -> tuple[Access, ...]:
     """What the statement assigns, then what it reads."""
     stmt = piece.statement.stmt
     return (stmt.target, *loads(stmt.value))
@@ -149,7 +149,7 @@ def _moves(nest: _Nest, names: Mapping[str, str]) -> dict[str, list[int]]:
     """The arrays of a nest, and the levels of its loops that each moves with, outermost first."""
     found: dict[str, set[str]] = {}
     for piece in nest.pieces:
-        for access in _accesses(piece):
+        for access in accessed(piece):
             if access.array in names:
                 variables = found.setdefault(access.array, set())
                 variables |= {name for index in access.indices for name in index.variables()}
@@ -190,7 +190,7 @@ def _moved(state: ScheduledScop, nest: _Nest, names: Mapping[str, str]) -> Itera
     """The accesses to what is copied, over loops that begin with 0."""
     first = {name: range_.first for name, range_ in zip(nest.loops, nest.ranges, strict=True)}
     for piece in nest.pieces:
-        for number, access in enumerate(_accesses(piece)):
+        for number, access in enumerate(accessed(piece)):
             if access.array in names:
                 array = state.scop.program.array(access.array)
                 lanes = max(1, packed_lanes(state.packs, array))
@@ -219,7 +219,7 @@ def _words(state: ScheduledScop, nest: _Nest) -> list[int]:
     """What tiles of each loop are multiples of, so that they begin with a word of packed arrays."""
     found = [1] * len(nest.loops)
     for piece in nest.pieces:
-        for access in _accesses(piece):
+        for access in accessed(piece):
             lanes = packed_lanes(state.packs, state.scop.program.array(access.array))
             if lanes:
                 last = access.indices[-1].variables()

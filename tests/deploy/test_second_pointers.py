@@ -61,6 +61,20 @@ def test_hosts_pass_an_array_twice(tmp_path):
     assert "`y` again: it is read here" in readme
 
 
+@weft.kernel
+def never(x: f32[64], y: f32[64], z: f32[64]):
+    for i in range(64):
+        y[i] = 2 * x[i]
+    for i in range(5, 5):
+        z[i] = x[i]
+
+
+def test_what_no_iteration_writes_is_passed_as_it_is(tmp_path):
+    given = outside(never.program, Schedule(), board("pynq-z2"))
+    weft.export(never, tmp_path / "made", given, deploy="pynq-z2")
+    assert make(tmp_path / "made/deploy", "software").returncode == 0
+
+
 def tiles() -> Schedule:
     s = ScheduleBuilder()
     s.interface("x", "m_axi", "gmem0").interface("y", "m_axi", "gmem1", reads="gmem1")
