@@ -9,11 +9,18 @@ loop): arguments that are outside already stay as they are.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from backends.deploy.boards import Board
-from backends.deploy.tiles import accessed, bits_of, block_ram, chip_room, copies
+from backends.deploy.tiles import (
+    accessed,
+    bits_of,
+    block_ram,
+    chip_room,
+    copies,
+    tiles_of_what_fits,
+)
 from dsl.errors.errors import ToolError
 from dsl.expressions.types import IndexType
 from dsl.programs.program import Array, Program
@@ -53,6 +60,33 @@ def outside(program: Program, schedule: Schedule, board: Board) -> Schedule:
     Raises:
         ToolError: W407, an argument has an interface that no host program drives.
     """
+    found = _brought(program, schedule, board, copies)
+    assert found is not None, "where copies do not fit, arrays are copied as a whole"
+    return found
+
+
+def in_tiles(program: Program, schedule: Schedule, board: Board) -> Schedule | None:
+    """The same with copies in tiles though all of them fit as a whole, as they are then copied while others are worked
+    on; None where nothing is expected of that, or the schedule says what becomes of loops.
+
+    Raises:
+        ToolError: W407, as `outside`.
+    """
+    if not all(isinstance(step, _BESIDE) for step in schedule):
+        return None
+    return _brought(program, schedule, board, tiles_of_what_fits)
+
+
+_Copying = Callable[
+    [Program, Sequence[Step], Mapping[str, str], int, Board], tuple[Step, ...] | None
+]
+"""The steps that copy arrays: `backends.deploy.tiles.copies`, or `tiles_of_what_fits`."""
+
+
+def _brought(
+    program: Program, schedule: Schedule, board: Board, copying: _Copying
+) -> Schedule | None:
+    """The schedule with arrays outside and copies of them; None where there is no such way of copying."""
     asked = {s.argument: s for s in schedule if isinstance(s, Interface)}
     for step in asked.values():
         _check(step, board)
@@ -71,7 +105,13 @@ def outside(program: Program, schedule: Schedule, board: Board) -> Schedule:
     if scratch:
         kept = sum(bits_of(a) for a in program.locals if a not in scratch and a.name not in asked)
         room -= min(kept, room // 2)
-    first = _with_pointers(_copied(program, first, names, room, board))
+    if copying is copies:
+        copied: list[Step] | None = _copied(program, first, names, room, board)
+    else:
+        copied = _in_words(program, first, names, room, board, copying)
+    if copied is None:
+        return None
+    first = _with_pointers(copied)
     first += _pipelined(program, first)
     made: dict[str, list[str]] = {}
     for copy in (s for s in first if isinstance(s, Buffer)):
@@ -112,15 +152,33 @@ def _copied(
     """The ports, and the copies of what is behind them: in words as wide as the board's memory passes, or in
     smaller ones where tiles would begin inside of them.
     """
-    lanes = {name: word_lanes(program.array(name), board) for name in names}
-    while True:
-        packed = [Pack(n, k * word_bits(program.array(n).dtype)) for n, k in lanes.items() if k > 1]
-        if (found := copies(program, (*ports, *packed), names, room, board)) is not None:
-            return [*ports, *packed, *found]
-        if not packed:  # an estimate will tell whether they fit; locals outside are not copied
+    narrower = 1
+    while (found := _in_words(program, ports, names, room, board, copies, narrower)) is None:
+        if all(word_lanes(program.array(name), board) <= narrower for name in names):
+            # An estimate will tell whether they fit; locals outside are not copied.
             given = {a.name for a in program.arguments}
             return [*ports, *(Buffer(a, name=copy) for a, copy in names.items() if a in given)]
-        lanes = {name: k // 2 for name, k in lanes.items()}
+        narrower *= 2
+    return found
+
+
+def _in_words(
+    program: Program,
+    ports: Sequence[Step],
+    names: Mapping[str, str],
+    room: int,
+    board: Board,
+    copying: _Copying,
+    narrower: int = 1,
+) -> list[Step] | None:
+    """The ports, and copies in words of so many times fewer elements; None where there are no such copies."""
+    packed: list[Step] = []
+    for name in names:
+        array = program.array(name)
+        lanes = word_lanes(array, board) // narrower
+        packed += [Pack(name, lanes * word_bits(array.dtype))] if lanes > 1 else []
+    found = copying(program, (*ports, *packed), names, room, board)
+    return None if found is None else [*ports, *packed, *found]
 
 
 def _with_pointers(steps: Sequence[Step]) -> list[Step]:

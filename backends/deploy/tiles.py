@@ -74,6 +74,24 @@ def copies(
     return None
 
 
+def tiles_of_what_fits(
+    program: Program, first: Sequence[Step], names: Mapping[str, str], room: int, board: Board
+) -> tuple[Step, ...] | None:
+    """The steps that copy arrays in tiles where copies of all of them fit: a tile is copied while another one is worked
+    on. None where all does not fit, or one tile is expected to be as fast. See `copies`.
+    """
+    arrays = [program.array(name) for name in names]
+    if sum(map(bits_of, arrays)) > room or any(a.storage is not Storage.ARGUMENT for a in arrays):
+        return None
+    state = begun(program, first)
+    for at, apart in ((state, ()), _distributed(state)):
+        found = _all_tiled(at, names, room, board.device.dsp)
+        if found is not None:
+            tiled = any(isinstance(step, Buffer) and step.at for step in found)
+            return (*apart, *found) if tiled else None
+    return None
+
+
 def _all_tiled(
     state: ScheduledScop, large: Mapping[str, str], room: int, dsp: int
 ) -> tuple[Step, ...] | None:

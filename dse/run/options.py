@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from backends.deploy.boards import board_of
-from backends.deploy.outside import outside
+from backends.deploy.outside import in_tiles, outside
 from dse.estimates.estimation import Setting, setting
 from dse.estimates.routed import ALREADY, Place
 from dse.evaluators.base import Evaluator, Limits, device_limits
@@ -106,9 +106,14 @@ class Searched:
             ToolError: W406, W407 as `backends.deploy.boards.board_of` and `backends.deploy.outside.outside`.
         """
         schedule = self.schedule
-        if self.deploy is not None:
-            schedule = outside(program, schedule, board_of(self.deploy, self.where.device))
-        return start_of(program, schedule, self.fix)
+        if self.deploy is None:
+            return start_of(program, schedule, self.fix)
+        board = board_of(self.deploy, self.where.device)
+        start = start_of(program, outside(program, schedule, board), self.fix)
+        tiles = in_tiles(program, schedule, board)
+        if tiles is None:
+            return start
+        return replace(start, others=(start_of(program, tiles, self.fix).steps,))
 
     @property
     def remarks(self) -> tuple[str, ...]:

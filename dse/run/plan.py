@@ -18,12 +18,14 @@ from dse.space.start import START, Start
 from dsl.errors.errors import InputError
 from dsl.programs.program import Program
 from dsl.schedules.schedule import Schedule
+from dsl.schedules.steps import Step
 from dsl.stored.kernel import StoredKernel, kernel_json
 from qor_gnn.tools.operators.calibration import Calibration
 
 # What a session may have otherwise than the one before.
 _UNSAID: dict[str, Any] = {
     "start": [],
+    "other_starts": [],
     "supported": False,
     "beside": False,
     "routed": False,
@@ -130,7 +132,8 @@ class Plan:
             "strategy": self.strategy,
             "seed": self.seed,
             "reassociate": self.reassociate,
-            "start": json.loads(Schedule(self.start.steps).to_json())["steps"],
+            "start": _listed(self.start.steps),
+            "other_starts": [_listed(steps) for steps in self.start.others],
             "evaluator": self.evaluator.name,
             "beside": self.beside,
             "evaluator_version": self.evaluator.version,
@@ -143,6 +146,11 @@ class Plan:
             "source": self.source,
             "versions": _versions(),
         }
+
+
+def _listed(steps: tuple[Step, ...]) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(Schedule(steps).to_json())["steps"]
+    return found
 
 
 def study_name(plan: Plan) -> str:

@@ -115,13 +115,18 @@ def space_of(
     """
     tool = allowed(tool, reassociate)
     start = start.on(tool)
-    state = apply(program, Schedule(start.steps))
-    start = replace(start, made=tuple(p for p in state.partitions if p not in start.steps))
-    if tool.is_open or not all_logic(state, tool):
-        logic = 0.0
-    context = Context(tool, instance_counts(loop_tree(state)), logic, start.outside)
-    found = variants(state, context, reassociate, start)
-    return Space(program, tool, reassociate, found, logic, start)
+    found: list[Variant] = []
+    for steps in (start.steps, *start.others):
+        state = apply(program, Schedule(steps))
+        made = tuple(p for p in state.partitions if p not in steps)
+        own = replace(start, steps=steps, made=made, others=())
+        if not found:
+            start = replace(start, made=made)
+        if tool.is_open or not all_logic(state, tool):
+            logic = 0.0
+        context = Context(tool, instance_counts(loop_tree(state)), logic, own.outside)
+        found += variants(state, context, reassociate, own)
+    return Space(program, tool, reassociate, tuple(found), logic, start)
 
 
 def nest_steps(nest: Nest, order: Order, vector: Vector, ii: int = 1) -> Iterator[Step]:

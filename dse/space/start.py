@@ -54,11 +54,13 @@ class Start:
     Attributes:
         steps: that every design of the space has, in front of those that are searched.
         at_once: accesses of one kind that a bank of a memory takes in a cycle.
+        others: steps that some designs have in the place of these. What they say of arrays outside is the same.
         made: partitions that other steps bring with them, of line buffers and windows.
     """
 
     steps: tuple[Step, ...] = ()
     at_once: int = 1
+    others: tuple[tuple[Step, ...], ...] = ()
     made: tuple[Partition, ...] = ()
 
     def on(self, tool: Personality) -> Start:
