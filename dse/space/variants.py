@@ -191,10 +191,18 @@ def _outer(
 ) -> list[Variant]:
     """The structure with loops around short loops pipelined: the shortest ones, and all of them."""
     found = volumes(state)
-    return [
+    made = (
         _variant(f"{name}, up to {most} statements unrolled", state, steps, context, most)
         for most in sorted({found[0], found[-1]} if found else ())
-    ]
+    )
+    return [variant for variant in made if _leaves_regions(variant, state)]
+
+
+def _leaves_regions(variant: Variant, state: ScheduledScop) -> bool:
+    """Whether no loop whose iterations overlap is to be pipelined or unrolled."""
+    regions = {f"{p.name}.{d.name}" for p in state.pieces for d in p.dims if d.region is not None}
+    orders = (order for nest in variant.nests for order in nest.orders)
+    return not any(loop.ref in regions for order in orders for loop in order.loops)
 
 
 def _chained(

@@ -64,7 +64,10 @@ def test_it_is_faster(kernel: Kernel) -> None:
     tool = personality_for(CHIP, CLOCK)
     space = space_of(kernel.program, tool)
     best: dict[bool, float] = {}
+    apart = [n for n, v in enumerate(space.variants) if "in rectangles" in v.name]
     for point in all_points(space, 64):
+        if point.variant in apart:
+            continue  # whatever is kept, these have many more points
         schedule = space.schedule(point)
         if schedule is None:
             continue
