@@ -77,7 +77,7 @@ class Commands:
 
     def search(self, number: int) -> None:
         """One of the kinds of searches; all of them on one kernel of six."""
-        kinds = [SEARCHES[number % 3]] if number % 6 else list(SEARCHES)
+        kinds = [SEARCHES[(number + 2) % 3]] if (number + 1) % 6 else list(SEARCHES)
         folders = [self.explore(str(n), *words) for n, words in enumerate(kinds)]
         self.run("compare", folders[0], folders[-1])
         self.run("report", folders[-1])

@@ -29,7 +29,7 @@ from tests.support.random_sources import (
 )
 
 EXPRESSIONS = 24
-KERNELS, MORE = 6, 24
+KERNELS, MORE = 6, 12
 
 
 def from_text(folder, text, name):

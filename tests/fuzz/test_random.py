@@ -8,7 +8,7 @@ from tests.support.levels import Case, check_levels
 from tests.support.profiles import BALANCED, FAST
 from tests.support.trial import run_trial
 
-PROGRAMS, PER_SHARD, SCHEDULES = 300, 10, 3
+PROGRAMS, PER_SHARD, SCHEDULES = 200, 10, 3
 
 pytestmark = pytest.mark.slow
 
