@@ -110,7 +110,8 @@ class Searched:
             return start_of(program, schedule, self.fix)
         board = board_of(self.deploy, self.where.device)
         start = start_of(program, outside(program, schedule, board), self.fix)
-        tiles = in_tiles(program, schedule, board)
+        # Labels show hardly any designs in tiles: trials on them are lost where only such designs count.
+        tiles = None if self.supported else in_tiles(program, schedule, board)
         if tiles is None:
             return start
         return replace(start, others=(start_of(program, tiles, self.fix).steps,))
