@@ -53,6 +53,7 @@ def test_there_are_none_where_all_does_not_fit_or_loops_are_said():
     )
     said = Schedule().then(Pipeline("S1.j"))
     assert in_tiles(kernel("gemm").program, said, board("u55c")) is None
+    assert in_tiles(kernel("gemm").program, Schedule(), board("pynq-z2")) is None  # logic limits it
 
 
 def test_a_search_has_designs_of_both_kinds_and_all_mean_the_same():
