@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from backends.deploy.boards import Board
 from backends.deploy.tiles import (
@@ -60,7 +61,7 @@ def outside(program: Program, schedule: Schedule, board: Board) -> Schedule:
     Raises:
         ToolError: W407, an argument has an interface that no host program drives.
     """
-    found = _brought(program, schedule, board, copies)
+    found = _brought(program, schedule, board, _copied)
     assert found is not None, "where copies do not fit, arrays are copied as a whole"
     return found
 
@@ -76,13 +77,11 @@ def in_tiles(program: Program, schedule: Schedule, board: Board) -> Schedule | N
     """
     if board.flow.flow != "xrt" or not all(isinstance(step, _BESIDE) for step in schedule):
         return None
-    return _brought(program, schedule, board, tiles_of_what_fits)
+    return _brought(program, schedule, board, partial(_in_words, copying=tiles_of_what_fits))
 
 
-_Copying = Callable[
-    [Program, Sequence[Step], Mapping[str, str], int, Board], tuple[Step, ...] | None
-]
-"""The steps that copy arrays: `backends.deploy.tiles.copies`, or `tiles_of_what_fits`."""
+_Copying = Callable[[Program, Sequence[Step], Mapping[str, str], int, Board], Sequence[Step] | None]
+"""The steps of ports, and of copies of what is behind them; None where there are none of that kind."""
 
 
 def _brought(
@@ -107,10 +106,7 @@ def _brought(
     if scratch:
         kept = sum(bits_of(a) for a in program.locals if a not in scratch and a.name not in asked)
         room -= min(kept, room // 2)
-    if copying is copies:
-        copied: list[Step] | None = _copied(program, first, names, room, board)
-    else:
-        copied = _in_words(program, first, names, room, board, copying)
+    copied = copying(program, first, names, room, board)
     if copied is None:
         return None
     first = _with_pointers(copied)
@@ -149,13 +145,13 @@ def _scratch(program: Program, schedule: Schedule, board: Board) -> list[Array]:
 
 
 def _copied(
-    program: Program, ports: list[Step], names: Mapping[str, str], room: int, board: Board
+    program: Program, ports: Sequence[Step], names: Mapping[str, str], room: int, board: Board
 ) -> list[Step]:
     """The ports, and the copies of what is behind them: in words as wide as the board's memory passes, or in
     smaller ones where tiles would begin inside of them.
     """
     narrower = 1
-    while (found := _in_words(program, ports, names, room, board, copies, narrower)) is None:
+    while (found := _in_words(program, ports, names, room, board, narrower)) is None:
         if all(word_lanes(program.array(name), board) <= narrower for name in names):
             # An estimate will tell whether they fit; locals outside are not copied.
             given = {a.name for a in program.arguments}
@@ -170,8 +166,8 @@ def _in_words(
     names: Mapping[str, str],
     room: int,
     board: Board,
-    copying: _Copying,
     narrower: int = 1,
+    copying: Callable[..., tuple[Step, ...] | None] = copies,
 ) -> list[Step] | None:
     """The ports, and copies in words of so many times fewer elements; None where there are no such copies."""
     packed: list[Step] = []

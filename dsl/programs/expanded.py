@@ -122,3 +122,15 @@ def with_accesses(stmt: Stmt, change: Callable[[Access], Access]) -> Stmt:
         return replace(expr, access=change(expr.access)) if isinstance(expr, Load) else expr
 
     return replace(stmt, target=change(stmt.target), value=map_leaves(stmt.value, leaf))
+
+
+def accesses_of(stmt: Stmt) -> list[Access]:
+    """The target, then what is read, in the order in which `with_accesses` changes them."""
+    found: list[Access] = []
+
+    def seen(access: Access) -> Access:
+        found.append(access)
+        return access
+
+    with_accesses(stmt, seen)
+    return found

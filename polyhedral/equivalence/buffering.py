@@ -26,7 +26,7 @@ import islpy as isl
 
 from dsl.expressions.affine import Affine
 from dsl.expressions.expr import Access, Load
-from dsl.programs.expanded import with_accesses
+from dsl.programs.expanded import accesses_of, with_accesses
 from dsl.programs.program import Array, Program, Storage
 from polyhedral.dependences.memory_order import program_order
 from polyhedral.equivalence.first_copies import Unreached, without_first_copies
@@ -118,21 +118,9 @@ def _copying(s: Statement, array: Array, copies: set[str]) -> tuple[Access, Acce
     return None
 
 
-def _accesses(s: Statement) -> list[Access]:
-    """The target, then what is read, in the order of evaluation."""
-    found: list[Access] = []
-
-    def seen(access: Access) -> Access:
-        found.append(access)
-        return access
-
-    with_accesses(s.stmt, seen)
-    return found
-
-
 def _differ_in_copies(mine: Statement, now: Statement, array: Array, copies: set[str]) -> bool:
     """Whether one is the other with accesses to the array become accesses to copies."""
-    was = iter(_accesses(mine))
+    was = iter(accesses_of(mine.stmt))
 
     def own(access: Access) -> Access:
         other = next(was)
@@ -225,7 +213,7 @@ def _beside(old: Scop, array: Array, region: _Region, known: set[str]) -> tuple[
     empty = _nothing(region.depth, array)
     assigned, touched = empty, empty
     for s in region.statements:
-        for access in _accesses(s) if s.name in known else ():
+        for access in accesses_of(s.stmt) if s.name in known else ():
             if access.array == array.name:
                 points = _elements(s, access, region.depth)
                 touched = touched.union(points)
@@ -311,7 +299,7 @@ def _pairs(
     if s.name not in known:
         found = _copying(s, array, {copy.name})
         return [] if found is None else [found]
-    both = zip(_accesses(old.statement(s.name)), _accesses(s), strict=True)
+    both = zip(accesses_of(old.statement(s.name).stmt), accesses_of(s.stmt), strict=True)
     return [(was, now) for was, now in both if now.array == copy.name]
 
 

@@ -26,7 +26,7 @@ import islpy as isl
 
 from dsl.expressions.affine import Affine
 from dsl.expressions.expr import Access, Load
-from dsl.programs.expanded import with_accesses
+from dsl.programs.expanded import accesses_of, with_accesses
 from dsl.programs.program import Array, Program, Storage
 from polyhedral.dependences.direct import DepKind, array_dependences, unwritten_reads
 from polyhedral.equivalence.refutation import Refutation
@@ -113,25 +113,13 @@ def _other_program(old: Scop, new: Scop, array: Array, added: Mapping[str, Array
     return other_loops(old.statements, kept)
 
 
-def _accesses(s: Statement) -> list[Access]:
-    """The target, then what is read, in the order of evaluation."""
-    found: list[Access] = []
-
-    def seen(access: Access) -> Access:
-        found.append(access)
-        return access
-
-    with_accesses(s.stmt, seen)
-    return found
-
-
 def _differ_in_reads(
     mine: Statement, now: Statement, array: Array, added: Mapping[str, Array]
 ) -> bool:
     """Whether one is the other with reads of the array become reads of new locals."""
     if now.stmt.target.array in added:
         return False
-    was = iter(_accesses(mine))
+    was = iter(accesses_of(mine.stmt))
 
     def own(access: Access) -> Access:
         other = next(was)
@@ -147,7 +135,7 @@ def _replaced(
     found: dict[tuple[str, Access, Access], Statement] = {}
     for s in new.statements:
         if s.name in known:
-            for was, now in zip(_accesses(known[s.name]), _accesses(s), strict=True):
+            for was, now in zip(accesses_of(known[s.name].stmt), accesses_of(s.stmt), strict=True):
                 if now.array in added:
                     found[s.name, was, now] = s
     for (_, was, now), s in found.items():

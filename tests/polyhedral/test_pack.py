@@ -19,7 +19,7 @@ from polyhedral.scop.scop import build_scop
 from qor_gnn.design.from_module import kernel_of_module
 from tests.support.levels import Case, check_levels
 from tests.support.random_programs import random_program
-from tests.support.random_schedules import EVERY, random_step
+from tests.support.random_schedules import with_random_steps
 from tests.support.rewritten import rewriting_faults
 from weft import bf16, f16, f32, fixed, i8, i24, i32
 
@@ -302,19 +302,12 @@ def test_random_programs_on_words_compute_the_same() -> None:
                     Pack(array.name, bits * rng.choice((2, 4))),
                 ]
         schedule = Schedule(tuple(steps))
-        state = None
         for array in [s.array for s in steps if isinstance(s, Pack)]:
             schedule = schedule.then(Buffer(array))
         try:
-            state = apply(program, schedule)
+            schedule = with_random_steps(rng, program, schedule, 4)
         except ScheduleError:  # nothing uses it
             continue
-        for _ in range(4):
-            try:
-                state = apply(program, schedule.then(step := random_step(rng, state, EVERY)))
-            except ScheduleError:
-                continue
-            schedule = schedule.then(step)
         words += sum(isinstance(s, Pack) for s in schedule)
         cases.append(Case(seed, program, schedule))
     assert len(cases) > 20

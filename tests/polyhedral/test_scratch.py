@@ -25,7 +25,7 @@ from qor_gnn.design.from_tree import kernel_of_tree
 from tests.support.levels import Case, check_levels
 from tests.support.random_pipelines import random_pipeline
 from tests.support.random_programs import random_program
-from tests.support.random_schedules import EVERY, random_step
+from tests.support.random_schedules import with_random_steps
 from tests.support.rewritten import rewriting_faults
 from weft import fixed, i24, i32, u8
 
@@ -269,13 +269,7 @@ def test_random_programs_with_locals_outside_compute_the_same() -> None:
                     words += 1
         if not schedule.steps:
             continue
-        state = apply(program, schedule)
-        for _ in range(4):
-            try:
-                state = apply(program, schedule.then(step := random_step(rng, state, EVERY)))
-            except ScheduleError:
-                continue
-            schedule = schedule.then(step)
+        schedule = with_random_steps(rng, program, schedule, 4)
         assert equivalence(compile_design(program, schedule)).verdict == "proven"
         cases.append(Case(seed, program, schedule))
     assert len(cases) > 30

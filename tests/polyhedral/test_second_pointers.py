@@ -25,7 +25,7 @@ from qor_gnn.design.from_tree import kernel_of_tree
 from tests.polyhedral.test_scratch import both, schedule_of
 from tests.support.levels import Case, check_levels
 from tests.support.random_programs import random_program
-from tests.support.random_schedules import EVERY, random_step
+from tests.support.random_schedules import with_random_steps
 from weft import f32, i32, u8
 
 Build = Callable[[ScheduleBuilder], object]
@@ -216,13 +216,7 @@ def test_random_programs_with_second_pointers_compute_the_same() -> None:
                 schedule = made
         if not schedule.steps:
             continue
-        state = apply(program, schedule)
-        for _ in range(3):
-            try:
-                state = apply(program, schedule.then(step := random_step(rng, state, EVERY)))
-            except ScheduleError:
-                continue
-            schedule = schedule.then(step)
+        schedule = with_random_steps(rng, program, schedule, 3)
         assert equivalence(compile_design(program, schedule)).verdict == "proven", seed
         cases.append(Case(seed, program, schedule))
     assert len(cases) > 5

@@ -293,3 +293,17 @@ def _reducing(rng: random.Random, state: ScheduledScop) -> str:
     stmts = state.scop.program.statements()
     likely = [s.name for s in stmts if s.target in loads(s.value)]
     return rng.choice(likely) if likely else rng.choice(stmts).name
+
+
+def with_random_steps(
+    rng: random.Random, program: Program, schedule: Schedule, count: int
+) -> Schedule:
+    """The schedule with those of so many random steps that are not refused behind it."""
+    state = apply(program, schedule)
+    for _ in range(count):
+        try:
+            state = apply(program, schedule.then(step := random_step(rng, state, EVERY)))
+        except ScheduleError:
+            continue
+        schedule = schedule.then(step)
+    return schedule
