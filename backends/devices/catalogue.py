@@ -101,13 +101,15 @@ def devices_of(found: tuple[Family, ...]) -> dict[str, Device]:
 _FAMILIES = families()
 _SPEEDS = {name: family.speeds for family in _FAMILIES for name in family.devices}
 DEVICES: dict[str, Device] = devices_of(_FAMILIES)
+_PARTS = {each.part.lower(): each for each in DEVICES.values()}
 BOARDS: dict[str, str] = dict(
     of_type(_Boards, table(_HERE / "boards.json", None)[0], "devices/boards.json").boards
 )
 
 
 def device(name: str) -> Device:
-    """The device of a name, of a part number (``xczu9eg-ffvb1156-1-i``), or on a board.
+    """The device of a name, of a part number (``xczu9eg-ffvb1156-1-i``; of FPGAs that are not AMD's, those
+    in the catalogue), or on a board.
 
     A die with a grade (``xc7z020-2``) is in the package of the catalogue.
 
@@ -117,6 +119,8 @@ def device(name: str) -> Device:
     key = name.lower()
     if key in DEVICES:
         return DEVICES[key]
+    if key in _PARTS:  # parts of other vendors are not read, only known
+        return _PARTS[key]
     if key in BOARDS:
         return device(BOARDS[key])
     part = parsed(key, DEVICES)

@@ -196,10 +196,9 @@ def ranked(state: ScheduledScop, schedule: Schedule, where: Setting) -> Estimati
     The region tree is the same (`qor_gnn.design.from_tree`). Where the tool is the open backend, its
     answer is of the module all the same.
     """
-    program = state.scop.program
 
     def rtl(place: Setting) -> QorEstimate:
-        return open_answer(program, schedule, place.tool, place.device)
+        return open_answer(state.written, schedule, place.tool, place.device)
 
     return _answered(state, schedule, kernel_of_tree(loop_tree(state)), where, False, rtl)
 
@@ -222,7 +221,7 @@ def _answered(
         answer = estimate(regions, where.tool, where.device, explain=explain, kept=kept)
     noted = replace(where, notes=(*where.notes, *assumed(regions, where.tool)))
     origins = origins_of(regions, where.tool)
-    return Estimation(state.scop.program, schedule, noted, state, regions, answer, origins)
+    return Estimation(state.written, schedule, noted, state, regions, answer, origins)
 
 
 def open_answer(

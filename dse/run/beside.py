@@ -15,6 +15,7 @@ import os
 import select
 import subprocess
 import sys
+import tempfile
 import time
 from collections import deque
 from collections.abc import Iterator, Mapping
@@ -39,6 +40,7 @@ COUNTS = ("lut", "ff", "bram18")
 
 _NEAR = 0.75  # of a limit, from which on the upper end of a prediction may be over it
 _AHEAD = 2  # designs that the process is given at once: others may matter more when it has answered
+_LINE = 2000  # bytes of errors that are looked at for the last line
 _PATIENCE = 60.0  # seconds that an answer is waited for, beside the time that such designs take
 
 
@@ -199,9 +201,10 @@ class _Process:
     def __init__(self) -> None:
         # Not from the present folder: whatever is there is nobody's code.
         where = os.pathsep.join(path for path in sys.path if path)
+        self._said = tempfile.TemporaryFile()  # noqa: SIM115 - as long as the process
         self._child = subprocess.Popen(
             [sys.executable, "-P", "-m", "dse.run.predicting"],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._said,
             env={**os.environ, "PYTHONPATH": where}, start_new_session=True,
         )  # fmt: skip
         self.busy = 0
@@ -230,12 +233,19 @@ class _Process:
         while select.select([end], [], [], patience)[0]:
             data = os.read(end, 1 << 16)
             if not data:
-                raise OSError(f"exit status {self._child.wait()}")
+                raise OSError(f"exit status {self._child.wait()}{self._last_words()}")
             *lines, self._text = (self._text + data).split(b"\n")
             patience = 0.0 if lines else patience
             for line in lines:
                 self.busy -= 1
                 yield json.loads(line)
+
+    def _last_words(self) -> str:
+        """The last line of what it has written of errors."""
+        self._said.seek(max(0, self._said.seek(0, os.SEEK_END) - _LINE))
+        lines = self._said.read().decode(errors="replace").split("\n")
+        said = [line.strip() for line in lines if line.strip()]
+        return f" ({said[-1]})" if said else ""
 
     def leave(self) -> None:
         """Keep it for the next run; what it has yet to answer nobody asks for then."""
@@ -248,6 +258,7 @@ class _Process:
         """End it."""
         self._child.kill()
         self._child.communicate()
+        self._said.close()
 
 
 _idle: list[_Process] = []

@@ -192,10 +192,12 @@ def _set_over(names: Mapping[str, str], where: Iterable[Constraint]) -> isl.Set 
 class ScheduledScop:
     """The pieces in execution order (by ``place``) and what was asked of arrays and operators.
 
-    ``reassociated`` names the statements whose reduction may be done in any order.
+    ``written`` is the program that the steps were asked of: they may have given ``scop`` other statements and
+    arrays. ``reassociated`` names the statements whose reduction may be done in any order.
     """
 
     scop: Scop
+    written: Program
     pieces: tuple[Piece, ...]
     reassociated: frozenset[str] = frozenset()
     partitions: tuple[Partition, ...] = ()
@@ -304,7 +306,7 @@ def original(scop: Scop) -> ScheduledScop:
         )
         bindings = tuple((v, values[v]) for v in names)
         pieces.append(Piece(s, dims_, s.place, domain, bindings, domain, frame))
-    return ScheduledScop(scop, ()).with_pieces(pieces)
+    return ScheduledScop(scop, scop.program, ()).with_pieces(pieces)
 
 
 def _normalised(loop: Loop, outer: Mapping[str, Affine]) -> Affine:

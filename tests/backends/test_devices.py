@@ -56,6 +56,10 @@ def test_every_part_begins_with_its_device() -> None:
     assert [d.name for d in DEVICES.values() if not d.vitis] == ["ecp5-85k"]
 
 
+def test_every_part_of_the_catalogue_names_its_device() -> None:
+    assert all(device(d.part) == device(d.part.lower()) == d for d in DEVICES.values())
+
+
 def test_another_package_or_speed_grade_is_a_part_of_the_device() -> None:
     other = device("xczu9eg-ffvb1156-1-i")
     assert other.part == "xczu9eg-ffvb1156-1-i"

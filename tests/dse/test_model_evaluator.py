@@ -10,10 +10,13 @@ import pytest
 
 import weft
 from backends.devices import device
+from dse.estimates.estimation import estimated, ranked, setting
+from dse.estimates.suggest import suggestions
 from dse.evaluators.base import Evaluator, Limits, Request, Result, Status, device_limits, judged
 from dse.evaluators.model import ModelEvaluator, personality_for
-from dsl.schedules.schedule import Schedule
+from dsl.schedules.schedule import Schedule, ScheduleBuilder
 from dsl.schedules.steps import Unroll
+from polyhedral.schedule import apply
 from tests.dse.contract import EvaluatorContract, stencil
 from weft import f32, f64
 
@@ -65,6 +68,29 @@ def test_a_named_tool_answers_at_any_clock():
     result = ModelEvaluator("vitis-2023.2-u280-3.33ns").evaluate(request)
     assert result.status is Status.OK
     assert result.tool.startswith("vitis-2023.2-xczu9eg-2-7.77ns, on xczu9eg at 7.77 ns")
+
+
+@weft.kernel
+def row_sums(a: f32[8, 16], b: f32[8]):
+    for i in range(8):
+        for j in range(16):
+            b[i] += a[i, j]
+
+
+@pytest.mark.parametrize("tool", ["open-ecp5-10ns", "vitis-2022.1-zu9eg-10ns"])
+def test_a_design_whose_steps_have_added_statements_is_scheduled_once(tool):
+    steps = ScheduleBuilder().buffer("a", at="S0.i").pipeline("S0.j", ii=9).build()
+    found = ranked(apply(row_sums.program, steps), steps, setting(tool))
+    assert found.program == row_sums.program
+    assert found.answer == estimated(row_sums.program, steps, setting(tool)).answer
+
+
+def test_suggestions_for_a_design_whose_steps_have_added_statements():
+    steps = ScheduleBuilder().buffer("a", at="S0.i").pipeline("S0.j", ii=30).build()
+    found = ranked(apply(row_sums.program, steps), steps, setting())
+    assert suggestions(found)
+    for each in suggestions(found):
+        assert each.answer == estimated(row_sums.program, each.schedule, setting()).answer
 
 
 def test_a_device_that_no_report_shows_is_noted_with_the_figures():
