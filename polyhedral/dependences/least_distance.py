@@ -92,7 +92,7 @@ def _distances(
         inside = axes[level + 1 :]
         if all(x.trips is not None for x in inside):
             terms = [
-                f"{strides[k]} * ({_turn(axes[k], second)} - {_turn(axes[k], first)})"
+                f"{strides[k]} * ({turn(axes[k], second)} - {turn(axes[k], first)})"
                 for k in range(level, len(axes))
             ]
             yield " + ".join(terms)
@@ -107,11 +107,12 @@ def _distances(
         yield text
 
 
-def _turn(axis: Axis, names: Mapping[str, str]) -> str:
+def turn(axis: Axis, names: Mapping[str, str]) -> str:
     """Which iteration of its loop a value is, but for a constant if it always starts the same."""
     value = names[axis.iv]
-    if len(axis.lowers) == 1:
-        value = f"({value} - ({affine_text(axis.lowers[0], names)}))"
+    start = max(axis.lowers, key=lambda low: low.const, default=None)
+    if start is not None and all((start - low).is_const for low in axis.lowers):
+        value = f"({value} - ({affine_text(start, names)}))"
     return value if axis.step == 1 else f"floor({value} / {axis.step})"
 
 

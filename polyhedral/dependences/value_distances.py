@@ -8,29 +8,22 @@ gives its value.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
-from math import lcm
 
 import islpy as isl
 
-from dsl.expressions.affine import Affine, Constraint
 from polyhedral.dependences.direct import last_writes
-from polyhedral.dependences.least_distance import Axis, domain_text
+from polyhedral.dependences.enumerated_distances import enumerated
+from polyhedral.dependences.least_distance import Axis, domain_text, turn
+from polyhedral.dependences.touches import Touch
 from polyhedral.isl.effort import TooMuchWork, limited
 from polyhedral.isl.text import affine_text, conjunction, constraint_text, dims
 
 OPERATIONS = 2_000_000
 """Of isl, for one memory of one nest: less than half a second."""
 
-
-@dataclass(frozen=True, slots=True)
-class Touch:
-    """An access that an iteration makes where its guard holds."""
-
-    indices: tuple[Affine, ...]
-    guard: tuple[Constraint, ...]
-    stores: bool
+ACCESSES = 500_000
+"""In all iterations, up to which they are gone through one by one: a tenth of a second."""
 
 
 @lru_cache(maxsize=4096)
@@ -39,8 +32,8 @@ def value_distances(
 ) -> Mapping[tuple[int, int], int] | None:
     """From each store to each load that gets its value in some iteration: the least distance.
 
-    Exact: see `polyhedral.dependences.direct.last_writes`. The distance is 0 inside of one
-    iteration.
+    Exact: by going through the iterations where they are few (`enumerated_distances`), else by
+    `polyhedral.dependences.direct.last_writes`. The distance is 0 inside of one iteration.
 
     Args:
         outer: loops around the nest, which stand still while it runs.
@@ -50,6 +43,11 @@ def value_distances(
     Returns:
         Distances by the positions of the store and the load; None where that is too much work.
     """
+    if len({touch.stores for touch in touches}) < 2:
+        return {}
+    found = enumerated(outer, axes, touches, ACCESSES)
+    if found is not None:
+        return found
     try:
         return _distances(outer, axes, touches)
     except TooMuchWork:
@@ -71,11 +69,9 @@ def _distances(
         guard = conjunction([*domain, *(constraint_text(c, names) for c in touch.guard)])
         parts[touch.stores].append(f"{at} -> M[{element}] : {guard}")
         order.append(f"{at} -> [{', '.join((*around, *counters, str(n)))}]")
-    if not parts[True] or not parts[False]:
-        return {}
     with limited(OPERATIONS):
         flow = last_writes(_union(parts[True]), _union(parts[False]), _union(order))
-        return dict(_least(flow, len(outer), axes))
+        return dict(_least(flow, outer, axes))
 
 
 def _union(parts: Sequence[str]) -> isl.UnionMap:
@@ -83,22 +79,10 @@ def _union(parts: Sequence[str]) -> isl.UnionMap:
 
 
 def _least(
-    flow: isl.UnionMap, around: int, axes: tuple[Axis, ...]
+    flow: isl.UnionMap, outer: tuple[Axis, ...], axes: tuple[Axis, ...]
 ) -> Iterator[tuple[tuple[int, int], int]]:
     """The least distance of each pair of a store and a load."""
-    strides = [1]
-    for axis in reversed(axes[1:]):
-        assert axis.trips is not None, "only the outermost trip count may vary"
-        strides.append(axis.trips * strides[-1])
-    strides.reverse()
-    # All iterations of one run of a loop are a multiple of its step away from each other.
-    scale = lcm(*(axis.step for axis in axes))
-    total = " + ".join(
-        f"{scale // axis.step * stride} x{k}"
-        for k, (axis, stride) in enumerate(zip(axes, strides, strict=True))
-    )
-    space = ", ".join((*dims(around, "o"), *dims(len(axes), "x")))
-    length = isl.Map(f"{{ [{space}] -> [d] : {scale} d = {total} }}")
+    number = _number(outer, axes)
     maps: list[isl.Map] = []
     flow.foreach_map(maps.append)
     for pairs in maps:
@@ -106,6 +90,20 @@ def _least(
             int(pairs.get_tuple_name(side)[1:]) for side in (isl.dim_type.in_, isl.dim_type.out)
         )
         plain = pairs.reset_tuple_id(isl.dim_type.in_).reset_tuple_id(isl.dim_type.out)
-        least = plain.deltas().apply(length).dim_min_val(0)
+        between = plain.apply_domain(number).apply_range(number).deltas()
+        least = between.dim_min_val(0)
         if least.is_int():
             yield (store, load), int(least.to_python())
+
+
+def _number(outer: tuple[Axis, ...], axes: tuple[Axis, ...]) -> isl.Map:
+    """The number of an iteration of a nest, but for what is the same in all of one run."""
+    around, counters = dims(len(outer), "o"), dims(len(axes), "x")
+    names = dict(zip((x.iv for x in (*outer, *axes)), (*around, *counters), strict=True))
+    terms, stride = [], 1
+    for k, axis in reversed(list(enumerate(axes))):
+        terms.append(f"{stride} * {turn(axis, names)}")
+        if k:
+            assert axis.trips is not None, "only the outermost trip count may vary"
+            stride *= axis.trips
+    return isl.Map(f"{{ [{', '.join((*around, *counters))}] -> [{' + '.join(terms)}] }}")

@@ -191,9 +191,10 @@ def _ordered_cycles(body: Body, loads: Mapping[int, CarriedLoads]) -> Iterator[C
         slowest: dict[int, Cycle] = {}  # by distance: what others allow it allows too
         for address, store, distance in carried.get((source, load), ()):
             ways = _Ways(body, load) if ways is None else ways
-            if store not in ways.states:
+            states = ways.states(store)
+            if states is None:
                 continue
-            delay = ways.states[store] + around
+            delay = states + around
             if any(table.blurs(terms) for terms in table.shape(address).terms):
                 delay += STORE_STATES
             delay = max(1, delay)
@@ -208,29 +209,34 @@ def _ordered_cycles(body: Body, loads: Mapping[int, CarriedLoads]) -> Iterator[C
 
 
 class _Ways:
-    """The longest ways in states from the start of an operation to that of others."""
+    """The longest ways in states from the start of an operation to those of all others behind it."""
 
     def __init__(self, body: Body, start: int) -> None:
-        self.states = {start: 0}
-        self._before: dict[int, int] = {}
-        open_ = [start]
-        seen = {start}
-        while open_:  # numbers go with the order of operations
-            n = heapq.heappop(open_)
-            for after, states in body.succs[n]:
-                if self.states[n] + states > self.states.get(after, -1):
-                    self.states[after] = self.states[n] + states
-                    self._before[after] = n
-                if after not in seen:
-                    seen.add(after)
-                    heapq.heappush(open_, after)
+        succs = body.succs
+        self._start = start
+        self._states = [-1] * len(succs)
+        self._before = [-1] * len(succs)
+        states, before = self._states, self._before
+        states[start] = 0
+        for n in range(start, len(succs)):  # numbers go with the order of operations
+            own = states[n]
+            if own < 0:
+                continue
+            for after, more in succs[n]:
+                if own + more > states[after]:
+                    states[after] = own + more
+                    before[after] = n
+
+    def states(self, end: int) -> int | None:
+        """The most states from the start to the start of ``end``; None where no way leads there."""
+        return None if self._states[end] < 0 else self._states[end]
 
     def path(self, end: int) -> list[int] | None:
         """The operations behind the start up to ``end``; None where no way leads there."""
-        if end not in self._before:
+        if end == self._start or self._states[end] < 0:
             return None
         path = []
-        while end in self._before:
+        while end != self._start:
             path.append(end)
             end = self._before[end]
         return path[::-1]

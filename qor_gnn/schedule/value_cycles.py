@@ -16,7 +16,8 @@ from heapq import heapify, heappop, heappush
 
 from dsl.expressions.affine import Affine, Constraint
 from polyhedral.dependences.least_distance import Axis
-from polyhedral.dependences.value_distances import Touch, value_distances
+from polyhedral.dependences.touches import Touch
+from polyhedral.dependences.value_distances import value_distances
 from qor_gnn.body.reassociation import REAL_SUMS
 from qor_gnn.design.iteration import Around, Copy, around, axis_of, copies_of
 from qor_gnn.design.region import (
