@@ -84,6 +84,7 @@ def _factor(index: Affine, unrolled: Mapping[str, int], gone: frozenset[str], ex
     return extent if span >= _NEARLY * extent else span
 
 
+@lru_cache(maxsize=100_000)
 def port_interval(order: Order, vector: Vector, registers: frozenset[str] = frozenset()) -> int:
     """Cycles that the accesses of one body need at the ports of their banks.
 
@@ -105,20 +106,43 @@ def interval_with(order: Order, vector: Vector, array: str, factors: Mapping[int
         array: the array.
         factors: by dimension; 1 where there is none.
     """
-    uses = [use for use in order.uses if use.array == array]
+    uses, _ = _uses_of(order, array)
     if not uses:
         return 1
-    copies, gone = _copies(order, vector)
-    own = _wanted(uses, copies, gone)
+    copies, own = _asked_of(order, vector, array)
     given = [factors.get(d, 1) for d in range(len(own))]
     # What another nest asks for does no harm as long as it is a multiple of what this one does.
-    kept = [
+    kept = tuple(
         f if g >= n else gcd(f, g) if f % g and g % f else min(f, g)
         for f, g, n in zip(own, given, uses[0].shape, strict=True)
-    ]
-    moving = {v for use in uses for index in use.indices for v in index.variables()}
-    own_copies = tuple((v, u) for v, u in copies.items() if v in moving)
-    return interval_at(tuple(uses), own_copies, tuple(kept))
+    )
+    return _interval_with(order, array, copies, kept)
+
+
+@lru_cache(maxsize=4096)
+def _uses_of(order: Order, array: str) -> tuple[tuple[Use, ...], frozenset[str]]:
+    """The accesses of an array, and the variables in their subscripts."""
+    uses = tuple(use for use in order.uses if use.array == array)
+    return uses, frozenset(v for use in uses for index in use.indices for v in index.variables())
+
+
+@lru_cache(maxsize=100_000)
+def _asked_of(
+    order: Order, vector: Vector, array: str
+) -> tuple[tuple[tuple[str, int], ...], tuple[int, ...]]:
+    """The copies of each loop that an array's subscripts move with, and the factors that it asks for."""
+    uses, moving = _uses_of(order, array)
+    copies, gone = _copies(order, vector)
+    own = tuple((v, u) for v, u in copies.items() if v in moving)
+    return own, tuple(_wanted(uses, copies, gone))
+
+
+@lru_cache(maxsize=100_000)
+def _interval_with(
+    order: Order, array: str, copies: tuple[tuple[str, int], ...], factors: tuple[int, ...]
+) -> int:
+    """As `interval_at`, asked with what is quickly compared."""
+    return interval_at(_uses_of(order, array)[0], copies, factors)
 
 
 def _frozen(order: Order, vector: Vector) -> tuple[tuple[tuple[str, int], ...], frozenset[str]]:

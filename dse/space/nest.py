@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import ceil, prod
 
 from dse.space.factors import factors
@@ -171,6 +171,14 @@ class Order:
     inside: int = 1
     given: bool = False
     words: bool = False
+    _hash: int = field(default=0, init=False, compare=False, repr=False)
+
+    def __hash__(self) -> int:
+        """Found once: what is known of orders is kept by them."""
+        if not self._hash:
+            parts = self.steps, self.loops, self.uses, self.depth
+            object.__setattr__(self, "_hash", hash(parts) or 1)
+        return self._hash
 
     @property
     def skewed(self) -> bool:

@@ -7,7 +7,7 @@ value it gets.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,8 @@ from polyhedral.dependences.least_distance import Axis
 from polyhedral.dependences.touches import Touch
 
 Column = npt.NDArray[np.int64]  # a number for each iteration
+Table = npt.NDArray[np.int64]  # and for each access
+Truths = npt.NDArray[np.bool_]
 Columns = Mapping[str, Column]
 
 _FAR = 1 << 60  # elements from which on numbers could overflow
@@ -48,13 +50,15 @@ def enumerated(
         return None
     columns, size = found
     run = columns.get("", number)
-    accesses = [_places(touch, columns, run, size) for touch in touches]
-    when = np.concatenate([times for times, _ in accesses])
-    elements = _numbered(np.concatenate([places for _, places in accesses], axis=1))
+    there = np.array([_guarded(touch, columns, size) for touch in touches])
+    elements = _numbered(touches, columns, run, size)
     if elements is None:
         return None
-    which = np.repeat(np.arange(len(touches)), [len(times) for times, _ in accesses])
-    return _least(elements, when, which, np.array([t.stores for t in touches], dtype=np.bool_))
+    # One access after the other, in the order in which they are made.
+    made = np.flatnonzero(there.T)
+    when, which = np.divmod(made, len(touches))
+    stores = np.array([touch.stores for touch in touches], dtype=np.bool_)
+    return _least(elements.T.reshape(-1)[made], when, which, stores)
 
 
 def _iterations(
@@ -89,29 +93,27 @@ def _value(affine: Affine, columns: Columns, size: int) -> Column:
     return total
 
 
-def _places(
-    touch: Touch, columns: Columns, run: Column, size: int
-) -> tuple[Column, npt.NDArray[np.int64]]:
-    """The iterations in which an access is made, and the run and the subscripts in each of them."""
+def _guarded(touch: Touch, columns: Columns, size: int) -> Truths:
+    """The iterations in which an access is made."""
     there = np.ones(size, dtype=np.bool_)
     for condition in touch.guard:
         there &= _holds(condition, columns, size)
-    rows = [run, *(_value(index, columns, size) for index in touch.indices)]
-    return np.flatnonzero(there), np.array([row[there] for row in rows])
+    return there
 
 
-def _holds(condition: Constraint, columns: Columns, size: int) -> npt.NDArray[np.bool_]:
+def _holds(condition: Constraint, columns: Columns, size: int) -> Truths:
     value = _value(condition.expr, columns, size)
     return value >= 0 if condition.kind == ">=" else value == 0
 
 
-def _numbered(places: npt.NDArray[np.int64]) -> Column | None:
-    """One number for each element; None where there are too many of them to number."""
-    total = np.zeros(places.shape[1], dtype=np.int64)
-    if not places.shape[1]:
-        return total
+def _numbered(touches: Sequence[Touch], columns: Columns, run: Column, size: int) -> Table | None:
+    """One number for each element of each run, by access and iteration; None where they are too far apart."""
+    total = np.zeros((len(touches), size), dtype=np.int64)
+    rows = [
+        np.array([_value(index, columns, size) for index in way]) for way in _by_dimension(touches)
+    ]
     width = 1
-    for row in places:
+    for row in (run, *rows) if size else ():
         low, extent = int(row.min()), int(row.max()) - int(row.min()) + 1
         width *= extent
         if width > _FAR:
@@ -120,24 +122,35 @@ def _numbered(places: npt.NDArray[np.int64]) -> Column | None:
     return total
 
 
+def _by_dimension(touches: Sequence[Touch]) -> Iterator[tuple[Affine, ...]]:
+    return zip(*(touch.indices for touch in touches), strict=True)
+
+
 def _least(
-    elements: Column, when: Column, which: Column, stores: npt.NDArray[np.bool_]
+    elements: Column, when: Column, which: Column, stores: Truths
 ) -> dict[tuple[int, int], int]:
-    """For each pair of a store and a load the least time between."""
-    order = np.lexsort((which, when, elements))
-    elements, when, which = elements[order], when[order], which[order]
-    stored = stores[which]
-    place = np.arange(len(order), dtype=np.int64)
-    last = np.maximum.accumulate(np.where(stored, place, -1))
+    """For each pair of a store and a load the least time between.
+
+    Args:
+        elements: of all accesses, in the order in which they are made.
+        when: the iterations.
+        which: the accesses.
+        stores: which of these are stores.
+    """
+    few = len(elements) > 0 and int(elements.max()) < 1 << 16
+    # Small numbers are sorted by their digits, many times faster.
+    order = np.argsort(elements.astype(np.uint16) if few else elements, kind="stable")
+    stored = stores[which[order]]
+    last = np.maximum.accumulate(np.where(stored, np.arange(len(order)), -1))
     loads = np.flatnonzero(~stored & (last >= 0))
-    before = last[loads]
+    before, loads = order[last[loads]], order[loads]
     same = elements[before] == elements[loads]
-    loads, before = loads[same], before[same]
+    before, loads = before[same], loads[same]
     pairs = which[before] * len(stores) + which[loads]
-    found: dict[tuple[int, int], int] = {}
-    by_pair = np.lexsort((when[loads] - when[before], pairs))
-    unique, first = np.unique(pairs[by_pair], return_index=True)
-    distances = (when[loads] - when[before])[by_pair][first]
-    for pair, distance in zip(unique.tolist(), distances.tolist(), strict=True):
-        found[divmod(pair, len(stores))] = distance
-    return found
+    names, number = np.unique(pairs, return_inverse=True)
+    least = np.full(len(names), len(when) + 1, dtype=np.int64)
+    np.minimum.at(least, number, when[loads] - when[before])
+    return {
+        divmod(pair, len(stores)): distance
+        for pair, distance in zip(names.tolist(), least.tolist(), strict=True)
+    }
