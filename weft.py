@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from backends.verify import VerifyResult
     from backends.vitis.project import Project
     from dse.api.run import Run
-    from dse.api.space import KernelSpace
+    from dse.api.space import space as space
     from dsl.kernels.kernel import Kernel
     from dsl.schedules.schedule import Schedule
     from mlir_passes.pipeline import Design
@@ -44,9 +44,9 @@ _NAMES |= {
     "abs": ("dsl.expressions.intrinsics", "absolute"),
 }
 _OF_STUDIES = {name: ("dse.api.objective", name) for name in ("Objective", "sampler")}
+_OF_STUDIES |= {"space": ("dse.api.space", "space")}
 _FUNCTIONS = (
-    *("compile", "equivalence", "estimate", "explore", "export", "load_run", "space", "synth"),
-    "verify",
+    *("compile", "equivalence", "estimate", "explore", "export", "load_run", "synth", "verify"),
 )
 # Not what would hide Python's own, nor what takes long to load: `from weft import *` is for kernels.
 # Of the integers the usual ones; those of other widths have to be named.
@@ -164,6 +164,8 @@ def estimate(
     tool: str | None = None,
     explain: bool = False,
     routed: bool = False,
+    uncertainty: float | None = None,
+    calibration: str | Path | None = None,
 ) -> QorEstimate:
     """Estimate latency (cycles), intervals and resources as an HLS tool would report them.
 
@@ -176,18 +178,23 @@ def estimate(
         explain: Give the critical path of each loop too.
         routed: Give what placement and routing are expected to make of it, as ``.routed``; of the open backend
             None, whose figures are expected then already.
+        uncertainty: Share of the period that the tool keeps free; None for the tool's own.
+        calibration: A file of ``weft calibrate``, whose measurements win over the tool's operators.
 
     Raises:
-        WeftError: as `compile`, and W403, W450 to W452 for the device, the tool and the clock.
+        WeftError: as `compile`, and W403, W450 to W452 for the device, the tool and the clock; W509, W512, W552 for the
+            arguments and the calibration.
     """
     from dse.api.design import estimated
     from dsl.kernels.call_arguments import check_call
 
     check_call(
         "estimate", kernel=kernel, size=size, device=device, clock=clock, tool=tool,
-        optional=("size", "device", "clock", "tool"),
+        uncertainty=uncertainty, calibration=calibration,
+        optional=("size", "device", "clock", "tool", "uncertainty", "calibration"),
     )  # fmt: skip
-    return estimated(kernel, schedule, size, device, clock, tool, explain=explain, routed=routed)
+    return estimated(kernel, schedule, size, device, clock, tool, explain=explain, routed=routed,
+                     uncertainty=uncertainty, calibration=calibration)  # fmt: skip
 
 
 def export(
@@ -203,6 +210,8 @@ def export(
     force: bool = False,
     prove: bool = True,
     deploy: str | None = None,
+    uncertainty: float | None = None,
+    calibration: str | Path | None = None,
 ) -> Project:
     """Write a complete Vitis HLS project with a self-checking testbench.
 
@@ -217,6 +226,7 @@ def export(
         force: Write into a folder that has other contents.
         prove: Only write what `equivalence` does not refute, and say in the project what it found.
         deploy: A board to bring it to: arrays in its memory, a host (docs/guide/deploy.md).
+        uncertainty, calibration: As for `estimate`.
 
     Raises:
         WeftError: as `compile`, W403 to W407, W430, W431, W450, W452 for the device, the tool and the
@@ -227,42 +237,11 @@ def export(
 
     check_call(
         "export", kernel=kernel, folder=folder, size=size, device=device, clock=clock, tool=tool,
-        seed=seed, optional=("size", "tool", "device"),
+        seed=seed, uncertainty=uncertainty, calibration=calibration,
+        optional=("size", "tool", "device", "uncertainty", "calibration"),
     )  # fmt: skip
     return exported(kernel, folder, schedule, size, device, clock, tool=tool, seed=seed, force=force,
-                    prove=prove, deploy=deploy)  # fmt: skip
-
-
-def space(
-    kernel: Kernel,
-    size: str | None = None,
-    *,
-    schedule: Schedule | str | None = None,
-    fix: Sequence[str] = (),
-    device: str = "xczu9eg",
-    clock: float = 10.0,
-    dsp: int | None = None,
-    reassociate: bool = False,
-) -> KernelSpace:
-    """The designs that an exploration chooses from, and lower bounds on their latency in cycles.
-
-    Args:
-        kernel: A kernel.
-        size: As for `compile`.
-        schedule, fix: As for `explore`.
-        device: Whose operators are counted.
-        clock: The target period in ns.
-        dsp: Slices that a design may use; None for all of the device.
-        reassociate: Allow reductions to be done in any order.
-
-    Raises:
-        WeftError: as `estimate`.
-    """
-    from dse.api.space import space as found
-    from dsl.kernels.call_arguments import check_call
-
-    check_call("space", kernel=kernel, size=size, device=device, clock=clock, optional=("size",))
-    return found(kernel, size, device, clock, dsp, reassociate, schedule, fix)
+                    prove=prove, deploy=deploy, uncertainty=uncertainty, calibration=calibration)  # fmt: skip
 
 
 def explore(
@@ -292,6 +271,8 @@ def explore(
     jobs: int = 1,
     resume: bool = False,
     progress: bool = True,
+    uncertainty: float | None = None,
+    calibration: str | Path | None = None,
 ) -> Run:
     """Search the schedules of a kernel for the best designs within a device's resources.
 
@@ -303,7 +284,7 @@ def explore(
         deploy: A board, whose memory holds the arrays of all designs (docs/guide/deploy.md).
         device: The device that designs are made for; None for xczu9eg, or that on the board.
         clock: The target period in ns; or a range, ``(3, 10)``, of which the run fastest in time is returned.
-        tool: The version whose figures count; None for the one that was measured on the device.
+        tool, uncertainty, calibration: As for `estimate`.
         out: The run's folder; None for one that lasts as long as the result.
         trials: Points to evaluate in all, those before ``resume`` included.
         objectives: What to make small: latency (or seconds), dsp, lut, ff, bram18.
@@ -331,7 +312,7 @@ def explore(
         deploy=deploy, clock=clock, tool=tool, trials=trials, objectives=objectives, dsp=dsp, share=share,
         limits=limits or {}, max_latency=max_latency, strategy=strategy, seed=seed,
         reassociate=reassociate, supported=supported, routed=routed, budget=budget, evaluator=evaluator,
-        jobs=jobs,
+        jobs=jobs, uncertainty=uncertainty, calibration=calibration,
     )  # fmt: skip
 
 

@@ -36,15 +36,16 @@ def estimated(
     *,
     explain: bool = False,
     routed: bool = False,
-    calibration: Calibration | None = None,
+    uncertainty: float | None = None,
+    calibration: str | Path | Calibration | None = None,
 ) -> QorEstimate:
     """See `weft.estimate`."""
+    from dse.api.settings import setting_of
     from dse.estimates.estimation import estimated as found_by
-    from dse.estimates.estimation import setting
     from dse.estimates.outcomes import outcomes
     from dse.estimates.routed import routed_of
 
-    where = setting(tool, device, clock, calibration=calibration)
+    where = setting_of(tool, device, clock, uncertainty, calibration)
     sized = kernel.at(size)
     found = found_by(sized.program, schedule_of(sized, schedule), where, explain=explain)
     after = routed_of(found.answer, where.device) if routed else None
@@ -65,7 +66,8 @@ def exported(
     force: bool = False,
     prove: bool = True,
     deploy: str | None = None,
-    calibration: Calibration | None = None,
+    uncertainty: float | None = None,
+    calibration: str | Path | Calibration | None = None,
 ) -> Project:
     """See `weft.export`."""
     from backends.deploy.boards import board, board_of
@@ -75,7 +77,7 @@ def exported(
     from backends.devices import device as device_named
     from backends.equivalence import not_refuted
     from backends.vitis.project import export
-    from dse.estimates.estimation import setting
+    from dse.api.settings import calibration_from, setting_of
     from dse.views.estimate_data import qor_json
     from qor_gnn.tools.targets import told_uncertainty
 
@@ -83,8 +85,9 @@ def exported(
         device = board(deploy).device.name if deploy is not None else DEFAULT
     chip = device_named(device)
     onto = None if deploy is None else board_of(deploy, chip)
-    if tool is not None:
-        tool = setting(tool, chip, clock, calibration=calibration).tool.name
+    calibration = calibration_from(calibration)
+    if tool is not None or uncertainty is not None:
+        tool = setting_of(tool, chip, clock, uncertainty, calibration).tool.name
     asked = schedule_of(kernel.at(size), schedule)
     if onto is not None:
         asked = outside(kernel.at(size).program, asked, onto)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from backends.deploy.boards import board
 from backends.devices import DEFAULT
 from dse.api.run import Run
+from dse.api.settings import calibration_from
 from dse.evaluators.fidelities import BOTH
 from dse.kernels.data import data_of
 from dse.report.page import write_report
@@ -37,6 +38,9 @@ if TYPE_CHECKING:
     from dse.run.plan import Plan
     from dse.run.problem import Problem
 
+_GIVEN = ("device", "clock", "seed", "trials", "jobs")
+_MAY_BE_NONE = ("size", "tool", "uncertainty", "calibration")
+
 
 def explored(
     kernel: Kernel,
@@ -53,13 +57,15 @@ def explored(
     if asked["device"] is None:
         onto = asked["deploy"]
         asked["device"] = DEFAULT if onto is None else board(onto).device.name
-    names = ("size", "device", "clock", "tool", "seed", "trials", "jobs")
-    said = {name: asked[name] for name in names}
+    said = {name: asked[name] for name in (*_GIVEN, *_MAY_BE_NONE)}
     clock = asked["clock"]
     clocks = _range(clock) if isinstance(clock, tuple | list) else None
     if clocks is not None:
         said["clock"] = asked["clock"] = clocks[0]
-    check_call("explore", kernel=kernel, folder=out, optional=("size", "tool", "folder"), **said)
+    check_call(
+        "explore", kernel=kernel, folder=out, optional=(*_MAY_BE_NONE, "folder"), **said
+    )  # fmt: skip
+    asked["calibration"] = calibration_from(asked["calibration"])
     options = ExploreOptions(schedule=schedule_of(kernel, schedule), **asked)
     at_size = kernel.at(options.size)
     data = data_of(at_size)

@@ -17,11 +17,14 @@ _MEANT: dict[str, tuple[tuple[type, ...], str]] = {
     "device": ((str,), "the name of a device"),
     "tool": ((str,), "the name of a tool personality"),
     "clock": ((Real,), "a number of nanoseconds"),
+    "uncertainty": ((Real,), "a share of the period, from 0 to 0.9"),
+    "calibration": ((str, os.PathLike), "the path of a file of weft calibrate"),
     "seed": ((Integral,), "a whole number"),
     "trials": ((Integral,), "a whole number"),
     "jobs": ((Integral,), "a whole number"),
     "folder": ((str, os.PathLike), "a path"),
 }
+_MOST_FREE = 0.9  # of a period: nothing would fit into what is left
 
 
 def check_call(function: str, *, optional: Collection[str] = (), **given: Any) -> None:
@@ -45,6 +48,12 @@ def check_call(function: str, *, optional: Collection[str] = (), **given: Any) -
                 f"{name} of weft.{function} is {shown(value)}, of type {type(value).__name__}",
                 help=f"it is {meant}" + (", or None" if name in optional else ""),
             )
+    if not 0 <= (given.get("uncertainty") or 0.0) <= _MOST_FREE:
+        raise InputError(
+            "W509",
+            f"uncertainty of weft.{function} is {given['uncertainty']}",
+            help="it is a share of the period, from 0 to 0.9: 0.27 of Vitis HLS",
+        )
     for name in ("trials", "jobs"):
         if given.get(name, 1) < 1:
             raise InputError(

@@ -10,9 +10,11 @@ from typing import Any
 
 import pytest
 
+import weft
 from dse import cli
 from dse.run.directory import open_run
 from dse.run.front import best
+from dsl.errors.errors import InputError
 from tests.support.hls_reports import Made, project
 
 GEMM = "examples/polybench/gemm.py:gemm"
@@ -79,6 +81,35 @@ def test_estimates_say_what_is_measured_in_own_projects(
     assert before["provenance"]["operators"]["measured_in_own_projects"] == []
     assert cli.run(["estimate", GEMM, *AT, "--calibration", str(own)]) == 0
     assert "operators: 2 measured (1 in your projects), 0 derived" in capsys.readouterr().out
+
+
+def test_functions_of_python_take_what_the_command_line_takes(
+    own: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    gemm = weft.load(GEMM)
+    at: dict[str, Any] = {"device": "xc7z020", "clock": 6, "tool": "vitis-2023.2"}
+    both: dict[str, Any] = {**at, "uncertainty": 0.27, "calibration": own}
+    told = answer(
+        capsys, "estimate", GEMM, *AT, "--uncertainty", "27", "--calibration", str(own)
+    )  # fmt: skip
+    assert weft.estimate(gemm, **both).latency.average == told["latency"]["average"]
+    assert weft.estimate(gemm, **at).latency.average < told["latency"]["average"]
+    tight = weft.estimate(gemm, **{**at, "uncertainty": 0.6})
+    assert tight.latency.average > weft.estimate(gemm, **at).latency.average
+    weft.export(gemm, tmp_path / "hls", size="mini", prove=False, **both)
+    qor = json.loads((tmp_path / "hls/qor.json").read_text())
+    assert qor["provenance"]["operators"]["measured_in_own_projects"] == ["mul on f32"]
+    assert weft.space(gemm, "mini", **both).bounds != weft.space(gemm, "mini", **at).bounds
+    run = weft.explore(
+        gemm, "mini", trials=2, evaluator="model", progress=False, out=tmp_path / "run", **both
+    )
+    assert "own measurements of zynq7-1" in (tmp_path / "run/report.html").read_text()
+    assert len(run.front()) > 0
+    for wrong in ({"uncertainty": 27}, {"uncertainty": "a"}, {"calibration": 3}):
+        with pytest.raises(InputError, match="W509"):
+            weft.estimate(gemm, **{**at, **wrong})
+    with pytest.raises(InputError, match="W512"):
+        weft.estimate(gemm, **at, calibration=tmp_path / "none.json")
 
 
 def test_another_device_is_estimated_as_without(
