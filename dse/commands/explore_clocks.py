@@ -71,9 +71,10 @@ def over_clocks(
         found = swept(folder, given["clock"], options, plan, program, hearing, resume=resume)
     best = reached(found.sweep)
     rows = view.rows(best)
-    if form == "table":
-        rows = [view.for_people(row) for row in rows]
-    show("explore", view.COLUMNS if form == "table" else view.FIELDS, rows, form)
+    if form != "json":
+        rows = [view.for_people(row) if form == "table" else view.flat(row) for row in rows]
+    routed = any(one.routed is not None for one in best)
+    show("explore", view.columns(form, routed=routed), rows, form)
     for line in view.summary(folder, best):
         console.say(line)
     if found.stopped:

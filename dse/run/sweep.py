@@ -14,10 +14,11 @@ from pathlib import Path
 from dse.inside import inside
 from dse.run.codec import point_from_json
 from dse.run.directory import RunDirectory, open_run, unbegun, write_whole
-from dse.run.front import Design, designs
+from dse.run.front import Design, designs, routed_of
 from dse.run.json_text import json_in
 from dse.space.space import Point
 from dsl.errors.errors import InputError
+from qor_gnn.routed.predict import Routed
 
 _FILE = "clocks.json"
 _SCHEMA = 1
@@ -56,12 +57,14 @@ class Reached:
         clock: the period that it was searched at, in ns.
         period: what it can be clocked at: that, or what the tool is expected to miss it by.
         design: the design; None where the run found none.
+        routed: what is expected of it after placement and routing, where the search shows that.
     """
 
     run: Path
     clock: float
     period: float
     design: Design | None
+    routed: Routed | None = None
 
     @property
     def seconds(self) -> float:
@@ -177,7 +180,9 @@ def _reached(path: Path, clock: float) -> Reached:
     best = min(
         designs(run), key=lambda d: ((d.result.latency or 0.0) * period(d), d.key), default=None
     )
-    return Reached(path, clock, clock if best is None else period(best), best)
+    if best is None:
+        return Reached(path, clock, clock, None)
+    return Reached(path, clock, period(best), best, routed_of(run.manifest, best.result))
 
 
 def run_in(path: Path) -> Path:

@@ -7,14 +7,25 @@ from pathlib import Path
 from typing import Any
 
 from dse.run.sweep import Reached
+from dse.views import routed as after_routing
 from qor_gnn.result.text import seconds
 
-COLUMNS = ("clock ns", "period ns", "cycles", "time", "dsp", "design")
-FIELDS = (
-    *("clock_ns", "period_ns", "met", "latency", "seconds", "dsp", "lut", "ff", "bram18"),
-    *("design", "run"),
-)
+_COLUMNS = ("clock ns", "period ns", "cycles", "time", "dsp")
+_FIELDS = ("clock_ns", "period_ns", "met", "latency", "seconds", "dsp", "lut", "ff", "bram18")
 _KEY = 12  # digits of a design's key
+
+
+def columns(form: str, *, routed: bool) -> tuple[str, ...]:
+    """Of the table.
+
+    Args:
+        form: of the output.
+        routed: with what is expected after placement and routing.
+    """
+    more = after_routing.columns(form) if routed else ()
+    if form == "table":
+        return (*_COLUMNS, *(("lut", *more) if routed else ()), "design")
+    return (*_FIELDS, *more, "design", "run")
 
 
 def rows(found: Sequence[Reached]) -> list[dict[str, Any]]:
@@ -25,7 +36,7 @@ def rows(found: Sequence[Reached]) -> list[dict[str, Any]]:
 def _row(one: Reached) -> dict[str, Any]:
     row: dict[str, Any] = {"clock_ns": one.clock, "run": str(one.run)}
     if one.design is None:
-        return {**dict.fromkeys(FIELDS), **row}
+        return {**dict.fromkeys(columns("json", routed=True)), **row, "routed": None}
     result = one.design.result
     return {
         **row,
@@ -34,10 +45,16 @@ def _row(one: Reached) -> dict[str, Any]:
         "latency": round(result.latency or 0),
         "seconds": one.seconds,
         **result.resources,
+        "routed": None if one.routed is None else after_routing.as_data(one.routed),
         "design": one.design.key,
         "provenance": result.provenance,
         "tool": result.tool,
     }
+
+
+def flat(row: dict[str, Any]) -> dict[str, Any]:
+    """A row of CSV."""
+    return {**row, **after_routing.flat(row["routed"])}
 
 
 def for_people(row: dict[str, Any]) -> dict[str, Any]:
@@ -50,6 +67,8 @@ def for_people(row: dict[str, Any]) -> dict[str, Any]:
         "cycles": f"{row['latency']:,}",
         "time": seconds(row["seconds"]),
         "dsp": f"{row['dsp']:,}",
+        "lut": row["lut"],
+        **after_routing.for_people(row["routed"]),
         "design": row["design"][:_KEY],
     }
 

@@ -13,11 +13,9 @@ from dse.run.directory import RunDirectory
 from dse.run.front import Design, designs, front, limits_of, nearest, routed_of, supported
 from dse.run.problem import Problem
 from dse.run.proven import unsound
+from dse.views import routed as after_routing
 from dse.views.estimate import LABELS
-from dse.views.routed import as_data
 from qor_gnn.result.text import seconds
-from qor_gnn.routed.laws import QUANTITIES
-from qor_gnn.routed.predict import Figure
 
 _FAILED = (Status.TIMEOUT, Status.TOOL_ERROR)
 KEY = 12  # digits of a design's key that people see
@@ -46,12 +44,7 @@ def columns(
     if beside:
         others.update(dict.fromkeys(("lut", "lut_predicted")))
     if routed:
-        ends = [""] if form == "table" else ["", "_low", "_high"]
-        others.update(
-            dict.fromkeys(
-                ("lut", *(f"{n}_routed{e}" for n in QUANTITIES for e in ends), "extrapolated")
-            )
-        )
+        others.update(dict.fromkeys(("lut", *after_routing.columns(form))))
     time = "time" if form == "table" else "seconds"
     return ("latency", time, *others, *promote, "to_bound", "speed_up", *MARKS, "design")
 
@@ -73,7 +66,7 @@ def row_of(run: RunDirectory, problem: Problem | None, design: Design) -> dict[s
         "to_bound": to_bound(result, problem) if problem is not None else None,
         "speed_up": speed_up(result, problem) if problem is not None else None,
         **_predicted(design),
-        "routed": None if after is None else as_data(after),
+        "routed": None if after is None else after_routing.as_data(after),
         **marks(result),
         "design": design.key,
         "provenance": result.provenance,
@@ -111,14 +104,7 @@ def _predicted(design: Design) -> dict[str, Any]:
 
 def flat(row: dict[str, Any]) -> dict[str, Any]:
     """A row of CSV: what is expected after routing with the ends of its intervals, a column each."""
-    if row["routed"] is None:
-        return row
-    figures = {
-        f"{name}_routed{end}": one[of]
-        for name, one in row["routed"]["figures"].items()
-        for end, of in (("", "value"), ("_low", "low"), ("_high", "high"))
-    }
-    return {**row, **figures, "extrapolated": "; ".join(row["routed"]["extrapolated"])}
+    return {**row, **after_routing.flat(row["routed"])}
 
 
 def for_people(row: dict[str, Any]) -> dict[str, Any]:
@@ -126,11 +112,7 @@ def for_people(row: dict[str, Any]) -> dict[str, Any]:
     shown = {**row, "time": seconds(row["seconds"]), "design": row["design"][:KEY]}
     if row["predicted"] is not None and (lut := row["predicted"].get("lut")) is not None:
         shown["lut_predicted"] = _with_spread(lut["value"], lut["std"])
-    if row["routed"] is not None:
-        figures = row["routed"]["figures"]
-        shown |= {f"{name}_routed": str(Figure(**one)) for name, one in figures.items()}
-        shown["extrapolated"] = bool(row["routed"]["extrapolated"])
-    return shown
+    return shown | after_routing.for_people(row["routed"])
 
 
 def _with_spread(value: int, std: float | None) -> str:

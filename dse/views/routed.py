@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -11,7 +12,7 @@ from dse.views.estimate import LABELS, Style
 from dse.views.estimate_data import exact
 from qor_gnn.result.qor_estimate import QorEstimate
 from qor_gnn.result.text import aligned
-from qor_gnn.routed.laws import PERIOD
+from qor_gnn.routed.laws import PERIOD, QUANTITIES
 from qor_gnn.routed.predict import SURE_PCT, Figure, Routed, digits
 
 
@@ -80,3 +81,29 @@ def as_rows(found: Routed | None, design: dict[str, Any]) -> list[dict[str, Any]
         }
         for row, end in (("routed", "value"), ("routed_low", "low"), ("routed_high", "high"))
     ]
+
+
+def columns(form: str) -> tuple[str, ...]:
+    """Of a table of designs: a program gets the ends of intervals as columns of their own."""
+    ends = ("",) if form == "table" else ("", "_low", "_high")
+    return (*(f"{name}_routed{end}" for name in QUANTITIES for end in ends), "extrapolated")
+
+
+def flat(found: Mapping[str, Any] | None) -> dict[str, Any]:
+    """What `as_data` has, for these columns of a program."""
+    if found is None:
+        return {}
+    figures = {
+        f"{name}_routed{end}": one[of]
+        for name, one in found["figures"].items()
+        for end, of in (("", "value"), ("_low", "low"), ("_high", "high"))
+    }
+    return {**figures, "extrapolated": "; ".join(found["extrapolated"])}
+
+
+def for_people(found: Mapping[str, Any] | None) -> dict[str, Any]:
+    """What `as_data` has, for the columns of a table."""
+    if found is None:
+        return {}
+    figures = {f"{name}_routed": str(Figure(**one)) for name, one in found["figures"].items()}
+    return {**figures, "extrapolated": bool(found["extrapolated"])}

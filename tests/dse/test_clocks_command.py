@@ -6,12 +6,16 @@ import csv
 import io
 import json
 import signal
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from dse.cli import run as weft
+from dse.run.directory import open_run
+from dse.run.front import routed_of
 from dse.run.sweep import reached, sweep_in
+from dse.views import clocks as view
 from tests.dse.commands import GEMM, begin_exploring, end, kept
 
 pytest.importorskip("optuna")
@@ -52,6 +56,21 @@ def test_figures_for_programs(folder, capfd, form):
         assert float(row["seconds"]) == pytest.approx(one.seconds)
         assert row["run"] == str(one.run)
         assert float(row["latency"]) * float(row["period_ns"]) == pytest.approx(1e9 * one.seconds)
+
+
+def test_figures_after_routing_beside(folder):
+    found = reached(sweep_in(folder))[0]
+    manifest = {**open_run(found.run, write=False).manifest, "routed": True}
+    after = routed_of(manifest, found.design.result)
+    assert found.routed is None, "the search was not asked to show them"
+    [row] = view.rows([replace(found, routed=after)])
+    table, lines = view.for_people(row), view.flat(row)
+    assert set(view.columns("table", routed=True)) <= {n.replace("_", " ") for n in table} | set(
+        table
+    )
+    assert set(view.columns("csv", routed=True)) <= set(lines)
+    assert lines["lut_routed_low"] <= lines["lut_routed"] < lines["lut"]
+    assert table["lut_routed"].startswith(f"{lines['lut_routed']:,} [")
 
 
 def test_the_best_in_time_is_exported(folder, tmp_path):
