@@ -1,4 +1,4 @@
-"""Affine index expressions: read from MLIR's maps and sets, simplified by ranges, printed as C++.
+"""Affine index expressions: simplified by ranges, printed as C++.
 
 Remainders stay remainders (`dsl.expressions.affine` writes them out), and terms keep their order.
 """
@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from math import gcd
-from typing import Any, Literal
+from typing import Literal
 
 from mlir_passes.emit.cpp import Cpp, call, infix, name, negative_literal, prefix
-from mlir_passes.provider import ir
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +22,7 @@ class Part:
     by: int
 
 
+_LONG = 2**31  # a number that an ``int`` cannot hold, whatever its sign
 _EFFORT = 400  # expressions looked into in one scope, before only constant bounds count
 
 Atom = str | Part
@@ -68,6 +68,13 @@ class Bounds:
     low: int | None
     high: int | None
     depth: int
+    step: int = 1
+
+    @property
+    def is_long(self) -> bool:
+        """The variable, counted on by its step, does not fit an ``int``."""
+        above = self.high is not None and self.high + self.step >= _LONG
+        return above or (self.low is not None and self.low <= -_LONG)
 
     @property
     def is_box(self) -> bool:
@@ -83,7 +90,9 @@ class Ranges:
     helpers: set[str] = field(default_factory=set)
     known: dict[Lin, int | None] = field(default_factory=dict)  # what `least` found out
 
-    def enter(self, var: str, lowers: tuple[Lin, ...], uppers: tuple[Lin, ...]) -> None:
+    def enter(
+        self, var: str, lowers: tuple[Lin, ...], uppers: tuple[Lin, ...], step: int = 1
+    ) -> None:
         """A variable that runs from the largest of ``lowers`` to the smallest of ``uppers``."""
         lows = [b for b in map(self.least, lowers) if b is not None]
         highs = [b for b in map(self.greatest, uppers) if b is not None]
@@ -93,6 +102,7 @@ class Ranges:
             max(lows, default=None),
             min(highs, default=None),
             len(self.bounds),
+            step,
         )
         self.known.clear()
 
@@ -130,7 +140,7 @@ class Ranges:
         else:
             uppers = (*uppers, rest if c == -1 else Lin((), rest.const // -c))
         depth, old_order = old.depth, list(self.bounds)
-        self.enter(var, lowers, uppers)
+        self.enter(var, lowers, uppers, old.step)
         self.bounds[var] = replace(self.bounds[var], depth=depth)
         self.bounds = {v: self.bounds[v] for v in old_order}
 
@@ -248,26 +258,54 @@ class Ranges:
     # --------------------------------------------------------------------------------- C++
 
     def cpp(self, e: Lin) -> Cpp:
-        """The expression in C++ ``int`` arithmetic; a positive term stands first."""
+        """The expression in C++ ``int`` arithmetic, in ``long long`` where a part of it may be too large; a
+        positive term stands first.
+        """
         terms = list(e.terms)
+        long = self._overflows(e)
         lead = next((n for n, (_, c) in enumerate(terms) if c > 0), None)
         if lead is not None:
             terms.insert(0, terms.pop(lead))
-            result = self._term(*terms.pop(0))
+            result = self._term(*terms.pop(0), long, first=True)
         elif e.const > 0 or not terms:
-            result, e = literal(e.const), Lin(e.terms)
+            result, e = literal(e.const, long), Lin(e.terms)
         else:
             atom, c = terms.pop(0)
-            result = prefix("-", self._term(atom, -c))
+            result = prefix("-", self._term(atom, -c, long, first=True))
         for atom, c in terms:
-            result = infix("+" if c > 0 else "-", result, self._term(atom, abs(c)))
+            result = infix("+" if c > 0 else "-", result, self._term(atom, abs(c), long))
         if e.const:
             result = infix("+" if e.const > 0 else "-", result, literal(abs(e.const)))
         return result
 
-    def _term(self, atom: Atom, c: int) -> Cpp:
+    def _term(self, atom: Atom, c: int, long: bool, *, first: bool = False) -> Cpp:
         text = name(atom) if isinstance(atom, str) else self._part(atom)
-        return text if c == 1 else infix("*", literal(c), text)
+        if c == 1 and not (long and first and not self._is_long(atom)):
+            return text
+        return infix("*", literal(c, long), text)
+
+    def _overflows(self, e: Lin) -> bool:
+        """A product or a sum on the way to the value may not fit an ``int``."""
+        if not e.terms:
+            return False
+        total = abs(e.const)
+        for atom, c in e.terms:
+            ends = self._atom_range(atom)
+            total += abs(c) * max((abs(end) for end in ends if end is not None), default=0)
+        return total >= _LONG
+
+    def _is_long(self, atom: Atom) -> bool:
+        """A variable, or a part, is a ``long long`` in C++."""
+        if isinstance(atom, Part):
+            return self.is_long(atom.of)
+        bounds = self.bounds.get(atom)
+        return bounds is not None and bounds.is_long
+
+    def is_long(self, e: Lin) -> bool:
+        """`cpp` gives a ``long long``."""
+        if not e.terms:
+            return abs(e.const) >= _LONG
+        return self._overflows(e) or any(self._is_long(atom) for atom, _ in e.terms)
 
     def _part(self, part: Part) -> Cpp:
         low = self.least(part.of)
@@ -281,9 +319,12 @@ class Ranges:
         """The largest (or smallest) of the expressions."""
         kept = self.extremes_only(exprs, largest)
         result = self.cpp(kept[-1])
+        function = "std::max" if largest else "std::min"
+        if len({self.is_long(e) for e in kept}) > 1:
+            function += "<long long>"
         for e in reversed(kept[:-1]):
             self.helpers.add("<algorithm>")
-            result = call("std::max" if largest else "std::min", self.cpp(e), result)
+            result = call(function, self.cpp(e), result)
         return result
 
     def condition(self, e: Lin, is_equality: bool) -> Cpp | bool:
@@ -315,9 +356,9 @@ class Ranges:
         return infix(">", self.cpp(left), self.cpp(right + (-e.const - 1)))
 
 
-def literal(value: int) -> Cpp:
-    """A C++ ``int`` literal (``long long`` where it must be)."""
-    text = str(abs(value)) if abs(value) < 2**31 else f"{abs(value)}LL"
+def literal(value: int, long: bool = False) -> Cpp:
+    """A C++ ``int`` literal (``long long`` where it must be, or is to be)."""
+    text = f"{abs(value)}LL" if long or abs(value) >= _LONG else str(abs(value))
     return negative_literal(text) if value < 0 else name(text)
 
 
@@ -325,54 +366,3 @@ def _sides(e: Lin) -> tuple[Lin, Lin]:
     left = Lin(tuple((a, c) for a, c in e.terms if c > 0))
     right = Lin(tuple((a, -c) for a, c in e.terms if c < 0))
     return (left, right + -e.const) if left.terms else (left + e.const, right)
-
-
-# ------------------------------------------------------------------------------------- reading
-
-
-def read_map(affine_map: Any, operands: Sequence[Lin], ranges: Ranges) -> tuple[Lin, ...]:
-    """The results of an ``AffineMap`` over its operands (dimensions, then symbols)."""
-    n = affine_map.n_dims
-    return tuple(_read(e, operands, n, ranges) for e in affine_map.results)
-
-
-def read_set(
-    attribute: Any, operands: Sequence[Lin], ranges: Ranges
-) -> tuple[tuple[Lin, bool], ...]:
-    """The constraints of an ``IntegerSetAttr``; True for an equality.
-
-    The bindings give its text only: its expressions are read as those of a map.
-    """
-    head, _, body = str(attribute).removeprefix("affine_set<").partition(" : (")
-    parts = body.removesuffix(")>").split(", ")
-    exprs = ", ".join(p[: -len(" >= 0")] for p in parts)  # as long as " == 0"
-    text = f"affine_map<{head} -> ({exprs})>"
-    affine_map = ir.Attribute.parse(text, attribute.context).value
-    lins = read_map(affine_map, operands, ranges)
-    return tuple((e, p.endswith("== 0")) for e, p in zip(lins, parts, strict=True))
-
-
-def _read(expr: Any, operands: Sequence[Lin], n_dims: int, ranges: Ranges) -> Lin:
-    kind = type(expr)
-    if kind is ir.AffineExpr:
-        expr = expr.maybe_downcast()
-        kind = type(expr)
-    if kind is ir.AffineDimExpr:
-        return operands[int(expr.position)]
-    if kind is ir.AffineConstantExpr:
-        return Lin((), int(expr.value))
-    if kind is ir.AffineSymbolExpr:
-        return operands[n_dims + int(expr.position)]
-    lhs: Lin = _read(expr.lhs, operands, n_dims, ranges)
-    rhs: Lin = _read(expr.rhs, operands, n_dims, ranges)
-    if kind is ir.AffineAddExpr:
-        return lhs + rhs
-    if kind is ir.AffineMulExpr:
-        return lhs * rhs.const if not rhs.terms else rhs * lhs.const
-    if kind is ir.AffineModExpr:
-        return ranges.remainder(lhs, rhs.const)
-    if kind is ir.AffineFloorDivExpr:
-        return ranges.quotient(lhs, rhs.const)
-    if kind is ir.AffineCeilDivExpr:
-        return ranges.quotient(lhs + (rhs.const - 1), rhs.const)
-    raise TypeError(f"no affine expression: {expr}")

@@ -18,7 +18,7 @@ from mlir_passes.dialect.attributes import (
     top_function,
 )
 from mlir_passes.dialect.processes import control_of, processes_of
-from mlir_passes.emit.affine import Lin, read_map, read_set
+from mlir_passes.emit.affine import Lin
 from mlir_passes.emit.cpp import Cpp, conjunction, subscript
 from mlir_passes.emit.names import C_FUNCTIONS, RESERVED, spelled
 from mlir_passes.emit.nodes import (
@@ -33,6 +33,7 @@ from mlir_passes.emit.nodes import (
     Value,
     count_uses,
 )
+from mlir_passes.emit.read_affine import read_map, read_set
 from mlir_passes.emit.scope import Scope, unsupported
 from mlir_passes.emit.words import at_first, lane, with_padding
 from mlir_passes.provider import ir
@@ -242,7 +243,7 @@ class _Reader(Scope):
         source = op.regions[0].blocks[0]
         lower = self.ranges.extreme(lowers, True)
         test, upper = self._upper(uppers)
-        self.ranges.enter(var, lowers, tuple(u + -1 for u in uppers))
+        self.ranges.enter(var, lowers, tuple(u + -1 for u in uppers), step)
         bounds = self.ranges.bounds[var]
         if bounds.low is not None and bounds.high is not None and bounds.low > bounds.high:
             self._never_runs(op, operands[n_lower + n_upper :], var)
@@ -260,12 +261,11 @@ class _Reader(Scope):
         words, self.tests = tuple(self.words.pop(var, ())), around
         self.loops.pop()
         self.ranges.leave(var)
-        wide = bounds.high is not None and bounds.high + step >= 2**31
         info = replace(info, name=info.name or default)
         block.nodes.append(
             Loop(
                 var,
-                "long long" if wide else "int",
+                "long long" if bounds.is_long else "int",
                 lower,
                 test,
                 upper,

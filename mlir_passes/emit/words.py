@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from mlir_passes.emit.affine import Lin, Ranges, read_map
+from mlir_passes.emit.affine import Lin, Ranges
 from mlir_passes.emit.cpp import Cpp, name, subscript
 from mlir_passes.emit.nodes import Memory, Word
+from mlir_passes.emit.read_affine import read_map
 from mlir_passes.emit.scope import Scope
 
 
