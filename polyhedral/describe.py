@@ -41,6 +41,7 @@ def _piece(piece: Piece) -> Iterator[str]:
     for dim in piece.dims:
         marks = [f"pipeline II={dim.pipeline_ii}"] if dim.pipeline_ii is not None else []
         marks += [f"unroll {dim.unroll or 'complete'}"] if dim.unroll is not None else []
+        marks += ["sequential"] if dim.sequential else []
         marks += ["dataflow"] if dim.region is not None else []
         yield f"  loop     {dim.name}" + (f" ({', '.join(marks)})" if marks else "")
     for variable, value in piece.bindings:

@@ -8,45 +8,38 @@ or that the design is the same without it.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import prod
 
-from dse.estimates.estimation import Estimation, open_answer
+from dse.estimates.estimation import Estimation
+from dse.estimates.named_loops import loops_named, statements_of
+from dse.estimates.without import same_without
 from dse.estimates.words import short
-from dsl.errors.errors import WeftError
 from dsl.expressions.types import FloatType
 from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import (
     BindOp,
-    BindStorage,
     Flatten,
     Interface,
     Partition,
     Pipeline,
     Reassociate,
+    Sequential,
     Step,
     Unroll,
 )
 from polyhedral.requests.outside import RETURN
-from qor_gnn.design.directives import written_unrolls
 from qor_gnn.design.region import (
     OUTSIDE,
-    Function,
     Guard,
-    Kernel,
     Loop,
     Node,
-    Op,
-    Split,
     Statement,
-    bind_name,
     loops_in,
-    walk,
 )
-from qor_gnn.estimate import estimate
-from qor_gnn.result.qor_estimate import LoopEstimate, QorEstimate
+from qor_gnn.result.qor_estimate import LoopEstimate
 from qor_gnn.schedule.reasons import Requested
-from qor_gnn.tools.personality import allowed, personality
+from qor_gnn.tools.personality import personality
 
 _MOST = 20_000
 """Operations of a design, all copies counted, up to which it is estimated again without a step."""
@@ -76,7 +69,7 @@ def outcomes(found: Estimation, *, thorough: bool = False) -> tuple[Outcome, ...
     for step in found.schedule:
         texts = [*_texts(found, step)]
         asked = size <= _MOST and (thorough or not found.setting.tool.is_open)
-        if not texts and asked and _same_without(found, step):
+        if not texts and asked and same_without(found, step):
             texts = [f"the design is the same without it{_why_same(found, step)}"]
         for text in texts:
             said[Outcome(_written(step), text)] = None
@@ -110,17 +103,17 @@ def _texts(found: Estimation, step: Step) -> Iterator[str]:
     match step:
         case Pipeline():
             yield from dict.fromkeys(
-                text for loop, around in _loops(found, step.loop) if loop.ii is not None
+                text for loop, around in loops_named(found, step.loop) if loop.ii is not None
                 for text in _of_pipeline(found, loop, around)
             )  # fmt: skip
         case Unroll():
             yield from dict.fromkeys(
-                text for loop, around in _loops(found, step.loop)
+                text for loop, around in loops_named(found, step.loop)
                 for text in _of_unroll(loop, around)
             )  # fmt: skip
         case Flatten(enabled=True):
             yield from dict.fromkeys(
-                text for loop, around in _loops(found, step.loop)
+                text for loop, around in loops_named(found, step.loop)
                 for text in _of_flatten(found, loop, around)
             )  # fmt: skip
         case Interface():
@@ -156,36 +149,9 @@ def _reorders(found: Estimation, step: Reassociate) -> bool:
     return personality(found.setting.tool.name).sums.reassociates
 
 
-Placed = tuple[Loop, tuple[Loop, ...]]
-"""A loop and those around it."""
-
-
-def _loops(found: Estimation, name: str) -> list[Placed]:
-    """The loops that a step names, ``i`` or ``S0.i``."""
-    stmt, _, own = name.rpartition(".")
-    every = [p for f in found.regions.functions for p in _placed(f.body, ())]
-    return [
-        (loop, around) for loop, around in every
-        if loop.name == own and (not stmt or stmt in _statements(loop))
-    ]  # fmt: skip
-
-
-def _placed(nodes: tuple[Node, ...], around: tuple[Loop, ...]) -> Iterator[Placed]:
-    for node in nodes:
-        if isinstance(node, Loop):
-            yield node, around
-            yield from _placed(node.body, (*around, node))
-        elif isinstance(node, Guard):
-            yield from _placed(node.body, around)
-
-
-def _statements(loop: Loop) -> set[str]:
-    return {n.name for n in walk((loop,)) if isinstance(n, Statement)}
-
-
 def _rows(found: Estimation, loop: Loop) -> list[LoopEstimate]:
     """The rows of an estimate that a loop is in."""
-    inside = _statements(loop)
+    inside = statements_of(loop)
     return [
         row for row in found.answer.loops
         if loop.name in row.loops and inside & set(row.statements)
@@ -197,7 +163,7 @@ def _of_pipeline(found: Estimation, loop: Loop, around: tuple[Loop, ...]) -> Ite
     if found.setting.tool.is_open and not rows:
         rows = [
             r for r in found.answer.loops
-            if r.kind == "pipeline" and _statements(loop) & set(r.statements)
+            if r.kind == "pipeline" and statements_of(loop) & set(r.statements)
         ]  # fmt: skip
     if not rows:
         yield _not_pipelined(found, loop)
@@ -283,114 +249,11 @@ def _why_same(found: Estimation, step: Step) -> str:
     match step:
         case Partition():
             return ": its ports do not limit any loop"
+        case Sequential():
+            return ": the tool makes no pipeline of it anyway"
         case Flatten(enabled=False):
             return ": there is no nest to flatten"
         case BindOp(impl=impl):
             return f": it is in {impl} anyway, or no report of the tool shows one there"
         case _:
             return ""
-
-
-# ------------------------------------------------------------------------------- without a directive
-
-
-def _same_without(found: Estimation, step: Step) -> bool:
-    """Whether the design costs the same without a directive."""
-    if not isinstance(
-        step, (Pipeline, Unroll, Flatten, Partition, BindStorage, BindOp, Reassociate)
-    ):
-        return False  # it changes the loops, or is not asked again for
-    if isinstance(step, Flatten) and step.enabled:
-        return False  # it is flattened, as the tool might have done by itself
-    rest = Schedule(tuple(s for s in found.schedule if s is not step))
-    other = (
-        _open_without(found, rest) if found.setting.tool.is_open else _without(found, step, rest)
-    )
-    return other is not None and _figures(other) == _figures(found.answer)
-
-
-def _figures(answer: QorEstimate) -> tuple[object, ...]:
-    names = ("latency", "dsp", "lut", "ff", "bram18", "uram", "period_ns", "units")
-    return tuple(getattr(answer, name) for name in names)
-
-
-def _open_without(found: Estimation, rest: Schedule) -> QorEstimate | None:
-    try:
-        return open_answer(found.program, rest, found.setting.tool, found.setting.device)
-    except WeftError:
-        return None  # another step needs this one
-
-
-def _without(found: Estimation, step: Step, rest: Schedule) -> QorEstimate | None:
-    tool, kernel = found.setting.tool, found.regions
-    kept = written_unrolls(rest)
-    match step:
-        case Pipeline(loop=name):
-            kernel = _changed(found, name, ii=None)
-        case Unroll(loop=name):
-            kernel = _changed(found, name, unroll=1)
-        case Flatten(loop=name):
-            kernel = _changed(found, name, flatten=None)
-        case Partition(array=array, dim=dim):
-            kernel = _memory(kernel, array, dim)
-        case BindStorage(array=array):
-            kernel = _memory(kernel, array, None)
-        case BindOp(stmt=stmt, op=op):
-            kernel = _operators(kernel, stmt, op)
-        case Reassociate():
-            others = any(isinstance(s, Reassociate) for s in rest)
-            if others:
-                return None  # the tool reorders for the whole design
-            tool = allowed(replace(tool, sums=personality(tool.name).sums), False)
-        case _:
-            return None
-    return estimate(kernel, tool, found.setting.device, kept=kept)
-
-
-def _changed(found: Estimation, name: str, **fields: object) -> Kernel:
-    """The design with other annotations on the loops of a name."""
-    chosen = {loop.iv for loop, _ in _loops(found, name)}
-
-    def nodes(body: tuple[Node, ...]) -> tuple[Node, ...]:
-        return tuple(map(node, body))
-
-    def node(one: Node) -> Node:
-        if isinstance(one, Loop):
-            own = fields if one.iv in chosen else {}
-            return replace(one, body=nodes(one.body), **own)  # type: ignore[arg-type]
-        return replace(one, body=nodes(one.body)) if isinstance(one, Guard) else one
-
-    kernel = found.regions
-    functions = tuple(Function(f.name, nodes(f.body), f.symbols) for f in kernel.functions)
-    return replace(kernel, functions=functions)
-
-
-def _memory(kernel: Kernel, array: str, dim: int | None) -> Kernel:
-    """The design without one split of an array, or (None) without its storage."""
-    memories = []
-    for memory in kernel.memories:
-        if memory.name == array and dim is None:
-            memory = replace(memory, storage="", impl="")
-        elif memory.name == array:
-            splits = (Split() if d == dim else s for d, s in enumerate(memory.splits))
-            memory = replace(memory, splits=tuple(splits))
-        memories.append(memory)
-    return replace(kernel, memories=tuple(memories))
-
-
-def _operators(kernel: Kernel, stmt: str, op: str) -> Kernel:
-    """The design without an implementation of an operator of a statement."""
-
-    def free(one: Op) -> Op:
-        return replace(one, impl="") if bind_name(one.type, one.kind) == op else one
-
-    def nodes(body: tuple[Node, ...]) -> tuple[Node, ...]:
-        return tuple(map(node, body))
-
-    def node(one: Node) -> Node:
-        if isinstance(one, Statement):
-            return replace(one, ops=tuple(map(free, one.ops))) if one.name == stmt else one
-        return replace(one, body=nodes(one.body))
-
-    functions = tuple(Function(f.name, nodes(f.body), f.symbols) for f in kernel.functions)
-    return replace(kernel, functions=functions)

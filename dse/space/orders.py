@@ -88,7 +88,10 @@ def present(state: ScheduledScop, context: Context, most: int) -> Iterator[tuple
 def _asked(group: Group) -> bool:
     """Whether a schedule says already what becomes of the loops."""
     dims = (dim for piece in group.pieces for dim in piece.dims if not (dim.lane or dim.held))
-    return any((dim.pipeline_ii, dim.unroll, dim.flatten) != (None, None, None) for dim in dims)
+    return any(
+        (dim.pipeline_ii, dim.unroll, dim.flatten, dim.sequential) != (None, None, None, False)
+        for dim in dims
+    )
 
 
 def _given(order: Order, group: Group) -> Order:

@@ -25,6 +25,7 @@ from dsl.schedules.steps import (
     Pack,
     Partition,
     Pipeline,
+    Sequential,
     Step,
     Stream,
     Unroll,
@@ -35,7 +36,7 @@ from polyhedral.schedule import apply, apply_step
 from qor_gnn.design.region import OUTSIDE
 from qor_gnn.tools.personality import Personality
 
-SEARCHED = (Pipeline, Unroll, Flatten, Partition)
+SEARCHED = (Pipeline, Unroll, Flatten, Sequential, Partition)
 _BESIDE = (
     Interface,
     Pack,
@@ -164,7 +165,7 @@ def _beside(program: Program, schedule: Schedule, fixed: Set[int]) -> set[int]:
     for step in schedule:
         known = {id(p) for p in state.pieces}
         state = apply_step(state, step)
-        if isinstance(step, (Pipeline, Unroll, Flatten)):
+        if isinstance(step, SEARCHED) and not isinstance(step, Partition):
             whose[id(step)] = {p.name for p in state.pieces if id(p) not in known}
     named = set[str]().union(*(whose.get(step, set()) for step in fixed))
     return {step for step, statements in whose.items() if statements & named}
@@ -178,7 +179,9 @@ def _is(step: Step, word: str) -> bool:
 def _of(step: Step) -> str:
     """What a step on factors is of."""
     match step:
-        case Pipeline(loop=name) | Unroll(loop=name) | Flatten(loop=name) | Partition(array=name):
+        case Partition(array=name):
+            return name
+        case Pipeline(loop=name) | Unroll(loop=name) | Flatten(loop=name) | Sequential(loop=name):
             return name
         case _:
             raise TypeError(f"{step.kind} is no step on factors")

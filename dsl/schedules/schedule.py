@@ -278,6 +278,11 @@ class ScheduleBuilder:
         return self._add(steps.Pipeline, loop, ii)
 
     @step_method
+    def sequential(self, loop: str) -> ScheduleBuilder:
+        """See `dsl.schedules.steps.Sequential`."""
+        return self._add(steps.Sequential, loop)
+
+    @step_method
     def flatten(self, loop: str, enabled: bool = True) -> ScheduleBuilder:
         """See `dsl.schedules.steps.Flatten`."""
         return self._add(steps.Flatten, loop, enabled)

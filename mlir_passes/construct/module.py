@@ -241,8 +241,9 @@ class _Builder:
         ii, unroll, flatten = loop.pipeline_ii, loop.unroll, loop.flatten
         distances = tuple((array, d) for array, iv, d in self.tree.distances if iv == loop.iv)
         info = LoopInfo(
-            loop.name, ii, unroll, flatten, counts, independent, distances, loop.processes
-        )
+            loop.name, ii, unroll, flatten, counts, independent, distances, loop.processes,
+            loop.sequential,
+        )  # fmt: skip
         return fitted(info, Bounds(loop.lowers, loop.uppers, loop.step).trip_count)
 
     def _guard(self, constraints: tuple[Constraint, ...], body: tuple[TreeNode, ...]) -> None:

@@ -87,7 +87,7 @@ class ArrayInfo:
 @dataclass(frozen=True, slots=True)
 class LoopInfo:
     """What a loop is called and what was asked of it; ``unroll`` 0 is completely. ``processes`` are the
-    statements of each process where its body is a dataflow region.
+    statements of each process where its body is a dataflow region; a ``sequential`` loop is no pipeline.
     """
 
     name: str
@@ -98,6 +98,7 @@ class LoopInfo:
     independent: tuple[str, ...] = ()
     distances: tuple[tuple[str, int], ...] = ()
     processes: tuple[tuple[str, ...], ...] = ()
+    sequential: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,6 +218,8 @@ def loop_attributes(info: LoopInfo) -> dict[str, Any]:
         found["hls.unroll"] = hls.Unroll.get(_int(info.unroll))
     if info.flatten is not None:
         found["hls.flatten"] = hls.Flatten.get(_int(info.flatten))
+    if info.sequential:
+        found["hls.sequential"] = ir.UnitAttr.get()
     if info.trip_count is not None:
         t = info.trip_count
         found["hls.trip_count"] = hls.TripCount.get(
@@ -360,6 +363,7 @@ def loop_info(op: Any) -> LoopInfo:
         independent=tuple(str(a.value) for a in attributes.get("hls.independent", ())),
         distances=tuple((a.name, int(a.attr.value)) for a in attributes.get("hls.distances", ())),
         processes=region_of(attributes),
+        sequential="hls.sequential" in attributes,
     )
 
 

@@ -65,6 +65,7 @@ _ON_LOOP: dict[str, Check] = {
     "hls.pipeline": _is(hls.Pipeline),
     "hls.unroll": _is(hls.Unroll),
     "hls.flatten": _is(hls.Flatten),
+    "hls.sequential": _UNIT,
     "hls.trip_count": _is(hls.TripCount),
     "hls.independent": _list_of(ir.StringAttr),
     "hls.distances": _distances,

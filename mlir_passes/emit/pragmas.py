@@ -149,6 +149,8 @@ def loop_pragmas(loop: Loop, variables: dict[str, str]) -> list[str]:
     lines = ["#pragma HLS dataflow"] if info.processes else []
     if info.ii is not None:
         lines.append(_pragma("pipeline", II=info.ii))
+    if info.sequential:
+        lines.append(_pragma("pipeline") + " off")
     if info.unroll is not None:
         lines.append(_pragma("unroll", factor=info.unroll or ""))
     if info.flatten is not None:

@@ -237,8 +237,9 @@ class _Walker:
         self.origins[iv] = LoopOrigin(level, pieces)
         step = node.for_get_inc().get_val().to_python()
         loop = TreeLoop(
-            iv, dim.name, *limits, step, (), dim.pipeline_ii, dim.unroll, dim.flatten, span=dim.span
-        )
+            iv, dim.name, *limits, step, (), dim.pipeline_ii, dim.unroll, dim.flatten,
+            sequential=dim.sequential, span=dim.span,
+        )  # fmt: skip
         trip = None if loop.constant_trip is not None else trip_count(loop, around)
         body = self._visit(nest, body_node, {**env, iterator: Affine.of(iv)}, (*around, loop))
         processes = region_at(self.state, pieces[0], level)

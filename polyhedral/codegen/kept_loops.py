@@ -99,7 +99,7 @@ class Keeper:
         self.origins[iv] = LoopOrigin(level, pieces)
         bounds = (copy.iteration,), (copy.iteration + 1,)
         return TreeLoop(iv, dim.name, *bounds, 1, nodes, dim.pipeline_ii, dim.unroll, dim.flatten,
-                        span=dim.span)  # fmt: skip
+                        sequential=dim.sequential, span=dim.span)  # fmt: skip
 
     def _piece(self, instance: Instance) -> Piece:
         return next(p for p in self.pieces if p.place == instance.place)

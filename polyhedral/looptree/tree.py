@@ -31,7 +31,7 @@ class TreeLoop:
     ``iv`` is unique in the tree. ``name`` is the loop's name in the schedule: copies of a loop (a
     remainder nest) share it. ``pipeline_ii`` is None where the loop is not pipelined; ``unroll`` is
     None, 0 for complete, or the factor. ``flatten`` is None where nothing was asked.
-    ``trip`` is given wherever the trip count is not constant. ``processes`` are the statements of each
+    ``sequential`` forbids the tool to pipeline it by itself. ``trip`` is given wherever the trip count is not constant. ``processes`` are the statements of each
     process where the body is a dataflow region; empty where it is none.
     """
 
@@ -46,6 +46,7 @@ class TreeLoop:
     flatten: bool | None = None
     trip: TripCount | None = None
     processes: tuple[tuple[str, ...], ...] = ()
+    sequential: bool = False
     span: Span | None = field(default=None, compare=False, repr=False)
 
     @property

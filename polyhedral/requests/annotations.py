@@ -40,6 +40,21 @@ def check_annotations(pieces: Iterable[Piece], step: Step) -> None:
                         span=step.span,
                     )
                 pipelined = dim.name
+            if dim.sequential and (pipelined is not None or dim.unroll == 0):
+                raise _not_sequential(dim, pipelined, step)
+
+
+def _not_sequential(dim: Dim, pipelined: str | None, step: Step) -> ScheduleError:
+    why = "it is unrolled completely"
+    if pipelined is not None:
+        inside = f"inside the pipelined loop '{pipelined}', which unrolls it completely"
+        why = f"it is {'pipelined' if pipelined == dim.name else inside}"
+    return ScheduleError(
+        "W213",
+        f"the iterations of '{dim.name}' cannot run one after the other: {why}",
+        span=step.span,
+        help="leave one of the two out",
+    )
 
 
 def _check_inside(dim: Dim, pipelined: str, step: Step) -> None:

@@ -51,6 +51,7 @@ class Dim:
     pipeline_ii: int | None = None
     unroll: int | None = None
     flatten: bool | None = None
+    sequential: bool = False
     lane: bool = False
     held: bool = False
     region: Dataflow | None = None

@@ -49,7 +49,7 @@ from polyhedral.scop.lookup import find_statement
 from polyhedral.scop.scheduled import Dim, LoopId, Piece, Place, ScheduledScop
 from polyhedral.transforms.registry import transform
 
-_PLAIN = (None, None, None, False, None)
+_PLAIN = (None, None, None, False, None, False)
 
 
 @transform(Align)
@@ -171,7 +171,8 @@ def _replaced(piece: Piece, time: Affine, text: str, step: Align) -> int | None:
     for level in reversed(own):
         dim = piece.dims[level]
         if abs(time.coefficient(dim.name)) == 1:
-            if (dim.pipeline_ii, dim.unroll, dim.flatten, dim.lane, dim.region) != _PLAIN:
+            asked = dim.pipeline_ii, dim.unroll, dim.flatten, dim.lane, dim.region, dim.sequential
+            if asked != _PLAIN:
                 raise ScheduleError(
                     "W214",
                     f"'{dim.name}' is annotated already",

@@ -1,4 +1,4 @@
-"""``pipeline(loop, ii)``: ask for a pipelined loop.
+"""``pipeline(loop, ii)``: ask for a pipelined loop; ``sequential(loop)``: forbid it.
 
 Iterations start every ``ii`` cycles. All loops inside are unrolled completely by the tool, so they
 need constant trip counts (checked in `polyhedral.requests.annotations`). A loop that runs once, as
@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from dsl.errors.errors import ScheduleError
-from dsl.schedules.steps import Flatten, Pipeline
+from dsl.schedules.steps import Flatten, Pipeline, Sequential
 from polyhedral.requests.repeated import contradiction
 from polyhedral.scop.lookup import dim_of, find_loop, with_loop
 from polyhedral.scop.ranges import constant_interval, loop_copies
@@ -29,19 +29,38 @@ def pipeline(state: ScheduledScop, step: Pipeline) -> ScheduledScop:
     known = dim_of(with_loop(state, uid)).pipeline_ii
     if known not in (None, step.ii):
         raise contradiction(step, f"the pipeline of '{step.loop}'", f"an interval of {known}")
-    looped = any((k := p.level(uid)) is not None and p.dims[k].unroll != 0 for p in state.pieces)
+    looped = _looped(state, uid)
     return state.with_pieces(
-        p if (k := p.level(uid)) is None else p.with_dim(k, _pipelined(p.dims[k], step.ii, looped))
+        p
+        if (k := p.level(uid)) is None
+        else p.with_dim(k, replace(_left(p.dims[k], looped), pipeline_ii=step.ii))
         for p in state.pieces
     )
 
 
-def _pipelined(dim: Dim, interval: int, looped: bool) -> Dim:
-    """The loop as a pipeline; one that is unrolled completely beside copies that are not, as what their factor
-    leaves, is none any more.
+def _looped(state: ScheduledScop, uid: LoopId) -> bool:
+    """Some copy of the loop is not unrolled completely."""
+    return any((k := p.level(uid)) is not None and p.dims[k].unroll != 0 for p in state.pieces)
+
+
+def _left(dim: Dim, looped: bool) -> Dim:
+    """The loop; one that is unrolled completely beside copies that are not, as what their factor leaves, is none
+    any more.
     """
-    unroll = None if looped and dim.unroll == 0 else dim.unroll
-    return replace(dim, pipeline_ii=interval, unroll=unroll)
+    return replace(dim, unroll=None) if looped and dim.unroll == 0 else dim
+
+
+@transform(Sequential, order=Order.KEPT)
+def sequential(state: ScheduledScop, step: Sequential) -> ScheduledScop:
+    """Annotate the loop, in all its copies. What goes against it is found in `polyhedral.requests.annotations`."""
+    uid = find_loop(state, step.loop, step)
+    looped = _looped(state, uid)
+    return state.with_pieces(
+        p
+        if (k := p.level(uid)) is None
+        else p.with_dim(k, replace(_left(p.dims[k], looped), sequential=True))
+        for p in state.pieces
+    )
 
 
 @transform(Flatten, order=Order.KEPT)

@@ -89,7 +89,7 @@ def split_loop(
     check_tail(tail, step)
     if factor < 1:
         raise ScheduleError("W207", f"the factor is {factor}, not at least 1", span=step.span)
-    if old.pipeline_ii is not None or old.unroll is not None or old.region is not None:
+    if (old.pipeline_ii, old.unroll, old.region, old.sequential) != (None, None, None, False):
         raise ScheduleError(
             "W214",
             f"'{old.name}' is annotated already",

@@ -96,9 +96,11 @@ def _unrolled(
         return [(_marked(piece, level, step.factor, step), piece.place)]
     counter = Affine.of(piece.dims[level].name)
     last = interval.last - rest
+    old = piece.dims[level]
+    stays = old.pipeline_ii is not None or old.sequential
     sides: tuple[tuple[int | None, Constraint], ...] = (
         (step.factor, Constraint(-counter + last)),
-        (0 if piece.dims[level].pipeline_ii is None else None, Constraint(counter - (last + 1))),
+        (None if stays else 0, Constraint(counter - (last + 1))),
     )
     found: list[tuple[Piece, Place]] = []
     for part, (factor, side) in enumerate(sides):

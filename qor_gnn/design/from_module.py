@@ -134,7 +134,8 @@ class _Reader:
         iv = self.names.by_value[source.arguments[0]] = self.loops.fresh(info.name)
         trip = info.trip_count
         told = None if trip is None else Trips(trip.minimum, trip.maximum, trip.average)
-        asked = Asked(info.ii, info.unroll, info.flatten, info.independent, info.processes)
+        asked = Asked(info.ii, info.unroll, info.flatten, info.independent, info.processes,
+                      info.sequential)  # fmt: skip
         new = loop_of(iv, info.name, bounds, asked, told, around)
         return replace(new, body=self._block(source, (*around, new)))
 

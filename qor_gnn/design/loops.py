@@ -14,7 +14,7 @@ _EXECUTIONS = 1 << 14
 @dataclass(frozen=True, slots=True)
 class Asked:
     """What is asked of a loop: ``unroll`` is None where it is not, 0 for completely; ``processes`` are those
-    of its body, where that is a dataflow region.
+    of its body, where that is a dataflow region. A ``sequential`` loop is not pipelined by the tool.
     """
 
     ii: int | None = None
@@ -22,6 +22,7 @@ class Asked:
     flatten: bool | None = None
     independent: tuple[str, ...] = ()
     processes: tuple[tuple[str, ...], ...] = ()
+    sequential: bool = False
 
 
 @dataclass(slots=True)
@@ -77,6 +78,7 @@ def loop_of(
         unroll,
         asked.flatten,
         asked.independent,
+        automatic=not asked.sequential,
         processes=asked.processes,
     )
 
