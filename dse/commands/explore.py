@@ -115,7 +115,7 @@ def command(kernel: str, folder: Path, resume: bool, form: str, **given: Any) ->
     if options.deploy is not None and not front:
         console.say("note: where the copies on the chip are too large, begin with a schedule whose tiles are "
                     "smaller: --from (docs/guide/deploy.md)")  # fmt: skip
-    for line in view.onward(folder, NAME, found=bool(front)):
+    for line in view.onward(folder, NAME, bool(front), plan.where.device):
         console.say(line)
     if found.stopped:
         return INTERRUPTED

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from dse.commands.of_run import no_run, nothing_but_the_run
 from dse.kernels.device import (
     calibration_option,
     device_for,
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from qor_gnn.tools.operators.calibration import Calibration
 
 _CHECKS = "verification.json"
+# What a run says already.
+_OWN = ("schedule", "size", "device_name", "board", "clock", "tool", "uncertainty", "calibration")
 _FINE = ("ok", "skipped", "proven", "not proven")
 
 
@@ -114,12 +117,12 @@ def command(
     if best or best_supported or point is not None:
         if best + best_supported + (point is not None) > 1:
             raise click.UsageError("--best, --best-supported and --point: one of them")
-        _nothing_but_the_run()
+        nothing_but_the_run(_OWN)
         run = Path(kernel)
         kernel, what, place, checks, extra = _of_run(run, point, spec, inside=best_supported)
         rows += checks
     else:
-        _no_run(kernel, spec)
+        no_run(kernel, spec, "--best, --best-supported or --point KEY")
         place = _place(
             device_for(deploy, "device_name") or device_name, clock, tool, uncertainty, calibration
         )
@@ -167,15 +170,6 @@ class _Place:
     calibration: Calibration | None = None
 
 
-def _no_run(kernel: str, spec: str | None) -> None:
-    """That what is named is a kernel, and nothing is said that is for designs of a run."""
-    choices = "--best, --best-supported or --point KEY"
-    if (Path(kernel) / "manifest.json").is_file():
-        raise click.UsageError(f"{kernel} is a run of weft explore: add {choices}")
-    if spec is not None:
-        raise click.UsageError(f"--kernel is for a design of a run: {choices}")
-
-
 def _board(deploy: str, place: _Place) -> Board:
     from backends.deploy.boards import board_of
 
@@ -209,26 +203,6 @@ def _place(
         return _Place(chip, clock, None, calibration)
     where = setting(tool, chip, clock, uncertainty, calibration)
     return _Place(chip, clock, where.tool.name, calibration)
-
-
-def _nothing_but_the_run() -> None:
-    """What a run says already cannot be said again."""
-    context = click.get_current_context()
-    for name in (
-        "schedule",
-        "size",
-        "device_name",
-        "board",
-        "clock",
-        "tool",
-        "uncertainty",
-        "calibration",
-    ):
-        if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
-            option = next(p.opts[0] for p in context.command.params if p.name == name)
-            raise click.UsageError(
-                f"{option} does not go with a design of a run, which has its own"
-            )
 
 
 def _of_run(

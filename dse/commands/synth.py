@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from dse.commands.of_run import no_run, nothing_but_the_run
 from dse.estimates.in_order import in_order_notes
 from dse.kernels.target import Target, target, target_options
 from dse.views import console
@@ -33,8 +34,13 @@ COLUMNS = (
 
 
 @click.command()
-@click.argument("kernel", metavar="FILE.py:KERNEL")
+@click.argument("kernel", metavar="FILE.py:KERNEL|RUN")
 @target_options
+@click.option("--best", is_flag=True,
+              help="Take the best design of RUN, a folder of weft explore.")  # fmt: skip
+@click.option("--point", metavar="KEY", help="Take that design of RUN.")
+@click.option("--kernel", "spec", metavar="FILE.py:KERNEL",
+              help="Run this file for the kernel of RUN. Default: RUN has it as data.")  # fmt: skip
 @click.option("--device", default="ecp5-85k", show_default=True, metavar="NAME",
               help="ecp5-25k, ecp5-45k, ecp5-85k, or xc7, which ends after synthesis.")  # fmt: skip
 @click.option("--clock", type=click.FloatRange(min=0.5, max=1000), default=10.0,
@@ -57,6 +63,9 @@ def command(
     kernel: str,
     schedule: str | None,
     size: str | None,
+    best: bool,
+    point: str | None,
+    spec: str | None,
     device: str,
     clock: float,
     seeds: int,
@@ -73,6 +82,10 @@ def command(
     \b
     weft synth gemm.py:gemm --size mini --schedule pipelined
     weft synth fir.py:fir --device ecp5-85k --clock 8 --seeds 3 --out build/fir
+    weft synth RUN --best --out build/best
+
+    RUN is a folder of weft explore: its device and clock are taken where nothing else is said. No Python of
+    the folder is run.
 
     The simulation must give the reference's data in exactly the predicted cycles. The numbers are
     post-route (post-synth for xc7), of the kernel with the memories of its arguments; where a schedule
@@ -82,7 +95,11 @@ def command(
     from backends.rtl.synth import SynthOptions, default_cache, synth
     from mlir_passes.pipeline import compile_design
 
-    what = target(kernel, schedule, size)
+    if best or point is not None:
+        what, device, clock = _of_run(Path(kernel), point, spec, device, clock)
+    else:
+        no_run(kernel, spec, "--best or --point KEY")
+        what = target(kernel, schedule, size)
     options = SynthOptions(
         device,
         clock,
@@ -113,6 +130,26 @@ def command(
     if form == "table":
         _tell(report)
     return int(report.outcome != "ok")
+
+
+def _of_run(
+    run: Path, point: str | None, spec: str | None, device: str, clock: float
+) -> tuple[Target, str, float]:
+    """A design of a run, its best one where no point is named, and what for: as the run, unless the command line
+    says something else.
+    """
+    from backends.devices import device as device_named
+    from dse.run.chosen import chosen, of_run
+
+    nothing_but_the_run(("schedule", "size"))
+    design = chosen(run, point)
+    said = click.get_current_context().get_parameter_source
+    if said("device") is not click.core.ParameterSource.COMMANDLINE:
+        device = device_named(design.device).name
+    if said("clock") is not click.core.ParameterSource.COMMANDLINE:
+        clock = design.clock
+    console.say(f"synth: design {design.key[:12]} of {run}")
+    return of_run(design, spec), device, clock
 
 
 def row_of(report: SynthReport, what: Target, options: SynthOptions) -> dict[str, object]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from typing import NamedTuple
 
+from backends.devices import device
 from dse.evaluators.base import LoopReport, Result
 from dse.report.facts import Facts, Told
 from dse.report.numbers import NONE, cycles, times
@@ -125,10 +126,16 @@ def again(design: Told) -> list[AgainRow]:
     return rows
 
 
-def export_command(facts: Facts, design: Told) -> str:
-    """The command line that writes a design as a Vitis HLS project."""
-    out = f"{facts.manifest['kernel']}_hls"
-    return shlex.join(["weft", "export", facts.path, "--point", design.key, "--out", out])
+def makes(facts: Facts) -> str:
+    """The command that makes designs for the device: ``export`` for Vitis HLS, ``synth`` with open tools."""
+    return "export" if device(facts.manifest["device"]).vitis else "synth"
+
+
+def making_command(facts: Facts, design: Told) -> str:
+    """The command line that writes a design as a Vitis HLS project, or makes it with open tools."""
+    command = makes(facts)
+    out = f"{facts.manifest['kernel']}_{'hls' if command == 'export' else 'rtl'}"
+    return shlex.join(["weft", command, facts.path, "--point", design.key, "--out", out])
 
 
 def python(facts: Facts, design: Told) -> str | None:

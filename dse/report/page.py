@@ -89,6 +89,7 @@ def data_of(facts: Facts) -> dict[str, Any]:
     return {
         "kernel": facts.manifest["kernel"],
         "path": facts.path,
+        "makes": designs.makes(facts),
         "clock": facts.manifest["clock_ns"],
         "resources": list(names),
         "labels": [label(n) for n in names],

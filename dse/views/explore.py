@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from backends.devices import Device
 from dse.estimates.routed import UPPER_ENDS, source
 from dse.evaluators.base import Limits, Result, Status
 from dse.run.directory import RunDirectory
@@ -245,12 +246,20 @@ def _uses(best: Result, limits: Limits) -> str:
     return ", ".join(parts) + decided
 
 
-def onward(folder: Path, report: str, found: bool) -> list[str]:
-    """Where to look, and what to do next."""
+def onward(folder: Path, report: str, found: bool, device: Device) -> list[str]:
+    """Where to look, and what to do next.
+
+    Args:
+        folder: of the run.
+        report: the name of its report.
+        found: there is a design.
+        device: that designs are for: open tools make them where Vitis HLS does not know it.
+    """
     lines = [f"report: {folder / report}"]
     if found:
-        command = shlex.join(["weft", "export", str(folder), "--best", "--out"])
-        lines.append(f"export: {command} DIR")
+        makes = "export" if device.vitis else "synth"
+        command = shlex.join(["weft", makes, str(folder), "--best", "--out"])
+        lines.append(f"{makes}: {command} DIR")
     return lines
 
 

@@ -29,7 +29,7 @@ function showCard() {
 function wayTo(design) {
   if (design.told) return html("a", { href: `#d-${design.key}`, class: "button" }, "Loops and schedule");
   return html("p", { class: "muted" }, "Its schedule: ",
-    html("code", {}, `weft export RUN --point ${design.key.slice(0, 12)}`));
+    html("code", {}, `weft ${data.makes} RUN --point ${design.key.slice(0, 12)}`));
 }
 
 function showArticle() {
