@@ -44,7 +44,7 @@ _NAMES |= {
     "abs": ("dsl.expressions.intrinsics", "absolute"),
 }
 _OF_STUDIES = {name: ("dse.api.objective", name) for name in ("Objective", "sampler")}
-_OF_STUDIES |= {"space": ("dse.api.space", "space")}
+_OF_STUDIES |= {name: (f"dse.api.{name}", name) for name in ("on_board", "space")}
 _FUNCTIONS = (
     *("compile", "equivalence", "estimate", "explore", "export", "load_run", "synth", "verify"),
 )

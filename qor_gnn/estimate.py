@@ -25,6 +25,7 @@ from qor_gnn.schedule.automatic_directives import automatic
 from qor_gnn.schedule.clock import clock_of
 from qor_gnn.schedule.compose import function_latency
 from qor_gnn.schedule.loops import Scope
+from qor_gnn.schedule.traffic import traffic
 from qor_gnn.tools.personality import Personality, personality
 
 
@@ -97,6 +98,7 @@ def estimate(
         clock=clock,
         sums=sums,
         region=average.region,
+        traffic=() if found.is_open else traffic(kernel, average.functions),
     )
 
 

@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
+from backends.deploy.memories import Host, MemoryKind, host, memory_kind
 from backends.deploy.processors import is_zynq7
 from backends.devices import BOARDS, Device, device
 from backends.tables import fault, parsed, table
@@ -52,6 +53,20 @@ class Board:
     def ports(self) -> int:
         """Bundles that are worth having: ports, or channels, of the memory outside."""
         return self.flow.channels or PORTS
+
+    @property
+    def memory(self) -> MemoryKind:
+        """What the memory outside passes, and how soon it answers: of a channel of a card, or of the one memory
+        that all ports of a processing system share.
+        """
+        if self.flow.flow == "xrt":
+            return memory_kind("hbm2" if self.flow.banks == "HBM" else "ddr4")
+        return memory_kind("zynq7" if is_zynq7(self.device) else "zynqmp")
+
+    @property
+    def host(self) -> Host:
+        """What starts a kernel there."""
+        return host(self.flow.flow)
 
     @property
     def word(self) -> int:

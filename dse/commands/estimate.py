@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dse.kernels.device import (
+    board_named,
     calibration_option,
     device_options,
     tool_option,
@@ -99,7 +100,7 @@ def command(
         from dse.estimates.prediction import predicted
 
         more = predicted(found, weights)
-    beside = tuple(_beside(found, more, routed))
+    beside = (*_beside(found, more, routed), *_on_board(found, what, board_named()))
     click.echo(_text(what, found, suggested, told, beside, form), nl=False, color=True)
     return 0
 
@@ -136,6 +137,22 @@ def _beside(found: Estimation, more: Predicted | None, routed: bool) -> Iterator
             lambda: view.as_data(after),
             lambda design: view.as_rows(after, design),
         )
+
+
+def _on_board(found: Estimation, what: Target, name: str | None) -> Iterator[_Beside]:
+    """Emulation and the board, where one was named."""
+    if name is None:
+        return
+    from dse.accelerator.figures import accelerator_of
+    from dse.views import accelerator as view
+
+    on = accelerator_of(found, what.program, name)
+    yield _Beside(
+        "accelerator",
+        lambda style: view.view(on, name, style),
+        lambda: view.as_data(on, name),
+        lambda design: view.as_rows(on, design),
+    )
 
 
 def _text(

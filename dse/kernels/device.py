@@ -11,7 +11,8 @@ import click
 if TYPE_CHECKING:
     from qor_gnn.tools.operators.calibration import Calibration
 
-_BOARD = "weft.board"  # where the context keeps what --board said
+_BOARD = "weft.board"  # where the context keeps the part that --board said
+_NAME = "weft.board.name"
 
 
 def device_options(
@@ -33,6 +34,12 @@ def device_options(
         help="The device on this board: pynq-z2, zcu104, kv260, u250, ... (weft devices).",
     )  # fmt: skip
     return lambda command: device(board(command))
+
+
+def board_named() -> str | None:
+    """The name of the board that ``--board`` said; None where it was not given."""
+    found: str | None = click.get_current_context().meta.get(_NAME)
+    return found
 
 
 def device_for(deploy: str | None, *names: str) -> str | None:
@@ -104,6 +111,7 @@ def _board(ctx: click.Context, _: click.Parameter, value: str | None) -> None:
         from backends.devices import board
 
         ctx.meta[_BOARD] = board(value).part
+        ctx.meta[_NAME] = value.lower()
 
 
 def _device(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:

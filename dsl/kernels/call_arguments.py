@@ -15,6 +15,7 @@ _MEANT: dict[str, tuple[tuple[type, ...], str]] = {
     "kernel": ((Kernel,), "a kernel: a function under @weft.kernel"),
     "size": ((str,), "the name of one of the kernel's sizes"),
     "device": ((str,), "the name of a device"),
+    "board": ((str,), "the name of a board"),
     "tool": ((str,), "the name of a tool personality"),
     "clock": ((Real,), "a number of nanoseconds"),
     "uncertainty": ((Real,), "a share of the period, from 0 to 0.9"),

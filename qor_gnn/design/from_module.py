@@ -104,7 +104,10 @@ class _Reader:
         )
         if info.interface is not None and info.interface.mode == OUTSIDE:
             axi = info.axi
-            port = Port(info.interface.bundle, axi.width, axi.latency, axi.lanes, axi.reads)
+            port = Port(
+                info.interface.bundle, axi.width, axi.latency, axi.lanes, axi.reads,
+                axi.burst, axi.outstanding, axi.bank,
+            )  # fmt: skip
             found = outside(found, port)
         self.memories.append(found)
 

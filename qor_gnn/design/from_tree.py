@@ -100,7 +100,10 @@ class _Reader:
         for i in self.tree.interfaces:
             if i.argument == array.name and i.mode == OUTSIDE:
                 lanes = packed_lanes(self.tree.packs, array)
-                return outside(found, Port(i.bundle, i.width, i.latency, lanes, i.reads))
+                port = Port(
+                    i.bundle, i.width, i.latency, lanes, i.reads, i.burst, i.outstanding, i.bank
+                )
+                return outside(found, port)
         return found
 
     def nodes(

@@ -42,6 +42,12 @@ class Port:
         latency: states in which it is taken to answer; -1: as the tool does.
         lanes: elements of a word of a packed argument; 0: it is accessed by elements.
         reads: the bundle of a second pointer, through which it is read.
+        burst: beats of its longest burst; 0: as the tool does.
+        outstanding: requests that may be on their way; 0: as the tool does.
+        bank: what it is connected to outside; ``""`` where nothing is said.
+        pace: cycles from a word to the next that memory passes, when it is read and when it is written: 1 in the
+            view of the tool, in which memory is always ready.
+        stall: cycles that a word waits beside that, whatever the interval of its loop.
     """
 
     bundle: str
@@ -49,6 +55,11 @@ class Port:
     latency: int = -1
     lanes: int = 0
     reads: str = ""
+    burst: int = 0
+    outstanding: int = 0
+    bank: str = ""
+    pace: tuple[float, float] = (1.0, 1.0)
+    stall: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,7 +50,7 @@ def _sole(loop: Loop) -> Iterator[Loop]:
 
 def _gap(access: Access, memory: Memory, chain: tuple[Loop, ...]) -> Iterator[str]:
     """The outermost loop of a chain that still goes along memory without a gap, if one around it does not."""
-    steps = _steps(access, memory, chain)
+    steps = word_steps(access, memory, chain)
     span = 1
     for n in reversed(range(len(chain))):
         trips = chain[n].constant_trips
@@ -62,7 +62,7 @@ def _gap(access: Access, memory: Memory, chain: tuple[Loop, ...]) -> Iterator[st
         span *= trips
 
 
-def _steps(access: Access, memory: Memory, chain: tuple[Loop, ...]) -> list[int]:
+def word_steps(access: Access, memory: Memory, chain: tuple[Loop, ...]) -> list[int]:
     """How many words further each loop of a chain goes in an iteration."""
     lanes = memory.port.lanes if memory.port is not None else 0
     shape = list(memory.shape)

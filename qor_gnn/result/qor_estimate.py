@@ -13,6 +13,7 @@ from qor_gnn.result.text import aligned, loop_name, seconds, trips
 from qor_gnn.routed.predict import Routed
 from qor_gnn.schedule.clock import Clock
 from qor_gnn.schedule.reasons import Limit, Step
+from qor_gnn.schedule.traffic import Traffic
 
 Provenance = Literal["model", "gnn", "csynth", "cosim", "rtl-sim", "post-synth", "post-route"]
 
@@ -90,6 +91,7 @@ class QorEstimate:
     anew. ``region`` is the dataflow region, if it is one.
     ``directives`` has what the tool makes of each directive that it does not do as it is written, where
     that was asked for. ``routed`` is what placement and routing are expected to make of it, where that was asked for.
+    ``traffic`` is what passes between it and memory outside.
     """
 
     kernel: str
@@ -113,6 +115,7 @@ class QorEstimate:
     region: RegionTime | None = None
     directives: tuple[str, ...] = field(default=(), compare=False)
     routed: Routed | None = field(default=None, compare=False)
+    traffic: tuple[Traffic, ...] = field(default=(), compare=False)
 
     def __str__(self) -> str:
         """The loops, the total latency and the resources as a table."""

@@ -33,7 +33,7 @@ from qor_gnn.schedule.loops import (
     sole_loop,
     straight_block,
 )
-from qor_gnn.schedule.outside import waiting
+from qor_gnn.schedule.outside import slowed, waiting
 from qor_gnn.schedule.overlapped import overlapped, process_of
 from qor_gnn.schedule.pipeline import Pipeline, pipelined
 from qor_gnn.schedule.prologue import (
@@ -105,6 +105,7 @@ def _sequence(scope: Scope, nodes: Sequence[Placed], copies: int, top: bool = Fa
         last_block.start = flow.at
         flow.regions.append(last_block)
         flow.at += times.states + waiting(body, scope.kernel.memories)
+        flow.at += slowed(body, scope.kernel.memories, 1, times.states)
         flow.ended = "call"
     flow.wait()
     return flow
@@ -224,6 +225,7 @@ def _pipeline(
     region = Region("pipeline", chain, iterations, found.depth, states + policy.call, prologue)
     region.body, region.times, region.pipeline = body, found.times, found
     region.latency += waiting(body, scope.kernel.memories)
+    region.latency += slowed(body, scope.kernel.memories, iterations, found.interval)
     if policy.exposed_transfers:
         region.latency += max(0, stores_behind(body) - 1)
     call(scope, flow, region)
@@ -275,7 +277,8 @@ def _sequential(
     times = switched_schedule(body)
     iterations = _until_exit(scope, loop)
     prologue = max(before or 0, states_before(body))
-    depth = times.states + waiting(body, scope.kernel.memories)
+    depth: float = times.states + waiting(body, scope.kernel.memories)
+    depth += slowed(body, scope.kernel.memories, 1, depth)
     states = iterations * depth
     region = Region("sequential", (loop,), iterations, depth, states + 1, prologue)
     region.body, region.times = body, times
