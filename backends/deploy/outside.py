@@ -9,7 +9,7 @@ loop): arguments that are outside already stay as they are.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -40,7 +40,7 @@ from dsl.schedules.steps import (
     Step,
     Stream,
 )
-from polyhedral.requests.outside import RETURN, word_bits
+from polyhedral.requests.outside import RETURN, channels_in, word_bits
 from polyhedral.schedule import begun
 
 _REACHED = ("m_axi", "s_axilite", "ap_memory", "bram")
@@ -95,7 +95,8 @@ def _brought(
     arrays = [*(a for a in program.arguments if a.shape), *scratch]
     within = [a for a in arrays if a.name not in asked or asked[a.name].mode != "m_axi"]
     used = {access.array for piece in begun(program, ()).pieces for access in accessed(piece)}
-    ports = {array.name: n % board.ports for n, array in enumerate(arrays)}
+    free = _free_ports(asked.values(), board)
+    ports = {array.name: free[n % len(free)] for n, array in enumerate(within)}
     names = _names(program, schedule, [a for a in within if a.name in used])
     first: list[Step] = []
     for array in within:
@@ -116,6 +117,19 @@ def _brought(
         made.setdefault(copy.array, []).append(copy.name)
     rest = [new for step in schedule if not _dropped(step, within) for new in _renamed(step, made)]
     return Schedule((*first, *rest))
+
+
+def _free_ports(asked: Iterable[Interface], board: Board) -> list[int]:
+    """Numbers of the ports whose bundle and channel no interface of the schedule has; all where there is none left. What
+    the schedule says no channel for is linked to the first one.
+    """
+    outside = [step for step in asked if step.mode == "m_axi"]
+    bundles = {bundle for step in outside for bundle in (step.bundle, step.reads)}
+    first = board.bank(0)
+    banks = {bank for step in outside for bank in channels_in(step.bank) or (first,)} - {""}
+    every = range(board.ports)
+    left = [n for n in every if f"gmem{n}" not in bundles and board.bank(n) not in banks]
+    return left or list(every)
 
 
 def _scratch(program: Program, schedule: Schedule, board: Board) -> list[Array]:

@@ -134,6 +134,15 @@ def _check_bank(step: Interface) -> None:
         )
 
 
+def channels_in(bank: str) -> tuple[str, ...]:
+    """The channels that a bank has: one of ``HBM[0]``, four of ``HBM[0:3]``; () where nothing is said."""
+    found = _BANK.fullmatch(bank)
+    if found is None:
+        return ()
+    first = int(found[2])
+    return tuple(f"{found[1]}[{n}]" for n in range(first, int(found[3] or first) + 1))
+
+
 def check_control(step: Interface) -> None:
     """W215 unless the step asks for a control of the function that there is."""
     given = _given(step)

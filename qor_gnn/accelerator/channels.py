@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from backends.deploy.boards import Board
+from polyhedral.requests.outside import channels_in
 from qor_gnn.schedule.traffic import Traffic
 
 
@@ -32,11 +33,12 @@ class ChannelUse:
 
 def channel_of(board: Board, one: Traffic) -> str:
     """What the port of some traffic is connected to: what the schedule says, or else what a linker takes, the first
-    channel of a card. Beside a processor all ports lead to one memory.
+    channel of a card; of several channels the first, in which arrays begin. Beside a processor all ports lead to one
+    memory.
     """
     if not board.flow.banks:
         return board.memory.name
-    return one.bank or f"{board.flow.banks}[0]"
+    return next(iter(channels_in(one.bank)), f"{board.flow.banks}[0]")
 
 
 def bytes_of(channel: Sequence[Traffic]) -> tuple[float, float]:

@@ -106,6 +106,22 @@ def test_what_is_outside_already_stays():
     assert one.bundle == "mine"
 
 
+@pytest.mark.parametrize(
+    ("bundle", "bank", "expected"),
+    [
+        ("mine", "HBM[0]", ["HBM[1]", "HBM[2]"]),
+        ("gmem1", "HBM[2]", ["HBM[0]", "HBM[3]"]),
+        ("mine", "HBM[0:3]", ["HBM[4]", "HBM[5]"]),
+        ("mine", "", ["HBM[1]", "HBM[2]"]),  # linked to the first one
+    ],
+)
+def test_no_array_goes_to_a_channel_that_another_one_has(bundle, bank, expected):
+    found = moved(("interface", "x", "m_axi", bundle, 0, 0, 0, -1, "", bank))
+    others = [s for s in found if isinstance(s, Interface) and s.argument != "x"]
+    assert [s.bank for s in others] == expected
+    assert bundle not in {s.bundle for s in others}
+
+
 def test_boards_share_ports_where_there_are_more_arrays():
     assert isinstance(board("pynq-z2"), Board)
     assert {board("u200").bank(n) for n in range(9)} == {f"DDR[{n}]" for n in range(4)}
