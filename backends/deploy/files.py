@@ -40,6 +40,7 @@ def deployment(
     behind: Sequence[Argument],
     schedule: Schedule,
     board: Board,
+    expected: str = "",
 ) -> dict[str, str]:
     """The files by their path in the project.
 
@@ -50,6 +51,7 @@ def deployment(
             pointers.
         schedule: of the design, whose arrays are all in memory outside.
         board: what to run it on.
+        expected: what the README says at its end of the time that it takes.
 
     Raises:
         ToolError: W407, an argument that no host can pass.
@@ -74,6 +76,7 @@ def deployment(
             "Makefile": _template("board.mk", values),
             "README.md": _template("board.md", values),
         }
+    made["README.md"] += expected
     made[".gitignore"] = "build/\n*.log\n*.jou\n.Xil/\n_x/\n"
     return {f"{FOLDER}/{name}": text for name, text in made.items()}
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from backends.deploy.boards import board, boards
 from backends.devices import Device
+from dse.accelerator.summary import OnBoard
 from dse.bounds.bounds import bounds, work_of
 from dse.estimates.estimation import Estimation
 from dse.estimates.routed import routed_of
@@ -15,7 +16,6 @@ from qor_gnn.accelerator.emulation import emulated
 from qor_gnn.accelerator.interval import Interval
 from qor_gnn.design.directives import written_unrolls
 from qor_gnn.result.qor_estimate import QorEstimate
-from qor_gnn.result.text import seconds
 from qor_gnn.routed.laws import PERIOD
 
 _MEMORY = 0.5
@@ -50,29 +50,23 @@ class Accelerator:
     notes: tuple[str, ...]
 
     @property
-    def time(self) -> str:
-        """The time on the board in a line."""
-        on = self.board
-        return (
-            f"time on the board: {milliseconds(on.total_ms.value)} (kernel {milliseconds(on.kernel_ms.value)}: memory "
-            f"{milliseconds(on.memory_ms)}, compute {milliseconds(on.compute_ms)}), "
-            f"{milliseconds(on.total_ms.low)} to {milliseconds(on.total_ms.high)}"
-        )
+    def kept(self) -> OnBoard:
+        """What a run keeps of it."""
+        on, first = self.board, self.roofs[0]
+        return OnBoard(
+            on.board, self.emulation.value, on.total_ms.value, on.total_ms.low, on.total_ms.high, on.kernel_ms.value,
+            on.memory_ms, on.compute_ms, first.name, on.cycles / first.cycles, self.notes,
+        )  # fmt: skip
 
     def __str__(self) -> str:
         cycles = f"csynth {self.csynth:,.0f} cycles, emulation {self.emulation.value:,.0f} cycles"
         return "\n".join(
             [
                 f"{cycles}, {self.board.board} {self.board.cycles:,.0f} cycles",
-                self.time,
+                str(self.kept),
                 *self.notes,
             ]
         )
-
-
-def milliseconds(ms: float) -> str:
-    """A time with the unit that suits it."""
-    return seconds(ms * 1e-3)
 
 
 def accelerator_of(found: Estimation, program: Program, name: str) -> Accelerator | str:

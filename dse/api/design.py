@@ -78,6 +78,7 @@ def exported(
     from backends.equivalence import not_refuted
     from backends.vitis.project import export
     from dse.api.settings import calibration_from, setting_of
+    from dse.views.accelerator import beside, expected
     from dse.views.estimate_data import qor_json
     from qor_gnn.tools.targets import told_uncertainty
 
@@ -93,12 +94,13 @@ def exported(
         asked = outside(kernel.at(size).program, asked, onto)
     design = compiled(kernel, asked, size)
     proof = not_refuted(design) if prove else None
-    extra, _ = qor_json(design, chip, clock, tool, calibration)
+    program = kernel.at(size).program
+    extra, _ = qor_json(design, chip, clock, tool, calibration, beside(program, onto))
     return export(
         design, Path(folder), chip, clock, seed=seed, force=force,
         make_inputs=kernel.at(size).make_inputs, extra=extra, proof=proof,
         uncertainty=told_uncertainty(tool),
         deploy=None if onto is None else lambda names, data, behind: deployment(
-            names, data, behind, asked, onto
+            names, data, behind, asked, onto, expected(extra)
         ),
     )  # fmt: skip

@@ -25,6 +25,7 @@ from dsl.schedules.schedule import Schedule
 
 if TYPE_CHECKING:
     from backends.vitis.project import Project
+    from dse.accelerator.summary import OnBoard
     from dse.estimates.marks import Marks
     from qor_gnn.result.qor_estimate import QorEstimate
 
@@ -68,6 +69,11 @@ class RunDesign:
     def marks(self) -> Marks | None:
         """How far it leaves what labels of the tool show; None where its figures need no labels."""
         return self.found.result.marks
+
+    @property
+    def board(self) -> OnBoard | None:
+        """Time to solution on the run's board, and emulation; None but of the fastest designs of runs that have one."""
+        return self.found.result.board
 
     @property
     def schedule(self) -> Schedule:

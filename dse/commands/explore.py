@@ -21,7 +21,7 @@ from dse.commands.explore_options import (
     storage_options,
 )
 from dse.commands.stopping import stop_once
-from dse.kernels.device import device_for
+from dse.kernels.device import board_named, device_for
 from dse.kernels.target import Target, target
 from dse.views import console
 from dse.views.output import format_option, show
@@ -132,8 +132,9 @@ def _show(front: list[dict[str, Any]], plan: Plan, form: str) -> None:
         front = [view.flat(row) for row in front]
     if front or form != "table":
         names = view.columns(
-            plan.objectives, plan.promote, form, beside=plan.beside, routed=plan.routed
-        )
+            plan.objectives, plan.promote, form, beside=plan.beside, routed=plan.routed,
+            board=any(row["board"] for row in front),
+        )  # fmt: skip
         show("explore", names, front, form)
 
 
@@ -162,6 +163,7 @@ def _options(given: dict[str, Any], schedule: Schedule) -> ExploreOptions:
         raise click.UsageError("--learn needs somebody to learn from: add --promote rtl")
     if given["fix"] and given["schedule"] is None and given["deploy"] is None:
         raise click.UsageError("--fix says what to keep of a schedule: add --from")
+    given["board"] = board_named()
     given["device"] = device_for(given["deploy"], "device") or given["device"]
     predicting = "gnn" in (given["evaluator"], *given["promote"])
     if given["weights"] is not None and not (predicting or given["rounds"]):

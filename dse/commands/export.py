@@ -298,10 +298,18 @@ def _written(
     from backends.deploy.files import deployment
     from backends.vitis.project import export
     from dse.labels.project_kernels import origin
+    from dse.views.accelerator import beside, expected
     from dse.views.estimate_data import qor_json
     from qor_gnn.tools.targets import told_uncertainty
 
-    extra, notes = qor_json(design, place.device, place.clock, place.tool, place.calibration)
+    extra, notes = qor_json(
+        design,
+        place.device,
+        place.clock,
+        place.tool,
+        place.calibration,
+        beside(what.program, board),
+    )
     with console.patience(
         "export: what the testbench expects is computed by the interpreter, statement by statement "
         "where loops depend on each other (a smaller --size takes less)"
@@ -310,7 +318,7 @@ def _written(
             design, folder, place.device, place.clock, uncertainty=told_uncertainty(place.tool), seed=seed, force=force, make_inputs=what.kernel.make_inputs,
             extra={**extra, **more}, origin=origin(spec, what), proof=proof,
             deploy=None if board is None else lambda names, data, behind: deployment(
-                names, data, behind, what.schedule, board
+                names, data, behind, what.schedule, board, expected(extra)
             ),
         )  # fmt: skip
     console.say(f"export: {len(made.files)} files in {folder}")

@@ -12,6 +12,7 @@ from enum import Enum
 from typing import Protocol
 
 from backends.devices import Device
+from dse.accelerator.summary import OnBoard
 from dse.estimates.marks import Marks
 from dse.estimates.routed import DECIDED, OF_CSYNTH, Place
 from dsl.programs.program import Program
@@ -118,6 +119,7 @@ class Result:
             the names of the resources.
         upper: of resources that a predictor was asked about besides, the upper end of what it says.
         marks: how far the design leaves what the tool's labels show; None where the evaluator goes by none.
+        board: what it is on a board; None where that was not asked, or no array is in memory outside.
     """
 
     status: Status
@@ -133,6 +135,7 @@ class Result:
     spread: Mapping[str, float] = field(default_factory=dict, hash=False)
     upper: Mapping[str, int] = field(default_factory=dict, hash=False)
     marks: Marks | None = None
+    board: OnBoard | None = None
 
     @property
     def supported(self) -> bool:

@@ -62,6 +62,12 @@ def routed(facts: Facts, design: Told) -> str:
     return NONE if found is None else str(found)
 
 
+def on_board(design: Told) -> str:
+    """The time on a board, where the run has it."""
+    found = design.result.board
+    return NONE if found is None else str(found)
+
+
 def marks(design: Told) -> tuple[str, str, str]:
     """e, n and phi."""
     found = design.result.marks

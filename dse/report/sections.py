@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from dse.accelerator.summary import milliseconds
 from dse.estimates.routed import UPPER_ENDS
 from dse.report.designs import speed_up, to_bound
 from dse.report.facts import Facts
@@ -106,6 +107,10 @@ def tiles(facts: Facts) -> list[Tile]:
         found.append(Tile("of the lower bound", to_bound(facts, best), hint))
     if speed_up(facts, best) != NONE:
         found.append(Tile("speed-up", speed_up(facts, best), "over the program as it stands"))
+    if best.result.board is not None:
+        on = best.result.board
+        hint = f"memory {milliseconds(on.memory_ms)}, compute {milliseconds(on.compute_ms)}, {milliseconds(on.ms_low)} to {milliseconds(on.ms_high)} in all"
+        found.append(Tile(f"time on the board ({on.board})", milliseconds(on.ms), hint))
     if tight:
         name, share = tight
         used, limit = counts.get(name, 0), facts.limits.resources[name]

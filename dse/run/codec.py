@@ -9,13 +9,14 @@ from dataclasses import asdict
 from dataclasses import fields as fields_of
 from typing import Any, TypeVar
 
+from dse.accelerator.summary import OnBoard
 from dse.estimates.marks import Marks
 from dse.evaluators.base import Check, Evaluator, LoopReport, Request, Result, Status
 from dse.space.space import Choice, Point
 from dsl.programs.pretty import pretty
 from dsl.programs.program import Program
 
-Made = TypeVar("Made", Result, Check, LoopReport, Marks)
+Made = TypeVar("Made", Result, Check, LoopReport, Marks, OnBoard)
 
 
 def program_digest(program: Program) -> str:
@@ -72,6 +73,10 @@ def result_from_json(data: dict[str, Any]) -> Result:
         marks = dict(fields["marks"])
         marks["unseen"] = tuple(map(str, marks.get("unseen", ())))
         fields["marks"] = _checked(Marks, marks)
+    if fields.get("board") is not None:
+        board = dict(fields["board"])
+        board["notes"] = tuple(map(str, board.get("notes", ())))
+        fields["board"] = _checked(OnBoard, board)
     return _checked(Result, fields)
 
 

@@ -90,7 +90,7 @@ def carry_out(
         with listening(problem) as heard:
             ended = explore(run, plan, space, storage, means, heard, resume=resume)
         if not ended.stopped and not plan.where.tool.is_open:  # whose figures are of modules anyway
-            settle(run, plan.evaluator, lambda key: _request(plan, run.schedule(key)))
+            settle(run, plan.evaluator, lambda key: _request(plan, run.schedule(key)), plan.board)
     return Carried(run, problem, ended)
 
 

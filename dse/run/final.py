@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from dse.evaluators.base import Evaluator, Request, Result, judged
+from dse.evaluators.on_board import with_board
 from dse.evaluators.registry import of_what_is_emitted
 from dse.evaluators.robustness import with_robustness
 from dse.run.directory import RunDirectory
@@ -22,13 +23,19 @@ _FASTEST = 6
 """Designs of a front whose phi is found: each takes as long as some five estimates."""
 
 
-def settle(run: RunDirectory, searched: Evaluator, request: Callable[[str], Request]) -> None:
+def settle(
+    run: RunDirectory,
+    searched: Evaluator,
+    request: Callable[[str], Request],
+    board: str | None = None,
+) -> None:
     """Estimate the designs on both fronts once more, those that come up in their place included.
 
     Args:
         run: open for writing.
         searched: the evaluator that the search went by.
         request: of a run's design, by its key.
+        board: that the fastest designs are shown on.
     """
     evaluator, problem, limits = of_what_is_emitted(searched), problem_of(run), limits_of(run)
     settled: set[str] = set()
@@ -47,21 +54,25 @@ def settle(run: RunDirectory, searched: Evaluator, request: Callable[[str], Requ
             asked = request(design.key)
             found = with_robustness(design.result, asked, limits.resources.get("dsp"))
             run.keep(design.key, judged(found, limits))
+    if board is not None:
+        for design in _fastest(run, 1):
+            found = with_board(design.result, request(design.key), board)
+            run.keep(design.key, judged(found, limits))
 
 
 def _with_what_is_known(found: Result, before: Result) -> Result:
     """A result with what an estimate alone does not say."""
-    found = replace(found, upper=before.upper)
+    found = replace(found, upper=before.upper, board=before.board)
     if found.marks is None or before.marks is None:
         return found
     return replace(found, marks=replace(found.marks, phi=before.marks.phi, rule=before.marks.rule))
 
 
-def _fastest(run: RunDirectory) -> tuple[Design, ...]:
-    """The fastest of both."""
+def _fastest(run: RunDirectory, most: int = _FASTEST) -> tuple[Design, ...]:
+    """The fastest of both, so many of each."""
     found = designs(run)
     ranked = (
-        sorted(part, key=lambda d: d.values)[:_FASTEST]
+        sorted(part, key=lambda d: d.values)[:most]
         for part in (front(found), front(supported(found)))
     )
     return tuple({design.key: design for part in ranked for design in part}.values())

@@ -72,6 +72,7 @@ class Searched:
         fix: steps on factors that all designs have, too; see `dse.space.start.start_of`.
         deploy: a board: arrays are in its memory, and copied to the chip (`backends.deploy.outside`); None to
             have them where the schedule has them.
+        board: that the fastest designs are shown on, where arrays are in its memory; None for that of ``deploy``.
         routed: show what is expected after placement and routing, too.
         budget: whose LUT, FF and BRAM18 keep to the limits, ``csynth`` or ``routed``: the upper ends of what is
             expected after placement and routing.
@@ -94,6 +95,7 @@ class Searched:
     schedule: Schedule = field(default=Schedule(), hash=False)
     fix: Sequence[str] = ()
     deploy: str | None = None
+    board: str | None = None
     routed: bool = False
     budget: str = CSYNTH
 
@@ -250,6 +252,7 @@ class ExploreOptions(Searched):
             storage=None if self.storage is None else shown_url(self.storage),
             weights=self.weights, rounds=self.rounds, start=self.start(kernel.program),
             beside=self.evaluator == BOTH and "gnn" not in self.promote and there_is(where),
+            board=self.deploy or self.board,
             routed=(self.routed or limits.routed is not None) and not where.tool.is_open,
         )  # fmt: skip
         if plan.storage is not None and self.study is None:

@@ -58,6 +58,7 @@ class Plan:
         beside: the predictor that comes with Weft is asked about designs, too.
         start: what all designs have, from the schedule that the search begins with.
         routed: tables and the report show what is expected after placement and routing, too.
+        board: that the fastest designs are shown on, where their arrays are in memory outside.
     """
 
     source: str
@@ -82,6 +83,7 @@ class Plan:
     beside: bool = False
     start: Start = START
     routed: bool = False
+    board: str | None = None
 
     @property
     def calibration(self) -> Calibration | None:

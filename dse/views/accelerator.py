@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from dse.accelerator.figures import Accelerator, milliseconds
+from backends.deploy.boards import Board
+from dse.accelerator.figures import Accelerator, accelerator_of
+from dse.accelerator.summary import milliseconds
+from dse.estimates.estimation import Estimation
 from dse.views.estimate import Style
 from dse.views.estimate_data import exact
+from dsl.programs.program import Program
 from qor_gnn.accelerator.channels import ChannelUse
 from qor_gnn.accelerator.interval import Interval
 from qor_gnn.result.text import aligned
@@ -34,7 +40,7 @@ def view(found: Accelerator | str, board: str, style: Style) -> str:
         return f"on {board}: {found}\n"
     heads = (f"on {board}", "expected", "range", "from")
     lines = aligned(heads, _rows(found), "lrrl")
-    parts = [style.head(lines[0]), *lines[1:], "", found.time, roofline(found), ""]
+    parts = [style.head(lines[0]), *lines[1:], "", str(found.kept), roofline(found), ""]
     channels = aligned(
         ("channel", "ports", "read", "written", "busy", "share"),
         [_channel(c) for c in found.board.channels],
@@ -121,3 +127,58 @@ def as_rows(found: Accelerator | str, design: dict[str, Any]) -> list[dict[str, 
             "latency_avg": exact(found.board.cycles), "period_ns": found.board.period_ns.value,
         },
     ]  # fmt: skip
+
+
+def beside(program: Program, board: Board | None) -> Callable[[Estimation], dict[str, Any]]:
+    """What ``qor.json`` of a project for a board says besides.
+
+    Args:
+        program: without its schedule.
+        board: None where there is none.
+    """
+    if board is None:
+        return lambda _: {}
+    return lambda found: {
+        "accelerator": as_data(accelerator_of(found, program, board.name), board.name)
+    }
+
+
+def expected(files: Mapping[str, str]) -> str:
+    """A section of a README, of the ``qor.json`` among the files of a project; empty where there are no figures.
+
+    Args:
+        files: texts by name.
+    """
+    on = json.loads(files.get("qor.json", "{}")).get("accelerator", {})
+    if "total_ms" not in on:
+        return ""
+    rows = [
+        ("csynth", f"{on['csynth_cycles']:,.0f} cycles", ""),
+        ("emulation", f"{on['emulation_cycles']['value']:,.0f} cycles",
+         f"{on['emulation_cycles']['low']:,.0f} to {on['emulation_cycles']['high']:,.0f}"),
+        *(
+            (what, milliseconds(on[key]["value"]),
+             f"{milliseconds(on[key]['low'])} to {milliseconds(on[key]['high'])}")
+            for what, key in (("kernel", "kernel_ms"), ("transfers", "transfer_ms"),
+                              ("launch", "launch_ms"), ("in all", "total_ms"))
+        ),
+    ]  # fmt: skip
+    channels = [
+        f"{c['channel']} ({' '.join(c['bundles'])}): {c['read']:,.0f} bytes read, {c['written']:,.0f} written, "
+        f"{100 * c['share']:.0f}% of the kernel's time"
+        for c in on["channels"]
+    ]
+    lines = [
+        "",
+        "## What to expect",
+        "",
+        "Estimated; nothing was run (`../qor.json` says what from).",
+        "",
+    ]
+    lines += [
+        "| | expected | range |",
+        "|---|---|---|",
+        *(f"| {' | '.join(row)} |" for row in rows),
+        "",
+    ]
+    return "\n".join([*lines, *(f"- {text}" for text in (*channels, *on["notes"])), ""])

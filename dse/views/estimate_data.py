@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
@@ -205,6 +205,7 @@ def qor_json(
     clock: float,
     tool: str | None = None,
     calibration: Calibration | None = None,
+    beside: Callable[[Estimation], dict[str, Any]] = lambda _: {},
 ) -> tuple[dict[str, str], tuple[str, ...]]:
     """The file ``qor.json`` for an exported project, and what there is to say about it.
 
@@ -216,6 +217,7 @@ def qor_json(
         clock: the target period in ns.
         tool: the personality whose figures it has; None for that of the device.
         calibration: measurements of the user's own.
+        beside: what there is to say of the estimate, too.
     """
     try:
         where = setting(tool, device, clock, calibration=calibration)
@@ -224,6 +226,5 @@ def qor_json(
         found = estimated_design(design, of_part)
     except ToolError as error:
         return {}, (f"no qor.json, as there is no estimate: {error.message}",)
-    return {
-        "qor.json": as_text(as_data(found, {"schedule": "schedule.json"}, told=outcomes(found)))
-    }, found.setting.notes
+    data = as_data(found, {"schedule": "schedule.json"}, told=outcomes(found)) | beside(found)
+    return {"qor.json": as_text(data)}, found.setting.notes

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ _FAILED = (Status.TIMEOUT, Status.TOOL_ERROR)
 KEY = 12  # digits of a design's key that people see
 MARKS = ("e", "n", "phi")
 PREDICTOR = "gnn"
+_BOARD = ("board_ms", "board_ms_low", "board_ms_high", "emulation")
 
 
 def columns(
@@ -31,6 +33,7 @@ def columns(
     *,
     beside: bool = False,
     routed: bool = False,
+    board: bool = False,
 ) -> tuple[str, ...]:
     """Of the table of the front; the time is in seconds where a program reads it.
 
@@ -40,12 +43,15 @@ def columns(
         form: of the output.
         beside: a predictor was asked besides.
         routed: with what is expected after placement and routing.
+        board: with the time on a board.
     """
     others = dict.fromkeys([*(o for o in objectives if o not in ("latency", "seconds")), "dsp"])
     if beside:
         others.update(dict.fromkeys(("lut", "lut_predicted")))
     if routed:
         others.update(dict.fromkeys(("lut", *after_routing.columns(form))))
+    if board:
+        others |= dict.fromkeys(("on_board",) if form == "table" else _BOARD)
     time = "time" if form == "table" else "seconds"
     return ("latency", time, *others, *promote, "to_bound", "speed_up", *MARKS, "design")
 
@@ -68,6 +74,7 @@ def row_of(run: RunDirectory, problem: Problem | None, design: Design) -> dict[s
         "speed_up": speed_up(result, problem) if problem is not None else None,
         **_predicted(design),
         "routed": None if after is None else after_routing.as_data(after),
+        "board": None if result.board is None else asdict(result.board),
         **marks(result),
         "design": design.key,
         "provenance": result.provenance,
@@ -104,8 +111,14 @@ def _predicted(design: Design) -> dict[str, Any]:
 
 
 def flat(row: dict[str, Any]) -> dict[str, Any]:
-    """A row of CSV: what is expected after routing with the ends of its intervals, a column each."""
-    return {**row, **after_routing.flat(row["routed"])}
+    """A row of CSV: what is expected after routing with the ends of its intervals, a column each, and the time on a
+    board.
+    """
+    found = {**row, **after_routing.flat(row["routed"])}
+    if (board := row["board"]) is not None:
+        found |= {f"board_{end}": board[end] for end in ("ms", "ms_low", "ms_high")}
+        found["emulation"] = board["emulation"]
+    return found
 
 
 def for_people(row: dict[str, Any]) -> dict[str, Any]:
@@ -113,6 +126,8 @@ def for_people(row: dict[str, Any]) -> dict[str, Any]:
     shown = {**row, "time": seconds(row["seconds"]), "design": row["design"][:KEY]}
     if row["predicted"] is not None and (lut := row["predicted"].get("lut")) is not None:
         shown["lut_predicted"] = _with_spread(lut["value"], lut["std"])
+    if row["board"] is not None:
+        shown["on_board"] = seconds(row["board"]["ms"] * 1e-3)
     return shown | after_routing.for_people(row["routed"])
 
 
@@ -155,6 +170,7 @@ def summary(run: RunDirectory, problem: Problem, trials: int, took: float) -> li
             f"  uses: {_uses(best, limits_of(run))}",
             *_said(found[0]),
             *_after_routing(run, best),
+            *_on_board(best),
             f"  figures: {best.provenance}, {best.tool.partition(';')[0]}"]  # fmt: skip
 
 
@@ -177,6 +193,14 @@ def _after_routing(run: RunDirectory, best: Result) -> Iterator[str]:
     if (found := routed_of(run.manifest, best)) is not None:
         yield f"  {found}"
         yield f"  routed: {source()}"
+
+
+def _on_board(best: Result) -> Iterator[str]:
+    """What the best design is on the board."""
+    if best.board is not None:
+        yield f"  {best.board}"
+        yield f"  {best.board.to_roof:.2f} x what {best.board.roof} take there, emulation {best.board.emulation:,.0f} cycles"
+        yield from (f"  {note}" for note in best.board.notes)
 
 
 def _failed(run: RunDirectory) -> Iterator[str]:

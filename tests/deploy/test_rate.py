@@ -30,10 +30,16 @@ def test_a_search_and_an_export_say_so(tmp_path, capfd):
     words = ["--size", "mini", "--deploy", "u50", "--clock", "3.33"]
     run = ["--trials", "2", "--evaluator", "model", "--out", str(tmp_path / "run")]
     assert weft_command(["explore", GEMM, *words, *run]) == 0
-    assert "note: a channel of u50 passes 0.69 words" in capfd.readouterr().err
+    told = capfd.readouterr()
+    assert "note: a channel of u50 passes 0.69 words" in told.err
+    assert "  time on the board: " in told.err
+    assert "on board" in told.out.splitlines()[0]
+    assert "time on the board (u50)" in (tmp_path / "run" / "report.html").read_text()
     out = ["--no-equivalence", "--out", str(tmp_path / "made")]
     assert weft_command(["export", GEMM, *words, *out]) == 0
     assert "note: a channel of u50 passes 0.69 words" in capfd.readouterr().err
+    assert "| in all |" in (tmp_path / "made" / "deploy" / "README.md").read_text()
+    assert '"total_ms"' in (tmp_path / "made" / "qor.json").read_text()
     slow = [*words[:-1], "10"]
     assert (
         weft_command(["export", GEMM, *slow, "--no-equivalence", "--out", str(tmp_path / "b")]) == 0

@@ -13,6 +13,8 @@ from backends.deploy.boards import board, boards
 from dse.accelerator.figures import Accelerator, accelerator_of
 from dse.cli import run as weft_command
 from dse.estimates.estimation import Estimation, estimated, setting
+from dse.evaluators.base import Result, Status
+from dse.run.codec import result_from_json, result_to_json
 from dsl.schedules.schedule import Schedule, ScheduleBuilder
 from qor_gnn.accelerator.emulation import waits
 from qor_gnn.accelerator.service import Service, served
@@ -269,3 +271,12 @@ def test_the_function_refuses_what_has_no_figures() -> None:
     assert caught.value.code == "W408"
     of = weft.on_board(scaled, outside(ScheduleBuilder()).build(), board="u55c", clock=4.0)
     assert "time on the board" in str(of)
+
+
+def test_a_run_keeps_the_figures_and_refuses_what_is_none() -> None:
+    kept = Result(Status.OK, board=figures(lambda s: copied(outside(s))).kept)
+    data = json.loads(json.dumps(result_to_json(kept)))
+    assert result_from_json(data) == kept
+    for damaged in ({}, {"board": 3}, {**data["board"], "ms": "soon"}, {**data["board"], "x": 1}):
+        with pytest.raises((KeyError, TypeError, ValueError)):
+            result_from_json({**data, "board": damaged})
