@@ -23,7 +23,7 @@ SOURCES = {
     "emulation": "model, waits fitted to RTL emulation",
     "board": "model, data of the board's memory",
     "clock": "fitted to routed designs",
-    "host": "board runs of others",
+    "host": "data of the board's host",
 }
 """Where each kind of figure comes from."""
 
