@@ -55,6 +55,11 @@ class Board:
         return self.flow.channels or PORTS
 
     @property
+    def channels(self) -> tuple[str, ...]:
+        """What ports may be connected to: ``HBM[0]`` and on; () where there is one memory."""
+        return tuple(map(self.bank, range(self.flow.channels)))
+
+    @property
     def memory(self) -> MemoryKind:
         """What the memory outside passes, and how soon it answers: of a channel of a card, or of the one memory
         that all ports of a processing system share.

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from backends.deploy.boards import board, boards
+from backends.deploy.boards import Board, board, boards
 from backends.devices import Device
 from dse.accelerator.summary import OnBoard
 from dse.bounds.bounds import bounds, work_of
 from dse.estimates.estimation import Estimation
 from dse.estimates.routed import routed_of
 from dsl.programs.program import Program
+from polyhedral.requests.outside import channels_in
 from qor_gnn.accelerator.board import BoardTime, Design, on_board
 from qor_gnn.accelerator.emulation import emulated
 from qor_gnn.accelerator.interval import Interval
@@ -112,13 +113,25 @@ def _none(found: Estimation, name: str) -> str:
         return "the model has the kernel of the open backend without its memory: weft synth simulates both"
     if found.setting.tool.outside is None:
         return f"{found.setting.tool.name} has no memory outside"
+    if not found.answer.traffic and any(m.port is not None for m in found.regions.memories):
+        return "nothing passes to memory outside: no loop that reads or writes it runs"
     if not found.answer.traffic:
         return (
             'no array is in memory outside: put them there with interface(array, "m_axi"), or by '
             f"weft explore --deploy {name}"
         )
+    if name in boards() and (wrong := _not_there(found, board(name))):
+        return wrong
     if name not in boards():
         return f"nothing is known of the memory of {name} (weft devices: a star is at the boards that are known)"
+    return ""
+
+
+def _not_there(found: Estimation, place: Board) -> str:
+    """That the board has not the channel of an array."""
+    for one in found.answer.traffic:
+        if one.bank and not set(channels_in(one.bank)) <= set(place.channels):
+            return f"{one.array} is in {one.bank}, which {place.name} has not"
     return ""
 
 

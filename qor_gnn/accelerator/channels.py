@@ -38,7 +38,7 @@ def channel_of(board: Board, one: Traffic) -> str:
     """
     if not board.flow.banks:
         return board.memory.name
-    return next(iter(channels_in(one.bank)), f"{board.flow.banks}[0]")
+    return next(iter(channels_in(one.bank)), board.channels[0])
 
 
 def bytes_of(channel: Sequence[Traffic]) -> tuple[float, float]:
@@ -63,11 +63,7 @@ def crowded(board: Board, traffic: Sequence[Traffic]) -> tuple[str, ...]:
     for name, passing in channels.items():
         bundles = list(dict.fromkeys(one.bundle for one in passing))
         if len(bundles) > 1 and free > 0:
-            other = next(
-                bank
-                for n in range(board.flow.channels)
-                if (bank := f"{board.flow.banks}[{n}]") not in channels
-            )
+            other = next(bank for bank in board.channels if bank not in channels)
             notes.append(
                 f"{', '.join(bundles)} share {name}, and {free} of {board.flow.channels} channels of {board.name} are "
                 f'free: interface(..., bank="{other}")'

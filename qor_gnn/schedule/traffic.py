@@ -87,6 +87,7 @@ def traffic(kernel: Kernel, functions: Sequence[Sequence[Region]]) -> tuple[Traf
     return tuple(
         _of(kernel.memories[memory], write, words[memory, write], bursts[memory, write])
         for memory, write in sorted(words)
+        if words[memory, write] > 0
     )
 
 

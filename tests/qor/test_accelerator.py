@@ -245,6 +245,8 @@ def test_estimate_shows_three_figures_where_a_board_is_named(capfd) -> None:
     ("schedule", "on", "why"),
     [
         (Schedule(), "u55c", "no array is in memory outside"),
+        (outside(ScheduleBuilder()).build(), "u200", "a is in HBM[0], which u200 has not"),
+        (outside(ScheduleBuilder()).build(), "pynq-z2", "a is in HBM[0], which pynq-z2 has not"),
         (outside(ScheduleBuilder()).build(), "vcu118", "nothing is known of the memory of vcu118"),
     ],
 )
