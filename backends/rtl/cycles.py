@@ -30,12 +30,12 @@ HANDSHAKE = 1
 
 def predict(scheduled: ScheduledGraph) -> int:
     """Cycles from the one in which start is first high to the one in which done is."""
-    walk = _Walk()
+    walk = Walk()
     return HANDSHAKE + walk.sequence(scheduled.body, {}, {}, frozenset(), first=False)
 
 
 @dataclass(slots=True)
-class _Walk:
+class Walk:
     """Sums, remembered by region and the values of the counters that it depends on."""
 
     known: dict[tuple[object, ...], int] = field(default_factory=dict)
@@ -105,7 +105,7 @@ class _Walk:
             case ScheduledStraight(schedule):
                 return schedule.depth
             case ScheduledPipeline(counters, schedule):
-                asks, _, _ = _decision(counters[0], ranges, changing, first=first)
+                asks, _, _ = decision(counters[0], ranges, changing, first=first)
                 slots = iterations(counters, env)
                 if slots == 0:
                     return asks
@@ -131,7 +131,7 @@ class _Walk:
         *,
         first: bool,
     ) -> int:
-        asks, changing, first = _decision(counter, ranges, changing, first=first)
+        asks, changing, first = decision(counter, ranges, changing, first=first)
         inner = {**ranges, counter.iv: counter_range(counter, ranges)}
         moving = changing | {counter.iv}
         count = trips(counter, env)
@@ -150,7 +150,7 @@ def _of_counters(counters: tuple[Counter, ...]) -> frozenset[str]:
     return used - {c.iv for c in counters}
 
 
-def _decision(
+def decision(
     counter: Counter, ranges: Ranges, changing: frozenset[str], *, first: bool
 ) -> tuple[int, frozenset[str], bool]:
     """Cycles to see whether there is an iteration, and what changes or comes first after that."""
