@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from backends.process import Limits
-from backends.rtl.axi.simulate import AxiSimulation, Memory
+from backends.rtl.axi.predict import memory_cycles
+from backends.rtl.axi.simulate import LATENCY, AxiSimulation, Memory
 from backends.rtl.axi.simulate import simulate as simulate_axi
 from backends.rtl.axi.wrapper import AxiDesign, axi_design
 from backends.rtl.design import RtlDesign
@@ -111,8 +112,12 @@ class SynthReport:
 
     @property
     def memory_cycles(self) -> int | None:
-        """Cycles from start to done with memory outside, where that was simulated."""
-        return self.outside.cycles[0] if self.outside and self.outside.cycles else None
+        """Cycles from start to done with memory outside that answers after `LATENCY` cycles: as simulated, or else as
+        predicted; None where there is none.
+        """
+        if self.outside is not None and self.outside.cycles:
+            return self.outside.cycles[0]
+        return None if self.axi is None else memory_cycles(self.axi, LATENCY)
 
     @property
     def latency_us(self) -> float | None:

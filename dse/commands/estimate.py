@@ -100,7 +100,11 @@ def command(
         from dse.estimates.prediction import predicted
 
         more = predicted(found, weights)
-    beside = (*_beside(found, more, routed), *_on_board(found, what, board_named()))
+    beside = (
+        *_beside(found, more, routed),
+        *_behind_axi(found, what),
+        *_on_board(found, what, board_named()),
+    )
     click.echo(_text(what, found, suggested, told, beside, form), nl=False, color=True)
     return 0
 
@@ -136,6 +140,23 @@ def _beside(found: Estimation, more: Predicted | None, routed: bool) -> Iterator
             lambda style: view.view(found.answer, after, device, style),
             lambda: view.as_data(after),
             lambda design: view.as_rows(after, design),
+        )
+
+
+def _behind_axi(found: Estimation, what: Target) -> Iterator[_Beside]:
+    """Of the open backend with arrays outside, cycles with memory."""
+    if not found.setting.tool.is_open:
+        return
+    from dse.accelerator.behind_axi import behind_axi
+    from dse.views import behind_axi as view
+
+    cycles = behind_axi(found, what.program, view.LATENCY)
+    if cycles is not None:
+        yield _Beside(
+            "memory",
+            lambda _: view.view(cycles),
+            lambda: view.as_data(cycles),
+            lambda design: view.as_rows(cycles, design),
         )
 
 

@@ -156,6 +156,7 @@ def row_of(report: SynthReport, what: Target, options: SynthOptions) -> dict[str
     """One line of the result; what is not known is None."""
     used, simulation = report.resources, report.simulation
     simulated = simulation is not None and simulation.verdict == "ok"
+    memory, waited = report.memory_cycles, report.outside is not None and report.outside.cycles
     return {
         "kernel": what.kernel.name,
         "schedule": what.schedule_name,
@@ -163,7 +164,8 @@ def row_of(report: SynthReport, what: Target, options: SynthOptions) -> dict[str
         "status": report.outcome,
         "cycles": report.design.cycles,
         "cycles_provenance": "rtl-sim" if simulated else "model",
-        "memory_cycles": report.memory_cycles,
+        "memory_cycles": memory,
+        "memory_provenance": memory and ("rtl-sim" if waited else "model"),
         "lut": used and used.lut,
         "ff": used and used.ff,
         "dsp": used and used.dsp,

@@ -282,3 +282,12 @@ def test_a_run_keeps_the_figures_and_refuses_what_is_none() -> None:
     for damaged in ({}, {"board": 3}, {**data["board"], "ms": "soon"}, {**data["board"], "x": 1}):
         with pytest.raises((KeyError, TypeError, ValueError)):
             result_from_json({**data, "board": damaged})
+
+
+def test_the_open_backend_waits_for_memory(capfd) -> None:
+    told = ["estimate", "examples/outside/edge_strips.py:edge_strips", "--schedule", "strips"]
+    assert weft_command([*told, "--size", "mini", "--tool", "open", "--format", "json"]) == 0
+    data = json.loads(capfd.readouterr().out)
+    # Strips of the second filter wait for those of the first: the way to memory and back, several times.
+    assert data["latency"]["average"] + 4 * 64 < data["memory"]["cycles"]
+    assert data["memory"]["cycles"] < data["latency"]["average"] + 8 * 64

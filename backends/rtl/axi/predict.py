@@ -33,7 +33,7 @@ _ANSWER = 3
 """Cycles from an answer on the port to what waits for it."""
 _END = 3
 """Cycles from the last answer to ``done``."""
-MOST = 1_000_000
+MOST = 500_000
 """Accesses to memory outside that are looked at."""
 
 

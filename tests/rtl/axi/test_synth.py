@@ -25,6 +25,7 @@ def test_the_kernel_is_measured_behind_axi(tmp_path):
     assert row["simulation"] == "ok"
     # What is read comes ahead of the kernel: the first word and the last answer are late, and nothing else.
     assert row["cycles"] + 2 * 64 < row["memory_cycles"] < row["cycles"] + 2 * 64 + 60
+    assert row["memory_provenance"] == "rtl-sim"
     assert row["ff"] > 500  # most of them of the adapters
     files = {p.name for p in (tmp_path / "out").iterdir()}
     assert {"rows.v", "rows_axi.v", "rows_axi.json", "README.md"} <= files
