@@ -23,8 +23,6 @@ _ASK = 4
 """Cycles from a burst being closed to its request on the port."""
 _TAKE = 2
 """Cycles from a beat on the port to the word in the kernel."""
-_TURN = 0
-"""Cycles from the kernel beginning a region, or the last answer, to the first address of what is read in turn."""
 _PATIENCE = 4, 16
 """Cycles after which a burst that is read, and one that is written, does not wait for another beat."""
 _GIVE = 5
@@ -101,7 +99,7 @@ class _Run:
         """The kernel begins a region that reads an array in turn."""
         reader = self.readers[array]
         now = at + self.late
-        reader.asked = max(reader.asked, now, self.in_memory(array, now)) + _TURN
+        reader.asked = max(reader.asked, now, self.in_memory(array, now))
         reader.last = -1
 
     def read(self, array: str, at: int, word: int) -> None:
