@@ -141,7 +141,9 @@ class _Rebuilt:
             if n in inside:
                 continue
             if len(self.chains.get(n, ())) > 1:
-                self.numbers[n] = self._sum(n)
+                made = self._sum(n)
+                # Of values from outside alone one operation is left.
+                self.numbers[n] = made if made >= 0 else self._add(n, old.operator[n], ())
             else:
                 deps = tuple(self._number(d) for d in old.deps[n])
                 self.numbers[n] = self._add(n, old.operator[n], deps)

@@ -6,8 +6,10 @@ from math import ceil, log2
 
 import pytest
 
+import weft
 from dsl.builder.program import ProgramBuilder
 from dsl.expressions.types import f32, f64
+from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import Partition, Pipeline, Step, Unroll
 from qor_gnn.design.directives import with_directives
 from qor_gnn.design.from_tree import kernel_of_tree
@@ -15,6 +17,7 @@ from qor_gnn.estimate import estimate
 from qor_gnn.fit.labelled.u200_design import source_tree
 from qor_gnn.result.qor_estimate import LoopEstimate
 from qor_gnn.tools.personality import allowed, personality
+from weft import i32
 
 TOOL = "vitis-2025.1-u200-4ns"
 U280 = "vitis-2023.2-u280-3.33ns"
@@ -112,3 +115,15 @@ def test_a_sum_that_starts_at_zero_has_an_addition_less(start: float, sums: int)
         total = total + a[i, j]
     p.compute("S", (i,), y[i], total)
     assert dict(inner(p).units) == {"dadd": sums}
+
+
+@weft.kernel
+def of_counters(B: i32[12]):
+    for i, j in weft.grid(6, 6):
+        B[i] = B[i] * (i32(j) + -1 - -128)
+
+
+@pytest.mark.parametrize("tool", ["vitis-2022.1", "vitis-2023.2", "vitis-2025.1"])
+def test_a_sum_of_counters_and_constants_alone_is_one_operation(tool: str) -> None:
+    found = weft.estimate(of_counters, Schedule((Pipeline("j"),)), tool=tool)
+    assert found.latency.average > 36
