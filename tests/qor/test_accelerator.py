@@ -273,6 +273,8 @@ def test_the_function_refuses_what_has_no_figures() -> None:
     assert caught.value.code == "W408"
     of = weft.on_board(scaled, outside(ScheduleBuilder()).build(), board="u55c", clock=4.0)
     assert "time on the board" in str(of)
+    with pytest.raises(weft.InputError, match="uncertainty"):
+        weft.on_board(scaled, board="u55c", uncertainty="much")
 
 
 def test_a_run_keeps_the_figures_and_refuses_what_is_none() -> None:
