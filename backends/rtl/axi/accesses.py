@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from backends.rtl.cycles import HANDSHAKE, Walk, decision, trips
-from backends.rtl.graph import Counter, Kind, Op
+from backends.rtl.graph import Counter, Op
 from backends.rtl.schedule.ranges import Ranges, counter_range, decides_late
 from backends.rtl.schedule.result import (
     BlockSchedule,
@@ -29,7 +29,7 @@ def places(
 
     Args:
         scheduled: the kernel.
-        arrays: whose accesses are wanted. Loads are made whether or not their guards hold, stores are not.
+        arrays: whose accesses are wanted, those whose guards hold.
     """
     yield from _Places(frozenset(arrays)).sequence(
         scheduled.body, _At({}, {}, frozenset(), False), HANDSHAKE
@@ -106,7 +106,7 @@ class _Places:
             for op in schedule.block.ops
             if op.place is not None
             and op.place.array in self.arrays
-            and (op.kind is Kind.LOAD or all(c.holds(env) for c in op.guard))
+            and all(c.holds(env) for c in op.guard)
         ]
 
 
