@@ -12,6 +12,7 @@ from dsl.schedules.steps import Step
 from polyhedral.legality.lifetimes import check_lifetimes
 from polyhedral.legality.program import check_program
 from polyhedral.legality.violations import IllegalStep, violations
+from polyhedral.legality.write_after_read import check_write_after_read
 from polyhedral.remedies import suggestion
 from polyhedral.requests.annotations import check_annotations
 from polyhedral.requests.complete import check_complete
@@ -33,6 +34,7 @@ def apply(program: Program, schedule: Schedule) -> ScheduledScop:
     """
     state = begun(program, schedule)
     check_complete(state)
+    check_write_after_read(state)
     return state
 
 

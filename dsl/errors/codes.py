@@ -93,7 +93,7 @@ CODES: dict[str, str] = {
     "W228": "an expansion of a local whose values are handed from one iteration to another",
     "W229": "a buffer of what has no tile: nothing to copy, or one element in two copies at a time",
     "W230": "a packed argument of which single elements are accessed, or tiles that begin inside of a word",
-    "W231": "an array with a second pointer for reads, of which what was written is read again, or read and written in one body",
+    "W231": "an array with a second pointer for reads, of which what was written is read again, or read and written in one body or by processes that do not wait for each other",
     "W232": "a reuse of what is not read again, or not by all statements in one place of a window",
     "W300": "no Python bindings of MLIR are installed",
     "W301": "the runtime library of the just-in-time compiler cannot be loaded",

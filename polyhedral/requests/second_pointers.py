@@ -2,7 +2,8 @@
 writes?
 
 To the tool the two are two arrays: it may read ahead of what it writes. So no read may take a value that the
-kernel has written, and what reads and what writes are nests that follow one another, or processes.
+kernel has written, and what reads and what writes are nests that follow one another, or processes
+(`polyhedral.legality.write_after_read`).
 """
 
 from __future__ import annotations
