@@ -95,7 +95,7 @@ def _does_not_fit(value: Number, dtype: DType, span: Span | None) -> LanguageErr
     )
 
 
-def typed(x: Operand, other: DType | None = None, span: Span | None = None) -> Expr:
+def typed_literal(x: Operand, other: DType | None = None, span: Span | None = None) -> Expr:
     """A literal as the `Const` that it is next to an operand of type ``other``."""
     if not isinstance(x, int | float):
         return x

@@ -12,7 +12,8 @@ other operand, and two literals fold to a literal. The constructors convert what
 operator or comparison that they return has operands of one float type (a `Cast` is inserted,
 a `Const` is made of the final type), so later stages never see mixed floats. Integer and fixed
 operands keep their own types; whoever evaluates the node aligns them. A literal that comes out of
-a constructor has not met a type yet: `assigned` gives it one.
+a constructor has not met a type yet: `assigned` gives it one. So has a choice between literals with a
+float among them (`dsl.expressions.open_choices`).
 """
 
 from __future__ import annotations
@@ -42,9 +43,10 @@ from dsl.expressions.literals import (
     fold_binary,
     fold_unary,
     literal_type,
-    typed,
+    typed_literal,
 )
 from dsl.expressions.numeric import compared, frac_of, is_exact, to_float, width_of
+from dsl.expressions.open_choices import chosen, folded, is_open, open_choice
 from dsl.expressions.result_types import (
     binary_type,
     common_float,
@@ -86,6 +88,7 @@ __all__ = [
     "common_type",
     "compare",
     "const",
+    "is_open",
     "literal_type",
     "logical",
     "power",
@@ -100,6 +103,17 @@ __all__ = [
 ]
 
 MAX_EXPONENT = 64
+
+
+def typed(x: Operand, other: DType | None = None, span: Span | None = None) -> Expr:
+    """A literal, or a choice between literals, as it is next to an operand of type ``other``.
+
+    Raises:
+        LanguageError: W122, W123 a literal that does not fit; W124 one that nothing gives a type.
+    """
+    if is_open(x):
+        x = chosen(x, lambda v: typed_literal(v, other, span), select)
+    return typed_literal(x, other, span)
 
 
 @overload
@@ -118,8 +132,8 @@ def binary(op: BinaryOp, lhs: Operand, rhs: Operand, span: Span | None = None) -
             does not fit; W127 literals that cannot be folded; W128 too many bits; W139 a shift by
             a variable whose number of bits matters and is not known.
     """
-    if isinstance(lhs, int | float) and isinstance(rhs, int | float):
-        return fold_binary(op, lhs, rhs, span)
+    if (literal := folded(lambda x, y: fold_binary(op, x, y, span), select, lhs, rhs)) is not None:
+        return literal
     if op in (BinaryOp.SHL, BinaryOp.SHR):
         return shift(op, lhs, rhs, None, span)
     a, b = _paired(lhs, rhs, span)
@@ -138,8 +152,10 @@ def binary(op: BinaryOp, lhs: Operand, rhs: Operand, span: Span | None = None) -
 
 def _paired(lhs: Operand, rhs: Operand, span: Span | None) -> tuple[Expr, Expr]:
     """Both operands with a type, a literal next to the other one's."""
-    a = typed(lhs, None if isinstance(rhs, int | float) else rhs.dtype, span)
-    b = typed(rhs, None if isinstance(lhs, int | float) else lhs.dtype, span)
+    a, b = (
+        typed(x, None if isinstance(y, int | float) or is_open(y) else y.dtype, span)
+        for x, y in ((lhs, rhs), (rhs, lhs))
+    )
     return a, b
 
 
@@ -221,8 +237,9 @@ def unary(op: UnaryOp, x: Operand, span: Span | None = None) -> Operand:
         LanguageError: W120, W125, W126 operator not for this type; W127 a literal that cannot be
             folded; W128 too many bits.
     """
-    if isinstance(x, int | float):
-        return fold_unary(op, x, span)
+    if (literal := folded(lambda v: fold_unary(op, v, span), select, x)) is not None:
+        return literal
+    assert not isinstance(x, int | float)
     if is_pending(x):
         found = pending_unary(op, x, span)
         if found is not None:
@@ -247,8 +264,8 @@ def compare(op: CompareOp, lhs: Operand, rhs: Operand, span: Span | None = None)
     Raises:
         LanguageError: W122, W123 a literal that does not fit.
     """
-    if isinstance(lhs, int | float) and isinstance(rhs, int | float):
-        return compared(op, lhs, rhs)
+    if (literal := folded(lambda x, y: compared(op, x, y), select, lhs, rhs)) is not None:
+        return literal
     a, b = (settled(x, span) for x in _paired(lhs, rhs, span))
     if isinstance(a.dtype, FloatType) or isinstance(b.dtype, FloatType):
         dtype = common_float(a.dtype, b.dtype)
@@ -265,9 +282,7 @@ def logical(
         LanguageError: W125 where an operand is not ``u1``.
     """
     for x in (lhs, rhs):
-        require_truth(
-            literal_type(x, span) if isinstance(x, int | float) else x.dtype, span, f"'{op}'"
-        )
+        require_truth(typed(x, boolean, span).dtype, span, f"'{op}'")
     return binary(BinaryOp.AND if op == "and" else BinaryOp.OR, lhs, rhs, span)
 
 
@@ -280,12 +295,10 @@ def select(cond: Operand, then: Operand, orelse: Operand, span: Span | None = No
     """
     truth = typed(cond, boolean, span)
     require_truth(truth.dtype, span, "the condition of a select")
-    if (
-        isinstance(cond, int | float)
-        and isinstance(then, int | float)
-        and isinstance(orelse, int | float)
-    ):
+    if all(isinstance(x, int | float) for x in (cond, then, orelse)):
         return then if cond else orelse
+    if (still_open := open_choice(truth, then, orelse, span)) is not None:
+        return still_open
     a, b = _paired(then, orelse, span)
     if is_pending(a) or is_pending(b):
         found = pending_select(truth, a, b, span)
@@ -311,6 +324,8 @@ def cast(dtype: DType, x: Operand, span: Span | None = None) -> Expr:
         dtype = IntType(32)
     if isinstance(x, int | float):
         return const(x, dtype, span)
+    if is_open(x):
+        x = typed(chosen(x, lambda v: const(v, dtype, span), select), dtype, span)
     x = _kept(x, dtype, span)
     return x if x.dtype == dtype else Cast(x, dtype, span)
 
@@ -337,6 +352,8 @@ def power(x: Operand, exponent: Operand, span: Span | None = None) -> Operand:
             span=span,
             help="write sqrt(x) for x ** 0.5 and 1 / x ** 2 for x ** -2",
         )
+    if is_open(x):
+        return chosen(x, lambda v: power(v, exponent, span), select)
     result: Operand = 1
     for n in range(exponent):
         result = x if n == 0 else binary(BinaryOp.MUL, result, x, span)
@@ -369,6 +386,8 @@ def assigned(x: Operand, target: DType, span: Span | None = None) -> Expr:
             span=span,
             help=f"write {int(x)}" if math.isfinite(x) else None,
         )
+    if is_open(x):
+        x = chosen(x, lambda v: assigned(v, target, span), select)
     value = _kept(typed(x, target, span), target, span)
     if not assignable(value.dtype, target):
         raise LanguageError(

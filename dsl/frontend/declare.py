@@ -167,13 +167,14 @@ def declare_assigned(ctx: Context, target: ast.Name, found: Value) -> tuple[Acce
     """The first assignment ``x = value``: it declares a scalar of the value's type."""
     check_name(ctx.source, target.id, "this local", target)
     operand = values.operand(found)
-    if isinstance(operand, (bool, int, float)):
-        example = "f32" if isinstance(operand, float) else "i32"
+    if isinstance(operand, (bool, int, float)) or typing.is_open(operand):
+        example = "i32" if isinstance(operand, int) else "f32"
+        written = "..." if typing.is_open(operand) else operand
         raise ctx.error(
             "W129",
             f"the type of '{target.id}' is not clear from a constant",
             target,
-            f"say it: {target.id}: {example} = {operand}",
+            f"say it: {target.id}: {example} = {written}",
         )
     dtype = typing.settled(operand, ctx.span(target)).dtype
     dtype = IntType(32) if isinstance(dtype, IndexType) else dtype

@@ -35,6 +35,12 @@ def op(which: BinaryOp, a: Expr, b: Expr) -> Binary:
 
 
 I8, I32 = IntType(8), IntType(32)
+POSITIVE = Compare(CompareOp.GT, load("A", vi), Const(0.0, f32), boolean)
+
+
+def chosen(then: float, orelse: float) -> Select:
+    """A choice between constants of type f32."""
+    return Select(POSITIVE, Const(then, f32), Const(orelse, f32), f32)
 
 
 @pytest.mark.parametrize(
@@ -46,6 +52,16 @@ I8, I32 = IntType(8), IntType(32)
         ("weft.select(A[i] < 1, A[i], A[0])", Select(
             Compare(CompareOp.LT, load("A", vi), Const(1.0, f32), boolean),
             load("A", vi), load("A", 0), f32)),
+        ("1.0 if A[i] > 0 else -0.5", chosen(1.0, -0.5)),
+        ("weft.select(A[i] > 0, 1, 0.5)", chosen(1.0, 0.5)),
+        ("A[0] * (2 if A[i] > 0 else 0.5)", op(BinaryOp.MUL, load("A", 0), chosen(2.0, 0.5))),
+        ("A[0] - 2 * -(1.5 if A[i] > 0 else 2)", op(
+            BinaryOp.SUB, load("A", 0), chosen(-3.0, -4.0))),
+        ("(1.5 if A[i] > 0 else 2) ** 3 * A[0]", op(BinaryOp.MUL, chosen(3.375, 8.0), load("A", 0))),
+        ("weft.f32(0.5 if A[i] > 0 else 2)", chosen(0.5, 2.0)),
+        ("A[0] if A[0] < (1.0 if A[i] > 0 else 0.5) else 0.0", Select(
+            Compare(CompareOp.LT, load("A", 0), chosen(1.0, 0.5), boolean),
+            load("A", 0), Const(0.0, f32), f32)),
         ("min(A[i], A[0], 2)", op(
             BinaryOp.MIN, op(BinaryOp.MIN, load("A", vi), load("A", 0)), Const(2.0, f32))),
         ("weft.max(A[i], 3)", op(BinaryOp.MAX, load("A", vi), Const(3.0, f32))),

@@ -325,7 +325,7 @@ ERRORS = [
         "error[W124]: the literal 2.5 does not convert to i8 by itself\nhelp: write 2",
     ),
     (
-        lambda: select(of(boolean), 1.0, 0.0),
+        lambda: binary(B.ADD, select(of(boolean), 1.0, 0.0), select(of(boolean), 0.0, 1.0)),
         "error[W124]: the literal 1.0 has no type here\nhelp: say which, as in f32(1.0)",
     ),
     (
