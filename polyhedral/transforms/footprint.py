@@ -127,14 +127,17 @@ class Tile:
 
     @cached_property
     def stored(self) -> isl.Set | None:
-        """What is copied out: what is written, or the whole box where words are written in part: it is copied
-        in as a whole, and one rectangle is one burst.
+        """What is copied out: what is written, or where words are written in part the rectangle around it, of
+        the whole words of the box: it is copied in as a whole, and one rectangle is one burst.
         """
         if self.written is None or self.words is None:
             return self.written
         if self.words.completed(self.written).is_subset(self.written):
             return self.written
-        return self._box(self.words.shape)
+        box = self._box(self.words.shape)
+        for dim in range(len(self.words.shape) - 1):
+            box = box.intersect(_between(self.written, self.uses[0].depth, dim))
+        return box.coalesce()
 
     def _box(self, shape: Sequence[int]) -> isl.Set:
         """The elements of the box that are in the array, as ``[r, x]``."""
@@ -210,6 +213,17 @@ def along(elements: isl.Set, depth: int, dim: int) -> isl.Set:
     rank = elements.dim(isl.dim_type.set) - depth
     kept = elements.project_out(isl.dim_type.set, depth + dim + 1, rank - dim - 1)
     return kept.project_out(isl.dim_type.set, depth, dim)
+
+
+def _between(elements: isl.Set, depth: int, dim: int) -> isl.Set:
+    """``[r, x]`` of which a subscript is between two of some elements, in the same iteration of the loops."""
+    own, x = dims(depth, "r"), dims(elements.dim(isl.dim_type.set) - depth, "x")
+    side = along(elements, depth, dim)
+    space, head = f"[{', '.join([*own, *x])}]", ", ".join([*own, "y"])
+    above, below = (
+        side.apply(map_of(f"{{ [{head}] -> {space} : {x[dim]} {op} y }}")) for op in (">=", "<=")
+    )
+    return above.intersect(below)
 
 
 def _candidates(

@@ -164,6 +164,15 @@ def test_what_is_written_in_whole_words_is_not_read_before() -> None:
     assert "load_C" not in text
 
 
+def test_rows_that_no_iteration_writes_are_not_copied_though_words_are_written_in_part() -> None:
+    def rows(s: ScheduleBuilder) -> None:
+        s.split("i", 5, tail="guard").buffer("B", "i_0")
+
+    text = pretty(apply(jacobi.program, schedule_of(packed(rows, B=64))).scop.program)
+    assert text.count("for load_B_0 in range(min(12 - 5 * i_0, 5)):") == 1  # 12 rows of 14
+    assert text.count("for store_B_0 in range(min(12 - 5 * i_0, 5)):") == 1
+
+
 def test_copies_of_a_packed_argument_move_words_in_cpp() -> None:
     source = weft.compile(gemm, schedule_of(packed(whole("A", "C"), A=512, C=256)))
     assert "weft::word<float, 16> A[20][2]" in source.hls_cpp

@@ -89,8 +89,8 @@ y_0_2:
     ap_uint<8> out_buf[16][320];
 #pragma HLS array_partition variable=out_buf type=cyclic factor=8 dim=2
   load_out_0:
-    for (int load_out_0 = 0; load_out_0 < std::min(16, 239 - 16 * y_0); ++load_out_0) {
-#pragma HLS loop_tripcount min=15 max=16 avg=16
+    for (int load_out_0 = 0; load_out_0 < std::min(16, 238 - 16 * y_0); ++load_out_0) {
+#pragma HLS loop_tripcount min=14 max=16 avg=16
     load_out_1:
       for (int load_out_1 = 0; load_out_1 < 40; ++load_out_1) {
         const weft::word<ap_uint<8>, 8> out_word = out[load_out_0 + 16 * y_0 + 1][load_out_1];
@@ -134,8 +134,8 @@ y_0_2:
       }
     }
   store_out_0:
-    for (int store_out_0 = 0; store_out_0 < std::min(16, 239 - 16 * y_0); ++store_out_0) {
-#pragma HLS loop_tripcount min=15 max=16 avg=16
+    for (int store_out_0 = 0; store_out_0 < std::min(16, 238 - 16 * y_0); ++store_out_0) {
+#pragma HLS loop_tripcount min=14 max=16 avg=16
     store_out_1:
       for (int store_out_1 = 0; store_out_1 < 40; ++store_out_1) {
 #pragma HLS pipeline II=1
