@@ -112,6 +112,25 @@ def _walk(nodes):
             yield from _walk(node.body)
 
 
+@weft.kernel
+def bordered(A: i32[64], B: i32[64], C: i32[8]):
+    for i in range(8):
+        t: i32[8]
+        for j in range(8):
+            t[j] = A[8 * i + j]
+        if i == 7:
+            for j in range(8):
+                t[j] += C[j]
+        for j in range(8):
+            B[8 * i + j] = t[7 - j]
+
+
+def test_what_a_process_does_may_be_of_one_iteration():
+    built = lambda s: s.dataflow([["S0", "S1"]], at="i")  # noqa: E731
+    text = weft.compile(bordered, schedule(bordered, built)[1]).hls_cpp
+    assert "bordered_S0(A, C, t, i);" in text.partition("#pragma HLS dataflow")[2]
+
+
 def test_what_two_processes_share_but_an_iteration_has_not_is_refused():
     code, text = refusal(
         gemm,
