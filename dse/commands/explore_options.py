@@ -116,7 +116,7 @@ def search_options(command: Callable[..., Any]) -> Callable[..., Any]:
         calibration_option,
         click.option("--share", type=Finite(0, 1, min_open=True), metavar="X",
                      help="Share of the device's resources that a design may use. Default: all DSP "
-                     "slices, 0.8 of LUT, FF and BRAM18: a device that is fuller hardly routes."),
+                     "slices, 0.8 of the rest: a device that is fuller hardly routes."),
         click.option("--dsp", type=click.IntRange(min=1), metavar="N",
                      help="DSP slices that a design may use."),
         click.option("--limit", metavar="NAME=N|N%,...",

@@ -15,6 +15,7 @@ from backends.devices import Device
 from dse.accelerator.summary import OnBoard
 from dse.estimates.marks import Marks
 from dse.estimates.routed import DECIDED, OF_CSYNTH, Place
+from dse.evaluators.fidelities import RESOURCES
 from dsl.programs.program import Program
 from dsl.schedules.schedule import Schedule
 from qor_gnn.tools.operators.calibration import Calibration
@@ -248,8 +249,7 @@ class Limits:
 
 def device_limits(device: Device, share: float = 1.0, dsp: int | None = None) -> Limits:
     """The device's resources, or a share of each, as limits; ``dsp`` overrides that one."""
-    counts = {"dsp": device.dsp, "lut": device.lut, "ff": device.ff, "bram18": device.bram18}
-    limits = {name: int(count * share) for name, count in counts.items()}
+    limits = {name: int(getattr(device, name) * share) for name in RESOURCES}
     if dsp is not None:
         limits["dsp"] = dsp
     return Limits(limits)

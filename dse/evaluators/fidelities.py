@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-RESOURCES = ("dsp", "lut", "ff", "bram18")
+COUNTED = ("dsp", "lut", "ff", "bram18")
+"""What every design has a count of."""
+RESOURCES = (*COUNTED, "uram")
+"""What designs are limited in: URAM counts where a design has any."""
 # The evaluators by name, the cheapest first (`dse.evaluators.registry` makes them). `vitis` belongs
 # behind `rtl`.
 FIDELITIES = ("model", "gnn", "csim", "rtl")
 PROMOTIONS = FIDELITIES[1:]
 
-OBJECTIVES = ("latency", "seconds", *RESOURCES)
+OBJECTIVES = ("latency", "seconds", *COUNTED)
 """What an exploration can make small."""
 EVALUATORS = ("model", "gnn")
 """Those that a search can go by."""

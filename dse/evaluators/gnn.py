@@ -11,13 +11,13 @@ from pathlib import Path
 from dse.estimates.estimation import setting
 from dse.estimates.prediction import PROVENANCE, Predicted, predicted
 from dse.evaluators.base import Request, Result, Status
+from dse.evaluators.fidelities import COUNTED
 from dse.evaluators.model import estimation, result_of
 from dse.evaluators.version import MODEL, code_version
 from dsl.errors.errors import InputError, IRError, LanguageError, ScheduleError, ToolError
 from polyhedral.schedule import apply
 
 NAME = "gnn"
-_COUNTS = ("dsp", "lut", "ff", "bram18")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ def result_with(result: Result, found: Predicted) -> Result:
     return replace(
         result,
         latency=worst.value * share,
-        resources={name: round(figures[name].value) for name in _COUNTS},
+        resources=dict(result.resources) | {name: round(figures[name].value) for name in COUNTED},
         provenance=PROVENANCE,
         tool=notes,
         period=figures["period_ns"].value if "period_ns" in known else None,

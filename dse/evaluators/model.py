@@ -110,6 +110,7 @@ def result_of(found: Estimation) -> Result:
         "lut": answer.lut,
         "ff": answer.ff,
         "bram18": answer.bram18,
+        "uram": answer.uram or None,
     }
     return Result(
         Status.OK,

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-LABELS = {"dsp": "DSP", "lut": "LUT", "ff": "FF", "bram18": "BRAM18", "latency": "latency"}
+LABELS = {
+    "dsp": "DSP",
+    "lut": "LUT",
+    "ff": "FF",
+    "bram18": "BRAM18",
+    "uram": "URAM",
+    "latency": "latency",
+}
 NONE = "–"  # where there is no figure
 
 

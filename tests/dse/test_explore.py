@@ -352,11 +352,11 @@ def test_limits_are_counts_or_parts_of_the_device(tmp_path, capfd):
     words = ["--strategy", "pom", "--trials", "1", "--device", "xc7z020", "--share", "0.5"]
     explore(tmp_path / "run", *words, "--limit", "lut=1000, bram18=25%", "--dsp", "100")
     assert manifest(tmp_path / "run")["limits"] == {
-        "dsp": 100, "lut": 1000, "ff": 53_200, "bram18": 70,
+        "dsp": 100, "lut": 1000, "ff": 53_200, "bram18": 70, "uram": 0,
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("words", ["dsp", "dsp=", "dsp=-1", "uram=3", "dsp=5%%", "latency=5"])
+@pytest.mark.parametrize("words", ["dsp", "dsp=", "dsp=-1", "dram=3", "dsp=5%%", "latency=5"])
 def test_a_limit_that_is_none_is_wrong_usage(tmp_path, capfd, words):
     assert explore(tmp_path / "run", "--limit", words) == 2
     assert "is not NAME=N or NAME=N%" in capfd.readouterr().err

@@ -15,7 +15,7 @@ from dse.estimates.suggest import suggestions
 from dse.evaluators.base import Evaluator, Limits, Request, Result, Status, device_limits, judged
 from dse.evaluators.model import ModelEvaluator, personality_for
 from dsl.schedules.schedule import Schedule, ScheduleBuilder
-from dsl.schedules.steps import Unroll
+from dsl.schedules.steps import BindStorage, Partition, Unroll
 from polyhedral.schedule import apply
 from tests.dse.contract import EvaluatorContract, stencil
 from weft import f32, f64
@@ -133,7 +133,29 @@ def test_a_failure_is_not_judged():
 
 def test_a_share_of_a_device():
     limits = device_limits(device("xc7z020"), share=0.5, dsp=40)
-    assert limits.resources == {"dsp": 40, "lut": 26_600, "ff": 53_200, "bram18": 140}
+    assert limits.resources == {"dsp": 40, "lut": 26_600, "ff": 53_200, "bram18": 140, "uram": 0}
+
+
+@weft.kernel
+def turned(a: f32[4096], b: f32[4096]):
+    t: f32[4096]
+    for i in range(4096):
+        t[i] = a[i]
+    for i in range(4096):
+        b[i] = t[4095 - i]
+
+
+def test_memories_of_urams_need_a_device_that_has_them():
+    steps = (BindStorage("t", "ram_2p", "uram"), Partition("t", 0, "cyclic", 64))
+
+    def on(name: str) -> Result:
+        chip = device(name)
+        request = Request(turned.program, Schedule(steps), chip, 10.0)
+        return judged(ModelEvaluator().evaluate(request), device_limits(chip))
+
+    assert on("xcu280").resources["uram"] == 64
+    assert on("xcu280").status is Status.OK
+    assert on("xczu9eg").detail == "over its limit: uram by 6400%"
 
 
 def test_operators_that_no_report_shows_are_named():
