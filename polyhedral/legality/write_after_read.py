@@ -3,7 +3,8 @@
 Between two processes that access one memory outside by a pointer each there is nothing that makes one wait
 for the other, but what goes from process to process. A memory of two halves does: its reader begins an
 iteration when its writer has ended it. Through a FIFO a value is read when it has been written, and no more
-is known; then each write has to be computed from what the element's read handed on.
+is known; then each write has to be computed from what the element's read handed on, or from what was done by a
+process that began when the one that reads had ended.
 """
 
 from __future__ import annotations
@@ -85,9 +86,15 @@ def _unordered_write(
         reader, writer = (numbers.get(s.name) for s in (found.source, found.sink))
         if found.kind is not DepKind.ANTI or reader is None or writer is None or reader == writer:
             continue
-        if _begins_after(links, reader, writer):
+        later = _begun_after(links, reader)
+        if writer in later:
             continue
-        pairs = isl.UnionMap.from_map(found.pairs).subtract(_handed_on(state, links, numbers))
+        handed = _handed_on(state, links, numbers)
+        begun = union_of(
+            s.domain.identity() for s in state.scop.statements if numbers.get(s.name) in later
+        )
+        pairs = isl.UnionMap.from_map(found.pairs).subtract(handed)
+        pairs = pairs.subtract_range(handed.intersect_domain(begun.domain()).range())
         if not pairs.is_empty():
             left = isl.Map.from_union_map(pairs)
             return Dependence(found.kind, array, found.source, found.sink, left)
@@ -112,13 +119,13 @@ def _links(state: ScheduledScop, processes: Sequence[Sequence[Piece]]) -> list[_
     return found
 
 
-def _begins_after(links: Iterable[_Link], first: int, second: int) -> bool:
-    """Whether memories of two halves lead from one process to the other."""
-    reached = {first}
+def _begun_after(links: Iterable[_Link], process: int) -> set[int]:
+    """The processes that memories of two halves lead to from a process: each begins when that has ended."""
+    reached = {process}
     for link in sorted(links, key=lambda one: one.producer):  # a process comes behind its producers
         if link.halves and link.producer in reached:
             reached.add(link.consumer)
-    return second in reached
+    return reached - {process}
 
 
 def _handed_on(

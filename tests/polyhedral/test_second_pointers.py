@@ -85,6 +85,18 @@ def ahead(x: i32[72], y: i32[72], z: i32[72]):
 
 
 @weft.kernel
+def turned_between(y: i32[64]):
+    t: i32[64]
+    u: i32[64]
+    for i in range(64):
+        t[i] = y[i]
+    for i in range(64):
+        u[i] = t[63 - i]
+    for i in range(64):
+        y[i] = u[i]
+
+
+@weft.kernel
 def handed_on(a: i32, y: i32[64]):
     t: i32[64]
     u: i32[64]
@@ -147,6 +159,12 @@ def test_it_means_the_same(kernel: weft.Kernel, build: Build) -> None:
     schedule = schedule_of(build)
     assert weft.verify(kernel, schedule, trials=2).ok
     assert weft.equivalence(kernel, schedule).verdict == "proven"
+
+
+def test_a_stream_from_a_process_that_waited_is_enough() -> None:
+    begun = both(pointers("y"), region())
+    apply(turned_between.program, schedule_of(both(begun, lambda s: s.stream("u"))))
+    apply(turned_between.program, schedule_of(begun))
 
 
 def test_the_function_takes_the_array_again_to_read_it() -> None:
