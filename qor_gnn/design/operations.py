@@ -1,6 +1,7 @@
 """The operations of statements: what the ops of level 3 are to the model.
 
-What costs nothing (sign extension, truncation, a cast of an index) is no operation.
+What costs nothing (sign extension, truncation, a cast of an index, the rest of a division by a power of
+two) is no operation. A division by a power of two is a shift, as it is in the C++.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ _KINDS = {
     "arith.fptoui": "to_int",
 }
 _FREE = frozenset({"arith.extsi", "arith.extui", "arith.trunci"})
+_DIVISIONS = frozenset({"arith.floordivsi", "arith.divui", "arith.remsi", "arith.remui"})
 _OF_OPERAND = frozenset({"cmp", "to_int"})  # their type is that of what they take
 
 Type = tuple[str, int]
@@ -67,7 +69,8 @@ class Value:
 
     ``number`` tells operations apart, and is larger than those of what it takes. ``type`` is the
     value's own: an operand that is extended for nothing is of another type than its operation.
-    ``positive`` says that it was extended by zeros.
+    ``positive`` says that it was extended by zeros. ``of_power``: of a signed rest of a division by a power
+    of two, the number that is divided.
     """
 
     op: Op
@@ -75,6 +78,7 @@ class Value:
     number: int
     type: Type
     positive: bool = False
+    of_power: Value | None = None
 
 
 @dataclass(slots=True)
@@ -117,9 +121,17 @@ class Operations:
         kind = _KINDS.get(name)
         if kind is None:
             raise UnknownOpError
+        by_power = name in _DIVISIONS and _is_power(taken[1])
+        if by_power and kind == "div":
+            kind = "shr"
+        if by_power and name == "arith.remui":
+            return _low_bits(taken[0], type_)
+        if kind == "select" and (divided := _python_rest(*taken)) is not None:
+            return _low_bits(divided, type_)
         of = taken[0].type if kind in _OF_OPERAND else type_
         factors = _factors(kind, taken) if of[0] == "int" else NO_FACTORS
-        return self._made(Op(kind, *of, factors=factors), type_, taken)
+        made = self._made(Op(kind, *of, factors=factors), type_, taken)
+        return replace(made, of_power=taken[0]) if by_power and kind == "mod" else made
 
     def _made(self, op: Op, type_: Type, taken: tuple[Value, ...] = ()) -> Value:
         self.count += 1
@@ -141,6 +153,27 @@ def operations_of(value: Value) -> tuple[Op, ...]:
         replace(v.op, operands=tuple(places[o.number] for o in v.taken)) if v.taken else v.op
         for v in needed
     )
+
+
+def _is_power(value: Value) -> bool:
+    """Whether it is a power of two that is no negative number."""
+    if value.op.kind != "const":
+        return False
+    number = int(value.op.value)
+    negative = not value.positive and bool(number >> (value.op.width - 1))
+    return number > 0 and not negative and number & (number - 1) == 0
+
+
+def _python_rest(test: Value, moved: Value, rest: Value) -> Value | None:
+    """What is divided by a power of two, where a choice makes the rest one that is not negative, as Python's is."""
+    if rest.of_power is None or test.op.kind != "cmp" or moved.op.kind != "add":
+        return None
+    return rest.of_power if test.taken[0].number == moved.taken[0].number == rest.number else None
+
+
+def _low_bits(value: Value, type_: Type) -> Value:
+    """Some low bits of a value, which cost nothing."""
+    return Value(value.op, value.taken, value.number, type_, True)
 
 
 def _factors(kind: str, taken: tuple[Value, ...]) -> tuple[int, int]:

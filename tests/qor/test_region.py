@@ -9,7 +9,7 @@ import pytest
 
 from dsl.builder.program import ProgramBuilder
 from dsl.errors.errors import IRError, ScheduleError, ToolError
-from dsl.expressions.types import f32
+from dsl.expressions.types import IntType, f32
 from dsl.kernels.kernel import Kernel as SourceKernel
 from dsl.kernels.loader import load
 from dsl.schedules.schedule import Schedule, ScheduleBuilder
@@ -19,7 +19,14 @@ from mlir_passes.pipeline import compile_design
 from qor_gnn.design.directives import with_directives
 from qor_gnn.design.from_module import kernel_of_module
 from qor_gnn.design.from_tree import kernel_of_tree
-from qor_gnn.design.region import Split, body_as_kernel, loops_in, split_functions
+from qor_gnn.design.region import (
+    Split,
+    Statement,
+    body_as_kernel,
+    loops_in,
+    split_functions,
+    walk,
+)
 from qor_gnn.estimate import estimate
 from qor_gnn.tools.personality import personality
 from tests.qor.designs import matrix_vector, region_tree, scale
@@ -51,6 +58,34 @@ def test_random_designs_are_the_same_from_both_sides(seed: int) -> None:
         found = estimate(tree, tool)
         assert found.latency.minimum <= found.latency.maximum
         assert found.provenance == "model"
+
+
+def quotients(divisor: int) -> ProgramBuilder:
+    """Quotients and rests of integers with a sign and without."""
+    p = ProgramBuilder("quotients")
+    (i,) = p.loops(i=64)
+    x, u = p.placeholder("x", IntType(32), (64,)), p.placeholder("u", IntType(8, False), (64,))
+    for n, value in enumerate((x[i] // divisor, x[i] % divisor, u[i] // divisor, u[i] % divisor)):
+        p.compute(f"S{n}", (i,), p.placeholder(f"y{n}", IntType(32), (64,))[i], value)
+    return p
+
+
+@pytest.mark.parametrize(
+    ("divisor", "kinds"),
+    [
+        (8, [{"shr"}, set(), {"shr"}, set()]),
+        (1, [{"shr"}, set(), {"shr"}, set()]),
+        (7, [{"div"}, {"mod", "cmp", "add", "select"}, {"div"}, {"mod"}]),
+    ],
+)
+def test_a_division_by_a_power_of_two_is_a_shift(divisor: int, kinds: list[set[str]]) -> None:
+    """As it is in the C++: ``x >> 3``, ``x & 7``."""
+    design = compile_design(quotients(divisor).build(), Schedule())
+    kernel = kernel_of_tree(design.tree)
+    assert kernel == kernel_of_module(design.module)
+    statements = [n for n in walk(kernel.functions[0].body) if isinstance(n, Statement)]
+    beside = {"load", "const"}
+    assert [{op.kind for op in s.ops} - beside for s in statements] == kinds
 
 
 @pytest.mark.parametrize("part", range(6))
