@@ -17,6 +17,8 @@ from qor_gnn.design.region import Access, Statement
 from qor_gnn.tools.operators import Operator
 from qor_gnn.tools.personality import Personality
 
+_ANY = 1 << 20  # accesses in a cycle
+
 
 def lowered(state: ScheduledScop, piece: Piece) -> Statement:
     """The statement's operations, subscripts over the loops that it now runs in."""
@@ -39,11 +41,13 @@ def loads_in(statement: Statement) -> list[Access]:
     return [op.access for op in statement.ops if op.kind == "load" and op.access is not None]
 
 
-def use_of(state: ScheduledScop, access: Access, writes: bool, tool: Personality) -> Use:
-    """An access, with the ports of the memory that it goes to."""
+def use_of(
+    state: ScheduledScop, access: Access, writes: bool, tool: Personality, placed: bool = False
+) -> Use:
+    """An access, with the ports of the memory that it goes to; ``placed`` ones are apart whatever is unrolled."""
     array = state.scop.program.array(access.memory)
     ports = tool.memories.ports(None, array.storage is Storage.ARGUMENT)
-    each = (ports.read, ports.write, ports.both)
+    each = (_ANY, _ANY, _ANY) if placed else (ports.read, ports.write, ports.both)
     return Use(access.memory, access.indices, writes, array.shape, each)
 
 

@@ -74,10 +74,19 @@ def _parts(pieces: Sequence[Piece], level: int, most: int) -> Iterator[Group]:
     """Of pieces that share ``level`` loops."""
     for mine in _nested(pieces, level):
         group = _group(mine)
-        if all(p.depth == group.end for p in mine) or (group.volume <= most and _distinct(group)):
+        perfect = all(_left(p) <= group.end for p in mine)
+        if perfect or (group.volume <= most and _distinct(group)):
             yield group
         else:
             yield from _parts(mine, group.end, most)
+
+
+def _left(piece: Piece) -> int:
+    """The loops of a piece without those innermost that its schedule unrolls already."""
+    count = piece.depth
+    while count and piece.dims[count - 1].unroll == 0:
+        count -= 1
+    return count
 
 
 def _imperfect(pieces: Sequence[Piece], level: int) -> Iterator[Group]:

@@ -33,8 +33,9 @@ _AROUND = 5  # about the states of an iteration besides its operators: loads and
 @dataclass(frozen=True, slots=True)
 class Context:
     """What the orders of nests are judged with: the tool, how often each statement runs,
-    `dse.space.space.Space.logic`, arrays of which copies get one element after the other, and whether
-    innermost loops of a triangle may be unrolled under guards, as those that only copy always may.
+    `dse.space.space.Space.logic`, arrays of which copies get one element after the other, whether
+    innermost loops of a triangle may be unrolled under guards, as those that only copy always may, and arrays
+    whose banks are made for the one way that they are accessed: line buffers and windows.
     """
 
     tool: Personality
@@ -42,6 +43,7 @@ class Context:
     logic: float = 0.0
     outside: frozenset[str] = frozenset()
     uneven: bool = False
+    placed: frozenset[str] = frozenset()
 
 
 def nests(state: ScheduledScop, context: Context, most: int = 0) -> tuple[Nest, ...]:
@@ -61,9 +63,13 @@ def nests(state: ScheduledScop, context: Context, most: int = 0) -> tuple[Nest, 
         seen.update(group.names)
         level = own_level(state, group)
         leader = group.pieces[0]
-        orders = tuple(_orders(state, group, level, context))
-        if _asked(group):
-            orders = (_given(orders[0], group),)
+        if _asked(group.pieces):
+            now = _order(state, group.names, (level, group.end), (), context)
+            orders: tuple[Order, ...] = (_given(now, group),)
+        else:
+            orders = tuple(_orders(state, group, level, context))
+        if orders[0].given:
+            pass
         elif context.outside & {use.array for use in orders[0].uses}:
             words = any(dim.lane for piece in group.pieces for dim in piece.dims)
             if only_copies(group.pieces):
@@ -85,9 +91,9 @@ def present(state: ScheduledScop, context: Context, most: int) -> Iterator[tuple
         yield group, _order(state, group.names, band, (), context)
 
 
-def _asked(group: Group) -> bool:
+def _asked(pieces: Sequence[Piece]) -> bool:
     """Whether a schedule says already what becomes of the loops."""
-    dims = (dim for piece in group.pieces for dim in piece.dims if not (dim.lane or dim.held))
+    dims = (dim for piece in pieces for dim in piece.dims if not (dim.lane or dim.held))
     return any(
         (dim.pipeline_ii, dim.unroll, dim.flatten, dim.sequential) != (None, None, None, False)
         for dim in dims
@@ -232,7 +238,8 @@ def _order(
     registers = frozenset(a.name for a in program.locals if not a.shape)
     arrays = frozenset(a.name for a in program.locals if a.shape)
     delays = {s.name: delays_of(s, context.tool, registers, arrays) for s in statements}
-    dependences = carried(state, frozenset(names))
+    # A pipeline that windows were made for carries nothing else (`dse.space.windows`).
+    dependences = () if context.placed and _asked(group) else carried(state, frozenset(names))
     sums = context.tool.sums
     band = _Band(state, group, levels, delays, sums.reassociates, sums.order == "leaf")
     loops = tuple(band.loop(k, dependences) for k in range(level, end))
@@ -242,7 +249,11 @@ def _order(
     operations: list[Operation] = []
     for piece, s in zip(group, statements, strict=True):
         accesses = [(s.target, True)] + [(a, False) for a in loads_in(s)]
-        uses += (use_of(state, a, writes, context.tool) for a, writes in accesses if a.indices)
+        uses += (
+            use_of(state, a, writes, context.tool, a.memory in context.placed)
+            for a, writes in accesses
+            if a.indices
+        )
         operations += operations_of(s, context.tool, written, frozenset(piece.names), context.logic)
     wholes = [d.whole for d in delays.values()]
     depth = ceil((max if band.perfect else sum)(wholes or [0])) + _AROUND

@@ -83,7 +83,7 @@ class Space:
             steps += nest_steps(nest, order, choice.vector, choice.ii)
             parts.append((order, choice.vector))
             asked.append(choice.ii)
-        banks = solved(variant.program, parts, asked, self.start)
+        banks = solved(variant.program, parts, asked, self.start.beside(variant.made))
         return None if banks is None else Schedule((*steps, *banks))
 
     def plain(self, variant: int = 0) -> Point:

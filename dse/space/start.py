@@ -69,6 +69,10 @@ class Start:
         ports = tool.memories.ports(None, False)
         return replace(self, at_once=max(1, min(ports.read, ports.write)))
 
+    def beside(self, made: tuple[Partition, ...]) -> Start:
+        """The same with partitions that a structure brings with it."""
+        return replace(self, made=(*self.made, *made)) if made else self
+
     @property
     def structured(self) -> bool:
         """Whether it says which statements share loops, or what becomes of some loops; copies of whole arrays

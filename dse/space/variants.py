@@ -9,7 +9,7 @@ from dse.space.alignment import aligned, turned
 from dse.space.chains import in_parts
 from dse.space.contents import lowered
 from dse.space.expansion import expanded
-from dse.space.groups import groups, volumes
+from dse.space.groups import MOST, groups, volumes
 from dse.space.kept import kept, rows_kept
 from dse.space.nest import Nest
 from dse.space.orders import Context, nests
@@ -17,9 +17,10 @@ from dse.space.overlaps import overlapped
 from dse.space.partial_sums import WANTED, Accumulators, partial_sums, whole_parts
 from dse.space.rectangles import in_rectangles, short_chains
 from dse.space.start import START, Start
+from dse.space.windows import windowed
 from dsl.expressions.types import FloatType
 from dsl.programs.program import Program
-from dsl.schedules.steps import BindOp, Distribute, Fuse, Reassociate, Step
+from dsl.schedules.steps import BindOp, Distribute, Fuse, Partition, Reassociate, Step
 from polyhedral.schedule import apply_step, tried
 from polyhedral.scop.ranges import constant_interval
 from polyhedral.scop.scheduled import Piece, ScheduledScop
@@ -32,13 +33,14 @@ from qor_gnn.tools.operators.multipliers import FABRIC
 class Variant:
     """One structure: the steps that make it, and its nests in execution order.
 
-    ``program`` is the kernel with what the steps add to it.
+    ``program`` is the kernel with what the steps add to it, ``made`` are partitions that they bring with them.
     """
 
     name: str
     steps: tuple[Step, ...]
     nests: tuple[Nest, ...]
     program: Program
+    made: tuple[Partition, ...] = ()
 
     @property
     def size(self) -> int:
@@ -85,6 +87,8 @@ def variants(
     boxes = [*_rectangles((*structures, *others), context.counts)]
     outer += [[_with_short_chains(_variant(*structure, context))] for structure in boxes]
     outer += _unrolled_inside([*others, *_turned(others)], context)
+    filters = () if start.structured else _windows(structures)
+    outer += [[_filter(*structure, context)] for structure in filters]
     bound = []
     for name, at, steps in (*structures, *twins):
         binds = _sums_in_logic(at, context)
@@ -175,6 +179,26 @@ def _rows(structures: Iterable[_Structure]) -> Iterator[_Structure]:
         moved, copies = rows_kept(state)
         if copies:
             yield f"{name}, rows kept", moved, (*steps, *copies)
+
+
+def _windows(structures: Sequence[_Structure]) -> Iterator[_Structure]:
+    """The structures with line buffers and windows, each once."""
+    seen: set[tuple[Step, ...]] = set()
+    count = {id(one): len(groups(one[1], MOST)) for one in structures}
+    fewest = min(count.values())
+    for structure in structures:
+        # Of the same data in several passes each would have windows of its own.
+        for name, state, steps in windowed(*structure) if count[id(structure)] == fewest else ():
+            if steps not in seen:
+                seen.add(steps)
+                yield name, state, steps
+
+
+def _filter(name: str, state: ScheduledScop, steps: tuple[Step, ...], context: Context) -> Variant:
+    """A structure whose steps bring the banks of line buffers and windows with them."""
+    made = state.partitions
+    placed = replace(context, placed=frozenset(p.array for p in made))
+    return replace(_variant(name, state, steps, placed), made=made)
 
 
 _Structure = tuple[str, ScheduledScop, tuple[Step, ...]]

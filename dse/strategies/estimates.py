@@ -55,6 +55,7 @@ class Estimates:
             if space.tool.is_open
             else [Composed(v, space.program, space.tool) for v in space.variants]
         )
+        self._starts = [space.start.beside(variant.made) for variant in space.variants]
         self._costs: dict[tuple[int, int, Choice, frozenset[str]], Cost] = {}
         self._demands: dict[tuple[int, int, Choice], Demand] = {}
 
@@ -76,7 +77,7 @@ class Estimates:
                 self._demands[key] = demand(order, choice.vector)
         program = self.space.variants[point.variant].program
         demands = (self._demands[point.variant, n, c] for n, c in enumerate(point.choices))
-        return within(program, together(program, demands), self.space.start)
+        return within(program, together(program, demands), self._starts[point.variant])
 
     def _registers(self, program: Program, banks: Demand) -> frozenset[str]:
         """The arrays of which every element is a bank: together nests may want more than alone."""

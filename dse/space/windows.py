@@ -1,0 +1,279 @@
+"""Structures of filters: what iterations read again of an array is kept in line buffers and a window.
+
+A filter that reads nine neighbours of each pixel asks one memory for nine elements. With `reuse` it asks for the
+new one: the rest is in registers and in rows that are memories of their own, so that an iteration starts each cycle
+whatever the number of taps. What becomes of the loops follows: the innermost one that moves the windows is the
+pipeline, all inside of it is unrolled, and what is left to choose is how many points of a row an iteration has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
+from math import prod
+
+from dse.space.groups import MOST, iterations
+from dsl.expressions.expr import loads
+from dsl.schedules.steps import Partition, Pipeline, Reorder, Reuse, Split, Step, Tail, Unroll
+from polyhedral.dependences.carried import carried
+from polyhedral.schedule import tried
+from polyhedral.scop.execution_order import shared_loops
+from polyhedral.scop.ranges import common_interval
+from polyhedral.scop.scheduled import LoopId, Piece, ScheduledScop
+from polyhedral.transforms.materialise import placed_statement
+
+LANES = (1, 2, 4, 8, 16, 32, 64)
+"""Points of a row that an iteration has; and all of a row of few."""
+_WHOLE = 16  # points of a row that an iteration may have all of
+_FEWEST = 3  # elements of a window: a memory hands over two in a cycle
+_DEEP = 2  # loops that windows may move with the outermost of
+
+Structure = tuple[str, ScheduledScop, tuple[Step, ...]]
+
+
+def windowed(name: str, state: ScheduledScop, steps: tuple[Step, ...]) -> Iterator[Structure]:
+    """A structure with windows in all nests that something is read again in; none where there are none.
+
+    Args:
+        name: of the structure.
+        state: the program under its steps.
+        steps: of the structure.
+
+    Yields:
+        The structure for each number of points of an iteration, with windows that move with the outermost loop
+        that can move them, and with the next one.
+    """
+    if state.dataflow is not None or state.streams or state.overlaps:
+        return
+    yield from _each(name, state, steps, _DEEP)
+    turned, order = _taps_outside(state)
+    if order:
+        yield from _each(f"{name}, taps outside", turned, (*steps, *order), 1)
+
+
+def _each(
+    name: str, state: ScheduledScop, steps: tuple[Step, ...], deep: int
+) -> Iterator[Structure]:
+    """The structures with loops in the order that they have."""
+    plans = [plan for nest in _nests(state) for plan in _plans(state, nest)]
+    if not plans:
+        return
+    for depth in range(min(deep, max(len(plan.at) for plan in plans))):
+        for number in range(max(len(plan.lanes) for plan in plans)):
+            found = _made(state, plans, depth, number)
+            if found is not None:
+                at, more, lanes = found
+                words = "windows" if depth == 0 else "inner windows"
+                yield f"{name}, {words}, {lanes} at a time", at, (*steps, *more)
+
+
+# ------------------------------------------------------------------------------------------ what is read again
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """Windows of the arrays of a nest.
+
+    Attributes:
+        leader: a statement in all loops that move them.
+        at: for each way the loop of each array that moves its window outermost.
+        row: the innermost loop that moves them, of which iterations have several points.
+        extent: of it.
+        conditional: some of its statements run in some of its iterations only.
+        sums: a local of one iteration is added to: a copy that does not run would hand on what the one before left.
+    """
+
+    leader: str
+    at: tuple[Mapping[str, str], ...]
+    row: str
+    extent: int
+    conditional: bool
+    sums: bool
+
+    @property
+    def lanes(self) -> tuple[int, ...]:
+        """How many points an iteration may have."""
+        whole = {self.extent} if self.extent <= _WHOLE else set()
+        if self.sums:
+            even = [n for n in range(1, LANES[-1] + 1) if self.extent % n == 0]
+            return tuple(sorted({max(n for n in even if n <= most) for most in LANES} | whole))
+        return tuple(sorted({n for n in LANES if n < self.extent} | whole))
+
+    def cut(self, lanes: int) -> Split:
+        """The row in blocks."""
+        name = self.row.rpartition(".")[2]
+        tail: Tail = "guard" if self.extent % lanes or self.conditional else "remainder"
+        return Split(self.row, lanes, f"{name}_0", f"{name}_1", tail)
+
+
+def _nests(state: ScheduledScop) -> list[list[Piece]]:
+    """The pieces of each outermost loop."""
+    found: dict[int, list[Piece]] = {}
+    for piece in state.pieces:
+        if piece.dims:
+            found.setdefault(piece.place[0], []).append(piece)
+    return list(found.values())
+
+
+def _plans(state: ScheduledScop, nest: Sequence[Piece]) -> Iterator[_Plan]:
+    """The windows of a nest, if it has any: those of all arrays move with the same innermost loop."""
+    if any(dim.lane or dim.held for piece in nest for dim in piece.dims):
+        return
+    carrying = {c.loop for c in carried(state, frozenset(p.name for p in nest)) if not c.reduction}
+    written = {piece.statement.stmt.target.array for piece in nest}
+    places: dict[str, list[str]] = {}
+    rows: dict[str, tuple[str, int]] = {}
+    for array in dict.fromkeys(a.array for p in nest for a in loads(p.statement.stmt.value)):
+        if array in written or not state.scop.program.array(array).shape:
+            continue
+        readers = [p for p in nest if any(a.array == array for a in loads(p.statement.stmt.value))]
+        found = list(_windows(state, array, readers, carrying))
+        if found:
+            places[array] = [at for at, _, _ in found[:_DEEP]]
+            rows[array] = found[0][1:]
+    if not rows:
+        return
+    row = max(rows.values(), key=lambda r: list(rows.values()).count(r))
+    places = {array: at for array, at in places.items() if rows[array] == row}
+    ways = max(len(at) for at in places.values())
+    chosen = [{a: at[min(k, len(at) - 1)] for a, at in places.items()} for k in range(ways)]
+    conditional = any(piece.frame is not piece.hull for piece in nest)
+    leader = row[0].partition(".")[0]
+    yield _Plan(leader, tuple(chosen), *row, conditional, _sums(state, nest))
+
+
+def _sums(state: ScheduledScop, nest: Sequence[Piece]) -> bool:
+    """Whether something is added to in a local that belongs to an iteration."""
+    private = {a.name for a in state.scop.program.locals if a.scope_depth}
+    stmts = [piece.statement.stmt for piece in nest]
+    return any(
+        s.target.array in private and any(a.array == s.target.array for a in loads(s.value))
+        for s in stmts
+    )
+
+
+def _windows(
+    state: ScheduledScop, array: str, readers: Sequence[Piece], carrying: Set[LoopId]
+) -> Iterator[tuple[str, str, int]]:
+    """The loops that windows of an array may move with, outermost first, each with the innermost loop that moves
+    them, and how often that one runs.
+    """
+    first = readers[0]
+    shared = min(shared_loops(first.place, piece.place) for piece in readers)
+    known = {a.name for a in state.scop.program.arrays}
+    found = False
+    for level in range(shared):
+        at = f"{first.name}.{first.names[level]}"
+        moved = tried(state, Reuse(array, at))
+        if moved is None:
+            continue
+        window = next(a for a in moved.scop.program.arrays if a.name not in known)
+        if prod(window.shape) < _FEWEST:
+            continue
+        load = next(
+            p
+            for p in moved.pieces
+            if p.statement.stmt.target.array == window.name
+            and any(a.array == array for a in loads(p.statement.stmt.value))
+        )
+        reading = moved.of_statement(first.name)
+        innermost = max(shared_loops(load.place, p.place) for p in reading) - 1
+        interval = common_interval([(first, innermost)])
+        if first.dims[innermost].uid in carrying:
+            continue  # it waits for something else
+        # A window alone reads a column in each iteration: where rows can be kept, they are.
+        if interval is not None and (innermost > level or not found):
+            found = True
+            yield at, f"{first.name}.{first.names[innermost]}", interval.extent
+
+
+def _taps_outside(state: ScheduledScop) -> tuple[ScheduledScop, tuple[Step, ...]]:
+    """Loops of sums in the other order, where that is legal: a loop over channels that would move windows as well
+    is behind those over taps then, and unrolled with them.
+    """
+    steps: list[Step] = []
+    for nest in _nests(state):
+        for piece in nest:
+            inside = max(
+                (shared_loops(piece.place, p.place) for p in nest if p is not piece), default=0
+            )
+            own = [f"{piece.name}.{name}" for name in piece.names[inside:]]
+            if len(own) < 3:
+                continue
+            step = Reorder((*own[1:], own[0]))
+            moved = tried(state, step)
+            if moved is not None:
+                state = moved
+                steps.append(step)
+    return state, tuple(steps)
+
+
+# ------------------------------------------------------------------------------------------ what is made of it
+
+
+def _made(
+    state: ScheduledScop, plans: Sequence[_Plan], depth: int, number: int
+) -> tuple[ScheduledScop, tuple[Step, ...], int] | None:
+    """The state with windows, and the steps that make them; None where there are none, or no more than before."""
+    if all(depth >= len(plan.at) or number >= len(plan.lanes) for plan in plans):
+        return None
+    steps: list[Step] = []
+    most = 1
+    leaders = []
+    for plan in plans:
+        lanes = plan.lanes[min(number, len(plan.lanes) - 1)]
+        row = plan.row
+        name = row.rpartition(".")[2]
+        own: list[Step] = []
+        if lanes > 1:
+            own.append(plan.cut(lanes))
+        for array, at in plan.at[min(depth, len(plan.at) - 1)].items():
+            own.append(Reuse(array, f"{row}_0" if at == row and lanes > 1 else at))
+        moved = tried(state, *own)
+        if moved is None:
+            continue
+        done = _piped(moved, plan.leader, f"{name}_0" if lanes > 1 else name)
+        if done is None:
+            continue
+        state, more = done
+        steps += [*own, *more]
+        leaders.append(plan.leader)
+        most = max(most, lanes)
+    return (state, tuple(steps), most) if leaders else None
+
+
+def _piped(
+    state: ScheduledScop, leader: str, row: str
+) -> tuple[ScheduledScop, tuple[Step, ...]] | None:
+    """The loop that moves the windows as a pipeline, all inside of it unrolled; None where that is too much."""
+    reader = state.of_statement(leader)[0]
+    level = reader.names.index(row)
+    inside = [p for p in state.pieces if shared_loops(p.place, reader.place) > level]
+    own = [range(level + 1, piece.depth) for piece in inside]
+    copies = [prod(iterations(p, k) for k in levels) for p, levels in zip(inside, own, strict=True)]
+    if sum(copies) > MOST:
+        return None
+    steps: dict[object, Step] = {}
+    apart: dict[tuple[str, int], Step] = {}
+    for piece, levels in zip(inside, own, strict=True):
+        for k in levels:
+            varies = common_interval([(piece, k)]) is None
+            unrolled = Unroll(
+                f"{piece.name}.{piece.names[k]}", 0, "guard" if varies else "remainder"
+            )
+            steps.setdefault(piece.dims[k].uid, unrolled)
+            apart.update(_apart(state, piece, piece.names[k]))
+    done = (Pipeline(f"{inside[0].name}.{row}"), *steps.values(), *apart.values())
+    moved = tried(state, *done)
+    return None if moved is None else (moved, done)
+
+
+def _apart(state: ScheduledScop, piece: Piece, loop: str) -> Iterator[tuple[tuple[str, int], Step]]:
+    """A bank for each element of the dimensions of windows and rows that a copied loop goes over."""
+    banked = {p.array for p in state.partitions}
+    known = {(p.array, p.dim) for p in state.partitions}
+    stmt = placed_statement(piece, piece.name)
+    for access in (stmt.target, *loads(stmt.value)):
+        for dim, index in enumerate(access.indices) if access.array in banked else ():
+            if loop in index.variables() and (access.array, dim) not in known:
+                yield (access.array, dim), Partition(access.array, dim, "complete")
