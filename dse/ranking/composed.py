@@ -17,10 +17,11 @@ from dse.ranking.templates import Leaf, Template, like, scheduled
 from dse.ranking.unrolled import Asked, asked_of, band_of, sides_of
 from dse.space.banks import Demand
 from dse.space.cost import Shared, Units, added, cost, dsp_of, uneven
+from dse.space.space import nest_steps
 from dse.space.variants import Variant
 from dsl.programs.program import Program
 from dsl.schedules.schedule import Schedule
-from dsl.schedules.steps import Reassociate, Unroll
+from dsl.schedules.steps import Reassociate, Step, Unroll
 from polyhedral.codegen.generate import loop_tree
 from polyhedral.looptree.tree import LoopTree, TreeLoop, TreeNode
 from polyhedral.schedule import apply
@@ -92,6 +93,8 @@ class Composed:
         plan = self.plan
         if plan is None:
             return None
+        if self.variant.beside:
+            return self._at_once(plan, choices, banks)
         flow = self._flow(plan, choices, banks)
         if flow is None:
             return None
@@ -99,6 +102,19 @@ class Composed:
         if flow.only is not None and flow.only.calls == (True, True):
             ends = 0 if flow.only.first else -1
         return flow.at + ends - 1, dsp_of(flow.most) + flow.address_dsp
+
+    def _at_once(
+        self, plan: Sequence[Part], choices: Sequence[Picked], banks: Demand
+    ) -> tuple[float, float] | None:
+        """All nests beside one another: as long as the longest."""
+        pieces: list[Piece] = []
+        for part in plan:
+            piece = self._part(part, choices, banks)
+            if piece is None:
+                return None
+            pieces.append(piece)
+        dsp = dsp_of([added(piece.units for piece in pieces)])
+        return max(piece.states for piece in pieces), dsp + sum(p.address_dsp for p in pieces)
 
     def _flow(
         self, parts: Sequence[Part], choices: Sequence[Picked], banks: Demand
@@ -189,6 +205,8 @@ class Composed:
         if key not in self._pieces:
             if self.variant.nests[n].orders[picked[0]].given:
                 leaves = self._given(n, dict(own))
+            elif self._is_copy(n, picked[0]):
+                leaves = self._alone(n, picked, dict(own))
             else:
                 leaves = self._leaves(n, picked, dict(own), whole_chains=False)
             self._pieces[key] = None if leaves is None else joined(leaves, self.tool)
@@ -201,14 +219,40 @@ class Composed:
         place = None if plan is None else place_of(tree.body, plan, n)
         if place is None:
             return None
+        return self._whole(tree, place, self.variant.steps, banks)
+
+    def _whole(
+        self,
+        tree: LoopTree,
+        place: tuple[tuple[TreeLoop, ...], TreeNode],
+        steps: Sequence[Step],
+        banks: Demand,
+    ) -> list[Leaf] | None:
+        """What a node of a tree takes by itself, each time that it is entered."""
         around, node = place
         for loop in reversed(around):
             node = replace(loop, body=(node,))
-        program = self.variant.program
-        design = like(tree, program, (node,), [banks])
-        kept = written_unrolls(self.variant.steps)
-        found = scheduled(design, self.tool, kept, len(around))
+        design = like(tree, self.variant.program, (node,), [banks])
+        found = scheduled(design, self.tool, written_unrolls(steps), len(around))
         return None if found is None else [Leaf(found, Relative((), Asked(None), ()), {}, {})]
+
+    def _is_copy(self, n: int, number: int) -> bool:
+        """Whether a nest copies words, of which no part stands for the whole; or only copies, and has a loop of one
+        iteration, which no tree has, as at the border of a tile.
+        """
+        order = self.variant.nests[n].orders[number]
+        short = not order.operations and any(loop.extent == 1 for loop in order.band)
+        return order.words or short
+
+    def _alone(self, n: int, picked: Picked, banks: Demand) -> list[Leaf] | None:
+        """A nest as it is."""
+        nest = self.variant.nests[n]
+        order = nest.orders[picked[0]]
+        steps = (*self.variant.steps, *order.steps, *nest_steps(nest, order, *picked[1:]))
+        tree = self._built(Schedule(steps))
+        plan = plan_of(tree.body, self.variant.nests)
+        place = None if plan is None else place_of(tree.body, plan, n)
+        return None if place is None else self._whole(tree, place, steps, banks)
 
     def _own_banks(
         self, nests: Iterable[int], banks: Demand

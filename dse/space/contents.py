@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import inf
 
 from dse.space.nest import Carry, Operation, Use
+from dsl.expressions.affine import Affine
 from dsl.programs.program import Storage
 from polyhedral.dependences.carried import Carried
 from polyhedral.looptree.settled import settled_instance
@@ -27,12 +28,15 @@ def lowered(state: ScheduledScop, piece: Piece) -> Statement:
 
 def _instance(piece: Piece) -> Instance:
     """The statement in the loops that it now runs in."""
-    instance = Instance(piece.statement.stmt, piece.bindings)
     ranges: dict[str, tuple[int, int]] = {}
     for k, dim in enumerate(piece.dims):
         low, high = piece.domain.dim_min_val(k), piece.domain.dim_max_val(k)
         if low.is_int() and high.is_int():
             ranges[dim.name] = (low.to_python(), high.to_python())
+    # A loop of one iteration, as of tiles that are whole rows, moves nothing.
+    once = {name: Affine((), low) for name, (low, high) in ranges.items() if low == high}
+    bindings = tuple((v, value.substitute(once)) for v, value in piece.bindings)
+    instance = Instance(piece.statement.stmt, bindings if once else piece.bindings)
     return settled_instance(instance, ranges)
 
 

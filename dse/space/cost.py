@@ -195,12 +195,17 @@ def pipelined(order: Order, vector: Vector) -> frozenset[str]:
     return frozenset(found)
 
 
-def stages(nests: Sequence[Nest], tool: Personality) -> tuple[tuple[int, ...], ...]:
-    """Numbers of the nests, those apart that a tool runs at the same time.
+def stages(
+    nests: Sequence[Nest], tool: Personality, beside: bool = False
+) -> tuple[tuple[int, ...], ...]:
+    """Numbers of the nests, those apart that a tool runs at the same time: all of them where they are processes
+    with FIFOs between them (``beside``).
 
     In what Vitis HLS makes consecutive nests that share no array do; of nests inside a loop, only
     those inside the same. In what the open backend makes none do.
     """
+    if beside:
+        return (tuple(range(len(nests))),)
     if tool.is_open:
         return tuple((n,) for n in range(len(nests)))
     found: list[list[int]] = []

@@ -15,6 +15,7 @@ from dse.space.nest import Nest
 from dse.space.orders import Context, nests
 from dse.space.overlaps import overlapped
 from dse.space.partial_sums import WANTED, Accumulators, partial_sums, whole_parts
+from dse.space.processes import handed_on
 from dse.space.rectangles import in_rectangles, short_chains
 from dse.space.start import START, Start
 from dse.space.windows import windowed
@@ -34,6 +35,7 @@ class Variant:
     """One structure: the steps that make it, and its nests in execution order.
 
     ``program`` is the kernel with what the steps add to it, ``made`` are partitions that they bring with them.
+    All nests run at the same time where they are ``beside`` one another, as processes with FIFOs between them.
     """
 
     name: str
@@ -41,6 +43,7 @@ class Variant:
     nests: tuple[Nest, ...]
     program: Program
     made: tuple[Partition, ...] = ()
+    beside: bool = False
 
     @property
     def size(self) -> int:
@@ -87,8 +90,7 @@ def variants(
     boxes = [*_rectangles((*structures, *others), context.counts)]
     outer += [[_with_short_chains(_variant(*structure, context))] for structure in boxes]
     outer += _unrolled_inside([*others, *_turned(others)], context)
-    filters = () if start.structured else _windows(structures)
-    outer += [[_filter(*structure, context)] for structure in filters]
+    outer += [[_filter(*structure, context)] for structure in _windows(structures, context)]
     bound = []
     for name, at, steps in (*structures, *twins):
         binds = _sums_in_logic(at, context)
@@ -181,24 +183,30 @@ def _rows(structures: Iterable[_Structure]) -> Iterator[_Structure]:
             yield f"{name}, rows kept", moved, (*steps, *copies)
 
 
-def _windows(structures: Sequence[_Structure]) -> Iterator[_Structure]:
-    """The structures with line buffers and windows, each once."""
+def _windows(structures: Sequence[_Structure], context: Context) -> Iterator[_Structure]:
+    """The structures with line buffers and windows, each once; where iterations of loops around can overlap, they do."""
     seen: set[tuple[Step, ...]] = set()
     count = {id(one): len(groups(one[1], MOST)) for one in structures}
     fewest = min(count.values())
     for structure in structures:
         # Of the same data in several passes each would have windows of its own.
-        for name, state, steps in windowed(*structure) if count[id(structure)] == fewest else ():
-            if steps not in seen:
-                seen.add(steps)
-                yield name, state, steps
+        one_pass = count[id(structure)] == fewest
+        if not one_pass and (context.tool.is_open or not handed_on(structure[1])):
+            continue
+        for name, state, steps in windowed(*structure, beside=not context.tool.is_open):
+            if (state.dataflow is None and not one_pass) or steps in seen:
+                continue
+            seen.add(steps)
+            at_once = [] if context.tool.is_open else [*_overlapped(name, state, steps)]
+            yield from at_once or [(name, state, steps)]
 
 
 def _filter(name: str, state: ScheduledScop, steps: tuple[Step, ...], context: Context) -> Variant:
     """A structure whose steps bring the banks of line buffers and windows with them."""
     made = state.partitions
     placed = replace(context, placed=frozenset(p.array for p in made))
-    return replace(_variant(name, state, steps, placed), made=made)
+    beside = state.dataflow is not None
+    return replace(_variant(name, state, steps, placed), made=made, beside=beside)
 
 
 _Structure = tuple[str, ScheduledScop, tuple[Step, ...]]

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from math import prod
 
 from dse.space.groups import MOST, iterations
+from dse.space.processes import handed_on, in_processes
+from dse.space.triangles import only_copies
 from dsl.expressions.expr import loads
 from dsl.schedules.steps import Partition, Pipeline, Reorder, Reuse, Split, Step, Tail, Unroll
 from polyhedral.dependences.carried import carried
@@ -20,6 +22,7 @@ from polyhedral.schedule import tried
 from polyhedral.scop.execution_order import shared_loops
 from polyhedral.scop.ranges import common_interval
 from polyhedral.scop.scheduled import LoopId, Piece, ScheduledScop
+from polyhedral.scop.scop import reduction_access
 from polyhedral.transforms.materialise import placed_statement
 
 LANES = (1, 2, 4, 8, 16, 32, 64)
@@ -31,13 +34,16 @@ _DEEP = 2  # loops that windows may move with the outermost of
 Structure = tuple[str, ScheduledScop, tuple[Step, ...]]
 
 
-def windowed(name: str, state: ScheduledScop, steps: tuple[Step, ...]) -> Iterator[Structure]:
+def windowed(
+    name: str, state: ScheduledScop, steps: tuple[Step, ...], beside: bool = True
+) -> Iterator[Structure]:
     """A structure with windows in all nests that something is read again in; none where there are none.
 
     Args:
         name: of the structure.
         state: the program under its steps.
         steps: of the structure.
+        beside: nests may run at the same time.
 
     Yields:
         The structure for each number of points of an iteration, with windows that move with the outermost loop
@@ -45,26 +51,52 @@ def windowed(name: str, state: ScheduledScop, steps: tuple[Step, ...]) -> Iterat
     """
     if state.dataflow is not None or state.streams or state.overlaps:
         return
-    yield from _each(name, state, steps, _DEEP)
+    yield from _each(name, state, steps, _DEEP, beside)
     turned, order = _taps_outside(state)
     if order:
-        yield from _each(f"{name}, taps outside", turned, (*steps, *order), 1)
+        yield from _each(f"{name}, taps outside", turned, (*steps, *order), 1, beside)
 
 
 def _each(
-    name: str, state: ScheduledScop, steps: tuple[Step, ...], deep: int
+    name: str, state: ScheduledScop, steps: tuple[Step, ...], deep: int, beside: bool
 ) -> Iterator[Structure]:
     """The structures with loops in the order that they have."""
-    plans = [plan for nest in _nests(state) for plan in _plans(state, nest)]
+    found = list(_planned(state, state.pieces))
+    plans = [plan for _, plan in found if plan is not None]
     if not plans:
         return
+    if beside and handed_on(state):
+        every = [plan or _pointwise(nest) for nest, plan in found]
+        together = list(_beside(name, state, steps, every))
+        yield from together
+        if together:
+            return
     for depth in range(min(deep, max(len(plan.at) for plan in plans))):
+        words = f"{name}, windows" if depth == 0 else f"{name}, inner windows"
         for number in range(max(len(plan.lanes) for plan in plans)):
-            found = _made(state, plans, depth, number)
-            if found is not None:
-                at, more, lanes = found
-                words = "windows" if depth == 0 else "inner windows"
-                yield f"{name}, {words}, {lanes} at a time", at, (*steps, *more)
+            lanes = [plan.lanes[min(number, len(plan.lanes) - 1)] for plan in plans]
+            made = _made(state, plans, depth, lanes)
+            if made is not None:
+                yield f"{words}, {max(lanes)} at a time", made[0], (*steps, *made[1])
+
+
+def _beside(
+    name: str, state: ScheduledScop, steps: tuple[Step, ...], plans: Sequence[_Plan | None]
+) -> Iterator[Structure]:
+    """The structures with all nests at the same time, as many points in an iteration of each."""
+    known = [plan for plan in plans if plan is not None]
+    if len(known) < len(plans):
+        return
+    for lanes in sorted(set.intersection(*(set(plan.lanes) for plan in known))):
+        made = _made(state, known, 0, [lanes] * len(known))
+        beside = None if made is None else in_processes(made[0])
+        if made is None or beside is None:
+            return
+        yield (
+            f"{name}, filters in line, {lanes} at a time",
+            beside[0],
+            (*steps, *made[1], *beside[1]),
+        )
 
 
 # ------------------------------------------------------------------------------------------ what is read again
@@ -106,19 +138,36 @@ class _Plan:
         return Split(self.row, lanes, f"{name}_0", f"{name}_1", tail)
 
 
-def _nests(state: ScheduledScop) -> list[list[Piece]]:
-    """The pieces of each outermost loop."""
-    found: dict[int, list[Piece]] = {}
-    for piece in state.pieces:
-        if piece.dims:
-            found.setdefault(piece.place[0], []).append(piece)
+def _planned(
+    state: ScheduledScop, pieces: Sequence[Piece], level: int = 0
+) -> Iterator[tuple[Sequence[Piece], _Plan | None]]:
+    """The nests of some loops, with their windows; where all that is in a loop has loops of its own, each of these by
+    itself: a sweep over time, or tiles, hold several filters and copies.
+    """
+    for mine in _nests(pieces, level):
+        plan = _plan(state, mine)
+        end = min((shared_loops(mine[0].place, p.place) for p in mine[1:]), default=mine[0].depth)
+        if plan is None and all(p.depth > end for p in mine):
+            yield from _planned(state, mine, end)
+        else:
+            yield mine, plan
+
+
+def _nests(pieces: Sequence[Piece], level: int = 0) -> list[list[Piece]]:
+    """Those of each loop at a level."""
+    found: dict[tuple[int, ...], list[Piece]] = {}
+    for piece in pieces:
+        if piece.depth > level:
+            found.setdefault(piece.place[: level + 1], []).append(piece)
     return list(found.values())
 
 
-def _plans(state: ScheduledScop, nest: Sequence[Piece]) -> Iterator[_Plan]:
+def _plan(state: ScheduledScop, nest: Sequence[Piece]) -> _Plan | None:
     """The windows of a nest, if it has any: those of all arrays move with the same innermost loop."""
-    if any(dim.lane or dim.held for piece in nest for dim in piece.dims):
-        return
+    dims = [dim for piece in nest for dim in piece.dims]
+    asked = any(d.lane or d.held or d.pipeline_ii or d.unroll is not None for d in dims)
+    if asked or only_copies(nest):
+        return None
     carrying = {c.loop for c in carried(state, frozenset(p.name for p in nest)) if not c.reduction}
     written = {piece.statement.stmt.target.array for piece in nest}
     places: dict[str, list[str]] = {}
@@ -132,14 +181,27 @@ def _plans(state: ScheduledScop, nest: Sequence[Piece]) -> Iterator[_Plan]:
             places[array] = [at for at, _, _ in found[:_DEEP]]
             rows[array] = found[0][1:]
     if not rows:
-        return
+        return None
     row = max(rows.values(), key=lambda r: list(rows.values()).count(r))
     places = {array: at for array, at in places.items() if rows[array] == row}
     ways = max(len(at) for at in places.values())
     chosen = [{a: at[min(k, len(at) - 1)] for a, at in places.items()} for k in range(ways)]
     conditional = any(piece.frame is not piece.hull for piece in nest)
     leader = row[0].partition(".")[0]
-    yield _Plan(leader, tuple(chosen), *row, conditional, _sums(state, nest))
+    return _Plan(leader, tuple(chosen), *row, conditional, _sums(state, nest))
+
+
+def _pointwise(nest: Sequence[Piece]) -> _Plan | None:
+    """A nest that reads nothing again, its innermost loop as the row; None where statements share only some loops."""
+    first, depth = nest[0], len(nest[0].dims)
+    if any(len(p.dims) != depth or shared_loops(first.place, p.place) != depth for p in nest[1:]):
+        return None
+    interval = common_interval([(first, depth - 1)])
+    if interval is None:
+        return None
+    row = f"{first.name}.{first.names[-1]}"
+    conditional = any(piece.frame is not piece.hull for piece in nest)
+    return _Plan(first.name, ({},), row, interval.extent, conditional, sums=False)
 
 
 def _sums(state: ScheduledScop, nest: Sequence[Piece]) -> bool:
@@ -192,13 +254,13 @@ def _taps_outside(state: ScheduledScop) -> tuple[ScheduledScop, tuple[Step, ...]
     is behind those over taps then, and unrolled with them.
     """
     steps: list[Step] = []
-    for nest in _nests(state):
+    for nest in _nests(state.pieces):
         for piece in nest:
             inside = max(
                 (shared_loops(piece.place, p.place) for p in nest if p is not piece), default=0
             )
             own = [f"{piece.name}.{name}" for name in piece.names[inside:]]
-            if len(own) < 3:
+            if len(own) < 3 or reduction_access(piece.statement) is None:
                 continue
             step = Reorder((*own[1:], own[0]))
             moved = tried(state, step)
@@ -212,34 +274,22 @@ def _taps_outside(state: ScheduledScop) -> tuple[ScheduledScop, tuple[Step, ...]
 
 
 def _made(
-    state: ScheduledScop, plans: Sequence[_Plan], depth: int, number: int
-) -> tuple[ScheduledScop, tuple[Step, ...], int] | None:
-    """The state with windows, and the steps that make them; None where there are none, or no more than before."""
-    if all(depth >= len(plan.at) or number >= len(plan.lanes) for plan in plans):
-        return None
+    state: ScheduledScop, plans: Sequence[_Plan], depth: int, lanes: Sequence[int]
+) -> tuple[ScheduledScop, tuple[Step, ...]] | None:
+    """The state with windows, and the steps that make them; None where a nest cannot have them."""
     steps: list[Step] = []
-    most = 1
-    leaders = []
-    for plan in plans:
-        lanes = plan.lanes[min(number, len(plan.lanes) - 1)]
-        row = plan.row
-        name = row.rpartition(".")[2]
-        own: list[Step] = []
-        if lanes > 1:
-            own.append(plan.cut(lanes))
+    for plan, count in zip(plans, lanes, strict=True):
+        row = f"{plan.row}_0" if count > 1 else plan.row
+        own: list[Step] = [plan.cut(count)] if count > 1 else []
         for array, at in plan.at[min(depth, len(plan.at) - 1)].items():
-            own.append(Reuse(array, f"{row}_0" if at == row and lanes > 1 else at))
+            own.append(Reuse(array, row if at == plan.row else at))
         moved = tried(state, *own)
-        if moved is None:
-            continue
-        done = _piped(moved, plan.leader, f"{name}_0" if lanes > 1 else name)
+        done = None if moved is None else _piped(moved, plan.leader, row.rpartition(".")[2])
         if done is None:
-            continue
+            return None
         state, more = done
         steps += [*own, *more]
-        leaders.append(plan.leader)
-        most = max(most, lanes)
-    return (state, tuple(steps), most) if leaders else None
+    return state, tuple(steps)
 
 
 def _piped(

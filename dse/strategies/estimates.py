@@ -49,7 +49,7 @@ class Estimates:
     def __init__(self, space: Space) -> None:
         """Nothing is priced yet."""
         self.space = space
-        self._stages = [stages(variant.nests, space.tool) for variant in space.variants]
+        self._stages = [stages(v.nests, space.tool, v.beside) for v in space.variants]
         self._composed = (
             None
             if space.tool.is_open

@@ -99,7 +99,7 @@ class _Climb:
         self.program = space.variants[start.variant].program
         self.budget = budget
         self.nests = space.variants[start.variant].nests
-        self.stages = stages(self.nests, space.tool)
+        self.stages = stages(self.nests, space.tool, space.variants[start.variant].beside)
         self.choices = list(start.choices)
         orders = [nest.orders[c.order] for nest, c in zip(self.nests, start.choices, strict=True)]
         self.orders = orders

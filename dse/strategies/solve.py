@@ -166,7 +166,7 @@ class _Solver:
         self.variant = space.variants[variant]
         self.program, nests = self.variant.program, self.variant.nests
         self.budget, self.interval, self.logic = budget, interval, space.logic
-        self.stages = stages(nests, space.tool)
+        self.stages = stages(nests, space.tool, self.variant.beside)
         fixed: Sequence[int | None] = orders or [None] * len(nests)
         self.options = [self._options(n, k) for n, k in zip(nests, fixed, strict=True)]
         self.least: list[Units] = [
