@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from dse.ranking.copies import about, is_border, with_pipelines
 from dse.ranking.outline import Outlined
 from dse.ranking.pieces import Piece, joined, piped, units_in
 from dse.ranking.places import Around, Part, nests_in, place_of, plan_of, processes_in
@@ -21,7 +22,7 @@ from dse.space.space import nest_steps
 from dse.space.variants import Variant
 from dsl.programs.program import Program
 from dsl.schedules.schedule import Schedule
-from dsl.schedules.steps import Reassociate, Step, Unroll
+from dsl.schedules.steps import Pipeline, Reassociate, Step, Unroll
 from polyhedral.codegen.generate import loop_tree
 from polyhedral.looptree.tree import LoopTree, TreeLoop, TreeNode
 from polyhedral.schedule import apply
@@ -204,55 +205,37 @@ class Composed:
         key = (n, picked, own)
         if key not in self._pieces:
             if self.variant.nests[n].orders[picked[0]].given:
-                leaves = self._given(n, dict(own))
-            elif self._is_copy(n, picked[0]):
-                leaves = self._alone(n, picked, dict(own))
+                leaves = self._whole(n, (), dict(own))
+            elif is_border(self.variant.nests[n].orders[picked[0]]):
+                return about(self.variant.nests[n], *picked)
+            elif self.variant.nests[n].orders[picked[0]].words:
+                leaves = self._words(n, picked, dict(own))
             else:
                 leaves = self._leaves(n, picked, dict(own), whole_chains=False)
             self._pieces[key] = None if leaves is None else joined(leaves, self.tool)
         return self._pieces[key]
 
-    def _given(self, n: int, banks: Demand) -> list[Leaf] | None:
-        """A nest that is as a schedule says."""
+    def _whole(self, n: int, steps: Sequence[Step], banks: Demand) -> list[Leaf] | None:
+        """A nest as the structure leaves it, with its pipelines."""
         assert self._base is not None
         tree, plan = self._base
         place = None if plan is None else place_of(tree.body, plan, n)
         if place is None:
             return None
-        return self._whole(tree, place, self.variant.steps, banks)
-
-    def _whole(
-        self,
-        tree: LoopTree,
-        place: tuple[tuple[TreeLoop, ...], TreeNode],
-        steps: Sequence[Step],
-        banks: Demand,
-    ) -> list[Leaf] | None:
-        """What a node of a tree takes by itself, each time that it is entered."""
         around, node = place
+        node = with_pipelines(node, [step for step in steps if isinstance(step, Pipeline)])
         for loop in reversed(around):
             node = replace(loop, body=(node,))
         design = like(tree, self.variant.program, (node,), [banks])
-        found = scheduled(design, self.tool, written_unrolls(steps), len(around))
+        kept = written_unrolls((*self.variant.steps, *steps))
+        found = scheduled(design, self.tool, kept, len(around))
         return None if found is None else [Leaf(found, Relative((), Asked(None), ()), {}, {})]
 
-    def _is_copy(self, n: int, number: int) -> bool:
-        """Whether a nest copies words, of which no part stands for the whole; or only copies, and has a loop of one
-        iteration, which no tree has, as at the border of a tile.
-        """
-        order = self.variant.nests[n].orders[number]
-        short = not order.operations and any(loop.extent == 1 for loop in order.band)
-        return order.words or short
-
-    def _alone(self, n: int, picked: Picked, banks: Demand) -> list[Leaf] | None:
-        """A nest as it is."""
+    def _words(self, n: int, picked: Picked, banks: Demand) -> list[Leaf] | None:
+        """A nest that copies words, of which no part stands for the whole."""
         nest = self.variant.nests[n]
-        order = nest.orders[picked[0]]
-        steps = (*self.variant.steps, *order.steps, *nest_steps(nest, order, *picked[1:]))
-        tree = self._built(Schedule(steps))
-        plan = plan_of(tree.body, self.variant.nests)
-        place = None if plan is None else place_of(tree.body, plan, n)
-        return None if place is None else self._whole(tree, place, steps, banks)
+        steps = tuple(nest_steps(nest, nest.orders[picked[0]], *picked[1:]))
+        return self._whole(n, steps, banks)
 
     def _own_banks(
         self, nests: Iterable[int], banks: Demand

@@ -46,6 +46,11 @@ class Variant:
     beside: bool = False
 
     @property
+    def is_settled(self) -> bool:
+        """Whether all that computes is as its steps say."""
+        return all(o.given or not o.operations for nest in self.nests for o in nest.orders)
+
+    @property
     def size(self) -> int:
         """Number of points."""
         total = 1
@@ -90,7 +95,7 @@ def variants(
     boxes = [*_rectangles((*structures, *others), context.counts)]
     outer += [[_with_short_chains(_variant(*structure, context))] for structure in boxes]
     outer += _unrolled_inside([*others, *_turned(others)], context)
-    outer += [[_filter(*structure, context)] for structure in _windows(structures, context)]
+    outer += [[_filter(*structure, context)] for structure in _windows(structures, context, start)]
     bound = []
     for name, at, steps in (*structures, *twins):
         binds = _sums_in_logic(at, context)
@@ -183,17 +188,22 @@ def _rows(structures: Iterable[_Structure]) -> Iterator[_Structure]:
             yield f"{name}, rows kept", moved, (*steps, *copies)
 
 
-def _windows(structures: Sequence[_Structure], context: Context) -> Iterator[_Structure]:
+def _windows(
+    structures: Sequence[_Structure], context: Context, start: Start
+) -> Iterator[_Structure]:
     """The structures with line buffers and windows, each once; where iterations of loops around can overlap, they do."""
     seen: set[tuple[Step, ...]] = set()
     count = {id(one): len(groups(one[1], MOST)) for one in structures}
     fewest = min(count.values())
+    # Of tiles no more is worked on in a cycle than is copied in one.
+    words = start.words(structures[0][1].scop.program) if start.structured else {}
+    most = max(words.values(), default=0)
     for structure in structures:
         # Of the same data in several passes each would have windows of its own.
         one_pass = count[id(structure)] == fewest
         if not one_pass and (context.tool.is_open or not handed_on(structure[1])):
             continue
-        for name, state, steps in windowed(*structure, beside=not context.tool.is_open):
+        for name, state, steps in windowed(*structure, not context.tool.is_open, most):
             if (state.dataflow is None and not one_pass) or steps in seen:
                 continue
             seen.add(steps)

@@ -35,7 +35,7 @@ Structure = tuple[str, ScheduledScop, tuple[Step, ...]]
 
 
 def windowed(
-    name: str, state: ScheduledScop, steps: tuple[Step, ...], beside: bool = True
+    name: str, state: ScheduledScop, steps: tuple[Step, ...], beside: bool = True, most: int = 0
 ) -> Iterator[Structure]:
     """A structure with windows in all nests that something is read again in; none where there are none.
 
@@ -44,6 +44,7 @@ def windowed(
         state: the program under its steps.
         steps: of the structure.
         beside: nests may run at the same time.
+        most: points of an iteration, if that is not 0.
 
     Yields:
         The structure for each number of points of an iteration, with windows that move with the outermost loop
@@ -51,27 +52,39 @@ def windowed(
     """
     if state.dataflow is not None or state.streams or state.overlaps:
         return
-    yield from _each(name, state, steps, _DEEP, beside)
+    yield from _each(name, state, steps, _Asked(_DEEP, beside, most))
     turned, order = _taps_outside(state)
     if order:
-        yield from _each(f"{name}, taps outside", turned, (*steps, *order), 1, beside)
+        yield from _each(f"{name}, taps outside", turned, (*steps, *order), _Asked(1, beside, most))
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """How many ways of windows there may be, whether nests may run at the same time, and the most points of an
+    iteration, if that is not 0.
+    """
+
+    deep: int
+    beside: bool
+    most: int
 
 
 def _each(
-    name: str, state: ScheduledScop, steps: tuple[Step, ...], deep: int, beside: bool
+    name: str, state: ScheduledScop, steps: tuple[Step, ...], asked: _Asked
 ) -> Iterator[Structure]:
     """The structures with loops in the order that they have."""
-    found = list(_planned(state, state.pieces))
+    found = list(_planned(state, state.pieces, asked.most or LANES[-1]))
     plans = [plan for _, plan in found if plan is not None]
     if not plans:
         return
-    if beside and handed_on(state):
-        every = [plan or _pointwise(nest) for nest, plan in found]
+    if asked.beside and handed_on(state):
+        most = plans[0].most
+        every = [plan or _pointwise(nest, most) for nest, plan in found]
         together = list(_beside(name, state, steps, every))
         yield from together
         if together:
             return
-    for depth in range(min(deep, max(len(plan.at) for plan in plans))):
+    for depth in range(min(asked.deep, max(len(plan.at) for plan in plans))):
         words = f"{name}, windows" if depth == 0 else f"{name}, inner windows"
         for number in range(max(len(plan.lanes) for plan in plans)):
             lanes = [plan.lanes[min(number, len(plan.lanes) - 1)] for plan in plans]
@@ -112,6 +125,7 @@ class _Plan:
         row: the innermost loop that moves them, of which iterations have several points.
         extent: of it.
         conditional: some of its statements run in some of its iterations only.
+        most: points of an iteration.
         sums: a local of one iteration is added to: a copy that does not run would hand on what the one before left.
     """
 
@@ -120,16 +134,18 @@ class _Plan:
     row: str
     extent: int
     conditional: bool
+    most: int
     sums: bool
 
     @property
     def lanes(self) -> tuple[int, ...]:
         """How many points an iteration may have."""
+        several = [n for n in LANES if n <= self.most]
         whole = {self.extent} if self.extent <= _WHOLE else set()
         if self.sums:
-            even = [n for n in range(1, LANES[-1] + 1) if self.extent % n == 0]
-            return tuple(sorted({max(n for n in even if n <= most) for most in LANES} | whole))
-        return tuple(sorted({n for n in LANES if n < self.extent} | whole))
+            even = [n for n in range(1, several[-1] + 1) if self.extent % n == 0]
+            return tuple(sorted({max(n for n in even if n <= most) for most in several} | whole))
+        return tuple(sorted({n for n in several if n < self.extent} | whole))
 
     def cut(self, lanes: int) -> Split:
         """The row in blocks."""
@@ -139,16 +155,16 @@ class _Plan:
 
 
 def _planned(
-    state: ScheduledScop, pieces: Sequence[Piece], level: int = 0
+    state: ScheduledScop, pieces: Sequence[Piece], most: int, level: int = 0
 ) -> Iterator[tuple[Sequence[Piece], _Plan | None]]:
     """The nests of some loops, with their windows; where all that is in a loop has loops of its own, each of these by
     itself: a sweep over time, or tiles, hold several filters and copies.
     """
     for mine in _nests(pieces, level):
-        plan = _plan(state, mine)
+        plan = _plan(state, mine, most)
         end = min((shared_loops(mine[0].place, p.place) for p in mine[1:]), default=mine[0].depth)
         if plan is None and all(p.depth > end for p in mine):
-            yield from _planned(state, mine, end)
+            yield from _planned(state, mine, most, end)
         else:
             yield mine, plan
 
@@ -162,7 +178,7 @@ def _nests(pieces: Sequence[Piece], level: int = 0) -> list[list[Piece]]:
     return list(found.values())
 
 
-def _plan(state: ScheduledScop, nest: Sequence[Piece]) -> _Plan | None:
+def _plan(state: ScheduledScop, nest: Sequence[Piece], most: int) -> _Plan | None:
     """The windows of a nest, if it has any: those of all arrays move with the same innermost loop."""
     dims = [dim for piece in nest for dim in piece.dims]
     asked = any(d.lane or d.held or d.pipeline_ii or d.unroll is not None for d in dims)
@@ -188,10 +204,10 @@ def _plan(state: ScheduledScop, nest: Sequence[Piece]) -> _Plan | None:
     chosen = [{a: at[min(k, len(at) - 1)] for a, at in places.items()} for k in range(ways)]
     conditional = any(piece.frame is not piece.hull for piece in nest)
     leader = row[0].partition(".")[0]
-    return _Plan(leader, tuple(chosen), *row, conditional, _sums(state, nest))
+    return _Plan(leader, tuple(chosen), *row, conditional, most, _sums(state, nest))
 
 
-def _pointwise(nest: Sequence[Piece]) -> _Plan | None:
+def _pointwise(nest: Sequence[Piece], most: int) -> _Plan | None:
     """A nest that reads nothing again, its innermost loop as the row; None where statements share only some loops."""
     first, depth = nest[0], len(nest[0].dims)
     if any(len(p.dims) != depth or shared_loops(first.place, p.place) != depth for p in nest[1:]):
@@ -201,7 +217,7 @@ def _pointwise(nest: Sequence[Piece]) -> _Plan | None:
         return None
     row = f"{first.name}.{first.names[-1]}"
     conditional = any(piece.frame is not piece.hull for piece in nest)
-    return _Plan(first.name, ({},), row, interval.extent, conditional, sums=False)
+    return _Plan(first.name, ({},), row, interval.extent, conditional, most, sums=False)
 
 
 def _sums(state: ScheduledScop, nest: Sequence[Piece]) -> bool:

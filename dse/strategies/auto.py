@@ -10,6 +10,7 @@ from math import inf
 
 from dse.evaluators.base import Limits, Result, Status
 from dse.space.space import Choice, Point, Space
+from dse.strategies.filters import filters
 from dse.strategies.pom import pom
 from dse.strategies.refine import refined
 from dse.strategies.search import Search, noted
@@ -40,6 +41,7 @@ def opening(space: Space, budget: int, limits: Limits, copies: int | None = None
         again = solved(inside.space, budget, limits, _BEST, dict(known))
         yield from noted(only(again, inside), known)
     else:
+        yield from noted(filters(space, budget), known)
         yield from noted(pom(space, budget, limits), known)
         yield from noted(solved(space, budget, limits, _BEST, dict(known)), known)
     yield from refined(space, budget, limits, known, copies, inside)

@@ -172,8 +172,10 @@ class _Search:
     def _solved(self) -> Iterator[Point]:
         """Solutions for budgets from the whole one down, each a fifth less."""
         level = float(self.most)
-        for _ in range(_LEVELS):
-            for number in range(len(self.space.variants)):
+        for n in range(_LEVELS):
+            for number, variant in enumerate(self.space.variants):
+                if n and variant.is_settled:
+                    continue  # less to spend changes nothing
                 yield from self._planned(number, max(1, round(level)))
             level *= 0.8
 

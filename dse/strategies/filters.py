@@ -1,0 +1,62 @@
+"""Designs with line buffers and windows, in front of all else: their factors are few, and ranking knows what they take."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf
+
+from dse.evaluators.base import Status
+from dse.space.space import Point, Space
+from dse.strategies.estimates import Estimates, Figures
+from dse.strategies.search import Search
+from dse.strategies.solve import solve
+
+_FIT = 2  # designs that fit: the second may take less for little more time
+_TRIES = 4
+_NEARLY = 1.05  # times the cycles
+_MUCH_LESS = 0.75  # of the units
+
+
+def filters(space: Space, budget: int) -> Search:
+    """The fastest structures with windows that are estimated to fit, until some do.
+
+    Args:
+        space: of the kernel.
+        budget: DSP slices that a design may use.
+    """
+    numbers = [n for n, variant in enumerate(space.variants) if variant.made]
+    if not numbers:
+        return
+    estimates = Estimates(space)
+    found: list[tuple[Figures, Point]] = []
+    for number in numbers:
+        for solution in solve(space, number, budget)[:1]:
+            figures = estimates.figures(solution.point)
+            if figures.dsp <= budget:
+                found.append((figures, solution.point))
+    tried = fit = 0
+    least = inf
+    for figures, point in _worth(found):
+        if fit == _FIT or tried == _TRIES:
+            return
+        if figures.dsp >= least or space.schedule(point) is None:
+            continue  # a faster one was too large, or takes less
+        tried += 1
+        (result,) = yield (point,)
+        least = figures.dsp
+        fit += result.status is Status.OK
+
+
+def _worth(found: Sequence[tuple[Figures, Point]]) -> list[tuple[Figures, Point]]:
+    """The fastest first, without those that take much more than one which is hardly slower."""
+    return sorted(
+        (
+            (one, point)
+            for one, point in found
+            if not any(
+                other.cycles <= _NEARLY * one.cycles and other.dsp <= _MUCH_LESS * one.dsp
+                for other, _ in found
+            )
+        ),
+        key=lambda pair: (pair[0].cycles, pair[0].dsp),
+    )
