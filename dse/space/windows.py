@@ -27,8 +27,9 @@ from polyhedral.transforms.materialise import placed_statement
 
 LANES = (1, 2, 4, 8, 16, 32, 64)
 """Points of a row that an iteration has; and all of a row of few."""
-_WHOLE = 16  # points of a row that an iteration may have all of
+_WHOLE = 4  # points of a row that an iteration may have all of: the channels of a pixel
 _FEWEST = 3  # elements of a window: a memory hands over two in a cycle
+_SMALL = 1 << 15  # elements of rows, or planes, that are kept without a thought of less
 _DEEP = 2  # loops that windows may move with the outermost of
 
 Structure = tuple[str, ScheduledScop, tuple[Step, ...]]
@@ -143,7 +144,9 @@ class _Plan:
         several = [n for n in LANES if n <= self.most]
         whole = {self.extent} if self.extent <= _WHOLE else set()
         if self.sums:
-            even = [n for n in range(1, several[-1] + 1) if self.extent % n == 0]
+            even = [
+                n for n in range(1, several[-1] + 1) if self.extent % n == 0 and n < self.extent
+            ]
             return tuple(sorted({max(n for n in even if n <= most) for most in several} | whole))
         return tuple(sorted({n for n in several if n < self.extent} | whole))
 
@@ -239,13 +242,12 @@ def _windows(
     first = readers[0]
     shared = min(shared_loops(first.place, piece.place) for piece in readers)
     known = {a.name for a in state.scop.program.arrays}
-    found = False
     for level in range(shared):
         at = f"{first.name}.{first.names[level]}"
         moved = tried(state, Reuse(array, at))
         if moved is None:
             continue
-        window = next(a for a in moved.scop.program.arrays if a.name not in known)
+        window, *rows = [a for a in moved.scop.program.arrays if a.name not in known]
         if prod(window.shape) < _FEWEST:
             continue
         load = next(
@@ -257,12 +259,11 @@ def _windows(
         reading = moved.of_statement(first.name)
         innermost = max(shared_loops(load.place, p.place) for p in reading) - 1
         interval = common_interval([(first, innermost)])
-        if first.dims[innermost].uid in carrying:
+        if interval is None or first.dims[innermost].uid in carrying:
             continue  # it waits for something else
-        # A window alone reads a column in each iteration: where rows can be kept, they are.
-        if interval is not None and (innermost > level or not found):
-            found = True
-            yield at, f"{first.name}.{first.names[innermost]}", interval.extent
+        yield at, f"{first.name}.{first.names[innermost]}", interval.extent
+        if sum(prod(a.shape) for a in rows) <= _SMALL:
+            return
 
 
 def _taps_outside(state: ScheduledScop) -> tuple[ScheduledScop, tuple[Step, ...]]:
@@ -315,6 +316,9 @@ def _piped(
     reader = state.of_statement(leader)[0]
     level = reader.names.index(row)
     inside = [p for p in state.pieces if shared_loops(p.place, reader.place) > level]
+    while level and all(iterations(p, level) == 1 for p in inside):
+        level -= 1  # all channels of a pixel: the pixels are the pipeline
+        inside = [p for p in state.pieces if shared_loops(p.place, reader.place) > level]
     own = [range(level + 1, piece.depth) for piece in inside]
     copies = [prod(iterations(p, k) for k in levels) for p, levels in zip(inside, own, strict=True)]
     if sum(copies) > MOST:
@@ -329,7 +333,11 @@ def _piped(
             )
             steps.setdefault(piece.dims[k].uid, unrolled)
             apart.update(_apart(state, piece, piece.names[k]))
-    done = (Pipeline(f"{inside[0].name}.{row}"), *steps.values(), *apart.values())
+    done = (
+        Pipeline(f"{inside[0].name}.{inside[0].names[level]}"),
+        *steps.values(),
+        *apart.values(),
+    )
     moved = tried(state, *done)
     return None if moved is None else (moved, done)
 

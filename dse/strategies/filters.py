@@ -54,7 +54,7 @@ def _worth(found: Sequence[tuple[Figures, Point]]) -> list[tuple[Figures, Point]
             (one, point)
             for one, point in found
             if not any(
-                other.cycles <= _NEARLY * one.cycles and other.dsp <= _MUCH_LESS * one.dsp
+                other.cycles <= _NEARLY * one.cycles and other.dsp < _MUCH_LESS * one.dsp
                 for other, _ in found
             )
         ),
