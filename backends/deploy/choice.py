@@ -10,7 +10,7 @@ them, or computing, is what counts.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import permutations, product
 from math import ceil, prod
@@ -119,15 +119,22 @@ def _fitting(nest: Tileable, ladders: Sequence[Sequence[int]], dsp: int, room: i
             continue
         counts = [ceil(n / t) for n, t in zip(nest.extents, sizes, strict=True)]
         work = _computed(nest, spans, sizes, counts, dsp)
+        ragged = {
+            name
+            for name, n, t in zip(nest.loops, nest.extents, sizes, strict=True)
+            if n % t and t < n
+        }
+        apart = not any(_ends_early(group, whole, ragged) for group in groups)
         for order in permutations(range(len(nest.loops))):
             if any(counts[k] == 1 for k in order) and order != _plain(order, counts):
                 continue  # a loop of one tile stands anywhere
             placed = [(copy, _level(copy.group, order, nest.loops, counts)) for copy in copies]
             cycles, bits = _in_turn(placed, work, order, counts)
             found.append(Choice(sizes, order, cycles, bits))
-            for cycles, bits, apart in _at_once(placed, work, order, nest.loops, counts, room):
+            at_once = _at_once(placed, work, order, nest.loops, counts, room) if apart else ()
+            for cycles, bits, alone in at_once:
                 if cycles < found[-1].cycles:
-                    found[-1] = Choice(sizes, order, cycles, bits, apart)
+                    found[-1] = Choice(sizes, order, cycles, bits, alone)
     return found
 
 
@@ -222,6 +229,21 @@ def _ends_inside(group: Sequence[Moved], whole: Mapping[str, int]) -> bool:
     index = first.indices[-1]
     end = index.const + 1 + sum(c * (whole.get(str(v), 1) - 1) for v, c in index.terms if c > 0)
     return index.const % first.lanes != 0 or (end % first.lanes != 0 and end < first.shape[-1])
+
+
+def _ends_early(group: Sequence[Moved], whole: Mapping[str, int], ragged: Set[str]) -> bool:
+    """Whether the last tile of what is written covers elements that the array has and nobody writes: these are
+    copied in for it alone, and tiles that are not alike do not overlap.
+    """
+    written = [one for one in group if one.written]
+    for one in written:
+        for index, extent in zip(one.indices, one.shape, strict=True):
+            if ragged.isdisjoint(map(str, index.variables())):
+                continue
+            ends = index.const + sum(max(0, c) * (whole.get(str(v), 1) - 1) for v, c in index.terms)
+            if ends + 1 < extent:
+                return True
+    return False
 
 
 _Placed = Sequence[tuple[_Copy, int]]  # with the position of the tile loop that it is copied at

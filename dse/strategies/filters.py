@@ -11,14 +11,13 @@ from dse.strategies.estimates import Estimates, Figures
 from dse.strategies.search import Search
 from dse.strategies.solve import solve
 
-_FIT = 2  # designs that fit: the second may take less for little more time
 _TRIES = 4
 _NEARLY = 1.05  # times the cycles
 _MUCH_LESS = 0.75  # of the units
 
 
 def filters(space: Space, budget: int) -> Search:
-    """The fastest structures with windows that are estimated to fit, until some do.
+    """The fastest structures with windows that are estimated to fit, until one does.
 
     Args:
         space: of the kernel.
@@ -34,17 +33,17 @@ def filters(space: Space, budget: int) -> Search:
             figures = estimates.figures(solution.point)
             if figures.dsp <= budget:
                 found.append((figures, solution.point))
-    tried = fit = 0
-    least = inf
+    tried, least = 0, inf
     for figures, point in _worth(found):
-        if fit == _FIT or tried == _TRIES:
+        if tried == _TRIES:
             return
         if figures.dsp >= least or space.schedule(point) is None:
             continue  # a faster one was too large, or takes less
         tried += 1
         (result,) = yield (point,)
+        if result.status is Status.OK:
+            return
         least = figures.dsp
-        fit += result.status is Status.OK
 
 
 def _worth(found: Sequence[tuple[Figures, Point]]) -> list[tuple[Figures, Point]]:
