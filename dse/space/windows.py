@@ -144,9 +144,9 @@ class _Plan:
         several = [n for n in LANES if n <= self.most]
         whole = {self.extent} if self.extent <= _WHOLE else set()
         if self.sums:
-            even = [
-                n for n in range(1, several[-1] + 1) if self.extent % n == 0 and n < self.extent
-            ]
+            tiled = self.most < LANES[-1]  # there banks have to go with words as well
+            even = [n for n in range(1, several[-1] + 1) if self.extent % n == 0]
+            even = [n for n in even if n < self.extent and (not tiled or n in LANES)]
             return tuple(sorted({max(n for n in even if n <= most) for most in several} | whole))
         return tuple(sorted({n for n in several if n < self.extent} | whole))
 
