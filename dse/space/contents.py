@@ -21,22 +21,25 @@ from qor_gnn.tools.personality import Personality
 _ANY = 1 << 20  # accesses in a cycle
 
 
-def lowered(state: ScheduledScop, piece: Piece) -> Statement:
-    """The statement's operations, subscripts over the loops that it now runs in."""
-    return statement_of(state.scop.program, _instance(piece), state.operators)
+def lowered(state: ScheduledScop, piece: Piece, short: bool = False) -> Statement:
+    """The statement's operations, subscripts over the loops that it now runs in: over those of one iteration too
+    where they are not left out (``short``), as they move nothing.
+    """
+    return statement_of(state.scop.program, _instance(piece, short), state.operators)
 
 
-def _instance(piece: Piece) -> Instance:
+def _instance(piece: Piece, short: bool) -> Instance:
     """The statement in the loops that it now runs in."""
     ranges: dict[str, tuple[int, int]] = {}
     for k, dim in enumerate(piece.dims):
         low, high = piece.domain.dim_min_val(k), piece.domain.dim_max_val(k)
         if low.is_int() and high.is_int():
             ranges[dim.name] = (low.to_python(), high.to_python())
-    # A loop of one iteration, as of tiles that are whole rows, moves nothing.
-    once = {name: Affine((), low) for name, (low, high) in ranges.items() if low == high}
-    bindings = tuple((v, value.substitute(once)) for v, value in piece.bindings)
-    instance = Instance(piece.statement.stmt, bindings if once else piece.bindings)
+    bindings = piece.bindings
+    if short:
+        once = {name: Affine((), low) for name, (low, high) in ranges.items() if low == high}
+        bindings = tuple((v, value.substitute(once)) for v, value in bindings)
+    instance = Instance(piece.statement.stmt, bindings)
     return settled_instance(instance, ranges)
 
 

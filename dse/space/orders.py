@@ -233,7 +233,7 @@ def _order(
 ) -> Order:
     group = [p for p in state.pieces if p.name in names]
     level, end = levels
-    statements = [lowered(state, p) for p in group]
+    statements = [lowered(state, p, bool(context.placed)) for p in group]
     program = state.scop.program
     registers = frozenset(a.name for a in program.locals if not a.shape)
     arrays = frozenset(a.name for a in program.locals if a.shape)
