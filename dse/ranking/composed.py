@@ -215,6 +215,11 @@ class Composed:
             self._pieces[key] = None if leaves is None else joined(leaves, self.tool)
         return self._pieces[key]
 
+    def rates(self, n: int, picked: Picked, banks: Demand) -> tuple[tuple[int, int], ...]:
+        """Interval and states of the nests that a nest becomes; nothing where it was not scheduled by itself."""
+        piece = self._pieces.get((n, picked, self._own_banks((n,), banks)))
+        return () if piece is None else piece.rates
+
     def _whole(self, n: int, steps: Sequence[Step], banks: Demand) -> list[Leaf] | None:
         """A nest as the structure leaves it, with its pipelines."""
         assert self._base is not None

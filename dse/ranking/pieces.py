@@ -24,6 +24,7 @@ class Piece:
         memories: names of the arrays that it touches.
         address_dsp: DSP slices of addresses.
         piped: a pipeline is in it.
+        rates: of each nest that it becomes the longest interval of a pipeline, and the states of an iteration.
     """
 
     states: float
@@ -33,6 +34,7 @@ class Piece:
     memories: frozenset[str]
     address_dsp: int
     piped: bool
+    rates: tuple[tuple[int, int], ...] = ()
 
 
 def joined(leaves: Sequence[Leaf], tool: Personality) -> Piece:
@@ -53,7 +55,14 @@ def joined(leaves: Sequence[Leaf], tool: Personality) -> Piece:
     prologue = first.prologue if first.kind == "pipeline" else 0
     address = sum(leaf.found.address_dsp for leaf in leaves)
     calls = (first.kind == "pipeline", ended)
-    return Piece(at, prologue, calls, units, memories, address, piped(regions))
+    rates = tuple(_rate(leaf.found.regions) for leaf in leaves)
+    return Piece(at, prologue, calls, units, memories, address, piped(regions), rates)
+
+
+def _rate(regions: Sequence[Outline]) -> tuple[int, int]:
+    """The longest interval of a pipeline, and the states of its iteration; of others an iteration's states."""
+    found = [(r.interval, round(r.depth)) for r in pipelines(regions)]
+    return max(found, default=(1, round(max(r.depth for r in regions))))
 
 
 More = Mapping[str, Mapping[str, float]]

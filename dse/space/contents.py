@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import inf
 
-from dse.space.nest import Carry, Operation, Use
+from dse.space.nest import Carry, Fabric, Operation, Use
 from dsl.expressions.affine import Affine
 from dsl.programs.program import Storage
 from polyhedral.dependences.carried import Carried
@@ -141,6 +141,26 @@ def operations_of(
 
     What is loaded of ``written`` moves with ``every`` loop.
     """
+    for operator, loops in _operators(statement, tool, written, every):
+        if operator.dsp:
+            yield Operation(operator.core, operator.dsp, loops, _shared_from(operator, tool))
+        elif logic and operator.lut and not operator.registered:
+            yield Operation(operator.core, operator.lut / logic, loops, inf)
+
+
+def fabric_of(
+    statement: Statement, tool: Personality, written: set[str], every: frozenset[str]
+) -> Iterator[Fabric]:
+    """What the operators take of the fabric; arguments as `operations_of` has them."""
+    for operator, loops in _operators(statement, tool, written, every):
+        if operator.lut:
+            yield Fabric(operator.core, operator.lut, loops, operator.shared)
+
+
+def _operators(
+    statement: Statement, tool: Personality, written: set[str], every: frozenset[str]
+) -> Iterator[tuple[Operator, frozenset[str]]]:
+    """The operators, each with the loops that it changes with."""
     loops: list[frozenset[str]] = []
     for op in statement.ops:
         mine: set[str] = set()
@@ -151,13 +171,8 @@ def operations_of(
             if op.access.memory in written:
                 mine |= every
         loops.append(frozenset(mine))
-        if not op.computes:
-            continue
-        operator = tool.operator_of(op)
-        if operator.dsp:
-            yield Operation(operator.core, operator.dsp, loops[-1], _shared_from(operator, tool))
-        elif logic and operator.lut and not operator.registered:
-            yield Operation(operator.core, operator.lut / logic, loops[-1], inf)
+        if op.computes:
+            yield tool.operator_of(op), loops[-1]
 
 
 def all_logic(state: ScheduledScop, tool: Personality) -> bool:

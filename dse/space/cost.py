@@ -120,6 +120,13 @@ def _even(order: Order, vector: Vector, up: bool) -> Sides:
     return tuple(found)
 
 
+def part_sides(order: Order, vector: Vector, tail: Tail) -> list[Sides]:
+    """The nests that a nest becomes: one, with guarded copies, or a main nest and all remainder nests."""
+    if tail == "remainder" and uneven(order, vector):
+        return _sides(order, vector)
+    return [_even(order, vector, up=True)]
+
+
 def _sides(order: Order, vector: Vector) -> list[Sides]:
     """The main nest and all remainder nests."""
     choices: list[list[tuple[float, int]]] = []

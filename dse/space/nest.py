@@ -149,6 +149,23 @@ class Operation:
 
 
 @dataclass(frozen=True, slots=True)
+class Fabric:
+    """What an operator of a statement takes of the fabric.
+
+    Attributes:
+        core: the kind of unit.
+        lut: LUTs of a unit.
+        loops: that it changes with.
+        shared: operations in other cycles, or other nests, use the same unit.
+    """
+
+    core: str
+    lut: int
+    loops: frozenset[str]
+    shared: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Order:
     """One legal order of a nest's loops, outermost first.
 
@@ -171,6 +188,7 @@ class Order:
     inside: int = 1
     given: bool = False
     words: bool = False
+    fabric: tuple[Fabric, ...] = ()
     _hash: int = field(default=0, init=False, compare=False, repr=False)
 
     def __hash__(self) -> int:

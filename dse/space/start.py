@@ -101,6 +101,17 @@ class Start:
 
     def lanes(self, program: Program) -> Mapping[tuple[str, int], int]:
         """Copies of packed arguments, by array and last dimension: how many elements are copied at a time."""
+        known = self._lanes.get(id(program))
+        if known is None or known[0] is not program:
+            known = self._lanes[id(program)] = program, self._lanes_in(program)
+        return known[1]
+
+    @cached_property
+    def _lanes(self) -> dict[int, tuple[Program, Mapping[tuple[str, int], int]]]:
+        """What was found of programs: solving asks for each design."""
+        return {}
+
+    def _lanes_in(self, program: Program) -> Mapping[tuple[str, int], int]:
         words = {array: n for array, n in self.words(program).items() if n > 1}
         found: dict[tuple[str, int], int] = {}
         for stmt in program.statements() if words else ():

@@ -10,18 +10,20 @@ from math import inf
 
 from dse.evaluators.base import Limits, Result, Status
 from dse.space.space import Choice, Point, Space
+from dse.strategies.estimates import Estimates
+from dse.strategies.fabric import FabricBudget, fabric_budget
 from dse.strategies.filters import filters
 from dse.strategies.pom import pom
 from dse.strategies.refine import refined
 from dse.strategies.search import Search, noted
 from dse.strategies.solve import Solution, solve
-from dse.strategies.spend import in_vain, less
+from dse.strategies.spend import Spend
 from dse.strategies.within import only, within
 
 _TRIES = 6  # of one budget, each with less to spend
-_IN_VAIN = 2  # times in a row; the odd factor makes dear banks once
 _BEST = 2  # solutions of a variant that are evaluated for the whole budget
 _SHARED = 4  # solutions that share units: what waiting for them costs is not estimated
+_EXCESS = 0.1  # by what share a design may be estimated to take too many LUTs; others have their turn later
 _MARGIN = 1.02  # by what share an estimate may be slower than a known design
 
 
@@ -36,15 +38,16 @@ def opening(space: Space, budget: int, limits: Limits, copies: int | None = None
     """
     known: dict[Point, Result] = {}
     inside = within(space)
+    fabric = fabric_budget(Estimates(space), limits)
     if limits.supported and inside is not None:
-        yield from noted(only(pom(inside.space, budget, limits), inside), known)
-        again = solved(inside.space, budget, limits, _BEST, dict(known))
+        yield from noted(only(pom(inside.space, budget, limits, fabric), inside), known)
+        again = solved(inside.space, budget, limits, _BEST, dict(known), fabric)
         yield from noted(only(again, inside), known)
     else:
         yield from noted(filters(space, budget), known)
-        yield from noted(pom(space, budget, limits), known)
-        yield from noted(solved(space, budget, limits, _BEST, dict(known)), known)
-    yield from refined(space, budget, limits, known, copies, inside)
+        yield from noted(pom(space, budget, limits, fabric), known)
+        yield from noted(solved(space, budget, limits, _BEST, dict(known), fabric), known)
+    yield from refined(space, budget, limits, known, fabric, copies, inside)
 
 
 def solved(
@@ -53,6 +56,7 @@ def solved(
     limits: Limits,
     count: int,
     known: Mapping[Point, Result],
+    fabric: FabricBudget,
 ) -> Search:
     """The best estimated points for one budget, of the fastest variants first.
 
@@ -65,45 +69,47 @@ def solved(
         limits: on all resources.
         count: designs of a variant that are evaluated for one budget, at most.
         known: what was evaluated before.
+        fabric: LUTs and block RAM that a design may use; learns of designs.
     """
     fits = [r.latency for r in known.values() if r.status is Status.OK and r.latency is not None]
     fastest = min(fits, default=inf)
     seen = set(known)
     dear: dict[Point, Result] = {}
-    first = [(number, solve(space, number, budget)) for number in range(len(space.variants))]
-    for number, solutions in sorted(first, key=lambda f: f[1][0].cycles if f[1] else inf):
-        spend = budget
+    first = [
+        (number, solve(space, number, budget, fabric=fabric.plan(number)))
+        for number in range(len(space.variants))
+    ]
+    for number, solutions in sorted(first, key=lambda f: _promise(f[1])):
+        spend = Spend(budget, fabric)
         found = solutions
-        before: tuple[int, Result] | None = None
-        vain = 0
         for _ in range(_TRIES):
-            dearest: Result | None = None
+            dearest: Point | None = None
             for solution in _worth(found, count):
-                if solution.cycles > _MARGIN * fastest:
+                if solution.cycles > _MARGIN * fastest or solution.over > _EXCESS:
                     break
                 if solution.point in dear:
-                    dearest = dear[solution.point]
+                    dearest = solution.point
                 if solution.point in seen:
                     continue
                 seen.add(solution.point)
                 (result,) = yield (solution.point,)
+                fabric.learn(solution.point, result)
                 if result.latency is None:
                     continue
                 if result.status is Status.OK:
                     fastest = min(fastest, result.latency)
                 else:
-                    dearest = dear[solution.point] = result
+                    dearest = solution.point
+                    dear[dearest] = result
                     break
-            reduced = None if dearest is None else less(spend, budget, dearest, limits)
-            if dearest is None or reduced is None or reduced < 1:
+            if dearest is None or not spend.reduced(dearest, dear[dearest], limits):
                 break
-            hopeless = before is not None and in_vain(before, (spend, dearest), limits)
-            vain = vain + 1 if hopeless else 0
-            if vain == _IN_VAIN:
-                break
-            before = (spend, dearest)
-            spend = reduced
-            found = solve(space, number, spend)
+            found = solve(space, number, spend.dsp, fabric=spend.plan(number))
+
+
+def _promise(found: Sequence[Solution]) -> tuple[bool, float]:
+    """What fits by its estimate goes first, the fastest first of all."""
+    return (found[0].over > 0, found[0].cycles) if found else (True, inf)
 
 
 def _worth(found: Sequence[Solution], count: int) -> list[Solution]:

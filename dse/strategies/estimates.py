@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from math import exp, log
 
+from dse.area.designs import Area, Areas
 from dse.evaluators.base import Result
 from dse.ranking.composed import Composed
 from dse.space.addresses import address_products
@@ -58,6 +59,8 @@ class Estimates:
         self._starts = [space.start.beside(variant.made) for variant in space.variants]
         self._costs: dict[tuple[int, int, Choice, frozenset[str]], Cost] = {}
         self._demands: dict[tuple[int, int, Choice], Demand] = {}
+        self.areas = Areas(space)
+        self._areas: dict[Point, Area] = {}
 
     def _cost(self, variant: int, nest: int, choice: Choice, registers: frozenset[str]) -> Cost:
         of = self.space.variants[variant].nests[nest]
@@ -110,6 +113,26 @@ class Estimates:
             )
         return Figures(cycles, dsp)
 
+    def area(self, point: Point) -> Area:
+        """LUTs and block RAM of a design, by the intervals of its schedules where there are some."""
+        found = self._areas.get(point)
+        if found is None:
+            self.figures(point)  # asks for its schedules
+            found = self._areas[point] = self._area(point)
+        return found
+
+    def _area(self, point: Point) -> Area:
+        number, banks = point.variant, self._banks(point)
+        registers = self._registers(self.space.variants[number].program, banks)
+        composed = None if self._composed is None else self._composed[number]
+        nests = []
+        for n, choice in enumerate(point.choices):
+            picked = (choice.order, choice.vector, choice.ii)
+            rates = () if composed is None else composed.rates(n, picked, banks)
+            known = self._cost(number, n, choice, registers)
+            nests.append(self.areas.nest(number, n, choice, known, banks, rates))
+        return self.areas.design(number, nests, banks)
+
 
 @dataclass(slots=True)
 class _Mean:
@@ -143,13 +166,13 @@ class Correction:
             return
         cycles = log(found.cycles / estimated.cycles)
         dsp = log((found.dsp + 1) / (estimated.dsp + 1))
-        for key in _keys(structure_of(point)):
+        for key in keys_of(structure_of(point)):
             self.means.setdefault(key, _Mean()).add(cycles, dsp)
 
     def factors(self, structure: Structure) -> tuple[float, float]:
         """What estimates of cycles, and of DSP + 1, are to be multiplied by."""
         known = (0.0, 0.0)
-        for key in _keys(structure):
+        for key in keys_of(structure):
             mean = self.means.get(key)
             if mean is not None:
                 known = mean.drawn_to(known)
@@ -161,7 +184,8 @@ class Correction:
         return Figures(estimated.cycles * cycles, (estimated.dsp + 1) * dsp - 1)
 
 
-def _keys(structure: Structure) -> tuple[Structure, ...]:
+def keys_of(structure: Structure) -> tuple[Structure, ...]:
+    """Of all points, of the variant's, of the structure's: the more similar, the later."""
     return ((), structure[:1], structure)
 
 

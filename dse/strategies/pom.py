@@ -14,11 +14,13 @@ from dse.evaluators.base import Limits
 from dse.space.banks import Demand, demand
 from dse.space.cost import Cost, Shared, Units, added, cost, design_cycles, stages
 from dse.space.nest import Nest
-from dse.space.partitions import partitions, together
+from dse.space.partitions import partitions, together, within
 from dse.space.space import Choice, Point, Space
+from dse.strategies.estimates import Estimates
+from dse.strategies.fabric import FabricBudget, FabricPlan, fabric_budget
 from dse.strategies.ladder import Rung, ladder
 from dse.strategies.search import Search
-from dse.strategies.spend import less
+from dse.strategies.spend import Spend
 
 _CANDIDATES = 40  # of a step of stage 2, by estimated cycles, that are checked for their banks
 _SHARED = 0.15  # about what a dimension costs whose nests ask for different factors
@@ -26,23 +28,26 @@ _BANKS = 0.3  # about what the most banks that an array may have cost
 _RETRIES = 6  # of stage 2 with less to spend where the evaluator finds more DSP than estimated
 
 
-def pom(space: Space, budget: int, limits: Limits) -> Search:
+def pom(space: Space, budget: int, limits: Limits, fabric: FabricBudget | None = None) -> Search:
     """The design of stage 1, then those of stage 2; the last feasible one is the strategy's answer.
 
     Args:
         space: of the kernel.
         budget: DSP slices that a design may use.
         limits: on all resources.
+        fabric: LUTs and block RAM that a design may use, and what is known of them; it learns.
     """
+    fabric = fabric or fabric_budget(Estimates(space), limits)
     start = stage1(space)
-    yield (start,)
-    spend = budget
+    (result,) = yield (start,)
+    fabric.learn(start, result)
+    spend = Spend(budget, fabric)
     for _ in range(_RETRIES):
-        (result,) = yield (stage2(space, start, spend),)
-        reduced = less(spend, budget, result, limits) if result.evaluated else None
-        if reduced is None or reduced < 1:
+        point = stage2(space, start, spend.dsp, spend.plan(start.variant))
+        (result,) = yield (point,)
+        fabric.learn(point, result)
+        if not result.evaluated or not spend.reduced(point, result, limits):
             return
-        spend = reduced
 
 
 # ----------------------------------------------------------------------------------------- stage 1
@@ -81,9 +86,9 @@ def _freest(nest: Nest) -> int:
 # ----------------------------------------------------------------------------------------- stage 2
 
 
-def stage2(space: Space, start: Point, budget: int) -> Point:
-    """Parallelism to the bottleneck until the budget of DSP is spent."""
-    climb = _Climb(space, start, budget)
+def stage2(space: Space, start: Point, budget: int, fabric: FabricPlan | None = None) -> Point:
+    """Parallelism to the bottleneck until the budget of DSP, or of LUTs, is spent."""
+    climb = _Climb(space, start, budget, fabric)
     active = set(range(len(climb.nests)))
     while active:
         bottleneck = max(active, key=lambda n: (climb.costs[n].cycles, -n))
@@ -95,7 +100,8 @@ def stage2(space: Space, start: Point, budget: int) -> Point:
 class _Climb:
     """The nests on their way up."""
 
-    def __init__(self, space: Space, start: Point, budget: int) -> None:
+    def __init__(self, space: Space, start: Point, budget: int, fabric: FabricPlan | None) -> None:
+        self.variant, self.fabric = start.variant, fabric
         self.program = space.variants[start.variant].program
         self.budget = budget
         self.nests = space.variants[start.variant].nests
@@ -130,14 +136,18 @@ class _Climb:
             if rung.cost.cycles < 0.99 * now.cycles and rung.cost.copies <= 2 * now.copies + 1
         ]
         best: tuple[float, float, Rung] | None = None
-        checked = 0
+        checked = 0.0
         for rung in faster:
             if others.dsp_with(rung.cost.units) > self.budget:
                 continue
             checked += 1
             if checked > _CANDIDATES:
                 break
-            score = others.score(self._demand(nest, rung.choice), rung)
+            tried = self._demand(nest, rung.choice)
+            score = others.score(tried, rung)
+            if score is not None and self._too_large(nest, rung, tried, others):
+                checked -= 0.75  # there may be many of them
+                continue
             if score is not None and (best is None or (score, rung.cost.dsp) < best[:2]):
                 best = (score, rung.cost.dsp, rung)
         if best is None or best[0] >= now.cycles:
@@ -147,6 +157,20 @@ class _Climb:
         self.costs[nest] = rung.cost
         self.demands[nest] = self._demand(nest, self.choices[nest])
         return True
+
+    def _too_large(self, nest: int, rung: Rung, tried: Demand, others: _Others) -> bool:
+        """Whether the design takes more LUTs or block RAM than there are to plan with."""
+        if self.fabric is None:
+            return False
+        wanted = together(self.program, [tried, others.demand])
+        banks = within(self.program, wanted, self.fabric.areas.space.start)
+        areas, choices, costs = self.fabric.areas, list(self.choices), list(self.costs)
+        choices[nest], costs[nest] = rung.choice, rung.cost
+        nests = [
+            areas.nest(self.variant, n, choice, cost, banks)
+            for n, (choice, cost) in enumerate(zip(choices, costs, strict=True))
+        ]
+        return self.fabric.excess(areas.design(self.variant, nests, banks)) > 0
 
 
 class _Others:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from math import prod
+from math import inf, prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,13 +23,13 @@ from dse.space.nest import Order
 from dse.space.space import Choice, Point, Space
 from dse.strategies.estimates import (
     Correction,
-    Estimates,
     Figures,
     Structure,
     figures_of,
     front_of,
     structure_of,
 )
+from dse.strategies.fabric import PLANNED, FabricBudget, FabricPlan
 from dse.strategies.ladder import vectors
 from dse.strategies.sampled import all_points
 from dse.strategies.search import Search
@@ -40,9 +40,20 @@ from dse.strategies.within import Within
 POOL = 50_000  # points of a space that are all estimated
 _BATCH = 6  # candidates that are evaluated before estimates are corrected anew
 _SLACK = (1e-9, 0.02, 0.05, 0.1, 0.2)  # by what share a candidate may be expected to be worse
+_EXCESS = (0.0, 0.1, 0.3)  # by what share it may be expected to take too many LUTs
+_STEPS = (
+    *((_SLACK[0], excess) for excess in _EXCESS),
+    *((slack, 0.0) for slack in _SLACK[1:]),
+    *((slack, inf) for slack in _SLACK),
+)
 _SEEN = 0.01  # by what share a point counts as slower for each one seen that is alike
 _LEVELS = 24  # budgets that a large space is solved for
 _EACH = 3  # solutions of each
+_SHARES = (
+    1.25,
+    0.8,
+    0.6,
+)  # of the LUTs, that the whole budget is solved for, too: estimates of them err
 _OF_LOGIC = 1024  # copies of what takes LUTs alone
 _UNSURE = 2.5  # times the budget, up to which estimates of LUTs may turn out to be within it
 _SMALLER = (1.0, 0.98, 0.95, 0.9)  # of a budget that a limit on something else would allow
@@ -58,6 +69,7 @@ def refined(
     budget: int,
     limits: Limits,
     known: MutableMapping[Point, Result],
+    fabric: FabricBudget,
     copies: int | None = None,
     inside: Within | None = None,
 ) -> Search:
@@ -68,38 +80,39 @@ def refined(
         budget: DSP slices that a design may use.
         limits: on all resources.
         known: what was evaluated before; it grows.
+        fabric: LUTs and block RAM that a design may use, and what is known of them; it learns.
         copies: of a nest, at most; as many as there may be DSP slices if it is not given, more of what takes
             none.
         inside: what labels show; None where that is not asked.
     """
     most = copies or (max(budget, _OF_LOGIC) if space.logic else budget)
-    estimates = Estimates(space)
     searches = []  # the first one leads
     if inside is None or not limits.supported:
-        searches.append(_Search(space, budget, limits, most, estimates))
+        searches.append(_Search(space, budget, limits, most, fabric))
     if inside is not None:
-        searches.append(_Search(inside.space, budget, limits, most, estimates, inside))
+        searches.append(_Search(inside.space, budget, limits, most, fabric, inside))
     search, *beside = searches
     for point, result in known.items():
         for one in searches:
             one.learn(point, result)
-    slack = 0
-    while slack < len(_SLACK):
+    step = 0
+    while step < len(_STEPS):
         chosen = []
         for one in beside if _owed(known) else ():
-            chosen = one.choose(_SLACK[0]) or (one.choose(_SLACK[0]) if one.grow() else [])
-        chosen = chosen or search.choose(_SLACK[slack])
+            chosen = one.choose(*_STEPS[0]) or (one.choose(*_STEPS[0]) if one.grow() else [])
+        chosen = chosen or search.choose(*_STEPS[step])
         if not chosen:
             if search.grow() or search.too_much.reopened():
                 continue
-            slack += 1
+            step += 1
             continue
         results = yield tuple(chosen)
         for point, result in zip(chosen, results, strict=True):
             known[point] = result
+            fabric.learn(point, result)
             for one in searches:
                 one.learn(point, result)
-        slack = 0
+        step = 0
 
 
 def _owed(known: Mapping[Point, Result]) -> bool:
@@ -150,11 +163,11 @@ class _Search:
         budget: int,
         limits: Limits,
         copies: int,
-        estimates: Estimates,
+        fabric: FabricBudget,
         inside: Within | None = None,
     ) -> None:
         self.space, self.budget, self.limits = space, budget, limits
-        self.estimates, self.inside = estimates, inside
+        self.estimates, self.fabric, self.inside = fabric.estimates, fabric, inside
         self.correction = Correction()
         self.pool = _Pool()
         self.done: set[Point] = set()
@@ -177,16 +190,22 @@ class _Search:
                 if n and variant.is_settled:
                     continue  # less to spend changes nothing
                 yield from self._planned(number, max(1, round(level)))
+                for share in () if n or self.fabric.free else _SHARES:
+                    plan = self.fabric.plan(number, share)
+                    yield from self._planned(number, max(1, round(level)), plan)
             level *= 0.8
 
-    def _planned(self, variant: int, level: int) -> Iterator[Point]:
+    def _planned(self, variant: int, level: int, plan: FabricPlan | None = None) -> Iterator[Point]:
         """The best points of a variant for a budget; where copies share units, those of short intervals too:
-        long ones cost multiplexers that no plan counts.
+        what the multiplexers of long ones cost is known less well.
         """
+        plan = plan or self.fabric.plan(variant)
         nests = self.space.variants[variant].nests
         shares = any(nest.shares_units(order) for nest in nests for order in nest.orders)
         for interval in (None, SHORT) if shares else (None,):
-            found = solve(self.space, variant, level, width=2 * _EACH, interval=interval)
+            found = solve(
+                self.space, variant, level, width=2 * _EACH, interval=interval, fabric=plan
+            )
             yield from (s.point for s in found[:_EACH])
 
     def _add(self, point: Point) -> None:
@@ -208,15 +227,25 @@ class _Search:
             if self.inside is None or result.supported:
                 self.fits[point] = found
             return
-        over = [e for n, e in self.limits.excess(result).items() if n not in ("dsp", "latency")]
+        excess = self.limits.excess(result)
+        over = [e for n, e in excess.items() if n not in ("dsp", "latency")]
         if over:
             self.too_much.learn(point, estimated.dsp, max(over))
-            self._smaller(point.variant, estimated.dsp, max(over))
+            self._smaller(point, estimated.dsp, max(over), only=set(excess) <= {*PLANNED, "dsp"})
 
-    def _smaller(self, variant: int, dsp: float, over: float) -> None:
-        """Candidates a little smaller than a design that is over a limit of what grows with the copies."""
+    def _smaller(self, point: Point, dsp: float, over: float, only: bool) -> None:
+        """Candidates a little smaller than a design that is over a limit of what grows with the copies; ``only`` of
+        what is planned with.
+        """
         if self.small:
             return
+        variant = point.variant
+        if not self.fabric.free:
+            plan = self.fabric.plan(variant, most=self.fabric.lut_of(point) / (1 + over))
+            for near in self._planned(variant, max(1, round(self.most)), plan):
+                self._add(near)
+            if only:
+                return
         within = [dsp * share / (1 + over) for share in _SMALLER]
         for wanted in (*(dsp / (1 + over) ** part for part in _BETWEEN), *within):
             level = min(int(wanted), round(dsp) - 1)
@@ -238,8 +267,13 @@ class _Search:
                 self._add(near)
         return len(self.pool.points) > before
 
-    def choose(self, slack: float) -> list[Point]:
-        """The candidates that are expected to improve most on the front and on one another."""
+    def choose(self, slack: float, excess: float) -> list[Point]:
+        """The candidates that are expected to improve most on the front and on one another.
+
+        Args:
+            slack: the share by which they may be expected to be worse.
+            excess: the share by which they may be expected to take too many LUTs, or too much block RAM.
+        """
         pool = self.pool
         if not pool.points:
             return []
@@ -252,20 +286,19 @@ class _Search:
         chosen: list[Point] = []
         while len(chosen) < _BATCH:
             gains = np.where(open_, gains_over(front, cycles, dsp), -np.inf)
-            best = int(gains.argmax())
-            if not chosen and gains[best] > 0:
-                # The first one is the fastest of those that improve on the front: most want that.
-                best = int(np.where(gains > 0, cycles, np.inf).argmin())
-            if gains[best] <= (slack if slack < 1e-6 else -slack):
-                break
-            open_[best] = False
-            point = pool.points[best]
-            if self._possible(point):
-                chosen.append(point)
-                expected = Figures(float(cycles[best]), float(dsp[best]))
-                front = front_of([*front, expected])
-            else:
+            for best in _promising(gains, cycles, slack, first=not chosen):
+                point = pool.points[best]
+                open_[best] = False
+                if self.fabric.excess(point) > excess:
+                    continue
+                if self._possible(point):
+                    chosen.append(point)
+                    expected = Figures(float(cycles[best]), float(dsp[best]))
+                    front = front_of([*front, expected])
+                    break
                 self.done.add(point)
+            else:
+                break
         return chosen
 
     def _possible(self, point: Point) -> bool:
@@ -285,6 +318,18 @@ class _Search:
                 cycles[members] = min(f.cycles for f in found) * (1 + _SEEN * len(found))
                 dsp[members] = min(f.dsp for f in found)
         return cycles, dsp
+
+
+def _promising(gains: Floats, cycles: Floats, slack: float, first: bool) -> Iterator[int]:
+    """Candidates in the order in which they are tried; ``first`` leads with the fastest of those that improve on the
+    front: most want that.
+    """
+    if first:
+        improving = np.flatnonzero(gains > 0)
+        yield from map(int, improving[np.argsort(cycles[improving], kind="stable")])
+    least = slack if slack < 1e-6 else -slack
+    others = np.flatnonzero((gains > least) & ~((gains > 0) & first))
+    yield from map(int, others[np.argsort(-gains[others], kind="stable")])
 
 
 def _pair(figures: Figures) -> tuple[float, float]:

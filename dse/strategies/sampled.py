@@ -8,6 +8,7 @@ from typing import Protocol
 
 from dse.space.nest import Order, Vector
 from dse.space.space import Choice, Point, Space
+from dse.strategies.fabric import FabricBudget
 from dse.strategies.ladder import SHARING, vectors
 from dse.strategies.solve import Solution, solve
 
@@ -81,7 +82,9 @@ def has_point(space: Space, point: Point) -> bool:
     return True
 
 
-def sampled_structure(trial: Suggest, space: Space, budget: int) -> Solution | None:
+def sampled_structure(
+    trial: Suggest, space: Space, budget: int, fabric: FabricBudget | None = None
+) -> Solution | None:
     """Variant, orders and a share of the budget are suggested; the factors are solved for these.
 
     None where nothing fits.
@@ -90,7 +93,8 @@ def sampled_structure(trial: Suggest, space: Space, budget: int) -> Solution | N
     nests = space.variants[number].nests
     orders = [_pick(trial, f"{number}.{n.leader}.order", len(n.orders)) for n in nests]
     share = trial.suggest_float("share", 0.02, 1.0, log=True)
-    found = solve(space, number, max(1, round(share * budget)), orders, width=4)
+    plan = None if fabric is None else fabric.plan(number)
+    found = solve(space, number, max(1, round(share * budget)), orders, width=4, fabric=plan)
     return found[0] if found else None
 
 

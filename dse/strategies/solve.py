@@ -9,8 +9,8 @@ nests could do alone.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from math import prod
 
@@ -26,10 +26,10 @@ from dse.space.cost import (
     stages,
 )
 from dse.space.nest import Nest, Order, Vector
-from dse.space.partitions import possible, relaxed, solved
-from dse.space.selections import selections
+from dse.space.partitions import possible, relaxed, solved, within
 from dse.space.space import Choice, Point, Space
 from dse.space.variants import Variant
+from dse.strategies.fabric import FabricPlan
 from dse.strategies.ladder import Rung, ladder
 
 WIDTH = 24  # states that are kept
@@ -46,6 +46,8 @@ class Solution:
     point: Point
     cycles: float
     dsp: float
+    over: float = 0.0
+    """The share by which it is estimated to take more LUTs, or block RAM, than there are to plan with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +81,8 @@ class _State:
     open: dict[int, Units]
     waiting: tuple[Choice, ...] = ()
     score: float = 0.0
+    over: float = 0.0
+    lut: float = 0.0
 
 
 @dataclass(slots=True)
@@ -109,6 +113,7 @@ def solve(
     orders: Sequence[int] | None = None,
     width: int = WIDTH,
     interval: int | None = None,
+    fabric: FabricPlan | None = None,
 ) -> tuple[Solution, ...]:
     """The best points of one variant within a budget of DSP, the fastest first.
 
@@ -119,27 +124,28 @@ def solve(
         orders: the order of each nest; None to choose them too.
         width: states of the beam, and the most solutions.
         interval: the longest that copies which share units may be asked for; None for any.
+        fabric: LUTs and block RAM to plan with, too; None where they are not known.
     """
     nests = space.variants[variant].nests
-    solver = _Solver(space, variant, budget, orders, interval)
+    solver = _Solver(space, variant, budget, orders, interval, fabric)
     if not all(solver.options):
         return ()  # what a nest unrolls anyway takes more banks than there are
     states = [_State({}, {}, list(solver.longest), (), {})]
     for n in solver.slowest_first:
         grown = [new for state in states for new in solver.extended(state, n)]
         grown.sort(key=lambda s: s.score)
-        states = _varied(grown, width)
+        states = _varied(solver.fitting_first(grown), width)
     found = []
     for state in states:
         rungs = [state.chosen[n].rung for n in range(len(nests))]
         point = Point(variant, tuple(r.choice for r in rungs))
         cycles = design_cycles(solver.stages, [r.cost.cycles for r in rungs])
         dsp = design_units(solver.stages, [r.cost.units for r in rungs])
-        found.append(Solution(point, cycles, dsp))
+        found.append(Solution(point, cycles, dsp, state.over))
     return tuple(found)
 
 
-def _varied(states: list[_State], width: int) -> list[_State]:
+def _varied(states: Iterable[_State], width: int) -> list[_State]:
     """The first ones, of those that share units alike a few only: their estimates are too near."""
     found: list[_State] = []
     alike: Counter[tuple[Choice, ...]] = Counter()
@@ -162,10 +168,11 @@ class _Solver:
         budget: int,
         orders: Sequence[int] | None,
         interval: int | None,
+        fabric: FabricPlan | None,
     ) -> None:
-        self.variant = space.variants[variant]
+        self.variant, self.number, self.fabric = space.variants[variant], variant, fabric
         self.program, nests = self.variant.program, self.variant.nests
-        self.budget, self.interval, self.logic = budget, interval, space.logic
+        self.budget, self.interval = budget, interval
         self.stages = stages(nests, space.tool, self.variant.beside)
         fixed: Sequence[int | None] = orders or [None] * len(nests)
         self.options = [self._options(n, k) for n, k in zip(nests, fixed, strict=True)]
@@ -182,6 +189,7 @@ class _Solver:
         self.stage = {n: k for k, group in enumerate(self.stages) for n in group}
         self.longest = [max(self.alone[n] for n in group) for group in self.stages]
         self.untouched = self._untouched()
+        self.later_lut = self._later_lut()
 
     def _untouched(self) -> dict[int, Units]:
         """When it is a nest's turn: the least that the stages share of which no nest had its."""
@@ -232,7 +240,13 @@ class _Solver:
         others = (units for other, units in state.open.items() if other != stage)
         shared = Shared((state.closed, self.untouched[nest], *others))
         done = all(n == nest or n in state.chosen for n in self.stages[stage])
+        late = 0  # options that are too large, of which some go along
         for option in self.options[nest]:
+            lut = state.lut + self._lut(nest, option)
+            if self.fabric is not None and lut + self.later_lut[nest] > self.fabric.lut:
+                late += 1
+                if late > WIDTH:
+                    continue
             chosen = {**state.chosen, nest: option}
             wanted = self._joined(state.wanted, option.alone.demand, chosen)
             if wanted is None or (option.rung.fills and wanted != state.wanted):
@@ -255,12 +269,51 @@ class _Solver:
                     (*state.waiting, option.rung.choice)
                     if option.rung.asked > 1
                     else state.waiting,
-                    self._score(longest, wanted) * self._dear(chosen, wanted, units, shared),
+                    self._score(longest, wanted),
+                    lut=lut,
                 )
             )
-            if len(found) >= WIDTH * 2:
+            if len(found) - min(late, WIDTH) >= WIDTH * 2:
                 break
         return found
+
+    def _lut(self, nest: int, option: _Option) -> float:
+        """LUTs that it does not share, by itself and with its own banks; 0 where they are not planned with."""
+        if self.fabric is None:
+            return 0.0
+        rung, banks = option.rung, option.alone.demand
+        return self.fabric.areas.alone(self.number, nest, rung.choice, rung.cost, banks)
+
+    def _later_lut(self) -> dict[int, float]:
+        """When it is a nest's turn: the least LUTs of those that have theirs later."""
+        found, later = {}, 0.0
+        for n in reversed(self.slowest_first):
+            found[n] = later
+            later += min((self._lut(n, option) for option in self.options[n][-1:]), default=0.0)
+        return found
+
+    def fitting_first(self, states: Sequence[_State]) -> Iterator[_State]:
+        """States in their order, those behind all others that are estimated to take too much: estimates err."""
+        if self.fabric is None:
+            yield from states
+            return
+        late: list[_State] = []
+        for state in states:
+            over = self._excess(state, self.fabric)
+            if over > 0:
+                late.append(replace(state, over=over))
+            else:
+                yield state
+        yield from sorted(late, key=lambda s: s.score * (1 + _OVER * s.over))
+
+    def _excess(self, state: _State, fabric: FabricPlan) -> float:
+        """The share by which a state is over what there is to plan with; below 0 where it is not."""
+        banks = within(self.program, state.wanted, fabric.areas.space.start)
+        nests = [
+            fabric.areas.nest(self.number, n, option.rung.choice, option.rung.cost, banks)
+            for n, option in sorted(state.chosen.items())
+        ]
+        return fabric.excess(fabric.areas.some(self.number, nests, banks))
 
     def _joined(self, wanted: Demand, more: Demand, chosen: Mapping[int, _Option]) -> Demand | None:
         """Both demands, None where an array takes too many banks for it, however it is split."""
@@ -280,18 +333,6 @@ class _Solver:
                     return None
                 break
         return joined
-
-    def _dear(
-        self, chosen: Mapping[int, _Option], wanted: Demand, units: Units, shared: Shared
-    ) -> float:
-        """1, and more where the multiplexers of banks are more than the budget leaves. LUTs are known where all
-        operators are made of them.
-        """
-        if not self.logic:
-            return 1.0
-        luts = sum(selections(*option.part, wanted) for option in chosen.values())
-        over = (shared.dsp_with(units) + luts / self.logic) / self.budget - 1
-        return 1 + _OVER * max(0.0, over)
 
     def _score(self, longest: Sequence[float], wanted: Demand) -> float:
         banks: dict[str, int] = {}

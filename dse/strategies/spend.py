@@ -2,10 +2,63 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import inf
+
 from dse.evaluators.base import Limits, Result
+from dse.space.space import Point
+from dse.strategies.fabric import PLANNED, FabricBudget, FabricPlan
+
+_IN_VAIN = 2  # times in a row; the odd factor makes dear banks once
 
 
-def less(spend: int, budget: int, result: Result, limits: Limits) -> int | None:
+@dataclass(slots=True)
+class Spend:
+    """What one structure after the other is planned with.
+
+    Attributes:
+        budget: DSP slices that a design may have.
+        fabric: LUTs and block RAM that it may have.
+        dsp: slices to plan with.
+    """
+
+    budget: int
+    fabric: FabricBudget
+    dsp: int = field(init=False)
+    _most: float = inf  # LUTs, as estimated, of what turned out too dear, less what it was over
+    _before: tuple[float, Result] | None = None
+    _vain: int = 0
+
+    def __post_init__(self) -> None:
+        self.dsp = self.budget
+
+    def plan(self, variant: int) -> FabricPlan | None:
+        """LUTs and block RAM to plan a variant with."""
+        return self.fabric.plan(variant, most=self._most)
+
+    def reduced(self, point: Point, result: Result, limits: Limits) -> bool:
+        """Whether there is less to plan with after a design; not where it is within the limits, or less is in vain."""
+        excess = limits.excess(result)
+        planned = () if self.fabric.free else PLANNED
+        dsp = less(self.dsp, self.budget, result, limits, planned)
+        over = excess.get("lut", 0.0) if planned else 0.0
+        if (dsp is None and not over) or (dsp is not None and dsp < 1):
+            return False
+        measure = float(self.dsp) if self.fabric.free else self.fabric.lut_of(point)
+        if over:
+            self._most = min(self._most, measure / (1 + over))
+        now = (measure, result)
+        hopeless = self._before is not None and in_vain(self._before, now, limits)
+        self._vain = self._vain + 1 if hopeless else 0
+        self._before = now
+        self.dsp = self.dsp if dsp is None else dsp
+        return self._vain < _IN_VAIN
+
+
+def less(
+    spend: int, budget: int, result: Result, limits: Limits, planned: Sequence[str] = ()
+) -> int | None:
     """The DSP to plan with next, or None where the result keeps to the limits.
 
     What is over in DSP is planned less; what is over in another resource, or in more DSP than there
@@ -16,9 +69,12 @@ def less(spend: int, budget: int, result: Result, limits: Limits) -> int | None:
         budget: DSP that it may have.
         result: with figures.
         limits: on all resources.
+        planned: resources that are planned with, too.
     """
     over = result.resources.get("dsp", 0) - budget
-    excess = [e for name, e in limits.excess(result).items() if name not in ("dsp", "latency")]
+    excess = [
+        e for name, e in limits.excess(result).items() if name not in ("dsp", "latency", *planned)
+    ]
     found = spend
     if over > 0:
         found = spend - over if over < spend else spend * budget // (budget + over)
@@ -29,12 +85,12 @@ def less(spend: int, budget: int, result: Result, limits: Limits) -> int | None:
     return min(found, spend - 1)
 
 
-def in_vain(dearer: tuple[int, Result], cheaper: tuple[int, Result], limits: Limits) -> bool:
+def in_vain(dearer: tuple[float, Result], cheaper: tuple[float, Result], limits: Limits) -> bool:
     """Whether a structure takes more than a limit whatever is planned with: of two designs of it, what does not
     shrink with the plan is over a limit already, on a straight line through both.
 
     Args:
-        dearer: DSP that it was planned with, and its figures.
+        dearer: what it was planned with, DSP or LUTs, and its figures.
         cheaper: those of one that was planned with less.
         limits: on all resources.
     """

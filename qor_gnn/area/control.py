@@ -79,9 +79,18 @@ def _counter(trips: int, compared: bool, sums: Sums) -> None:
     """A counter, which reaches its bound, its adder, and its comparison where no single bit tells the end."""
     bits = max(1, trips).bit_length()
     sums.ff["fsm"] += 2 * bits
-    sums.lut["loop"] += multiplexer(2) + bits + ADDER
-    if compared:
-        sums.lut["loop"] += bits + _COMPARE
+    sums.lut["loop"] += counter_lut(trips, compared=compared)
+
+
+def counter_lut(trips: int, *, compared: bool) -> float:
+    """LUTs of a loop's counter.
+
+    Args:
+        trips: iterations.
+        compared: no single bit tells the end.
+    """
+    bits = max(1, trips).bit_length()
+    return multiplexer(2) + bits + ADDER + (bits + _COMPARE if compared else 0)
 
 
 def _pipeline(leaf: Leaf, sums: Sums) -> None:

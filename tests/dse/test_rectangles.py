@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from itertools import pairwise
 
 import pytest
 
@@ -11,7 +10,6 @@ import weft
 from backends.equivalence import equivalence
 from dse.evaluators.base import Limits, Result, Status
 from dse.space.banks import demand
-from dse.space.selections import selections
 from dse.space.space import Choice, Point, Space, space_of
 from dse.space.variants import Variant
 from dse.strategies.solve import solve
@@ -152,16 +150,6 @@ def test_a_fill_has_the_banks_of_what_reads_it():
     wanted = [demand(space.order(best, n), c.vector) for n, c in enumerate((fill, cells))]
     ours = [{k: f for k, f in one.items() if k[0] == "T"} for one in wanted]
     assert ours[0].items() <= ours[1].items() or max(fill.vector) <= 16
-
-
-def test_banks_that_others_want_cost_multiplexers():
-    space = space_of(table.program, TOOL)
-    nest = space.variants[0].nests[1]
-    vector = tuple(24 if loop.name == "j" else 1 for loop in nest.orders[0].loops)
-    own = demand(nest.orders[0], vector)
-    luts = [selections(nest.orders[0], vector, {**own, ("T", 0): n}) for n in (1, 2, 8)]
-    assert luts[0] == 0
-    assert all(fewer < more for fewer, more in pairwise(luts))
 
 
 def figures(lut: int) -> Result:

@@ -1,0 +1,171 @@
+"""LUTs and block RAM of designs, from those of their nests: units, and ports of banks, that several of them use."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from dse.area.memories import Memories
+from dse.area.nests import Module, NestArea, OrderAreas, Rates
+from dse.space.banks import Demand
+from dse.space.cost import Cost, stages
+from dse.space.space import Choice, Space
+from qor_gnn.area.multiplexers import multiplexer
+from qor_gnn.area.resources import coefficients
+from qor_gnn.area.sharing import shared_port, shared_units
+
+_STATES = 4  # about those that a body has in the state machine of its function
+
+
+@dataclass(frozen=True, slots=True)
+class Area:
+    """About the LUTs and the BRAM18 of a design."""
+
+    lut: float = 0.0
+    bram18: float = 0.0
+
+
+class Areas:
+    """Of the designs of a space, without a schedule: LUTs by the tool's operators and the terms of `qor_gnn.area`.
+
+    On random designs of the corpus' kernels they are within 8 to 11% of the exact model in the median, its block RAM
+    is exact.
+    """
+
+    def __init__(self, space: Space) -> None:
+        """Nothing is known yet."""
+        known = coefficients(space.tool.name)
+        self.each: Mapping[str, float] | None = None if known is None else known.lut
+        self.space = space
+        self._stages = [stages(variant.nests, space.tool) for variant in space.variants]
+        self._orders: dict[tuple[int, int, int], OrderAreas] = {}
+        self._nests: dict[object, NestArea] = {}
+        self._alone: dict[tuple[int, int, Choice], float] = {}
+        self._memories: dict[int, Memories] = {}
+        self._cores: dict[int, dict[str, int]] = {}
+
+    def nest(
+        self, variant: int, n: int, choice: Choice, cost: Cost, banks: Demand, rates: Rates = ()
+    ) -> NestArea:
+        """What a nest takes.
+
+        Args:
+            variant: its number.
+            n: number of the nest.
+            choice: of the nest.
+            cost: of the choice.
+            banks: of all arrays, by dimension.
+            rates: as in `dse.area.nests.OrderAreas.area`.
+        """
+        if self.each is None:
+            return NestArea(0.0, ())
+        arrays = self.space.variants[variant].nests[n].arrays
+        own = tuple([item for item in banks.items() if item[0][0] in arrays])
+        key = (variant, n, choice, cost.interval, frozenset(own), tuple(rates))
+        found = self._nests.get(key)
+        if found is None:
+            found = self._order(variant, n, choice.order).area(
+                choice.vector, cost, dict(own), rates
+            )
+            self._nests[key] = found
+        return found
+
+    def _order(self, variant: int, n: int, number: int) -> OrderAreas:
+        key = (variant, n, number)
+        if key not in self._orders:
+            assert self.each is not None
+            nest = self.space.variants[variant].nests[n]
+            self._orders[key] = OrderAreas(nest, nest.orders[number], self.space.tool, self.each)
+        return self._orders[key]
+
+    def design(self, variant: int, nests: Sequence[NestArea], banks: Demand) -> Area:
+        """What a design takes.
+
+        Args:
+            variant: its number.
+            nests: all of them.
+            banks: of all arrays, by dimension.
+        """
+        if self.each is None:
+            return Area()
+        memories = self.memories(variant).cost(banks)
+        units = self._stage_units(variant, nests)
+        return Area(memories.lut + self._lut(variant, nests, units), memories.bram18)
+
+    def some(self, variant: int, nests: Sequence[NestArea], banks: Demand) -> Area:
+        """What a design takes of which some nests are chosen."""
+        memories = self.memories(variant).cost(banks)
+        lut = self._lut(variant, nests, _most_units(nests))
+        return Area(memories.lut + lut, memories.bram18)
+
+    def alone(self, variant: int, n: int, choice: Choice, cost: Cost, banks: Demand) -> float:
+        """LUTs that a nest does not share, with the banks that it asks for; arguments as `nest` has them."""
+        key = (variant, n, choice)
+        found = self._alone.get(key)
+        if found is None:
+            found = self._alone[key] = self.nest(variant, n, choice, cost, banks).lut
+        return found
+
+    def _lut(self, variant: int, nests: Sequence[NestArea], units: Mapping[str, int]) -> float:
+        each, modules = self.each, [module for nest in nests for module in nest.modules]
+        assert each is not None
+        total = each["one"] + each["fsm"] * multiplexer(2 + _STATES * len(modules))
+        total += sum(nest.lut for nest in nests)
+        for term, store in (("shared_reads", False), ("shared_writes", True)):
+            total += each[term] * _shared_ports(modules, store=store)
+        luts = self._luts(variant) if units else {}
+        for core, most in units.items():
+            counts = [m.units[core] for m in modules if core in m.units]
+            total += luts[core] * most + each["shared_units"] * shared_units(counts)
+        return total
+
+    def memories(self, variant: int) -> Memories:
+        """The arrays of a variant."""
+        if variant not in self._memories:
+            self._memories[variant] = Memories(self.space, variant)
+        return self._memories[variant]
+
+    def _stage_units(self, variant: int, nests: Sequence[NestArea]) -> Mapping[str, int]:
+        """Units of each core: as many as the stage has that needs most."""
+        total: dict[str, int] = {}
+        for group in self._stages[variant]:
+            stage: dict[str, int] = {}
+            for n in group:
+                for core, count in _most_units(nests[n : n + 1]).items():
+                    stage[core] = stage.get(core, 0) + count
+            for core, count in stage.items():
+                total[core] = max(total.get(core, 0), count)
+        return total
+
+    def _luts(self, variant: int) -> Mapping[str, int]:
+        """LUTs of a unit of each core that nests share."""
+        if variant not in self._cores:
+            orders = (o for nest in self.space.variants[variant].nests for o in nest.orders)
+            self._cores[variant] = {f.core: f.lut for o in orders for f in o.fabric if f.shared}
+        return self._cores[variant]
+
+
+def _most_units(nests: Sequence[NestArea]) -> dict[str, int]:
+    """Units of each core: as many as the body has that needs most."""
+    most: dict[str, int] = {}
+    for nest in nests:
+        for module in nest.modules:
+            for core, count in module.units.items():
+                most[core] = max(most.get(core, 0), count)
+    return most
+
+
+def _shared_ports(modules: Sequence[Module], *, store: bool) -> float:
+    """LUTs of ports of banks that several bodies use: of those that use fewer banks, each is another's, too."""
+    users: dict[str, list[int]] = {}
+    for module in modules:
+        for array, banks in (module.written if store else module.read).items():
+            if banks:
+                users.setdefault(array, []).append(banks)
+    total = 0.0
+    for counts in users.values():
+        order = sorted(counts, reverse=True)
+        for several, (n, fewer) in enumerate(zip(order, [*order[1:], 0], strict=True), start=1):
+            if several > 1 and n > fewer:
+                total += (n - fewer) * shared_port(store, several)
+    return total

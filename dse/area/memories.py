@@ -1,0 +1,48 @@
+"""LUTs and block RAM of a design's arrays, and of its ports to memory outside, by their banks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from dse.space.banks import Demand
+from dse.space.space import Space
+from dsl.schedules.schedule import Schedule
+from polyhedral.codegen.generate import loop_tree
+from polyhedral.schedule import apply
+from qor_gnn.design.from_tree import kernel_of_tree
+from qor_gnn.design.region import Memory, Split
+from qor_gnn.memory.adapters import adapters_cost
+from qor_gnn.memory.storage import StorageCost, memory_cost, storage_rules
+
+
+class Memories:
+    """Of the designs of one variant."""
+
+    def __init__(self, space: Space, variant: int) -> None:
+        """Nothing has banks yet."""
+        steps = Schedule(space.variants[variant].steps)
+        kernel = kernel_of_tree(loop_tree(apply(space.program, steps)))
+        self._rules = storage_rules(space.tool.name)
+        self._adapters = adapters_cost(kernel, space.tool)
+        self._arrays = tuple(m for m in kernel.memories if m.shape and not m.argument)
+        self._known: dict[tuple[str, tuple[int, ...]], StorageCost] = {}
+
+    def cost(self, banks: Demand) -> StorageCost:
+        """What they take.
+
+        Args:
+            banks: by array and dimension.
+        """
+        total = self._adapters
+        for memory in self._arrays:
+            total = total.plus(self._of(memory, banks))
+        return total
+
+    def _of(self, memory: Memory, banks: Mapping[tuple[str, int], int]) -> StorageCost:
+        factors = tuple(banks.get((memory.name, d), 1) for d in range(len(memory.shape)))
+        key = memory.name, factors
+        if key not in self._known:
+            splits = tuple(Split("cyclic", f) for f in factors)
+            self._known[key] = memory_cost(replace(memory, splits=splits), self._rules)
+        return self._known[key]

@@ -1,0 +1,117 @@
+"""LUTs and block RAM that a search plans with: what designs may have, by what evaluations say of the estimates.
+
+Estimates err: nothing is left out because of them. What is expected to be over a limit comes after what is not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import exp, inf, log
+
+from dse.area.designs import Area, Areas
+from dse.evaluators.base import Limits, Result
+from dse.space.space import Point
+from dse.strategies.estimates import Estimates, Structure, keys_of, structure_of
+
+PLANNED = ("lut", "bram18")
+"""Names of what is planned with."""
+
+_TRUSTED = 2.0  # evaluations that weigh as much as what is known of less similar points
+
+
+@dataclass(frozen=True, slots=True)
+class FabricPlan:
+    """What there is to plan with.
+
+    Attributes:
+        areas: estimates what designs take.
+        lut: LUTs, as they are estimated.
+        bram18: blocks.
+    """
+
+    areas: Areas
+    lut: float
+    bram18: float = inf
+
+    def excess(self, area: Area) -> float:
+        """The share by which a design takes more; below 0 where it takes less."""
+        return max(area.lut / self.lut, area.bram18 / max(1.0, self.bram18)) - 1
+
+
+@dataclass(slots=True)
+class FabricBudget:
+    """The limits on LUTs and block RAM, and the errors of the estimates so far.
+
+    Attributes:
+        estimates: of the points of the search.
+        lut, bram18: the limits, infinite where there are none.
+    """
+
+    estimates: Estimates
+    lut: float
+    bram18: float
+    _logs: dict[tuple[str, Structure], tuple[float, int]] = field(default_factory=dict)
+
+    def plan(self, variant: int, share: float = 1.0, most: float = inf) -> FabricPlan | None:
+        """What a variant's designs are planned with; None where nothing is limited or known.
+
+        Args:
+            variant: its number.
+            share: of the LUTs that may be used.
+            most: LUTs, as estimated.
+        """
+        if self.free:
+            return None
+        lut = share * self.lut / self._off("lut", (variant,))
+        bram18 = self.bram18 / self._off("bram18", (variant,))
+        return FabricPlan(self.estimates.areas, min(lut, most), bram18)
+
+    def lut_of(self, point: Point) -> float:
+        """LUTs of a point, as estimated."""
+        return self.estimates.area(point).lut
+
+    @property
+    def free(self) -> bool:
+        """Whether there is nothing to plan with."""
+        return self.estimates.areas.each is None or (self.lut == inf and self.bram18 == inf)
+
+    def excess(self, point: Point) -> float:
+        """The share by which a point is expected to be over a limit; below 0 where it is not."""
+        if self.free:
+            return -1.0
+        area, structure = self.estimates.area(point), structure_of(point)
+        lut = area.lut * self._off("lut", structure) / self.lut
+        bram18 = area.bram18 * self._off("bram18", structure) / max(1.0, self.bram18)
+        return max(lut, bram18) - 1
+
+    def learn(self, point: Point, result: Result) -> None:
+        """What came of a point."""
+        if self.free or not result.evaluated:
+            return
+        area, structure = self.estimates.area(point), structure_of(point)
+        for name, estimated in (("lut", area.lut), ("bram18", area.bram18)):
+            found = result.resources.get(name, 0)
+            if not found or not estimated:
+                continue
+            off = log(found / estimated)
+            for key in keys_of(structure):
+                total, count = self._logs.get((name, key), (0.0, 0))
+                self._logs[name, key] = total + off, count + 1
+
+    def _off(self, name: str, structure: Structure) -> float:
+        """What was found over what was estimated: of all designs, of the variant's, of the structure's."""
+        known = 0.0
+        for key in keys_of(structure):
+            if (name, key) in self._logs:
+                total, count = self._logs[name, key]
+                known = (total + _TRUSTED * known) / (count + _TRUSTED)
+        return exp(known)
+
+
+def fabric_budget(estimates: Estimates, limits: Limits) -> FabricBudget:
+    """The budget of a search by its limits; of routed designs what csynth may count."""
+    named = limits.resources
+    lut, bram18 = (
+        float(limits.most(name, 0)) if name in named else inf for name in ("lut", "bram18")
+    )
+    return FabricBudget(estimates, max(1.0, lut), bram18)
