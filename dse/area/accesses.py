@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import product
-from math import ceil, gcd, prod
+from math import gcd, prod
 from typing import NamedTuple
 
 from dse.space.nest import Use
@@ -85,7 +85,7 @@ class ArrayAccesses:
         self.moving = frozenset(str(v) for index in indices for v in index.variables())
 
     def traffic(
-        self, copies: Counts, blocks: Counts, factors: tuple[int, ...], waits: bool
+        self, copies: Counts, blocks: Counts, factors: tuple[int, ...], waits: tuple[bool, ...]
     ) -> Traffic:
         """What the accesses of a body take.
 
@@ -93,7 +93,7 @@ class ArrayAccesses:
             copies: of each loop.
             blocks: of the loops whose number of iterations is known.
             factors: banks of each dimension.
-            waits: addresses of stores wait for several iterations.
+            waits: whether addresses of stores wait for several iterations, and those of what is loaded as well.
         """
         key = (
             tuple((v, u) for v, u in copies.items() if u > 1 and v in self.moving),
@@ -107,7 +107,7 @@ class ArrayAccesses:
         return found
 
     def _traffic(
-        self, copies: Counts, blocks: Counts, factors: tuple[int, ...], waits: bool
+        self, copies: Counts, blocks: Counts, factors: tuple[int, ...], waits: tuple[bool, ...]
     ) -> Traffic:
         registers = all(f >= n for f, n in zip(factors, self.uses[0].shape, strict=True))
         loaded = {use.indices for use in self.uses if not use.write}
@@ -126,7 +126,8 @@ class ArrayAccesses:
                     continue
                 decoders += count * one.decoded
                 # Where every dimension that moves is split completely the address in a bank stands.
-                if waits and not registers and (not one.complete or use.indices in loaded):
+                again = use.indices in loaded
+                if waits[again] and not registers and (again or not one.complete):
                     shifted += count * one.banks
             ports[write] = _ports(accesses, classes)
         if registers:
@@ -136,8 +137,12 @@ class ArrayAccesses:
 
 def _ports(accesses: float, classes: int) -> float:
     """LUTs in front of the ports of so many classes of banks; of those that are written data has one, too."""
-    each = ceil(accesses / classes)
-    return classes * multiplexer(each + 1) if each > 1 else 0.0
+    each, more = divmod(round(accesses), classes)
+    return more * _port(each + 1) + (classes - more) * _port(each)
+
+
+def _port(accesses: int) -> float:
+    return multiplexer(accesses + 1) if accesses > 1 else 0.0
 
 
 def reach(

@@ -15,10 +15,13 @@ from dse.space.banks import Demand
 from dse.space.cost import Cost, part_sides
 from dse.space.nest import Nest, NestLoop, Order, Vector
 from qor_gnn.area.control import counter_lut
-from qor_gnn.area.multiplexers import multiplexer
+from qor_gnn.area.multiplexers import ADDER, multiplexer
 from qor_gnn.tools.personality import Personality
 
 _OPERANDS = 2  # of a unit
+_AROUND = (
+    2  # states that are in `Order.depth` for what comes before and after most pipelines of logic
+)
 _WAITS = 2  # iterations from which on the address of a store is in a shift register
 
 Rates = Sequence[tuple[int, int]]
@@ -64,6 +67,7 @@ class OrderAreas:
     each: Mapping[str, float]
     _arrays: list[ArrayAccesses] = field(init=False)
     _alone: dict[frozenset[str], int] = field(init=False)
+    _guards: dict[frozenset[str], int] = field(init=False)
     _shared: dict[str, list[frozenset[str]]] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -74,13 +78,14 @@ class OrderAreas:
             for array in dict.fromkeys(use.array for use in uses)
         ]
         names = {loop.name for loop in self.order.loops}
-        self._alone, self._shared = {}, {}
+        self._alone, self._guards, self._shared = {}, {}, {}
         for one in self.order.fabric:
+            loops = one.loops & names
             if one.shared:
-                self._shared.setdefault(one.core, []).append(one.loops & names)
+                self._shared.setdefault(one.core, []).append(loops)
             else:
-                loops = one.loops & names
-                self._alone[loops] = self._alone.get(loops, 0) + one.lut
+                mine = self._guards if one.guard else self._alone
+                mine[loops] = mine.get(loops, 0) + one.lut
 
     def area(self, vector: Vector, found: Cost, banks: Demand, rates: Rates = ()) -> NestArea:
         """What the nest takes.
@@ -93,7 +98,7 @@ class OrderAreas:
         """
         parts = part_sides(self.order, vector, found.tail)
         if len(rates) != len(parts):
-            rates = [(found.interval, self.order.depth)] * len(parts)
+            rates = [(found.interval, max(1, self.order.depth - _AROUND))] * len(parts)
         total = self.each["outer"] * len(self.nest.around)
         modules = []
         for sides, rate in zip(parts, rates, strict=True):
@@ -105,7 +110,21 @@ class OrderAreas:
             lut, module = self._body(copies, blocks, rate, banks)
             total += lut
             modules.append(module)
+            if len(parts) == 1:
+                total += self._guarded(copies)
         return NestArea(total, tuple(modules))
+
+    def _guarded(self, copies: Counts) -> float:
+        """Of copies under guards, where factors leave a rest: comparisons, and selections of sums."""
+        total = 0.0
+        uneven = [x for x in self.order.band if x.extent and x.extent % copies[x.name]]
+        for loop in uneven:
+            bits = max(1, loop.extent or 1).bit_length()
+            if self.tool.guards.compared:
+                total += (copies[loop.name] - 1) * (bits + ADDER)
+        for loops, lut in self._guards.items() if uneven else ():
+            total += lut * prod(copies[v] for v in loops)
+        return total
 
     def _body(
         self, copies: Counts, blocks: Counts, rate: tuple[int, int], banks: Demand
@@ -126,7 +145,8 @@ class OrderAreas:
                 chosen = units[core] * multiplexer(several + 1)
                 total += each["operands"] * _OPERANDS * chosen
         read, written = {}, {}
-        waits = (depth - 1) // interval >= _WAITS  # stores are last
+        # Stores are last; where ports make some loads late, most of them are a state before.
+        waits = tuple([(depth - k) // interval >= _WAITS for k in (2, 1)])
         for one in self._arrays:
             dims = range(len(one.uses[0].shape))
             factors = tuple([banks.get((one.array, d), 1) for d in dims])

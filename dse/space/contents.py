@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 
@@ -149,12 +150,37 @@ def operations_of(
 
 
 def fabric_of(
-    statement: Statement, tool: Personality, written: set[str], every: frozenset[str]
+    statements: Sequence[Statement], tool: Personality, loops: Sequence[frozenset[str]]
 ) -> Iterator[Fabric]:
-    """What the operators take of the fabric; arguments as `operations_of` has them."""
-    for operator, loops in _operators(statement, tool, written, every):
-        if operator.lut:
-            yield Fabric(operator.core, operator.lut, loops, operator.shared)
+    """What the operators of a nest take of the fabric: what computes the same of the same values is there once.
+
+    Args:
+        statements: of the nest, in their order.
+        tool: whose operators they are.
+        loops: of each statement.
+    """
+    written = {s.target.memory for s in statements}
+    stores: Counter[str] = Counter()
+    known: set[object] = set()
+    for statement, every in zip(statements, loops, strict=True):
+        operators = iter(tuple(_operators(statement, tool, written, every)))
+        values: list[object] = []
+        for op in statement.ops:
+            version = stores[op.access.memory] if op.access is not None else 0
+            operands = tuple([values[k] for k in op.operands])
+            value = hash((op.kind, op.type, op.width, op.value, op.access, version, operands))
+            values.append(value)
+            if not op.computes:
+                continue
+            operator, mine = next(operators)
+            if operator.lut and value not in known:
+                yield Fabric(operator.core, operator.lut, mine, operator.shared)
+            known.add(value)
+        stores[statement.target.memory] += 1
+        if statement.ops and statement.target in loads_in(statement):
+            result = statement.ops[-1]
+            chosen = tool.operator("select", result.type, result.width)
+            yield Fabric(chosen.core, chosen.lut, every, shared=False, guard=True)
 
 
 def _operators(

@@ -149,10 +149,17 @@ def _part(nest: Nest, order: Order, sides: Sides, ports: int, guarded: bool = Fa
     pipeline = _moving(order, sides)
     for level, (loop, (blocks, u)) in enumerate(zip(order.loops, sides, strict=True)):
         for carry in loop.carries:
-            links = carry.links(u, guarded)
+            copies = u
+            if guarded:  # they make no tree: what other loops hand on to the same sum is in the chain as well
+                copies *= prod(
+                    other_u
+                    for other, (_, other_u) in zip(order.loops, sides, strict=True)
+                    if other is not loop and any(map(carry.same_sum, other.carries))
+                )
+            links = carry.links(copies, guarded)
             chain = max(chain, links)
             if blocks > 1 and not order.drains:
-                delay = carry.delay_in(pipeline) + carry.closing(u, pipeline, guarded)
+                delay = carry.delay_in(pipeline) + carry.closing(copies, pipeline, guarded)
                 interval = max(interval, ceil(delay / carry.around(sides[level:])))
     trips, entered = 1.0, nest.runs
     for level, (blocks, _) in enumerate(sides):

@@ -45,6 +45,11 @@ class Carry:
             return self.delay
         return self.kept
 
+    def same_sum(self, other: Carry) -> bool:
+        """Whether another loop hands on what may be the same sum."""
+        mine = (self.delay, self.more, self.tree, self.moving)
+        return self.tree and mine == (other.delay, other.more, other.tree, other.moving)
+
     def around(self, sides: Sequence[tuple[float, int]]) -> float:
         """Iterations of a pipeline until the value is needed, at the least.
 
@@ -157,12 +162,14 @@ class Fabric:
         lut: LUTs of a unit.
         loops: that it changes with.
         shared: operations in other cycles, or other nests, use the same unit.
+        guard: it is there only where copies run under a guard: it selects between a sum and its old value.
     """
 
     core: str
     lut: int
     loops: frozenset[str]
     shared: bool
+    guard: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from dse.space.contents import (
     use_of,
 )
 from dse.space.groups import Group, groups, iterations, own_level
-from dse.space.nest import Carry, Fabric, Nest, NestLoop, Operation, Order, Use
+from dse.space.nest import Carry, Nest, NestLoop, Operation, Order, Use
 from dse.space.triangles import is_short, only_copies
 from dsl.schedules.steps import Reorder, Skew, Step, Tail, Unroll
 from polyhedral.dependences.carried import Carried, carried
@@ -248,7 +248,6 @@ def _order(
     written = {s.target.memory for s in statements}
     uses: list[Use] = []
     operations: list[Operation] = []
-    fabric: list[Fabric] = []
     for piece, s in zip(group, statements, strict=True):
         accesses = [(s.target, True)] + [(a, False) for a in loads_in(s)]
         uses += (
@@ -256,9 +255,7 @@ def _order(
             for a, writes in accesses
             if a.indices
         )
-        every = frozenset(piece.names)
-        operations += operations_of(s, context.tool, written, every, context.logic)
-        fabric += fabric_of(s, context.tool, written, every)
+        operations += operations_of(s, context.tool, written, frozenset(piece.names), context.logic)
     wholes = [d.whole for d in delays.values()]
     depth = ceil((max if band.perfect else sum)(wholes or [0])) + _AROUND
     return Order(
@@ -269,7 +266,7 @@ def _order(
         depth,
         guards=not band.private,
         inside=_inside(loops, uses, operations),
-        fabric=tuple(fabric),
+        fabric=tuple(fabric_of(statements, context.tool, [frozenset(p.names) for p in group])),
     )
 
 

@@ -56,7 +56,7 @@ def solved(
     limits: Limits,
     count: int,
     known: Mapping[Point, Result],
-    fabric: FabricBudget,
+    fabric: FabricBudget | None = None,
 ) -> Search:
     """The best estimated points for one budget, of the fastest variants first.
 
@@ -71,6 +71,7 @@ def solved(
         known: what was evaluated before.
         fabric: LUTs and block RAM that a design may use; learns of designs.
     """
+    fabric = fabric or fabric_budget(Estimates(space), limits)
     fits = [r.latency for r in known.values() if r.status is Status.OK and r.latency is not None]
     fastest = min(fits, default=inf)
     seen = set(known)
