@@ -14,7 +14,7 @@ from random import Random
 from dse.space.nest import Order, Vector
 from dse.space.space import Point, Space
 from dse.strategies.estimates import Estimates
-from dse.strategies.refine import neighbours
+from dse.strategies.neighbours import neighbours
 from dse.strategies.sampled import points, sampled_point
 from dsl.schedules.schedule import Schedule
 from qor_gnn.result.pareto import covers

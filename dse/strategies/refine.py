@@ -11,7 +11,7 @@ A third of the trials is for designs that labels of the tool show, which have a 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, MutableMapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import islice
 from math import inf, prod
 
@@ -19,8 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.evaluators.base import Limits, Result, Status
-from dse.space.nest import Order
-from dse.space.space import Choice, Point, Space
+from dse.space.space import Point, Space
 from dse.strategies.estimates import (
     Correction,
     Figures,
@@ -31,6 +30,7 @@ from dse.strategies.estimates import (
 )
 from dse.strategies.fabric import PLANNED, FabricBudget, FabricPlan
 from dse.strategies.ladder import vectors
+from dse.strategies.neighbours import neighbours
 from dse.strategies.sampled import all_points
 from dse.strategies.search import Search
 from dse.strategies.solve import solve
@@ -360,47 +360,3 @@ def _count(space: Space, copies: int, most: int) -> int:
         if total > most:
             break
     return total
-
-
-# ---------------------------------------------------------------------------------------- neighbours
-
-
-def neighbours(space: Space, point: Point) -> Iterator[Point]:
-    """Points that differ in one nest: in a factor by one place of its list, in two factors the
-    opposite way, or in the order with the same factors of each loop.
-    """
-    for n, nest in enumerate(space.variants[point.variant].nests):
-        choice = point.choices[n]
-        order = nest.orders[choice.order]
-        for vector in _stepped(order, choice.vector):
-            yield _with(point, n, Choice(choice.order, vector, choice.ii))
-        by_name = {loop.name: u for loop, u in zip(order.loops, choice.vector, strict=True)}
-        for number, other in enumerate(nest.orders):
-            if number != choice.order:
-                same = tuple(by_name.get(loop.name, 1) for loop in other.loops)
-                if all(u in loop.factors for u, loop in zip(same, other.loops, strict=True)):
-                    yield _with(point, n, Choice(number, same, choice.ii))
-
-
-def _with(point: Point, nest: int, choice: Choice) -> Point:
-    choices = (*point.choices[:nest], choice, *point.choices[nest + 1 :])
-    return replace(point, choices=choices)
-
-
-def _stepped(order: Order, vector: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
-    up: dict[int, int] = {}
-    down: dict[int, int] = {}
-    for k, loop in enumerate(order.loops):
-        factors = loop.factors
-        at = factors.index(vector[k]) if vector[k] in factors else 0
-        if at + 1 < len(factors):
-            up[k] = factors[at + 1]
-        if at:
-            down[k] = factors[at - 1]
-    for moves in (up, down):
-        for k, u in moves.items():
-            yield (*vector[:k], u, *vector[k + 1 :])
-    for k, u in up.items():
-        for other, v in down.items():
-            if k != other:
-                yield tuple(u if i == k else v if i == other else w for i, w in enumerate(vector))

@@ -1,0 +1,50 @@
+"""Points that differ little from one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from dse.space.nest import Order
+from dse.space.space import Choice, Point, Space
+
+
+def neighbours(space: Space, point: Point) -> Iterator[Point]:
+    """Points that differ in one nest: in a factor by one place of its list, in two factors the
+    opposite way, or in the order with the same factors of each loop.
+    """
+    for n, nest in enumerate(space.variants[point.variant].nests):
+        choice = point.choices[n]
+        order = nest.orders[choice.order]
+        for vector in _stepped(order, choice.vector):
+            yield _with(point, n, Choice(choice.order, vector, choice.ii))
+        by_name = {loop.name: u for loop, u in zip(order.loops, choice.vector, strict=True)}
+        for number, other in enumerate(nest.orders):
+            if number != choice.order:
+                same = tuple(by_name.get(loop.name, 1) for loop in other.loops)
+                if all(u in loop.factors for u, loop in zip(same, other.loops, strict=True)):
+                    yield _with(point, n, Choice(number, same, choice.ii))
+
+
+def _with(point: Point, nest: int, choice: Choice) -> Point:
+    choices = (*point.choices[:nest], choice, *point.choices[nest + 1 :])
+    return replace(point, choices=choices)
+
+
+def _stepped(order: Order, vector: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+    up: dict[int, int] = {}
+    down: dict[int, int] = {}
+    for k, loop in enumerate(order.loops):
+        factors = loop.factors
+        at = factors.index(vector[k]) if vector[k] in factors else 0
+        if at + 1 < len(factors):
+            up[k] = factors[at + 1]
+        if at:
+            down[k] = factors[at - 1]
+    for moves in (up, down):
+        for k, u in moves.items():
+            yield (*vector[:k], u, *vector[k + 1 :])
+    for k, u in up.items():
+        for other, v in down.items():
+            if k != other:
+                yield tuple(u if i == k else v if i == other else w for i, w in enumerate(vector))
