@@ -242,11 +242,6 @@ class _Solver:
         done = all(n == nest or n in state.chosen for n in self.stages[stage])
         late = 0  # options that are too large, of which some go along
         for option in self.options[nest]:
-            lut = state.lut + self._lut(nest, option)
-            if self.fabric is not None and lut + self.later_lut[nest] > self.fabric.lut:
-                late += 1
-                if late > WIDTH:
-                    continue
             chosen = {**state.chosen, nest: option}
             wanted = self._joined(state.wanted, option.alone.demand, chosen)
             if wanted is None or (option.rung.fills and wanted != state.wanted):
@@ -254,6 +249,11 @@ class _Solver:
             units = replaced(present, self.least[nest], option.rung.cost.units)
             if shared.dsp_with(units) > self.budget:
                 continue
+            lut = state.lut + self._lut(nest, option)
+            if self.fabric is not None and lut + self.later_lut[nest] > self.fabric.lut:
+                late += 1
+                if late > WIDTH:
+                    continue
             longest = list(state.longest)
             longest[stage] = max(longest[stage], option.rung.cost.cycles)
             open_ = {k: u for k, u in state.open.items() if k != stage}
