@@ -10,13 +10,12 @@ A third of the trials is for designs that labels of the tool show, which have a 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Iterator, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from itertools import islice
 from math import inf, prod
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dse.evaluators.base import Limits, Result, Status
 from dse.space.space import Point, Space
@@ -29,6 +28,7 @@ from dse.strategies.estimates import (
     structure_of,
 )
 from dse.strategies.fabric import PLANNED, FabricBudget, FabricPlan
+from dse.strategies.gains import Floats, gains_over, promising
 from dse.strategies.ladder import vectors
 from dse.strategies.neighbours import neighbours
 from dse.strategies.sampled import all_points
@@ -59,9 +59,6 @@ _UNSURE = 2.5  # times the budget, up to which estimates of LUTs may turn out to
 _SMALLER = (1.0, 0.98, 0.95, 0.9)  # of a budget that a limit on something else would allow
 _BETWEEN = (0.25, 0.5, 0.75)  # on the way to it: not all of what is too much grows with the copies
 _OF_TRIALS = 3  # one of so many is for what labels show
-_LEAST = 1e-3  # cycles: anything that takes fewer is as good as nothing
-
-Floats = NDArray[np.float64]
 
 
 def refined(
@@ -286,7 +283,7 @@ class _Search:
         chosen: list[Point] = []
         while len(chosen) < _BATCH:
             gains = np.where(open_, gains_over(front, cycles, dsp), -np.inf)
-            for best in _promising(gains, cycles, slack, first=not chosen):
+            for best in promising(gains, cycles, slack, first=not chosen):
                 point = pool.points[best]
                 open_[best] = False
                 if self.fabric.excess(point) > excess:
@@ -320,32 +317,8 @@ class _Search:
         return cycles, dsp
 
 
-def _promising(gains: Floats, cycles: Floats, slack: float, first: bool) -> Iterator[int]:
-    """Candidates in the order in which they are tried; ``first`` leads with the fastest of those that improve on the
-    front: most want that.
-    """
-    if first:
-        improving = np.flatnonzero(gains > 0)
-        yield from map(int, improving[np.argsort(cycles[improving], kind="stable")])
-    least = slack if slack < 1e-6 else -slack
-    others = np.flatnonzero((gains > least) & ~((gains > 0) & first))
-    yield from map(int, others[np.argsort(-gains[others], kind="stable")])
-
-
 def _pair(figures: Figures) -> tuple[float, float]:
     return figures.cycles, figures.dsp
-
-
-def gains_over(front: Sequence[Figures], cycles: Floats, dsp: Floats) -> Floats:
-    """For each candidate the logarithm of how much faster it is than the front at its DSP."""
-    ordered = sorted(front, key=lambda f: f.dsp)
-    at = np.searchsorted(np.array([f.dsp for f in ordered]), dsp + 0.5, side="right") - 1
-    there = np.array([f.cycles for f in ordered] or [np.inf])[np.maximum(at, 0)]
-    there = np.where(at >= 0, there, np.inf)
-    # What does nothing takes no cycles, which has no logarithm.
-    cycles, there = np.maximum(cycles, _LEAST), np.maximum(there, _LEAST)
-    # Below all of the front the fastest counts most.
-    return np.where(np.isinf(there), 1e3 - np.log(cycles), np.log(there) - np.log(cycles))
 
 
 def _count(space: Space, copies: int, most: int) -> int:

@@ -24,7 +24,8 @@ from dse.strategies.estimates import (
     front_of,
     structure_of,
 )
-from dse.strategies.refine import gains_over, neighbours
+from dse.strategies.gains import gains_over
+from dse.strategies.refine import neighbours
 from dse.strategies.search import evaluated
 from dsl.kernels.loader import load_kernels
 
