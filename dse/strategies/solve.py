@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import InitVar, dataclass, field, replace
 from functools import lru_cache
 from math import prod
 
@@ -31,6 +31,7 @@ from dse.space.space import Choice, Point, Space
 from dse.space.variants import Variant
 from dse.strategies.fabric import FabricPlan
 from dse.strategies.ladder import Rung, ladder
+from dsl.programs.program import Program
 
 WIDTH = 24  # states that are kept
 _ALIKE = 2  # states that share units alike
@@ -92,12 +93,21 @@ class _Alone:
     """
 
     demand: Demand
+    program: InitVar[Program]
     possible: bool | None = None
     ports: int | None = None
     key: tuple[tuple[tuple[str, int], int], ...] = field(init=False)
+    factors: tuple[tuple[tuple[str, int], int, int], ...] = field(init=False)
+    """Of each dimension the factor, and the elements."""
+    arrays: tuple[str, ...] = field(init=False)
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, program: Program) -> None:
         self.key = tuple(sorted(self.demand.items()))
+        self.factors = tuple(
+            (key, factor, program.array(key[0]).shape[key[1]])
+            for key, factor in self.demand.items()
+        )
+        self.arrays = tuple(dict.fromkeys(array for array, _ in self.demand))
 
 
 @lru_cache(maxsize=512)
@@ -219,7 +229,7 @@ class _Solver:
             part = (nest.orders[rung.order], rung.vector)
             choice = rung.choice
             if choice not in known:
-                known[choice] = _Alone(demand(*part))
+                known[choice] = _Alone(demand(*part), self.program)
             alone = known[choice]
             key = (rung.cost.cycles, alone.key)
             if key in seen:
@@ -243,7 +253,7 @@ class _Solver:
         late = 0  # options that are too large, of which some go along
         for option in self.options[nest]:
             chosen = {**state.chosen, nest: option}
-            wanted = self._joined(state.wanted, option.alone.demand, chosen)
+            wanted = self._joined(state.wanted, option.alone, chosen)
             if wanted is None or (option.rung.fills and wanted != state.wanted):
                 continue
             units = replaced(present, self.least[nest], option.rung.cost.units)
@@ -315,16 +325,21 @@ class _Solver:
         ]
         return fabric.excess(fabric.areas.some(self.number, nests, banks))
 
-    def _joined(self, wanted: Demand, more: Demand, chosen: Mapping[int, _Option]) -> Demand | None:
+    def _joined(self, wanted: Demand, more: _Alone, chosen: Mapping[int, _Option]) -> Demand | None:
         """Both demands, None where an array takes too many banks for it, however it is split."""
-        joined = dict(wanted)
-        for key, factor in more.items():
-            extent = self.program.array(key[0]).shape[key[1]]
-            joined[key] = common(joined.get(key, 1), factor, extent)
-            if joined[key] > extent:
+        joined = wanted
+        for key, factor, extent in more.factors:
+            before = wanted.get(key, 1)
+            if before % factor == 0:
+                continue
+            after = common(before, factor, extent)
+            if after > extent:
                 return None
-        for array in {array for array, _ in more}:
-            banks = prod(f for (name, _), f in joined.items() if name == array)
+            if joined is wanted:
+                joined = dict(wanted)
+            joined[key] = after
+        for array in more.arrays:
+            banks = prod([f for (name, _), f in joined.items() if name == array])
             if banks > MAX_BANKS:
                 parts = [option.part for option in chosen.values()]
                 asked = [option.rung.asked for option in chosen.values()]
