@@ -30,7 +30,9 @@ def test_nothing_found(weft: Weft) -> None:
 def test_a_board_stands_for_its_part(weft: Weft, command: str) -> None:
     by_board = weft(command, GEMM, "--size", "mini", "--board", "zcu102", "--format", "json")
     by_part = weft(command, GEMM, "--size", "mini", "--device", "xczu9eg", "--format", "json")
-    assert by_board.out == by_part.out
+    told = json.loads(by_board.out)
+    told.pop("accelerator", None)  # of the board
+    assert told == json.loads(by_part.out)
 
 
 def test_a_board_of_another_name(weft: Weft) -> None:
