@@ -44,7 +44,7 @@ def opening(space: Space, budget: int, limits: Limits, copies: int | None = None
         again = solved(inside.space, budget, limits, _BEST, dict(known), fabric)
         yield from noted(only(again, inside), known)
     else:
-        yield from noted(filters(space, budget), known)
+        yield from noted(filters(space, budget, fabric), known)
         yield from noted(pom(space, budget, limits, fabric), known)
         yield from noted(solved(space, budget, limits, _BEST, dict(known), fabric), known)
     yield from refined(space, budget, limits, known, fabric, copies, inside)

@@ -7,43 +7,50 @@ from math import inf
 
 from dse.evaluators.base import Status
 from dse.space.space import Point, Space
-from dse.strategies.estimates import Estimates, Figures
+from dse.strategies.estimates import Figures
+from dse.strategies.fabric import FabricBudget
 from dse.strategies.search import Search
 from dse.strategies.solve import solve
 
 _TRIES = 4
 _NEARLY = 1.05  # times the cycles
 _MUCH_LESS = 0.75  # of the units
+_OVER = (
+    0.4  # by what share more LUTs or block RAM may be estimated: estimates of windows err by that
+)
 
 
-def filters(space: Space, budget: int) -> Search:
+def filters(space: Space, budget: int, fabric: FabricBudget) -> Search:
     """The fastest structures with windows that are estimated to fit, until one does.
 
     Args:
         space: of the kernel.
         budget: DSP slices that a design may use.
+        fabric: LUTs and block RAM that it may use.
     """
     numbers = [n for n, variant in enumerate(space.variants) if variant.made]
     if not numbers:
         return
-    estimates = Estimates(space)
+    estimates = fabric.estimates
     found: list[tuple[Figures, Point]] = []
     for number in numbers:
         for solution in solve(space, number, budget)[:1]:
             figures = estimates.figures(solution.point)
             if figures.dsp <= budget:
                 found.append((figures, solution.point))
-    tried, least = 0, inf
-    for figures, point in _worth(found):
+    tried, least = 0, (inf, inf)  # DSP slices and LUTs of what was too large
+    worth = sorted(_worth(found), key=lambda pair: fabric.excess(pair[1]) > _OVER)
+    for figures, point in worth:
         if tried == _TRIES:
             return
-        if figures.dsp >= least or space.schedule(point) is None:
-            continue  # a faster one was too large, or takes less
+        lut = 0.0 if fabric.free else fabric.lut_of(point)
+        if (figures.dsp >= least[0] and lut >= least[1]) or space.schedule(point) is None:
+            continue  # a faster one was too large
         tried += 1
         (result,) = yield (point,)
         if result.status is Status.OK:
             return
-        least = figures.dsp
+        least = figures.dsp, lut
 
 
 def _worth(found: Sequence[tuple[Figures, Point]]) -> list[tuple[Figures, Point]]:

@@ -61,7 +61,8 @@ def space(kernel: weft.Kernel) -> Space:
 
 def points(found: Space, count: int) -> list[Point]:
     some = drawn(found, random.Random(4), 10 * count)
-    return [point for point in some if found.schedule(point) is not None][:count]
+    plain = [p for p in some if not found.variants[p.variant].made]  # no line buffers
+    return [point for point in plain if found.schedule(point) is not None][:count]
 
 
 def linear(**terms: int) -> Affine:

@@ -10,10 +10,11 @@ import weft
 from backends.deploy.boards import board_of
 from backends.deploy.outside import outside
 from dse.estimates.estimation import ranked, setting
-from dse.evaluators.base import Result, Status
+from dse.evaluators.base import Limits, Result, Status
 from dse.space.space import Point, Space, space_of
 from dse.space.start import START, Start, start_of
 from dse.strategies.estimates import Estimates
+from dse.strategies.fabric import fabric_budget
 from dse.strategies.filters import filters
 from dse.strategies.search import evaluated
 from dsl.kernels.kernel import Kernel
@@ -189,7 +190,14 @@ def test_the_search_begins_with_the_fastest_that_fit() -> None:
         status = Status.INFEASIBLE if len(told) == 1 else Status.OK
         return Result(status, latency=1.0)
 
-    assert len(list(evaluated(filters(found, 220), too_large_at_first))) == len(told)
-    assert told == sorted(told, reverse=True)
-    assert told[0] == max(map(lanes, windows(found).values()))
-    assert not list(evaluated(filters(space(product.program), 220), too_large_at_first))
+    every = sorted(map(lanes, windows(found).values()), reverse=True)
+    many = fabric_budget(Estimates(found), Limits({"lut": 100_000}))
+    assert len(list(evaluated(filters(found, 220, many), too_large_at_first))) == len(told) == 2
+    assert told == every[:2]
+    told.clear()
+    few = fabric_budget(Estimates(found), Limits({"lut": 700}))
+    assert list(evaluated(filters(found, 220, few), too_large_at_first))
+    assert told[0] < every[0], "those that are estimated to take too much are behind the others"
+    plain = space(product.program)
+    free = fabric_budget(Estimates(plain), Limits({}))
+    assert not list(evaluated(filters(plain, 220, free), too_large_at_first))
