@@ -21,7 +21,7 @@ def every_step() -> Schedule:
     s.expand("t", "j").reassociate("S1").partial_sums("S1", "k", 4).partial_sums(
         "S1", "k", 4, block=8
     ).unroll("k").unroll("k", 4, tail="guard").pipeline("j").pipeline("i", 2)
-    s.buffer("A").buffer("A", "i_0", "tile").flatten("i", enabled=False).partition(
+    s.buffer("A").buffer("A", "i_0", "tile").sequential("i").flatten("i", enabled=False).partition(
         "A", 1, "cyclic", 8
     ).partition("B", 0, "complete")
     s.reuse("A", at="y")
