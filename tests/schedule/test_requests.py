@@ -1,7 +1,6 @@
 """What a step asks for is there at the end of the schedule, or the step is refused: no third way.
 
-One table over all steps: values at the border, the same request twice, requests that contradict
-each other, and requests for what is not there.
+One table over all steps: borders, the same twice, what contradicts, what is not there.
 """
 
 from __future__ import annotations
@@ -271,8 +270,7 @@ def test_the_table_has_every_step() -> None:
         return found
 
     acting = kinds([row[1] for row in ACTS])
-    # One changes what others may do, one is of a local inside of loops, one of what is read again:
-    # test_expand.py, test_reuse.py.
+    # Of what others may do, of locals in loops, of what is read again: test_expand.py, test_reuse.py.
     assert acting | {"reassociate", "expand", "reuse"} == set(STEPS)
     assert kinds([row[0] for row in REFUSED]) == set(STEPS) - {"reverse"}  # of any loop
 
