@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
 from math import ceil, gcd, lcm, prod
@@ -28,7 +29,13 @@ def demand(order: Order, vector: Vector) -> Demand:
     """The factors that one nest asks for; a dimension that is not there needs no partition."""
     if order.words:
         return {}
-    return demand_of(order.uses, *_copies(order, vector))
+    copies, gone = _copies(order, vector)
+    return {
+        (array, d): factor
+        for array, mine in _arrays_of(order).items()
+        for d, factor in enumerate(_wanted_by(mine, *mine.asked(copies, gone)))
+        if factor > 1
+    }
 
 
 def demand_of(
@@ -84,17 +91,19 @@ def _factor(index: Affine, unrolled: Mapping[str, int], gone: frozenset[str], ex
     return extent if span >= _NEARLY * extent else span
 
 
-@lru_cache(maxsize=100_000)
 def port_interval(order: Order, vector: Vector, registers: frozenset[str] = frozenset()) -> int:
     """Cycles that the accesses of one body need at the ports of their banks.
 
     Each element counts once however often it is read. An access of which the bank is not known is
     at every bank. Arrays in ``registers`` have no ports.
     """
-    uses = order.uses
-    if registers:
-        uses = tuple(use for use in uses if use.array not in registers)
-    return _port_interval(uses, *_frozen(order, vector))
+    copies, gone = _copies(order, vector)
+    interval = 1
+    for array, mine in _arrays_of(order).items():
+        if array not in registers:
+            asked = mine.asked(copies, gone)
+            interval = max(interval, _interval_of_own(mine, *asked))
+    return interval
 
 
 def interval_with(order: Order, vector: Vector, array: str, factors: Mapping[int, int]) -> int:
@@ -106,61 +115,70 @@ def interval_with(order: Order, vector: Vector, array: str, factors: Mapping[int
         array: the array.
         factors: by dimension; 1 where there is none.
     """
-    uses, _ = _uses_of(order, array)
-    if not uses:
+    mine = _arrays_of(order).get(array)
+    if mine is None:
         return 1
-    copies, own = _asked_of(order, vector, array)
+    copies, gone = mine.asked(*_copies(order, vector))
+    own = _wanted_by(mine, copies, gone)
     given = [factors.get(d, 1) for d in range(len(own))]
     # What another nest asks for does no harm as long as it is a multiple of what this one does.
     kept = tuple(
         f if g >= n else gcd(f, g) if f % g and g % f else min(f, g)
-        for f, g, n in zip(own, given, uses[0].shape, strict=True)
+        for f, g, n in zip(own, given, mine.uses[0].shape, strict=True)
     )
-    return _interval_with(order, array, copies, kept)
+    return _interval_with(mine, copies, kept)
+
+
+Copies = tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class _Mine:
+    """The accesses of one array in a nest, and the variables in their subscripts. Orders of a nest share them, so
+    that they are compared by identity: what is known of them is asked for often.
+    """
+
+    uses: tuple[Use, ...]
+    moving: frozenset[str]
+
+    def asked(
+        self, copies: Mapping[str, int], gone: frozenset[str]
+    ) -> tuple[Copies, frozenset[str]]:
+        """The copies of loops that the array moves with, and which of these have nothing left."""
+        own = tuple(sorted((v, u) for v, u in copies.items() if v in self.moving))
+        return own, gone & self.moving
 
 
 @lru_cache(maxsize=4096)
-def _uses_of(order: Order, array: str) -> tuple[tuple[Use, ...], frozenset[str]]:
-    """The accesses of an array, and the variables in their subscripts."""
-    uses = tuple(use for use in order.uses if use.array == array)
-    return uses, frozenset(v for use in uses for index in use.indices for v in index.variables())
+def _mine(uses: tuple[Use, ...]) -> _Mine:
+    names = frozenset(v for use in uses for index in use.indices for v in index.variables())
+    return _Mine(uses, names)
 
 
-@lru_cache(maxsize=100_000)
-def _asked_of(
-    order: Order, vector: Vector, array: str
-) -> tuple[tuple[tuple[str, int], ...], tuple[int, ...]]:
-    """The copies of each loop that an array's subscripts move with, and the factors that it asks for."""
-    uses, moving = _uses_of(order, array)
-    copies, gone = _copies(order, vector)
-    own = tuple((v, u) for v, u in copies.items() if v in moving)
-    return own, tuple(_wanted(uses, copies, gone))
+@lru_cache(maxsize=4096)
+def _arrays_of(order: Order) -> Mapping[str, _Mine]:
+    """The accesses of each array."""
+    found: dict[str, list[Use]] = {}
+    for use in order.uses:
+        found.setdefault(use.array, []).append(use)
+    return {array: _mine(tuple(uses)) for array, uses in found.items()}
 
 
-@lru_cache(maxsize=100_000)
-def _interval_with(
-    order: Order, array: str, copies: tuple[tuple[str, int], ...], factors: tuple[int, ...]
-) -> int:
+@lru_cache(maxsize=200_000)
+def _wanted_by(mine: _Mine, copies: Copies, gone: frozenset[str]) -> tuple[int, ...]:
+    return tuple(_wanted(mine.uses, dict(copies), gone))
+
+
+@lru_cache(maxsize=200_000)
+def _interval_of_own(mine: _Mine, copies: Copies, gone: frozenset[str]) -> int:
+    """With the banks that it asks for."""
+    return _interval_with(mine, copies, _wanted_by(mine, copies, gone))
+
+
+@lru_cache(maxsize=200_000)
+def _interval_with(mine: _Mine, copies: Copies, factors: tuple[int, ...]) -> int:
     """As `interval_at`, asked with what is quickly compared."""
-    return interval_at(_uses_of(order, array)[0], copies, factors)
-
-
-def _frozen(order: Order, vector: Vector) -> tuple[tuple[tuple[str, int], ...], frozenset[str]]:
-    unrolled, gone = _copies(order, vector)
-    used = {v for use in order.uses for index in use.indices for v in index.variables()}
-    return tuple((v, u) for v, u in unrolled.items() if v in used), gone
-
-
-@lru_cache(maxsize=100_000)
-def _port_interval(
-    uses: tuple[Use, ...], unrolled: tuple[tuple[str, int], ...], gone: frozenset[str]
-) -> int:
-    copies = dict(unrolled)
-    interval = 1
-    for array in dict.fromkeys(use.array for use in uses):
-        mine = [use for use in uses if use.array == array]
-        interval = max(interval, _array_interval(mine, copies, gone))
-    return interval
+    return _interval_of(mine.uses, dict(copies), factors)
 
 
 @lru_cache(maxsize=100_000)
@@ -175,10 +193,6 @@ def interval_at(
         factors: of each dimension.
     """
     return _interval_of(uses, dict(copies), factors)
-
-
-def _array_interval(uses: Sequence[Use], copies: Mapping[str, int], gone: frozenset[str]) -> int:
-    return _interval_of(uses, copies, _wanted(uses, copies, gone))
 
 
 def _wanted(uses: Sequence[Use], copies: Mapping[str, int], gone: frozenset[str]) -> list[int]:
