@@ -146,7 +146,7 @@ def _part(nest: Nest, order: Order, sides: Sides, ports: int, guarded: bool = Fa
     """One nest with so many blocks, and copies in each; ``guarded`` ones run under a condition."""
     interval = ports
     chain = 0.0
-    pipeline = _moving(order, sides)
+    pipeline, drains = _moving(order, sides), order.drains
     for level, (loop, (blocks, u)) in enumerate(zip(order.loops, sides, strict=True)):
         for carry in loop.carries:
             copies = u
@@ -158,13 +158,13 @@ def _part(nest: Nest, order: Order, sides: Sides, ports: int, guarded: bool = Fa
                 )
             links = carry.links(copies, guarded)
             chain = max(chain, links)
-            if blocks > 1 and not order.drains:
+            if blocks > 1 and not drains:
                 delay = carry.delay_in(pipeline) + carry.closing(copies, pipeline, guarded)
                 interval = max(interval, ceil(delay / carry.around(sides[level:])))
     trips, entered = 1.0, nest.runs
+    varies = max((k for k, loop in enumerate(order.loops) if loop.extent is None), default=0)
     for level, (blocks, _) in enumerate(sides):
-        flat = all(loop.extent is not None for loop in order.loops[level + 1 :])
-        if level == len(sides) - 1 or (flat and not order.drains):
+        if level == len(sides) - 1 or (level >= varies and not drains):
             trips *= blocks
         else:
             entered *= blocks
@@ -174,10 +174,11 @@ def _part(nest: Nest, order: Order, sides: Sides, ports: int, guarded: bool = Fa
 def _moving(order: Order, sides: Sides) -> frozenset[str]:
     """The loops with several blocks that run as one pipeline."""
     found: set[str] = set()
+    drains = order.drains
     for loop, (blocks, _) in reversed(list(zip(order.loops, sides, strict=True))):
         if blocks > 1:
             found.add(loop.name)
-        if loop.extent is None or (order.drains and found):
+        if loop.extent is None or (drains and found):
             break
     return frozenset(found)
 
