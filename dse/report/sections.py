@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from dse.accelerator.summary import milliseconds
 from dse.estimates.routed import UPPER_ENDS
 from dse.report.designs import speed_up, to_bound
 from dse.report.facts import Facts
@@ -109,8 +108,9 @@ def tiles(facts: Facts) -> list[Tile]:
         found.append(Tile("speed-up", speed_up(facts, best), "over the program as it stands"))
     if best.result.board is not None:
         on = best.result.board
-        hint = f"memory {milliseconds(on.memory_ms)}, compute {milliseconds(on.compute_ms)}, {milliseconds(on.ms_low)} to {milliseconds(on.ms_high)} in all"
-        found.append(Tile(f"time on the board ({on.board})", milliseconds(on.ms), hint))
+        passing, computing = _time(on.memory_ms), _time(on.compute_ms)
+        hint = f"memory {passing}, compute {computing}; {_time(on.ms_low)} to {_time(on.ms_high)} in all"
+        found.append(Tile(f"time on the board ({on.board})", _time(on.ms), hint))
     if tight:
         name, share = tight
         used, limit = counts.get(name, 0), facts.limits.resources[name]
@@ -120,6 +120,10 @@ def tiles(facts: Facts) -> list[Tile]:
     hint = f"{facts.feasible:,} of {facts.designs:,} {within} to the limits"
     found.append(Tile("on the front", f"{len(facts.fronts):,}", hint))
     return found
+
+
+def _time(milliseconds: float) -> str:
+    return duration(milliseconds * 1e6, 1.0)
 
 
 def sources(facts: Facts) -> str:
