@@ -135,48 +135,47 @@ class Estimates:
 
 
 @dataclass(slots=True)
-class _Mean:
-    total: tuple[float, float] = (0.0, 0.0)
-    count: int = 0
+class Errors:
+    """Logarithms of how much more was found of one quantity than was estimated: of all points, of a variant's, of
+    a structure's, the less similar ones as a prior of the more similar ones.
+    """
 
-    def add(self, cycles: float, dsp: float) -> None:
-        self.total = (self.total[0] + cycles, self.total[1] + dsp)
-        self.count += 1
+    totals: dict[Structure, tuple[float, int]] = field(default_factory=dict)
 
-    def drawn_to(self, prior: tuple[float, float]) -> tuple[float, float]:
-        """The mean, as if the prior had been seen a few times as well."""
-        weight = self.count + _TRUSTED
-        return (
-            (self.total[0] + _TRUSTED * prior[0]) / weight,
-            (self.total[1] + _TRUSTED * prior[1]) / weight,
-        )
+    def add(self, structure: Structure, error: float) -> None:
+        """Take a point of a structure into account."""
+        for key in keys_of(structure):
+            total, count = self.totals.get(key, (0.0, 0))
+            self.totals[key] = total + error, count + 1
+
+    def factor(self, structure: Structure) -> float:
+        """What estimates of the structure are to be multiplied by."""
+        known = 0.0
+        for key in keys_of(structure):
+            if key in self.totals:
+                total, count = self.totals[key]
+                known = (total + _TRUSTED * known) / (count + _TRUSTED)
+        return exp(known)
 
 
 @dataclass(slots=True)
 class Correction:
-    """By how much estimates are off, learnt from evaluations: of all points, of a variant's, of a
-    structure's, the less similar ones as a prior of the more similar ones.
-    """
+    """By how much estimates are off, learnt from evaluations."""
 
-    means: dict[Structure, _Mean] = field(default_factory=dict)
+    cycles: Errors = field(default_factory=Errors)
+    dsp: Errors = field(default_factory=Errors)
 
     def learn(self, point: Point, estimated: Figures, found: Figures) -> None:
         """Take an evaluation into account."""
         if found.cycles <= 0 or estimated.cycles <= 0:
             return
-        cycles = log(found.cycles / estimated.cycles)
-        dsp = log((found.dsp + 1) / (estimated.dsp + 1))
-        for key in keys_of(structure_of(point)):
-            self.means.setdefault(key, _Mean()).add(cycles, dsp)
+        structure = structure_of(point)
+        self.cycles.add(structure, log(found.cycles / estimated.cycles))
+        self.dsp.add(structure, log((found.dsp + 1) / (estimated.dsp + 1)))
 
     def factors(self, structure: Structure) -> tuple[float, float]:
         """What estimates of cycles, and of DSP + 1, are to be multiplied by."""
-        known = (0.0, 0.0)
-        for key in keys_of(structure):
-            mean = self.means.get(key)
-            if mean is not None:
-                known = mean.drawn_to(known)
-        return exp(known[0]), exp(known[1])
+        return self.cycles.factor(structure), self.dsp.factor(structure)
 
     def corrected(self, structure: Structure, estimated: Figures) -> Figures:
         """The figures to be expected."""

@@ -6,17 +6,15 @@ Estimates err: nothing is left out because of them. What is expected to be over 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from math import exp, inf, log
+from math import inf, log
 
 from dse.area.designs import Area, Areas
 from dse.evaluators.base import Limits, Result
 from dse.space.space import Point
-from dse.strategies.estimates import Estimates, Structure, keys_of, structure_of
+from dse.strategies.estimates import Errors, Estimates, Structure, structure_of
 
 PLANNED = ("lut", "bram18")
 """Names of what is planned with."""
-
-_TRUSTED = 2.0  # evaluations that weigh as much as what is known of less similar points
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +48,7 @@ class FabricBudget:
     estimates: Estimates
     lut: float
     bram18: float
-    _logs: dict[tuple[str, Structure], tuple[float, int]] = field(default_factory=dict)
+    _errors: dict[str, Errors] = field(default_factory=lambda: {name: Errors() for name in PLANNED})
 
     def plan(self, variant: int, share: float = 1.0, most: float = inf) -> FabricPlan | None:
         """What a variant's designs are planned with; None where nothing is limited or known.
@@ -93,19 +91,11 @@ class FabricBudget:
             found = result.resources.get(name, 0)
             if not found or not estimated:
                 continue
-            off = log(found / estimated)
-            for key in keys_of(structure):
-                total, count = self._logs.get((name, key), (0.0, 0))
-                self._logs[name, key] = total + off, count + 1
+            self._errors[name].add(structure, log(found / estimated))
 
     def _off(self, name: str, structure: Structure) -> float:
         """What was found over what was estimated: of all designs, of the variant's, of the structure's."""
-        known = 0.0
-        for key in keys_of(structure):
-            if (name, key) in self._logs:
-                total, count = self._logs[name, key]
-                known = (total + _TRUSTED * known) / (count + _TRUSTED)
-        return exp(known)
+        return self._errors[name].factor(structure)
 
 
 def fabric_budget(estimates: Estimates, limits: Limits) -> FabricBudget:
