@@ -8,7 +8,6 @@ from typing import Protocol
 
 from dse.space.nest import Order, Vector
 from dse.space.space import Choice, Point, Space
-from dse.strategies.fabric import FabricBudget
 from dse.strategies.ladder import SHARING, vectors
 from dse.strategies.solve import Solution, solve
 
@@ -82,9 +81,7 @@ def has_point(space: Space, point: Point) -> bool:
     return True
 
 
-def sampled_structure(
-    trial: Suggest, space: Space, budget: int, fabric: FabricBudget | None = None
-) -> Solution | None:
+def sampled_structure(trial: Suggest, space: Space, budget: int) -> Solution | None:
     """Variant, orders and a share of the budget are suggested; the factors are solved for these.
 
     None where nothing fits.
@@ -93,8 +90,7 @@ def sampled_structure(
     nests = space.variants[number].nests
     orders = [_pick(trial, f"{number}.{n.leader}.order", len(n.orders)) for n in nests]
     share = trial.suggest_float("share", 0.02, 1.0, log=True)
-    plan = None if fabric is None else fabric.plan(number)
-    found = solve(space, number, max(1, round(share * budget)), orders, width=4, fabric=plan)
+    found = solve(space, number, max(1, round(share * budget)), orders, width=4)
     return found[0] if found else None
 
 
