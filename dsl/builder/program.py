@@ -23,7 +23,8 @@ from dsl.errors.errors import LanguageError, did_you_mean
 from dsl.errors.shown import shown
 from dsl.expressions import values
 from dsl.expressions.affine import Affine, cond_variables
-from dsl.expressions.expr import Index, loads, walk
+from dsl.expressions.expr import Index, Load, loads, walk
+from dsl.expressions.guarded import guarded
 from dsl.expressions.types import DTYPES, DType
 from dsl.kernels.kernel import Kernel
 from dsl.programs.pretty import statement_text
@@ -215,7 +216,8 @@ class ProgramBuilder(Kernel):
             after: ``("S0", j)`` puts it behind statement S0 in the loops that S0 has up to and
                 including ``j``, which come first in ``loops``; ``("S0", None)``, as None, puts
                 it into loops of its own behind everything so far.
-            where: An affine condition on the loop variables: it runs only where that holds.
+            where: A condition: it runs only where that holds. One that depends on data chooses
+                between the value and the element's own.
 
         Returns:
             The statement's name.
@@ -234,16 +236,15 @@ class ProgramBuilder(Kernel):
         for loop in loops:
             check_fits("loops", loop, LoopVar, "a tuple of loop variables, such as (i, j)")
         if where is not None:
-            check_fits("where", where, Condition, "a condition on loop variables, such as i < j")
+            check_fits("where", where, Condition, "a condition, such as i < j or A[i] > 0")
         expr = values.assigned(value_of(value), into.array.dtype, span)
+        if where is not None and where.cond is None:
+            expr = guarded(where.truth, expr, Load(into.access, into.array.dtype))
         stmt = Stmt(name, into.access, expr, span)
         stmt = replace(stmt, source=statement_text(stmt, into.array))
         self._check_names(stmt, loops, where)
         node: If | Stmt = stmt
-        if where is not None:
-            if where.cond is None:
-                message = "where= is not an affine condition on loop variables"
-                raise LanguageError("W146", message, help="use weft.select in the value instead")
+        if where is not None and where.cond is not None:
             node = If(where.cond, (stmt,), (), span)
         shared = self._shared(after, loops)
         self._insert(name, node, shared, loops)

@@ -13,7 +13,7 @@ from dsl.expressions import typing, values
 from dsl.expressions.affine import Affine, And, Cond, Or, negate
 from dsl.expressions.expr import Access, BinaryOp, CompareOp, Expr, Load, UnaryOp
 from dsl.expressions.intrinsics import Intrinsic
-from dsl.expressions.types import DType
+from dsl.expressions.types import DType, boolean
 from dsl.expressions.values import MAX_BITS, Value
 from dsl.programs.program import Array, Loop
 
@@ -209,8 +209,8 @@ class Term:
 class Condition(Term):
     """A comparison, or several joined by ``&``, ``|`` and ``~``.
 
-    ``cond`` is set where it depends on loop variables affinely: then it may guard a statement.
-    As a value it is a ``u1``.
+    ``cond`` is set where it depends on loop variables affinely: then it guards a statement whose
+    condition it is. As a value it is a ``u1``.
     """
 
     __slots__ = ("cond",)
@@ -218,6 +218,11 @@ class Condition(Term):
     def __init__(self, value: Value, cond: Cond | None) -> None:
         super().__init__(value)
         self.cond = cond
+
+    @property
+    def truth(self) -> Expr:
+        """The condition as a ``u1``."""
+        return typing.assigned(values.operand(self.value), boolean)
 
     def __and__(self, other: object) -> Term:
         if not isinstance(other, Condition):

@@ -45,7 +45,6 @@ CODES: dict[str, str] = {
     "W143": "a loop whose range is not one interval with a fixed step",
     "W144": "an array extent that is no positive constant",
     "W145": "a negative subscript",
-    "W146": "a condition on loop variables that is not affine",
     "W150": "a call with the wrong number of arguments",
     "W151": "an argument of the wrong type or shape",
     "W152": "a kernel that calls itself",

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import numbers
 from fractions import Fraction
+from typing import Literal
 
 from dsl.errors.errors import LanguageError, Span
 from dsl.expressions import typing
 from dsl.expressions.affine import Affine, Cond, Constraint, Or, negate
 from dsl.expressions.expr import BinaryOp, CompareOp, Expr, Index, UnaryOp
+from dsl.expressions.guarded import harmless
 from dsl.expressions.nesting import admit_value
 from dsl.expressions.types import DType, IntType
 
@@ -149,10 +151,25 @@ def condition(op: CompareOp, a: Affine, b: Affine) -> Cond:
             return different
 
 
+def logical(op: Literal["and", "or"], a: Value, b: Value, span: Span | None = None) -> Value:
+    """``a and b`` or ``a or b``; ``b`` does not fail where ``a`` decides."""
+    if isinstance(a, Expr) and isinstance(b, Expr):
+        b = harmless(b, a, op == "and")
+    return typing.logical(op, operand(a), operand(b), span)
+
+
 def select(cond: Value, then: Value, orelse: Value, span: Span | None = None) -> Value:
-    """``then if cond else orelse``; a condition that is known picks its side."""
+    """``then if cond else orelse``; a condition that is known picks its side.
+
+    Both sides are computed, and the one that is not taken does not fail.
+    """
     if isinstance(cond, bool):
         return then if cond else orelse
+    if isinstance(cond, Expr):
+        then = then if isinstance(then, int | float | Affine) else harmless(then, cond, True)
+        orelse = (
+            orelse if isinstance(orelse, int | float | Affine) else harmless(orelse, cond, False)
+        )
     return typing.select(operand(cond), operand(then), operand(orelse), span)
 
 

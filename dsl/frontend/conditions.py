@@ -1,13 +1,18 @@
-"""Conditions of ``if``: affine over loop variables, or known when the kernel is compiled."""
+"""Conditions of ``if``: affine over loop variables, known when the kernel is compiled, or data.
+
+A conjunction or disjunction of both kinds is kept apart: the affine part guards the other, so that
+``i > 0 and x[i - 1] > x[i]`` reads nothing in front of ``x``.
+"""
 
 from __future__ import annotations
 
 import ast
+from dataclasses import dataclass
 
-from dsl.errors.errors import LanguageError
-from dsl.expressions import values
-from dsl.expressions.affine import Affine, And, Cond, Or, negate
-from dsl.expressions.expr import CompareOp, Expr, loads
+from dsl.expressions import typing, values
+from dsl.expressions.affine import Affine, And, Cond, Constraint, Or, negate
+from dsl.expressions.expr import CompareOp, Expr, Index, UnaryOp
+from dsl.expressions.types import boolean
 from dsl.expressions.values import Value
 from dsl.frontend.capture import is_number
 from dsl.frontend.context import Context
@@ -15,100 +20,140 @@ from dsl.frontend.evaluate import comparisons
 from dsl.frontend.operands import value
 
 
-def condition(ctx: Context, node: ast.expr, statement: ast.If) -> bool | Cond:
-    """The condition of ``statement``, or its value where it is known.
+@dataclass(frozen=True, slots=True)
+class DataCond:
+    """A condition that depends on data: ``data``, or ``affine and data``, or ``affine or data``.
+
+    ``data`` is a ``u1``. It has a value, and matters, only where ``affine`` leaves it open.
+    """
+
+    data: Expr
+    affine: Cond | None = None
+    is_and: bool = True
+
+
+Condition = bool | Cond | DataCond
+
+
+def condition(ctx: Context, node: ast.expr) -> Condition:
+    """The condition at ``node``, or its value where it is known.
+
+    As in Python, a number or data holds where it is not zero.
 
     Raises:
-        LanguageError: W106 where it depends on data, W146 where it is not affine.
+        LanguageError: it is no value of the language.
     """
     match node:
-        case ast.BoolOp():
-            return _joined(ctx, node, statement)
+        case ast.BoolOp(op=op, values=nodes):
+            is_and = isinstance(op, ast.And)
+            parts: list[Cond | DataCond] = []
+            for n in nodes:
+                part = condition(ctx, n)
+                if not isinstance(part, bool):
+                    parts.append(part)
+                elif part is not is_and:  # decided, as in Python
+                    return part
+            return _joined(is_and, parts)
         case ast.UnaryOp(op=ast.Not()):
-            inner = condition(ctx, node.operand, statement)
-            return not inner if isinstance(inner, bool) else negate(inner)
+            return _opposite(condition(ctx, node.operand))
         case ast.Compare():
-            return _compared(ctx, node, statement)
+            return _compared(ctx, node)
         case _:
             found = value(ctx, node)
             if is_number(found):
                 return bool(found)
             if isinstance(found, Affine):
                 return values.condition(CompareOp.NE, found, Affine.of(0))
-            raise _refused(ctx, found, node, statement)
+            return truth_of(ctx, found, node)
 
 
-def _joined(ctx: Context, node: ast.BoolOp, statement: ast.If) -> bool | Cond:
-    is_and = isinstance(node.op, ast.And)
-    parts: list[Cond] = []
-    for n in node.values:
-        part = condition(ctx, n, statement)
+def truth_of(ctx: Context, found: Value, node: ast.expr) -> Condition:
+    """Data as a condition: whether it is not zero."""
+    operand = values.operand(found)
+    if not isinstance(operand, int | float) and operand.dtype == boolean:
+        return DataCond(typing.assigned(operand, boolean, ctx.span(node)))
+    return _data(typing.compare(CompareOp.NE, operand, 0, ctx.span(node)))
+
+
+def _data(found: typing.Operand) -> Condition:
+    return bool(found) if isinstance(found, int | float) else DataCond(found)
+
+
+def _compared(ctx: Context, node: ast.Compare) -> Condition:
+    ops = comparisons(ctx, node)
+    operands = [value(ctx, n) for n in (node.left, *node.comparators)]
+    parts: list[Cond | DataCond] = []
+    for op, a, b in zip(ops, operands, operands[1:], strict=False):
+        part = _link(ctx, op, a, b, node)
+        if part is False:
+            return False
         if not isinstance(part, bool):
             parts.append(part)
-        elif part is not is_and:  # decided, as in Python
-            return part
-    if not parts:
-        return is_and
-    if len(parts) == 1:
-        return parts[0]
+    return _joined(True, parts)
+
+
+def _link(ctx: Context, op: CompareOp, a: Value, b: Value, node: ast.expr) -> Condition:
+    """``a op b``."""
+    if is_number(a) and is_number(b):
+        return bool(values.compare(op, a, b))
+    left, right = values.as_affine(a), values.as_affine(b)
+    if left is None or right is None:
+        return _data(typing.compare(op, values.operand(a), values.operand(b), ctx.span(node)))
+    difference = left - right
+    if difference.is_const:
+        return bool(values.compare(op, difference.const, 0))
+    return values.condition(op, left, right)
+
+
+def _joined(is_and: bool, parts: list[Cond | DataCond]) -> Condition:
+    """The conjunction or disjunction of the parts."""
+    if len(parts) < 2:
+        return parts[0] if parts else is_and
+    affine: list[Cond] = []
+    data: list[Expr] = []
+    for part in parts:
+        if not isinstance(part, DataCond):
+            affine.append(part)
+        elif part.affine is not None and part.is_and is is_and:
+            affine.append(part.affine)
+            data.append(part.data)
+        else:
+            data.append(as_data(part))
+    guard = None if not affine else affine[0] if len(affine) == 1 else _of_affine(is_and, affine)
+    if not data:
+        assert guard is not None
+        return guard
+    return DataCond(_logical(is_and, data), guard, is_and)
+
+
+def _opposite(cond: Condition) -> Condition:
+    if isinstance(cond, bool):
+        return not cond
+    if not isinstance(cond, DataCond):
+        return negate(cond)
+    affine = None if cond.affine is None else negate(cond.affine)
+    return DataCond(typing.unary(UnaryOp.NOT, cond.data), affine, not cond.is_and)
+
+
+def as_data(cond: Cond | DataCond) -> Expr:
+    """The condition as one ``u1``; all of it is evaluated."""
+    match cond:
+        case DataCond(data, affine, is_and):
+            return data if affine is None else _logical(is_and, [as_data(affine), data])
+        case Constraint(expr, kind):
+            op = CompareOp.EQ if kind == "==" else CompareOp.GE
+            return typing.compare(op, Index(expr), 0)
+        case And(parts) | Or(parts):
+            return _logical(isinstance(cond, And), [as_data(p) for p in parts])
+
+
+def _of_affine(is_and: bool, parts: list[Cond]) -> Cond:
     return And(tuple(parts)) if is_and else Or(tuple(parts))
 
 
-def _compared(ctx: Context, node: ast.Compare, statement: ast.If) -> bool | Cond:
-    ops = comparisons(ctx, node)
-    nodes = [node.left, *node.comparators]
-    operands = [value(ctx, n) for n in nodes]
-    parts: list[Cond] = []
-    for n, op in enumerate(ops):
-        a, b = operands[n], operands[n + 1]
-        if is_number(a) and is_number(b):
-            if not values.compare(op, a, b):
-                return False
-            continue
-        left, right = values.as_affine(a), values.as_affine(b)
-        if left is None or right is None:
-            culprit = n if left is None else n + 1
-            raise _refused(ctx, operands[culprit], nodes[culprit], statement)
-        difference = left - right
-        if not difference.is_const:
-            parts.append(values.condition(op, left, right))
-        elif not values.compare(op, difference.const, 0):
-            return False
-    if not parts:
-        return True
-    return parts[0] if len(parts) == 1 else And(tuple(parts))
-
-
-def _refused(ctx: Context, found: Value, node: ast.expr, statement: ast.If) -> LanguageError:
-    text = ctx.source.text(node)
-    if isinstance(found, Expr) and loads(found):
-        message = f"this 'if' depends on data ({text}); control flow depends on loop variables only"
-        return ctx.error("W106", message, node, _as_select(ctx, statement))
-    return ctx.error(
-        "W146",
-        f"the condition is not affine: {text}",
-        node,
-        "compare sums of loop variables times constants, or select a value: "
-        f"{_as_select(ctx, statement)}",
-    )
-
-
-def _as_select(ctx: Context, statement: ast.If) -> str:
-    """The ``if`` rewritten with a ternary, where it is simple enough; else how that looks."""
-    general = "select the value instead: x = a if condition else b"
-    test = ctx.source.text(statement.test)
-    match statement:
-        case ast.If(body=[ast.Assign(targets=[target], value=then)], orelse=[]):
-            goal = ctx.source.text(target)
-            return f"{goal} = {ctx.source.text(then)} if {test} else {goal}"
-        case ast.If(body=[ast.AugAssign(target=target, op=op, value=then)], orelse=[]):
-            goal = ctx.source.text(target)
-            sum_text = ast.unparse(ast.BinOp(target, op, then))
-            return f"{goal} = {sum_text} if {test} else {goal}"
-        case ast.If(
-            body=[ast.Assign(targets=[target], value=then)],
-            orelse=[ast.Assign(targets=[other], value=orelse)],
-        ) if ast.dump(target) == ast.dump(other):
-            goal = ctx.source.text(target)
-            return f"{goal} = {ctx.source.text(then)} if {test} else {ctx.source.text(orelse)}"
-    return general
+def _logical(is_and: bool, parts: list[Expr]) -> Expr:
+    result: Value = parts[0]
+    for part in parts[1:]:
+        result = values.logical("and" if is_and else "or", result, part)
+    assert isinstance(result, Expr)
+    return result

@@ -240,7 +240,7 @@ def _both(ctx: Context, op: Any, a: Value, b: Value, node: ast.expr) -> Value:
     for known, other in ((a, b), (b, a)):
         if is_number(known):
             return other if bool(known) is neutral else not neutral
-    return typing.logical(op, values.operand(a), values.operand(b), ctx.span(node))
+    return values.logical(op, a, b, ctx.span(node))
 
 
 def _select(ctx: Context, node: ast.IfExp) -> object:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
 from dsl.errors.errors import LanguageError, Span, did_you_mean
-from dsl.expressions.types import int_type_named
+from dsl.expressions.types import DType, int_type_named
 from dsl.programs.program import Array
 
 
@@ -29,9 +29,12 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """A name that was in scope earlier: the loop that it ended with, and where it was declared."""
+    """A name that was in scope earlier: the loop that it ended with, and where it was declared.
 
-    loop: str
+    ``loop`` is None where it ended with the branch of an ``if`` on data.
+    """
+
+    loop: str | None
     span: Span | None
     is_loop: bool
 
@@ -57,6 +60,7 @@ class Names:
         self._array_names = frozenset(arrays)
         self._loop_spans: dict[str, Span | None] = {}
         self._made_loops: set[str] = set()
+        self._dtypes = {a.name: a.dtype for a in self._scopes[0].arrays.values()}
         self.arguments = frozenset(self._scopes[0].arrays)
         self.locals: list[Array] = []
 
@@ -148,13 +152,27 @@ class Names:
             array.span,
         )
         self._scopes[-1].arrays[array.name] = unique
-        self.locals.append(unique)
+        self._add(unique)
         return unique
 
     def add_unnamed(self, array: Array) -> None:
         """Note a local that came from an inlined kernel: no name of the source refers to it."""
         self._taken.add(array.name)
+        self._add(array)
+
+    def _add(self, array: Array) -> None:
         self.locals.append(array)
+        self._dtypes[array.name] = array.dtype
+
+    def dtype_of(self, array: str) -> DType:
+        """The element type of an argument or local by its unique name."""
+        return self._dtypes[array]
+
+    def end_branch(self, arrays: Collection[str]) -> None:
+        """End these locals (by unique name), which only one branch of an ``if`` on data declares."""
+        held = self._scopes[-1].arrays
+        for name in [name for name, array in held.items() if array.name in arrays]:
+            self._ended[name] = Ended(None, held.pop(name).span, is_loop=False)
 
     def unique(self, name: str, *, own: bool = False) -> str:
         """``name``, or the first of ``name_2``, ``name_3``, … that is free; it is taken then.
@@ -226,6 +244,14 @@ class Names:
                 f"the loop variable '{name}' is used outside of its loop{_at(ended.span)}",
                 span=span,
                 help="a loop variable has no value after its loop; write the last one as a number",
+            )
+        if ended is not None and ended.loop is None:
+            return LanguageError(
+                "W131",
+                f"'{name}' is declared in one branch of an 'if' on data{_at(ended.span)}, and has "
+                "no value after it",
+                span=span,
+                help=f"declare it before the 'if', with its type: {name}: f32 = 0.0",
             )
         if ended is not None:
             return LanguageError(

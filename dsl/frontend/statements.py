@@ -8,10 +8,11 @@ from dsl.expressions import values
 from dsl.expressions.expr import Access, Expr, Load
 from dsl.expressions.intrinsics import intrinsic_of, stmt
 from dsl.expressions.types import DType
-from dsl.frontend.conditions import condition
+from dsl.frontend.conditions import DataCond, condition
 from dsl.frontend.context import Context
 from dsl.frontend.declare import check_name, declare_annotated, declare_assigned
 from dsl.frontend.evaluate import binary
+from dsl.frontend.if_conversion import converted
 from dsl.frontend.inlining import call_kernel
 from dsl.frontend.loops import headers, interval
 from dsl.frontend.operands import example_access, value
@@ -72,9 +73,11 @@ def _for(ctx: Context, node: ast.For) -> tuple[Node, ...]:
 
 
 def _if(ctx: Context, node: ast.If) -> tuple[Node, ...]:
-    cond = condition(ctx, node.test, node)
+    cond = condition(ctx, node.test)
     if isinstance(cond, bool):
         return body(ctx, node.body if cond else node.orelse)
+    if isinstance(cond, DataCond):
+        return converted(ctx, node, cond, body)
     then, orelse = body(ctx, node.body), body(ctx, node.orelse)
     if not then and not orelse:
         return ()

@@ -16,13 +16,12 @@ _CODES = {
     FaultKind.NOT_FINITE: "W194",
 }
 _HELP = {
-    FaultKind.DIVISION_BY_ZERO: "both sides of a select are evaluated: guard the divisor itself, "
-    "as in x // (d if d != 0 else 1)",
+    FaultKind.DIVISION_BY_ZERO: "guard the division, as in x // d if d != 0 else 0",
     FaultKind.UNINITIALISED: "locals are undefined until written, afresh in each iteration of the "
     "loops around their declaration",
     FaultKind.NEGATIVE_SHIFT: "use an unsigned amount, or shift the other way",
     FaultKind.OUT_OF_BOUNDS: "guard the access with an `if` on the loop variables",
-    FaultKind.NOT_FINITE: "select a finite value before the cast",
+    FaultKind.NOT_FINITE: "guard the conversion, as in i32(x) if abs(x) < 1e9 else 0",
 }
 
 

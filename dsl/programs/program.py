@@ -6,8 +6,8 @@ the reference semantics, and what `polyhedral` turns into a scop.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from dsl.errors.errors import Span
@@ -163,3 +163,16 @@ def statements_in(node: Node) -> Iterator[Stmt]:
         return
     for inner in node.body if isinstance(node, Loop) else (*node.then, *node.orelse):
         yield from statements_in(inner)
+
+
+def map_statements(node: Node, new: Callable[[Stmt], Stmt]) -> Node:
+    """The node with each of its statements replaced, in program order."""
+    match node:
+        case Loop(body=body):
+            return replace(node, body=tuple(map_statements(n, new) for n in body))
+        case If(then=then, orelse=orelse):
+            sides = (tuple(map_statements(n, new) for n in side) for side in (then, orelse))
+            first, second = sides
+            return replace(node, then=first, orelse=second)
+        case Stmt():
+            return new(node)

@@ -171,8 +171,7 @@ def test_the_text_of_a_fault(tmp_path):
         "    2 |     a[i] = a[i] // b[i]\n"
         "      |     ^^^^^^^^^^^^^^^^^^^\n"
         "  in the iteration i = 2\n"
-        "help: both sides of a select are evaluated: guard the divisor itself, "
-        "as in x // (d if d != 0 else 1)"
+        "help: guard the division, as in x // d if d != 0 else 0"
     )
 
 

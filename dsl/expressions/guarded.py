@@ -1,0 +1,216 @@
+"""The value of an assignment that happens only where a condition on data holds.
+
+Hardware computes both sides of a choice, so that ``if c: t = e`` is the assignment ``t = e if c else t``.
+Two things are done on the way:
+
+- What may fail where the condition does not hold, and would not run there, is given operands with which it
+  cannot: a divisor of 1, an amount of 0 for a shift, a finite value for a conversion (`harmless`).
+- Updates keep their form. ``if c: t += e`` is ``t += e if c else 0``, whose recurrence is the sum alone and
+  which can be reassociated; ``if e < t: t = e`` is ``t = min(t, e)``.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from dsl.expressions import typing
+from dsl.expressions.expr import (
+    Binary,
+    BinaryOp,
+    Cast,
+    Compare,
+    CompareOp,
+    Const,
+    Expr,
+    Index,
+    Load,
+    Select,
+    Unary,
+)
+from dsl.expressions.numeric import frac_of, signed_of, width_of
+from dsl.expressions.types import DType, FixedType, FloatType, IndexType, IntType
+
+
+def guarded(cond: Expr, value: Expr, old: Load, holds: bool = True) -> Expr:
+    """What to assign everywhere instead of ``value`` where ``cond`` is ``holds``.
+
+    Args:
+        cond: A ``u1``.
+        value: The value that is assigned, as `dsl.expressions.typing.assigned` gave it.
+        old: The element that is assigned.
+        holds: What the condition is where the assignment happens.
+
+    Returns:
+        A value of the element's type, or one that the store converts to it as ``value``.
+    """
+    value = harmless(value, cond, holds)
+    if holds and (found := _extremum(cond, value, old)) is not None:
+        return found
+    if (found := _update(cond, value, old, holds)) is not None:
+        return found
+    return _either(cond, holds, typing.cast(old.dtype, value), old)
+
+
+def chosen(cond: Expr, then: Expr, orelse: Expr, dtype: DType) -> Expr:
+    """What to assign to an element of type ``dtype`` that is ``then`` or ``orelse`` by ``cond``."""
+    a, b = harmless(then, cond, True), harmless(orelse, cond, False)
+    return _either(cond, True, typing.cast(dtype, a), typing.cast(dtype, b))
+
+
+def harmless(expr: Expr, cond: Expr, holds: bool) -> Expr:
+    """``expr``, of which only the value where ``cond`` is ``holds`` is used, unable to fail elsewhere.
+
+    Where it is used the value is the same.
+    """
+
+    def inside(x: Expr) -> Expr:
+        return harmless(x, cond, holds)
+
+    def instead(x: Expr, other: Const) -> Expr:
+        return x if _is_guarded(x, cond, holds, other) else _either(cond, holds, x, other)
+
+    match expr:
+        case Const() | Load() | Index():
+            return expr
+        case Unary(op, x, dtype, span):
+            return Unary(op, inside(x), dtype, span)
+        case Binary(op, a, b, dtype, span):
+            b = inside(b)
+            if _divides(op, dtype) and not _is_never_zero(b):
+                b = instead(b, _unit(b.dtype))
+            elif op in (BinaryOp.SHL, BinaryOp.SHR) and _may_be_negative(b):
+                b = instead(b, Const(0, b.dtype))
+            return Binary(op, inside(a), b, dtype, span)
+        case Compare(op, a, b, dtype, span):
+            return Compare(op, inside(a), inside(b), dtype, span)
+        case Select(c, a, b, dtype, span):
+            return Select(inside(c), inside(a), inside(b), dtype, span)
+        case Cast(x, dtype, span):
+            x = inside(x)
+            if isinstance(x.dtype, FloatType) and not isinstance(dtype, FloatType):
+                x = instead(x, Const(0.0, x.dtype))
+            return Cast(x, dtype, span)
+
+
+def _either(cond: Expr, holds: bool, a: Expr, b: Expr) -> Expr:
+    """``a`` where the condition is ``holds``, else ``b``."""
+    found = typing.select(cond, a, b) if holds else typing.select(cond, b, a)
+    assert not isinstance(found, int | float)
+    return found
+
+
+def _is_guarded(x: Expr, cond: Expr, holds: bool, other: Const) -> bool:
+    """Whether it is ``other`` already where the condition is not ``holds``."""
+    if not isinstance(x, Select):
+        return False
+    taken, left = (x.then, x.orelse) if holds else (x.orelse, x.then)
+    if x.cond == cond:
+        return left == other
+    return any(
+        b == other and _is_guarded(a, cond, holds, other) for a, b in ((taken, left), (left, taken))
+    )
+
+
+def _is_never_zero(x: Expr) -> bool:
+    """Whether it is a constant other than 0, or ``x if x != 0 else`` one."""
+    if isinstance(x, Select) and isinstance(x.cond, Compare) and x.cond.op is CompareOp.NE:
+        zero = x.cond.rhs
+        is_itself = x.cond.lhs == x.then and isinstance(zero, Const) and zero.value == 0
+        return is_itself and _is_never_zero(x.orelse)
+    return isinstance(x, Const) and x.value != 0
+
+
+def _divides(op: BinaryOp, dtype: DType) -> bool:
+    """Whether it is a division that has no value for a divisor of 0; a float's is infinite."""
+    exact = op is BinaryOp.DIV and not isinstance(dtype, FloatType)
+    return exact or op in (BinaryOp.FLOORDIV, BinaryOp.MOD)
+
+
+def _unit(dtype: DType) -> Const:
+    """A value of that type that divides: the one of raw 1, or -1 where there is but that."""
+    assert isinstance(dtype, IntType | FixedType | IndexType)
+    raw = -1 if signed_of(dtype) and width_of(dtype) == 1 else 1
+    if isinstance(dtype, FixedType):
+        return Const(Fraction(raw) / Fraction(2) ** frac_of(dtype), dtype)
+    return Const(raw, IntType(32) if isinstance(dtype, IndexType) else dtype)
+
+
+def _may_be_negative(amount: Expr) -> bool:
+    """Whether a shift by it may fail; constants and loop variables depend on no data."""
+    of_loops = isinstance(amount, Cast) and isinstance(amount.operand, Index)
+    if of_loops or isinstance(amount, Const):
+        return False
+    return isinstance(amount.dtype, IntType) and amount.dtype.signed
+
+
+# ------------------------------------------------------------------------------------ updates
+
+
+def _extremum(cond: Expr, value: Expr, old: Load) -> Expr | None:
+    """``min(old, value)`` or ``max(old, value)`` where that is what is meant.
+
+    Equal values are told apart in floats only (zeros have signs), and there the operators are
+    defined by ``<`` and ``>``: ``min(a, b)`` is ``b if b < a else a``.
+    """
+    if not isinstance(cond, Compare) or value.dtype != old.dtype:
+        return None
+    if (cond.lhs, cond.rhs) == (value, old):
+        is_less = cond.op in (CompareOp.LT, CompareOp.LE)
+    elif (cond.lhs, cond.rhs) == (old, value):
+        is_less = cond.op in (CompareOp.GT, CompareOp.GE)
+    else:
+        return None
+    strict = cond.op in (CompareOp.LT, CompareOp.GT)
+    if cond.op in (CompareOp.EQ, CompareOp.NE) or (isinstance(old.dtype, FloatType) and not strict):
+        return None
+    return typing.binary(BinaryOp.MIN if is_less else BinaryOp.MAX, old, value)
+
+
+def _update(cond: Expr, value: Expr, old: Load, holds: bool) -> Expr | None:
+    """``old op (e if cond else neutral)`` for ``old op e``, where ``old op neutral`` is ``old``."""
+    if not isinstance(value, Binary):
+        return None
+    if _is(value.lhs, old):
+        e = value.rhs
+    elif _is(value.rhs, old) and value.op is not BinaryOp.SUB:
+        e = value.lhs
+    else:
+        return None
+    neutral = _neutral(value.op, e.dtype)
+    if neutral is None:
+        return None
+    choice = _either(cond, holds, e, neutral)
+    a, b = (value.lhs, choice) if e is value.rhs else (choice, value.rhs)
+    return Binary(value.op, a, b, value.dtype, value.span)
+
+
+def _is(x: Expr, old: Load) -> bool:
+    """Whether it is the old value, also converted to a wider float, from which it comes back."""
+    if isinstance(x, Cast) and isinstance(x.dtype, FloatType) and isinstance(x.operand, Load):
+        widened = isinstance(old.dtype, FloatType) and old.dtype.width < x.dtype.width
+        return widened and x.operand == old
+    return x == old
+
+
+def _neutral(op: BinaryOp, dtype: DType) -> Const | None:
+    """The operand of that type with which ``op`` changes no value, if there is one."""
+    if isinstance(dtype, IndexType):
+        dtype = IntType(32)
+    number: int | None = None
+    match op:
+        case BinaryOp.ADD | BinaryOp.SUB:
+            if isinstance(dtype, FloatType):  # 0.0 would make the sum of -0.0 and it 0.0
+                return Const(-0.0 if op is BinaryOp.ADD else 0.0, dtype)
+            number = 0
+        case BinaryOp.OR | BinaryOp.XOR:
+            number = 0
+        case BinaryOp.MUL:
+            if isinstance(dtype, FloatType):
+                return Const(1.0, dtype)
+            is_int = isinstance(dtype, IntType) and not (dtype.signed and dtype.width == 1)
+            number = 1 if is_int else None
+        case _:
+            pass
+    if number is None:
+        return None
+    return Const(Fraction(number) if isinstance(dtype, FixedType) else number, dtype)

@@ -1,0 +1,80 @@
+"""``if`` on data: both branches are read, and become statements that choose (see `dsl.programs.predicated`)."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import replace
+
+from dsl.expressions.expr import Access, Expr, Load
+from dsl.expressions.types import boolean
+from dsl.frontend.conditions import DataCond
+from dsl.frontend.context import Context
+from dsl.programs.names import unused
+from dsl.programs.predicated import Branches, overwrites, predicated
+from dsl.programs.program import Array, If, Node, Stmt, Storage, map_statements
+
+Body = Callable[[Context, list[ast.stmt]], tuple[Node, ...]]
+
+
+def converted(ctx: Context, node: ast.If, cond: DataCond, body: Body) -> tuple[Node, ...]:
+    """The nodes of ``node``, whose condition is ``cond``; ``body`` reads a block.
+
+    An affine part of the condition becomes an `If` around: what it decides alone is not chosen. The
+    block that then runs in both of its branches is there twice.
+    """
+    start = len(ctx.statements)
+    then, then_locals = _block(ctx, node.body, body)
+    orelse, else_locals = _block(ctx, node.orelse, body)
+    given = _given(ctx, start)
+    branches = Branches(then, orelse, then_locals, else_locals, given)
+    chosen = _chosen(ctx, cond.data, branches, node.test)
+    if cond.affine is not None:
+        span = ctx.source.between(node, node.test)
+        sides = (chosen, orelse) if cond.is_and else (then, chosen)
+        chosen = (If(cond.affine, *sides, span),) if any(sides) else ()
+    assigned = {n.target.array for n in orelse if isinstance(n, Stmt)}
+    ctx.names.end_branch((then_locals - assigned) | else_locals)
+    return _named(ctx, chosen, start, given)
+
+
+def _block(
+    ctx: Context, statements: list[ast.stmt], body: Body
+) -> tuple[tuple[Node, ...], set[str]]:
+    """The nodes of a block, and the locals that are declared in it."""
+    before = len(ctx.names.locals)
+    nodes = body(ctx, statements)
+    return nodes, {a.name for a in ctx.names.locals[before:]}
+
+
+def _chosen(ctx: Context, cond: Expr, branches: Branches, node: ast.expr) -> tuple[Node, ...]:
+    """The statements of both branches; the condition is kept where they change what it reads."""
+    if not overwrites(cond, branches):
+        return predicated(cond, branches, ctx.names.dtype_of)
+    span = ctx.span(node)
+    name = ctx.names.unique("cond")
+    ctx.names.add_unnamed(Array(name, boolean, (), Storage.LOCAL, False, ctx.names.depth, span))
+    target = Access(name, (), span)
+    keep = Stmt(name, target, cond, span, f"{name} = {ctx.source.text(node)}")
+    kept = Load(target, boolean)
+    return (keep, *predicated(kept, branches, ctx.names.dtype_of))
+
+
+def _given(ctx: Context, start: int) -> frozenset[str]:
+    """The names of statements since the ``start``-th that the author gave."""
+    names = list(ctx.statements)[start:]
+    return frozenset(name for n, name in enumerate(names, start) if name != f"S{n}")
+
+
+def _named(
+    ctx: Context, nodes: tuple[Node, ...], start: int, given: frozenset[str]
+) -> tuple[Node, ...]:
+    """The statements named anew in their final order: some are one now, others are there twice."""
+    for name in list(ctx.statements)[start:]:
+        del ctx.statements[name]
+
+    def named(stmt: Stmt) -> Stmt:
+        name = unused(stmt.name, ctx.statements) if stmt.name in given else None
+        return replace(stmt, name=ctx.name_statement(name, stmt.span))
+
+    return tuple(map_statements(n, named) for n in nodes)
