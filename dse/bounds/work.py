@@ -17,6 +17,7 @@ from networkx.utils import UnionFind
 
 from dse.bounds.distinct import Facts, Row, Tag, facts_of, folds, rank, row_of
 from dse.bounds.roofline import Operations
+from dsl.expressions.expr import Access as Read
 from dsl.programs.program import Program, Storage
 from polyhedral.dependences.chains import chains
 from qor_gnn.body.reassociation import REAL_SUMS
@@ -240,12 +241,14 @@ def _shapes(stmt: Statement, known: dict[tuple[object, ...], int]) -> list[int]:
 
 def _recurrences(facts: Facts, tool: Personality, free: bool) -> Iterator[tuple[int, str]]:
     """Least cycles and a description of each chain of dependences."""
-    for chain in chains(facts.values, facts.counts):
-        steps = [
-            _path(facts.statements[s], a, tool, free)
-            for s, a in zip(chain.statements, chain.arrays, strict=True)
-        ]
-        path = " -> ".join(dict.fromkeys(chain.statements))
+
+    def path(stmt: str, accesses: tuple[Read, ...]) -> list[Group]:
+        return _path(facts.statements[stmt], accesses, tool, free)
+
+    found = chains(facts.values, facts.counts, lambda s, a: tuple(path(s.name, (a,))))
+    for chain in found:
+        steps = [path(s, a) for s, a in zip(chain.statements, chain.accesses, strict=True)]
+        along = " -> ".join(dict.fromkeys(chain.statements))
         through = ", ".join(dict.fromkeys(chain.arrays))
         groups = _groups([group for step in steps for group in step])
         alone = len(groups) == 1 and groups[0][0] != ""
@@ -254,10 +257,10 @@ def _recurrences(facts: Facts, tool: Personality, free: bool) -> Iterator[tuple[
             delay = max(0, delay - tool.recurrences.closing)
         if alone:
             levels = ceil(log2(chain.repeats + 1))
-            yield levels * delay, f"a tree of {levels} levels of {path}, {delay} cycles each"
+            yield levels * delay, f"a tree of {levels} levels of {along}, {delay} cycles each"
         else:
             times = f"{chain.repeats:,} times {delay} cycles"
-            yield chain.repeats * delay, f"{times} along {path} through {through}"
+            yield chain.repeats * delay, f"{times} along {along} through {through}"
 
 
 Group = tuple[str, int]
@@ -279,13 +282,16 @@ def _groups(found: list[Group]) -> list[Group]:
     return joined
 
 
-def _path(stmt: Statement, array: str, tool: Personality, free: bool) -> list[Group]:
-    """The operators between a load of the array and the statement's result, the fewest states that
-    one of its loads has.
+def _path(
+    stmt: Statement, accesses: tuple[Read, ...], tool: Personality, free: bool
+) -> list[Group]:
+    """The operators between a load and the statement's result, the fewest states that one of the
+    loads has.
     """
+    read = {(a.array, a.indices) for a in accesses}
     best: list[Group] | None = None
     for start, op in enumerate(stmt.ops):
-        if op.access is None or op.access.memory != array:
+        if op.access is None or (op.access.memory, op.access.indices) not in read:
             continue
         longest: dict[int, list[Group]] = {start: []}
         for n in range(start + 1, len(stmt.ops)):

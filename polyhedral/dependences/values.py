@@ -7,8 +7,9 @@ live), of which no two compute the same.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import count
 
 import islpy as isl
 
@@ -17,6 +18,7 @@ from polyhedral.dependences.direct import Dependence, DepKind, dependences
 from polyhedral.scop.scop import Scop, Statement
 
 _PATHS = 3  # statements on a way from a value to a later one of the same statement
+_ROUNDS = 4  # of taking away what no needed iteration reads
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,12 +30,14 @@ class Values:
         needed: the statements of which the value of every iteration is.
         reads: all flow dependences.
         flow: those between these statements.
+        live: the flow dependences between iterations whose values are needed.
     """
 
     scop: Scop
     needed: frozenset[str]
     reads: tuple[Dependence, ...]
     flow: tuple[Dependence, ...]
+    live: tuple[Dependence, ...]
 
     def sources(self, reader: str, array: str) -> frozenset[str]:
         """The statements whose values a statement reads from an array."""
@@ -112,31 +116,53 @@ def values_of(scop: Scop) -> Values:
     """What is known of a program's values."""
     every = dependences(scop)
     flow = tuple(d for d in every if d.kind is DepKind.FLOW)
-    read = [(d, d.pairs.domain()) for d in flow]
-    kept = {s.name: _kept(scop, s, every) for s in scop.statements}
-    needed = frozenset(kept)
-    while True:
-        # If each iteration is kept or read by one of these, the last one is kept, and so all are.
-        found = frozenset(
-            s.name for s in scop.statements if s.name in needed
-            and _covered(s, [kept[s.name], *(u for d, u in read if d.source is s
-                                             and d.sink.name in needed)])
-        )  # fmt: skip
-        if found == needed:
-            break
-        needed = found
+    live = _live({s.name: _kept(scop, s, every) for s in scop.statements}, scop, flow)
+    needed = frozenset(s.name for s in scop.statements if s.domain.is_subset(live[s.name]))
     both = tuple(d for d in flow if d.source.name in needed and d.sink.name in needed)
-    return Values(scop, needed, flow, both)
+    return Values(scop, needed, flow, both, tuple(_between(d, live) for d in flow))
 
 
-def _covered(s: Statement, parts: Sequence[isl.Set]) -> bool:
-    """Whether every iteration of a statement is in one of some sets."""
-    rest = s.domain
-    for part in parts:
-        rest = rest.subtract(part)
+def _between(dep: Dependence, live: Mapping[str, isl.Set]) -> Dependence:
+    """The pairs of a dependence of which both sides are live."""
+    pairs = dep.pairs.intersect_domain(live[dep.source.name])
+    return replace(dep, pairs=pairs.intersect_range(live[dep.sink.name]).coalesce())
+
+
+def _live(
+    kept: Mapping[str, isl.Set], scop: Scop, flow: Sequence[Dependence]
+) -> dict[str, isl.Set]:
+    """Iterations, by statement, whose value is kept or read by one of these: all of them are needed.
+
+    For the last of them in the order of the program is kept, and so is what it reads needed, and so
+    on. The largest such sets are found from above. What still shrinks after some rounds, as a sum
+    that nobody reads loses its last term in each, is given up.
+    """
+    live = {s.name: s.domain for s in scop.statements}
+    for turn in count():
+        shrunk = False
+        for s in scop.statements:
+            held = live[s.name]
+            rest = _uncovered(held, kept[s.name], (
+                d.pairs.intersect_range(live[d.sink.name]).domain() for d in flow if d.source is s
+            ))  # fmt: skip
+            if rest.is_empty():
+                continue
+            shrunk = True
+            left = held.subtract(rest).coalesce()
+            live[s.name] = left if turn < _ROUNDS else held.subtract(held)
+        if not shrunk:
+            return live
+    raise AssertionError
+
+
+def _uncovered(rest: isl.Set, kept: isl.Set, read: Iterable[isl.Set]) -> isl.Set:
+    """What of a set is in none of the others."""
+    rest = rest.subtract(kept)
+    for part in read:
         if rest.is_empty():
-            return True
-    return False
+            break
+        rest = rest.subtract(part)
+    return rest
 
 
 def _kept(scop: Scop, s: Statement, every: Sequence[Dependence]) -> isl.Set:

@@ -3,37 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
 from dsl.expressions.affine import Affine, And, Cond, Constraint, Or, negate
-from dsl.expressions.expr import (
-    Access,
-    Binary,
-    BinaryOp,
-    Cast,
-    Compare,
-    Const,
-    Expr,
-    Index,
-    Select,
-    Unary,
-    UnaryOp,
-    walk,
-)
-from dsl.expressions.guarded import harmless
+from dsl.expressions.expr import Access, Binary, BinaryOp, Const, Expr, Index, Unary, UnaryOp, walk
 from dsl.expressions.types import FixedType, FloatType, IntType, bf16, f32, f64
 from dsl.kernels.loader import load
 from dsl.programs.pretty import pretty
 from dsl.programs.pretty_expr import affine_text, cond_text
-from dsl.programs.program import Array, If, Loop, Program, Stmt, Storage, map_statements
+from dsl.programs.program import Array, If, Loop, Program, Stmt, Storage
 from dsl.programs.scopes import ordered_locals
 from tests.frontend.conftest import Load
 from tests.support.random_programs import random_program
+from tests.support.round_trip import as_read
 
 vi, vj = Affine.of("i"), Affine.of("j")
 
@@ -208,29 +193,6 @@ def folds(expr: Expr) -> bool:
 SEEDS = 250
 
 
-def as_read(expr: Expr) -> Expr:
-    """The expression as the language reads its text: the side that is not taken does not fail."""
-    match expr:
-        case Select(c, a, b, dtype, span):
-            c, a, b = as_read(c), as_read(a), as_read(b)
-            return Select(c, harmless(a, c, True), harmless(b, c, False), dtype, span)
-        case Unary(op, x, dtype, span):
-            return Unary(op, as_read(x), dtype, span)
-        case Cast(x, dtype, span):
-            return Cast(as_read(x), dtype, span)
-        case Binary(op, a, b, dtype, span):
-            return Binary(op, as_read(a), as_read(b), dtype, span)
-        case Compare(op, a, b, dtype, span):
-            return Compare(op, as_read(a), as_read(b), dtype, span)
-        case _:
-            return expr
-
-
-def map_values(program: Program, new: Callable[[Expr], Expr]) -> Program:
-    body = (map_statements(n, lambda s: replace(s, value=new(s.value))) for n in program.body)
-    return replace(program, body=tuple(body))
-
-
 def test_random_programs_read_back(tmp_path: Path) -> None:
     compared = 0
     for seed in range(SEEDS):
@@ -238,7 +200,7 @@ def test_random_programs_read_back(tmp_path: Path) -> None:
         if is_normal(program):
             compared += 1
             text = pretty(program)
-            wanted = map_values(ordered_locals(program), as_read)
+            wanted = as_read(ordered_locals(program))
             assert read(text, tmp_path) == wanted, f"seed {seed}\n{text}"
     assert compared > SEEDS * 0.7
 
