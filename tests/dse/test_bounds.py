@@ -142,6 +142,49 @@ def test_sweeps_in_turn_are_a_chain_over_time() -> None:
     assert "S0 -> S1" in bound.reason or "S1 -> S0" in bound.reason
 
 
+@weft.kernel
+def gcd(a: i32[8], b: i32[8], g: i32[8]):
+    for n in range(8):
+        x: i32 = a[n]
+        y: i32 = b[n]
+        for _step in range(24):
+            if y != 0:
+                r = x % y
+                x = y
+                y = r
+        g[n] = x
+
+
+@weft.kernel
+def shortest(d: f32[12, 12]):
+    for k, i, j in weft.grid(12, 12, 12):
+        d[i, j] = min(d[i, j], d[i, k] + d[k, j])
+
+
+@weft.kernel
+def wave(u: f32[20, 16]):
+    for t in range(2, 20):
+        for i in range(1, 15):
+            u[t, i] = u[t - 1, i] - u[t - 2, i] + 0.5 * (u[t - 1, i - 1] + u[t - 1, i + 1])
+
+
+def test_a_chain_of_values_of_which_the_last_is_not_used() -> None:
+    """The last remainder is read by nothing, those before it are."""
+    bound = found(gcd.program, 9000).recurrence
+    assert bound.reason.startswith("23 times")
+    assert bound.cycles >= 23 * 32
+
+
+def test_a_chain_goes_through_the_load_that_is_read() -> None:
+    """Through d[i, j] alone there is no sum; rows and columns of k are read in the round that writes
+    them and in the one after it.
+    """
+    add = ZU9EG.operator("add", "f32", 32).distance
+    assert found(shortest.program, 9000).recurrence.cycles >= 22 * add
+    mul = ZU9EG.operator("mul", "f32", 32).distance
+    assert found(wave.program, 9000).recurrence.cycles >= 16 * min(2 * add, add + mul)
+
+
 def test_counts_are_those_of_enumeration() -> None:
     expected = sum(i + k < 12 for i in range(9) for j in range(i) for k in range(j, 9))
     assert counts(triangle.program) == {"S0": 9, "S1": expected}
