@@ -133,6 +133,11 @@ class Cluster:
         detail = f"{_ATTEMPTS} workers of the cluster died over it"
         return Done(job, Result(Status.TOOL_ERROR, detail=detail))
 
+    def recalled(self) -> list[Job]:
+        """What found no worker."""
+        jobs, self._unplaced = self._unplaced, []
+        return jobs
+
     def close(self) -> None:
         """Give up what is under way; the cluster stays."""
         for future in self._flights:

@@ -80,6 +80,9 @@ class Fanout(Protocol):
     def ended(self, patience: float) -> list[Done]:
         """Jobs that have ended; waits for one, so many seconds at most."""
 
+    def recalled(self) -> list[Job]:
+        """Jobs that wait for somebody to begin them: from now on nobody will."""
+
     def close(self) -> None:
         """End what is under way."""
 
@@ -143,6 +146,10 @@ class Here:
         jobs, self.waiting = self.waiting, []
         return [Done(job, within(self.seconds, job)) for job in jobs]
 
+    def recalled(self) -> list[Job]:
+        """None: what was begun is under way."""
+        return []
+
     def close(self) -> None:
         """Forget what is waiting."""
         self.waiting.clear()
@@ -174,6 +181,10 @@ class Processes:
         seconds = self._pool.seconds
         return [Done(e.task, result_of(e, seconds)) for e in self._pool.ended(patience)]
 
+    def recalled(self) -> list[Job]:
+        """None: what was begun is under way."""
+        return []
+
     def close(self) -> None:
         """End the processes."""
         self._pool.close()
@@ -204,6 +215,10 @@ class Several:
             if time.monotonic() >= deadline:
                 return []
             time.sleep(_TURN / 10)  # parts with nothing under way do not wait
+
+    def recalled(self) -> list[Job]:
+        """Of all parts."""
+        return [job for part in self.parts for job in part.recalled()]
 
     def close(self) -> None:
         """End what is under way in each."""

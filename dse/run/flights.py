@@ -45,8 +45,9 @@ class Flights(Generic[Subject]):
         self.fanout.begin(job)
 
     def begin_again(self) -> None:
-        """Start what was given back; let go of it where the user asked to stop."""
+        """Start what was given back; where the user asked to stop, let go of it and of what nobody has begun."""
         if self.stopping():
+            self.again += self.fanout.recalled()
             while self.again:
                 del self.flying[self.again.pop().key]
         while self.again and self.fanout.free > 0:

@@ -179,6 +179,17 @@ class Offers:
         with _finished_meanwhile():
             self._storage.set_trial_state_values(number, self._states.FAIL)
 
+    def recalled(self) -> list[Job]:
+        """Withdraw what no worker has taken."""
+        found = []
+        for number, offer in list(self._offers.items()):
+            with _finished_meanwhile():
+                # Granted to one only: a worker that took it first keeps it.
+                if self._storage.set_trial_state_values(number, self._states.RUNNING):
+                    self._withdraw(number)
+                    found.append(offer.job)
+        return found
+
     def close(self) -> None:
         """Withdraw what nobody has finished; workers wait for more."""
         for number in list(self._offers):

@@ -173,6 +173,19 @@ def test_offers_that_nobody_takes_are_withdrawn(place, offers, monkeypatch):
     assert Board(place, "s", 1).take(1) == []
 
 
+def test_what_no_worker_has_taken_is_recalled(place, offers):
+    board = Board(place, "s", 1)
+    offers.begin(job(Pipeline("k")))
+    offers.begin(job(Unroll("k", 2)))
+    [taken] = board.take(1)
+    [recalled] = offers.recalled()
+    assert {taken.key, recalled.key} == {job(Pipeline("k")).key, job(Unroll("k", 2)).key}
+    assert board.take(5) == offers.recalled() == []
+    board.leave_result(taken, Result(Status.OK, 5.0))
+    [done] = offers.ended(5)
+    assert (done.job.key, done.result) == (taken.key, Result(Status.OK, 5.0))
+
+
 def test_offers_wait_while_there_are_workers(place, offers, monkeypatch):
     monkeypatch.setattr(offering, "SILENCE", 0.6)
     board = joined(place, offers)
