@@ -20,6 +20,9 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))
 # Explorations that are not about the predictor do without: it takes seconds to load for each `weft`.
 os.environ.setdefault("WEFT_EVALUATOR", "model")
 
+# Many containers set this: every `weft` that a test starts would compile the whole package anew.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 NEEDS = {"vitis": ("vitis-run", "vitis_hls"), "gpu": ("nvidia-smi",)}
 
 
