@@ -113,8 +113,9 @@ def test_a_cache_that_cannot_be_written(tmp_path, capfd):
     assert caught.value.code == "W508"
 
 
-def test_what_fails_before_the_first_result_leaves_nothing_in_the_way(tmp_path, capfd):
+def test_what_fails_before_the_first_result_leaves_nothing_in_the_way(tmp_path, capfd, monkeypatch):
     pytest.importorskip("distributed")
+    monkeypatch.setattr("dse.run.cluster._CONNECT", 0.5)
     folder = tmp_path / "run"
     assert explore(folder, "--dask", "tcp://127.0.0.1:1") == 1
     wrong(capfd, "W534")
