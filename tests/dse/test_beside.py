@@ -102,7 +102,8 @@ def test_a_predictor_that_ends_is_noted_and_the_search_goes_on(tmp_path, monkeyp
 
 
 def test_where_libraries_or_weights_are_missing_nobody_is_asked(tmp_path, monkeypatch):
-    assert explore(tmp_path / "u280", "--device", "xcu280", "--clock", "3.33") == 0
+    two = ("--trials", "2")
+    assert explore(tmp_path / "u280", "--device", "xcu280", "--clock", "3.33", *two) == 0
     assert open_run(tmp_path / "u280", write=False).manifest["beside"] is False
 
     def missing() -> None:
@@ -110,7 +111,7 @@ def test_where_libraries_or_weights_are_missing_nobody_is_asked(tmp_path, monkey
 
     monkeypatch.setattr(beside, "needs_libraries", missing)
     assert options.there_is is beside.there_is
-    assert explore(tmp_path / "none") == 0
+    assert explore(tmp_path / "none", *two) == 0
     assert open_run(tmp_path / "none", write=False).manifest["beside"] is False
 
 
@@ -118,7 +119,7 @@ def test_nothing_of_the_present_folder_is_run(tmp_path):
     for name in ("torch", "json", "dse"):
         (tmp_path / f"{name}.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w').close()\n")
     code = "import sys; sys.path[:] = [p for p in sys.path if p]; from dse.cli import run; run(sys.argv[1:])"
-    words = ["explore", ATAX, *MINI, "--out", "run"]
+    words = ["explore", ATAX, *MINI, "--trials", "3", "--out", "run"]
     done = subprocess.run(
         [sys.executable, "-P", "-c", code, *words], cwd=tmp_path, capture_output=True, timeout=300
     )
@@ -128,9 +129,9 @@ def test_nothing_of_the_present_folder_is_run(tmp_path):
 
 
 def test_the_process_serves_one_run_after_the_other(tmp_path):
-    assert explore(tmp_path / "first") == 0
+    assert explore(tmp_path / "first", "--trials", "3") == 0
     (kept,) = beside._idle
-    assert explore(tmp_path / "second", "--seed", "2") == 0
+    assert explore(tmp_path / "second", "--trials", "3", "--seed", "2") == 0
     assert beside._idle == [kept]
     assert list((tmp_path / "second").glob("points/*/gnn.json"))
 

@@ -48,13 +48,13 @@ def trials_of(server: Server, name: str) -> list[optuna.trial.FrozenTrial]:
 def test_a_search_waits_for_a_server_that_restarts(postgres, tmp_path, how):
     folder, name = tmp_path / "run", f"restart-{how}"
     words = ["--strategy", "random", "--study", name, "--storage", postgres.url]
-    process = begin_exploring(folder, *words, "--trials", "40")
+    process = begin_exploring(folder, *words, "--trials", "20")
     wait_for_points(folder, process, 3)
     for _ in range(2):
         with postgres.away(how):
             time.sleep(1.0)
         before = len(kept(folder))
-        wait_for_points(folder, process, min(before + 2, 30))
+        wait_for_points(folder, process, min(before + 2, 16))
     code, out, err = end(process)
     assert code == 0, err
     assert "the database does not answer; waiting up to 300 s for it" in err
@@ -63,7 +63,7 @@ def test_a_search_waits_for_a_server_that_restarts(postgres, tmp_path, how):
     trials = trials_of(postgres, name)
     assert all(t.state.is_finished() for t in trials)
     told = [t.user_attrs["design"]["key"] for t in trials if "status" in t.user_attrs]
-    assert len(told) == 40 == sum(statuses(folder).values())
+    assert len(told) == 20 == sum(statuses(folder).values())
     assert set(told) == kept(folder)
 
 
