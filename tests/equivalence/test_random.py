@@ -13,6 +13,7 @@ from dsl.schedules.schedule import Schedule
 from mlir_passes.pipeline import compile_design
 from polyhedral.schedule import apply
 from polyhedral.scop.scheduled import build
+from tests.support.amount import programs
 from tests.support.profiles import BALANCED, FAST
 from tests.support.random_programs import random_program
 from tests.support.random_schedules import EVERY, random_step
@@ -22,7 +23,7 @@ STEPS = 5
 
 @pytest.mark.parametrize(
     "first",
-    [0, *(pytest.param(n, marks=pytest.mark.slow) for n in range(20, 200, 20))],
+    [0, *(pytest.param(n, marks=pytest.mark.slow) for n in programs(100)[20::20])],
 )
 def test_random_designs_are_proven(first: int) -> None:
     for seed in range(first, first + 20):

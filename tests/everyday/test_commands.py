@@ -20,6 +20,7 @@ from polyhedral.schedule import apply
 from tests.docs.test_guide import PAGES, blocks
 from tests.everyday import kernels as everyday
 from tests.examples.discovery import FILES
+from tests.support.amount import programs
 
 pytest.importorskip("optuna")
 
@@ -135,7 +136,7 @@ def test_kernels_of_the_guide(tmp_path, capfd, monkeypatch):
             commands.explore("run", "--device", "xc7z020")
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", programs(20))
 def test_random_programs(seed, tmp_path, capfd):
     commands = on(f"{RANDOM}:p{seed}", tmp_path, capfd)
     target, tool = commands.target, TOOLS[seed % 4]
@@ -145,7 +146,7 @@ def test_random_programs(seed, tmp_path, capfd):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(40, 75))
+@pytest.mark.parametrize("seed", programs(18, 40))
 def test_more_random_programs(seed, tmp_path, capfd):
     kind = "pipeline_" if seed % 5 == 0 else "p"
     commands = on(f"{RANDOM}:{kind}{seed}", tmp_path, capfd)

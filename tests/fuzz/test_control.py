@@ -14,6 +14,7 @@ from dsl.arrays.inputs import random_inputs
 from dsl.expressions.affine import And, Cond, Constraint, FloorDiv, Or
 from dsl.expressions.expr import Binary, Const, walk
 from dsl.programs.program import If, Loop, Node, Program, Stmt
+from tests.support.amount import programs
 from tests.support.diagnosis import shrunk
 from tests.support.enumeration import program_events
 from tests.support.levels import Case, check_levels
@@ -105,16 +106,19 @@ def _runs_both(program: Program, other: Program) -> bool:
     return [e.key for e in program_events(program)] != [e.key for e in program_events(other)]
 
 
+PER_SHARD = 30
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("first", range(0, 120, 10))
+@pytest.mark.parametrize("first", programs(60)[::PER_SHARD])
 def test_all_levels_agree(first: int) -> None:
     """Loop tree, JIT and compiled C++ against the interpreter, under random schedules."""
     cases, failures = [], []
-    for seed in range(first, first + 10):
+    for seed in range(first, first + PER_SHARD):
         trial = run_trial(seed, CONTROL, 2)
         failures += trial.failures
         cases += [Case(seed, trial.program, schedule) for schedule in trial.schedules]
     failures += check_levels(cases)
     if failures:
         pytest.fail("\n\n".join(shrunk(f, seconds=20).report() for f in failures[:3]))
-    assert len(cases) == 20
+    assert len(cases) == 2 * PER_SHARD

@@ -1,19 +1,23 @@
-"""Random programs under random schedules: every level agrees, every refusal is true."""
+"""Random programs under random schedules: every level agrees, every refusal is true.
+
+``benchmarks/fuzz.py`` does the same with thousands.
+"""
 
 import pytest
 
+from tests.support.amount import programs
 from tests.support.diagnosis import shrunk
 from tests.support.legality_checks import Verdict
 from tests.support.levels import Case, check_levels
 from tests.support.profiles import BALANCED, FAST
 from tests.support.trial import run_trial
 
-PROGRAMS, PER_SHARD, SCHEDULES = 200, 10, 3
+PER_SHARD, SCHEDULES = 25, 3
 
 pytestmark = pytest.mark.slow
 
 
-@pytest.mark.parametrize("first", range(0, PROGRAMS, PER_SHARD))
+@pytest.mark.parametrize("first", programs(100)[::PER_SHARD])
 def test_all_levels_agree(first):
     """Oracle's order, loop tree, JIT and compiled C++ against the interpreter."""
     cases, failures, verdicts = [], [], 0
