@@ -18,7 +18,7 @@ from itertools import product
 
 from dsl.expressions.affine import Affine, Constraint
 from dsl.expressions.types import FixedType
-from dsl.schedules.steps import PartitionKind
+from polyhedral.banks.splits import Split, words_a_bank
 
 
 class Kind(Enum):
@@ -200,14 +200,6 @@ class Guarded:
 Region = Straight | Pipeline | Loop | Guarded
 
 
-@dataclass(frozen=True, slots=True)
-class Split:
-    """How one dimension is spread over banks; factor 1 is not at all (complete: the extent)."""
-
-    kind: PartitionKind = "cyclic"
-    factor: int = 1
-
-
 class Memory(Enum):
     """What a bank is made of."""
 
@@ -251,47 +243,35 @@ class Array:
     @property
     def extents(self) -> tuple[int, ...]:
         """Elements of a bank in each dimension."""
-        return tuple(-(-n // s.factor) for n, s in zip(self.shape, self.splits, strict=True))
+        return tuple(s.words(n) for n, s in zip(self.shape, self.splits, strict=True))
 
     @property
     def depth(self) -> int:
         """Elements of a bank."""
-        total = 1
-        for extent in self.extents:
-            total *= extent
-        return total
+        return words_a_bank(self.shape, self.splits)
 
     def bank(self, indices: tuple[Affine, ...]) -> Affine:
         """The bank of an element, dimension 0 most significant."""
         total = Affine()
-        for i, s, extent in zip(indices, self.splits, self.extents, strict=True):
-            within = i % s.factor if s.kind == "cyclic" else i // extent
-            total = total * s.factor + (within if s.factor > 1 else Affine())
+        for i, s, extent in zip(indices, self.splits, self.shape, strict=True):
+            total = total * s.factor + (s.bank(i, extent) if s.factor > 1 else Affine())
         return total
 
     def offset(self, indices: tuple[Affine, ...]) -> Affine:
         """The element of the bank, dimension 0 most significant."""
         total = Affine()
-        for i, s, extent in zip(indices, self.splits, self.extents, strict=True):
-            if s.factor == 1:
-                within = i
-            else:
-                within = i // s.factor if s.kind == "cyclic" else i % extent
-            total = total * extent + (within if extent > 1 else Affine())
+        for i, s, extent in zip(indices, self.splits, self.shape, strict=True):
+            words = s.words(extent)
+            total = total * words + (s.offset(i, extent) if words > 1 else Affine())
         return total
 
 
 def places(array: Array) -> Iterator[tuple[int, int]]:
     """Bank and offset of each element of an array, in row-major order."""
-    choices = []
-    for n, split, extent in zip(array.shape, array.splits, array.extents, strict=True):
-        cyclic = split.kind == "cyclic"
-        if split.factor == 1:
-            choices.append([(0, i) for i in range(n)])
-        elif cyclic:
-            choices.append([(i % split.factor, i // split.factor) for i in range(n)])
-        else:
-            choices.append([(i // extent, i % extent) for i in range(n)])
+    choices = (
+        [(split.bank(i, extent), split.offset(i, extent)) for i in range(extent)]
+        for extent, split in zip(array.shape, array.splits, strict=True)
+    )
     for place in product(*choices):
         bank = offset = 0
         for (b, o), split, extent in zip(place, array.splits, array.extents, strict=True):

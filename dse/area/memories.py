@@ -8,10 +8,11 @@ from dataclasses import replace
 from dse.space.banks import Demand
 from dse.space.space import Space
 from dsl.schedules.schedule import Schedule
+from polyhedral.banks.splits import Split
 from polyhedral.codegen.generate import loop_tree
 from polyhedral.schedule import apply
 from qor_gnn.design.from_tree import kernel_of_tree
-from qor_gnn.design.region import Memory, Split
+from qor_gnn.design.region import Memory
 from qor_gnn.memory.adapters import adapters_cost
 from qor_gnn.memory.storage import StorageCost, memory_cost, storage_rules
 

@@ -19,6 +19,7 @@ from dsl.schedules.steps import (
     Step,
     Unroll,
 )
+from polyhedral.banks.splits import Split
 from qor_gnn.design.directives import written_unrolls
 from qor_gnn.design.region import (
     Function,
@@ -27,7 +28,6 @@ from qor_gnn.design.region import (
     Loop,
     Node,
     Op,
-    Split,
     Statement,
     bind_name,
 )

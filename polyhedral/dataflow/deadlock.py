@@ -24,7 +24,8 @@ from dsl.expressions.affine import Affine
 from dsl.expressions.expr import loads
 from dsl.programs.program import Array
 from dsl.schedules.steps import Dataflow, Stream
-from polyhedral.dataflow.element_times import partition_of, words_a_memory
+from polyhedral.banks.splits import splits_in
+from polyhedral.dataflow.element_times import words_a_memory
 from polyhedral.dataflow.processes import Channel, channels, process_pieces
 from polyhedral.dataflow.streams import memories_cross
 from polyhedral.isl.points import Column, points
@@ -230,16 +231,9 @@ def _values(affine: Affine, columns: dict[str, Column], size: int) -> Column:
 def _memory(state: ScheduledScop, array: Array, subscripts: list[Column]) -> Column:
     """In which memory each element lies."""
     number = np.zeros_like(subscripts[0])
-    for k, (x, extent) in enumerate(zip(subscripts, array.shape, strict=True)):
-        scheme, factor = partition_of(state, array, k)
-        match scheme:
-            case "complete":
-                part = x
-            case "block":
-                part = x // -(-extent // factor)
-            case _:
-                part = x % factor
-        number = number * max(factor, 1) + part
+    splits = splits_in(array.name, array.shape, state.partitions)
+    for x, split, extent in zip(subscripts, splits, array.shape, strict=True):
+        number = number * split.factor + split.bank(x, extent)
     return number
 
 

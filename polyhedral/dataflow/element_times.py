@@ -10,10 +10,12 @@ from collections.abc import Iterator
 
 import islpy as isl
 
+from dsl.expressions.affine import Affine
 from dsl.expressions.expr import Access, Binary, BinaryOp, Expr, Select, children, loads
 from dsl.expressions.types import boolean
 from dsl.programs.program import Array
-from polyhedral.isl.text import conjunction, dims, map_of
+from polyhedral.banks.splits import splits_in, words_a_bank
+from polyhedral.isl.text import affine_text, conjunction, dims, map_of
 from polyhedral.scop.scheduled import Piece, ScheduledScop
 
 Element = tuple[int, ...]
@@ -21,18 +23,7 @@ Element = tuple[int, ...]
 
 def words_a_memory(state: ScheduledScop, array: Array) -> int:
     """The elements of the largest memory of an array under the partitions of the state."""
-    words = 1
-    for k, extent in enumerate(array.shape):
-        words *= -(-extent // partition_of(state, array, k)[1])
-    return words
-
-
-def partition_of(state: ScheduledScop, array: Array, dim: int) -> tuple[str, int]:
-    """How a dimension is partitioned, and over how many memories."""
-    for p in state.partitions:
-        if p.array == array.name and p.dim == dim:
-            return p.scheme, p.factor or array.shape[dim]
-    return "cyclic", 1
+    return words_a_bank(array.shape, splits_in(array.name, array.shape, state.partitions))
 
 
 def write_times(state: ScheduledScop, pieces: list[Piece]) -> isl.Map:
@@ -73,17 +64,12 @@ def same_memory(state: ScheduledScop, array: Array) -> isl.Map:
     depth = array.scope_depth
     x, y = dims(depth + len(array.shape), "x"), dims(depth + len(array.shape), "y")
     same: list[str] = []
-    for k, extent in enumerate(array.shape):
-        a, b = x[depth + k], y[depth + k]
-        scheme, factor = partition_of(state, array, k)
-        match scheme:
-            case "complete":
-                same.append(f"{a} = {b}")
-            case "block":
-                size = -(-extent // factor)
-                same.append(f"floor({a}/{size}) = floor({b}/{size})")
-            case _ if factor > 1:
-                same.append(f"({a} - {b}) mod {factor} = 0")
+    splits = splits_in(array.name, array.shape, state.partitions)
+    for k, (split, extent) in enumerate(zip(splits, array.shape, strict=True)):
+        if split.factor > 1:
+            banks = (split.bank(Affine.of(point[depth + k]), extent) for point in (x, y))
+            a, b = (affine_text(bank, {n: n for n in bank.variables()}) for bank in banks)
+            same.append(f"{a} = {b}")
     tuple_name = f"a{state.scop.array_index[array.name]}"
     text = (
         f"{{ {tuple_name}[{', '.join(x)}] -> {tuple_name}[{', '.join(y)}] : {conjunction(same)} }}"

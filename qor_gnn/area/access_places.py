@@ -9,6 +9,7 @@ from math import ceil, gcd, prod
 from typing import NamedTuple
 
 from dsl.expressions.types import FixedType, FloatType, IntType
+from polyhedral.banks.splits import words_a_bank
 from qor_gnn.area.multiplexers import bank_multiplexer
 from qor_gnn.body.body import Body, only_multiplexed
 from qor_gnn.design.region import Memory
@@ -140,10 +141,7 @@ def banks_of(table: Addresses, address: int, steps: Steps) -> tuple[tuple[int, .
 def address_bits(table: Addresses, address: int) -> int:
     """Width of the address inside a bank."""
     memory = table.memory(address)
-    words = 1
-    for extent, split in zip(memory.shape, memory.splits, strict=True):
-        words *= max(1, ceil(extent / split.factor))
-    return (words - 1).bit_length()
+    return (words_a_bank(memory.shape, memory.splits) - 1).bit_length()
 
 
 @dataclass(frozen=True, slots=True)

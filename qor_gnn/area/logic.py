@@ -298,7 +298,7 @@ def _each_address(leaf: Leaf) -> int:
                 offsets.add((terms, const, memory.shape[d]))
             if terms and words & (words - 1):
                 rows.add((shape.memory, terms, const, words, width, own))
-            words *= -(-memory.shape[d] // memory.splits[d].factor)
+            words *= memory.splits[d].words(memory.shape[d])
         total += width * (len(memory.shape) > 1)
     total += sum(width * (1 if own else inner.factor) for *_, width, own in rows)
     return total + sum(extent.bit_length() + ADDER for _, _, extent in offsets)

@@ -214,10 +214,7 @@ def _bank(kernel: Kernel, memory: str, element: Ints) -> Ints:
     for split, extent in zip(declared.splits[::-1], declared.shape[::-1], strict=True):
         index = element // stride % extent
         stride *= extent
-        if split.factor > 1:
-            block = -(-extent // split.factor)
-            own = index // block if split.kind == "block" else index % split.factor
-            found = found * split.factor + own
+        found = found * split.factor + split.bank(index, extent)
     return found
 
 

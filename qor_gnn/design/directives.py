@@ -11,7 +11,8 @@ from dataclasses import replace
 
 from dsl.errors.errors import ScheduleError, did_you_mean
 from dsl.schedules.steps import BindStorage, Flatten, Partition, Pipeline, Step, Unroll
-from qor_gnn.design.region import Function, Guard, Kernel, Loop, Memory, Node, Split, loops_in
+from polyhedral.banks.splits import Split
+from qor_gnn.design.region import Function, Guard, Kernel, Loop, Memory, Node, loops_in
 
 
 def with_directives(kernel: Kernel, steps: Iterable[Step]) -> Kernel:

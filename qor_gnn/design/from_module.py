@@ -23,6 +23,7 @@ from mlir_passes.dialect.attributes import (
 )
 from mlir_passes.dialect.processes import processes_of
 from mlir_passes.loop_bounds import Names, bounds_of, condition_of
+from polyhedral.banks.splits import splits_of
 from qor_gnn.design.compiled import compiled
 from qor_gnn.design.loops import Asked, loop_of
 from qor_gnn.design.loops import Names as LoopNames
@@ -38,7 +39,6 @@ from qor_gnn.design.region import (
     Memory,
     Node,
     Port,
-    Split,
     Statement,
     Trips,
     bound,
@@ -85,10 +85,7 @@ class _Reader:
         return Kernel(name, tuple(self.memories), (Function(name, body),))
 
     def _memory(self, info: ArrayInfo, value: Any, argument: bool) -> None:
-        splits = [Split()] * len(info.shape)
-        for p in info.partitions:
-            extent = info.shape[p.dim]
-            splits[p.dim] = Split(p.kind, min(p.factor or extent, extent))
+        splits = splits_of(info.shape, ((p.dim, p.kind, p.factor) for p in info.partitions))
         storage = info.storage
         self.by_value[value] = info.name
         if info.stream is not None:
@@ -97,7 +94,7 @@ class _Reader:
             info.name,
             info.dtype,
             info.shape,
-            tuple(splits),
+            splits,
             argument,
             storage.type if storage else "",
             storage.impl if storage else "",

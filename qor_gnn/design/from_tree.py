@@ -19,6 +19,7 @@ from dsl.expressions.types import DType, boolean
 from dsl.programs.program import Array, Program, Storage
 from dsl.schedules.steps import BindOp
 from mlir_passes.construct.arithmetic import Arithmetic
+from polyhedral.banks.splits import splits_in
 from polyhedral.looptree.bounds import Bounds
 from polyhedral.looptree.simplify.tree import simplified
 from polyhedral.looptree.tree import Instance, LoopTree, TreeGuard, TreeLoop, TreeNode
@@ -37,7 +38,6 @@ from qor_gnn.design.region import (
     Memory,
     Node,
     Port,
-    Split,
     Statement,
     Trips,
     bound,
@@ -86,17 +86,13 @@ class _Reader:
     names: Names = field(default_factory=Names)
 
     def memory(self, array: Array) -> Memory:
-        splits = [Split()] * len(array.shape)
-        for p in self.tree.partitions:
-            if p.array == array.name:
-                factor = p.factor or array.shape[p.dim]
-                splits[p.dim] = Split(p.scheme, min(factor, array.shape[p.dim]))
+        splits = splits_in(array.name, array.shape, self.tree.partitions)
         storage, impl = "", ""
         for s in self.tree.storage:
             if s.array == array.name:
                 storage, impl = s.type, s.impl
         argument = array.storage is not Storage.LOCAL
-        found = Memory(array.name, array.dtype, array.shape, tuple(splits), argument, storage, impl)
+        found = Memory(array.name, array.dtype, array.shape, splits, argument, storage, impl)
         for i in self.tree.interfaces:
             if i.argument == array.name and i.mode == OUTSIDE:
                 lanes = packed_lanes(self.tree.packs, array)

@@ -12,17 +12,8 @@ from typing import Literal
 
 from dsl.expressions.affine import Affine, Constraint
 from dsl.expressions.types import DType
-from dsl.schedules.steps import PartitionKind
+from polyhedral.banks.splits import Split, in_registers
 from polyhedral.requests.outside import word_bits
-
-
-@dataclass(frozen=True, slots=True)
-class Split:
-    """How one dimension is spread over banks; factor 1 is not at all."""
-
-    kind: PartitionKind = "cyclic"
-    factor: int = 1
-
 
 READ_FROM_COPIES = "ram_copies"
 """The storage of an array that a tool keeps several times to read it as often at once."""
@@ -85,8 +76,7 @@ class Memory:
     in_registers: bool = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        alone = all(s.factor >= n for s, n in zip(self.splits, self.shape, strict=True))
-        object.__setattr__(self, "in_registers", alone)
+        object.__setattr__(self, "in_registers", in_registers(self.shape, self.splits))
 
     @property
     def banks(self) -> int:

@@ -98,8 +98,8 @@ class Addresses:
         found = []
         for d, (g, c) in enumerate(zip(shape.moduli, consts, strict=True)):
             split = memory.splits[d]
-            if split.kind == "block" and split.factor > 1:
-                c //= -(-memory.shape[d] // split.factor)
+            if split.kind == "block":
+                c = split.bank(c, memory.shape[d])
             found.append((g, c % g))
         return tuple(found)
 
@@ -207,7 +207,7 @@ class Addresses:
                     where.append(range(split.factor) if moving else (c % split.factor,))
                     continue
                 if split.kind == "block" and 1 < split.factor < extent:
-                    block = c // -(-extent // split.factor)
+                    block = split.bank(c, extent)
                     where.append(range(split.factor) if moving else (block % split.factor,))
                     continue
                 apart = split.factor >= extent and numbers.setdefault(moving, len(numbers))
@@ -288,7 +288,7 @@ def address_products_of(table: Addresses, shape: int, moving: frozenset[str]) ->
         terms = tuple(t for t in table.shapes[shape].terms[d] if t[0] in moving)
         if terms and words & (words - 1):
             found.add((terms, words))
-        words *= -(-memory.shape[d] // memory.splits[d].factor)
+        words *= memory.splits[d].words(memory.shape[d])
     return frozenset(found)
 
 

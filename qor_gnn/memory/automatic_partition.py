@@ -26,7 +26,8 @@ from dataclasses import replace
 from math import gcd, prod
 
 from dsl.expressions.affine import Affine
-from qor_gnn.design.region import READ_FROM_COPIES, Kernel, Loop, Memory, Split, Statement
+from polyhedral.banks.splits import Split
+from qor_gnn.design.region import READ_FROM_COPIES, Kernel, Loop, Memory, Statement
 from qor_gnn.memory.automatic_pipelines import Pipe, Touch, follows, pipes
 from qor_gnn.memory.bank_counts import banks_rotate, for_ports, in_one_piece, scattered, waiting
 from qor_gnn.memory.banking import Banking

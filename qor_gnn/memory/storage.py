@@ -12,7 +12,8 @@ from enum import Enum
 from functools import lru_cache
 from typing import Any, Literal
 
-from qor_gnn.design.region import Memory, Split
+from polyhedral.banks.splits import Split
+from qor_gnn.design.region import Memory
 from qor_gnn.tools.personality import personality
 from qor_gnn.tools.storage.laws import BlockRam, StorageRules, UltraRam
 
@@ -90,7 +91,7 @@ def banks_of(shape: tuple[int, ...], splits: tuple[Split, ...]) -> Banks:
     """
     words, count = 1, 1
     for extent, split in zip(shape, splits, strict=True):
-        size = -(-extent // min(split.factor, extent))
+        size = split.words(extent)
         words *= size
         count *= -(-extent // size) if split.kind == "block" else min(split.factor, extent)
     return ((words, count),)

@@ -11,7 +11,8 @@ import pytest
 import weft
 from dsl.expressions.affine import Affine
 from dsl.expressions.types import f32
-from qor_gnn.design.region import Memory, Split
+from polyhedral.banks.splits import Split
+from qor_gnn.design.region import Memory
 from qor_gnn.memory.addresses import Addresses, site
 from qor_gnn.schedule.carried import Nest, carried_distance
 from weft import i16

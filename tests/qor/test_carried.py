@@ -15,10 +15,11 @@ from dsl.expressions.types import f32
 from dsl.programs.program import Program
 from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import Pipeline, Step, Unroll
+from polyhedral.banks.splits import Split
 from polyhedral.codegen.generate import loop_tree
 from polyhedral.schedule import apply
 from qor_gnn.design.from_tree import kernel_of_tree
-from qor_gnn.design.region import Loop, Memory, Split, Trips
+from qor_gnn.design.region import Loop, Memory, Trips
 from qor_gnn.estimate import estimate
 from qor_gnn.memory.addresses import Addresses, site
 from qor_gnn.result.qor_estimate import LoopEstimate

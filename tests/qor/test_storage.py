@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from backends.devices import DEVICES
 from dsl.errors.errors import ToolError
 from dsl.expressions.types import f64
-from qor_gnn.design.region import Memory, Split
+from polyhedral.banks.splits import Split
+from qor_gnn.design.region import Memory
 from qor_gnn.fit.labelled.u200 import designs, kernels
 from qor_gnn.fit.labelled.u200_program import Converted, convert
 from qor_gnn.memory.storage import (

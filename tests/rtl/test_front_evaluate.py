@@ -18,10 +18,10 @@ from backends.rtl.graph import (
     Op,
     Pipeline,
     Place,
-    Split,
     Use,
 )
 from dsl.expressions.affine import Affine, Constraint
+from polyhedral.banks.splits import Split
 
 _SPECIAL = (0, 0x80000000, 0x7F800000, 0xFF800000, 0x7FC00000, 0x3F800000, 0x00800000, 0x7F7FFFFF)
 

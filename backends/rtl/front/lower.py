@@ -11,12 +11,13 @@ from backends.rtl.front.flat import unrolled
 from backends.rtl.front.read import read_module
 from backends.rtl.front.regions import RegionMaker
 from backends.rtl.front.scope import Scope
-from backends.rtl.graph import Array, Graph, Memory, Op, Pipeline, Region, Scalar, Split, Straight
+from backends.rtl.graph import Array, Graph, Memory, Op, Pipeline, Region, Scalar, Straight
 from backends.rtl.graph import walk as walk_regions
 from dsl.expressions.numeric import signed_of
 from dsl.expressions.types import DType, FloatType
 from mlir_passes.construct.arithmetic import plain
 from mlir_passes.dialect.attributes import ArrayInfo
+from polyhedral.banks.splits import Split, splits_of
 
 LANES = 8
 """Partial results of a reduction, enough for an adder of 6 cycles."""
@@ -75,20 +76,15 @@ def _width(dtype: DType) -> int:
 
 
 def _array(info: ArrayInfo, argument: bool) -> Array:
-    splits = [Split()] * len(info.shape)
-    for p in info.partitions:
-        extent = info.shape[p.dim]
-        factor = min(p.factor or extent, extent)
-        if factor > 1:
-            splits[p.dim] = Split(p.kind, factor)
+    splits = splits_of(info.shape, ((p.dim, p.kind, p.factor) for p in info.partitions))
     lanes = info.axi.lanes if argument and info.axi.lanes else 1
     if lanes > 1:
-        splits[-1] = Split("cyclic", lanes)
+        splits = (*splits[:-1], Split("cyclic", lanes))
     array = Array(
         info.name,
         _width(info.dtype),
         info.shape,
-        tuple(splits),
+        splits,
         Memory.BRAM,
         argument,
         info.access or "inout",

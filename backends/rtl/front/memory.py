@@ -13,9 +13,10 @@ from backends.rtl.front.promote import Indices, Span
 from backends.rtl.front.scope import Scope, contradict, implies
 from backends.rtl.front.val import FALSE, Guard, Val, constant
 from backends.rtl.front.values import Builder
-from backends.rtl.graph import Array, Kind, Place, Split
+from backends.rtl.graph import Array, Kind, Place
 from backends.rtl.graph import Memory as Storage
 from dsl.expressions.affine import Affine, Constraint
+from polyhedral.banks.splits import Split
 
 
 @dataclass(slots=True)

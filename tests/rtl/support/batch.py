@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from backends.rtl.design import BankPort, RtlDesign, ScalarPort
-from backends.rtl.graph import Array, Graph, Memory, Split
+from backends.rtl.graph import Array, Graph, Memory
 from backends.rtl.ir import ModuleBuilder, lit, mux
 from backends.rtl.schedule.result import ScheduledGraph
+from polyhedral.banks.splits import Split
 from tests.rtl.support.simulate import Arrays, Scalars, Simulated, faults, simulate
 
 COUNTS = "cycles taken"

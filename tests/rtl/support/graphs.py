@@ -17,10 +17,10 @@ from backends.rtl.graph import (
     Op,
     Pipeline,
     Place,
-    Split,
     Use,
 )
 from dsl.expressions.affine import Affine, Constraint
+from polyhedral.banks.splits import Split
 
 
 def affine(terms: dict[str, int] | None = None, const: int = 0) -> Affine:
