@@ -14,6 +14,7 @@ from dsl.schedules.schedule import Schedule
 from mlir_passes.construct.module import build_module
 from mlir_passes.dialect.verify import verify_module
 from mlir_passes.pass_manager import Listener, Pass, Printing, check_names, run_passes
+from mlir_passes.passes.infer_partitions import InferPartitions
 from mlir_passes.passes.promote_single_trip import PromoteSingleTrip
 from mlir_passes.passes.simplify_bounds import SimplifyBounds
 from mlir_passes.passes.simplify_guards import SimplifyGuards
@@ -23,13 +24,15 @@ from polyhedral.scop.scheduled import ScheduledScop
 if TYPE_CHECKING:
     from mlir_passes.emit.hls import HlsSource
 
-if TYPE_CHECKING:
-    from mlir_passes.emit.hls import HlsSource
-
-# Only what makes the loops plainer. Arithmetic stays as it is written: store-to-load forwarding,
+# What makes the loops plainer, then what is asked of the design as a whole. Arithmetic stays as it is written: store-to-load forwarding,
 # hoisting or merging common subexpressions would break up the statements that a reader of the C++
 # knows from the kernel (and perfect nests with them), and the HLS tool does them itself.
-PASSES: tuple[Pass, ...] = (SimplifyBounds(), SimplifyGuards(), PromoteSingleTrip())
+PASSES: tuple[Pass, ...] = (
+    SimplifyBounds(),
+    SimplifyGuards(),
+    PromoteSingleTrip(),
+    InferPartitions(),
+)
 
 STAGES = ("schedule", "codegen", "build", *(p.name for p in PASSES), "emit")
 """Names in `Design.seconds`, in order."""

@@ -22,6 +22,8 @@ def describe(state: ScheduledScop) -> str:
     for p in state.partitions:
         factor = f" {p.factor}" if p.factor else ""
         lines.append(f"partition {p.array} dim {p.dim}: {p.scheme}{factor}")
+    for a in state.auto_partitions:
+        lines.append(f"partition {a.array} as its accesses want")
     for number, names in enumerate(process_names(state)):
         lines.append(f"process {number}: {', '.join(names)}")
     for s in state.streams:

@@ -27,6 +27,7 @@ from dsl.expressions.types import IndexType
 from dsl.programs.program import Array, Program
 from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import (
+    AutoPartition,
     BindOp,
     BindStorage,
     Buffer,
@@ -46,7 +47,7 @@ from polyhedral.schedule import begun
 _REACHED = ("m_axi", "s_axilite", "ap_memory", "bram")
 """Interfaces that a host drives, and those of memories, which go outside."""
 _SUFFIX = "_chip"
-_BESIDE = (Interface, Pack, Partition, BindStorage, BindOp, Reassociate)
+_BESIDE = (Interface, Pack, Partition, AutoPartition, BindStorage, BindOp, Reassociate)
 """Steps that say nothing of loops."""
 
 
@@ -278,7 +279,9 @@ def _dropped(step: Step, within: Sequence[Array]) -> bool:
 def _renamed(step: Step, made: Mapping[str, Sequence[str]]) -> Iterator[Step]:
     """What is said of an array, of its copies: there is one in each nest that works on tiles of it."""
     match step:
-        case Partition(array=array) | BindStorage(array=array) if array in made:
+        case Partition(array=array) | AutoPartition(array=array) | BindStorage(array=array) if (
+            array in made
+        ):
             for name in made[array]:
                 yield replace(step, array=name)
         case Stream(array=array) if array in made:

@@ -24,12 +24,10 @@ from typing import Literal
 from dse.bounds.roofline import in_logic, in_slices
 from dse.bounds.work import Work, work_of
 from dsl.programs.program import Storage
+from polyhedral.banks.wanted import MAX_BANKS
 from qor_gnn.tools.personality import Personality
 
 __all__ = ["MAX_BANKS", "Bound", "Bounds", "Work", "bounds", "work_of"]
-
-# Banks of one array that a design may ask for. More make multiplexers that no clock survives.
-MAX_BANKS = 1024
 
 BoundKind = Literal["dsp", "lut", "ports", "recurrence"]
 

@@ -18,6 +18,7 @@ from dse.estimates.words import short
 from dsl.expressions.types import FloatType
 from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import (
+    AutoPartition,
     BindOp,
     Flatten,
     Interface,
@@ -116,6 +117,8 @@ def _texts(found: Estimation, step: Step) -> Iterator[str]:
                 text for loop, around in loops_named(found, step.loop)
                 for text in _of_flatten(found, loop, around)
             )  # fmt: skip
+        case AutoPartition():
+            yield _of_auto_partition(found, step)
         case Interface():
             yield _of_interface(found, step)
         case BindOp() if found.setting.tool.is_open:
@@ -124,6 +127,20 @@ def _texts(found: Estimation, step: Step) -> Iterator[str]:
             yield "this tool adds floats in the order in which they are written"
         case _:
             pass
+
+
+def _of_auto_partition(found: Estimation, step: AutoPartition) -> str:
+    """The partitions that the accesses of an array wanted."""
+    given = {s.dim for s in found.schedule if isinstance(s, Partition) and s.array == step.array}
+    memory = found.regions.memory(step.array)
+    parts = [
+        f"dimension {d} {'complete' if split.factor >= n else f'{split.kind} by {split.factor}'}"
+        for d, (split, n) in enumerate(zip(memory.splits, memory.shape, strict=True))
+        if split.factor > 1 and d not in given
+    ]
+    if not parts:
+        return "no partition: no loop that is unrolled tells its accesses apart"
+    return ", ".join(parts)
 
 
 def _of_interface(found: Estimation, step: Interface) -> str:

@@ -1,9 +1,4 @@
-"""Banks solved from the accesses: what the unrolled copies touch at once should lie apart.
-
-A subscript ``sum(c_v * v) + c``, where loop v runs in blocks of ``u_v`` copies, has a bank that is
-known in every copy if the factor of a cyclic partition divides ``c_v * u_v`` for every loop that is
-left, so the greatest common divisor of these is the widest partition without multiplexers.
-"""
+"""The banks that a nest asks for (`polyhedral.banks.wanted`), and what its accesses then need of ports."""
 
 from __future__ import annotations
 
@@ -12,14 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
-from math import ceil, gcd, lcm, prod
+from math import ceil, gcd, prod
 
 from dse.space.nest import Order, Use, Vector
 from dsl.expressions.affine import Affine
+from polyhedral.banks.wanted import common, widest
 
 _MANY = 128  # copies whose accesses are looked at one by one
-_REGISTERS = 16  # elements of a dimension that may all be apart
-_NEARLY = 7 / 8  # of the elements of a dimension, which then may all be apart, too
 _FEW = 6  # of each loop, where there are more
 
 Demand = dict[tuple[str, int], int]  # (array, dimension) to the factor asked for
@@ -51,21 +45,11 @@ def demand_of(
     found: Demand = {}
     for use in uses:
         for dim, index in enumerate(use.indices):
-            factor = _factor(index, unrolled, gone, use.shape[dim])
+            factor = widest(index, unrolled, gone, use.shape[dim])
             if factor > 1:
                 key = (use.array, dim)
                 found[key] = common(found.get(key, 1), factor, use.shape[dim])
     return found
-
-
-def common(one: int, other: int, extent: int) -> int:
-    """The factor that serves two: a multiple of both. Of a few elements each may have a bank: more are
-    dear to choose from where a subscript moves. Where both factors are nearly all elements there are no
-    two blocks of either: copies touch them all at once, and each may have a bank, too.
-    """
-    factor = lcm(one, other)
-    whole = extent <= _REGISTERS or min(one, other) >= _NEARLY * extent
-    return extent if factor > extent and whole else factor
 
 
 def _copies(order: Order, vector: Vector) -> tuple[dict[str, int], frozenset[str]]:
@@ -73,22 +57,6 @@ def _copies(order: Order, vector: Vector) -> tuple[dict[str, int], frozenset[str
     pairs = list(zip(order.loops, vector, strict=True))
     unrolled = {loop.name: u for loop, u in pairs}
     return unrolled, frozenset(loop.name for loop, u in pairs if loop.extent == u)
-
-
-def _factor(index: Affine, unrolled: Mapping[str, int], gone: frozenset[str], extent: int) -> int:
-    """The widest cyclic partition that one subscript can tell apart; 1 if nothing is unrolled."""
-    if not index.is_linear:
-        return 1
-    steps = {str(v): c for v, c in index.terms}
-    if all(unrolled.get(v, 1) == 1 for v in steps):
-        return 1
-    left = [abs(c) * unrolled.get(v, 1) for v, c in steps.items() if v not in gone]
-    if left:
-        return min(gcd(*left), extent)
-    # Constant in every copy: as many banks as elements from the first touched to the last. Where that is
-    # nearly all of them, the rest has banks too: registers, instead of memories of one or two elements.
-    span = sum(abs(c) * (unrolled[v] - 1) for v, c in steps.items()) + 1
-    return extent if span >= _NEARLY * extent else span
 
 
 def port_interval(order: Order, vector: Vector, registers: frozenset[str] = frozenset()) -> int:
@@ -201,7 +169,7 @@ def _wanted(uses: Sequence[Use], copies: Mapping[str, int], gone: frozenset[str]
     found = [1] * len(shape)
     for use in uses:
         for d, n in enumerate(shape):
-            found[d] = common(found[d], _factor(use.indices[d], copies, gone, n), n)
+            found[d] = common(found[d], widest(use.indices[d], copies, gone, n), n)
     return found
 
 

@@ -9,11 +9,12 @@ from itertools import combinations, product
 from math import lcm, prod
 
 from dse.bounds.bounds import MAX_BANKS
-from dse.space.banks import Demand, common, demand, interval_with, port_interval
+from dse.space.banks import Demand, demand, interval_with, port_interval
 from dse.space.nest import Order, Vector
 from dse.space.start import START, Start
 from dsl.programs.program import Array, Program
 from dsl.schedules.steps import Partition
+from polyhedral.banks.wanted import common
 
 NO_PARTITION = "no partition of the arrays serves the factors of all nests"
 """Why there is no schedule of a point, where `partitions` finds none."""

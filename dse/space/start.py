@@ -17,6 +17,7 @@ from dsl.expressions.expr import Load
 from dsl.programs.program import Program
 from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import (
+    AutoPartition,
     BindOp,
     BindStorage,
     Buffer,
@@ -36,13 +37,14 @@ from polyhedral.schedule import apply, apply_step
 from qor_gnn.design.region import OUTSIDE
 from qor_gnn.tools.personality import Personality
 
-SEARCHED = (Pipeline, Unroll, Flatten, Sequential, Partition)
+SEARCHED = (Pipeline, Unroll, Flatten, Sequential, Partition, AutoPartition)
 _BESIDE = (
     Interface,
     Pack,
     BindStorage,
     BindOp,
     Partition,
+    AutoPartition,
 )  # steps that leave the loops to the search
 _ONE_BY_ONE = (OUTSIDE, *FIFO_MODES)  # ports that hand over an element at a time
 KINDS = tuple(step.kind for step in SEARCHED)
@@ -180,7 +182,7 @@ def _beside(program: Program, schedule: Schedule, fixed: Set[int]) -> set[int]:
     for step in schedule:
         known = {id(p) for p in state.pieces}
         state = apply_step(state, step)
-        if isinstance(step, SEARCHED) and not isinstance(step, Partition):
+        if isinstance(step, SEARCHED) and not isinstance(step, (Partition, AutoPartition)):
             whose[id(step)] = {p.name for p in state.pieces if id(p) not in known}
     named = set[str]().union(*(whose.get(step, set()) for step in fixed))
     return {step for step, statements in whose.items() if statements & named}
@@ -194,7 +196,7 @@ def _is(step: Step, word: str) -> bool:
 def _of(step: Step) -> str:
     """What a step on factors is of."""
     match step:
-        case Partition(array=name):
+        case Partition(array=name) | AutoPartition(array=name):
             return name
         case Pipeline(loop=name) | Unroll(loop=name) | Flatten(loop=name) | Sequential(loop=name):
             return name

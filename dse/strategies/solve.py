@@ -15,7 +15,7 @@ from functools import lru_cache
 from math import prod
 
 from dse.bounds.bounds import MAX_BANKS
-from dse.space.banks import Demand, common, demand, port_interval
+from dse.space.banks import Demand, demand, port_interval
 from dse.space.cost import (
     Shared,
     Units,
@@ -32,6 +32,7 @@ from dse.space.variants import Variant
 from dse.strategies.fabric import FabricPlan
 from dse.strategies.ladder import Rung, ladder
 from dsl.programs.program import Program
+from polyhedral.banks.wanted import common
 
 WIDTH = 24  # states that are kept
 _ALIKE = 2  # states that share units alike

@@ -110,7 +110,7 @@ CODES: dict[str, str] = {
     "W326": "level 3 has other arrays than the kernel (a fault of Weft)",
     "W327": "level 3 computes another expression than the kernel (a fault of Weft)",
     "W328": "level 3 accesses another element than the kernel (a fault of Weft)",
-    "W330": "a partition of a dimension that does not exist",
+    "W330": "a partition of a dimension or an array that does not exist, or has no banks",
     "W331": "a dimension that is partitioned twice",
     "W332": "a partition factor that does not fit the dimension",
     "W333": "a memory, an access or an interface that does not fit the array",

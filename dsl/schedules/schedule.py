@@ -295,6 +295,11 @@ class ScheduleBuilder:
         return self._add(steps.Partition, array, dim, scheme, factor)
 
     @step_method
+    def auto_partition(self, array: str) -> ScheduleBuilder:
+        """See `dsl.schedules.steps.AutoPartition`."""
+        return self._add(steps.AutoPartition, array)
+
+    @step_method
     def bind_storage(
         self, array: str, type: str, impl: str = "auto", latency: int = -1
     ) -> ScheduleBuilder:

@@ -278,6 +278,17 @@ class Partition(Step):
 
 
 @dataclass(frozen=True, slots=True)
+class AutoPartition(Step):
+    """Partition an array as the copies of the bodies that access it want, but for dimensions that are
+    partitioned by hand.
+    """
+
+    kind = "auto_partition"
+    other_names = ("infer_partition", "auto_bank")
+    array: str
+
+
+@dataclass(frozen=True, slots=True)
 class BindStorage(Step):
     """Choose the memory of an array, e.g. ``("ram_2p", "bram")``."""
 

@@ -31,6 +31,7 @@ from mlir_passes.dialect.attributes import (
     stmt_attributes,
 )
 from mlir_passes.dialect.attributes import Storage as MemoryInfo
+from mlir_passes.dialect.auto_partition import auto_partition_attributes
 from mlir_passes.dialect.axi import Axi
 from mlir_passes.dialect.copies import fitted
 from mlir_passes.dialect.processes import function_attributes
@@ -101,6 +102,7 @@ class _Builder:
             "function_type": ir.TypeAttr.get(ir.FunctionType.get(types, [])),
             "arg_attrs": ir.ArrayAttr.get([ir.DictAttr.get(array_attributes(i)) for i in infos]),
             **function_attributes(self.tree.processes, self._control()),
+            **auto_partition_attributes(self.tree.auto_partitions),
         }
         with ir.InsertionPoint(module.body), _location(program.span):
             function = ir.Operation.create("func.func", attributes=attributes, regions=1)

@@ -13,7 +13,8 @@ from typing import Any
 from dsl.errors.errors import IRError, did_you_mean
 from mlir_passes.dialect import hls
 from mlir_passes.dialect.access import SCRATCH
-from mlir_passes.dialect.attributes import LoopInfo, loop_info, place, span_of
+from mlir_passes.dialect.attributes import ArrayInfo, LoopInfo, loop_info, place, span_of
+from mlir_passes.dialect.auto_partition import AUTO_PARTITION, verify_auto_partitions
 from mlir_passes.dialect.processes import verify_processes, verify_region
 from mlir_passes.dialect.verify_arrays import check_type, checked_array
 from mlir_passes.dialect.words import verify_words
@@ -82,6 +83,7 @@ _ON_FUNCTION: dict[str, Check] = {
     "hls.top": _UNIT,
     "hls.dataflow": _is(hls.Dataflow),
     "hls.control": _STRING,
+    AUTO_PARTITION: _list_of(ir.StringAttr),
 }
 _ON_VALUE: dict[str, Check] = {"hls.type": _is(hls.Int, hls.Fixed)}
 
@@ -123,7 +125,7 @@ class _Around:
 @dataclass(slots=True)
 class _Verifier:
     names: Names = field(default_factory=Names)
-    arrays: set[str] = field(default_factory=set)
+    arrays: dict[str, ArrayInfo] = field(default_factory=dict)
     loops: list[tuple[Any, LoopInfo]] = field(default_factory=list)
 
     def function(self, function: Any) -> None:
@@ -141,10 +143,11 @@ class _Verifier:
                 text = f"the argument '{info.name}' is behind '{scratch}', which is scratch"
                 raise IRError("W333", text, span=span_of(op), help="scratch comes last")
             scratch = info.name if info.access == SCRATCH else scratch
-            self.arrays.add(info.name)
+            self.arrays[info.name] = info
         self._block(function.regions[0].blocks[0], _Around())
         for loop, loop_annotations in self.loops:
             self._check_arrays(loop, loop_annotations)
+        verify_auto_partitions(function, self.arrays)
         verify_words(function)
         verify_processes(function)
 
@@ -170,7 +173,8 @@ class _Verifier:
 
     def _local(self, op: Any) -> None:
         _check_names(op, _ON_LOCAL)
-        self.arrays.add(checked_array(op.attributes, op.results[0].type, op).name)
+        info = checked_array(op.attributes, op.results[0].type, op)
+        self.arrays[info.name] = info
 
     def _loop(self, op: Any, around: _Around) -> None:
         _check_names(op, _ON_LOOP)

@@ -88,6 +88,7 @@ def loop_tree(state: ScheduledScop, styles: Sequence[Style] = tuple(Style)) -> L
         state.streams,
         distances(body),
         state.packs,
+        tuple(step.array for step in state.auto_partitions),
     )
     if state.overlaps:
         check_regions(state, tree)

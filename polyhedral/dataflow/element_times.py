@@ -10,12 +10,11 @@ from collections.abc import Iterator
 
 import islpy as isl
 
-from dsl.expressions.affine import Affine
 from dsl.expressions.expr import Access, Binary, BinaryOp, Expr, Select, children, loads
 from dsl.expressions.types import boolean
 from dsl.programs.program import Array
+from polyhedral.banks.pairs import same_bank
 from polyhedral.banks.splits import splits_in, words_a_bank
-from polyhedral.isl.text import affine_text, conjunction, dims, map_of
 from polyhedral.scop.scheduled import Piece, ScheduledScop
 
 Element = tuple[int, ...]
@@ -61,20 +60,9 @@ def _union(maps: list[isl.Map]) -> isl.Map:
 
 def same_memory(state: ScheduledScop, array: Array) -> isl.Map:
     """Pairs of elements that lie in one memory."""
-    depth = array.scope_depth
-    x, y = dims(depth + len(array.shape), "x"), dims(depth + len(array.shape), "y")
-    same: list[str] = []
     splits = splits_in(array.name, array.shape, state.partitions)
-    for k, (split, extent) in enumerate(zip(splits, array.shape, strict=True)):
-        if split.factor > 1:
-            banks = (split.bank(Affine.of(point[depth + k]), extent) for point in (x, y))
-            a, b = (affine_text(bank, {n: n for n in bank.variables()}) for bank in banks)
-            same.append(f"{a} = {b}")
-    tuple_name = f"a{state.scop.array_index[array.name]}"
-    text = (
-        f"{{ {tuple_name}[{', '.join(x)}] -> {tuple_name}[{', '.join(y)}] : {conjunction(same)} }}"
-    )
-    return map_of(text)
+    name = f"a{state.scop.array_index[array.name]}"
+    return same_bank(name, array.scope_depth, array.shape, splits)
 
 
 def sample_element(points: isl.Set, array: Array) -> Element:

@@ -9,10 +9,12 @@ from __future__ import annotations
 import islpy as isl
 
 from dsl.expressions.expr import loads
+from polyhedral.banks.pairs import same_bank
+from polyhedral.banks.splits import splits_of
 from polyhedral.equivalence.raised import RaisedArray
 from polyhedral.equivalence.refutation import Refutation
 from polyhedral.equivalence.relations import Run, instance_text
-from polyhedral.isl.text import conjunction, coordinates, dims, map_of
+from polyhedral.isl.text import coordinates
 from polyhedral.scop.scop import Scop, union_of
 
 
@@ -61,19 +63,9 @@ def _several(times: isl.UnionMap) -> isl.Set:
 
 def _same_memory(scop: Scop, raised: RaisedArray) -> isl.Map:
     """Pairs of elements that lie in one memory."""
+    splits = splits_of(raised.shape, ((dim, kind, f) for kind, f, dim in raised.banks))
     depth = scop.program.array(raised.name).scope_depth
-    x, y = dims(depth + len(raised.shape), "x"), dims(depth + len(raised.shape), "y")
-    same: list[str] = []
-    for kind, factor, dim in raised.banks:
-        a, b = x[depth + dim], y[depth + dim]
-        parts = factor or raised.shape[dim]
-        if kind == "block":
-            size = -(-raised.shape[dim] // parts)
-            same.append(f"floor({a}/{size}) = floor({b}/{size})")
-        else:
-            same.append(f"({a} - {b}) mod {parts} = 0")
-    name = f"a{scop.array_index[raised.name]}"
-    return map_of(f"{{ {name}[{', '.join(x)}] -> {name}[{', '.join(y)}] : {conjunction(same)} }}")
+    return same_bank(f"a{scop.array_index[raised.name]}", depth, raised.shape, splits)
 
 
 def _refused(scop: Scop, raised: RaisedArray, points: isl.Set, what: str) -> Refutation:

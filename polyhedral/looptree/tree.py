@@ -100,7 +100,8 @@ class LoopTree:
     ``independent`` lists (array, loop iv) pairs for which it is proven that no dependence through
     the array is carried by the loop, where a tool could not see it by itself; ``distances`` (array,
     loop iv, iterations) triples of how far apart those are that it carries. ``processes`` are the
-    statements of each process of a dataflow region, in order; empty where there is none.
+    statements of each process of a dataflow region, in order; empty where there is none. ``auto_partitions``
+    are arrays that get the partitions that their accesses want.
     """
 
     program: Program
@@ -115,6 +116,7 @@ class LoopTree:
     streams: tuple[Stream, ...] = ()
     distances: tuple[tuple[str, str, int], ...] = ()
     packs: tuple[Pack, ...] = ()
+    auto_partitions: tuple[str, ...] = ()
 
     def walk(self) -> Iterator[tuple[TreeNode, tuple[TreeLoop | TreeGuard, ...]]]:
         """Every node in execution order with the loops and guards around it."""

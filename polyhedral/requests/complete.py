@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from dsl.errors.errors import ScheduleError
 from dsl.programs.program import Array
-from dsl.schedules.steps import BindStorage, Dataflow, Interface
-from polyhedral.dataflow.ports import check_ports
+from dsl.schedules.steps import AutoPartition, BindStorage, Dataflow, Interface
+from polyhedral.dataflow.ports import FIFO_MODES, check_ports
 from polyhedral.dataflow.processes import process_names
 from polyhedral.requests.outside import RETURN, check_bundles
 from polyhedral.requests.packed import check_packed
 from polyhedral.requests.second_pointers import check_second_pointers
 from polyhedral.requests.tool_words import WORD_MODES
 from polyhedral.scop.scheduled import ScheduledScop
+
+_ONE_BY_ONE = ("m_axi", *FIFO_MODES)  # interfaces that hand over an element, or a word, at a time
 
 
 def check_complete(state: ScheduledScop) -> None:
@@ -34,6 +36,8 @@ def check_complete(state: ScheduledScop) -> None:
     check_bundles(state.interfaces)
     check_second_pointers(state)
     check_packed(state)
+    for step in state.auto_partitions:
+        _check_banks(state, step)
     for memory in state.storage:
         _check_memory(state, state.scop.program.array(memory.array), memory)
     check_ports(state)
@@ -66,6 +70,22 @@ def _check_interface(state: ScheduledScop, array: Array, step: Interface) -> Non
             f"'{array.name}' is behind one m_axi port, so it has no partitions",
             span=step.span,
             help=f'buffer("{array.name}") copies it to a local array: partition that',
+        )
+
+
+def _check_banks(state: ScheduledScop, step: AutoPartition) -> None:
+    """What comes one after the other has no banks; those of a FIFO decide in which order it is read."""
+    name = step.array
+    ports = [i.mode for i in state.interfaces if i.argument == name and i.mode in _ONE_BY_ONE]
+    if ports or any(s.array == name for s in state.streams):
+        what = f"behind one {ports[0]} port" if ports else "a stream"
+        raise ScheduleError(
+            "W215",
+            f"'{name}' is {what}, so its accesses want no partitions",
+            span=step.span,
+            help=f'buffer("{name}") copies it to a local array: partition that'
+            if ports
+            else "leave it out, or partition it by hand: then each memory is a FIFO",
         )
 
 

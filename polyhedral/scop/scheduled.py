@@ -19,7 +19,16 @@ import islpy as isl
 from dsl.errors.errors import Span
 from dsl.expressions.affine import Affine, Constraint
 from dsl.programs.program import Loop, Program
-from dsl.schedules.steps import BindOp, BindStorage, Dataflow, Interface, Pack, Partition, Stream
+from dsl.schedules.steps import (
+    AutoPartition,
+    BindOp,
+    BindStorage,
+    Dataflow,
+    Interface,
+    Pack,
+    Partition,
+    Stream,
+)
 from polyhedral.isl.text import (
     affine_text,
     conjunction,
@@ -208,6 +217,7 @@ class ScheduledScop:
     packs: tuple[Pack, ...] = ()
     dataflow: Dataflow | None = None
     streams: tuple[Stream, ...] = ()
+    auto_partitions: tuple[AutoPartition, ...] = ()
 
     def with_pieces(self, pieces: Iterable[Piece]) -> ScheduledScop:
         """The same program with other pieces, their places renumbered from 0 at each level."""

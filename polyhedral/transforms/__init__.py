@@ -7,6 +7,7 @@ no step: it is what some of them bring with them.
 
 from polyhedral.transforms import (  # noqa: F401
     align,
+    auto_partition,
     binding,
     buffer,
     dataflow,

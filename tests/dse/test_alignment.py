@@ -9,12 +9,12 @@ from backends.devices import device
 from benchmarks.corpus.kernels.factorisations import cholesky_by_column
 from dse.evaluators.model import personality_for
 from dse.space.alignment import aligned, turned
-from dse.space.banks import common
 from dse.space.kept import rows_kept
 from dse.space.space import space_of
 from dsl.kernels.kernel import Kernel
 from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import Align, Buffer, Reorder
+from polyhedral.banks.wanted import common
 from polyhedral.schedule import apply
 from weft import f32
 

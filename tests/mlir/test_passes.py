@@ -266,9 +266,12 @@ def test_a_simplified_tree_has_the_simplified_module(seed):
     """What ranks points goes by the same rules as the passes."""
     program = random_program(seed, BALANCED)
     walk = random_walk(random.Random(seed), program, 4)
-    design = compile_design(program, walk.schedule)
-    plainer = replace(simplified(design.tree), placements=())
-    module = build_module(replace(design.tree, placements=()))
+    asked = tuple(a.name for a in program.arrays if a.shape)
+    tree = replace(
+        compile_design(program, walk.schedule).tree, placements=(), auto_partitions=asked
+    )
+    plainer = simplified(tree)
+    module = build_module(tree)
     run_passes(module, PASSES)
     assert str(build_module(plainer)) == str(module)
 

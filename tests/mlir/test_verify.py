@@ -114,6 +114,21 @@ CASES = {
         kernel(loop("hls.pipeline = 1 : i64")),
         "error[W312]: 'hls.pipeline' on 'affine.for' has the wrong kind: 1 : i64",
     ),
+    "banks of what is no array": (
+        'func.func @k(%x: f32 {hls.name = "x"}) attributes {hls.auto_partition = ["x"]} { return }',
+        "error[W330]: 'x' is to be partitioned, and is no array",
+    ),
+    "banks of what is not there": (
+        'func.func @k(%x: memref<4xf32> {hls.name = "rows"}) '
+        'attributes {hls.auto_partition = ["row"]} { return }',
+        "error[W330]: 'row' is to be partitioned, and is no array\nhelp: did you mean 'rows'?",
+    ),
+    "banks of what is behind one port": (
+        'func.func @k(%x: memref<4xf32> {hls.name = "x", '
+        'hls.interface = #hls.interface<"m_axi", "">}) '
+        'attributes {hls.auto_partition = ["x"]} { return }',
+        "error[W330]: 'x' is behind one port: it has no banks",
+    ),
     "a list of the wrong kind": (
         argument("hls.partition = [1 : i64]"),
         "error[W312]: 'hls.partition' on an argument has the wrong kind: [1]",

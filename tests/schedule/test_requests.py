@@ -6,7 +6,6 @@ One table over all steps: borders, the same twice, what contradicts, what is not
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,9 +15,8 @@ from dsl.errors.errors import ScheduleError
 from dsl.kernels.loader import load
 from dsl.schedules.schedule import ScheduleBuilder
 from dsl.schedules.steps import STEPS
+from tests.schedule.refused import REFUSED, Build
 from weft import f32, i32
-
-Build = Callable[[ScheduleBuilder], object]
 
 
 @weft.kernel
@@ -84,6 +82,16 @@ ACTS: list[tuple[str, Build, str]] = [
         "type=complete dim=1",
     ),
     (
+        "auto_partition",
+        lambda s: s.unroll("S0.j", 3).auto_partition("A"),
+        "array_partition variable=A type=cyclic factor=3 dim=2",
+    ),
+    (
+        "auto_partition, all",
+        lambda s: s.unroll("S0.j").auto_partition("T"),
+        "array_partition variable=T type=complete dim=2",
+    ),
+    (
         "partition, two dimensions",
         lambda s: s.partition("A", 0, "block", 2).partition("A", 1, "cyclic", 3),
         "type=block factor=2 dim=1",
@@ -128,134 +136,8 @@ HOLDS: list[tuple[str, Build]] = [
     ("reverse and back", lambda s: s.reverse("S0.i").reverse("S0.i")),
     ("one copy", lambda s: s.unroll("S0.j", 1)),
     ("one memory", lambda s: s.partition("A", 0, "cyclic", 1)),
+    ("no copies to tell apart", lambda s: s.auto_partition("A").auto_partition("A")),
     ("an order that is free", lambda s: s.reassociate("S3").reassociate("S3")),
-]
-
-# What is refused, and what the message says.
-REFUSED: list[tuple[Build, str, str]] = [
-    (lambda s: s.interchange("S0.i", "S0.i"), "W204", "are the same loop"),
-    (lambda s: s.reorder([]), "W204", "reorder needs loops"),
-    (lambda s: s.reorder(["S0.i", "S0.i"]), "W204", "a loop is named twice"),
-    (lambda s: s.split("S0.i", 0), "W207", "the factor is 0, not at least 1"),
-    (lambda s: s.split("S0.i", 4, tail="guards"), "W207", "did you mean 'guard'?"),
-    (lambda s: s.tile([], []), "W204", "tile needs loops"),
-    (lambda s: s.tile(["S0.i"], [4, 4]), "W207", "give one factor a loop"),
-    (lambda s: s.skew("S0.i", "S0.i", 1), "W204", "is not a loop around 'S0.i'"),
-    (lambda s: s.shift("S0", "S1.i", 1), "W204", "is not a loop around S0"),
-    (lambda s: s.fuse(["S0"], 1), "W210", "two or more different statements"),
-    (lambda s: s.fuse(["S0", "S1"], 3), "W210", "depth is 3, but S0 has 2 loops"),
-    (lambda s: s.distribute(["S0"]), "W210", "shares no loop below depth 0"),
-    (lambda s: s.distribute(["S2"], -1), "W210", "no loop below depth -1"),
-    (lambda s: s.reassociate("S0"), "W209", "S0 is not a reduction"),
-    (lambda s: s.partial_sums("S0", "S0.j", 2), "W209", "S0 is not a reduction"),
-    (lambda s: s.partial_sums("S3", "S3.j", 1), "W207", "1 is not 2 to"),
-    (
-        lambda s: s.partial_sums("S3", "S3.j", 2).partial_sums("S3", "S3.j", 2),
-        "W221",
-        "accumulates into another element",
-    ),
-    (lambda s: s.expand("T", "S0.i"), "W228", "hands on 'T'"),
-    (lambda s: s.expand("A", "S0.i"), "W228", "is an argument"),
-    (lambda s: s.buffer("a"), "W229", "'a' is a scalar"),
-    (lambda s: s.buffer("y", "S0.i"), "W229", "nothing in 'S0.i' uses 'y'"),
-    (
-        lambda s: s.buffer("A", "S0.i").buffer("A", "S0.j"),
-        "W229",
-        "it works on A_buf already: buffer that",
-    ),
-    (lambda s: s.buffer("A", name="T"), "W208", "there is an array called 'T'"),
-    (lambda s: s.buffer("A", name="a b"), "W208", "'a b' cannot be the name of an array"),
-    (lambda s: s.reuse("a", "S0.i"), "W232", "'a' is a scalar"),
-    (lambda s: s.dataflow().buffer("T"), "W229", "put it in front of them"),
-    (lambda s: s.buffer("A", "S0.i").buffer("A_buf"), "W229", "iteration of loops further in"),
-    (lambda s: s.unroll("S0.j", -1), "W207", "below 0"),
-    (lambda s: s.unroll("S0.j", 2, tail="rest"), "W207", "no tail is called 'rest'"),
-    (lambda s: s.unroll("S0.j", 2).unroll("S0.j", 3), "W223", "a factor of 2 came first"),
-    (lambda s: s.unroll("S0.j", 2).unroll("S0.j"), "W223", "a factor of 2 came first"),
-    (lambda s: s.unroll("S0.j").unroll("S0.j", 1), "W223", "to unroll it completely came first"),
-    (lambda s: s.pipeline("S0.j", 0), "W207", "not at least 1"),
-    (lambda s: s.pipeline("S0.j").pipeline("S0.j", 2), "W223", "an interval of 1 came first"),
-    (lambda s: s.pipeline("S0.j").unroll("S0.j"), "W213", "both pipelined and unrolled"),
-    (lambda s: s.pipeline("S0.j").unroll("S0.j", 8), "W213", "both pipelined and unrolled"),
-    (lambda s: s.unroll("S0.j", 2).pipeline("S0.i"), "W213", "cannot be unrolled by 2"),
-    (lambda s: s.pipeline("S0.i").unroll("S0.j", 2), "W213", "inside the pipelined loop 'i'"),
-    (lambda s: s.flatten("S0.i"), "W225", "it is in no other loop"),
-    (lambda s: s.flatten("S3.j"), "W225", "S2 stands beside it in 'i'"),
-    (lambda s: s.pipeline("S0.i").flatten("S0.j"), "W213", "cannot be flattened"),
-    (lambda s: s.pipeline("S0.i").sequential("S0.j"), "W213", "is inside the pipelined loop 'i'"),
-    (lambda s: s.flatten("S0.j").flatten("S0.j", False), "W223", "to flatten it came first"),
-    (lambda s: s.partition("A", 0, "cyclic"), "W207", "a cyclic partition needs a factor"),
-    (lambda s: s.partition("A", 0, "cyclic", 9), "W207", "which has 8 elements"),
-    (lambda s: s.partition("A", 0, "cycle", 2), "W207", "did you mean 'cyclic'?"),
-    (lambda s: s.partition("A", 0, "complete", 4), "W207", "takes no factor"),
-    (
-        lambda s: s.partition("A", 0, "cyclic", 2).partition("A", 0, "cyclic", 4),
-        "W223",
-        'partition("A", 0, "cyclic", 2) came first at test_requests.py:',
-    ),
-    (
-        lambda s: s.partition("A", 0, "block", 2).partition("A", 0, "block", 1),
-        "W223",
-        "the partition of dimension 0 of 'A' is asked for twice, in two ways",
-    ),
-    (lambda s: s.partition("A", 0, factor=2).interface("A", "m_axi"), "W215", "no partitions"),
-    (lambda s: s.bind_storage("T", "ram_3p"), "W215", "no memory type is called"),
-    (lambda s: s.bind_storage("T", "ram_2p", "dram"), "W215", "did you mean 'bram'?"),
-    (lambda s: s.bind_storage("T", "ram_t2p", "lutram"), "W215", "it can be auto, bram, uram"),
-    (lambda s: s.bind_storage("T", "ram_2p", "bram", 99), "W207", "it can be 1 to 3, or -1"),
-    (lambda s: s.bind_storage("B", "rom_1p"), "W215", "'B' is written, so it is no rom_1p"),
-    (lambda s: s.bind_storage("T", "fifo"), "W215", 'stream("T") makes a fifo'),
-    (lambda s: s.bind_storage("a", "ram_1p"), "W215", "'a' is a scalar, it has no memory"),
-    (
-        lambda s: s.bind_storage("y", "ram_1p").partition("y", 0, "complete"),
-        "W215",
-        "its elements are registers, no ram_1p",
-    ),
-    (
-        lambda s: s.bind_storage("T", "ram_1p").bind_storage("T", "ram_2p"),
-        "W223",
-        "the memory of 'T' is asked for twice",
-    ),
-    (lambda s: s.bind_op("S1", "fmul", "dsp", 4), "W224", "its operators are fadd"),
-    (lambda s: s.bind_op("S2", "fadd"), "W224", "it has none to choose"),
-    (lambda s: s.bind_op("S0", "mul"), "W224", "S0 has no operator mul"),
-    (lambda s: s.bind_op("S0", "fma"), "W215", "no operator is called 'fma'"),
-    (lambda s: s.bind_op("S0", "fmul", "dsp"), "W215", "it can be auto, fabric, meddsp"),
-    (lambda s: s.bind_op("S0", "fmul", "gates"), "W215", "no implementation is called"),
-    (lambda s: s.bind_op("S0", "fmul", "auto", 99), "W207", "it can be 0 to 9, or -1"),
-    (lambda s: s.bind_op("S0", "fmul", "maxdsp", 8), "W207", "is none of fmul in maxdsp"),
-    (lambda s: s.bind_op("S0", "fmul", "auto", -2), "W207", "latency -2"),
-    (
-        lambda s: s.bind_op("S0", "fmul", "fabric").bind_op("S0", "fmul", "maxdsp"),
-        "W223",
-        "fmul of S0 is asked for twice",
-    ),
-    (lambda s: s.interface("T", "bram"), "W215", "is a local, it has no interface bram"),
-    (lambda s: s.align(["S2"], ["i"]), "W204", "S3 is in the nest as well"),
-    (lambda s: s.align(["S0"], ["2*j"]), "W207", "all of its loops are multiplied"),
-    (lambda s: s.interface("A", "axi"), "W215", "no interface mode is called 'axi'"),
-    (lambda s: s.interface("a", "m_axi"), "W215", "a scalar that is read"),
-    (lambda s: s.pack("T"), "W215", "'T' is a local"),
-    (lambda s: s.interface("A", "ap_none"), "W215", "an interface of single words"),
-    (lambda s: s.interface("A", "bram", "g"), "W215", "it is in no bundle"),
-    (
-        lambda s: s.interface("A", "m_axi").interface("A", "bram"),
-        "W223",
-        "the interface of 'A' is asked for twice",
-    ),
-    (lambda s: s.interface("y", "axis"), "W222", "'y' is read by S3[0, 0] and written by S2[0]"),
-    (lambda s: s.dataflow([["S2"], ["S3"]]), "W226", 'distribute(["S3"]) first gives it loops'),
-    (
-        lambda s: s.dataflow([["S0", "S1", "S2"]]),
-        "W226",
-        "there is one process, and nothing that it could run beside",
-    ),
-    (lambda s: s.dataflow([[]]), "W220", "a process has no statements"),
-    (lambda s: s.dataflow([["S0"], ["S0"]]), "W220", "named in two places"),
-    (lambda s: s.dataflow().dataflow([["S0", "S1"]]), "W223", "the region of processes"),
-    (lambda s: s.dataflow().stream("T", 0), "W207", "the depth 0 is not between 1 and"),
-    (lambda s: s.dataflow().stream("A"), "W220", "does not go from one process to another"),
-    (lambda s: s.dataflow().stream("T", 1).stream("T", 2), "W223", "the stream 'T' is asked for"),
 ]
 
 

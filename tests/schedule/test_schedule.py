@@ -23,7 +23,7 @@ def every_step() -> Schedule:
     ).unroll("k").unroll("k", 4, tail="guard").pipeline("j").pipeline("i", 2)
     s.buffer("A").buffer("A", "i_0", "tile").sequential("i").flatten("i", enabled=False).partition(
         "A", 1, "cyclic", 8
-    ).partition("B", 0, "complete")
+    ).partition("B", 0, "complete").auto_partition("C")
     s.reuse("A", at="y")
     s.bind_storage("A", "ram_2p", "bram", 2).bind_op("S1", "fadd", "fabric").interface("A", "m_axi")
     s.pack("A").pack("A", 128)

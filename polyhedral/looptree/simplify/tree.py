@@ -19,6 +19,7 @@ from polyhedral.looptree.bounds import Bounds
 from polyhedral.looptree.extremes import Scope
 from polyhedral.looptree.simplify.bounds import Place, simplified_bounds
 from polyhedral.looptree.simplify.guards import undecided
+from polyhedral.looptree.simplify.partitions import partitioned
 from polyhedral.looptree.simplify.single_trip import only_value
 from polyhedral.looptree.tree import Instance, LoopTree, TreeGuard, TreeLoop, TreeNode
 
@@ -29,7 +30,7 @@ Values = Mapping[str, Affine]
 def simplified(tree: LoopTree) -> LoopTree:
     """The tree with plainer loops and guards; what runs, and in which order, is the same."""
     body = _bounds(tree.body, Place())
-    return replace(tree, body=_promoted(_guards(body, Scope()), {}))
+    return partitioned(replace(tree, body=_promoted(_guards(body, Scope()), {})))
 
 
 def bounds_of(loop: TreeLoop) -> Bounds:

@@ -1,0 +1,108 @@
+"""Banks solved from the accesses: what the unrolled copies touch at once should lie apart.
+
+A subscript ``sum(c_v * v) + c``, where loop v runs in blocks of ``u_v`` copies, has a bank that is
+known in every copy if the factor of a cyclic partition divides ``c_v * u_v`` for every loop that is
+left, so the greatest common divisor of these is the widest partition without multiplexers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Set
+from dataclasses import dataclass
+from math import gcd, lcm, prod
+
+from dsl.expressions.affine import Affine
+
+MAX_BANKS = 1024
+"""Of one array that a design may ask for. More make multiplexers that no clock survives."""
+_REGISTERS = 16  # elements of a dimension that may all be apart
+_NEARLY = 7 / 8  # of the elements of a dimension, which then may all be apart, too
+
+
+def widest(index: Affine, copies: Mapping[str, int], gone: Set[str], extent: int) -> int:
+    """The widest cyclic partition that one subscript can tell apart; 1 if nothing is unrolled.
+
+    Args:
+        index: the subscript.
+        copies: of each loop, by its variable.
+        gone: loops of which nothing is left to run.
+        extent: of the dimension.
+    """
+    if not index.is_linear:
+        return 1
+    steps = {str(v): c for v, c in index.terms}
+    if all(copies.get(v, 1) == 1 for v in steps):
+        return 1
+    left = [abs(c) * copies.get(v, 1) for v, c in steps.items() if v not in gone]
+    if left:
+        return min(gcd(*left), extent)
+    # Constant in every copy: as many banks as elements from the first touched to the last. Where that is
+    # nearly all of them, the rest has banks too: registers, instead of memories of one or two elements.
+    span = sum(abs(c) * (copies[v] - 1) for v, c in steps.items()) + 1
+    return extent if span >= _NEARLY * extent else span
+
+
+def common(one: int, other: int, extent: int) -> int:
+    """The factor that serves two: a multiple of both. Of a few elements each may have a bank: more are
+    dear to choose from where a subscript moves. Where both factors are nearly all elements there are no
+    two blocks of either: copies touch them all at once, and each may have a bank, too.
+    """
+    factor = lcm(one, other)
+    whole = extent <= _REGISTERS or min(one, other) >= _NEARLY * extent
+    return extent if factor > extent and whole else factor
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """An access of an array in a body: its subscripts, the copies of each loop, and the loops that are gone."""
+
+    array: str
+    indices: tuple[Affine, ...]
+    copies: Mapping[str, int]
+    gone: Set[str]
+
+
+def factors(shape: tuple[int, ...], uses: Iterable[Use], fixed: Mapping[int, int]) -> list[int]:
+    """The factors of an array's dimensions that all its accesses ask for, at most `MAX_BANKS` banks in all.
+
+    An array that would take too many has fewer in the dimension that has most: some divisor of its factor, so
+    that a bank serves several copies.
+
+    Args:
+        shape: of the array.
+        uses: its accesses.
+        fixed: the factors of dimensions that are given.
+    """
+    known = list(uses)
+    found = [fixed.get(d, 0) or _factor(known, d, extent) for d, extent in enumerate(shape)]
+    while prod(found) > MAX_BANKS:
+        factor, dim = max((f, d) for d, f in enumerate(found) if d not in fixed)
+        if factor == 1:
+            break
+        found[dim] = _next(factor)
+    return found
+
+
+def _factor(uses: Iterable[Use], dim: int, extent: int) -> int:
+    """The factor of one dimension. Where no factor serves two accesses it is that of the one that asks for more.
+
+    What moves with a loop that is left needs a multiple of its own factor. Elements that are the same in all
+    iterations lie apart in any number of banks that is no less than they need.
+    """
+    moving = still = 1
+    for use in uses:
+        index = use.indices[dim]
+        own = widest(index, use.copies, use.gone, extent)
+        if index.variables() <= use.gone:
+            still = max(still, own)
+        else:
+            both = common(moving, own, extent)
+            moving = both if both <= extent else max(moving, own)
+    if still in (1, extent):
+        return max(moving, still)
+    return min(-(-still // moving), extent // moving) * moving
+
+
+def _next(factor: int) -> int:
+    """The largest divisor of a factor that is less."""
+    return next(k for k in range(factor // 2, 0, -1) if factor % k == 0)
