@@ -50,7 +50,8 @@ class Told:
             {**self.steps, iv: Affine.of(iv) * bounds.step},
             {**self.copies, iv: max(1, (trips if complete else unroll) or 1)},
             self.gone | {iv} if complete else self.gone,
-            self.pipelined or ii is not None,
+            # A loop of which all iterations are copies is no pipeline any more.
+            self.pipelined or (ii is not None and not (complete and bounds.trip_count is not None)),
         )
 
     def use(self, array: str, indices: tuple[Affine, ...]) -> Use:

@@ -1,17 +1,22 @@
 """Which partitions arrays get whose banks the accesses are to decide."""
 
+import random
 from collections.abc import Callable
 
 import pytest
 
 import weft
-from dsl.schedules.schedule import ScheduleBuilder
+from dsl.schedules.schedule import Schedule, ScheduleBuilder
+from dsl.schedules.steps import AutoPartition
 from mlir_passes.dialect.attributes import argument_infos, top_function
 from mlir_passes.dialect.auto_partition import AUTO_PARTITION
 from mlir_passes.pipeline import compile_design
 from polyhedral.banks.wanted import MAX_BANKS
 from qor_gnn.design.from_module import kernel_of_module
 from qor_gnn.design.from_tree import kernel_of_tree
+from tests.rtl.front_support import hardware_walk
+from tests.support.profiles import FAST
+from tests.support.random_programs import random_program
 from weft import f32
 
 Build = Callable[[ScheduleBuilder], object]
@@ -166,3 +171,18 @@ def test_a_local_array_is_partitioned_where_it_is_declared() -> None:
     assert "hls.partition" not in before
     (line,) = [line for line in after.splitlines() if "memref.alloc" in line]
     assert 'hls.partition = [#hls.partition<"cyclic", 4 : i64, 0 : i64>]' in line
+
+
+@pytest.mark.parametrize("first", [5000, 5040])
+def test_what_is_ranked_has_the_banks_of_the_module(first: int) -> None:
+    """Among them a copy of a pipelined loop that has no more iterations than its factor (5042)."""
+    inferred = 0
+    for seed in range(first, first + 6):
+        program = random_program(seed, FAST)
+        walk = hardware_walk(random.Random(seed), program, seed % 4)
+        steps = (AutoPartition(a.name) for a in program.arrays if a.shape)
+        design = compile_design(program, Schedule((*walk.schedule, *steps)))
+        kernel = kernel_of_module(design.module)
+        assert kernel == kernel_of_tree(design.tree), seed
+        inferred += sum(s.factor > 1 for m in kernel.memories for s in m.splits)
+    assert inferred >= 2
