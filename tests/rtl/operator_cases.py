@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from backends.rtl.front.operate import operate
+from backends.rtl.front.values.operate import operate
 from backends.rtl.graph import FLOATS, Kind, Op
 from backends.rtl.operators.library import Key
 from dsl.expressions.types import FixedType, Overflow, Quant

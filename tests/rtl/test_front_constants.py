@@ -4,10 +4,10 @@ import random
 
 import pytest
 
-from backends.rtl.front.constants import reciprocal, two_digits
-from backends.rtl.front.operate import operate
-from backends.rtl.front.val import Val, constant
-from backends.rtl.front.values import Builder
+from backends.rtl.front.values.builder import Builder
+from backends.rtl.front.values.constants import reciprocal, two_digits
+from backends.rtl.front.values.operate import operate
+from backends.rtl.front.values.val import Val, constant
 from backends.rtl.graph import Kind
 from dsl.expressions.numeric import wrap
 

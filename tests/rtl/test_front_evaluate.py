@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from backends.rtl.front.evaluate import OutOfBoundsError, evaluate
-from backends.rtl.front.operate import operate
+from backends.rtl.front.values.operate import operate
 from backends.rtl.graph import (
     Array,
     Block,

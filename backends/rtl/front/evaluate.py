@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import assert_never
 
-from backends.rtl.front.operate import operate
+from backends.rtl.front.values.operate import operate
 from backends.rtl.graph import (
     Counter,
     Graph,

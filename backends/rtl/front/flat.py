@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from backends.rtl.front.scope import Env, Scope
 from backends.rtl.front.tree import For, If, Kernel, Local, Node, Statement
 from backends.rtl.front.unsupported import too_large, unsupported
-from backends.rtl.front.val import Guard
+from backends.rtl.front.values.scope import Env, Scope
+from backends.rtl.front.values.val import Guard
 from backends.rtl.graph import Counter
 from dsl.expressions.affine import Affine, Constraint
 from mlir_passes.dialect.attributes import ArrayInfo

@@ -15,10 +15,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from backends.rtl.front.accesses.promote import edges
 from backends.rtl.front.flat import Flat, FlatLoop, Leaf
-from backends.rtl.front.promote import edges
-from backends.rtl.front.scope import Scope
-from backends.rtl.front.val import Guard
+from backends.rtl.front.values.scope import Scope
+from backends.rtl.front.values.val import Guard
 from backends.rtl.graph import Counter
 
 

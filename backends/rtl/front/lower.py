@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from backends.rtl.front.block import Context
-from backends.rtl.front.dead import without_dead_locals
+from backends.rtl.front.blocks.block import Context
+from backends.rtl.front.blocks.dead import without_dead_locals
 from backends.rtl.front.flat import unrolled
 from backends.rtl.front.read import read_module
 from backends.rtl.front.regions import RegionMaker
-from backends.rtl.front.scope import Scope
+from backends.rtl.front.values.scope import Scope
 from backends.rtl.graph import Array, Graph, Memory, Op, Pipeline, Region, Scalar, Straight
 from backends.rtl.graph import walk as walk_regions
 from dsl.expressions.numeric import signed_of

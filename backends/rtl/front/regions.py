@@ -6,19 +6,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
-from backends.rtl.front.balance import balanced
-from backends.rtl.front.block import Code, Context, Draft, draft, draft_with, ordered
-from backends.rtl.front.crossbar import refuse_crossbars
-from backends.rtl.front.deps import dependences
+from backends.rtl.front.accesses.crossbar import refuse_crossbars
+from backends.rtl.front.accesses.deps import dependences
+from backends.rtl.front.blocks.balance import balanced
+from backends.rtl.front.blocks.block import Code, Context, Draft, draft, draft_with, ordered
+from backends.rtl.front.blocks.narrow import narrowed
+from backends.rtl.front.blocks.words import in_words
 from backends.rtl.front.estimate import cycles, interval
 from backends.rtl.front.flat import Flat, FlatGuard, FlatLoop, Leaf
 from backends.rtl.front.flatten import Nest, nest_of
-from backends.rtl.front.hold import held
-from backends.rtl.front.lanes import Lanes, join, reductions
-from backends.rtl.front.narrow import narrowed
-from backends.rtl.front.scope import Scope
-from backends.rtl.front.window import windowed
-from backends.rtl.front.words import in_words
+from backends.rtl.front.registers.hold import held
+from backends.rtl.front.registers.lanes import Lanes, join, reductions
+from backends.rtl.front.registers.window import windowed
+from backends.rtl.front.values.scope import Scope
 from backends.rtl.graph import Array, Block, Guarded, Loop, Pipeline, Region, Straight
 
 

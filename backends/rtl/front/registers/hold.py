@@ -15,11 +15,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from backends.rtl.front.block import Context, touches
+from backends.rtl.front.accesses.promote import Indices, Touch, exists, suffix
+from backends.rtl.front.blocks.block import Context, touches
 from backends.rtl.front.flat import Flat, FlatLoop, Leaf
-from backends.rtl.front.promote import Indices, Touch, exists, suffix
-from backends.rtl.front.scope import Scope
 from backends.rtl.front.tree import Expr, Statement
+from backends.rtl.front.values.scope import Scope
 from backends.rtl.graph import Array, Memory
 
 Key = tuple[str, Indices]

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from backends.rtl.front.accesses.memory import Access, Memory
+from backends.rtl.front.accesses.promote import Indices, Span, Touch, spans
 from backends.rtl.front.flat import Leaf
-from backends.rtl.front.memory import Access, Memory
-from backends.rtl.front.promote import Indices, Span, Touch, spans
-from backends.rtl.front.scope import Scope
-from backends.rtl.front.statements import statement_value
-from backends.rtl.front.val import Val
-from backends.rtl.front.values import Builder
+from backends.rtl.front.values.builder import Builder
+from backends.rtl.front.values.scope import Scope
+from backends.rtl.front.values.statements import statement_value
+from backends.rtl.front.values.val import Val
 from backends.rtl.graph import Array, Counter, Op, Scalar, Use
 from dsl.expressions.affine import Affine
 

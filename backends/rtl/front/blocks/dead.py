@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import assert_never
 
-from backends.rtl.front.block import moved
+from backends.rtl.front.blocks.block import moved
 from backends.rtl.graph import (
     Block,
     Guarded,

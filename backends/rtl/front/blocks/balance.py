@@ -10,8 +10,8 @@ import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from backends.rtl.front.block import Draft, moved
-from backends.rtl.front.val import bits_of, signed_range
+from backends.rtl.front.blocks.block import Draft, moved
+from backends.rtl.front.values.val import bits_of, signed_range
 from backends.rtl.graph import FLOATS, Kind, Op, Use
 
 _CARRIED = 1 << 20

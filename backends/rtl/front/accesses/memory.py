@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from backends.rtl.front.promote import Indices, Span
-from backends.rtl.front.scope import Scope, contradict, implies
-from backends.rtl.front.val import FALSE, Guard, Val, constant
-from backends.rtl.front.values import Builder
+from backends.rtl.front.accesses.promote import Indices, Span
+from backends.rtl.front.values.builder import Builder
+from backends.rtl.front.values.scope import Scope, contradict, implies
+from backends.rtl.front.values.val import FALSE, Guard, Val, constant
 from backends.rtl.graph import Array, Kind, Place
 from backends.rtl.graph import Memory as Storage
 from dsl.expressions.affine import Affine, Constraint

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from math import gcd
 
-from backends.rtl.front.memory import Access
-from backends.rtl.front.scope import Scope, contradict
+from backends.rtl.front.accesses.memory import Access
+from backends.rtl.front.values.scope import Scope, contradict
 from backends.rtl.graph import Counter, Dep, DepKind, Op
 from dsl.expressions.affine import Affine
 from polyhedral.dependences.least_distance import Axis, Spot, least_distance, meets

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from backends.rtl.front.constants import WIDEST, reciprocal, two_digits
-from backends.rtl.front.val import (
+from backends.rtl.front.values.constants import WIDEST, reciprocal, two_digits
+from backends.rtl.front.values.val import (
     FALSE,
     TRUE,
     Guard,

@@ -1,14 +1,14 @@
-"""The arithmetic of a level 3 statement, built with `values.Builder`."""
+"""The arithmetic of a level 3 statement, built with `builder.Builder`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from backends.rtl.front.fixed import cast, divide
 from backends.rtl.front.tree import Expr, Statement
 from backends.rtl.front.unsupported import unsupported
-from backends.rtl.front.val import FALSE, TRUE, Val, constant, signed_range
-from backends.rtl.front.values import Builder
+from backends.rtl.front.values.builder import Builder
+from backends.rtl.front.values.fixed import cast, divide
+from backends.rtl.front.values.val import FALSE, TRUE, Val, constant, signed_range
 from backends.rtl.graph import Kind
 from dsl.expressions.affine import Affine
 from dsl.expressions.types import FixedType, Quant

@@ -14,11 +14,11 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from backends.rtl.front.block import Context, touches
+from backends.rtl.front.accesses.promote import Indices
+from backends.rtl.front.blocks.block import Context, touches
 from backends.rtl.front.flat import FlatLoop, Leaf
-from backends.rtl.front.hold import Key, Rewrite, copy
-from backends.rtl.front.promote import Indices
-from backends.rtl.front.scope import Scope
+from backends.rtl.front.registers.hold import Key, Rewrite, copy
+from backends.rtl.front.values.scope import Scope
 from backends.rtl.graph import Array, Counter, Memory
 from dsl.expressions.affine import Affine
 

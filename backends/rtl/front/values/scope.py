@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from math import gcd
 
-from backends.rtl.front.val import Guard
+from backends.rtl.front.values.val import Guard
 from backends.rtl.graph import Counter
 from dsl.expressions.affine import Affine, Constraint, FloorDiv
 from polyhedral.looptree.bounds import Bounds

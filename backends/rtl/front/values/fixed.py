@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from backends.rtl.front.val import Val, constant, signed_range
-from backends.rtl.front.values import Builder
+from backends.rtl.front.values.builder import Builder
+from backends.rtl.front.values.val import Val, constant, signed_range
 from backends.rtl.graph import Kind
 from dsl.expressions.numeric import division_width
 from dsl.expressions.types import FixedType, Overflow, Quant

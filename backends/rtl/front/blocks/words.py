@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from backends.rtl.front.block import Draft
-from backends.rtl.front.memory import Access
-from backends.rtl.front.scope import Scope
+from backends.rtl.front.accesses.memory import Access
+from backends.rtl.front.blocks.block import Draft
 from backends.rtl.front.unsupported import unsupported
+from backends.rtl.front.values.scope import Scope
 from backends.rtl.graph import Array, Kind, Op, Use
 from dsl.expressions.affine import Affine
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from backends.rtl.front.block import Draft, moved
-from backends.rtl.front.val import signed_range
+from backends.rtl.front.blocks.block import Draft, moved
+from backends.rtl.front.values.val import signed_range
 from backends.rtl.graph import Kind, Op, Use
 
 MODULAR = frozenset({Kind.ADD, Kind.SUB, Kind.MUL, Kind.AND, Kind.OR, Kind.XOR, Kind.RESIZE})

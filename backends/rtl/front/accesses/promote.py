@@ -12,8 +12,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from backends.rtl.front.scope import Scope
-from backends.rtl.front.val import Guard
+from backends.rtl.front.values.scope import Scope
+from backends.rtl.front.values.val import Guard
 from backends.rtl.graph import Array, Counter, Memory
 from dsl.expressions.affine import Affine, Constraint
 

@@ -12,13 +12,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from backends.rtl.front.accesses.memory import Memory
+from backends.rtl.front.accesses.promote import Indices
 from backends.rtl.front.flat import Leaf
-from backends.rtl.front.memory import Memory
-from backends.rtl.front.promote import Indices
-from backends.rtl.front.scope import Scope
 from backends.rtl.front.tree import Statement
-from backends.rtl.front.val import Val, constant
-from backends.rtl.front.values import Builder
+from backends.rtl.front.values.builder import Builder
+from backends.rtl.front.values.scope import Scope
+from backends.rtl.front.values.val import Val, constant
 from backends.rtl.graph import Array, Counter, Kind
 from dsl.expressions.affine import Affine, Constraint
 

@@ -1,0 +1,1 @@
+"""Elements that stay in registers around a loop, or from one of its iterations to the next."""

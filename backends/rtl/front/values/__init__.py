@@ -1,0 +1,1 @@
+"""Integers of known range, and the operations that statements become."""
