@@ -13,7 +13,7 @@ from backends.devices import BOARDS
 from dse.cli import run as weft_command
 from dsl.errors.errors import ToolError
 from dsl.schedules.schedule import ScheduleBuilder
-from dsl.schedules.steps import Buffer, Interface, Partition
+from dsl.schedules.steps import AutoPartition, Buffer, Interface, Partition
 from tests.deploy.making import GEMM, KERNELS, make
 from weft import f32
 
@@ -86,7 +86,9 @@ def test_what_no_host_drives_is_refused(steps, what):
 
 
 def test_arrays_go_outside_with_what_is_said_of_them():
-    found = moved(("partition", "x", 0, "cyclic", 2), ("interface", "y", "ap_memory"))
+    found = moved(
+        ("partition", "x", 0, "cyclic", 2), ("auto_partition", "y"), ("interface", "y", "ap_memory")
+    )
     asked = [s for s in found if isinstance(s, Interface)]
     assert [(s.argument, s.mode, s.bundle) for s in asked] == [
         ("x", "m_axi", "gmem0"), ("y", "m_axi", "gmem1"), ("z", "m_axi", "gmem2"),
@@ -94,6 +96,7 @@ def test_arrays_go_outside_with_what_is_said_of_them():
     copies = {s.array: s.name for s in found if isinstance(s, Buffer)}
     assert copies == {"x": "x_chip", "y": "y_chip"}  # nothing uses z
     assert [s.array for s in found if isinstance(s, Partition)] == ["x_chip"]
+    assert [s.array for s in found if isinstance(s, AutoPartition)] == ["y_chip"]
     weft.compile(scaled, found)
 
 

@@ -18,8 +18,8 @@ from dse.space.start import KINDS, start_of
 from dse.strategies.estimates import Estimates
 from dsl.errors.errors import InputError, ScheduleError
 from dsl.kernels.kernel import Kernel
-from dsl.schedules.schedule import Schedule
-from dsl.schedules.steps import Buffer, Interface, Partition, Pipeline, Unroll
+from dsl.schedules.schedule import Schedule, ScheduleBuilder
+from dsl.schedules.steps import AutoPartition, Buffer, Interface, Partition, Pipeline, Unroll
 from polyhedral.schedule import apply
 from weft import f32
 
@@ -158,6 +158,12 @@ def test_a_fixed_partition_is_the_only_one_of_its_array() -> None:
         if design is not None:
             own = [s for s in design if isinstance(s, Partition) and s.array == "A_buf"]
             assert own == [Partition("A_buf", 1, "cyclic", 4)]
+
+
+def test_partitions_that_follow_from_accesses_are_searched_unless_they_are_fixed() -> None:
+    steps = ScheduleBuilder().auto_partition("A").auto_partition("C").build()
+    assert start_of(product.program, steps).steps == ()
+    assert start_of(product.program, steps, ["auto_partition:C"]).steps == (AutoPartition("C"),)
 
 
 @pytest.mark.parametrize(
