@@ -104,5 +104,6 @@ def _factor(uses: Iterable[Use], dim: int, extent: int) -> int:
 
 
 def _next(factor: int) -> int:
-    """The largest divisor of a factor that is less."""
-    return next(k for k in range(factor // 2, 0, -1) if factor % k == 0)
+    """The largest divisor of a factor that is less; half of a prime one: two copies share most of its banks."""
+    found = next(k for k in range(factor // 2, 0, -1) if factor % k == 0)
+    return found if found > 1 or factor == 2 else -(-factor // 2)
