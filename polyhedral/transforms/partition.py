@@ -47,7 +47,7 @@ def partition(state: ScheduledScop, step: Partition) -> ScheduledScop:
             "spread",
             span=step.span,
             help=f'write partition("{array.name}", {step.dim}, "{step.scheme}", 2), or "complete" '
-            "for a register for each element",
+            f'for a register for each element; auto_partition("{array.name}") finds the factors',
         )
     elif not 1 <= step.factor <= extent:
         raise ScheduleError(

@@ -165,7 +165,8 @@ def test_a_cyclic_partition_without_a_factor() -> None:
     )
     assert 's.partition("A", 0, "cyclic")' in text
     assert text.endswith(
-        'help: write partition("A", 0, "cyclic", 2), or "complete" for a register for each element'
+        'help: write partition("A", 0, "cyclic", 2), or "complete" for a register for each element; '
+        'auto_partition("A") finds the factors'
     )
 
 

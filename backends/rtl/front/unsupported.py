@@ -30,6 +30,6 @@ def too_many_ways(array: str, accesses: int, banks: int) -> ToolError:
         "W461",
         f"each of {accesses} accesses of {array} may go to any of its {banks} banks: "
         "too much for any device",
-        help=f"unroll so that each access of {array} keeps to one bank (partition it by a multiple of "
-        "the unroll factor), or unroll and partition less",
+        help=f'unroll so that each access of {array} keeps to one bank (auto_partition("{array}") in '
+        "the place of partitions by hand finds how many), or unroll and partition less",
     )
