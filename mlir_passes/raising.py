@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from dsl.expressions.affine import Affine, And, Cond, negate
+from dsl.expressions.affine import Affine, And, Cond, data_index, negate
 from dsl.expressions.expr import Access
 from dsl.programs.program import Program
 from mlir_passes.affine_maps import from_map
@@ -281,6 +281,8 @@ class _Reader:
             access = Access(array, self._exprs(op, operands[1:]))
             number = self._define(result, Value(op.name, str(result.type), access=access))
             self.reads[number] = _Read(block, self.time, array)
+        elif op.name == "memref.load":
+            self._gather(op, result, operands, block)
         elif op.name.startswith(_PURE):
             attributes = op.attributes
             texts = tuple((name, str(attributes[name])) for name in attributes)
@@ -288,6 +290,22 @@ class _Reader:
             self._define(result, Value(op.name, str(result.type), texts, taken))
         else:
             raise _CannotError(f"'{op.name}' is not raised")
+
+
+    def _gather(self, op: Any, result: Any, operands: list[Any], block: int) -> None:
+        """A load some of whose subscripts are values: these are its operands, in order."""
+        array = self.memory[operands[0]]
+        taken: list[int] = []
+        indices: list[Affine] = []
+        for x in operands[1:]:
+            applied = self.applied.get(self.names.of(x))
+            if applied is None:
+                applied = data_index(len(taken))
+                taken.append(self.numbers[x])
+            indices.append(applied)
+        access = Access(array, tuple(indices))
+        value = Value(op.name, str(result.type), (), tuple(taken), access)
+        self.reads[self._define(result, value)] = _Read(block, self.time, array)
 
 
 def _body(function: Any) -> Any:

@@ -17,13 +17,22 @@ from dataclasses import dataclass, replace
 from typing import overload
 
 from dsl.builder.checks import CALLS, check_after, check_fits, check_in_scope, checked_name
-from dsl.builder.terms import Condition, Element, LoopVar, Placeholder, affine_of, located, value_of
+from dsl.builder.terms import (
+    Condition,
+    Element,
+    LoopVar,
+    Placeholder,
+    Term,
+    affine_of,
+    located,
+    value_of,
+)
 from dsl.errors.callsite import caller_span
 from dsl.errors.errors import LanguageError, did_you_mean
 from dsl.errors.shown import shown
 from dsl.expressions import values
 from dsl.expressions.affine import Affine, cond_variables
-from dsl.expressions.expr import Index, Load, loads, walk
+from dsl.expressions.expr import Gather, Index, Load, loads, walk
 from dsl.expressions.guarded import guarded
 from dsl.expressions.types import DTYPES, DType
 from dsl.kernels.kernel import Kernel
@@ -260,6 +269,12 @@ class ProgramBuilder(Kernel):
 
     def _check_target(self, into: object) -> None:
         if not isinstance(into, Element):
+            if isinstance(into, Term) and isinstance(into.value, Gather):
+                raise LanguageError(
+                    "W140",
+                    f"into= is {into.value.access.array} at a subscript that is data",
+                    help="which element is written follows from the loop variables alone",
+                )
             message = f"into= is {shown(into)}, not an element of an array"
             raise LanguageError("W107", message, help="write into=A[i, j]")
         array = into.array
@@ -280,7 +295,7 @@ class ProgramBuilder(Kernel):
             check_in_scope(used, around, f"the bounds of loop '{loop.name}' use")
             around.add(loop.name)
         accesses = (stmt.target, *loads(stmt.value))
-        used = {v for a in accesses for i in a.indices for v in i.variables()}
+        used = {v for a in accesses for i in a.indices if not i.is_data for v in i.variables()}
         used |= {v for e in walk(stmt.value) if isinstance(e, Index) for v in e.affine.variables()}
         if where is not None and where.cond is not None:
             used |= cond_variables(where.cond)

@@ -11,6 +11,7 @@ from dsl.errors.errors import LanguageError
 from dsl.errors.shown import shown
 from dsl.expressions import typing, values
 from dsl.expressions.affine import Affine, And, Cond, Or, negate
+from dsl.expressions.elements import element, is_subscript
 from dsl.expressions.expr import Access, BinaryOp, CompareOp, Expr, Load, UnaryOp
 from dsl.expressions.intrinsics import Intrinsic
 from dsl.expressions.types import DType, boolean
@@ -297,7 +298,7 @@ class Placeholder:
         return self.array.shape
 
     @located
-    def __getitem__(self, subscripts: object) -> Element:
+    def __getitem__(self, subscripts: object) -> Element | Term:
         indices = subscripts if isinstance(subscripts, tuple) else (subscripts,)
         array = self.array
         if len(indices) != len(array.shape):
@@ -307,8 +308,14 @@ class Placeholder:
                 f"{len(indices)} subscripts",
                 help=f"its type is {array.type}",
             )
-        affine = tuple(affine_of(i, f"the subscript of '{array.name}'", "W140") for i in indices)
-        return Element(array, Access(array.name, affine, caller_span()))
+        places = tuple(_subscript(i, array) for i in indices)
+        found = element(array.name, array.dtype, places, caller_span())
+        return Element(array, found.access) if isinstance(found, Load) else Term(found)
+
+
+def _subscript(x: object, array: Array) -> Value:
+    found = value_of(x)
+    return found if is_subscript(found) else affine_of(x, f"the subscript of '{array.name}'", "W140")
 
 
 def affine_of(x: object, what: str, code: str) -> Affine:

@@ -26,6 +26,17 @@ class FloorDiv:
 
 Atom = str | FloorDiv
 
+_DATA = "?"
+
+
+def data_index(position: int) -> Affine:
+    """The subscript that stands for a value of the program (see `dsl.expressions.expr.Gather`).
+
+    Its variable ``?0``, ``?1``, … is that of no loop: what asks for its range or its value, and
+    was not told, fails.
+    """
+    return Affine.of(f"{_DATA}{position}")
+
 
 @dataclass(frozen=True, slots=True)
 class Affine:
@@ -108,8 +119,13 @@ class Affine:
 
     @property
     def is_linear(self) -> bool:
-        """No floor division occurs."""
-        return all(isinstance(atom, str) for atom, _ in self.terms)
+        """No floor division occurs, and no value of the program."""
+        return all(isinstance(atom, str) and atom[0] != _DATA for atom, _ in self.terms)
+
+    @property
+    def is_data(self) -> bool:
+        """It is a value of the program, known at run time only: see `data_index`."""
+        return any(isinstance(atom, str) and atom[0] == _DATA for atom, _ in self.terms)
 
     def coefficient(self, name: str) -> int:
         """The coefficient of a variable (outside of floor divisions)."""

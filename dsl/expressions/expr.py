@@ -89,6 +89,21 @@ class Load:
 
 
 @dataclass(frozen=True, slots=True)
+class Gather:
+    """The element of an array at subscripts of which some are values: ``t[x[i]]``, ``f[k, x[i]]``.
+
+    ``access`` has `data_index` ``n`` where the subscript is ``data[n]``, an integer; each of them
+    once. That every one of them is inside of the array is proven from the ranges of what they are
+    computed of (`dsl.expressions.value_range`). To dependences it is a read of all elements that
+    the affine subscripts leave.
+    """
+
+    access: Access
+    data: tuple[Expr, ...]
+    dtype: DType
+
+
+@dataclass(frozen=True, slots=True)
 class Index:
     """An affine expression of loop variables used as data."""
 
@@ -148,7 +163,7 @@ class Cast:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-Expr = Const | Load | Index | Unary | Binary | Compare | Select | Cast
+Expr = Const | Load | Gather | Index | Unary | Binary | Compare | Select | Cast
 
 
 def children(expr: Expr) -> tuple[Expr, ...]:
@@ -156,6 +171,8 @@ def children(expr: Expr) -> tuple[Expr, ...]:
     match expr:
         case Const() | Load() | Index():
             return ()
+        case Gather(data=data):
+            return data
         case Unary(operand=x) | Cast(operand=x):
             return (x,)
         case Binary(lhs=a, rhs=b) | Compare(lhs=a, rhs=b):
@@ -174,15 +191,27 @@ def walk(expr: Expr) -> Iterator[Expr]:
 
 
 def loads(expr: Expr) -> tuple[Access, ...]:
-    """Every access that is read, in evaluation order, repetitions included."""
-    return tuple(e.access for e in walk(expr) if isinstance(e, Load))
+    """Every access that is read, in evaluation order, repetitions included.
+
+    Of a `Gather` its access, of which no more is known than the affine subscripts, and what its
+    other subscripts read.
+    """
+    return tuple(e.access for e in walk(expr) if isinstance(e, Load | Gather))
 
 
 def map_leaves(expr: Expr, leaf: Callable[[Const | Load | Index], Expr]) -> Expr:
-    """Rebuild the expression with every leaf replaced."""
+    """Rebuild the expression with every leaf replaced.
+
+    What a `Gather` reads is given to ``leaf`` as a `Load` of its access, and must stay one.
+    """
     match expr:
         case Const() | Load() | Index():
             return leaf(expr)
+        case Gather(access, data, dtype):
+            read = leaf(Load(access, dtype))
+            if not isinstance(read, Load):
+                raise TypeError(f"the elements that {access} is one of become {read}")
+            return Gather(read.access, tuple(map_leaves(d, leaf) for d in data), read.dtype)
         case Unary(op, x, dtype, span):
             return Unary(op, map_leaves(x, leaf), dtype, span)
         case Cast(x, dtype, span):

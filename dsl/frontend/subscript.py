@@ -9,7 +9,8 @@ from typing import Any
 from dsl.errors.errors import LanguageError, did_you_mean
 from dsl.expressions import values
 from dsl.expressions.affine import Affine
-from dsl.expressions.expr import Access, Expr, Load, loads
+from dsl.expressions.elements import element, is_subscript
+from dsl.expressions.expr import Access, Expr, loads
 from dsl.expressions.types import ArrayType, ConstType, DType, Overflow, Quant, const, fixed
 from dsl.frontend.capture import describe, dtype_of, is_number
 from dsl.frontend.context import Context
@@ -21,16 +22,27 @@ AFFINE_HELP = "write sums of loop variables times constants, with // and % by po
 
 
 def subscript(ctx: Context, node: ast.Subscript) -> object:
-    """``A[i, j]`` (also as ``A[i][j]``), ``TABLE[2]`` or ``f32[N]``."""
-    found = access_of(ctx, node)
+    """``A[i, j]`` (also as ``A[i][j]``), ``A[x[i]]``, ``TABLE[2]`` or ``f32[N]``."""
+    found = _subscripted(ctx, node)
     if isinstance(found, tuple):
-        array, access = found
-        return Load(access, array.dtype)
+        array, subscripts = found
+        places = [_index(ctx, array, dim, n) for dim, n in enumerate(subscripts)]
+        return element(array.name, array.dtype, places, ctx.span(node))
     return found
 
 
 def access_of(ctx: Context, node: ast.Subscript) -> tuple[Array, Access] | object:
-    """The array and the element that are meant; for anything else, its value."""
+    """The array and the element that an assignment means; for anything else, its value."""
+    found = _subscripted(ctx, node)
+    if not isinstance(found, tuple):
+        return found
+    array, subscripts = found
+    indices = tuple(_affine_index(ctx, array, dim, n) for dim, n in enumerate(subscripts))
+    return array, Access(array.name, indices, ctx.span(node))
+
+
+def _subscripted(ctx: Context, node: ast.Subscript) -> tuple[Array, list[ast.expr]] | object:
+    """An array and as many subscripts as it has dimensions; for anything else, its value."""
     chain: list[ast.Subscript] = []
     base: ast.expr = node
     while isinstance(base, ast.Subscript):
@@ -40,15 +52,15 @@ def access_of(ctx: Context, node: ast.Subscript) -> tuple[Array, Access] | objec
     if isinstance(found, Array):
         parts = [n.slice for n in chain]
         subscripts = [i for p in parts for i in (p.elts if isinstance(p, ast.Tuple) else [p])]
-        return found, _access(ctx, found, subscripts, node)
+        return found, _counted(ctx, found, subscripts, node)
     for link in chain:
         found = _item(ctx, found, link)
     return found
 
 
-def _access(
-    ctx: Context, array: Array, subscripts: Sequence[ast.expr], node: ast.Subscript
-) -> Access:
+def _counted(
+    ctx: Context, array: Array, subscripts: list[ast.expr], node: ast.Subscript
+) -> list[ast.expr]:
     if len(subscripts) != len(array.shape):
         count, rank = len(subscripts), len(array.shape)
         raise ctx.error(
@@ -57,8 +69,7 @@ def _access(
             node,
             f"its type is {array.type}: write {example_access(array)}",
         )
-    indices = tuple(_index(ctx, array, dim, n) for dim, n in enumerate(subscripts))
-    return Access(array.name, indices, ctx.span(node))
+    return subscripts
 
 
 def _dimensions(count: int) -> str:
@@ -69,7 +80,17 @@ def _subscripts(count: int) -> str:
     return "1 subscript" if count == 1 else f"{count} subscripts"
 
 
-def _index(ctx: Context, array: Array, dim: int, node: ast.expr) -> Affine:
+def _index(ctx: Context, array: Array, dim: int, node: ast.expr) -> values.Value:
+    """A subscript of what is read."""
+    if isinstance(node, ast.Slice):
+        return _affine_index(ctx, array, dim, node)
+    index = value(ctx, node)
+    if values.as_affine(index) is not None or not is_subscript(index):
+        return _affine_index(ctx, array, dim, node)
+    return index
+
+
+def _affine_index(ctx: Context, array: Array, dim: int, node: ast.expr) -> Affine:
     if isinstance(node, ast.Slice):
         what, instead = EXPRESSIONS[ast.Slice]
         raise ctx.error("W105", f"{what} is not supported in a kernel", node, instead)

@@ -93,6 +93,8 @@ def _disjoint(loop: Loop, a: _Site, b: _Site, around: tuple[Loop, ...]) -> bool:
     ranges = _all_ranges(loops)
     names = {old.var: new.var for old, new in zip((loop, *b.inner), second, strict=True)}
     for mine, theirs in zip(a.access.indices, b.access.indices, strict=True):
+        if theirs.is_data:
+            continue  # it may be any
         difference = mine - theirs.rename(names)
         if never_zero(difference, loops, ranges):
             return True
@@ -163,7 +165,7 @@ def _untouched(loops: tuple[Loop, ...], stmt: Stmt, value: Binary) -> bool:
     ranges = _all_ranges(loops)
     return all(
         any(
-            never_zero(mine - theirs, loops, ranges)
+            not theirs.is_data and never_zero(mine - theirs, loops, ranges)
             for mine, theirs in zip(stmt.target.indices, access.indices, strict=True)
         )
         for access in loads(value.rhs)

@@ -7,6 +7,7 @@ floor divisions) is gathered and scattered by index arrays.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -164,11 +165,29 @@ def _sum(affine: Affine, space: Space) -> Sum | None:
     return Sum(affine.const, tuple(ints), tuple(floors), tuple(ramps))
 
 
+def gathered(
+    store: Store, access: Access, data: Sequence[NDArray[Any]], space: Space
+) -> Indices:
+    """The place of an access whose subscripts are partly data, in order in ``data``.
+
+    Raises:
+        ArrayFault: where a subscript is out of bounds.
+    """
+    values = iter(data)
+    subscripts = (*store.prefix, *access.indices)
+    return _checked(
+        store, tuple(next(values) if i.is_data else evaluate(i, space) for i in subscripts), space
+    )
+
+
 def _indices(store: Store, access: Access, space: Space) -> Indices:
     subscripts = (*store.prefix, *access.indices)
-    found = tuple(evaluate(affine, space) for affine in subscripts)
+    return _checked(store, tuple(evaluate(affine, space) for affine in subscripts), space)
+
+
+def _checked(store: Store, found: tuple[int | Ints, ...], space: Space) -> Indices:
     for value, extent in zip(found, store.data.shape, strict=True):
         values = np.full((1,) * len(space.shape), value) if isinstance(value, int) else value
         if values.min() < 0 or values.max() >= extent:
             raise ArrayFault(FaultKind.OUT_OF_BOUNDS, (values < 0) | (values >= extent))
-    return Indices(found)
+    return Indices(tuple(v if isinstance(v, int) else v.astype(np.int64, copy=False) for v in found))

@@ -27,8 +27,10 @@ def trips(loop: Loop, ranges: Mapping[str, Range]) -> int:
 
 
 def stays_inside(access: Access, shape: tuple[int, ...], ranges: Mapping[str, Range]) -> bool:
-    """Whether no subscript is ever out of bounds (or the access never happens)."""
+    """Whether no affine subscript is ever out of bounds (or the access never happens)."""
     for index, extent in zip(access.indices, shape, strict=True):
+        if index.is_data:
+            continue
         low, high = index.interval(ranges)
         if low <= high and (low < 0 or high >= extent):
             return False

@@ -24,6 +24,7 @@ from dsl.expressions.expr import (
     Compare,
     Const,
     Expr,
+    Gather,
     Index,
     Load,
     Select,
@@ -109,7 +110,9 @@ def compile_expr(expr: Expr, scope: Scope) -> Closure:
         case Index():
             return _index(expr, scope)
         case Load():
-            return _load(expr, scope)
+            return _element(expr.access, offset(expr.access, scope.memory[expr.access.array], scope), scope)
+        case Gather():
+            return _element(expr.access, _gathered(expr, scope), scope)
         case Unary():
             return _unary(expr, compile_expr(expr.operand, scope))
         case Binary():
@@ -142,9 +145,30 @@ def _index(expr: Index, scope: Scope) -> Closure:
     return lambda env: numeric.wrap(value(env), 32, True)
 
 
-def _load(expr: Load, scope: Scope) -> Closure:
-    store = scope.memory[expr.access.array]
-    position = offset(expr.access, store, scope)
+def _gathered(expr: Gather, scope: Scope) -> Callable[[Env], int]:
+    """The position of an element whose subscripts are partly data, checked."""
+    shape = scope.memory[expr.access.array].array.shape
+    data = iter([compile_expr(x, scope) for x in expr.data])
+    places = [
+        (next(data) if i.is_data else affine(i, scope), n)
+        for i, n in zip(expr.access.indices, shape, strict=True)
+    ]
+
+    def position(env: Env) -> int:
+        flat = 0
+        for dim, (index, extent) in enumerate(places):
+            value = int(index(env))
+            if not 0 <= value < extent:
+                detail = f"dimension {dim} of {expr.access} is {value}, not in 0..{extent - 1}"
+                raise Fault(FaultKind.OUT_OF_BOUNDS, detail)
+            flat = flat * extent + value
+        return flat
+
+    return position
+
+
+def _element(access: Access, position: Callable[[Env], int], scope: Scope) -> Closure:
+    store = scope.memory[access.array]
     values = cells(store)
     if store.written is None:
         return lambda env: values[position(env)]
@@ -153,7 +177,7 @@ def _load(expr: Load, scope: Scope) -> Closure:
     def checked(env: Env) -> Any:
         at = position(env)
         if not written[at]:
-            raise Fault(FaultKind.UNINITIALISED, f"it is {expr.access}")
+            raise Fault(FaultKind.UNINITIALISED, f"it is {access}")
         return values[at]
 
     return checked

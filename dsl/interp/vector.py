@@ -17,6 +17,7 @@ from dsl.expressions.expr import (
     Compare,
     Const,
     Expr,
+    Gather,
     Index,
     Load,
     Select,
@@ -27,7 +28,7 @@ from dsl.expressions.numeric import Exact, FaultKind, frac_of, width_of
 from dsl.expressions.types import DType, FloatType, boolean
 from dsl.interp.faults import ExecutionError
 from dsl.interp.memory import Memory
-from dsl.interp.places import locate
+from dsl.interp.places import Place, gathered, locate
 from dsl.interp.plan import StmtPlan
 from dsl.interp.space import Space, evaluate
 
@@ -82,14 +83,18 @@ def as_float(expr: Expr, dtype: FloatType, space: Space, memory: Memory) -> NDAr
     return exact.to_float(raws(expr, space, memory), source, dtype)
 
 
-def load(expr: Load, space: Space, memory: Memory) -> NDArray[Any]:
+def load(expr: Load | Gather, space: Space, memory: Memory) -> NDArray[Any]:
     """The elements that are read, as they are stored; they broadcast to the space.
 
     Raises:
         ArrayFault: out of bounds, or a local that was not written.
     """
     store = memory[expr.access.array]
-    place = locate(store, expr.access, space)
+    if isinstance(expr, Gather):
+        data = [np.asarray(raws(x, space, memory)) for x in expr.data]
+        place: Place = gathered(store, expr.access, data, space)
+    else:
+        place = locate(store, expr.access, space)
     if store.written is not None and not store.complete:
         exact.require(place.view(store.written), FaultKind.UNINITIALISED)
         store.complete = bool(store.written.all())
@@ -103,7 +108,7 @@ def float_value(expr: Expr, space: Space, memory: Memory) -> NDArray[Any]:
     match expr:
         case Const(value=value):
             return np.full((1,) * len(space.shape), value, dtype=floats.HOLDS[dtype.name])
-        case Load():
+        case Load() | Gather():
             return load(expr, space, memory)
         case Unary(op=op, operand=x):
             return floats.unary(op, float_value(x, space, memory), dtype)
@@ -154,7 +159,7 @@ def raws(expr: Expr, space: Space, memory: Memory, low: bool = False) -> Raws:
             data = evaluate(affine, space)
             whole = _filled(data, len(space.shape)) if isinstance(data, int) else data
             return exact.wrap(exact.low_bits(whole), 32, True)
-        case Load():
+        case Load() | Gather():
             return _settled(load(expr, space, memory), dtype, low)
         case Unary(op=UnaryOp.NOT) | Compare():
             return truths(expr, space, memory).astype(np.int64)

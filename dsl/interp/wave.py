@@ -98,6 +98,9 @@ def _distance(a: Access, b: Access, i: str, j: str) -> Iterator[Distance | None]
     across: int | None = None
     along: int | None = None
     for mine, theirs in zip(a.indices, b.indices, strict=True):
+        if theirs.is_data:
+            yield None
+            return
         difference = mine - theirs
         factors = mine.coefficient(i), mine.coefficient(j)
         if not (difference.is_const and _is_uniform(mine, i, j)):

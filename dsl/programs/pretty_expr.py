@@ -7,7 +7,7 @@ of a literal are left out exactly where reading puts them back.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import partial
 from itertools import product
@@ -23,6 +23,7 @@ from dsl.expressions.expr import (
     Compare,
     Const,
     Expr,
+    Gather,
     Index,
     Load,
     Select,
@@ -134,6 +135,13 @@ def access_text(access: Access) -> str:
     return f"{access.array}[{', '.join(affine_text(i) for i in access.indices)}]"
 
 
+def gather_text(access: Access, data: Sequence[Expr]) -> str:
+    """``t[k, x[i]]``."""
+    values_ = iter(data)
+    parts = (expr_text(next(values_)) if i.is_data else affine_text(i) for i in access.indices)
+    return f"{access.array}[{', '.join(parts)}]"
+
+
 # --------------------------------------------------------------------------------- conditions
 
 
@@ -217,6 +225,8 @@ def _expr(expr: Expr) -> Text:
             return f"{type_text(expr.dtype)}({_number(expr)})", ATOM
         case Load(access):
             return access_text(access), ATOM
+        case Gather(access, data):
+            return gather_text(access, data), ATOM
         case Index(affine):
             return _affine(affine)
         case Cast(operand, dtype):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from dsl.errors.errors import Span
-from dsl.expressions.affine import Affine, And, Cond, Constraint, Or
+from dsl.expressions.affine import Affine, And, Cond, Constraint, Or, data_index
 from dsl.expressions.expr import (
     Access,
     Binary,
@@ -16,6 +16,7 @@ from dsl.expressions.expr import (
     Compare,
     CompareOp,
     Expr,
+    Gather,
     Index,
     Load,
     Select,
@@ -30,7 +31,7 @@ from dsl.expressions.result_types import (
     require_truth,
     unary_type,
 )
-from dsl.expressions.types import DType, FloatType, boolean
+from dsl.expressions.types import DType, FloatType, IndexType, IntType, boolean
 from dsl.expressions.typing import assignable
 from dsl.expressions.values import MAX_COEFFICIENT
 from dsl.programs.program import Array, If, Loop, Node, Stmt, Storage
@@ -51,6 +52,8 @@ MAX_LEVELS = 2 * MAX_DEPTH
 
 _LENGTHS = {"for": 6, "if": 3, "else": 1, "end": 1, "set": 6}
 _OPERANDS = {"cast": 1, "unary": 1, "binary": 2, "compare": 2, "select": 3}
+MAX_VALUES = 1000
+"""Subscripts of one element that are data."""
 UNARY = {op.value: op for op in UnaryOp}
 BINARY = {op.value: op for op in BinaryOp}
 COMPARE = {op.value: op for op in CompareOp}
@@ -199,7 +202,8 @@ class BodyReader:
             raise Malformed(f"{own} writes {expr.dtype} into {array.dtype}")
         return Stmt(own, access, expr, self._span(span), text_of(source, f"the text of {own}"))
 
-    def _access(self, data: list[Any]) -> Access:
+    def _access(self, data: list[Any], values: int = 0) -> Access:
+        """An element; ``values`` of its subscripts, written as null, are data."""
         name, indices, span = data
         array = self._arrays.get(name) if isinstance(name, str) else None
         if array is None:
@@ -212,7 +216,13 @@ class BodyReader:
             known = self._homes.setdefault(array.name, home)
             if len(home) != array.scope_depth or home != known:
                 raise Malformed(f"the local '{name}' is used outside of its scope")
-        found = tuple(self._affine(i, f"a subscript of '{name}'") for i in subscripts)
+        places = iter([data_index(n) for n in range(values)])
+        if sum(i is None for i in subscripts) != values:
+            raise Malformed(f"a subscript of '{name}' has no value")
+        found = tuple(
+            next(places) if i is None else self._affine(i, f"a subscript of '{name}'")
+            for i in subscripts
+        )
         return Access(array.name, found, self._span(span))
 
     def _affine(self, data: object, what: str) -> Affine:
@@ -229,6 +239,8 @@ class BodyReader:
         for node in list_of(data, f"the value of {own}"):
             row = list_of(node, f"a part of the value of {own}")
             count = _OPERANDS.get(row[0], 0) if row and isinstance(row[0], str) else 0
+            if row and row[0] == "gather":
+                count = integer_of(row[-1], f"the values of {own}", 1, MAX_VALUES)
             if count > len(stack):
                 raise Malformed(f"an operator of {own} lacks operands")
             operands = stack[len(stack) - count :]
@@ -239,6 +251,12 @@ class BodyReader:
         admit_value(stack[0], None)
         return stack[0]
 
+    def _gather(self, data: list[Any], operands: list[Expr], own: str) -> Expr:
+        made = self._access(data, len(operands))
+        if not all(isinstance(x.dtype, IntType | IndexType) for x in operands):
+            raise Malformed(f"a subscript of {own} is no integer")
+        return Gather(made, tuple(operands), self._arrays[made.array].dtype)
+
     def _node(self, row: list[Any], operands: list[Expr], own: str) -> Expr:
         match row:
             case ["const", dtype, value]:
@@ -246,6 +264,8 @@ class BodyReader:
             case ["load", *access] if len(access) == 3:
                 made = self._access(access)
                 return Load(made, self._arrays[made.array].dtype)
+            case ["gather", name, indices, span, int()]:
+                return self._gather([name, indices, span], operands, own)
             case ["index", affine]:
                 return Index(self._affine(affine, f"a value of {own}"))
             case ["cast", dtype, span]:

@@ -24,6 +24,7 @@ from dsl.expressions.expr import (
     Compare,
     Const,
     Expr,
+    Gather,
     Index,
     Load,
     Select,
@@ -136,7 +137,8 @@ def _condition(cond: Cond) -> Iterator[list[Any]]:
 
 
 def _access(access: Access, places: _Places | None) -> list[Any]:
-    indices = [affine_data(i) for i in access.indices]
+    """A subscript that is data is null: the values are its operands, in order."""
+    indices = [None if i.is_data else affine_data(i) for i in access.indices]
     return [access.array, indices, _place(places, access.span)]
 
 
@@ -157,6 +159,8 @@ def _node(node: Expr, places: _Places | None) -> list[Any]:
             return ["const", str(node.dtype), const_data(node)]
         case Load(access=access):
             return ["load", *_access(access, places)]
+        case Gather(access=access):
+            return ["gather", *_access(access, places), len(node.data)]
         case Index(affine=affine):
             return ["index", affine_data(affine)]
         case Cast():

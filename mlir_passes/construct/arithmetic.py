@@ -23,6 +23,7 @@ from dsl.expressions.expr import (
     CompareOp,
     Const,
     Expr,
+    Gather,
     Index,
     Load,
     Select,
@@ -34,6 +35,9 @@ from dsl.expressions.result_types import common_type
 from dsl.expressions.types import DType, FixedType, FloatType, IndexType, IntType, boolean
 
 V = TypeVar("V")
+
+SUBSCRIPT = IntType(32)
+"""The type of a subscript that is data."""
 
 _FLOAT_BINARY = {
     BinaryOp.ADD: "arith.addf",
@@ -112,6 +116,10 @@ class Arithmetic(ABC, Generic[V]):
         """An element of an array, or a scalar."""
 
     @abstractmethod
+    def _gather(self, access: Access, data: Sequence[V], dtype: DType) -> V:
+        """An element of an array at subscripts that are values of the type `SUBSCRIPT`."""
+
+    @abstractmethod
     def _index(self, affine: Affine) -> V:
         """An expression of loop variables, as an integer of 32 bits."""
 
@@ -138,6 +146,11 @@ class Arithmetic(ABC, Generic[V]):
                 return self._constant(value, dtype)
             case Load(access, dtype):
                 return self._load(Access(access.array, self.placed(access.indices)), dtype)
+            case Gather(access, data, dtype):
+                # Each is inside of an array, so that 32 bits hold it whatever its type is.
+                subscripts = [self.as_type(x, SUBSCRIPT) for x in data]
+                placed = Access(access.array, self.placed(access.indices))
+                return self._gather(placed, subscripts, dtype)
             case Index(affine):
                 return self._index(affine.substitute(self.bindings))
             case Unary(op, x, dtype):

@@ -82,12 +82,29 @@ class ExprBuilder(Arithmetic[Any]):
             attributes={"map": ir.AffineMapAttr.get(affine_map)},
         ).results[0]
 
+    def _gather(self, access: Access, data: Sequence[Any], dtype: DType) -> Any:
+        values = iter(data)
+        indices = [
+            self._index_of(next(values)) if e.is_data else self._applied(e) for e in access.indices
+        ]
+        return ir.Operation.create(
+            "memref.load",
+            results=[self.types.mlir(dtype)],
+            operands=[self.memory[access.array], *indices],
+        ).results[0]
+
+    def _index_of(self, value: Any) -> Any:
+        index = ir.IndexType.get()
+        return ir.Operation.create("arith.index_cast", [index], [value]).results[0]
+
     def _index(self, affine: Affine) -> Any:
+        return self._op("arith.index_cast", [self._applied(affine)], IntType(32))
+
+    def _applied(self, affine: Affine) -> Any:
         affine_map, operands = to_map([affine], self.ivs)
-        applied = ir.Operation.create(
+        return ir.Operation.create(
             "affine.apply",
             results=[ir.IndexType.get()],
             operands=operands,
             attributes={"map": ir.AffineMapAttr.get(affine_map)},
         ).results[0]
-        return self._op("arith.index_cast", [applied], IntType(32))

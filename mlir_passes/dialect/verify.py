@@ -170,6 +170,8 @@ class _Verifier:
             else:
                 _check_known(op, name)
                 _check_value(op)
+                if name == "memref.load":
+                    _check_subscripts(op)
 
     def _local(self, op: Any) -> None:
         _check_names(op, _ON_LOCAL)
@@ -281,7 +283,7 @@ def _check_known(op: Any, name: str) -> None:
     """Refuse ops of other dialects, and those of ours that level 3 does without."""
     dialect = name.partition(".")[0]
     known = dialect in _DIALECTS and not (
-        (dialect == "memref" and name not in _MEMREF_OPS)
+        (dialect == "memref" and name not in _MEMREF_OPS and name != "memref.load")
         or (dialect == "func" and name not in _FUNC_OPS)
     )
     if not known:
@@ -290,6 +292,20 @@ def _check_known(op: Any, name: str) -> None:
             f"'{name}' is not an op of level 3",
             span=span_of(op),
             help="docs/level3.md lists what is",
+        )
+
+
+def _check_subscripts(op: Any) -> None:
+    """A subscript is an ``affine.apply`` or the cast of an integer, and one of them is a cast."""
+    makers = [x.owner for x in list(op.operands)[1:]]
+    made = ["" if isinstance(m, ir.Block) else m.operation.name for m in makers]
+    if not set(made) <= {"affine.apply", "arith.index_cast"} or "arith.index_cast" not in made:
+        raise IRError(
+            "W311",
+            "a subscript of 'memref.load' is neither an 'affine.apply' nor an 'arith.index_cast', "
+            "or all are affine",
+            span=span_of(op),
+            help="'affine.load' reads at affine subscripts",
         )
 
 

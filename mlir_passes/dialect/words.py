@@ -17,7 +17,7 @@ from mlir_passes.dialect.attributes import argument_infos, loop_info, span_of
 from mlir_passes.loop_bounds import Names, bounds_of, condition_of
 from polyhedral.looptree.bounds import Bounds
 
-_ACCESSES = ("affine.load", "affine.store")
+_ACCESSES = ("affine.load", "affine.store", "memref.load")
 
 
 def verify_words(function: Any) -> None:
@@ -62,7 +62,7 @@ def _block(block: Any, around: _Around, packed: dict[Any, int], names: Names) ->
 
 def _check(op: Any, operands: list[Any], around: _Around, lanes: int, names: Names) -> None:
     memory, *subscripts = operands
-    if (loop := around.loop) is not None:
+    if op.name != "memref.load" and (loop := around.loop) is not None:
         counter = names.of(loop.regions[0].blocks[0].arguments[0])
         *others, last = from_map(op.attributes["map"].value, [names.of(x) for x in subscripts])
         word = last - Affine.of(counter)

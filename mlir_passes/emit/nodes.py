@@ -40,7 +40,7 @@ class Value:
 
     Exactly one of ``width`` (an integer of that many bits), ``real`` (the name of a float type) and
     neither (an index) describes its type. ``data`` is what the op needs besides: the number of a
-    constant, a predicate, fixed-point types.
+    constant, a predicate, fixed-point types, of a ``gather`` the subscripts, None where it is an operand.
     """
 
     op: str

@@ -34,8 +34,8 @@ def unsupported(op: Any, why: str) -> IRError:
 class Scope:
     """What is in scope while a function is read; it only grows, but for ``ranges`` and ``loops``.
 
-    An SSA value is data (``values``), an affine expression of indices (``indices``), or memory
-    (``memories``). ``parameters`` are the indices that are arguments of the function; ``words`` those that
+    An SSA value is data (``values``), an affine expression of indices (``indices``), data that is a
+    subscript (``subscripts``), or memory (``memories``). ``parameters`` are the indices that are arguments of the function; ``words`` those that
     an open loop goes over the lanes of, and ``tests`` what holds of some of the innermost loop's iterations;
     neither is asked for unless an argument is ``packed``.
     """
@@ -44,6 +44,7 @@ class Scope:
     ranges: Ranges = field(default_factory=Ranges)
     values: dict[Any, Value] = field(default_factory=dict)
     indices: dict[Any, Lin] = field(default_factory=dict)
+    subscripts: dict[Any, Value] = field(default_factory=dict)
     memories: dict[Any, Memory] = field(default_factory=dict)
     parameters: dict[Any, Memory] = field(default_factory=dict)
     loops: list[str] = field(default_factory=list)
@@ -138,8 +139,9 @@ class Scope:
                 self.indices[result] = a + b if name == "arith.addi" else a - b
         elif name in ("arith.index_cast", "arith.index_castui"):
             source = self.value(op.operands[0], op)
-            if source.op != "arith.constant":
-                raise unsupported(op, "data-dependent subscripts are not affine")
-            self.indices[result] = Lin((), source.data[0])
+            if source.op == "arith.constant":
+                self.indices[result] = Lin((), source.data[0])
+            else:
+                self.subscripts[result] = source
         else:
             raise unsupported(op, "it computes an index that is not affine")

@@ -189,7 +189,7 @@ class Printer:
 
     def _variable_name(self, value: Value) -> str:
         """After the array that is read, else a number."""
-        if value.op == "load" and value.memory is not None:
+        if value.op in ("load", "gather") and value.memory is not None:
             return self.names.fresh(f"{spelled(value.memory.info.name or 'x').rstrip('_')}_v")
         return self.names.numbered("t")
 

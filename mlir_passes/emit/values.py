@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 from dsl.expressions.numeric import wrap
 from dsl.expressions.types import FixedType, IntType, Quant
 from mlir_passes.emit import logic
-from mlir_passes.emit.cpp import Cpp, call, infix, name, prefix, ternary
+from mlir_passes.emit.cpp import Cpp, call, infix, member, name, prefix, subscript, ternary
 from mlir_passes.emit.exact import ExactOps
 from mlir_passes.emit.nodes import Value
-from mlir_passes.emit.number import INT, Exact, ap_type, constant, fits_int, of_type
+from mlir_passes.emit.number import INT, Exact, ap_type, constant, fits_int, is_c, of_type
 from mlir_passes.emit.real import (
     FLOAT_TYPES,
     REAL_INFIX,
@@ -104,6 +104,17 @@ class Values:
             return Real(cpp, value.real)
         assert isinstance(dtype, IntType | FixedType)
         return of_type(cpp, dtype)
+
+    def _gather(self, value: Value) -> Number:
+        """A load at subscripts that are data, each an ``int``: it is proven to be inside."""
+        assert value.memory is not None
+        data = iter(value.operands)
+        texts = tuple(self._subscript(next(data)) if t is None else t for t in value.data)
+        return self._memory(replace(value, place=subscript(value.memory.named(False), texts)))
+
+    def _subscript(self, value: Value) -> Cpp:
+        cpp, static = self.ops.code(self.meant(value, signed=True))
+        return cpp if is_c(static) else member(cpp, "to_int()")
 
     def _variable(self, value: Value) -> Number:
         if value.real:
@@ -312,6 +323,7 @@ _INT_HANDLERS: dict[str, Callable[[ExactOps, Exact, Exact], Exact]] = {
 _HANDLERS: dict[str, Callable[[Values, Value], Number]] = {
     "argument": Values._memory,
     "load": Values._memory,
+    "gather": Values._gather,
     "variable": Values._variable,
     "index": Values._index,
     "min": Values._extreme,

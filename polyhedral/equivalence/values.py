@@ -81,6 +81,9 @@ def _same_access(run: Run, want: Access, have: Access, verb: str) -> Refutation 
         bound = wanted.substitute(bindings)
         if bound == index:
             continue
+        if bound.is_data or index.is_data:
+            text = f"{statement.name} {verb} '{want.array}' at another subscript"
+            return Refutation("W328", text, statement.stmt.span, source_note(statement))
         bad = _differ(run, bound, index)
         if not bad.is_empty():
             return _other_element(run, want, have, verb, bad)

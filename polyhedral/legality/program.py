@@ -11,6 +11,7 @@ from dsl.expressions.expr import Access
 from dsl.programs.program import Array, Program
 from polyhedral.dependences.direct import unwritten_reads
 from polyhedral.isl.text import affine_text, positional
+from polyhedral.legality.data_subscripts import check_data_subscripts
 from polyhedral.legality.index import check_index
 from polyhedral.scop.scop import Scop, Statement, build_scop
 
@@ -22,7 +23,7 @@ def check_program(program: Program) -> Scop:
 
     Raises:
         LanguageError: W160 an access out of bounds, W161 a local read before it is written, W162
-            and W163 (see `polyhedral.legality.index`); each with an example iteration.
+            and W163 (see `polyhedral.legality.index`), W164 (`polyhedral.legality.data_subscripts`); each with an example iteration.
     """
     for known, scop in _CHECKED:
         if known is program:
@@ -39,13 +40,16 @@ its identity, since to compare two is as long as they are."""
 
 def _checked(program: Program) -> Scop:
     scop = build_scop(program)
+    loops: dict[str, dict[str, Interval]] = {}
     for statement in scop.statements:
         ranges = _ranges(statement)
         if ranges is None:
             continue
+        loops[statement.name] = ranges
         for access in (*statement.reads, statement.stmt.target):
             _check_bounds(statement, access, program.array(access.array), ranges)
         check_index(statement, ranges)
+    check_data_subscripts(scop, loops)
     for array in program.locals:
         _check_written(scop, array)
     return scop
@@ -65,6 +69,8 @@ def _ranges(s: Statement) -> dict[str, Interval] | None:
 
 def _check_bounds(s: Statement, access: Access, array: Array, ranges: dict[str, Interval]) -> None:
     for dim, (expr, extent) in enumerate(zip(access.indices, array.shape, strict=True)):
+        if expr.is_data:
+            continue  # see `check_data_subscripts`
         low, high = expr.interval(ranges)
         if low >= 0 and high < extent:
             continue  # interval arithmetic suffices; isl decides the rest exactly
@@ -142,7 +148,7 @@ def _is_written(writers: list[Statement], reader: Statement, access: Access) -> 
 def _uninitialised(s: Statement, access: Access, array: Array, bad: isl.Set) -> LanguageError:
     example = _example(s, bad)
     env = dict(example)
-    element = ", ".join(str(e.evaluate(env)) for e in access.indices)
+    element = ", ".join("…" if e.is_data else str(e.evaluate(env)) for e in access.indices)
     where = ", ".join(f"{v} = {x}" for v, x in example)
     name = f"{array.name}[{element}]" if element else array.name
     at = f" for {where}" if where else ""

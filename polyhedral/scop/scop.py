@@ -124,16 +124,32 @@ class Scop:
 
     def access_map(self, s: Statement, access: Access) -> isl.Map:
         """Iteration to element. A local of an inner scope has its scope's loops as dimensions
-        before its own: each iteration has its private copy.
+        before its own: each iteration has its private copy. To all elements that
+        it may be where subscripts are data.
         """
         target = f"a{self.array_index[access.array]}[{self.subscripts(s, access)}]"
-        return map_of(f"{{ {s.space} -> {target} }}").intersect_domain(s.domain)
+        where = conjunction(self.free(access))
+        return map_of(f"{{ {s.space} -> {target} : {where} }}").intersect_domain(s.domain)
 
     def subscripts(self, s: Statement, access: Access) -> str:
-        """What an access touches in isl's syntax, over ``d0, d1, …``: see `access_map`."""
+        """What an access touches in isl's syntax, over ``d0, d1, …``: see `access_map`. A subscript
+        that is data is a dimension ``e<k>`` of its own, of which `free` says the range.
+        """
         names = positional(s.variables)
         scope = self.program.array(access.array).scope_depth
-        return ", ".join(dims(scope) + [affine_text(e, names) for e in access.indices])
+        own = [
+            f"e{k}" if e.is_data else affine_text(e, names) for k, e in enumerate(access.indices)
+        ]
+        return ", ".join(dims(scope) + own)
+
+    def free(self, access: Access) -> list[str]:
+        """The ranges of the subscripts that are data: all elements, of which one is read."""
+        shape = self.program.array(access.array).shape
+        return [
+            f"0 <= e{k} < {extent}"
+            for k, (index, extent) in enumerate(zip(access.indices, shape, strict=True))
+            if index.is_data
+        ]
 
     def original_schedules(self, statements: Sequence[Statement]) -> Iterator[isl.Map]:
         """Iteration to time ``[place0, loop0, place1, …]`` of the given statements: their order in

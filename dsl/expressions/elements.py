@@ -1,0 +1,38 @@
+"""Elements of arrays from what stands in the brackets: one way for both front doors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dsl.errors.errors import Span
+from dsl.expressions import values
+from dsl.expressions.affine import Affine, data_index
+from dsl.expressions.expr import Access, Expr, Gather, Load
+from dsl.expressions.types import DType, IndexType, IntType
+from dsl.expressions.values import Value
+
+
+def is_subscript(value: Value) -> bool:
+    """Whether a value can be a subscript: affine, or an integer that is data."""
+    affine = values.as_affine(value) is not None
+    return affine or (isinstance(value, Expr) and isinstance(value.dtype, IntType | IndexType))
+
+
+def element(
+    array: str, dtype: DType, subscripts: Sequence[Value], span: Span | None
+) -> Load | Gather:
+    """The element at these subscripts, of which each passes `is_subscript`.
+
+    It is a `Load` where all are affine, else a `Gather`.
+    """
+    indices: list[Affine] = []
+    data: list[Expr] = []
+    for value in subscripts:
+        affine = values.as_affine(value)
+        if affine is None:
+            assert isinstance(value, Expr)
+            affine = data_index(len(data))
+            data.append(value)
+        indices.append(affine)
+    access = Access(array, tuple(indices), span)
+    return Gather(access, tuple(data), dtype) if data else Load(access, dtype)

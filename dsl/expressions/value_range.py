@@ -1,0 +1,214 @@
+"""Ranges of integer values: what proves that a subscript which is data stays inside of its array.
+
+Interval arithmetic over the expression, from the ranges of the types (a ``u8`` is 0 to 255), of the
+loop variables, and of the locals that the caller knows. An operator whose result is cut to a
+narrower type has that type's whole range where it may wrap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import assert_never
+
+from dsl.expressions.expr import (
+    Access,
+    Binary,
+    BinaryOp,
+    Cast,
+    Compare,
+    CompareOp,
+    Const,
+    Expr,
+    Gather,
+    Index,
+    Load,
+    Select,
+    Unary,
+    UnaryOp,
+)
+from dsl.expressions.numeric import bounds
+from dsl.expressions.types import DType, IndexType, IntType
+
+Range = tuple[int, int]
+"""The smallest and the largest value, both included."""
+
+Stored = Callable[[Access, DType], Range]
+"""The range of what an access may read, of integer type."""
+
+_OPPOSITE = {
+    CompareOp.LT: CompareOp.GE,
+    CompareOp.LE: CompareOp.GT,
+    CompareOp.GT: CompareOp.LE,
+    CompareOp.GE: CompareOp.LT,
+    CompareOp.EQ: CompareOp.NE,
+    CompareOp.NE: CompareOp.EQ,
+}
+_MIRRORED = {
+    CompareOp.LT: CompareOp.GT,
+    CompareOp.LE: CompareOp.GE,
+    CompareOp.GT: CompareOp.LT,
+    CompareOp.GE: CompareOp.LE,
+    CompareOp.EQ: CompareOp.EQ,
+    CompareOp.NE: CompareOp.NE,
+}
+
+
+def type_range(dtype: DType) -> Range:
+    """What an integer type holds.
+
+    Raises:
+        TypeError: it is no integer type.
+    """
+    if not isinstance(dtype, IntType | IndexType):
+        raise TypeError(f"{dtype} is no integer type")
+    return bounds(dtype)
+
+
+def value_range(expr: Expr, loops: Mapping[str, Range], stored: Stored) -> Range:
+    """A range that holds every value of an integer expression; not always the smallest one.
+
+    Args:
+        expr: of integer type.
+        loops: ranges of the loop variables around.
+        stored: the range of what an access reads, a gather's among them.
+    """
+    return _Ranges(loops, stored).of(expr)
+
+
+class _Ranges:
+    def __init__(self, loops: Mapping[str, Range], stored: Stored) -> None:
+        self.loops, self.stored = loops, stored
+        self.known: dict[int, Range] = {}
+
+    def of(self, expr: Expr) -> Range:
+        found = self.known.get(id(expr))
+        if found is None:
+            found = self.known[id(expr)] = _fitted(self._of(expr), expr.dtype)
+        return found
+
+    def _of(self, expr: Expr) -> Range:
+        match expr:
+            case Const(value=value):
+                return int(value), int(value)
+            case Load(access, dtype) | Gather(access=access, dtype=dtype):
+                return self.stored(access, dtype)
+            case Index(affine):
+                return affine.interval(self.loops)
+            case Compare():
+                return 0, 1
+            case Cast(x):
+                return self._integer(x, expr.dtype)
+            case Select(cond, then, orelse):
+                a = self._where(cond, True, then, expr.dtype)
+                b = self._where(cond, False, orelse, expr.dtype)
+                return min(a[0], b[0]), max(a[1], b[1])
+            case Unary(op, x):
+                return self._unary(op, x, expr.dtype)
+            case Binary(op, lhs, rhs):
+                return self._binary(op, lhs, rhs, expr.dtype)
+            case _:
+                assert_never(expr)
+
+    def _integer(self, expr: Expr, dtype: DType) -> Range:
+        """Of an operand; where it is no integer, all that the result's type holds."""
+        return self.of(expr) if isinstance(expr.dtype, IntType | IndexType) else type_range(dtype)
+
+    def _where(self, cond: Expr, holds: bool, value: Expr, dtype: DType) -> Range:
+        """Of a side of a selection, which compares that very value with another, or does not."""
+        low, high = self._integer(value, dtype)
+        if not isinstance(cond, Compare):
+            return low, high
+        op = cond.op if holds else _OPPOSITE[cond.op]
+        bare = _bare(value)
+        for mine, other, way in ((cond.lhs, cond.rhs, op), (cond.rhs, cond.lhs, _MIRRORED[op])):
+            if _bare(mine) != bare or not isinstance(other.dtype, IntType | IndexType):
+                continue
+            least, most = self.of(other)
+            clipped = _clipped((low, high), way, least, most)
+            if clipped[0] <= clipped[1]:
+                low, high = clipped
+        return low, high
+
+    def _unary(self, op: UnaryOp, x: Expr, dtype: DType) -> Range:
+        low, high = self._integer(x, dtype)
+        match op:
+            case UnaryOp.NEG:
+                return -high, -low
+            case UnaryOp.ABS:
+                least = 0 if low <= 0 <= high else min(abs(low), abs(high))
+                return least, max(abs(low), abs(high))
+            case _:
+                return type_range(dtype)
+
+    def _binary(self, op: BinaryOp, lhs: Expr, rhs: Expr, dtype: DType) -> Range:
+        a, b = self._integer(lhs, dtype), self._integer(rhs, dtype)
+        match op:
+            case BinaryOp.ADD:
+                return a[0] + b[0], a[1] + b[1]
+            case BinaryOp.SUB:
+                return a[0] - b[1], a[1] - b[0]
+            case BinaryOp.MUL:
+                ends = [x * y for x in a for y in b]
+                return min(ends), max(ends)
+            case BinaryOp.FLOORDIV if b[0] > 0:
+                ends = [x // y for x in a for y in b]
+                return min(ends), max(ends)
+            case BinaryOp.MOD if b[0] > 0:
+                inside = 0 <= a[0] and a[1] < b[0]
+                return a if inside else (0, min(b[1] - 1, a[1]) if a[0] >= 0 else b[1] - 1)
+            case BinaryOp.MIN:
+                return min(a[0], b[0]), min(a[1], b[1])
+            case BinaryOp.MAX:
+                return max(a[0], b[0]), max(a[1], b[1])
+            case BinaryOp.AND if a[0] >= 0 or b[0] >= 0:
+                return 0, min(x[1] for x in (a, b) if x[0] >= 0)
+            case BinaryOp.OR | BinaryOp.XOR if a[0] >= 0 and b[0] >= 0:
+                return 0, (1 << max(a[1], b[1]).bit_length()) - 1
+            case BinaryOp.SHR if b[0] >= 0:
+                ends = [x >> min(y, 1 << 16) for x in a for y in b]
+                return min(ends), max(ends)
+            case BinaryOp.SHL if 0 <= b[0] and b[1] <= 1 << 10:
+                ends = [x << y for x in a for y in b]
+                return min(ends), max(ends)
+            case _:
+                return type_range(dtype)
+
+
+def _fitted(found: Range, dtype: DType) -> Range:
+    """The range in a type: the type's own where some values would wrap."""
+    low, high = type_range(dtype)
+    return found if low <= found[0] and found[1] <= high else (low, high)
+
+
+def _bare(expr: Expr) -> Expr:
+    """Without conversions to types that hold every value of the operand."""
+    while isinstance(expr, Cast) and _holds(expr.dtype, expr.operand.dtype):
+        expr = expr.operand
+    return expr
+
+
+def _holds(wide: DType, narrow: DType) -> bool:
+    if not all(isinstance(t, IntType | IndexType) for t in (wide, narrow)):
+        return False
+    outer, inner = type_range(wide), type_range(narrow)
+    return outer[0] <= inner[0] and inner[1] <= outer[1]
+
+
+def _clipped(of: Range, op: CompareOp, least: int, most: int) -> Range:
+    """Of values that compare so with one of ``least`` to ``most``."""
+    low, high = of
+    match op:
+        case CompareOp.LT:
+            return low, min(high, most - 1)
+        case CompareOp.LE:
+            return low, min(high, most)
+        case CompareOp.GT:
+            return max(low, least + 1), high
+        case CompareOp.GE:
+            return max(low, least), high
+        case CompareOp.EQ:
+            return max(low, least), min(high, most)
+        case CompareOp.NE:
+            return low, high
+        case _:
+            assert_never(op)

@@ -1,0 +1,100 @@
+"""Subscripts that are data: proven to stay inside of their arrays whatever the data are.
+
+A read outside is undefined in C++, and nothing checks it in hardware. So the proof is asked for in
+front of everything else: by the ranges of the types, of loop variables and of what locals are given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from dsl.errors.errors import LanguageError
+from dsl.expressions.expr import Access, Expr, Gather, walk
+from dsl.expressions.types import DType, IntType
+from dsl.expressions.value_range import Range, type_range, value_range
+from dsl.programs.pretty_expr import expr_text
+from dsl.programs.program import Array, Storage
+from polyhedral.scop.scop import Scop, Statement
+
+Loops = Mapping[str, Mapping[str, Range]]
+"""Ranges of the loop variables around each statement; those of statements that never run are left out."""
+
+
+def check_data_subscripts(scop: Scop, loops: Loops) -> None:
+    """Check every subscript that is data.
+
+    Raises:
+        LanguageError: W164 one that is not proven to be inside of the array.
+    """
+    locals_ = _Locals(scop, loops)
+    for s in scop.statements:
+        if s.name not in loops:
+            continue
+        for expr in walk(s.stmt.value):
+            if isinstance(expr, Gather):
+                _check(scop.program.array(expr.access.array), s, expr, locals_)
+
+
+def _check(array: Array, s: Statement, gather: Gather, locals_: _Locals) -> None:
+    data = iter(gather.data)
+    for dim, (index, extent) in enumerate(zip(gather.access.indices, array.shape, strict=True)):
+        if not index.is_data:
+            continue
+        value = next(data)
+        low, high = locals_.range_of(value, s)
+        if low >= 0 and high < extent:
+            continue
+        text = expr_text(value)
+        raise LanguageError(
+            "W164",
+            f"subscript {dim} of '{array.name}' is {text}, which may be {low} to {high}",
+            span=gather.access.span or s.stmt.span,
+            notes=[f"{array.name} is {array.type}: subscript {dim} must be 0 to {extent - 1}"],
+            help=_instead(value, low, high, extent),
+        )
+
+
+def _instead(value: Expr, low: int, high: int, extent: int) -> str:
+    """What to write so that it is inside."""
+    text = expr_text(value)
+    if extent & (extent - 1) == 0 and extent > 1:
+        return f"keep its low bits, ({text}) & {extent - 1}, or a type of {extent.bit_length() - 1} bits"
+    clamp = text if low >= 0 else f"max({text}, 0)"
+    clamp = clamp if high < extent else f"min({clamp}, {extent - 1})"
+    return f"write {clamp}, or a remainder, ({text}) % {extent}"
+
+
+class _Locals:
+    """Ranges of what is read: of locals those of the values they are given, else of the type."""
+
+    def __init__(self, scop: Scop, loops: Loops) -> None:
+        self.scop, self.loops = scop, loops
+        self.known: dict[str, Range | None] = {}  # None while it is being found
+
+    def range_of(self, value: Expr, s: Statement) -> Range:
+        return value_range(value, self.loops[s.name], self._stored)
+
+    def _stored(self, access: Access, dtype: DType) -> Range:
+        whole = type_range(dtype)
+        array = self.scop.program.array(access.array)
+        if array.storage is not Storage.LOCAL:
+            return whole
+        if array.name not in self.known:
+            self.known[array.name] = None
+            self.known[array.name] = self._written(array, whole)
+        return self.known[array.name] or whole  # a value of its own values: that of the type
+
+    def _written(self, array: Array, whole: Range) -> Range:
+        """The least range of all that is written; what is read before it is written is an error."""
+        found: Range | None = None
+        for s in self.scop.statements:
+            if s.stmt.target.array != array.name or s.name not in self.loops:
+                continue
+            value = s.stmt.value
+            if not isinstance(value.dtype, IntType):
+                return whole
+            low, high = self.range_of(value, s)
+            if low < whole[0] or high > whole[1]:
+                return whole
+            found = (low, high) if found is None else (min(found[0], low), max(found[1], high))
+        return whole if found is None else found
