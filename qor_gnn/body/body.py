@@ -161,6 +161,8 @@ def _hoist(body: Body, moving: frozenset[str]) -> None:
             if shape not in fixed:
                 fixed[shape] = not table.shapes[shape].variables & moving
             same = fixed[shape] and not _overwritten(table, a, written)
+            same = same and all(invariant[d] for d in graph.deps[n])
+            same = same and not graph.indexed.get(n, frozenset()) & moving
             same = same and not (
                 body.personality.guards.loads == "inside"
                 and (graph.guards[a] & moving or _ends(body, n))
@@ -169,6 +171,8 @@ def _hoist(body: Body, moving: frozenset[str]) -> None:
             same = False
         else:
             same = all(invariant[d] for d in graph.deps[n])
+            if same and n in graph.for_subscripts:
+                same = not graph.indexed.get(n, frozenset()) & moving
         out.append(same)
         invariant.append(same)
         if same:

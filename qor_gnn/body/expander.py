@@ -61,6 +61,7 @@ class Expander:
     _accessed: dict[int, set[int]] = field(default_factory=dict)  # mixed memory -> shapes so far
     _stored: dict[int, int] = field(default_factory=dict)  # address -> the copy that stores it
     _order: CopiesInOrder = field(default_factory=CopiesInOrder)
+    _counters: dict[int, frozenset[str]] = field(default_factory=dict)  # that values move with
     _copy_of: dict[int, int] = field(default_factory=dict)  # load or early store -> its copy
 
     def __post_init__(self) -> None:
@@ -174,7 +175,11 @@ class Expander:
     def _plan(self, statement: Statement) -> Plan:
         steps = []
         for op in statement.ops:
-            if op.kind == LOAD:
+            if op.gathers:
+                assert op.access is not None
+                steps.append(Step("", operands=op.operands, gather=op.access))
+                self._shapes.setdefault(self.memory_numbers[op.access.memory], set()).add(-1)
+            elif op.kind == LOAD:
                 assert op.access is not None
                 steps.append(Step("", site=self._site(op.access)))
             elif op.kind in _OUTSIDE:
@@ -188,7 +193,9 @@ class Expander:
         target = self._site(statement.target)
         inside = self.personality.guards.loads == "inside"
         regroups = inside and self.personality.sums.reassociates
-        return Plan(tuple(steps), target, *(regrouped(steps) if regroups else ()))
+        regrouping = regrouped(steps) if regroups else ((), ())
+        gathers = any(step.gather is not None for step in steps)
+        return Plan(tuple(steps), target, *regrouping, gathers)
 
     def _statement(self, statement: Statement, copies: Mapping[str, int]) -> None:
         plan = self._plans[id(statement)]
@@ -210,17 +217,52 @@ class Expander:
                 if found is None:
                     deps = operands if min(operands) >= 0 else tuple(v for v in operands if v >= 0)
                     found = merged[key] = graph.add(step.kind, operator, deps, -1, statement)
+                    if self._counters:
+                        self._computed_of_counters(found, operands)
                     if self.when == "first":
                         graph.at_first.add(found)
                 values.append(found)
             elif step.site is not None:
                 values.append(self._load(step.site, statement, copies))
+            elif step.gather is not None:
+                values.append(self._gathered(step.gather, [values[k] for k in step.operands], statement, copies))
             elif step.index is not None:
                 held = tuple(copies.get(v, 0) for v in sorted(step.index.indices[0].variables()))
                 values.append(self._outside.value(("index", step.index, held)))
+                if plan.gathers:
+                    moved = step.index.indices[0].substitute(self.env).variables()
+                    self._counters[values[-1]] = moved - self.copied
             else:
                 values.append(step.outside)
         self._store(plan.target, statement, values[-1], copies)
+
+    def _computed_of_counters(self, node: int, operands: tuple[int, ...]) -> None:
+        """Remember the counters that an operation's result moves with."""
+        known = (self._counters.get(v, frozenset()) for v in operands)
+        moved = frozenset[str]().union(*known)
+        if moved:
+            self._counters[node] = self.graph.indexed[node] = moved
+
+    def _gathered(
+        self, access: Access, data: list[int], statement: Statement, copies: Mapping[str, int]
+    ) -> int:
+        """A load whose element is told by values: it is the same as another's of the same values."""
+        graph, given = self.graph, iter(data)
+        indices = tuple(
+            Affine.of(f"?{next(given)}") if e.is_data else e for e in access.indices
+        )
+        pending = [v for v in data if v >= 0]
+        while pending:
+            n = pending.pop()
+            if n not in graph.for_subscripts:
+                graph.for_subscripts.add(n)
+                pending += graph.deps[n]
+        deps = tuple(v for v in data if v >= 0)
+        found = self._load(self._site(Access(access.memory, indices)), statement, copies, deps)
+        moved = frozenset[str]().union(*(self._counters.get(v, frozenset()) for v in data))
+        if moved:
+            graph.indexed[found] = graph.indexed.get(found, frozenset()) | moved
+        return found
 
     def _steps(self, plan: Plan, copies: Mapping[str, int]) -> tuple[Step, ...]:
         """Under a guard products are regrouped whose first factors are known outside of it."""
@@ -240,7 +282,13 @@ class Expander:
         self._shapes.setdefault(memory, set()).add(found.shape)
         return found
 
-    def _load(self, place: Site, statement: Statement, copies: Mapping[str, int]) -> int:
+    def _load(
+        self,
+        place: Site,
+        statement: Statement,
+        copies: Mapping[str, int],
+        deps: tuple[int, ...] = (),
+    ) -> int:
         address = place.place(self.addresses, copies)
         ordered = self._touch_in_order(place.memory, address)
         self.graph.guards[address] = self.graph.guards.get(address, self.guard) & self.guard
@@ -255,7 +303,7 @@ class Expander:
             self._commit(place.memory, address, self._may_read)
             if address in graph.conditional and graph.conditional[address].when == "guarded":
                 self._early(place.memory, address, graph.conditional.pop(address).value)
-        self._values[address] = found = graph.add(LOAD, None, (), address, statement)
+        self._values[address] = found = graph.add(LOAD, None, deps, address, statement)
         self._copy_of[found] = self.copy
         graph.loads.setdefault(address, found)
         self._again.setdefault(place.memory, []).append(address)

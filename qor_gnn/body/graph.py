@@ -58,6 +58,8 @@ class Graph:
     loaded: dict[int, When] = field(default_factory=dict)  # by address
     compared: set[Affine] = field(default_factory=set)  # what guards test against 0
     early_stores: list[int] = field(default_factory=list)  # operations: must stay in their place
+    indexed: dict[int, frozenset[str]] = field(default_factory=dict)  # counters in what is computed
+    for_subscripts: set[int] = field(default_factory=set)  # what subscripts are computed by
     mixed: bool = False  # some memory is accessed in more than one shape
     _users: list[list[int]] = field(default_factory=list)
 

@@ -22,6 +22,7 @@ class Step:
     head: tuple[str, str, int, str] = ("", "", 0, "")
     index: Access | None = None
     outside: int = 0
+    gather: Access | None = None  # of which the ``operands`` are subscripts
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,7 @@ class Plan:
     target: Site
     regrouped: tuple[Step, ...] = ()
     early: tuple[Site, ...] = ()  # what is regrouped is loaded from
+    gathers: bool = False
 
 
 def regrouped(steps: Sequence[Step]) -> tuple[tuple[Step, ...], tuple[Site, ...]]:

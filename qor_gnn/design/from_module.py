@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any
 
 from dsl.errors.errors import IRError
-from dsl.expressions.affine import Affine
+from dsl.expressions.affine import Affine, data_index
 from mlir_passes.affine_maps import from_map
 from mlir_passes.dialect.attributes import (
     ArrayInfo,
@@ -153,6 +153,19 @@ class _Reader:
         binds = {b.op: b.impl for b in info.bind_ops}
         return Statement(info.name, bound(ops, binds), self._access(op, operands[1:]), info.source)
 
+    def _gather(self, operands: list[Any], type_: Type) -> Value:
+        """A load some of whose subscripts are values."""
+        data: list[Value] = []
+        indices: list[Affine] = []
+        for x in operands[1:]:
+            index = self.indices.get(x)
+            if index is None:
+                index = data_index(len(data))
+                data.append(self.values[x])
+            indices.append(index)
+        access = Access(self.by_value[operands[0]], tuple(indices))
+        return self.operations.load(access, type_, tuple(data))
+
     def _value(self, op: Any) -> None:
         (result,) = list(op.results)
         operands = list(op.operands)
@@ -160,8 +173,12 @@ class _Reader:
             case "affine.apply":
                 names = [self.names.of(x) for x in operands]
                 (self.indices[result],) = from_map(op.attributes["map"].value, names)
-            case "arith.index_cast":
+            case "arith.index_cast" if operands[0] in self.indices:
                 self.values[result] = self.operations.index(self.indices[operands[0]])
+            case "arith.index_cast":
+                self.values[result] = self.values[operands[0]]
+            case "memref.load":
+                self.values[result] = self._gather(operands, _type(str(result.type)))
             case "affine.load":
                 access, type_ = self._access(op, operands), _type(str(result.type))
                 self.values[result] = self.operations.load(access, type_)

@@ -174,6 +174,10 @@ class _Lowering(Arithmetic[Value]):
             return self.operations.argument(access.array, type_of(dtype))
         return self.operations.load(Access(access.array, access.indices), type_of(dtype))
 
+    def _gather(self, access: dx.Access, data: Sequence[Value], dtype: DType) -> Value:
+        found = Access(access.array, access.indices)
+        return self.operations.load(found, type_of(dtype), tuple(data))
+
     def _index(self, affine: Affine) -> Value:
         return self.operations.index(affine)
 

@@ -95,9 +95,9 @@ class Operations:
         """A number."""
         return self._made(Op("const", *type_, value=_text(value, type_)), type_)
 
-    def load(self, access: Access, type_: Type) -> Value:
-        """An element of a memory."""
-        return self._made(Op("load", *type_, access=access), type_)
+    def load(self, access: Access, type_: Type, data: tuple[Value, ...] = ()) -> Value:
+        """An element of a memory; ``data`` are the subscripts that are values, in order."""
+        return self._made(Op("load", *type_, access=access), type_, data)
 
     def index(self, affine: Affine) -> Value:
         """A loop variable, or an expression of some, as data."""

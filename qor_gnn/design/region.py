@@ -116,7 +116,8 @@ class Op:
 
     ``kind`` is ``load`` (with ``access``), ``input`` (a scalar argument, named by ``access``),
     ``const``, ``index`` (a loop variable as data) or an operator of the personality's library.
-    ``operands`` are positions in the statement's ``ops``; ``width`` is that of the result in bits.
+    ``operands`` are positions in the statement's ``ops``, of a load those of its subscripts that are
+    values (`data_index` in its access: ``?0``, ``?1``, … in order); ``width`` is that of the result in bits.
     ``impl`` is the implementation that a schedule asks for (``fabric``, ``dsp``); empty for the tool's
     own choice. ``factors`` are the widths of the factors of a product of integers, the longer one first,
     before they are extended to that of the result; the shorter one is `WIRES` of what a power of two is
@@ -136,6 +137,11 @@ class Op:
     def computes(self) -> bool:
         """An operator makes its value; it is not read from anywhere."""
         return self.kind not in _READ
+
+    @property
+    def gathers(self) -> bool:
+        """A load of which the element is known at run time only."""
+        return self.kind == "load" and bool(self.operands)
 
 
 _PREFIXES = {"f16": "h", "f32": "f", "f64": "d"}
