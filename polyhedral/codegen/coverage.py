@@ -17,6 +17,7 @@ from polyhedral.isl.text import (
     dims,
     map_of,
     positional,
+    subscript_texts,
 )
 from polyhedral.looptree.settled import divisions_of
 from polyhedral.looptree.tree import Instance, TreeGuard, TreeLoop, TreeNode
@@ -151,5 +152,5 @@ def run_map(run: Run, values: tuple[Affine, ...] | list[Affine]) -> isl.Map:
             first = lowers[0] if len(lowers) == 1 else f"max({', '.join(lowers)})"
             where.append(f"({iv} - ({first})) mod {node.step} = 0")
     space = ", ".join(dims(len(loops)))
-    image = ", ".join(affine_text(e, names) for e in values)
+    image = ", ".join(subscript_texts(values, names, ())[0])  # what is data: any element
     return map_of(f"{{ [{space}] -> [{image}] : {conjunction(where)} }}")

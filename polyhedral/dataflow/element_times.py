@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import islpy as isl
 
-from dsl.expressions.expr import Access, Binary, BinaryOp, Expr, Select, children, loads
+from dsl.expressions.expr import Access, Binary, BinaryOp, Expr, Gather, Select, children, loads
 from dsl.expressions.types import boolean
 from dsl.programs.program import Array
 from polyhedral.banks.pairs import same_bank
@@ -81,9 +81,14 @@ def conditional_loads(value: Expr) -> Iterator[Access]:
     An array gives its element whether it is asked or not. A FIFO keeps what is not taken.
     """
     match value:
+        case Gather(access, data):  # of all that it may be it takes one
+            yield access
+            for child in data:
+                yield from conditional_loads(child)
+            skipped: tuple[Expr, ...] = ()
         case Select(cond, then, orelse):
             yield from conditional_loads(cond)
-            skipped: tuple[Expr, ...] = (then, orelse)
+            skipped = (then, orelse)
         case Binary(BinaryOp.AND | BinaryOp.OR, left, right, dtype) if dtype == boolean:
             yield from conditional_loads(left)
             skipped = (right,)
@@ -93,6 +98,15 @@ def conditional_loads(value: Expr) -> Iterator[Access]:
                 yield from conditional_loads(child)
     for expr in skipped:
         yield from loads(expr)
+
+
+def gatherers(pieces: list[Piece], array: str) -> list[str]:
+    """The statements that read an array at a subscript that is data: in no known order."""
+    return [
+        p.name
+        for p in pieces
+        if any(a.array == array and any(e.is_data for e in a.indices) for a in p.statement.reads)
+    ]
 
 
 def iterations_at(

@@ -17,6 +17,7 @@ from dsl.schedules.steps import Step, Stream
 from polyhedral.dataflow.element_times import (
     Element,
     conditional_loads,
+    gatherers,
     read_times,
     same_memory,
     sample_element,
@@ -120,6 +121,10 @@ def _check_stream(state: ScheduledScop, channel: Channel, stream: Stream, step: 
     if own:
         raise NotAStream(step, name, _read_back(state, own[0], array))
     consumers = [p for p in pieces[channel.consumer] if _reads(p, name)]
+    if gathering := gatherers(consumers, name):
+        first = (0,) * len(array.shape)
+        fault = f"one of those that {gathering[0]} may read, at a subscript that is data"
+        raise NotAStream(step, name, CountWitness(name, first, fault))
     _check_skipped(state, consumers, array, step)
     written, read = write_times(state, producers), read_times(state, consumers, name)
     _check_once(step, array, written, "written")

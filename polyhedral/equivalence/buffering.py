@@ -32,7 +32,7 @@ from polyhedral.dependences.memory_order import program_order
 from polyhedral.equivalence.first_copies import Unreached, without_first_copies
 from polyhedral.equivalence.refutation import Refutation
 from polyhedral.equivalence.same_loops import other_loops
-from polyhedral.isl.text import affine_text, dims, map_of, positional
+from polyhedral.isl.text import conjunction, dims, map_of, positional, subscript_texts
 from polyhedral.scop.scop import Scop, Statement, build_scop
 
 
@@ -215,7 +215,7 @@ def _beside(old: Scop, array: Array, region: _Region, known: set[str]) -> tuple[
     for s in region.statements:
         for access in accesses_of(s.stmt) if s.name in known else ():
             if access.array == array.name:
-                points = _elements(s, access, region.depth)
+                points = _elements(s, access, region.depth, array.shape)
                 touched = touched.union(points)
                 if access == s.stmt.target:
                     assigned = assigned.union(points)
@@ -233,16 +233,17 @@ def _unreached(new: Scop, region: _Region, copy: Array) -> str | None:
         for access in s.reads:
             if access.array != copy.name:
                 continue
-            missing = s.domain
+            own = new.access_map(s, access)  # a gather to each of the elements that it may read
+            missing = own
             for t in region.statements:
                 order = program_order(t, s)
                 if t.stmt.target.array != copy.name or order is None:
                     continue
-                own, others = new.access_map(s, access), new.access_map(t, t.stmt.target)
+                others = new.access_map(t, t.stmt.target)
                 pairs = others.apply_range(own.reverse()).intersect(order)
                 for k in range(region.depth):
                     pairs = pairs.equate(kind.in_, k, kind.out, k)
-                missing = missing.subtract(pairs.range())
+                missing = missing.subtract(pairs.reverse().apply_range(others))
                 if missing.is_empty():
                     break
             if not missing.is_empty():
@@ -281,7 +282,7 @@ def _held(old: Scop, array: Array, region: _Region, copy: Array, known: set[str]
                 offset = found
             if found != offset:
                 return f"'{copy.name}' stands for other elements in {s.name}"
-            points = _elements(s, outside, region.depth)
+            points = _elements(s, outside, region.depth, array.shape)
             if s.name in known:
                 sets["used"] = sets["used"].union(points)
             if s.name in known and inside == s.stmt.target:
@@ -307,9 +308,10 @@ def _text(depth: int, rank: int) -> str:
     return f"{{ [] -> [{', '.join([*dims(depth, 'r'), *dims(rank, 'x')])}] }}"
 
 
-def _elements(s: Statement, access: Access, depth: int) -> isl.Set:
+def _elements(s: Statement, access: Access, depth: int, shape: tuple[int, ...]) -> isl.Set:
     """What the statement touches, as ``[r, x]``."""
     names = positional(s.variables)
-    values = [affine_text(e, names) for e in access.indices]
+    values, limits = subscript_texts(access.indices, names, shape)
     to = ", ".join([*dims(depth), *values])
-    return map_of(f"{{ {s.space} -> [{to}] }}").intersect_domain(s.domain).range()
+    where = f" : {conjunction(limits)}" if limits else ""
+    return map_of(f"{{ {s.space} -> [{to}]{where} }}").intersect_domain(s.domain).range()

@@ -26,6 +26,29 @@ def affine_text(expr: Affine, names: Mapping[str, str]) -> str:
     return expr.render(atom_text)
 
 
+def subscript_texts(
+    indices: Sequence[Affine], names: Mapping[str, str], shape: Sequence[int]
+) -> tuple[list[str], list[str]]:
+    """Subscripts in isl's syntax, for the range of a map, and the conditions on them.
+
+    One that is data is a new dimension ``e<k>`` there, of any value that the array has.
+
+    Args:
+        indices: of an access.
+        names: variables to isl dimensions, none of them called so.
+        shape: of the array; nothing where such a dimension may be left unbounded.
+    """
+    texts = [
+        f"e{k}" if index.is_data else affine_text(index, names) for k, index in enumerate(indices)
+    ]
+    limits = [
+        f"0 <= {text} < {extent}"
+        for text, index, extent in zip(texts, indices, shape, strict=False)
+        if index.is_data
+    ]
+    return texts, limits
+
+
 def constraint_text(constraint: Constraint, names: Mapping[str, str]) -> str:
     """``expr >= 0`` or ``expr = 0``."""
     relation = ">=" if constraint.kind == ">=" else "="

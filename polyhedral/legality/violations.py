@@ -90,20 +90,27 @@ def _conflict(
         (kinds[a_writes, b_writes], array)
         for array, element, a_writes in first
         for other, same, b_writes in second
-        if (array, element) == (other, same) and (a_writes or b_writes)
+        if array == other and _may_be(element, same) and (a_writes or b_writes)
     ]
     order = list(DepKind)
     return min(found, key=lambda conflict: order.index(conflict[0]))
 
 
+def _may_be(a: tuple[int | None, ...], b: tuple[int | None, ...]) -> bool:
+    return all(None in (x, y) or x == y for x, y in zip(a, b, strict=True))
+
+
 def _touched(
     scop: Scop, s: Statement, at: tuple[int, ...]
-) -> Iterator[tuple[str, tuple[int, ...], bool]]:
-    """Array, element (behind its scope) and whether it is written, per access of an iteration."""
+) -> Iterator[tuple[str, tuple[int | None, ...], bool]]:
+    """Array, element (behind its scope; None where a subscript is data) and whether it is written,
+    per access of an iteration.
+    """
     env = dict(zip(s.variables, at, strict=True))
     for access, writes in [(a, False) for a in s.reads] + [(s.stmt.target, True)]:
         scope = at[: scop.program.array(access.array).scope_depth]
-        yield access.array, (*scope, *(e.evaluate(env) for e in access.indices)), writes
+        element = (None if e.is_data else e.evaluate(env) for e in access.indices)
+        yield access.array, (*scope, *element), writes
 
 
 Remedy = Callable[[Violation], str | None]

@@ -24,6 +24,7 @@ from polyhedral.isl.text import (
     map_of,
     positional,
     set_of,
+    subscript_texts,
 )
 
 
@@ -124,32 +125,22 @@ class Scop:
 
     def access_map(self, s: Statement, access: Access) -> isl.Map:
         """Iteration to element. A local of an inner scope has its scope's loops as dimensions
-        before its own: each iteration has its private copy. To all elements that
-        it may be where subscripts are data.
+        before its own: each iteration has its private copy. To all elements that it may be where
+        subscripts are data.
         """
         target = f"a{self.array_index[access.array]}[{self.subscripts(s, access)}]"
-        where = conjunction(self.free(access))
-        return map_of(f"{{ {s.space} -> {target} : {where} }}").intersect_domain(s.domain)
+        shape = self.program.array(access.array).shape
+        _, limits = subscript_texts(access.indices, positional(s.variables), shape)
+        where = f" : {conjunction(limits)}" if limits else ""
+        return map_of(f"{{ {s.space} -> {target}{where} }}").intersect_domain(s.domain)
 
     def subscripts(self, s: Statement, access: Access) -> str:
-        """What an access touches in isl's syntax, over ``d0, d1, …``: see `access_map`. A subscript
-        that is data is a dimension ``e<k>`` of its own, of which `free` says the range.
+        """What an access touches in isl's syntax, over ``d0, d1, …``: see `access_map`; those that are
+        data without their ranges.
         """
         names = positional(s.variables)
         scope = self.program.array(access.array).scope_depth
-        own = [
-            f"e{k}" if e.is_data else affine_text(e, names) for k, e in enumerate(access.indices)
-        ]
-        return ", ".join(dims(scope) + own)
-
-    def free(self, access: Access) -> list[str]:
-        """The ranges of the subscripts that are data: all elements, of which one is read."""
-        shape = self.program.array(access.array).shape
-        return [
-            f"0 <= e{k} < {extent}"
-            for k, (index, extent) in enumerate(zip(access.indices, shape, strict=True))
-            if index.is_data
-        ]
+        return ", ".join(dims(scope) + subscript_texts(access.indices, names, ())[0])
 
     def original_schedules(self, statements: Sequence[Statement]) -> Iterator[isl.Map]:
         """Iteration to time ``[place0, loop0, place1, …]`` of the given statements: their order in

@@ -203,7 +203,9 @@ def _tiles(body: Body, array: Array, words: Words | None, step: Buffer) -> Tiles
         piece = body.found.pieces[s.name]
         for access, writes in ((s.stmt.target, True), *((a, False) for a in s.reads)):
             if access.array == array.name:
-                uses[s.name, access, writes] = Use(s.name, piece, access, writes, depth)
+                uses[s.name, access, writes] = Use(
+                    s.name, piece, access, writes, depth, array.shape
+                )
     classes: dict[tuple[Affine, ...], list[Use]] = {}
     for use in uses.values():
         alone = tile_of([use], body.names)

@@ -18,7 +18,7 @@ import islpy as isl
 from dsl.expressions.affine import Affine
 from dsl.expressions.expr import Access
 from polyhedral.isl.conditions import limits_of
-from polyhedral.isl.text import affine_text, dims, map_of, positional, set_of
+from polyhedral.isl.text import affine_text, conjunction, dims, map_of, positional, set_of, subscript_texts
 from polyhedral.scop.execution_order import lex_order, shared_loops
 from polyhedral.scop.scheduled import Piece
 from polyhedral.transforms.words import Words
@@ -34,6 +34,7 @@ class Use:
         access: the element.
         writes: whether it is assigned.
         depth: loops around the region.
+        shape: of the array.
     """
 
     name: str
@@ -41,15 +42,23 @@ class Use:
     access: Access
     writes: bool
     depth: int
+    shape: tuple[int, ...]
 
     @cached_property
     def touched(self) -> isl.Map:
         """From its iterations to ``[r, x]``."""
         names = positional(self.piece.names, "t")
         space = list(names.values())
-        values = [affine_text(e, names) for e in self.access.indices]
+        values, limits = subscript_texts(self.access.indices, names, self.shape)
         to = ", ".join([*space[: self.depth], *values])
-        return map_of(f"{{ [{', '.join(space)}] -> [{to}] }}").intersect_domain(self.piece.domain)
+        where = f" : {conjunction(limits)}" if limits else ""
+        found = map_of(f"{{ [{', '.join(space)}] -> [{to}]{where} }}")
+        return found.intersect_domain(self.piece.domain)
+
+    @property
+    def is_gather(self) -> bool:
+        """It is one of several elements, nobody knows which."""
+        return any(e.is_data for e in self.access.indices)
 
     @cached_property
     def elements(self) -> isl.Set:
@@ -68,6 +77,9 @@ def read_first(uses: Sequence[Use]) -> isl.Set | None:
     for use in uses:
         if use.writes:
             continue
+        if use.is_gather:
+            found.append(_gathered_first(use, uses))
+            continue
         first = use.piece.domain
         for other in uses:
             if other.writes and not first.is_empty():
@@ -78,6 +90,16 @@ def read_first(uses: Sequence[Use]) -> isl.Set | None:
         if not first.is_empty():
             found.append(use.touched.intersect_domain(first).range())
     return union_of(found) if found else None
+
+
+def _gathered_first(use: Use, uses: Sequence[Use]) -> isl.Set:
+    """The elements that a gather may read where they were not written before."""
+    left = use.touched
+    for other in uses:
+        before = _before(use.piece, other.piece) if other.writes else None
+        if before is not None:
+            left = left.subtract(before.apply_range(other.touched))
+    return left.range()
 
 
 def _before(p: Piece, q: Piece) -> isl.Map | None:

@@ -156,6 +156,12 @@ def _window(array: Array, nest: _Nest, words: Words | None, step: Reuse) -> Wind
                 f"{s.name} writes '{array.name}' in '{step.at}'",
                 "give it a loop of its own in front: what is kept is not written meanwhile",
             )
+        if any(e.is_data for a in s.reads if a.array == array.name for e in a.indices):
+            raise _refused(
+                step,
+                f"{s.name} reads '{array.name}' at a subscript that is data",
+                f'buffer("{array.name}", at="{step.at}") makes a copy of all that it may read',
+            )
     if array.scope_depth > nest.level:
         raise _refused(step, f"'{array.name}' belongs to one iteration of '{step.at}'")
     readers = [
@@ -166,7 +172,7 @@ def _window(array: Array, nest: _Nest, words: Words | None, step: Reuse) -> Wind
     for depth in range(nest.level + 1, most + 1):
         names = readers[0][1].names[:depth]
         uses = [
-            Use(s.name, p, access, False, depth)
+            Use(s.name, p, access, False, depth, array.shape)
             for s, p in readers
             for access in s.reads
             if access.array == array.name

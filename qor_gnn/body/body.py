@@ -298,6 +298,8 @@ def _durations(body: Body) -> tuple[list[int], list[int]]:
                 by_shape[shape] = _load_distance(body, n)
             lengths.append(load)
             distances.append(by_shape[shape])
+            if graph.deps[n]:
+                graph.looked_up[n] = by_shape[shape]
     return lengths, distances
 
 

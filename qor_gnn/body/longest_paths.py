@@ -41,7 +41,7 @@ def _register_path(body: Body, address: int, value: int) -> tuple[int, int, list
     graph, best = body.graph, None
     for start in loads_of(body, address):
         if path := longest_path(graph, start, value):
-            states = sum(o.distance for n in path if (o := graph.operator[n]) is not None)
+            states = sum(map(graph.states, path))
             if best is None or states > best[1]:
                 best = address, states, path
     return best
@@ -59,8 +59,7 @@ def longest_path(graph: Graph, start: int, end: int, without: Collection[int] = 
         for user in users[n]:
             if user in without:
                 continue
-            operator = graph.operator[user]
-            length = best[n][0] + (operator.distance if operator is not None else 0)
+            length = best[n][0] + graph.states(user)
             if user not in best or length > best[user][0]:
                 best[user] = (length, n)
             if user not in seen and user <= end:

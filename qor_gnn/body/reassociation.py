@@ -134,8 +134,9 @@ class _Rebuilt:
     def run(self) -> Graph:
         old = self.graph
         self.new = replace(
-            old, kind=[], operator=[], deps=[], address=[], statement=[], order=[], _users=[]
-        )
+            old, kind=[], operator=[], deps=[], address=[], statement=[], order=[], _users=[],
+            indexed={}, for_subscripts=set(), looked_up={},
+        )  # fmt: skip
         inside = {n for chain in self.chains.values() for n in chain[:-1]}
         for n in range(len(old.kind)):
             if n in inside:
@@ -275,6 +276,8 @@ class _Rebuilt:
         }
         new.loads = {a: number(n) for a, n in old.loads.items()}
         new.at_first = {number(n) for n in old.at_first if n in self.numbers}
+        new.indexed = {number(n): v for n, v in old.indexed.items() if n in self.numbers}
+        new.for_subscripts = {number(n) for n in old.for_subscripts if n in self.numbers}
         new.early_stores = [number(n) for n in old.early_stores]
 
 

@@ -86,7 +86,8 @@ class ChainedStates:
         """When the result of an operation is there that starts as its last operand arrives."""
         operator = self._body.graph.operator[node]
         if operator is None:
-            return at
+            states = self._body.graph.states(node)
+            return _Arrival(at.states + states, 0.0, at.registered + states) if states else at
         if operator.distance:
             states, registered = operator.distance, at.registered + operator.distance
             return _Arrival(at.states + states, 0.0, registered)

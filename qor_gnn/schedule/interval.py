@@ -110,7 +110,8 @@ def dependences(body: Body, nest: Nest) -> Dependences:
     closing = body.personality.recurrences.closing
     chained = ChainedStates(body)
     for address, states, path in (*register_paths(body), *conditional_paths(body)):
-        delay = max(1, states - closing) if len(path) == 1 else states + _closing_state(body, path)
+        alone = len(path) == 1 and path[0] not in body.graph.looked_up
+        delay = max(1, states - closing) if alone else states + _closing_state(body, path)
         for load in loads_of(body, address):
             delay = max(delay, chained.around_register(load, path[-1]))
         found.append(Cycle(address, tuple(path), delay, 1, "register"))
@@ -160,7 +161,7 @@ def _memory_cycles(
             path = _path(body, load, value)
             if path is None:
                 continue
-            states = sum(o.distance for n in path if (o := graph.operator[n]) is not None)
+            states = sum(map(graph.states, path))
             if path:
                 states = max(states, chained.between(load, path[-1]))
             found.append(Cycle(source, tuple(path), states + around, distance, "memory"))

@@ -124,7 +124,8 @@ class _Search:
         open_ = list(reached)
         while open_:
             for user in users[open_.pop()]:
-                inside = graph.operator[user] is not None and user not in graph.at_first
+                computes = graph.operator[user] is not None or user in graph.looked_up
+                inside = computes and user not in graph.at_first
                 if inside and user not in reached:
                     reached.add(user)
                     open_.append(user)
@@ -158,7 +159,7 @@ class _Search:
         return found
 
     def _pass(self, states: dict[int, int], before: dict[int, int]) -> None:
-        operators = self.body.graph.operator
+        graph = self.body.graph
         for n in self.order:
             best = -1
             for d in self.inputs[n]:
@@ -166,9 +167,7 @@ class _Search:
                     best = d
             if best < 0:
                 continue
-            operator = operators[n]
-            assert operator is not None
-            there = states[best] + operator.distance
+            there = states[best] + graph.states(n)
             if there > states.get(n, -1):  # only what is later makes a cycle that is too slow
                 states[n], before[n] = there, best
 
@@ -186,7 +185,7 @@ class _Search:
             if at == start:
                 break
         graph = self.body.graph
-        delay += sum(o.distance for n in path if (o := graph.operator[n]) is not None)
+        delay += sum(map(graph.states, path))
         return Joint(start, tuple(path), delay, distance)
 
     def _back(self, before: dict[int, int], way: LoopCarried) -> tuple[int, list[int]]:

@@ -221,24 +221,24 @@ def _closes(body: Body, times: Times, cycle: Cycle, interval: int) -> bool:
     if not cycle.path:
         return True
     end = cycle.path[-1]
-    operator = graph.operator[end]
-    assert operator is not None
+    states = graph.states(end)
     if cycle.through == "register":
         loads = loads_of(body, cycle.address)
         users = [start[n] for load in loads for n in graph.users()[load] if n in start]
         if not users:
             return True
-        saved = body.personality.recurrences.closing if len(cycle.path) == 1 else 0
-        return start[end] + operator.distance - saved <= min(users) + interval
+        alone = len(cycle.path) == 1 and end not in graph.looked_up
+        saved = body.personality.recurrences.closing if alone else 0
+        return start[end] + states - saved <= min(users) + interval
     stores = [
         start[s]
         for s in (*body.store_value.values(), *body.conditional.values())
         if end in graph.deps[s]
     ]
     # The load can wait for the rest; what counts is a store that waits for its port.
-    waiting = max(0, min(stores, default=0) - start[end] - operator.distance)
+    waiting = max(0, min(stores, default=0) - start[end] - states)
     if body.personality.binding.loads_used_at_once and _loaded_at_once(body, times, cycle.address):
-        chain = [o.distance for n in cycle.path[:-1] if (o := graph.operator[n]) is not None]
+        chain = map(graph.states, cycle.path[:-1])
         waiting += start[end] - start[cycle.path[0]] - sum(chain)
     return cycle.delay + waiting <= interval * cycle.distance
 
@@ -266,9 +266,7 @@ def delayed(
         if inside and not _closes(body, times, cycle, interval):
             at = start[cycle.path[-1]]
             for n in reversed(cycle.path[:-1]):
-                operator = graph.operator[n]
-                assert operator is not None
-                at -= operator.distance
+                at -= graph.states(n)
                 start[n] = max(start[n], at)
     late = Times(start, times.states, times.offset)
     used: Counter[tuple[str, int]] = Counter()

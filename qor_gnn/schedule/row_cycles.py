@@ -74,7 +74,7 @@ def _ways(
             return
         distance = carried_distance(body.addresses, address, source, nest, *ends)
         if distance is not None:
-            states = sum(o.distance for n in path if (o := graph.operator[n]) is not None)
+            states = sum(map(graph.states, path))
             yield RowCycle(source, address, path, states + passes * more, distance + passes)
 
     if stored != "last" and loaded != "last":
