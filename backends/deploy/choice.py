@@ -189,6 +189,9 @@ def _box(group: Sequence[Moved], spans: Mapping[str, int]) -> tuple[int, ...]:
     first = group[0]
     box = []
     for d, index in enumerate(first.indices):
+        if index.is_data:
+            box.append(first.shape[d])
+            continue
         consts = [one.indices[d].const for one in group]
         span = 1 + max(consts) - min(consts)
         span += sum(abs(c) * (spans.get(str(v), 1) - 1) for v, c in index.terms)

@@ -115,7 +115,7 @@ class Facts:
         """
         stmt = self.statements[name]
         found: list[tuple[Row, int, Tag]] = []
-        for n in below(stmt, op):
+        for n in below(stmt, op, gathers=False):
             access = stmt.ops[n].access
             if stmt.ops[n].kind != "load" or access is None:
                 continue
@@ -199,13 +199,20 @@ def _atom_range(atom: Atom, boxes: Mapping[str, tuple[int, int]]) -> tuple[int, 
     return low // atom.denominator, high // atom.denominator
 
 
-def below(stmt: Statement, op: int) -> list[int]:
-    """An operation and all that it is computed from."""
+def below(stmt: Statement, op: int, gathers: bool = True) -> list[int]:
+    """An operation and all that it is computed from.
+
+    Args:
+        stmt: the statement.
+        op: the operation's position.
+        gathers: with loads at subscripts that are data, which need not differ where these do, and what
+            those are computed from.
+    """
     found: dict[int, None] = {}
     open_ = [op]
     while open_:
         n = open_.pop()
-        if n not in found:
+        if n not in found and (gathers or not stmt.ops[n].gathers):
             found[n] = None
             open_ += stmt.ops[n].operands
     return sorted(found)

@@ -177,6 +177,8 @@ class _Counter:
         for op in stmt.ops:
             if op.kind != "load" or op.access is None or not self._argument(op.access):
                 continue
+            if op.gathers:
+                continue  # it may be one element in all iterations
             memory = op.access.memory
             if not self.facts.values.sources(name, memory):
                 self._most(self.reads, name, op.access)

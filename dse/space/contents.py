@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 
 from dse.space.nest import Carry, Fabric, Operation, Use
-from dsl.expressions.affine import Affine
+from dsl.expressions.affine import Affine, FloorDiv
 from dsl.programs.program import Storage
 from polyhedral.dependences.carried import Carried
 from polyhedral.looptree.settled import settled_instance
@@ -20,6 +20,7 @@ from qor_gnn.tools.operators import Operator
 from qor_gnn.tools.personality import Personality
 
 _ANY = 1 << 20  # accesses in a cycle
+_FAR = 1 << 16  # more copies than a loop has
 
 
 def lowered(state: ScheduledScop, piece: Piece, short: bool = False) -> Statement:
@@ -45,8 +46,26 @@ def _instance(piece: Piece, short: bool) -> Instance:
 
 
 def loads_in(statement: Statement) -> list[Access]:
-    """What it reads."""
-    return [op.access for op in statement.ops if op.kind == "load" and op.access is not None]
+    """What it reads; a subscript that is data moves with all loops, in no way that banks could follow."""
+    found = [op.access for op in statement.ops if op.kind == "load" and op.access is not None]
+    if not any(op.gathers for op in statement.ops):
+        return found
+    accesses = [op.access for op in statement.ops if op.access is not None]
+    subscripts = [e for a in (statement.target, *accesses) for e in a.indices if not e.is_data]
+    moving = sorted({v for e in subscripts for v in e.variables()})
+    anywhere = Affine(((FloorDiv(_apart(moving) * 2, 2), 1),))
+    return [
+        replace(a, indices=tuple(anywhere + n if e.is_data else e for e in a.indices))
+        for n, a in enumerate(found)
+    ]
+
+
+def _apart(variables: Sequence[str]) -> Affine:
+    """A number that differs in any two copies of a body."""
+    total = Affine()
+    for k, v in enumerate(variables):
+        total = total + Affine.of(v) * _FAR**k
+    return total
 
 
 def use_of(

@@ -29,8 +29,8 @@ class Values:
         scop: the program.
         needed: the statements of which the value of every iteration is.
         reads: all flow dependences.
-        flow: those between these statements.
-        live: the flow dependences between iterations whose values are needed.
+        flow: those between these statements, of values that are certain to be read.
+        live: such flow dependences between iterations whose values are needed.
     """
 
     scop: Scop
@@ -115,11 +115,20 @@ def _follows(s: Statement, variables: tuple[str, ...]) -> isl.Map:
 def values_of(scop: Scop) -> Values:
     """What is known of a program's values."""
     every = dependences(scop)
-    flow = tuple(d for d in every if d.kind is DepKind.FLOW)
+    reads = tuple(d for d in every if d.kind is DepKind.FLOW)
+    flow = tuple(d for d in reads if not _gathered(d))
     live = _live({s.name: _kept(scop, s, every) for s in scop.statements}, scop, flow)
     needed = frozenset(s.name for s in scop.statements if s.domain.is_subset(live[s.name]))
     both = tuple(d for d in flow if d.source.name in needed and d.sink.name in needed)
-    return Values(scop, needed, flow, both, tuple(_between(d, live) for d in flow))
+    return Values(scop, needed, reads, both, tuple(_between(d, live) for d in flow))
+
+
+def _gathered(flow: Dependence) -> bool:
+    """A read at a subscript that is data: nobody knows which of the values it takes."""
+    return any(
+        access.array == flow.array and any(e.is_data for e in access.indices)
+        for access in flow.sink.reads
+    )
 
 
 def _between(dep: Dependence, live: Mapping[str, isl.Set]) -> Dependence:
