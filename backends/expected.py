@@ -22,6 +22,7 @@ from dsl.expressions.expr import (
     Compare,
     Const,
     Expr,
+    Gather,
     Index,
     Load,
     Select,
@@ -107,7 +108,7 @@ def _total(expr: Expr) -> bool:
             return op in _TOTAL_UNARY
         case Cast(operand=operand, dtype=dtype):
             return _kept(operand.dtype, dtype)
-        case Const() | Load() | Index() | Compare() | Select():
+        case Const() | Load() | Gather() | Index() | Compare() | Select():
             return True
         case _:
             assert_never(expr)

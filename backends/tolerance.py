@@ -20,6 +20,7 @@ from dsl.expressions.expr import (
     Compare,
     Const,
     Expr,
+    Gather,
     Index,
     Load,
     Select,
@@ -122,5 +123,5 @@ def _absolute(expr: Expr) -> Expr:
             return replace(expr, then=_absolute(expr.then), orelse=_absolute(expr.orelse))
         case Cast():
             return replace(expr, operand=_absolute(expr.operand))
-        case Const() | Load() | Index():
+        case Const() | Load() | Gather() | Index():  # whatever subscripts are, they stay inside
             return expr

@@ -291,7 +291,6 @@ class _Reader:
         else:
             raise _CannotError(f"'{op.name}' is not raised")
 
-
     def _gather(self, op: Any, result: Any, operands: list[Any], block: int) -> None:
         """A load some of whose subscripts are values: these are its operands, in order."""
         array = self.memory[operands[0]]

@@ -17,16 +17,7 @@ from dataclasses import dataclass, replace
 from typing import overload
 
 from dsl.builder.checks import CALLS, check_after, check_fits, check_in_scope, checked_name
-from dsl.builder.terms import (
-    Condition,
-    Element,
-    LoopVar,
-    Placeholder,
-    Term,
-    affine_of,
-    located,
-    value_of,
-)
+from dsl.builder.terms import Condition, Element, LoopVar, Placeholder, affine_of, located, value_of
 from dsl.errors.callsite import caller_span
 from dsl.errors.errors import LanguageError, did_you_mean
 from dsl.errors.shown import shown
@@ -269,15 +260,15 @@ class ProgramBuilder(Kernel):
 
     def _check_target(self, into: object) -> None:
         if not isinstance(into, Element):
-            if isinstance(into, Term) and isinstance(into.value, Gather):
-                raise LanguageError(
-                    "W140",
-                    f"into= is {into.value.access.array} at a subscript that is data",
-                    help="which element is written follows from the loop variables alone",
-                )
             message = f"into= is {shown(into)}, not an element of an array"
             raise LanguageError("W107", message, help="write into=A[i, j]")
         array = into.array
+        if isinstance(into.value, Gather):
+            raise LanguageError(
+                "W140",
+                f"into= is an element of '{array.name}' at a subscript that is not affine",
+                help="which element is written follows from the loop variables alone",
+            )
         if array.const or (not array.shape and array.storage is Storage.ARGUMENT):
             what = "declared const" if array.const else "a scalar argument"
             raise LanguageError("W135", f"'{array.name}' is {what}, and is only read")

@@ -12,7 +12,7 @@ from dsl.errors.shown import shown
 from dsl.expressions import typing, values
 from dsl.expressions.affine import Affine, And, Cond, Or, negate
 from dsl.expressions.elements import element, is_subscript
-from dsl.expressions.expr import Access, BinaryOp, CompareOp, Expr, Load, UnaryOp
+from dsl.expressions.expr import BinaryOp, CompareOp, Expr, Gather, Load, UnaryOp
 from dsl.expressions.intrinsics import Intrinsic
 from dsl.expressions.types import DType, boolean
 from dsl.expressions.values import MAX_BITS, Value
@@ -252,14 +252,14 @@ def _parts(cond: Cond | None, flatten: type[And | Or] | tuple[()]) -> tuple[Cond
 
 
 class Element(Term):
-    """An element of a placeholder, or a scalar: what `compute` can assign."""
+    """An element of a placeholder, or a scalar: what `compute` can assign if it is no `Gather`."""
 
     __slots__ = ("access", "array")
 
-    def __init__(self, array: Array, access: Access) -> None:
-        super().__init__(Load(access, array.dtype))
+    def __init__(self, array: Array, read: Load | Gather) -> None:
+        super().__init__(read)
         self.array = array
-        self.access = access
+        self.access = read.access
 
 
 class LoopVar(Term):
@@ -298,7 +298,7 @@ class Placeholder:
         return self.array.shape
 
     @located
-    def __getitem__(self, subscripts: object) -> Element | Term:
+    def __getitem__(self, subscripts: object) -> Element:
         indices = subscripts if isinstance(subscripts, tuple) else (subscripts,)
         array = self.array
         if len(indices) != len(array.shape):
@@ -310,12 +310,14 @@ class Placeholder:
             )
         places = tuple(_subscript(i, array) for i in indices)
         found = element(array.name, array.dtype, places, caller_span())
-        return Element(array, found.access) if isinstance(found, Load) else Term(found)
+        return Element(array, found)
 
 
 def _subscript(x: object, array: Array) -> Value:
     found = value_of(x)
-    return found if is_subscript(found) else affine_of(x, f"the subscript of '{array.name}'", "W140")
+    return (
+        found if is_subscript(found) else affine_of(x, f"the subscript of '{array.name}'", "W140")
+    )
 
 
 def affine_of(x: object, what: str, code: str) -> Affine:

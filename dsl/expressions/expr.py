@@ -69,7 +69,8 @@ class Access:
     span: Span | None = field(default=None, compare=False, repr=False)
 
     def __str__(self) -> str:
-        return f"{self.array}[{', '.join(map(str, self.indices))}]" if self.indices else self.array
+        indices = ("?" if index.is_data else str(index) for index in self.indices)
+        return f"{self.array}[{', '.join(indices)}]" if self.indices else self.array
 
 
 @dataclass(frozen=True, slots=True)

@@ -154,7 +154,7 @@ class _Ranges:
                 ends = [x // y for x in a for y in b]
                 return min(ends), max(ends)
             case BinaryOp.MOD if b[0] > 0:
-                inside = 0 <= a[0] and a[1] < b[0]
+                inside = a[0] >= 0 and a[1] < b[0]
                 return a if inside else (0, min(b[1] - 1, a[1]) if a[0] >= 0 else b[1] - 1)
             case BinaryOp.MIN:
                 return min(a[0], b[0]), min(a[1], b[1])
@@ -167,7 +167,7 @@ class _Ranges:
             case BinaryOp.SHR if b[0] >= 0:
                 ends = [x >> min(y, 1 << 16) for x in a for y in b]
                 return min(ends), max(ends)
-            case BinaryOp.SHL if 0 <= b[0] and b[1] <= 1 << 10:
+            case BinaryOp.SHL if b[0] >= 0 and b[1] <= 1 << 10:
                 ends = [x << y for x in a for y in b]
                 return min(ends), max(ends)
             case _:

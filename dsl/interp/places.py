@@ -165,9 +165,7 @@ def _sum(affine: Affine, space: Space) -> Sum | None:
     return Sum(affine.const, tuple(ints), tuple(floors), tuple(ramps))
 
 
-def gathered(
-    store: Store, access: Access, data: Sequence[NDArray[Any]], space: Space
-) -> Indices:
+def gathered(store: Store, access: Access, data: Sequence[NDArray[Any]], space: Space) -> Indices:
     """The place of an access whose subscripts are partly data, in order in ``data``.
 
     Raises:
@@ -190,4 +188,6 @@ def _checked(store: Store, found: tuple[int | Ints, ...], space: Space) -> Indic
         values = np.full((1,) * len(space.shape), value) if isinstance(value, int) else value
         if values.min() < 0 or values.max() >= extent:
             raise ArrayFault(FaultKind.OUT_OF_BOUNDS, (values < 0) | (values >= extent))
-    return Indices(tuple(v if isinstance(v, int) else v.astype(np.int64, copy=False) for v in found))
+    return Indices(
+        tuple(v if isinstance(v, int) else v.astype(np.int64, copy=False) for v in found)
+    )

@@ -110,7 +110,9 @@ def compile_expr(expr: Expr, scope: Scope) -> Closure:
         case Index():
             return _index(expr, scope)
         case Load():
-            return _element(expr.access, offset(expr.access, scope.memory[expr.access.array], scope), scope)
+            return _element(
+                expr.access, offset(expr.access, scope.memory[expr.access.array], scope), scope
+            )
         case Gather():
             return _element(expr.access, _gathered(expr, scope), scope)
         case Unary():

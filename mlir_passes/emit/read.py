@@ -203,7 +203,7 @@ class _Reader(Scope):
 
     def _load(self, op: Any, block: Block) -> None:
         if any(x in self.subscripts for x in op.operands):
-            self._gather(op, block)
+            self.gather(op, block)
             return
         memory, subscripts, place = self._element(op, list(op.operands))
         result = op.results[0]
@@ -211,22 +211,6 @@ class _Reader(Scope):
         if not width and not real:
             raise unsupported(op, "an index that is loaded is not affine")
         value = Value("load", (), width, real, block, None, memory, subscripts, place)
-        self.values[result] = value
-        block.nodes.append(value)
-
-    def _gather(self, op: Any, block: Block) -> None:
-        """A load some of whose subscripts are data: these are its operands, in order."""
-        memory = self.memories.get(op.operands[0])
-        if memory is None or memory.info.axi.lanes:
-            raise unsupported(op, "its memory is packed, or neither an argument nor a local")
-        subscripts = tuple(
-            None if x in self.subscripts else self.lin(x, op) for x in list(op.operands)[1:]
-        )
-        data = tuple(self.subscripts[x] for x in op.operands if x in self.subscripts)
-        texts = tuple(None if s is None else self.ranges.cpp(s) for s in subscripts)
-        result = op.results[0]
-        width, real = self.kind(result.type)
-        value = Value("gather", data, width, real, block, texts, memory)
         self.values[result] = value
         block.nodes.append(value)
 

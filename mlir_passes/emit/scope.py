@@ -116,6 +116,22 @@ class Scope:
         self.values[result] = value
         block.nodes.append(value)
 
+    def gather(self, op: Any, block: Block) -> None:
+        """A load some of whose subscripts are data: these are its operands, in order."""
+        memory = self.memories.get(op.operands[0])
+        if memory is None or memory.info.axi.lanes:
+            raise unsupported(op, "its memory is packed, or neither an argument nor a local")
+        subscripts = tuple(
+            None if x in self.subscripts else self.lin(x, op) for x in list(op.operands)[1:]
+        )
+        data = tuple(self.subscripts[x] for x in op.operands if x in self.subscripts)
+        texts = tuple(None if s is None else self.ranges.cpp(s) for s in subscripts)
+        result = op.results[0]
+        width, real = self.kind(result.type)
+        value = Value("gather", data, width, real, block, texts, memory)
+        self.values[result] = value
+        block.nodes.append(value)
+
     def _constant(self, op: Any, value: Value) -> None:
         attributes = op.attributes
         number = attributes["value"].value

@@ -99,8 +99,8 @@ def _check_port(state: ScheduledScop, array: Array, step: Interface) -> None:
         raise NotAPort(step, fault, "leave the argument out")
     does, copy = ("written", _COPY_OUT) if write else ("read", _COPY_IN)
     if gathering := gatherers(readers, name):
-        fault = f"read by {gathering[0]} at a subscript that is data"
-        raise NotAPort(step, PortFault(name, (), fault), _COPY_IN)
+        told = f"read by {gathering[0]} at a subscript that is data"
+        raise NotAPort(step, PortFault(name, (), told), _COPY_IN)
     times = write_times(state, writers) if write else read_times(state, readers, name)
     if not times.is_single_valued():
         element = _twice(times, array)

@@ -18,7 +18,15 @@ import islpy as isl
 from dsl.expressions.affine import Affine
 from dsl.expressions.expr import Access
 from polyhedral.isl.conditions import limits_of
-from polyhedral.isl.text import affine_text, conjunction, dims, map_of, positional, set_of, subscript_texts
+from polyhedral.isl.text import (
+    affine_text,
+    conjunction,
+    dims,
+    map_of,
+    positional,
+    set_of,
+    subscript_texts,
+)
 from polyhedral.scop.execution_order import lex_order, shared_loops
 from polyhedral.scop.scheduled import Piece
 from polyhedral.transforms.words import Words

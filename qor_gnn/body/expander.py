@@ -6,7 +6,7 @@ only the last store to an address is kept. Reductions stay in program order.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import assert_never
 
@@ -16,14 +16,13 @@ from qor_gnn.body.guarded_values import GuardedValues, Held
 from qor_gnn.body.meetings import Accesses
 from qor_gnn.body.ordered_updates import CopiesInOrder
 from qor_gnn.body.outside import Outside
-from qor_gnn.body.plans import Plan, Step, regrouped
+from qor_gnn.body.plans import Plan, Step, first_of, plan_of
+from qor_gnn.body.subscript_values import SubscriptValues, named
 from qor_gnn.body.words import gathered, word_of
 from qor_gnn.design.operations import type_of
 from qor_gnn.design.region import Access, Guard, Loop, Node, Statement, walk
 from qor_gnn.memory.addresses import Addresses, Site, site
 from qor_gnn.tools.personality import Personality
-
-_OUTSIDE = ("const", "input")
 
 Env = Mapping[str, Affine]
 """Loop variables as expressions of the counters of loops that still run."""
@@ -61,7 +60,8 @@ class Expander:
     _accessed: dict[int, set[int]] = field(default_factory=dict)  # mixed memory -> shapes so far
     _stored: dict[int, int] = field(default_factory=dict)  # address -> the copy that stores it
     _order: CopiesInOrder = field(default_factory=CopiesInOrder)
-    _counters: dict[int, frozenset[str]] = field(default_factory=dict)  # that values move with
+    _gathers: bool = False  # some element is known at run time only
+    _moved: SubscriptValues = field(default_factory=SubscriptValues)
     _copy_of: dict[int, int] = field(default_factory=dict)  # load or early store -> its copy
 
     def __post_init__(self) -> None:
@@ -76,7 +76,11 @@ class Expander:
             self._placed.clear()
         for node in walk(nodes):
             if isinstance(node, Statement) and id(node) not in self._plans:
-                self._plans[id(node)] = self._plan(node)
+                plan = plan_of(node, self._site, self._outside, self.personality)
+                self._plans[id(node)] = plan
+                for access in plan.gathers:
+                    self._shapes.setdefault(self.memory_numbers[access.memory], set()).add(-1)
+                    self._gathers = True
         self._mixed = {m for m, shapes in self._shapes.items() if self._mixes(shapes)}
         self.graph.mixed = bool(self._mixed)
 
@@ -94,7 +98,7 @@ class Expander:
                 case Statement():
                     self._statement(node, copies)
                 case Loop():
-                    first = self._first(node, copies)
+                    first = first_of(node, copies, self.env)
                     outermost = self._order.enter()
                     for c in range(node.trips.maximum):
                         copies[node.iv] = first + c * node.step
@@ -106,11 +110,6 @@ class Expander:
                     self._guarded(node, copies)
                 case _:
                     assert_never(node)
-
-    def _first(self, loop: Loop, copies: Mapping[str, int]) -> int:
-        values = {v: Affine((), c) for v, c in copies.items()}
-        lowers = [b.substitute(values).substitute(self.env) for b in loop.lowers]
-        return max((b.const for b in lowers if b.is_const), default=0)
 
     def _guarded(self, guard: Guard, copies: dict[str, int]) -> None:
         """A body that runs where constraints hold: never, always, or nobody knows."""
@@ -172,31 +171,6 @@ class Expander:
 
     # ------------------------------------------------------------------------- statements
 
-    def _plan(self, statement: Statement) -> Plan:
-        steps = []
-        for op in statement.ops:
-            if op.gathers:
-                assert op.access is not None
-                steps.append(Step("", operands=op.operands, gather=op.access))
-                self._shapes.setdefault(self.memory_numbers[op.access.memory], set()).add(-1)
-            elif op.kind == LOAD:
-                assert op.access is not None
-                steps.append(Step("", site=self._site(op.access)))
-            elif op.kind in _OUTSIDE:
-                steps.append(Step("", outside=self._outside.of(op)))
-            elif op.kind == "index":
-                steps.append(Step("", index=op.access))
-            else:
-                operator = self.personality.operator_of(op)
-                head = (op.kind, op.type, op.width, op.impl)
-                steps.append(Step(op.kind, operator=operator, operands=op.operands, head=head))
-        target = self._site(statement.target)
-        inside = self.personality.guards.loads == "inside"
-        regroups = inside and self.personality.sums.reassociates
-        regrouping = regrouped(steps) if regroups else ((), ())
-        gathers = any(step.gather is not None for step in steps)
-        return Plan(tuple(steps), target, *regrouping, gathers)
-
     def _statement(self, statement: Statement, copies: Mapping[str, int]) -> None:
         plan = self._plans[id(statement)]
         values: list[int] = []
@@ -217,52 +191,27 @@ class Expander:
                 if found is None:
                     deps = operands if min(operands) >= 0 else tuple(v for v in operands if v >= 0)
                     found = merged[key] = graph.add(step.kind, operator, deps, -1, statement)
-                    if self._counters:
-                        self._computed_of_counters(found, operands)
+                    if self._gathers:
+                        self._moved.computed(graph, found, operands)
                     if self.when == "first":
                         graph.at_first.add(found)
                 values.append(found)
             elif step.site is not None:
                 values.append(self._load(step.site, statement, copies))
             elif step.gather is not None:
-                values.append(self._gathered(step.gather, [values[k] for k in step.operands], statement, copies))
+                data = [values[k] for k in step.operands]
+                place = self._site(named(step.gather, data))
+                values.append(self._load(place, statement, copies, data))
+                self._moved.loaded(graph, values[-1], data)
             elif step.index is not None:
                 held = tuple(copies.get(v, 0) for v in sorted(step.index.indices[0].variables()))
                 values.append(self._outside.value(("index", step.index, held)))
-                if plan.gathers:
+                if self._gathers:
                     moved = step.index.indices[0].substitute(self.env).variables()
-                    self._counters[values[-1]] = moved - self.copied
+                    self._moved.counters[values[-1]] = moved - self.copied
             else:
                 values.append(step.outside)
         self._store(plan.target, statement, values[-1], copies)
-
-    def _computed_of_counters(self, node: int, operands: tuple[int, ...]) -> None:
-        """Remember the counters that an operation's result moves with."""
-        known = (self._counters.get(v, frozenset()) for v in operands)
-        moved = frozenset[str]().union(*known)
-        if moved:
-            self._counters[node] = self.graph.indexed[node] = moved
-
-    def _gathered(
-        self, access: Access, data: list[int], statement: Statement, copies: Mapping[str, int]
-    ) -> int:
-        """A load whose element is told by values: it is the same as another's of the same values."""
-        graph, given = self.graph, iter(data)
-        indices = tuple(
-            Affine.of(f"?{next(given)}") if e.is_data else e for e in access.indices
-        )
-        pending = [v for v in data if v >= 0]
-        while pending:
-            n = pending.pop()
-            if n not in graph.for_subscripts:
-                graph.for_subscripts.add(n)
-                pending += graph.deps[n]
-        deps = tuple(v for v in data if v >= 0)
-        found = self._load(self._site(Access(access.memory, indices)), statement, copies, deps)
-        moved = frozenset[str]().union(*(self._counters.get(v, frozenset()) for v in data))
-        if moved:
-            graph.indexed[found] = graph.indexed.get(found, frozenset()) | moved
-        return found
 
     def _steps(self, plan: Plan, copies: Mapping[str, int]) -> tuple[Step, ...]:
         """Under a guard products are regrouped whose first factors are known outside of it."""
@@ -287,7 +236,7 @@ class Expander:
         place: Site,
         statement: Statement,
         copies: Mapping[str, int],
-        deps: tuple[int, ...] = (),
+        data: Sequence[int] = (),
     ) -> int:
         address = place.place(self.addresses, copies)
         ordered = self._touch_in_order(place.memory, address)
@@ -303,7 +252,9 @@ class Expander:
             self._commit(place.memory, address, self._may_read)
             if address in graph.conditional and graph.conditional[address].when == "guarded":
                 self._early(place.memory, address, graph.conditional.pop(address).value)
-        self._values[address] = found = graph.add(LOAD, None, deps, address, statement)
+        self._values[address] = found = graph.add(
+            LOAD, None, tuple(v for v in data if v >= 0), address, statement
+        )
         self._copy_of[found] = self.copy
         graph.loads.setdefault(address, found)
         self._again.setdefault(place.memory, []).append(address)

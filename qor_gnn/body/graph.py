@@ -60,7 +60,9 @@ class Graph:
     early_stores: list[int] = field(default_factory=list)  # operations: must stay in their place
     indexed: dict[int, frozenset[str]] = field(default_factory=dict)  # counters in what is computed
     for_subscripts: set[int] = field(default_factory=set)  # what subscripts are computed by
-    looked_up: dict[int, int] = field(default_factory=dict)  # states of loads at computed subscripts
+    looked_up: dict[int, int] = field(
+        default_factory=dict
+    )  # states of loads at computed subscripts
     mixed: bool = False  # some memory is accessed in more than one shape
     _users: list[list[int]] = field(default_factory=list)
 

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from qor_gnn.design.region import Access
+from dsl.expressions.affine import Affine
+from qor_gnn.body.graph import LOAD
+from qor_gnn.body.outside import Outside
+from qor_gnn.design.region import Access, Loop, Statement
 from qor_gnn.memory.addresses import Site
 from qor_gnn.tools.operators import Operator
+from qor_gnn.tools.personality import Personality
+
+_OUTSIDE = ("const", "input")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +39,50 @@ class Plan:
     target: Site
     regrouped: tuple[Step, ...] = ()
     early: tuple[Site, ...] = ()  # what is regrouped is loaded from
-    gathers: bool = False
+    gathers: tuple[Access, ...] = ()
+
+
+def plan_of(
+    statement: Statement,
+    site_of: Callable[[Access], Site],
+    outside: Outside,
+    personality: Personality,
+) -> Plan:
+    """Prepare a statement.
+
+    Args:
+        statement: to be appended.
+        site_of: places an access of it.
+        outside: numbers what it takes from outside.
+        personality: of the tool.
+    """
+    steps = []
+    for op in statement.ops:
+        if op.gathers:
+            steps.append(Step("", operands=op.operands, gather=op.access))
+        elif op.kind == LOAD:
+            assert op.access is not None
+            steps.append(Step("", site=site_of(op.access)))
+        elif op.kind in _OUTSIDE:
+            steps.append(Step("", outside=outside.of(op)))
+        elif op.kind == "index":
+            steps.append(Step("", index=op.access))
+        else:
+            operator = personality.operator_of(op)
+            head = (op.kind, op.type, op.width, op.impl)
+            steps.append(Step(op.kind, operator=operator, operands=op.operands, head=head))
+    inside = personality.guards.loads == "inside"
+    regroups = inside and personality.sums.reassociates
+    gathers = tuple(step.gather for step in steps if step.gather is not None)
+    target = site_of(statement.target)
+    return Plan(tuple(steps), target, *(regrouped(steps) if regroups else ((), ())), gathers)
+
+
+def first_of(loop: Loop, copies: Mapping[str, int], env: Mapping[str, Affine]) -> int:
+    """Where a loop begins, in one copy of the loops around it."""
+    values = {v: Affine((), c) for v, c in copies.items()}
+    lowers = [b.substitute(values).substitute(env) for b in loop.lowers]
+    return max((b.const for b in lowers if b.is_const), default=0)
 
 
 def regrouped(steps: Sequence[Step]) -> tuple[tuple[Step, ...], tuple[Site, ...]]:

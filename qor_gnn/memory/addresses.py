@@ -161,7 +161,7 @@ class Addresses:
         """The access as a person writes it."""
         shape = self.shape(address)
         parts = zip(shape.terms, self.consts[address], strict=True)
-        indices = "".join(f"[{Affine(t, c)}]" for t, c in parts)
+        indices = "".join(f"[{'?' if (e := Affine(t, c)).is_data else e}]" for t, c in parts)
         return self.memories[shape.memory].name + indices
 
     def classes(self, used: Sequence[int]) -> dict[int, tuple[tuple[int, ...], ...]]:
