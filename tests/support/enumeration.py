@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import product
 
 from dsl.expressions.affine import Affine, cond_holds
 from dsl.expressions.expr import Access, loads
@@ -19,6 +20,10 @@ Key = tuple[str, tuple[int, ...]]
 
 Element = tuple[str, tuple[int, ...], tuple[int, ...]]
 """An array's element: the array, which copy of it (of a local in loops), the subscripts."""
+
+
+MOST = 10_000
+"""More loads than a statement has."""
 
 
 class TooManyError(Exception):
@@ -130,7 +135,9 @@ def _run_tree(
 
 @dataclass(frozen=True, slots=True)
 class Touch:
-    """An access that an event makes. ``slot`` is 0 for the write, n for the n-th load."""
+    """An access that an event makes. ``slot`` is 0 for the write, n for the n-th load; of a load that
+    may be of several elements n + `MOST`, n + 2 · `MOST`, … for the others.
+    """
 
     element: Element
     slot: int
@@ -149,6 +156,7 @@ class Toucher:
         self._depth = {
             a.name: a.scope_depth if a.storage is Storage.LOCAL else 0 for a in program.arrays
         }
+        self._shape = {a.name: a.shape for a in program.arrays}
         self._accesses: dict[str, tuple[Access, ...]] = {
             s.name: (s.target, *loads(s.value)) for s in program.statements()
         }
@@ -163,9 +171,17 @@ class Toucher:
         found = []
         for slot, access in enumerate(self._accesses[event.stmt.name]):
             copy = event.point[: self._depth[access.array]]
-            indices = tuple(_value(affine, env) for affine in access.indices)
-            found.append(Touch((access.array, copy, indices), slot))
+            for n, indices in enumerate(self._elements(access, env)):
+                found.append(Touch((access.array, copy, indices), slot + n * MOST))
         return tuple(found)
+
+    def _elements(self, access: Access, env: Mapping[str, int]) -> Iterator[tuple[int, ...]]:
+        """The element; where subscripts are data each that it may be: nobody says which."""
+        ways = (
+            range(extent) if affine.is_data else (_value(affine, env),)
+            for affine, extent in zip(access.indices, self._shape[access.array], strict=True)
+        )
+        return product(*ways) if access.indices else iter([()])
 
 
 def _value(affine: Affine, env: Mapping[str, int]) -> int:

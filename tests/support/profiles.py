@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +18,7 @@ class Profile:
         expression: largest depth of an expression.
         span: largest extent of a dimension.
         control: control flow is all that there is, see `tests.support.random_control`.
+        gathers: about half of the reads are at subscripts that are data, see `tests.support.random_gathers`.
     """
 
     name: str
@@ -28,6 +29,7 @@ class Profile:
     expression: int
     span: int
     control: bool = False
+    gathers: bool = False
 
 
 FAST = Profile("fast", statements=3, depth=3, iterations=250, extent=6, expression=2, span=16)
@@ -45,4 +47,5 @@ CONTROL = Profile(
     span=48,
     control=True,
 )
-PROFILES = {p.name: p for p in (FAST, BALANCED, LONG, CONTROL)}
+GATHER = replace(FAST, name="gather", gathers=True)
+PROFILES = {p.name: p for p in (FAST, BALANCED, LONG, CONTROL, GATHER)}

@@ -16,6 +16,7 @@ from tests.support.profiles import BALANCED, Profile
 from tests.support.random_arrays import Place, Plan, random_dtype
 from tests.support.random_control import control_program
 from tests.support.random_exprs import ExprMaker, Family, binary, family_of, random_const, storable
+from tests.support.random_gathers import with_gathers
 from tests.support.random_loops import random_skeleton
 
 ODD_NAMES = ("register", "template", "signed", "typename", "NULL", "EOF", "main", "std", "hls")
@@ -36,7 +37,11 @@ def random_program(seed: int, profile: Profile = BALANCED) -> Program:
         return control_program(rng, f"p{seed}", skeleton, places_of(skeleton))
     maker = _Assembler(rng, profile, random_skeleton(rng, profile))
     odd = rng.random() < 0.03
-    return maker.program(rng.choice(ODD_KERNELS) if odd else f"p{seed}")
+    program = maker.program(rng.choice(ODD_KERNELS) if odd else f"p{seed}")
+    if not profile.gathers:
+        return program
+    gathering = with_gathers(rng, program)
+    return program if _uninitialised(gathering) else gathering
 
 
 class _Assembler:

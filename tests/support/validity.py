@@ -76,7 +76,7 @@ def _scope_faults(program: Program) -> list[str]:
 
 
 def _access_variables(access: Access) -> frozenset[str]:
-    return frozenset().union(*(i.variables() for i in access.indices))
+    return frozenset().union(*(i.variables() for i in access.indices if not i.is_data))
 
 
 def _run_faults(program: Program, limit: int) -> list[str]:
