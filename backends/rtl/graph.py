@@ -27,7 +27,7 @@ class Kind(Enum):
     CONST = "const"  # `Op.value`: the raw bits, unsigned
     INDEX = "index"  # `Op.affine` of the loop variables around, as a signed integer
     INPUT = "input"  # a scalar argument, `Op.name`
-    LOAD = "load"
+    LOAD = "load"  # at a computed address operand 0 is the offset, operand 1 the bank, unsigned
     STORE = "store"  # operand 0 is the value; of words, operand l that of lane l
 
     ADD = "add"
@@ -83,7 +83,8 @@ class Place:
 
     ``bank`` is the bank's number where it is the same in every iteration, else None and
     ``bank_affine`` gives it. ``offset`` is the element of the bank. Both are quasi-affine in the
-    loop variables around.
+    loop variables around. Of a `LOAD` with operands these give them instead: the offset is a name
+    that no other place has, ``bank`` None without ``bank_affine`` where the bank is computed, too.
     """
 
     array: str

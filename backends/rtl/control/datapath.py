@@ -241,6 +241,8 @@ class Datapath:
     def _load(self, op: Op) -> Expr:
         place, cycle = op.place, self.schedule.start[op.id]
         assert place is not None
+        if op.operands:
+            return self._gather(op, place, cycle)
         array = self.memories.array(place.array)
         registers = array.memory is Memory.REGISTERS
         if registers:
@@ -256,6 +258,25 @@ class Datapath:
             return words[0]
         chosen = cycle if registers else self._ready[op.id]
         return select(words, self._bank(place, chosen))
+
+    def _gather(self, op: Op, place: Place, cycle: int) -> Expr:
+        """A load at a computed address, of each bank if that is computed, too."""
+        array = self.memories.array(place.array)
+        offset, *banks = op.operands
+        width = max(1, (array.banks - 1).bit_length())
+        number = self.value(banks[0], cycle).resize(width, False) if banks else None
+        if array.memory is Memory.REGISTERS:
+            words = [self.memories.value(array.name, b) for b in self._banks(place)]
+            return words[0] if number is None else select(words, number)
+        address = self.value(offset, cycle).resize(self.memories.addr_width(place.array), False)
+        enable = self.stages.at(cycle) & self.guard(op, cycle)
+        words = []
+        for b in self._banks(place):
+            here = enable if number is None else enable & number.eq(lit(b, width))
+            words.append(self.memories.read(array.name, b, here, address))
+        if number is None:
+            return words[0]
+        return select(words, self.value(banks[0], self._ready[op.id]).resize(width, False))
 
     def _banks(self, place: Place) -> range:
         if place.bank is not None:

@@ -130,7 +130,11 @@ class _Machine:
         if not all(c.holds(env) for c in op.guard):
             return 0
         assert op.place is not None
-        array, bank, offset = self._element(op.place, env)
+        if op.kind is Kind.LOAD and op.operands:
+            offset, *banks = self._operands(op, region.block.ops, values)
+            array, bank = op.place.array, banks[0] if banks else op.place.bank or 0
+        else:
+            array, bank, offset = self._element(op.place, env)
         info = self.graph.array(array)
         if not (0 <= bank < info.banks and 0 <= offset < info.depth):
             if op.kind is Kind.LOAD:

@@ -11,7 +11,7 @@ from typing import Any
 
 from backends.rtl.front.tree import Expr, For, If, Kernel, Local, Node, Statement
 from backends.rtl.front.unsupported import unsupported
-from dsl.expressions.affine import Affine
+from dsl.expressions.affine import Affine, data_index
 from dsl.expressions.types import FloatType
 from mlir_passes.affine_maps import from_map
 from mlir_passes.construct.arithmetic import plain
@@ -195,6 +195,8 @@ class _Reader:
                 continue
             if v.expr.name == "affine.load" and v.epoch != self.epoch:
                 v = self._from_local(v)
+            if v.expr.name == "memref.load" and v.epoch != self.epoch:
+                raise unsupported("a value at a subscript that is data, kept behind a store")
             found[v.number] = v
             pending.extend(v.operands)
         # The store's own value stands last: nothing that it needs has a higher number.
@@ -215,12 +217,18 @@ class _Reader:
         if op.name == "affine.apply":
             (self.indices[result],) = self._subscripts(op, operands)
             return
+        if op.name == "arith.index_cast" and operands[0] in self.values:
+            self.values[result] = self.values[operands[0]]
+            return
         width, is_float = _type(result.type, op)
         expr = Expr(op.name, width, is_float)
         taken: tuple[_Value, ...] = ()
         match op.name:
             case "arith.index_cast":
                 expr = replace(expr, index=self.indices[operands[0]])
+            case "memref.load":
+                info, indices, taken = self._gathered(op, operands)
+                expr = replace(expr, array=info.name, indices=indices)
             case "affine.load":
                 array = self.by_value[operands[0]].name
                 expr = replace(expr, array=array, indices=self._subscripts(op, operands[1:]))
@@ -232,6 +240,24 @@ class _Reader:
             case name:
                 raise unsupported(name, span_of(op))
         self._define(result, expr, taken)
+
+    def _gathered(
+        self, op: Any, operands: list[Any]
+    ) -> tuple[ArrayInfo, tuple[Affine, ...], tuple[_Value, ...]]:
+        """The array and the subscripts of a load, and those of them that are data, in order."""
+        info = self.by_value[operands[0]]
+        if info.interface is not None and info.interface.mode == "m_axi":
+            what = f"reads of '{info.name}', in memory outside, at subscripts that are data"
+            raise unsupported(what, span_of(op))
+        data: list[_Value] = []
+        indices: list[Affine] = []
+        for x in operands[1:]:
+            index = self.indices.get(x)
+            if index is None:
+                index = data_index(len(data))
+                data.append(self.values[x])
+            indices.append(index)
+        return info, tuple(indices), tuple(data)
 
 
 def _with_attributes(expr: Expr, op: Any) -> Expr:

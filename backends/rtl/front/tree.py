@@ -13,7 +13,7 @@ from mlir_passes.dialect.attributes import ArrayInfo
 class Expr:
     """One operation of a statement: the name and result type of level 3, operands by position.
 
-    ``array`` and ``indices`` are those of a load, ``index`` the loop expression of an
+    ``array`` and ``indices`` are those of a load, whose operands are the subscripts that are data, ``index`` the loop expression of an
     ``arith.index_cast``, ``value`` the raw bits of a constant, the number of a scalar argument or a
     comparison's predicate, ``src``, ``rhs`` and ``dst`` the types that ops of the dialect name.
     """

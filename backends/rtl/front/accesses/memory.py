@@ -36,6 +36,14 @@ class Access:
         return Access(op, self.is_store, self.array, self.indices, self.guard, self.time)
 
 
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where a load goes at a computed subscript: the values are the offset, and the bank if it is not known."""
+
+    place: Place
+    values: tuple[Val, ...]
+
+
 @dataclass(slots=True)
 class _History:
     """The accesses of one array so far."""
@@ -86,6 +94,16 @@ class Memory:
             pending.append(store)
         return self._chosen(pending, self._loaded(history, array, indices, guard, seen))
 
+    def gather(self, array: str, indices: Indices, place: Address, guard: Guard) -> Val:
+        """The value of an element at a computed place; ``indices`` tell such elements apart."""
+        history = self.histories.setdefault(array, _History())
+        seen = 0
+        for store in history.stores[::-1]:
+            if not contradict(store.guard, guard) and not self._distinct(store.indices, indices):
+                seen = store.time + 1
+                break
+        return self._loaded(history, array, indices, guard, seen, place)
+
     def _chosen(self, pending: list[Access], base: Val) -> Val:
         """What guarded stores, the latest first, make of an older value."""
         for store in reversed(pending):
@@ -109,7 +127,13 @@ class Memory:
         return found
 
     def _loaded(
-        self, history: _History, array: str, indices: Indices, guard: Guard, time: int
+        self,
+        history: _History,
+        array: str,
+        indices: Indices,
+        guard: Guard,
+        time: int,
+        computed: Address | None = None,
     ) -> Val:
         old = history.loads.get(indices)
         info = self.arrays[array]
@@ -119,8 +143,9 @@ class Memory:
                 op = self.builder.ops[old.op]
                 self.builder.ops[old.op] = replace(op, guard=old.guard)
             return self.builder.loaded(old.op, info.width, self.signed[array])
-        place = place_of(info, indices, self.scope)
-        op_id = self.builder.access(Kind.LOAD, info.width, place, guard, None)
+        place = place_of(info, indices, self.scope) if computed is None else computed.place
+        values = () if computed is None else computed.values
+        op_id = self.builder.access(Kind.LOAD, info.width, place, guard, *values)
         load = Access(op_id, False, array, indices, guard, time)
         history.loads[indices] = load
         history.all_loads.append(load)
@@ -185,7 +210,7 @@ class Memory:
         value = constant(span.identity)
         if later is not None:
             place = place_of(held, where, self.scope)
-            op = self.builder.access(Kind.LOAD, info.width, place, later, None)
+            op = self.builder.access(Kind.LOAD, info.width, place, later)
             history = self.histories.setdefault(held.name, _History())
             history.all_loads.append(Access(op, False, held.name, where, later, 0))
             value = self.builder.loaded(op, info.width, self.signed[array])

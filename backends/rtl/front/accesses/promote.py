@@ -118,7 +118,7 @@ def _when(guards: set[Guard], inside: frozenset[str]) -> Guard | None:
 
 def exists(indices: Indices, array: Array, scope: Scope) -> bool:
     """The element is one of the array in every iteration."""
-    pairs = zip(indices, array.shape, strict=True)
+    pairs = [(i, n) for i, n in zip(indices, array.shape, strict=True) if not i.is_data]
     return all(scope.low(i) >= 0 and scope.high(i) < n for i, n in pairs)
 
 

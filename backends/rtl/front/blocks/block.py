@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from backends.rtl.front.accesses.gather import gathered
 from backends.rtl.front.accesses.memory import Access, Memory
 from backends.rtl.front.accesses.promote import Indices, Span, Touch, spans
 from backends.rtl.front.flat import Leaf
@@ -126,7 +127,7 @@ def touches(leaf: Leaf, scope: Scope) -> Iterator[Touch]:
     """The accesses of a statement copy, the store last."""
     stmt, names = leaf.stmt, leaf.names
     for expr in stmt.ops:
-        if expr.name == "affine.load":
+        if expr.name in ("affine.load", "memref.load"):
             array = names.get(expr.array, expr.array)
             yield Touch(array, _placed(leaf, expr.indices, scope), leaf.guard, False)
     array = names.get(stmt.array, stmt.array)
@@ -136,8 +137,11 @@ def touches(leaf: Leaf, scope: Scope) -> Iterator[Touch]:
 def _statement(leaf: Leaf, memory: Memory, scope: Scope, context: Context) -> None:
     names = leaf.names
 
-    def load(array: str, indices: Indices) -> Val:
-        return memory.load(names.get(array, array), _placed(leaf, indices, scope), leaf.guard)
+    def load(array: str, indices: Indices, data: tuple[Val, ...]) -> Val:
+        name, where = names.get(array, array), _placed(leaf, indices, scope)
+        if data:
+            return gathered(memory, name, where, data, leaf.guard)
+        return memory.load(name, where, leaf.guard)
 
     def index(affine: Affine) -> Val:
         (value,) = _placed(leaf, (affine,), scope)

@@ -45,6 +45,7 @@ def reductions(
 ) -> dict[tuple[str, Indices], tuple[Kind, int]]:
     """Elements that only float reductions touch whose order is free, and what these do."""
     found: dict[tuple[str, Indices], tuple[Kind, int] | None] = {}
+    gathered: set[str] = set()
     for leaf in leaves:
         stmt = leaf.stmt
         what = _KINDS.get(stmt.ops[-1].name) if stmt.name in reassociated else None
@@ -53,11 +54,13 @@ def reductions(
             what = None
         found[target] = what if found.get(target, what) == what else None
         for expr in stmt.ops:
+            if expr.name == "memref.load":
+                gathered.add(_name(leaf, expr.array))
             if expr.name == "affine.load":
                 key = (_name(leaf, expr.array), _placed(leaf, expr.indices, scope))
                 if key != target:
                     found[key] = None
-    return {key: what for key, what in found.items() if what is not None}
+    return {key: what for key, what in found.items() if what is not None and key[0] not in gathered}
 
 
 def _accumulates(stmt: Statement) -> bool:

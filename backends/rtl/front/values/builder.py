@@ -73,9 +73,9 @@ class Builder:
             self.ranges.append((0, (1 << width) - 1))
         return found
 
-    def access(self, kind: Kind, width: int, place: Place, guard: Guard, value: Val | None) -> int:
-        """A `LOAD` or `STORE`; never merged here."""
-        operands = () if value is None else (self.use(value),)
+    def access(self, kind: Kind, width: int, place: Place, guard: Guard, *values: Val) -> int:
+        """A `LOAD` or `STORE`, of the value that is stored or the computed address; never merged here."""
+        operands = tuple(map(self.use, values))
         number = len(self.ops)
         self.ops.append(Op(number, kind, width, operands, place=place, guard=guard, stmt=self.stmt))
         self.ranges.append((0, (1 << width) - 1))

@@ -59,7 +59,7 @@ class Scope:
     def simplified(self, expr: Affine) -> Affine:
         """The same with floor divisions that are constant here replaced."""
         if all(isinstance(atom, str) for atom, _ in expr.terms):
-            return expr
+            return expr  # one that is data among them
         result = Affine((), expr.const)
         for atom, c in expr.terms:
             if isinstance(atom, FloorDiv):
@@ -93,6 +93,8 @@ class Scope:
     def distinct(self, a: tuple[Affine, ...], b: tuple[Affine, ...]) -> bool:
         """Two subscripts never name the same element in one iteration."""
         for x, y in zip(a, b, strict=True):
+            if x.is_data or y.is_data:
+                continue  # it may be any
             difference = x - y
             if difference.is_const:
                 if difference.const:

@@ -13,7 +13,8 @@ from backends.rtl.graph import Kind
 from dsl.expressions.affine import Affine
 from dsl.expressions.types import FixedType, Quant
 
-Load = Callable[[str, tuple[Affine, ...]], Val]
+Load = Callable[[str, tuple[Affine, ...], tuple[Val, ...]], Val]
+"""Of an array, at subscripts, of which some are values."""
 Index = Callable[[Affine], Val]
 Argument = Callable[[int], Val]
 
@@ -53,8 +54,8 @@ def statement_value(
     vals: list[Val] = []
     for expr in stmt.ops:
         match expr.name:
-            case "affine.load":
-                vals.append(load(expr.array, expr.indices))
+            case "affine.load" | "memref.load":
+                vals.append(load(expr.array, expr.indices, tuple(vals[n] for n in expr.operands)))
             case "arith.index_cast":
                 assert expr.index is not None
                 vals.append(index(expr.index))
