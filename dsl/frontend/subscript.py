@@ -85,9 +85,16 @@ def _index(ctx: Context, array: Array, dim: int, node: ast.expr) -> values.Value
     if isinstance(node, ast.Slice):
         return _affine_index(ctx, array, dim, node)
     index = value(ctx, node)
-    if values.as_affine(index) is not None or not is_subscript(index):
-        return _affine_index(ctx, array, dim, node)
-    return index
+    if values.as_affine(index) is None and is_subscript(index):
+        return index
+    if isinstance(index, Expr) and loads(index):
+        raise ctx.error(
+            "W140",
+            f"the subscript of '{array.name}' is a value of type {index.dtype}, not an integer",
+            node,
+            f"convert it: weft.i32({ctx.source.text(node)})",
+        )
+    return _affine_index(ctx, array, dim, node)
 
 
 def _affine_index(ctx: Context, array: Array, dim: int, node: ast.expr) -> Affine:
@@ -118,7 +125,9 @@ def not_affine(ctx: Context, code: str, what: str, node: ast.expr) -> LanguageEr
         reason = f"{text} depends on data"
         if isinstance(part, ast.Subscript | ast.Name):
             reason = f"it reads {read[0]}"
-        instead = "which element is used follows from the loop variables alone"
+        instead = (
+            "which element is written follows from the loop variables alone; reads may be at values"
+        )
         if code == "W141":
             instead = (
                 "a loop runs a fixed number of times: capture the size as a constant, and select "
