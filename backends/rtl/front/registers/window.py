@@ -118,6 +118,8 @@ def _rows(leaves: Sequence[Leaf], scope: Scope, context: Context, counter: Count
 
 def _stride(indices: Indices, counter: Counter) -> tuple[int, ...] | None:
     """How far the subscripts move in an iteration; None if not always as far, or not at all."""
+    if any(i.is_data for i in indices):
+        return None
     later = {counter.iv: Affine.of(counter.iv) + counter.step}
     moves = [i.substitute(later) - i for i in indices]
     if not all(m.is_const for m in moves) or not any(m.const for m in moves):

@@ -1,0 +1,92 @@
+"""Reads at subscripts that are data in the open backend: exact data in exactly the predicted cycles."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+import weft
+from backends.rtl.front.lower import graph_of
+from backends.rtl.generate import Options, generate
+from dsl.arrays.inputs import random_inputs
+from dsl.errors.errors import ToolError
+from dsl.kernels.kernel import Kernel
+from dsl.schedules.schedule import Schedule
+from dsl.schedules.steps import Interface, Partition, Pipeline, Step, Unroll
+from mlir_passes.pipeline import compile_design
+from tests.rtl.front_support import compared, raw_bits
+from tests.rtl.support.batch import Case, check
+from weft import f32, i32, u8
+
+
+@weft.kernel
+def table(x: u8[24], t: weft.const[u8[256]], y: u8[24]):
+    for i in range(24):
+        y[i] = t[x[i]]
+
+
+@weft.kernel
+def chain(successor: u8[256], y: u8[20]):
+    s: u8 = 7
+    for i in range(20):
+        s = successor[s]
+        y[i] = s
+
+
+@weft.kernel
+def rows(f: f32[6, 10], column: i32[8], y: f32[4, 8]):
+    for i, j in weft.grid(4, 8):
+        y[i, j] = f[i, column[j] % 10] + f[i + 2, min(max(column[j], 0), 9)]
+
+
+@weft.kernel
+def behind_stores(p: u8[16], y: i32[16]):
+    a: i32[16]
+    for i in range(16):
+        a[i] = i
+    for i in range(16):
+        a[i] = a[p[i] % 16] + 1
+        y[i] = a[p[i] & 7]
+
+
+CASES: list[tuple[Kernel, Sequence[Step]]] = [
+    (table, ()),
+    (table, (Pipeline("i"),)),
+    (table, (Unroll("i", 3), Partition("t", 0, "cyclic", 3), Pipeline("i"))),
+    (table, (Unroll("i", 2), Partition("t", 0, "block", 4), Pipeline("i"))),
+    (chain, (Partition("successor", 0, "complete", 0), Pipeline("i"))),
+    (chain, (Pipeline("i"),)),
+    (rows, (Pipeline("j"), Partition("f", 1, "cyclic", 4))),
+    (rows, (Pipeline("i"),)),
+    (behind_stores, (Pipeline("S1.i"),)),
+    (behind_stores, (Unroll("S1.i", 4),)),
+]
+
+
+def _case(kernel: Kernel, steps: Sequence[Step], seed: int) -> Case:
+    program, schedule = kernel.program, Schedule(tuple(steps))
+    design = compile_design(program, schedule)
+    graph = graph_of(design.module, design.scheduled.reassociated)
+    sets = []
+    for n in range(2):
+        inputs = random_inputs(program, seed + n)
+        fault, _ = compared(program, graph, inputs, schedule)
+        assert fault is None
+        arrays = {a.name: raw_bits(a.dtype, inputs[a.name]) for a in program.arguments}
+        sets.append((arrays, {}))
+    options = Options(period_ns=random.Random(seed).choice((5.0, 10.0)))
+    return Case(generate(graph, options), graph, sets)
+
+
+def test_data_and_cycles_are_exact(tmp_path: Path) -> None:
+    cases = [_case(kernel, steps, n) for n, (kernel, steps) in enumerate(CASES)]
+    assert check(cases, tmp_path, tmp_path / "verilated") == [[]] * len(cases)
+
+
+def test_memory_outside_is_refused() -> None:
+    design = compile_design(table.program, Schedule((Interface("t", "m_axi", "g"),)))
+    with pytest.raises(ToolError, match="W460.*'t', in memory outside, at subscripts that are data"):
+        graph_of(design.module)
