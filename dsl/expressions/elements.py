@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dsl.errors.errors import Span
-from dsl.expressions import values
+from dsl.expressions import typing, values
 from dsl.expressions.affine import Affine, data_index
 from dsl.expressions.expr import Access, Expr, Gather, Load
 from dsl.expressions.types import DType, IndexType, IntType
@@ -32,7 +32,7 @@ def element(
         if affine is None:
             assert isinstance(value, Expr)
             affine = data_index(len(data))
-            data.append(value)
+            data.append(typing.settled(value, span))
         indices.append(affine)
     access = Access(array, tuple(indices), span)
     return Gather(access, tuple(data), dtype) if data else Load(access, dtype)

@@ -86,7 +86,8 @@ def read_first(uses: Sequence[Use]) -> isl.Set | None:
         if use.writes:
             continue
         if use.is_gather:
-            found.append(_gathered_first(use, uses))
+            elements = _gathered_first(use, uses)
+            found += [] if elements.is_empty() else [elements]
             continue
         first = use.piece.domain
         for other in uses:
