@@ -39,6 +39,8 @@ def enumerated(
         Distances, in iterations of the nest, by the positions of the store and the load; None where there
         are more accesses than that, or loops without an end.
     """
+    if any(index.is_data for touch in touches for index in touch.indices):
+        return None
     room = most // max(1, len(touches))
     runs = _iterations(outer, {}, 1, room)
     if runs is None:

@@ -17,7 +17,7 @@ from polyhedral.dependences.enumerated_distances import enumerated
 from polyhedral.dependences.least_distance import Axis, domain_text, turn
 from polyhedral.dependences.touches import Touch
 from polyhedral.isl.effort import TooMuchWork, limited
-from polyhedral.isl.text import affine_text, conjunction, constraint_text, dims
+from polyhedral.isl.text import conjunction, constraint_text, dims, subscript_texts
 
 OPERATIONS = 2_000_000
 """Of isl, for one memory of one nest: less than half a second."""
@@ -65,7 +65,8 @@ def _distances(
     order = []
     for n, touch in enumerate(touches):
         at = f"T{n}[{', '.join((*around, *counters))}]"
-        element = ", ".join((*around, *(affine_text(i, names) for i in touch.indices)))
+        # What is loaded at a subscript that is data may be any element.
+        element = ", ".join((*around, *subscript_texts(touch.indices, names, ())[0]))
         guard = conjunction([*domain, *(constraint_text(c, names) for c in touch.guard)])
         parts[touch.stores].append(f"{at} -> M[{element}] : {guard}")
         order.append(f"{at} -> [{', '.join((*around, *counters, str(n)))}]")

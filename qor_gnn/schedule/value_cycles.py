@@ -182,7 +182,7 @@ def _touch(access: Access, copy: Copy, guard: tuple[Constraint, ...], *, stores:
 
 def _operation(tool: Personality, op: Op, statement: Statement) -> _Operation:
     """The operator in its fastest implementation."""
-    if not op.operands:
+    if not op.computes or not op.operands:
         return _Operation(0, "", op, statement)
     if op.type == "int":
         exchanged = _EXCHANGED.get(op.kind, "")
