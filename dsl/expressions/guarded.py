@@ -22,10 +22,12 @@ from dsl.expressions.expr import (
     CompareOp,
     Const,
     Expr,
+    Gather,
     Index,
     Load,
     Select,
     Unary,
+    walk,
 )
 from dsl.expressions.numeric import frac_of, signed_of, width_of
 from dsl.expressions.types import DType, FixedType, FloatType, IndexType, IntType
@@ -60,7 +62,8 @@ def chosen(cond: Expr, then: Expr, orelse: Expr, dtype: DType) -> Expr:
 def harmless(expr: Expr, cond: Expr, holds: bool) -> Expr:
     """``expr``, of which only the value where ``cond`` is ``holds`` is used, unable to fail elsewhere.
 
-    Where it is used the value is the same.
+    Where it is used the value is the same. A subscript that is data is 0 where it is not used and the
+    condition is about it: ``t[n] if n < 16 else 0`` reads inside of ``t`` always.
     """
 
     def inside(x: Expr) -> Expr:
@@ -72,6 +75,14 @@ def harmless(expr: Expr, cond: Expr, holds: bool) -> Expr:
     match expr:
         case Const() | Load() | Index():
             return expr
+        case Gather(access, data, dtype):
+            subscripts = (
+                instead(d, Const(0, IntType(32) if isinstance(d.dtype, IndexType) else d.dtype))
+                if _compares(cond, d)
+                else d
+                for d in map(inside, data)
+            )
+            return Gather(access, tuple(subscripts), dtype)
         case Unary(op, x, dtype, span):
             return Unary(op, inside(x), dtype, span)
         case Binary(op, a, b, dtype, span):
@@ -97,6 +108,11 @@ def _either(cond: Expr, holds: bool, a: Expr, b: Expr) -> Expr:
     found = typing.select(cond, a, b) if holds else typing.select(cond, b, a)
     assert not isinstance(found, int | float)
     return found
+
+
+def _compares(cond: Expr, x: Expr) -> bool:
+    """Whether the condition compares that very value, as one does to keep it inside of an array."""
+    return any(isinstance(part, Compare) and x in (part.lhs, part.rhs) for part in walk(cond))
 
 
 def _is_guarded(x: Expr, cond: Expr, holds: bool, other: Const) -> bool:

@@ -27,7 +27,7 @@ from dsl.expressions.expr import (
     UnaryOp,
 )
 from dsl.expressions.numeric import bounds
-from dsl.expressions.types import DType, IndexType, IntType
+from dsl.expressions.types import DType, IndexType, IntType, boolean
 
 Range = tuple[int, int]
 """The smallest and the largest value, both included."""
@@ -115,13 +115,29 @@ class _Ranges:
 
     def _where(self, cond: Expr, holds: bool, value: Expr, dtype: DType) -> Range:
         """Of a side of a selection, which compares that very value with another, or does not."""
-        low, high = self._integer(value, dtype)
-        if not isinstance(cond, Compare):
-            return low, high
+        return self._narrowed(self._integer(value, dtype), cond, holds, _bare(value))
+
+    def _narrowed(self, held: Range, cond: Expr, holds: bool, value: Expr) -> Range:
+        """What of a range a value has where a condition is ``holds``; all of it where it says nothing."""
+        match cond:
+            case Unary(UnaryOp.NOT, x):
+                return self._narrowed(held, x, not holds, value)
+            case Binary(BinaryOp.AND | BinaryOp.OR as op, a, b) if cond.dtype == boolean:
+                first = self._narrowed(held, a, holds, value)
+                if (op is BinaryOp.AND) is holds:
+                    return self._narrowed(first, b, holds, value)
+                second = self._narrowed(held, b, holds, value)
+                return min(first[0], second[0]), max(first[1], second[1])
+            case Compare():
+                return self._compared(held, cond, holds, value)
+            case _:
+                return held
+
+    def _compared(self, held: Range, cond: Compare, holds: bool, value: Expr) -> Range:
+        low, high = held
         op = cond.op if holds else _OPPOSITE[cond.op]
-        bare = _bare(value)
         for mine, other, way in ((cond.lhs, cond.rhs, op), (cond.rhs, cond.lhs, _MIRRORED[op])):
-            if _bare(mine) != bare or not isinstance(other.dtype, IntType | IndexType):
+            if _bare(mine) != value or not isinstance(other.dtype, IntType | IndexType):
                 continue
             least, most = self.of(other)
             clipped = _clipped((low, high), way, least, most)

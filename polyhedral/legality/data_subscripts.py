@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from dsl.errors.errors import LanguageError
-from dsl.expressions.expr import Access, Expr, Gather, walk
+from dsl.expressions.expr import Access, Const, Expr, Gather, Select, walk
 from dsl.expressions.types import DType, IntType
 from dsl.expressions.value_range import Range, type_range, value_range
-from dsl.programs.pretty_expr import expr_text
+from dsl.programs.pretty_expr import MARK, expr_text
 from dsl.programs.program import Array, Storage
 from polyhedral.scop.scop import Scop, Statement
 
@@ -44,7 +44,8 @@ def _check(array: Array, s: Statement, gather: Gather, locals_: _Locals) -> None
         low, high = locals_.range_of(value, s)
         if low >= 0 and high < extent:
             continue
-        text = expr_text(value)
+        value = _written(value)
+        text = expr_text(value).replace(MARK, "")
         raise LanguageError(
             "W164",
             f"subscript {dim} of '{array.name}' is {text}, which may be {low} to {high}",
@@ -54,11 +55,23 @@ def _check(array: Array, s: Statement, gather: Gather, locals_: _Locals) -> None
         )
 
 
+def _written(value: Expr) -> Expr:
+    """The subscript as it is written: a condition on it may have been given 0 for all else."""
+    match value:
+        case Select(then=then, orelse=Const(value=0)):
+            return then
+        case _:
+            return value
+
+
 def _instead(value: Expr, low: int, high: int, extent: int) -> str:
     """What to write so that it is inside."""
-    text = expr_text(value)
+    text = expr_text(value).replace(MARK, "")
     if extent & (extent - 1) == 0 and extent > 1:
-        return f"keep its low bits, ({text}) & {extent - 1}, or a type of {extent.bit_length() - 1} bits"
+        return (
+            f"keep its low bits, ({text}) & {extent - 1}, or read it under a condition, "
+            f"if 0 <= {text} < {extent}"
+        )
     clamp = text if low >= 0 else f"max({text}, 0)"
     clamp = clamp if high < extent else f"min({clamp}, {extent - 1})"
     return f"write {clamp}, or a remainder, ({text}) % {extent}"

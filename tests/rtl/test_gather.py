@@ -88,5 +88,7 @@ def test_data_and_cycles_are_exact(tmp_path: Path) -> None:
 
 def test_memory_outside_is_refused() -> None:
     design = compile_design(table.program, Schedule((Interface("t", "m_axi", "g"),)))
-    with pytest.raises(ToolError, match="W460.*'t', in memory outside, at subscripts that are data"):
+    with pytest.raises(
+        ToolError, match=r"W460.*'t', in memory outside, at subscripts that are data"
+    ):
         graph_of(design.module)

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from backends.rtl.front.accesses.memory import Address, Memory
 from backends.rtl.front.accesses.promote import Indices
-from backends.rtl.front.values.val import Guard, Val, constant
 from backends.rtl.front.values.builder import Builder
+from backends.rtl.front.values.val import Guard, Val, constant
 from backends.rtl.graph import Array, Kind, Place
 from dsl.expressions.affine import Affine
 
