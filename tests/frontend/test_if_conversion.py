@@ -87,6 +87,14 @@ BODIES = {
                 c[i] = a[i] % b[7 - i] if b[7 - i] != 0 else 3
             a[i] = 0
 """,
+    "a table": """
+    for i in range(8):
+        if 0 <= a[i] < 8:
+            c[i] = b[a[i]]
+        elif a[i] < 0 and not a[i] < -4:
+            c[i] = b[-a[i]]
+        c[i] += b[a[i] & 7]
+""",
     "updates": """
     for i in range(8):
         if a[i] > b[i]:
