@@ -91,7 +91,7 @@ BODIES = {
     for i in range(8):
         if 0 <= a[i] < 8:
             c[i] = b[a[i]]
-        elif a[i] < 0 and not a[i] < -4:
+        elif -a[i] > 0 and not -a[i] > 7:
             c[i] = b[-a[i]]
         c[i] += b[a[i] & 7]
 """,
