@@ -12,7 +12,7 @@ from dsl.frontend.conditions import DataCond
 from dsl.frontend.context import Context
 from dsl.programs.names import unused
 from dsl.programs.predicated import Branches, overwrites, predicated
-from dsl.programs.program import Array, If, Node, Stmt, Storage, map_statements
+from dsl.programs.program import If, Node, Stmt, map_statements
 
 Body = Callable[[Context, list[ast.stmt]], tuple[Node, ...]]
 
@@ -52,10 +52,11 @@ def _chosen(ctx: Context, cond: Expr, branches: Branches, node: ast.expr) -> tup
     if not overwrites(cond, branches):
         return predicated(cond, branches, ctx.names.dtype_of)
     span = ctx.span(node)
-    name = ctx.names.unique("cond")
-    ctx.names.add_unnamed(Array(name, boolean, (), Storage.LOCAL, False, ctx.names.depth, span))
+    name = ctx.names.made("cond", boolean, span).name
     target = Access(name, (), span)
-    keep = Stmt(name, target, cond, span, f"{name} = {ctx.source.text(node)}")
+    text = ctx.source.text(node)
+    text = ast.unparse(node) if text in ("break", "continue") else text
+    keep = Stmt(name, target, cond, span, f"{name} = {text}")
     kept = Load(target, boolean)
     return (keep, *predicated(kept, branches, ctx.names.dtype_of))
 

@@ -60,10 +60,6 @@ def headers(ctx: Context, node: ast.For) -> tuple[Header, ...]:
     Raises:
         LanguageError: W109 for other iterables and targets, W141 and W143 for the bounds.
     """
-    if node.orelse:
-        raise ctx.error(
-            "W104", "'else' of a loop is not supported in a kernel", node.orelse[0], "put it after"
-        )
     called = ctx.evaluate(node.iter.func) if isinstance(node.iter, ast.Call) else None
     if called is not range and intrinsic_of(called) is not grid:
         text = ctx.source.text(node.iter)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from dsl.errors.errors import LanguageError, Span, did_you_mean
 from dsl.expressions.types import DType, int_type_named
-from dsl.programs.program import Array
+from dsl.programs.program import Array, Storage
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +154,13 @@ class Names:
         self._scopes[-1].arrays[array.name] = unique
         self._add(unique)
         return unique
+
+    def made(self, base: str, dtype: DType, span: Span | None) -> Array:
+        """A scalar of the innermost scope that the source does not write: ``base`` or a name like it."""
+        array = Array(self.unique(base), dtype, (), Storage.LOCAL, False, self.depth, span)
+        self._scopes[-1].arrays[array.name] = array
+        self._add(array)
+        return array
 
     def add_unnamed(self, array: Array) -> None:
         """Note a local that came from an inlined kernel: no name of the source refers to it."""

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import ast
 
-from dsl.expressions import values
-from dsl.expressions.expr import Access, Expr, Load
+from dsl.expressions.expr import Access, Const
 from dsl.expressions.intrinsics import intrinsic_of, stmt
-from dsl.expressions.types import DType
+from dsl.expressions.types import boolean
+from dsl.frontend.assignments import assign, augmented
 from dsl.frontend.conditions import DataCond, condition
 from dsl.frontend.context import Context
-from dsl.frontend.declare import check_name, declare_annotated, declare_assigned
-from dsl.frontend.evaluate import binary
+from dsl.frontend.declare import check_name, declare_annotated
 from dsl.frontend.if_conversion import converted
 from dsl.frontend.inlining import call_kernel
+from dsl.frontend.jumps import Flags, Jump, jumps_in, needs_skipped, straight, unless
 from dsl.frontend.loops import headers, interval
-from dsl.frontend.operands import example_access, value
 from dsl.frontend.scope import LoopName
-from dsl.frontend.subscript import access_of
 from dsl.frontend.unsupported import STATEMENTS
 from dsl.programs.names import NAME
-from dsl.programs.program import Array, If, Loop, Node, Stmt
+from dsl.programs.program import If, Loop, Node, Stmt
 
 
 def body(ctx: Context, statements: list[ast.stmt]) -> tuple[Node, ...]:
@@ -40,9 +38,9 @@ def statement(ctx: Context, node: ast.stmt, name: str | None = None) -> tuple[No
         case ast.If():
             return _if(ctx, node)
         case ast.Assign():
-            return (_assign(ctx, node, name),)
+            return assign(ctx, node, name)
         case ast.AugAssign():
-            return (_augmented(ctx, node, name),)
+            return (augmented(ctx, node, name),)
         case ast.AnnAssign():
             return declare_annotated(ctx, node, name)
         case ast.With():
@@ -57,19 +55,50 @@ def statement(ctx: Context, node: ast.stmt, name: str | None = None) -> tuple[No
 
 
 def _for(ctx: Context, node: ast.For) -> tuple[Node, ...]:
+    """A loop; one that ``break`` can leave runs on without effect (see `dsl.frontend.jumps`)."""
+    jumps = [*jumps_in(node.body)]
+    breaks = next((j for j in jumps if isinstance(j, ast.Break)), None)
+    done = "" if breaks is None else ctx.names.made("done", boolean, ctx.span(breaks)).name
+    before = () if breaks is None else (cleared(ctx, done, breaks),)
     loops = headers(ctx, node)
     for header in loops:
         check_name(ctx.source, header.target.id, "this loop variable", header.target)
         held = interval(header, ctx.names.ranges())
         ctx.names.enter(LoopName(header.target.id, ctx.span(header.target), held))
-    inside = body(ctx, node.body)
+    inside = _loop_body(ctx, node.body, jumps, done)
     span = ctx.source.between(node, node.iter)
     for header in reversed(loops):
         ctx.names.leave()
         if inside:  # a loop without statements does nothing, and is left out
             var = header.target.id
             inside = (Loop(var, header.lowers, header.uppers, header.step, inside, span),)
-    return inside
+    orelse = node.orelse
+    if orelse and breaks is not None:
+        orelse = [unless(breaks, done, orelse)]
+    return (*before, *inside, *body(ctx, orelse))
+
+
+def _loop_body(
+    ctx: Context, statements: list[ast.stmt], jumps: list[Jump], done: str
+) -> tuple[Node, ...]:
+    if not jumps:
+        return body(ctx, statements)
+    skipped = ""
+    first: tuple[Node, ...] = ()
+    if needs_skipped(statements):
+        skipped = ctx.names.made("skipped", boolean, ctx.span(jumps[0])).name
+        first = (cleared(ctx, skipped, jumps[0]),)
+    plain = straight(statements, Flags(done, skipped))
+    if done:
+        plain = [unless(jumps[0], done, plain)]
+    return (*first, *body(ctx, plain))
+
+
+def cleared(ctx: Context, flag: str, place: ast.stmt) -> Stmt:
+    """``flag = 0``."""
+    span = ctx.span(place)
+    name = ctx.name_statement(None, span)
+    return Stmt(name, Access(flag, (), span), Const(0, boolean), span, f"{flag} = 0")
 
 
 def _if(ctx: Context, node: ast.If) -> tuple[Node, ...]:
@@ -124,109 +153,3 @@ def _expression(ctx: Context, node: ast.Expr) -> tuple[Node, ...]:
     ctx.evaluate(expr)
     message = "this statement has no effect"
     raise ctx.error("W104", message, node, "assign the value to an element or a scalar")
-
-
-# ------------------------------------------------------------------------------- assignments
-
-
-def _assign(ctx: Context, node: ast.Assign, name: str | None) -> Stmt:
-    if len(node.targets) != 1:
-        message = "several targets in one assignment are not supported in a kernel"
-        raise ctx.error("W107", message, node.targets[1], "write one assignment for each")
-    target = node.targets[0]
-    if isinstance(target, ast.Name) and ctx.names.find(target.id) is None:
-        found = value(ctx, node.value)
-        access, dtype = declare_assigned(ctx, target, found)
-    else:
-        access, dtype = writable(ctx, target)
-        found = value(ctx, node.value)
-    return _statement(ctx, node, name, access, assigned(ctx, found, dtype, node.value))
-
-
-def _augmented(ctx: Context, node: ast.AugAssign, name: str | None) -> Stmt:
-    target = node.target
-    if isinstance(target, ast.Name) and ctx.names.find(target.id) is None:
-        raise ctx.names.missing(
-            target.id, ctx.span(target), ctx.request.environment.names(), bound=True
-        )
-    access, dtype = writable(ctx, target)
-    found = binary(ctx, node.op, Load(access, dtype), value(ctx, node.value), node)
-    return _statement(ctx, node, name, access, assigned(ctx, found, dtype, node))
-
-
-def assigned(ctx: Context, found: values.Value, dtype: DType, node: ast.expr | ast.stmt) -> Expr:
-    """The value of an assignment to an element of that type."""
-    return values.assigned(found, dtype, ctx.span(node))
-
-
-def _statement(ctx: Context, node: ast.stmt, name: str | None, access: Access, expr: Expr) -> Stmt:
-    span = ctx.span(node)
-    return Stmt(ctx.name_statement(name, span), access, expr, span, ctx.source.text(node))
-
-
-def writable(ctx: Context, node: ast.expr) -> tuple[Access, DType]:
-    """The element or scalar that an assignment writes, and its type.
-
-    Raises:
-        LanguageError: W107 no element or scalar; W135 it must not be written; W142 a whole array.
-    """
-    match node:
-        case ast.Name():
-            return _writable_name(ctx, node)
-        case ast.Subscript():
-            found = access_of(ctx, node)
-            if isinstance(found, tuple) and isinstance(found[0], Array):
-                array, access = found
-                check_writable(ctx, array, node)
-                return access, array.dtype
-            message = f"{ctx.source.text(node)} is no element of an array"
-            instead = "assign to an argument or a local: captured tables are constant"
-            raise ctx.error("W107", message, node, instead)
-        case ast.Tuple() | ast.List():
-            message = "an assignment to several targets is not supported in a kernel"
-            raise ctx.error("W107", message, node, "assign one after the other, through a local")
-        case _:
-            message = "this cannot be assigned to in a kernel"
-            raise ctx.error("W107", message, node, "assign to A[i, j] or to a scalar")
-
-
-def _writable_name(ctx: Context, node: ast.Name) -> tuple[Access, DType]:
-    match ctx.names.find(node.id):
-        case LoopName():
-            raise ctx.error(
-                "W135",
-                f"'{node.id}' is a loop variable, which only its loop changes",
-                node,
-                "use another name for the value",
-            )
-        case Array(shape=()) as scalar:
-            check_writable(ctx, scalar, node)
-            return Access(scalar.name, (), ctx.span(node)), scalar.dtype
-        case Array() as array:
-            raise ctx.error(
-                "W142",
-                f"'{node.id}' is an array of type {array.type}, and is not assigned as a whole",
-                node,
-                f"assign its elements: {example_access(array)} = ...",
-            )
-        case None:
-            raise ctx.names.missing(node.id, ctx.span(node), (), bound=True)
-
-
-def check_writable(ctx: Context, array: Array, node: ast.expr) -> None:
-    """Refuse a write to a constant or scalar argument (W135)."""
-    if array.const:
-        raise ctx.error(
-            "W135",
-            f"'{array.name}' is declared weft.const, and is only read",
-            node,
-            "declare it without weft.const, or write to another array",
-        )
-    if not array.shape and array.name in ctx.names.arguments:
-        raise ctx.error(
-            "W135",
-            f"'{array.name}' is a scalar argument, passed by value, and is only read",
-            node,
-            f"copy it to a local first, or take an array of one element: {array.name}: "
-            f"{array.dtype}[1]",
-        )

@@ -10,10 +10,11 @@ Advice = tuple[str, str]
 _LOOPS = "write nested 'for' loops over range(...) or weft.grid(...)"
 
 STATEMENTS: dict[type[ast.stmt], Advice] = {
-    ast.While: ("a 'while' loop", "give the loop a fixed number of iterations: for i in range(n)"),
+    ast.While: (
+        "a 'while' loop",
+        "hardware needs the number of iterations: for i in range(most), with 'break' where it ends",
+    ),
     ast.Return: ("'return'", "write the result to an array argument; it is changed in place"),
-    ast.Break: ("'break'", "guard the statements: values with 'a if c else b', loops with 'if'"),
-    ast.Continue: ("'continue'", "put the rest of the loop's body into an 'if'"),
     ast.FunctionDef: ("a nested function", "define another @weft.kernel outside and call it"),
     ast.AsyncFunctionDef: ("a nested function", "define another @weft.kernel outside and call it"),
     ast.ClassDef: ("a class", "keep arrays and scalars only in a kernel"),
@@ -27,7 +28,7 @@ STATEMENTS: dict[type[ast.stmt], Advice] = {
     ast.Nonlocal: ("'nonlocal'", "a captured name is read only: pass what changes as an argument"),
     ast.AsyncFor: ("'async for'", "write a plain 'for'"),
     ast.AsyncWith: ("'async with'", "only 'with weft.stmt(\"name\"):' is known"),
-    ast.Match: ("'match'", "select values with 'a if c else b'"),
+    ast.Match: ("'match'", "write 'if', 'elif' and 'else'"),
 }
 
 EXPRESSIONS: dict[type[ast.expr], Advice] = {

@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 
-from dsl.expressions.expr import Expr, Load, loads
+from dsl.expressions.expr import Access, Expr, Load, loads
 from dsl.expressions.guarded import chosen, guarded, harmless
 from dsl.expressions.types import DType
 from dsl.programs.program import Node, Stmt, map_statements, statements_in
@@ -47,13 +47,35 @@ class Branches:
 
 def overwrites(cond: Expr, branches: Branches) -> bool:
     """Whether a statement changes what the condition reads before the last one that is under it."""
-    reads = {a.array for a in loads(cond)}
-    blocks = branches.then, branches.orelse
-    if all(len(b) <= 1 and all(isinstance(n, Stmt) for n in b) for b in blocks):
-        both = [b[0] for b in blocks if b]
-        if len(both) == 1 or both[0].target == both[1].target:  # type: ignore[union-attr]
-            return False
-    return any(s.target.array in reads for b in blocks for n in b for s in statements_in(n))
+    reads = loads(cond)
+    pairs, then, orelse = _apart(branches)
+    order: list[Node] = [*(a for a, _ in pairs), *then, *orelse]
+    if order and isinstance(order[-1], Stmt):
+        order.pop()
+    return any(_may_be(read, s.target) for n in order for s in statements_in(n) for read in reads)
+
+
+def _may_be(read: Access, written: Access) -> bool:
+    """Whether it may be one element; not where a subscript is another by a constant."""
+    if read.array != written.array:
+        return False
+    differences = (a - b for a, b in zip(read.indices, written.indices, strict=True))
+    return not any(d.is_const and d.const != 0 for d in differences)
+
+
+def _apart(
+    branches: Branches,
+) -> tuple[list[tuple[Stmt, Stmt]], tuple[Node, ...], tuple[Node, ...]]:
+    """The first statements of both branches that assign the same elements, and the rest of each."""
+    pairs: list[tuple[Stmt, Stmt]] = []
+    for a, b in zip(branches.then, branches.orelse, strict=False):
+        if not (isinstance(a, Stmt) and isinstance(b, Stmt) and a.target == b.target):
+            break
+        if b.name in branches.named:
+            break
+        pairs.append((a, b))
+    n = len(pairs)
+    return pairs, branches.then[n:], branches.orelse[n:]
 
 
 def predicated(
@@ -66,19 +88,18 @@ def predicated(
         branches: The statements.
         dtype_of: The element type of an array or scalar.
     """
-    then, orelse = branches.then, branches.orelse
-    merged: list[Node] = []
-    for a, b in zip(then, orelse, strict=False):
-        if not (isinstance(a, Stmt) and isinstance(b, Stmt) and a.target == b.target):
-            break
-        if b.name in branches.named:
-            break
-        value = chosen(cond, a.value, b.value, dtype_of(a.target.array))
-        merged.append(replace(a, value=value, source=f"{a.source} else {b.source}"))
-    n = len(merged)
+    pairs, then, orelse = _apart(branches)
+    merged = [
+        replace(
+            a,
+            value=chosen(cond, a.value, b.value, dtype_of(a.target.array)),
+            source=f"{a.source} else {b.source}",
+        )
+        for a, b in pairs
+    ]
     first = _Guard(cond, True, branches.then_locals, dtype_of)
     second = _Guard(cond, False, branches.else_locals, dtype_of)
-    return (*merged, *first.nodes(then[n:]), *second.nodes(orelse[n:]))
+    return (*merged, *first.nodes(then), *second.nodes(orelse))
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,6 +95,41 @@ BODIES = {
             c[i] = b[-a[i]]
         c[i] += b[a[i] & 7]
 """,
+    "jumps": """
+    for i in range(8):
+        if a[i] < 0:
+            continue
+        if a[i] == s[0]:
+            c[0] = i
+            break
+        c[1] += 1
+    else:
+        c[2] = -1
+""",
+    "jumps on some ways": """
+    for i in range(8):
+        for j in range(8):
+            if a[j] > b[i]:
+                c[j] -= 1
+                if b[j] > 3:
+                    break
+                if c[j] < -2 or j == 0:
+                    continue
+                c[j] += a[i]
+            elif i > 5:
+                continue
+            c[i] += 2
+        if c[i] > 9:
+            break
+        s[0] += 1
+""",
+    "several targets": """
+    for i in range(7):
+        a[i], a[i + 1] = a[i + 1], a[i]
+        b[i] = c[i] = a[i] + b[i]
+        if a[i] > 2:
+            (s[0], b[i + 1]), c[i + 1] = (c[i], s[0]), b[i]
+""",
     "updates": """
     for i in range(8):
         if a[i] > b[i]:
@@ -208,6 +243,25 @@ def k(x: i32[N], y: i32[N], z: i32[N]):
     assert [s.name for s in program.statements()] == ["taken", "taken_2", "other", "S3", "S4"]
     assert isinstance(program.statements()[3].value, Select)
     assert any(isinstance(node, If) for node, _ in program.walk())
+
+
+def test_a_condition_on_an_element_that_a_branch_assigns_is_kept(kernel: Load) -> None:
+    k = kernel(
+        """@weft.kernel
+def k(y: i32[N]):
+    for i in range(N):
+        if y[i] > 3:
+            with weft.stmt("large"):
+                y[i] = 0
+        else:
+            with weft.stmt("small"):
+                y[i] = 7
+"""
+    )
+    y = np.array([5, 1, 3, 4], np.int32)
+    k(y)
+    assert y.tolist() == [0, 7, 7, 0]
+    assert [s.name for s in k.program.statements()] == ["S0", "large", "small"]
 
 
 def test_a_condition_of_a_program_that_is_built() -> None:

@@ -1,0 +1,175 @@
+"""Assignments to elements and scalars: also several at once, ``a[i], a[j] = a[j], a[i]``."""
+
+from __future__ import annotations
+
+import ast
+
+from dsl.expressions import typing, values
+from dsl.expressions.expr import Access, Expr, Load, loads
+from dsl.expressions.types import DType, IndexType, IntType
+from dsl.frontend.context import Context
+from dsl.frontend.declare import declare_assigned
+from dsl.frontend.evaluate import binary
+from dsl.frontend.operands import example_access, value
+from dsl.frontend.scope import LoopName
+from dsl.frontend.subscript import access_of
+from dsl.programs.program import Array, Stmt
+
+
+def assign(ctx: Context, node: ast.Assign, name: str | None) -> tuple[Stmt, ...]:
+    """The statements of an assignment.
+
+    Of several targets each value is taken before any is assigned, as in Python: through a scalar
+    where an assignment in front of it changes what it reads.
+
+    Raises:
+        LanguageError: W107 a target that cannot be assigned, W110 several under one name.
+    """
+    pairs = [pair for target in node.targets for pair in _pairs(ctx, target, node.value)]
+    if len(pairs) == 1:
+        return (_one(ctx, node, name, *pairs[0]),)
+    if name is not None:
+        message = "weft.stmt names one assignment"
+        raise ctx.error("W110", message, node, "write one assignment for each target")
+    known = {id(v): value(ctx, v) for _, v in pairs}
+    held: list[Stmt] = []
+    changed: set[str] = set()
+    goals = []
+    for target, source in pairs:
+        found = known[id(source)]
+        if isinstance(found, Expr) and changed.intersection(a.array for a in loads(found)):
+            keep = _held(ctx, found, source)
+            held.append(keep)
+            found = Load(keep.target, ctx.names.dtype_of(keep.target.array))
+        access, dtype = _goal(ctx, target, found)
+        changed.add(access.array)
+        goals.append((access, assigned(ctx, found, dtype, source)))
+    return (*held, *(_statement(ctx, node, None, *goal) for goal in goals))
+
+
+def _pairs(ctx: Context, target: ast.expr, source: ast.expr) -> list[tuple[ast.expr, ast.expr]]:
+    """Each target with its value."""
+    if not isinstance(target, ast.Tuple | ast.List):
+        return [(target, source)]
+    if not isinstance(source, ast.Tuple | ast.List) or len(source.elts) != len(target.elts):
+        count = len(target.elts)
+        message = f"{count} targets are not assigned by {ctx.source.text(source)}"
+        raise ctx.error("W107", message, target, f"write {count} values, as in a, b = b, a")
+    every = zip(target.elts, source.elts, strict=True)
+    return [pair for goal, part in every for pair in _pairs(ctx, goal, part)]
+
+
+def _held(ctx: Context, found: Expr, source: ast.expr) -> Stmt:
+    """The value in a scalar of its type, before it changes."""
+    span = ctx.span(source)
+    kept = typing.settled(found, span)
+    dtype = IntType(32) if isinstance(kept.dtype, IndexType) else kept.dtype
+    target = Access(ctx.names.made("held", dtype, span).name, (), span)
+    name = ctx.name_statement(None, span)
+    return Stmt(name, target, kept, span, f"{target} = {ctx.source.text(source)}")
+
+
+def _goal(ctx: Context, target: ast.expr, found: values.Value) -> tuple[Access, DType]:
+    """What is assigned: an element or scalar, also one that this declares."""
+    if isinstance(target, ast.Name) and ctx.names.find(target.id) is None:
+        return declare_assigned(ctx, target, found)
+    return writable(ctx, target)
+
+
+def _one(
+    ctx: Context, node: ast.Assign, name: str | None, target: ast.expr, source: ast.expr
+) -> Stmt:
+    if isinstance(target, ast.Name) and ctx.names.find(target.id) is None:
+        found = value(ctx, source)
+        access, dtype = declare_assigned(ctx, target, found)
+    else:
+        access, dtype = writable(ctx, target)
+        found = value(ctx, source)
+    return _statement(ctx, node, name, access, assigned(ctx, found, dtype, source))
+
+
+def augmented(ctx: Context, node: ast.AugAssign, name: str | None) -> Stmt:
+    """The statement of ``+=`` and the like."""
+    target = node.target
+    if isinstance(target, ast.Name) and ctx.names.find(target.id) is None:
+        raise ctx.names.missing(
+            target.id, ctx.span(target), ctx.request.environment.names(), bound=True
+        )
+    access, dtype = writable(ctx, target)
+    found = binary(ctx, node.op, Load(access, dtype), value(ctx, node.value), node)
+    return _statement(ctx, node, name, access, assigned(ctx, found, dtype, node))
+
+
+def assigned(ctx: Context, found: values.Value, dtype: DType, node: ast.expr | ast.stmt) -> Expr:
+    """The value of an assignment to an element of that type."""
+    return values.assigned(found, dtype, ctx.span(node))
+
+
+def _statement(ctx: Context, node: ast.stmt, name: str | None, access: Access, expr: Expr) -> Stmt:
+    span = ctx.span(node)
+    return Stmt(ctx.name_statement(name, span), access, expr, span, ctx.source.text(node))
+
+
+def writable(ctx: Context, node: ast.expr) -> tuple[Access, DType]:
+    """The element or scalar that an assignment writes, and its type.
+
+    Raises:
+        LanguageError: W107 no element or scalar; W135 it must not be written; W142 a whole array.
+    """
+    match node:
+        case ast.Name():
+            return _writable_name(ctx, node)
+        case ast.Subscript():
+            found = access_of(ctx, node)
+            if isinstance(found, tuple) and isinstance(found[0], Array):
+                array, access = found
+                check_writable(ctx, array, node)
+                return access, array.dtype
+            message = f"{ctx.source.text(node)} is no element of an array"
+            instead = "assign to an argument or a local: captured tables are constant"
+            raise ctx.error("W107", message, node, instead)
+        case _:
+            message = "this cannot be assigned to in a kernel"
+            raise ctx.error("W107", message, node, "assign to A[i, j] or to a scalar")
+
+
+def _writable_name(ctx: Context, node: ast.Name) -> tuple[Access, DType]:
+    match ctx.names.find(node.id):
+        case LoopName():
+            raise ctx.error(
+                "W135",
+                f"'{node.id}' is a loop variable, which only its loop changes",
+                node,
+                "use another name for the value",
+            )
+        case Array(shape=()) as scalar:
+            check_writable(ctx, scalar, node)
+            return Access(scalar.name, (), ctx.span(node)), scalar.dtype
+        case Array() as array:
+            raise ctx.error(
+                "W142",
+                f"'{node.id}' is an array of type {array.type}, and is not assigned as a whole",
+                node,
+                f"assign its elements: {example_access(array)} = ...",
+            )
+        case None:
+            raise ctx.names.missing(node.id, ctx.span(node), (), bound=True)
+
+
+def check_writable(ctx: Context, array: Array, node: ast.expr) -> None:
+    """Refuse a write to a constant or scalar argument (W135)."""
+    if array.const:
+        raise ctx.error(
+            "W135",
+            f"'{array.name}' is declared weft.const, and is only read",
+            node,
+            "declare it without weft.const, or write to another array",
+        )
+    if not array.shape and array.name in ctx.names.arguments:
+        raise ctx.error(
+            "W135",
+            f"'{array.name}' is a scalar argument, passed by value, and is only read",
+            node,
+            f"copy it to a local first, or take an array of one element: {array.name}: "
+            f"{array.dtype}[1]",
+        )

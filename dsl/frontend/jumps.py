@@ -1,0 +1,142 @@
+"""``break`` and ``continue``: the statements behind them, put under conditions.
+
+Before::
+
+    for i in range(64):
+        if x[i] < 0:
+            continue
+        if x[i] == key:
+            at[0] = i
+            break
+        n += 1
+
+After::
+
+    done = 0
+    for i in range(64):
+        if not done:
+            if x[i] < 0:
+                pass
+            else:
+                if x[i] == key:
+                    at[0] = i
+                    done = 1
+                else:
+                    n += 1
+
+The loop keeps its trip count, which hardware needs: after a ``break`` its iterations do nothing. A
+branch that jumps on some ways only notes it in a scalar.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TypeVar
+
+Jump = ast.Break | ast.Continue
+Node = TypeVar("Node", bound=ast.AST)
+
+
+@dataclass(frozen=True, slots=True)
+class Flags:
+    """Names of the scalars that are 1 after a ``break``, and after a ``continue``; both ``u1``."""
+
+    done: str
+    skipped: str
+
+
+def jumps_in(statements: list[ast.stmt]) -> Iterator[Jump]:
+    """The jumps that belong to the loop with this body, none of those of loops inside."""
+    for s in statements:
+        if isinstance(s, Jump):
+            yield s
+        elif isinstance(s, ast.If):
+            yield from jumps_in(s.body)
+            yield from jumps_in(s.orelse)
+
+
+def needs_skipped(statements: list[ast.stmt]) -> bool:
+    """Whether a ``continue`` is in an ``if`` of which some branch jumps on some of its ways only."""
+    return any(
+        (_is_partial(s) and any(isinstance(j, ast.Continue) for j in jumps_in([s])))
+        or needs_skipped(s.body)
+        or needs_skipped(s.orelse)
+        for s in statements
+        if isinstance(s, ast.If)
+    )
+
+
+def _is_partial(s: ast.If) -> bool:
+    return any(any(True for _ in jumps_in(b)) and not _always(b) for b in (s.body, s.orelse))
+
+
+def straight(statements: list[ast.stmt], flags: Flags) -> list[ast.stmt]:
+    """The body of a loop without jumps.
+
+    Args:
+        statements: the body.
+        flags: ``skipped`` is 0 where the body begins, ``done`` where its loop does.
+    """
+    found: list[ast.stmt] = []
+    for n, s in enumerate(statements):
+        if isinstance(s, Jump):
+            return [*found, *_noted(s, flags)]
+        if not isinstance(s, ast.If) or not any(True for _ in jumps_in([s])):
+            found.append(s)
+            continue
+        rest = statements[n + 1 :]
+        branches = (s.body, s.orelse)
+        if _is_partial(s):
+            then, orelse = (straight(b, flags) for b in branches)
+            found.append(_if(s, s.test, then, orelse))
+            if rest:
+                kinds = {type(j) for j in jumps_in([s])}
+                names = [flags.done] * (ast.Break in kinds) + [flags.skipped] * (
+                    ast.Continue in kinds
+                )
+                found.append(_if(s, _none_of(s, names), straight(rest, flags), []))
+            return found
+        then, orelse = (straight(b if _always(b) else [*b, *rest], flags) for b in branches)
+        found.append(_if(s, s.test, then, orelse))
+        return found
+    return found
+
+
+def unless(place: ast.stmt, flag: str, statements: list[ast.stmt]) -> ast.stmt:
+    """The statements where the flag is 0."""
+    return _if(place, _none_of(place, [flag]), statements, [])
+
+
+def _always(branch: list[ast.stmt]) -> bool:
+    """Whether every way through a branch ends with a jump."""
+    for s in branch:
+        if isinstance(s, Jump):
+            return True
+        if isinstance(s, ast.If) and _always(s.body) and _always(s.orelse):
+            return True
+    return False
+
+
+def _noted(jump: Jump, flags: Flags) -> list[ast.stmt]:
+    name = flags.done if isinstance(jump, ast.Break) else flags.skipped
+    if not name:
+        return []
+    target = _at(jump, ast.Name(name, ast.Store()))
+    return [_at(jump, ast.Assign([target], _at(jump, ast.Constant(1))))]
+
+
+def _if(place: ast.stmt, test: ast.expr, then: list[ast.stmt], orelse: list[ast.stmt]) -> ast.stmt:
+    return _at(place, ast.If(test, then or [_at(place, ast.Pass())], orelse))
+
+
+def _none_of(place: ast.stmt, names: list[str]) -> ast.expr:
+    tests: list[ast.expr] = [
+        _at(place, ast.UnaryOp(ast.Not(), _at(place, ast.Name(name, ast.Load())))) for name in names
+    ]
+    return tests[0] if len(tests) == 1 else _at(place, ast.BoolOp(ast.And(), tests))
+
+
+def _at(place: ast.stmt, node: Node) -> Node:
+    return ast.copy_location(node, place)
