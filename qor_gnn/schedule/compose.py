@@ -16,7 +16,7 @@ from qor_gnn.design.processes import bodies_of
 from qor_gnn.design.region import Function, Loop, Node, trips_of
 from qor_gnn.schedule.bank_switches import epilogue_switches, switched_schedule
 from qor_gnn.schedule.flow import Flow, call, until_return
-from qor_gnn.schedule.interval import Dependences, limits
+from qor_gnn.schedule.intervals.interval import Dependences, limits
 from qor_gnn.schedule.list_schedule import schedule
 from qor_gnn.schedule.loops import (
     Placed,

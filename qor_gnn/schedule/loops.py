@@ -29,8 +29,8 @@ from qor_gnn.design.region import (
 )
 from qor_gnn.memory.addresses import Addresses
 from qor_gnn.memory.bursts import burst_loops
-from qor_gnn.schedule.carried import Nest, carried_distance, starts_anywhere
-from qor_gnn.schedule.interval import only_load
+from qor_gnn.schedule.intervals.carried import Nest, carried_distance, starts_anywhere
+from qor_gnn.schedule.intervals.interval import only_load
 from qor_gnn.schedule.pipeline import Pipeline
 from qor_gnn.tools.personality import Personality
 

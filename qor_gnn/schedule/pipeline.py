@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from qor_gnn.body.body import Body
 from qor_gnn.body.graph import LOAD, STORE
 from qor_gnn.body.longest_paths import loads_of
-from qor_gnn.schedule.interval import Cycle, Dependences, limits
-from qor_gnn.schedule.joint_cycles import Waits
+from qor_gnn.schedule.intervals.interval import Cycle, Dependences, limits
+from qor_gnn.schedule.intervals.joint_cycles import Waits
 from qor_gnn.schedule.list_schedule import Times, modulo_schedule
 from qor_gnn.schedule.reasons import Conflict, Limit, Recurrence
 

@@ -7,11 +7,11 @@ from dataclasses import replace
 from dsl.expressions.affine import Affine
 from qor_gnn.body.body import Body
 from qor_gnn.design.region import Loop
-from qor_gnn.schedule.carried import Nest
-from qor_gnn.schedule.interval import Dependences, dependences, limits
+from qor_gnn.schedule.intervals.carried import Nest
+from qor_gnn.schedule.intervals.interval import Dependences, dependences, limits
+from qor_gnn.schedule.intervals.value_cycles import value_cycles
 from qor_gnn.schedule.loops import Scope, flattened_body
 from qor_gnn.schedule.reasons import Recurrence
-from qor_gnn.schedule.value_cycles import value_cycles
 
 
 def recurrences_of(

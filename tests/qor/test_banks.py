@@ -14,7 +14,7 @@ from dsl.expressions.types import f32
 from polyhedral.banks.splits import Split
 from qor_gnn.design.region import Memory
 from qor_gnn.memory.addresses import Addresses, site
-from qor_gnn.schedule.carried import Nest, carried_distance
+from qor_gnn.schedule.intervals.carried import Nest, carried_distance
 from weft import i16
 
 EXTENT = 48

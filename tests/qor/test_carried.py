@@ -23,7 +23,7 @@ from qor_gnn.design.region import Loop, Memory, Trips
 from qor_gnn.estimate import estimate
 from qor_gnn.memory.addresses import Addresses, site
 from qor_gnn.result.qor_estimate import LoopEstimate
-from qor_gnn.schedule.carried import Nest, carried_distance
+from qor_gnn.schedule.intervals.carried import Nest, carried_distance
 from qor_gnn.schedule.loops import running
 from qor_gnn.tools.personality import personality
 

@@ -10,9 +10,9 @@ from qor_gnn.body import expander
 from qor_gnn.body.meetings import Accesses
 from qor_gnn.body.order import Edge, needed
 from qor_gnn.memory.addresses import Addresses
-from qor_gnn.schedule import interval
-from qor_gnn.schedule.carried import carried_distance
-from qor_gnn.schedule.carried_loads import CarriedLoads
+from qor_gnn.schedule.intervals import interval
+from qor_gnn.schedule.intervals.carried import carried_distance
+from qor_gnn.schedule.intervals.carried_loads import CarriedLoads
 from tests.qor.figures.answers import estimates
 from tests.support.random_recurrences import random_directives, random_recurrence
 

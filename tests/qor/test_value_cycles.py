@@ -12,8 +12,8 @@ from polyhedral.codegen.generate import loop_tree
 from polyhedral.schedule import apply
 from qor_gnn.design.from_tree import kernel_of_tree
 from qor_gnn.estimate import estimate
+from qor_gnn.schedule.intervals.value_cycles import value_cycles
 from qor_gnn.schedule.reasons import Recurrence
-from qor_gnn.schedule.value_cycles import value_cycles
 from qor_gnn.tools.personality import allowed, personality
 from tests.support.qor_checks import VITIS, interval_faults
 from tests.support.random_recurrences import random_directives, random_recurrence
@@ -114,7 +114,7 @@ def test_accesses_that_move_alike_are_not_asked_again(monkeypatch):
     def never(*_):
         raise AssertionError("pairs of accesses say it all")
 
-    monkeypatch.setattr("qor_gnn.schedule.value_cycles.value_distances", never)
+    monkeypatch.setattr("qor_gnn.schedule.intervals.value_cycles.value_distances", never)
     assert _estimate(uniform, U280, Pipeline("i")).loops[-1].ii > 1
     with pytest.raises(AssertionError):
         _estimate(broadcast, U280, Pipeline("j"))

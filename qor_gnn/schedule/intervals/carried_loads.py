@@ -12,7 +12,7 @@ from math import gcd
 
 from qor_gnn.body.graph import When
 from qor_gnn.memory.addresses import Addresses, Terms
-from qor_gnn.schedule.carried import Nest, carried_distance, dissolved
+from qor_gnn.schedule.intervals.carried import Nest, carried_distance, dissolved
 
 Key = tuple[int, ...]
 

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from qor_gnn.body.body import Body
 from qor_gnn.body.graph import LOAD, REGISTER_STATES, STORE, STORE_STATES, Graph, When
 from qor_gnn.body.longest_paths import conditional_paths, loads_of, longest_path, register_paths
-from qor_gnn.schedule.carried import Nest, dissolved
-from qor_gnn.schedule.carried_loads import CarriedLoads
-from qor_gnn.schedule.chained_states import ChainedStates
-from qor_gnn.schedule.joint_cycles import LoopCarried, joint_cycles
+from qor_gnn.schedule.intervals.carried import Nest, dissolved
+from qor_gnn.schedule.intervals.carried_loads import CarriedLoads
+from qor_gnn.schedule.intervals.chained_states import ChainedStates
+from qor_gnn.schedule.intervals.joint_cycles import LoopCarried, joint_cycles
+from qor_gnn.schedule.intervals.row_cycles import row_cycles
 from qor_gnn.schedule.reasons import Limit, PortLimit, Recurrence, Requested
-from qor_gnn.schedule.row_cycles import row_cycles
 
 _SHOWN = 8
 _DESCRIBED = 100  # recurrences, the slowest: thousands of copies in place have millions
@@ -25,7 +25,7 @@ class Cycle:
     """A recurrence in terms of operations: ``source`` of one iteration feeds ``sink`` of the
     iteration ``distance`` later. ``states`` must pass from the start of the first operation of
     ``path`` to the start of its successor, the sink's user. ``told`` is what is said of it where its
-    operations are not those of one body (`qor_gnn.schedule.value_cycles`).
+    operations are not those of one body (`qor_gnn.schedule.intervals.value_cycles`).
     """
 
     address: int

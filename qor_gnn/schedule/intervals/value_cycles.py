@@ -5,7 +5,7 @@ store gives a load its value hangs on the stores between. Here dataflow says it 
 (`polyhedral.dependences.value_distances`), for each copy of each statement. A schedule is the same
 for all iterations: the latencies on any cycle of values are at most the interval times the
 iterations along it (Rau, Iterative modulo scheduling, 1994). This is a lower bound, since values
-may be handed on in registers: what memory takes in addition is with `qor_gnn.schedule.interval`.
+may be handed on in registers: what memory takes in addition is with `qor_gnn.schedule.intervals.interval`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from qor_gnn.design.region import (
     accesses_in,
     walk,
 )
-from qor_gnn.schedule.interval import Cycle
+from qor_gnn.schedule.intervals.interval import Cycle
 from qor_gnn.schedule.reasons import Recurrence
 from qor_gnn.tools.personality import Personality
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from qor_gnn.body.body import Body
 from qor_gnn.body.graph import When
 from qor_gnn.body.longest_paths import longest_path, register_paths
-from qor_gnn.schedule.carried import Nest, carried_distance
+from qor_gnn.schedule.intervals.carried import Nest, carried_distance
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 ``a[i] = b[i - 1] * x; b[i] = a[i - 1] + y``: neither value depends on itself through one store, and
 yet two iterations take a product, a sum and two ways through memory. The interval is at least the
 delay of any cycle over its distance in iterations (Rau, Iterative modulo scheduling, 1994); cycles
-through one store are found one by one (`qor_gnn.schedule.interval`), those here are more than that.
+through one store are found one by one (`qor_gnn.schedule.intervals.interval`), those here are more than that.
 """
 
 from __future__ import annotations
