@@ -13,6 +13,7 @@ from dse.estimates.outcomes import outcomes
 from dse.estimates.suggest import suggestions
 from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import (
+    AutoPartition,
     BindOp,
     BindStorage,
     Dataflow,
@@ -93,6 +94,8 @@ CASES: dict[str, tuple[object, tuple[Step, ...]]] = {
     "do not flatten what is alone": (stages, (Pipeline("i"), Flatten("i", False))),
     "partition": (product, (Pipeline("k"), Partition("b", 1, "cyclic", 2))),
     "partition for nobody": (product, (Pipeline("j"), Partition("a", 0, "cyclic", 2))),
+    "auto_partition": (product, (Unroll("k", 2), AutoPartition("b"))),
+    "auto_partition for nobody": (product, (AutoPartition("a"),)),
     "partition completely": (product, (Partition("b", 1, "complete"),)),
     "partition in blocks": (product, (Pipeline("k"), Partition("c", 1, "block", 2))),
     "bind_storage of an argument": (product, (BindStorage("a", "ram_2p", "bram"),)),
