@@ -142,7 +142,9 @@ def test_random_programs_with_overlapped_loops_mean_the_same():
             continue
         regions += len(list(loop_regions(at)))
         cases.append(Case(seed, program, schedule))
+        if len(cases) == 12:
+            break
     assert len(cases) > 10
     assert regions > 10
-    failures = check_levels(cases[:16], jit=False)
+    failures = check_levels(cases, jit=False)
     assert not failures, failures[0].report()

@@ -288,6 +288,11 @@ def test_older_projects_ask_for_the_kernel(place, source):
     (place.path / "projects/one/program.json").unlink()
     said = evaluate(place, "projects", code=1)
     assert "error[W547]: projects/one is of 'product' in" in said
+
+
+@needs_gnn
+def test_a_project_outside_of_the_folder_that_is_trusted_is_not_run(place):
+    (place.path / "projects/one/program.json").unlink()
     trusted = place.path.parent / "trusted"
     trusted.mkdir()
     assert "error[W547]" in evaluate(place, "projects", "--trust", trusted, code=1)
@@ -301,6 +306,13 @@ def test_datasets_are_read_as_data(place, source):
     lines = [json.loads(line) | {"file": file} for line in programs.read_text().splitlines()]
     programs.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
     evaluate(place, "labels", "--jobs", "2", code=0)
+
+
+@needs_gnn
+def test_older_datasets_ask_for_the_kernel(place):
+    file = named(place, "absolute").rpartition(":")[0]
+    designs = place.path / "labels/designs.csv"
+    designs.write_text(designs.read_text().replace("kernel.py", file))
     (place.path / "labels/programs.jsonl").unlink()
     said = evaluate(place, "labels", code=1)
     assert f"error[W547]: a design of labels is of 'product' in {file}: that is Python" in said
