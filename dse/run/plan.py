@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 from dataclasses import dataclass
@@ -208,6 +209,8 @@ def _versions() -> dict[str, str]:
     import platform
     from importlib import metadata
 
-    names = ("weft", "optuna", "islpy", "numpy")
-    found = {d.metadata["Name"].lower(): d.version for d in metadata.distributions()}
-    return {"python": platform.python_version(), **{n: found[n] for n in names if n in found}}
+    found = {"python": platform.python_version()}
+    for name in ("weft", "optuna", "islpy", "numpy"):
+        with contextlib.suppress(metadata.PackageNotFoundError):  # run from a checkout
+            found[name] = metadata.version(name)
+    return found
