@@ -92,7 +92,7 @@ def test_a_server_that_stays_away_ends_the_run_which_goes_on_later(postgres, tmp
 
 def test_a_worker_waits_too(postgres, tmp_path):
     folder = tmp_path / "run"
-    words = ["--strategy", "random", "--trials", "12", "--study", "both"]
+    words = ["--strategy", "random", "--trials", "8", "--study", "both"]
     worker = begin("worker", "--study", "both", "--idle", "60", WEFT_STORAGE=postgres.url)
     explorer = begin_exploring(folder, *words, "--jobs", "0", WEFT_STORAGE=postgres.url)
     wait_for_points(folder, explorer, 2)
@@ -102,7 +102,7 @@ def test_a_worker_waits_too(postgres, tmp_path):
     assert code == 0, err
     code, _, said = end(worker)
     assert code == 0, said
-    assert sum(statuses(folder).values()) == 12
+    assert sum(statuses(folder).values()) == 8
     results = [json.loads(p.read_text()) for p in folder.glob("points/*/result.json")]
     assert all("lost" not in r.get("detail", "") for r in results)
 

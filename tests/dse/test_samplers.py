@@ -91,12 +91,12 @@ def test_the_same_seed_gives_the_same_trials(strategy):
 def test_another_process_goes_on_where_the_study_is(strategy, tmp_path):
     objective = made(vector) if strategy == "exhaustive" else made()
     whole = begun(objective, strategy)
-    whole.optimize(objective, n_trials=12)
+    whole.optimize(objective, n_trials=6)
     place = optuna.storages.JournalStorage(
         optuna.storages.journal.JournalFileBackend(str(tmp_path / "journal"))
     )
     where = {"study_name": "parts", "storage": place, "load_if_exists": True}
-    for n in range(12):
+    for n in range(6):
         study = begun(made(vector) if strategy == "exhaustive" else made(), strategy, **where)
         if n == 3:
             begun(objective, strategy, **where).ask()  # by a process that is killed

@@ -18,6 +18,7 @@ from dsl.kernels.loader import load
 from dsl.schedules.schedule import Schedule
 from mlir_passes.pipeline import compile_design
 from tests.rtl.front_support import compared
+from tests.support.amount import programs
 from tests.support.expression_cases import CASES, FIXED, N, S, X, wrapped
 from tests.support.random_sources import (
     INPUTS,
@@ -29,7 +30,7 @@ from tests.support.random_sources import (
 )
 
 EXPRESSIONS = 24
-KERNELS, MORE = 6, 12
+KERNELS, MORE = 6, 6
 
 
 def from_text(folder, text, name):
@@ -85,9 +86,9 @@ def test_random_expressions_have_their_exact_value(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("first", range(KERNELS, KERNELS + MORE, 12))
+@pytest.mark.parametrize("first", programs(MORE, KERNELS)[::MORE])
 def test_more_random_expressions_have_their_exact_value(tmp_path, first):
-    check(range(first, first + 12), tmp_path)
+    check(range(first, first + MORE), tmp_path)
 
 
 def test_chosen_expressions_at_every_level(tmp_path):
