@@ -7,7 +7,7 @@ narrower type has that type's whole range where it may wrap.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import assert_never
 
 from dsl.expressions.expr import (
@@ -27,7 +27,7 @@ from dsl.expressions.expr import (
     UnaryOp,
 )
 from dsl.expressions.numeric import bounds
-from dsl.expressions.types import DType, IndexType, IntType, boolean
+from dsl.expressions.types import DType, FixedType, IndexType, IntType, boolean
 
 Range = tuple[int, int]
 """The smallest and the largest value, both included."""
@@ -76,15 +76,32 @@ def value_range(expr: Expr, loops: Mapping[str, Range], stored: Stored) -> Range
 
 
 class _Ranges:
-    def __init__(self, loops: Mapping[str, Range], stored: Stored) -> None:
-        self.loops, self.stored = loops, stored
+    """Ranges where some conditions hold: ``told`` are values and what they leave of these."""
+
+    def __init__(
+        self,
+        loops: Mapping[str, Range],
+        stored: Stored,
+        told: tuple[tuple[Expr, CompareOp, Range], ...] = (),
+    ) -> None:
+        self.loops, self.stored, self.told = loops, stored, told
         self.known: dict[int, Range] = {}
 
     def of(self, expr: Expr) -> Range:
         found = self.known.get(id(expr))
         if found is None:
-            found = self.known[id(expr)] = _fitted(self._of(expr), expr.dtype)
+            found = self.known[id(expr)] = self._clipped(expr)
         return found
+
+    def _clipped(self, expr: Expr) -> Range:
+        low, high = _fitted(self._of(expr), expr.dtype)
+        bare = _bare(expr) if self.told else expr
+        for value, op, (least, most) in self.told:
+            if value == bare:
+                clipped = _clip((low, high), op, least, most)
+                if clipped[0] <= clipped[1]:  # else this is never computed
+                    low, high = clipped
+        return low, high
 
     def _of(self, expr: Expr) -> Range:
         match expr:
@@ -99,8 +116,8 @@ class _Ranges:
             case Cast(x):
                 return self._integer(x, expr.dtype)
             case Select(cond, then, orelse):
-                a = self._where(cond, True, then, expr.dtype)
-                b = self._where(cond, False, orelse, expr.dtype)
+                a = self._where(cond, True)._integer(then, expr.dtype)
+                b = self._where(cond, False)._integer(orelse, expr.dtype)
                 return min(a[0], b[0]), max(a[1], b[1])
             case Unary(op, x):
                 return self._unary(op, x, expr.dtype)
@@ -110,40 +127,37 @@ class _Ranges:
                 assert_never(expr)
 
     def _integer(self, expr: Expr, dtype: DType) -> Range:
-        """Of an operand; where it is no integer, all that the result's type holds."""
-        return self.of(expr) if isinstance(expr.dtype, IntType | IndexType) else type_range(dtype)
-
-    def _where(self, cond: Expr, holds: bool, value: Expr, dtype: DType) -> Range:
-        """Of a side of a selection, which compares that very value with another, or does not."""
-        return self._narrowed(self._integer(value, dtype), cond, holds, _bare(value))
-
-    def _narrowed(self, held: Range, cond: Expr, holds: bool, value: Expr) -> Range:
-        """What of a range a value has where a condition is ``holds``; all of it where it says nothing."""
-        match cond:
-            case Unary(UnaryOp.NOT, x):
-                return self._narrowed(held, x, not holds, value)
-            case Binary(BinaryOp.AND | BinaryOp.OR as op, a, b) if cond.dtype == boolean:
-                first = self._narrowed(held, a, holds, value)
-                if (op is BinaryOp.AND) is holds:
-                    return self._narrowed(first, b, holds, value)
-                second = self._narrowed(held, b, holds, value)
-                return min(first[0], second[0]), max(first[1], second[1])
-            case Compare():
-                return self._compared(held, cond, holds, value)
+        """Of an operand: a fixed-point number cut to an integer, as a conversion does it; of a
+        float, all that the result's type holds.
+        """
+        match expr.dtype:
+            case IntType() | IndexType():
+                return self.of(expr)
+            case FixedType(frac=frac) if frac >= 0:
+                low, high = bounds(expr.dtype)
+                return low >> frac, high >> frac
             case _:
-                return held
+                return type_range(dtype)
 
-    def _compared(self, held: Range, cond: Compare, holds: bool, value: Expr) -> Range:
-        low, high = held
-        op = cond.op if holds else _OPPOSITE[cond.op]
-        for mine, other, way in ((cond.lhs, cond.rhs, op), (cond.rhs, cond.lhs, _MIRRORED[op])):
-            if _bare(mine) != value or not isinstance(other.dtype, IntType | IndexType):
-                continue
-            least, most = self.of(other)
-            clipped = _clipped((low, high), way, least, most)
-            if clipped[0] <= clipped[1]:
-                low, high = clipped
-        return low, high
+    def _where(self, cond: Expr, holds: bool) -> _Ranges:
+        """Those where a condition holds, or does not."""
+        told = tuple(self._told(cond, holds))
+        return _Ranges(self.loops, self.stored, (*self.told, *told)) if told else self
+
+    def _told(self, cond: Expr, holds: bool) -> Iterator[tuple[Expr, CompareOp, Range]]:
+        match cond:
+            case Binary(BinaryOp.AND | BinaryOp.OR as op, lhs, rhs) if cond.dtype == boolean:
+                if holds == (op is BinaryOp.AND):  # both are as the whole is
+                    yield from self._told(lhs, holds)
+                    yield from self._told(rhs, holds)
+            case Unary(UnaryOp.NOT, operand):
+                yield from self._told(operand, not holds)
+            case Compare(op, lhs, rhs) if _is_integer(lhs) and _is_integer(rhs):
+                op = op if holds else _OPPOSITE[op]
+                yield _bare(lhs), op, self.of(rhs)
+                yield _bare(rhs), _MIRRORED[op], self.of(lhs)
+            case _:
+                return
 
     def _unary(self, op: UnaryOp, x: Expr, dtype: DType) -> Range:
         low, high = self._integer(x, dtype)
@@ -196,6 +210,10 @@ def _fitted(found: Range, dtype: DType) -> Range:
     return found if low <= found[0] and found[1] <= high else (low, high)
 
 
+def _is_integer(expr: Expr) -> bool:
+    return isinstance(expr.dtype, IntType | IndexType)
+
+
 def _bare(expr: Expr) -> Expr:
     """Without conversions to types that hold every value of the operand."""
     while isinstance(expr, Cast) and _holds(expr.dtype, expr.operand.dtype):
@@ -210,7 +228,7 @@ def _holds(wide: DType, narrow: DType) -> bool:
     return outer[0] <= inner[0] and inner[1] <= outer[1]
 
 
-def _clipped(of: Range, op: CompareOp, least: int, most: int) -> Range:
+def _clip(of: Range, op: CompareOp, least: int, most: int) -> Range:
     """Of values that compare so with one of ``least`` to ``most``."""
     low, high = of
     match op:

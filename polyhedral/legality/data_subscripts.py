@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from dsl.errors.errors import LanguageError
 from dsl.expressions.expr import Access, Const, Expr, Gather, Select, walk
-from dsl.expressions.types import DType, IntType
+from dsl.expressions.types import DType, IndexType, IntType
 from dsl.expressions.value_range import Range, type_range, value_range
 from dsl.programs.pretty_expr import MARK, expr_text
 from dsl.programs.program import Array, Storage
@@ -45,7 +45,7 @@ def _check(array: Array, s: Statement, gather: Gather, locals_: _Locals) -> None
         if low >= 0 and high < extent:
             continue
         value = _written(value)
-        text = expr_text(value).replace(MARK, "")
+        text = _text(value)
         raise LanguageError(
             "W164",
             f"subscript {dim} of '{array.name}' is {text}, which may be {low} to {high}",
@@ -66,7 +66,7 @@ def _written(value: Expr) -> Expr:
 
 def _instead(value: Expr, low: int, high: int, extent: int) -> str:
     """What to write so that it is inside."""
-    text = expr_text(value).replace(MARK, "")
+    text = _text(value)
     if extent & (extent - 1) == 0 and extent > 1:
         return (
             f"keep its low bits, ({text}) & {extent - 1}, or read it under a condition, "
@@ -75,6 +75,10 @@ def _instead(value: Expr, low: int, high: int, extent: int) -> str:
     clamp = text if low >= 0 else f"max({text}, 0)"
     clamp = clamp if high < extent else f"min({clamp}, {extent - 1})"
     return f"write {clamp}, or a remainder, ({text}) % {extent}"
+
+
+def _text(value: Expr) -> str:
+    return expr_text(value).replace(MARK, "weft.")
 
 
 class _Locals:
@@ -104,7 +108,7 @@ class _Locals:
             if s.stmt.target.array != array.name or s.name not in self.loops:
                 continue
             value = s.stmt.value
-            if not isinstance(value.dtype, IntType):
+            if not isinstance(value.dtype, IntType | IndexType):
                 return whole
             low, high = self.range_of(value, s)
             if low < whole[0] or high > whole[1]:

@@ -215,8 +215,8 @@ class _Rebuilt:
                     carried = self.numbers[d]
                 else:
                     terms.append((n, self._number(d)))
-            if len(self.graph.deps[n]) == 1:
-                terms.append((n, -1))  # a value from outside
+            if len(self.graph.deps[n]) < 2:
+                terms.append((n, -1))  # a value from outside, or the sum of two
         return carried, terms
 
     def _holds(self, n: int, targets: set[int]) -> bool:
