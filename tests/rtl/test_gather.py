@@ -53,16 +53,11 @@ def behind_stores(p: u8[16], y: i32[16]):
 
 
 CASES: list[tuple[Kernel, Sequence[Step]]] = [
-    (table, ()),
-    (table, (Pipeline("i"),)),
     (table, (Unroll("i", 3), Partition("t", 0, "cyclic", 3), Pipeline("i"))),
-    (table, (Unroll("i", 2), Partition("t", 0, "block", 4), Pipeline("i"))),
+    (table, (Unroll("i", 2), Partition("t", 0, "block", 4))),
     (chain, (Partition("successor", 0, "complete", 0), Pipeline("i"))),
-    (chain, (Pipeline("i"),)),
-    (rows, (Pipeline("j"), Partition("f", 1, "cyclic", 4))),
     (rows, (Pipeline("i"),)),
     (behind_stores, (Pipeline("S1.i"),)),
-    (behind_stores, (Unroll("S1.i", 4),)),
 ]
 
 
@@ -81,9 +76,9 @@ def _case(kernel: Kernel, steps: Sequence[Step], seed: int) -> Case:
     return Case(generate(graph, options), graph, sets)
 
 
-def test_data_and_cycles_are_exact(tmp_path: Path) -> None:
+def test_data_and_cycles_are_exact(tmp_path: Path, runtime: Path) -> None:
     cases = [_case(kernel, steps, n) for n, (kernel, steps) in enumerate(CASES)]
-    assert check(cases, tmp_path, tmp_path / "verilated") == [[]] * len(cases)
+    assert check(cases, tmp_path, runtime) == [[]] * len(cases)
 
 
 def test_memory_outside_is_refused() -> None:
