@@ -1,0 +1,110 @@
+"""Loads at subscripts that are data, to the model: no bank is known, and the address is computed first."""
+
+from __future__ import annotations
+
+import pytest
+
+import weft
+from dse.bounds.bounds import work_of
+from dse.space.contents import loads_in
+from dsl.schedules.schedule import Schedule
+from dsl.schedules.steps import Partition, Pipeline, Step, Unroll
+from mlir_passes.pipeline import compile_design
+from polyhedral.codegen.generate import loop_tree
+from qor_gnn.design.from_module import kernel_of_module
+from qor_gnn.design.from_tree import kernel_of_tree
+from qor_gnn.design.region import Kernel, Statement, walk
+from qor_gnn.tools.personality import available, personality
+from weft import f32, i32, u8
+
+
+@weft.kernel
+def table(x: u8[64], t: f32[256], y: f32[64]):
+    for i in range(64):
+        y[i] = t[x[i]]
+
+
+@weft.kernel
+def chain(successor: u8[256], y: u8[100]):
+    s: u8 = 7
+    for i in range(100):
+        s = successor[s]
+        y[i] = s
+
+
+@weft.kernel
+def in_place(p: u8[64], a: i32[64]):
+    for i in range(64):
+        a[i] = a[p[i] & 63] + 1
+
+
+@weft.kernel
+def of_counters(t: f32[16], y: f32[16]):
+    for k in range(16):
+        for n in range(16):
+            y[k] = t[(k * n) % 16]
+
+
+@weft.kernel
+def of_an_argument(n: u8, t: f32[256], x: f32[64], y: f32[64]):
+    for i in range(64):
+        y[i] = t[n] * x[i]
+
+
+def interval(kernel: weft.Kernel, *steps: Step) -> int:
+    found = weft.estimate(kernel, Schedule(tuple(steps)))
+    return min(row.ii for row in found.loops if row.ii is not None)
+
+
+def regions(kernel: weft.Kernel, *steps: Step) -> Kernel:
+    return kernel_of_module(compile_design(kernel.program, Schedule(tuple(steps))).module)
+
+
+def test_both_readers_see_the_same() -> None:
+    for kernel in (table, chain, in_place, of_counters):
+        design = compile_design(
+            kernel.program, Schedule((Pipeline("S0.i"),) if kernel is table else ())
+        )
+        assert kernel_of_module(design.module) == kernel_of_tree(loop_tree(design.scheduled))
+
+
+BANKS = [Partition("x", 0, "cyclic", 4), Partition("y", 0, "cyclic", 4)]
+
+
+@pytest.mark.parametrize(
+    ("split", "expected"),
+    [
+        ([], 4),
+        ([Partition("t", 0, "cyclic", 4)], 4),  # each look-up takes a port of each bank
+        ([Partition("t", 0, "block", 8)], 4),
+        ([Partition("t", 0, "complete", 0)], 1),
+    ],
+)
+def test_banks_do_not_help_but_registers_do(split: list[Step], expected: int) -> None:
+    assert interval(table, *BANKS, *split, Unroll("i", 4), Pipeline("i")) == expected
+
+
+def test_recurrences_pass_through_addresses() -> None:
+    assert interval(table, Pipeline("i")) == 1
+    assert interval(chain, Pipeline("i")) == 2  # a state to ask, and one to answer
+    assert interval(in_place, Pipeline("i")) > 1  # any element may be the one stored before
+
+
+def test_what_is_computed_of_counters_is_loaded_in_every_iteration() -> None:
+    moving = weft.estimate(of_counters, Schedule((Pipeline("n"), Unroll("k", 16))))
+    assert moving.latency.maximum > 16
+    still = weft.estimate(of_an_argument, Schedule((Pipeline("i"),)))
+    assert interval(of_an_argument, Pipeline("i")) == 1
+    assert still.latency.maximum < 64 + 20
+
+
+def test_look_ups_prove_no_work() -> None:
+    """All may be of one element, and what is computed of it of one value."""
+    assert work_of(table.program, personality(available()[0])).reads.get("t", 0) <= 1
+
+
+def test_copies_are_of_different_elements_to_the_search() -> None:
+    (statement,) = [n for n in walk(regions(table).functions[0].body) if isinstance(n, Statement)]
+    look_up = next(a for a in loads_in(statement) if a.memory == "t")
+    assert look_up.indices[0].variables() == {"i"}
+    assert not look_up.indices[0].is_linear
