@@ -215,9 +215,9 @@ class _Rebuilt:
                     carried = self.numbers[d]
                 else:
                     terms.append((n, self._number(d)))
-            if len(self.graph.deps[n]) < 2:
-                terms.append((n, -1))  # a value from outside, or the sum of two
-        return carried, terms
+            if len(self.graph.deps[n]) == 1:
+                terms.append((n, -1))  # a value from outside
+        return carried, terms or [(last, -1)]  # all from outside
 
     def _holds(self, n: int, targets: set[int]) -> bool:
         """It is the old value of an element that the sum goes to, perhaps selected."""
