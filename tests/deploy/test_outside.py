@@ -146,7 +146,7 @@ def test_python_brings_designs_to_boards(tmp_path):
 
 
 def test_a_search_has_the_boards_memory_in_its_budget(tmp_path, capfd):
-    words = ["explore", GEMM, "--size", "mini", "--trials", "6", "--deploy", "pynq-z2"]
+    words = ["explore", GEMM, "--size", "mini", "--strategy", "pom", "--deploy", "pynq-z2"]
     assert weft_command([*words, "--out", str(tmp_path / "run")]) == 0
     run = weft.load_run(tmp_path / "run")
     assert run.directory.manifest["device"].startswith("xc7z020")
@@ -159,7 +159,7 @@ def test_a_search_has_the_boards_memory_in_its_budget(tmp_path, capfd):
     assert kernel == best.hls_cpp
     assert make(tmp_path / "made/deploy", "software").returncode == 0
     capfd.readouterr()
-    sweeps = GEMM.replace("gemm", "jacobi_2d")
+    sweeps = GEMM.replace("gemm", "seidel_2d")
     large = ["explore", sweeps, "--size", "large", "--trials", "2", "--deploy", "pynq-z2"]
     assert weft_command([*large, "--out", str(tmp_path / "large")]) == 3
     assert "note: where the copies on the chip are too large" in capfd.readouterr().err
