@@ -9,14 +9,18 @@ from functools import lru_cache
 from itertools import product
 from math import ceil, gcd, prod
 
+import numpy as np
+from numpy.typing import NDArray
+
 from dse.space.nest import Order, Use, Vector
-from dsl.expressions.affine import Affine
+from dsl.expressions.affine import Affine, Atom
 from polyhedral.banks.wanted import common, widest
 
 _MANY = 128  # copies whose accesses are looked at one by one
 _FEW = 6  # of each loop, where there are more
 
 Demand = dict[tuple[str, int], int]  # (array, dimension) to the factor asked for
+Places = NDArray[np.int64]  # of elements, a row each with a subscript for each dimension
 
 
 def demand(order: Order, vector: Vector) -> Demand:
@@ -226,10 +230,11 @@ def _busiest(uses: Sequence[Use], copies: Mapping[str, int], factors: Sequence[i
             most *= max(Counter(p % factor for p in _places(index, copies)).values())
         return most
     small = _clipped(uses, copies)
-    seen = {element for use in uses for element in _elements(use, small)}
     fewer = [min(f, _fewest(f, d, uses, copies, small)) for d, f in enumerate(factors)]
-    banks = Counter(tuple(x % f for x, f in zip(e, fewer, strict=True)) for _, e in seen)
-    return max(banks.values(), default=0)
+    strides = np.cumprod([1, *fewer[:-1]], dtype=np.int64)
+    banks = [(own % fewer) @ strides for own in _elements(uses, small)]
+    _, times = np.unique(np.concatenate(banks), return_counts=True)
+    return int(times.max())
 
 
 def _independent(use: Use, copies: Mapping[str, int]) -> bool:
@@ -265,18 +270,32 @@ def _fewest(
     return factor
 
 
-Element = tuple[object, tuple[int, ...]]
+def _elements(uses: Sequence[Use], copies: Mapping[str, int]) -> Iterator[Places]:
+    """What the copies of accesses touch, each element once: of all that move alike the places, a row each,
+    relative to where they move.
+    """
+    alike: dict[tuple[tuple[tuple[Atom, int], ...], ...], set[tuple[int, ...]]] = {}
+    for use in uses:
+        moving = tuple(index.terms for index in use.indices)
+        alike.setdefault(moving, set()).add(tuple(index.const for index in use.indices))
+    for moving, consts in alike.items():
+        own = np.array(list(consts), dtype=np.int64)
+        found = (own[:, None] + _steps(moving, copies)).reshape(-1, len(moving))
+        low = found.min(axis=0)
+        found -= low
+        extents = tuple(found.max(axis=0) + 1)
+        numbers = np.unique(np.ravel_multi_index(tuple(found.T), extents))
+        yield np.stack(np.unravel_index(numbers, extents), axis=1) + low
 
 
-def _elements(use: Use, copies: Mapping[str, int]) -> Iterator[Element]:
-    """What the copies of an access touch: its moving part, and the place relative to that."""
-    moving = tuple(index.terms for index in use.indices)
-    names = sorted({v for index in use.indices for v in index.variables() if copies.get(v, 1) > 1})
-    if not all(index.is_linear for index in use.indices):
-        names = []
-    parts = [
-        (index.const, [(names.index(v), index.coefficient(v)) for v in names])
-        for index in use.indices
-    ]
-    for point in product(*(range(copies[v]) for v in names)):
-        yield moving, tuple(const + sum(c * point[k] for k, c in row) for const, row in parts)
+def _steps(moving: Sequence[tuple[tuple[Atom, int], ...]], copies: Mapping[str, int]) -> Places:
+    """Where the copies of subscripts are, a row each, relative to the first; that alone where one
+    is not linear.
+    """
+    indices = [Affine(terms) for terms in moving]
+    names = sorted({v for index in indices for v in index.variables() if copies.get(v, 1) > 1})
+    if not names or not all(index.is_linear for index in indices):
+        return np.zeros((1, len(indices)), dtype=np.int64)
+    grid = np.indices([copies[v] for v in names]).reshape(len(names), -1).T
+    found: Places = grid @ np.array([[index.coefficient(v) for index in indices] for v in names])
+    return found
