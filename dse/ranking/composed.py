@@ -17,7 +17,7 @@ from dse.ranking.relatives import Relative
 from dse.ranking.templates import Leaf, Template, like, scheduled
 from dse.ranking.unrolled import Asked, asked_of, band_of, sides_of
 from dse.space.banks import Demand
-from dse.space.cost import Shared, Units, added, cost, dsp_of, uneven
+from dse.space.cost import Shared, Units, added, dsp_of, tail_of
 from dse.space.space import nest_steps
 from dse.space.variants import Variant
 from dsl.programs.program import Program
@@ -64,13 +64,20 @@ class _Process:
 class Composed:
     """The designs of one variant."""
 
-    def __init__(self, variant: Variant, program: Program, tool: Personality) -> None:
-        """Nothing is scheduled yet."""
+    def __init__(
+        self,
+        variant: Variant,
+        program: Program,
+        tool: Personality,
+        shared: dict[object, Template] | None = None,
+    ) -> None:
+        """Nothing is scheduled yet but what others, of which ``shared`` has the templates, have."""
         self.variant = variant
         self.tool = allowed(tool, any(isinstance(s, Reassociate) for s in variant.steps))
         self._source = program
         self._base: tuple[LoopTree, tuple[Part, ...] | None] | None = None
         self._templates: dict[tuple[int, int], Template | None] = {}
+        self._shared = {} if shared is None else shared
         self._pieces: dict[object, Piece | None] = {}
         self._clusters: dict[object, Outlined | None] = {}
 
@@ -258,7 +265,7 @@ class Composed:
         template = self._template(n, number)
         if template is None:
             return None
-        tail = cost(nest, order, vector).tail if uneven(order, vector) else "remainder"
+        tail = tail_of(nest, order, vector)
         asked = asked_of(order, vector, tail, ii)
         leaves: list[Leaf] = []
         for sides in sides_of(order, vector, tail):
@@ -293,8 +300,8 @@ class Composed:
         band = band_of(node, [loop.name for loop in order.band])
         if band is None:
             return None
-        program = self.variant.program
-        return Template(program, order, around, band, self.tool, tree)
+        found = Template(self.variant.program, order, around, band, self.tool, tree)
+        return self._shared.setdefault(found.content(nest.statements), found)
 
     def _built(self, schedule: Schedule) -> LoopTree:
         return loop_tree(apply(self._source, schedule))

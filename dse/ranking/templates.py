@@ -16,6 +16,7 @@ from typing import Any
 from dse.ranking.outline import Outlined, deeper, extrapolated, outlined, pipelines
 from dse.ranking.ports import Factors, named, rotates
 from dse.ranking.relatives import Alike, Relative, Relatives
+from dse.ranking.seen import Banks, in_line
 from dse.ranking.unrolled import Asked, Band, Sides, unrolled
 from dse.space.addresses import products
 from dse.space.banks import Demand
@@ -71,16 +72,41 @@ class Template:
     said: LoopTree
     relatives: Relatives = field(init=False)
     known: dict[Relative, Outlined | None] = field(default_factory=dict)
+    banks_seen: Banks = field(init=False)
+    _same: dict[object, Outlined] = field(
+        default_factory=dict
+    )  # by what the schedule sees of banks
     _products: dict[object, int] = field(default_factory=dict)
     _operations: list[tuple[str, frozenset[str], tuple[int, ...]]] = field(init=False)
 
     def __post_init__(self) -> None:
         self.relatives = Relatives(self.order, self.tool.division is not None)
+        steps = {loop.name: loop.step for loop in self.around}
+        self.banks_seen = Banks(self.relatives.arrays, self.tool, steps)
         place = {loop.name: k for k, loop in enumerate(self.relatives.loops)}
         self._operations = [
             (o.core, o.loops, tuple(place[v] for v in o.loops if v in place))
             for o in self.order.operations
         ]
+
+    def content(self, statements: Sequence[str]) -> object:
+        """Equal for templates whose relatives have the same schedules, of several variants.
+
+        Args:
+            statements: names of those of the nest.
+        """
+        said = self.said
+        return (
+            self.tool,
+            self.program.arrays,
+            self.order,
+            tuple(replace(loop, body=()) for loop in self.around),
+            self.band,
+            said.storage,
+            said.interfaces,
+            said.packs,
+            tuple(step for step in said.operators if step.stmt in statements),
+        )
 
     def leaf(
         self, sides: Sides, asked: Asked, banks: Demand, *, whole_chains: bool = False
@@ -146,7 +172,23 @@ class Template:
     def _scheduled(self, relative: Relative) -> Outlined | None:
         found: Outlined | None = self.known.get(relative, _UNKNOWN)
         if found is _UNKNOWN:
-            found = self.known[relative] = self._schedule(relative)
+            found = self.known[relative] = self._like_others(relative)
+        return found
+
+    def _like_others(self, relative: Relative) -> Outlined | None:
+        """The schedule of a relative with other banks of which one sees the same, or its own."""
+        own = self.relatives
+        pairs = zip(own.gone(relative.sides), own.order.loops, strict=True)
+        gone = tuple(each and loop.extent is not None for each, loop in pairs)
+        seen = self.banks_seen.seen(own.copies(relative.sides), gone, own.factors(relative))
+        if seen is None:
+            return self._schedule(relative)
+        key = (relative.sides, relative.asked, seen)
+        found: Outlined | None = self._same.get(key)
+        if found is None:
+            found = self._schedule(relative)
+            if found is not None and in_line(found.regions):
+                self._same[key] = found
         return found
 
     def _schedule(self, relative: Relative) -> Outlined | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
@@ -20,6 +20,7 @@ _MANY = 128  # copies whose accesses are looked at one by one
 _FEW = 6  # of each loop, where there are more
 
 Demand = dict[tuple[str, int], int]  # (array, dimension) to the factor asked for
+Moving = tuple[tuple[tuple[Atom, int], ...], ...]  # the terms of each subscript
 Places = NDArray[np.int64]  # of elements, a row each with a subscript for each dimension
 
 
@@ -232,7 +233,8 @@ def _busiest(uses: Sequence[Use], copies: Mapping[str, int], factors: Sequence[i
     small = _clipped(uses, copies)
     fewer = [min(f, _fewest(f, d, uses, copies, small)) for d, f in enumerate(factors)]
     strides = np.cumprod([1, *fewer[:-1]], dtype=np.int64)
-    banks = [(own % fewer) @ strides for own in _elements(uses, small)]
+    touched = _elements(tuple(uses), tuple(sorted(small.items())))
+    banks = [(own % fewer) @ strides for own in touched]
     _, times = np.unique(np.concatenate(banks), return_counts=True)
     return int(times.max())
 
@@ -270,25 +272,33 @@ def _fewest(
     return factor
 
 
-def _elements(uses: Sequence[Use], copies: Mapping[str, int]) -> Iterator[Places]:
+@lru_cache(maxsize=1024)
+def _elements(uses: tuple[Use, ...], copies: Copies) -> tuple[Places, ...]:
     """What the copies of accesses touch, each element once: of all that move alike the places, a row each,
     relative to where they move.
     """
-    alike: dict[tuple[tuple[tuple[Atom, int], ...], ...], set[tuple[int, ...]]] = {}
+    alike: dict[Moving, set[tuple[int, ...]]] = {}
     for use in uses:
         moving = tuple(index.terms for index in use.indices)
         alike.setdefault(moving, set()).add(tuple(index.const for index in use.indices))
-    for moving, consts in alike.items():
-        own = np.array(list(consts), dtype=np.int64)
-        found = (own[:, None] + _steps(moving, copies)).reshape(-1, len(moving))
-        low = found.min(axis=0)
-        found -= low
-        extents = tuple(found.max(axis=0) + 1)
-        numbers = np.unique(np.ravel_multi_index(tuple(found.T), extents))
-        yield np.stack(np.unravel_index(numbers, extents), axis=1) + low
+    return tuple(_places_of(moving, consts, dict(copies)) for moving, consts in alike.items())
 
 
-def _steps(moving: Sequence[tuple[tuple[Atom, int], ...]], copies: Mapping[str, int]) -> Places:
+def _places_of(
+    moving: Moving, consts: Iterable[tuple[int, ...]], copies: Mapping[str, int]
+) -> Places:
+    """The places of accesses with these constants, each once."""
+    own = np.array(list(consts), dtype=np.int64)
+    found = (own[:, None] + _steps(moving, copies)).reshape(-1, len(moving))
+    low = found.min(axis=0)
+    found -= low
+    extents = tuple(found.max(axis=0) + 1)
+    numbers = np.unique(np.ravel_multi_index(tuple(found.T), extents))
+    places: Places = np.stack(np.unravel_index(numbers, extents), axis=1) + low
+    return places
+
+
+def _steps(moving: Moving, copies: Mapping[str, int]) -> Places:
     """Where the copies of subscripts are, a row each, relative to the first; that alone where one
     is not linear.
     """

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import product
 from math import ceil, prod
 
@@ -72,19 +73,25 @@ def cost(
         tail = "remainder"  # a guard needs bounds that depend on no other loop
     cycles = whole.cycles
     if split:
-        main = _part(nest, order, _even(order, vector, up=False), ports)
-        parts = [_part(nest, order, sides, ports).cycles for sides in _sides(order, vector)]
         apart = all(
             loop.separates or (loop.extent or 0) % u == 0
             for loop, u in zip(order.loops, vector, strict=True)
         )
-        if tail == "remainder" or (apart and sum(parts) <= cycles):
-            tail, cycles = "remainder", sum(parts)
-            units = _units(nest, order, vector, main.interval)
-            whole = main
+        if apart or tail == "remainder":
+            main, *rests = (_part(nest, order, sides, ports) for sides in _sides(order, vector))
+            together = main.cycles + sum(part.cycles for part in rests)
+            if tail == "remainder" or together <= cycles:
+                tail, cycles, whole = "remainder", together, main
+                units = _units(nest, order, vector, main.interval)
     else:
         tail = "remainder"
     return Cost(cycles, units, order.copies(vector), whole.interval, tail)
+
+
+@lru_cache(maxsize=65_536)
+def tail_of(nest: Nest, order: Order, vector: Vector) -> Tail:
+    """What becomes of the last iterations where a factor does not divide its loop's extent, whatever the banks are."""
+    return cost(nest, order, vector).tail if uneven(order, vector) else "remainder"
 
 
 def sharing_interval(

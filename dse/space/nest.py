@@ -110,9 +110,14 @@ class NestLoop:
     most: int = 0
     carries: tuple[Carry, ...] = ()
 
-    @property
-    def factors(self) -> tuple[int, ...]:
-        """Factors worth trying."""
+    factors: tuple[int, ...] = field(init=False, compare=False, repr=False)
+    """Factors worth trying."""
+
+    def __post_init__(self) -> None:
+        """Searches ask often."""
+        object.__setattr__(self, "factors", self._factors())
+
+    def _factors(self) -> tuple[int, ...]:
         if self.inner:
             return (self.extent or 1,)
         if not self.unrolls or self.extent is None:
@@ -196,7 +201,21 @@ class Order:
     given: bool = False
     words: bool = False
     fabric: tuple[Fabric, ...] = ()
+    band: tuple[NestLoop, ...] = field(init=False, compare=False, repr=False)
+    """The loops that all statements share."""
+    drains: bool = field(init=False, compare=False, repr=False)
+    """Whether the innermost loop is a pipeline of its own, drained before it starts again.
+
+    Along a wavefront nothing waits; from one wavefront to the next, which may be short, it
+    does: as one pipeline with the loops around, all iterations would be as slow as those. So it
+    is from one row to the next where rows are short.
+    """
     _hash: int = field(default=0, init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Searches ask often."""
+        object.__setattr__(self, "band", tuple(loop for loop in self.loops if not loop.inner))
+        object.__setattr__(self, "drains", self.apart or (self.skewed and self.free > 0))
 
     def __hash__(self) -> int:
         """Found once: what is known of orders is kept by them."""
@@ -209,16 +228,6 @@ class Order:
     def skewed(self) -> bool:
         """Whether loops were skewed to make it legal."""
         return any(step.kind == "skew" for step in self.steps)
-
-    @property
-    def drains(self) -> bool:
-        """Whether the innermost loop is a pipeline of its own, drained before it starts again.
-
-        Along a wavefront nothing waits; from one wavefront to the next, which may be short, it
-        does: as one pipeline with the loops around, all iterations would be as slow as those. So it
-        is from one row to the next where rows are short.
-        """
-        return self.apart or (self.skewed and self.free > 0)
 
     @property
     def waits_for_rows(self) -> bool:
@@ -247,11 +256,6 @@ class Order:
         delays = [c.kept for loop in self.band for c in loop.carries if c.kept is not None]
         apart = any(not loop.carries and len(loop.factors) > 1 for loop in self.band)
         return max(1, ceil(max(delays))) if delays and apart else 1
-
-    @property
-    def band(self) -> tuple[NestLoop, ...]:
-        """The loops that all statements share."""
-        return tuple(loop for loop in self.loops if not loop.inner)
 
     def copies(self, vector: Vector) -> int:
         """The most copies of a statement that an iteration has."""

@@ -9,6 +9,7 @@ from math import exp, log
 from dse.area.designs import Area, Areas
 from dse.evaluators.base import Result
 from dse.ranking.composed import Composed
+from dse.ranking.templates import Template
 from dse.space.addresses import address_products
 from dse.space.banks import Demand, demand
 from dse.space.cost import Cost, cost, design_cycles, design_units, stages
@@ -51,10 +52,11 @@ class Estimates:
         """Nothing is priced yet."""
         self.space = space
         self._stages = [stages(v.nests, space.tool, v.beside) for v in space.variants]
+        shared: dict[object, Template] = {}
         self._composed = (
             None
             if space.tool.is_open
-            else [Composed(v, space.program, space.tool) for v in space.variants]
+            else [Composed(v, space.program, space.tool, shared) for v in space.variants]
         )
         self._starts = [space.start.beside(variant.made) for variant in space.variants]
         self._costs: dict[tuple[int, int, Choice, frozenset[str]], Cost] = {}
