@@ -12,12 +12,14 @@ from benchmarks.ranking import drawn
 from dse.estimates.estimation import ranked, setting
 from dse.ranking.composed import Composed
 from dse.ranking.places import plan_of
+from dse.ranking.templates import Template
 from dse.ranking.unrolled import asked_of, band_of, sides_of, unrolled
 from dse.space.cost import cost
 from dse.space.space import space_of
 from dse.strategies.estimates import Estimates
 from dsl.programs.program import Program
 from dsl.schedules.schedule import Schedule
+from dsl.schedules.steps import BindOp
 from polyhedral.codegen.generate import loop_tree
 from polyhedral.looptree.tree import LoopTree
 from polyhedral.schedule import apply
@@ -119,3 +121,46 @@ def test_one_schedule_stands_for_all_factors_of_independent_loops() -> None:
     template = composed._templates[nest, number]
     assert template is not None
     assert len(template.known) <= 3
+
+
+@pytest.mark.parametrize("name", ["gemm", "atax"])
+@pytest.mark.parametrize("tool", TOOLS[:2])
+def test_banks_that_a_schedule_does_not_see_change_nothing_in_it(tool: str, name: str) -> None:
+    """Relatives that share a schedule would have an equal one of their own; some do share one, and not all."""
+    space = space_of(program_of(name), setting(tool, None, None).tool, reassociate=True)
+    composed = Composed(space.variants[0], space.program, space.tool)
+    rng = random.Random(f"{tool} {name}")
+    first: set[int] = set()
+    shared = []
+    for n, nest in enumerate(space.variants[0].nests):
+        for number, order in enumerate(nest.orders[:2]):
+            template = composed._template(n, number)
+            assert template is not None
+            for _ in range(40):
+                vector = tuple(rng.choice(loop.factors[:2]) for loop in order.loops)
+                arrays = template.relatives.arrays
+                places = [*zip(arrays.places, arrays.extents, strict=True)]
+                few = rng.sample(places, min(2, len(places)))
+                banks = {place: rng.choice((1, 2, 3, extent)) for place, extent in few}
+                composed.piece(n, (number, vector, 1), banks)
+            for relative, found in template.known.items():
+                if id(found) in first:
+                    shared.append((template, relative))
+                first.add(id(found))
+    assert len(first) >= 10
+    assert shared
+    for template, relative in rng.sample(shared, min(30, len(shared))):
+        assert template._schedule(relative) == template.known[relative], relative
+
+
+def test_variants_share_the_schedules_of_nests_that_they_have_in_common() -> None:
+    """A nest of two variants, which differ elsewhere, is scheduled once."""
+    space = space_of(program_of("gemm"), setting(TOOLS[1], None, None).tool, reassociate=True)
+    shared: dict[object, Template] = {}
+    composed = [Composed(v, space.program, space.tool, shared) for v in space.variants]
+    steps = [{type(step) for step in v.steps} - {BindOp} for v in space.variants]
+    assert steps[0] == steps[2]  # they differ in what sums are made of
+    first, last = (composed[k]._template(0, 0) for k in (0, 2))
+    assert first is last is not None
+    first, last = (composed[k]._template(1, 0) for k in (0, 2))
+    assert first is not last
