@@ -14,16 +14,29 @@ After ``distribute(["S1"])``::
       S1(i)
 
 The two loops are now addressed as ``S0.i`` and ``S1.i``. The outermost ``depth`` loops stay shared.
+
+Loops of its own take a statement under a guard no further than it goes. Before::
+
+    for i in range(N):
+      if i >= 1:
+        S0(i)
+      if i <= 0:
+        S1(i)
+
+After ``distribute(["S1"])``, ``S1`` has the loop ``for i in range(1)``.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 
+import islpy as isl
+
 from dsl.errors.errors import ScheduleError
 from dsl.schedules.steps import Distribute
 from polyhedral.scop.lookup import find_statement
 from polyhedral.scop.scheduled import Dim, Piece, Place, ScheduledScop
+from polyhedral.transforms.guarding import cut_down, side_by_side
 from polyhedral.transforms.registry import transform
 
 
@@ -57,8 +70,24 @@ def distribute(state: ScheduledScop, step: Distribute) -> ScheduledScop:
         number, label = group[id(piece)]
         at = (piece.place[step.depth], number)
         place: Place = (*piece.place[: step.depth], at, *piece.place[step.depth + 1 :])
-        placed.append((_relabelled(piece, step.depth, label) if number else piece, place))
+        own = _relabelled(piece, step.depth, label) if number else piece
+        alone = sum(nest == group[id(piece)] for nest in group.values()) == 1
+        parts = _narrowed(own, step.depth) if alone else [own]
+        placed += side_by_side(parts, place) if len(parts) > 1 else [(parts[0], place)]
     return state.with_places(placed)
+
+
+def _narrowed(piece: Piece, depth: int) -> list[Piece]:
+    """A piece that runs under guards with its loops from ``depth`` on over the range that it has."""
+    if piece.hull is piece.domain or not piece.guards:
+        return [piece]
+    kind, hull = isl.dim_type.set, piece.hull
+    for level in range(depth, len(piece.dims)):
+        hull = hull.lower_bound_val(kind, level, piece.domain.dim_min_val(level))
+        hull = hull.upper_bound_val(kind, level, piece.domain.dim_max_val(level))
+    if hull.is_equal(piece.hull):
+        return [piece]
+    return cut_down(replace(piece, hull=hull, frame=piece.frame.intersect(hull))) or [piece]
 
 
 def _groups(nest: list[Piece], step: Distribute) -> dict[int, tuple[int, str]]:

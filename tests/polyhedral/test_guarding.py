@@ -85,6 +85,21 @@ def holes(A: i32[10, 7]):
                 A[i, j] = 3 * A[i, j] + j
 
 
+@weft.kernel
+def framed(A: i32[10, 7], B: i32[10, 7]):
+    for i in range(10):
+        for j in range(7):
+            if 1 <= i < 9 and 1 <= j < 6:
+                B[i, j] = A[i - 1, j] + A[i + 1, j]
+            else:
+                B[i, j] = 3 * A[i, j]
+
+
+def framed_tiles() -> ScheduleBuilder:
+    """Tiles of whole rows, the frame in loops of its own."""
+    return steps().tile(["i", "j"], [4, 7], tail="guard").buffer("B", "i_0").distribute(["S1"], 2)
+
+
 def steps() -> ScheduleBuilder:
     return ScheduleBuilder()
 
@@ -131,6 +146,8 @@ RIGHT = [
     (below, steps().tile(["i", "j"], [3, 3], tail="guard").pipeline("j_0")),
     (holes, steps().tile(["i", "j"], [4, 4], tail="guard").pipeline("j_0")),
     (holes, steps().pipeline("i")),
+    (framed, framed_tiles().distribute(["S1_2"], 2).pipeline("S1.j_1").unroll("S1_2.j_1")),
+    (framed, framed_tiles().distribute(["S1_3"], 2).unroll("S1_3.i_1").pipeline("S1_2.j_1")),
 ]
 
 
@@ -166,6 +183,17 @@ def test_a_guarded_tile_of_a_triangle_is_whole() -> None:
     assert "for (int i_1 = 0; i_1 < 4; ++i_1) {" in text
     assert "for (int j_1 = 0; j_1 < 4; ++j_1) {" in text
     assert "if (4 * i_0 + i_1 < 10 && 4 * i_0 + i_1 >= 4 * j_0 + j_1) {" in text
+
+
+def test_a_statement_in_loops_of_its_own_runs_over_the_range_that_it_has() -> None:
+    builder = framed_tiles()
+    for name in ("S1_2", "S1_3"):
+        builder = builder.distribute([name], 2)
+    text = cpp(framed, builder)
+    assert "for (int j_1 = 1; j_1 < 6; ++j_1) {" in text
+    assert text.count("for (int j_1 = 0; j_1 < 7; ++j_1) {") == 2  # the first row and the last one
+    assert "B_buf[i_1][0] = 3 * A" in text
+    assert "B_buf[i_1][6] = 3 * A" in text
 
 
 def test_a_loop_with_variable_bounds_is_refused_and_told_what_to_write() -> None:
