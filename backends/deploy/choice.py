@@ -1,55 +1,43 @@
 """Which tiles move least: sizes and order of the tile loops of a nest, by what is copied in and out for them.
 
 Counted is what the model counts (`qor_gnn.memory.bursts`): a word a cycle, and the way to memory for each burst, which
-rows that are not whole are by themselves; each tile again, as often as the loops around it run. What tiles that do
-not divide waste is counted as computing on all DSP slices. The extents of a tile are those of the subscripts, each by
+rows that are not whole are by themselves; each tile again, as often as the loops around it run. Computing, with what
+tiles that do not divide waste, is counted as on all DSP slices. The extents of a tile are those of the subscripts, each by
 itself: `buffer` finds the exact ones. Where what moves with the innermost tile loop goes one way, it is copied while
 other tiles are worked on (`polyhedral.legality.loop_regions`): then these copies are there twice, and the slowest of
-them, or computing, is what counts.
+them, or computing, is what counts, and the first tile's copying in and the last one's copying out besides.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import permutations, product
 from math import ceil, prod
 
-from dsl.expressions.affine import Affine
+from backends.deploy.tile_copies import (
+    Moved,
+    TileCopy,
+    box_of,
+    copied_in,
+    copied_out,
+    copy_of,
+    grouped,
+)
 
-_WAIT = 72
-"""Cycles until a burst begins to pass (vitis_2023_2, ``outside``)."""
 _TILE = 60
-"""About the cycles of filling and draining a pipeline, in each tile."""
-_SLICES = 5
-"""DSP slices of a multiply-add of f32."""
+"""About the cycles of filling and draining a pipeline: of each statement in each tile."""
 _ADD = 5
 """States of an adder of f32, about: of a sum in a tile each term waits for the one before it, however many sums
 there are."""
+_TREE = 16
+_TREE_ADD = 28
+"""Terms of a sum that are added at once, where they may be in any order, and the states of such a tree."""
+_NEAR = 1.03
+"""Tiles are as good as the best up to so many times its cycles: of these the fewest leave the search most choice."""
 _LADDER = 9  # sizes of each loop, the whole of it among them
 _RATIOS = (2, 4, 16)
 """Of a size to the next one: of long loops those of the first may all be too large."""
-
-
-@dataclass(frozen=True, slots=True)
-class Moved:
-    """An access to an array of a nest.
-
-    Attributes:
-        array: its name.
-        indices: over the loops, counted from 0.
-        shape: of the array.
-        bits: of an element.
-        lanes: elements of a word; 1 where it is not packed.
-        written: whether it is assigned.
-    """
-
-    array: str
-    indices: tuple[Affine, ...]
-    shape: tuple[int, ...]
-    bits: int
-    lanes: int
-    written: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +50,7 @@ class Choice:
         cycles: for copies, and what guards waste.
         bits: of all copies.
         apart: arrays that are copied in apart from what is copied out.
+        whole: arrays of which one copy is made in front of all tiles, as some accesses want it there.
     """
 
     sizes: tuple[int, ...]
@@ -69,6 +58,7 @@ class Choice:
     cycles: float
     bits: int
     apart: frozenset[str] = frozenset()
+    whole: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +71,9 @@ class Tileable:
         every: what tiles of each are multiples of.
         inner: extents of the loops further in, by name.
         moved: accesses of the statements.
+        work: for each statement its loops, and the DSP slices of one iteration a cycle.
         chains: for each sum of floats the loops that it goes over.
+        trees: the terms of these sums may be added in any order.
     """
 
     loops: Sequence[str]
@@ -89,7 +81,9 @@ class Tileable:
     every: Sequence[int]
     inner: Mapping[str, int]
     moved: Sequence[Moved]
+    work: Sequence[tuple[Sequence[str], int]]
     chains: Sequence[Sequence[str]]
+    trees: bool = False
 
 
 def choices(nest: Tileable, dsp: int, room: int) -> list[Choice]:
@@ -102,22 +96,49 @@ def choices(nest: Tileable, dsp: int, room: int) -> list[Choice]:
     """
     for ratio in _RATIOS:
         ladders = [_ladder(n, k, ratio) for n, k in zip(nest.extents, nest.every, strict=True)]
-        if found := _fitting(nest, ladders, dsp, room):
-            return sorted(found, key=lambda c: (c.cycles, c.bits, c.sizes, c.order))
+        groups = grouped(nest.moved)
+        found = _fitting(nest, groups, ladders, dsp, room)
+        joined = _joined(nest, groups)
+        if len(joined) < len(groups):
+            whole = frozenset(g[0].array for g in joined if g not in groups)
+            more = _fitting(nest, joined, ladders, dsp, room)
+            found += [replace(choice, whole=whole) for choice in more]
+        if found:
+            return _sorted(nest, found)
     return []
 
 
-def _fitting(nest: Tileable, ladders: Sequence[Sequence[int]], dsp: int, room: int) -> list[Choice]:
+def _sorted(nest: Tileable, found: Sequence[Choice]) -> list[Choice]:
+    """The fastest first, and of those that are nearly as fast the ones with the fewest tiles, one alone behind them."""
+    near = _NEAR * min(choice.cycles for choice in found)
+    all_ = prod(nest.extents)
+
+    def place(choice: Choice) -> tuple[float, ...]:
+        size = prod(choice.sizes)
+        first = (0, -size) if choice.cycles <= near and size < all_ else (1, 0)
+        return *first, choice.cycles, choice.bits, *choice.sizes, *choice.order
+
+    return sorted(found, key=place)
+
+
+def _fitting(
+    nest: Tileable,
+    groups: Sequence[Sequence[Moved]],
+    ladders: Sequence[Sequence[int]],
+    dsp: int,
+    room: int,
+) -> list[Choice]:
     """The choices of these sizes whose copies fit."""
     found: list[Choice] = []
-    groups = _groups(nest.moved)
-    whole = {**nest.inner, **dict(zip(nest.loops, nest.extents, strict=True))}
+    whole = _whole(nest)
     for sizes in product(*ladders):
         spans = {**nest.inner, **dict(zip(nest.loops, sizes, strict=True))}
-        copies = [_copy(group, spans, whole) for group in groups]
+        counts = [ceil(n / t) for n, t in zip(nest.extents, sizes, strict=True)]
+        parts = zip(nest.loops, nest.extents, sizes, counts, strict=True)
+        shares = {name: n / (t * count) for name, n, t, count in parts}
+        copies = [copy_of(group, spans, whole, shares) for group in groups]
         if sum(copy.bits for copy in copies) > room:
             continue
-        counts = [ceil(n / t) for n, t in zip(nest.extents, sizes, strict=True)]
         work = _computed(nest, spans, sizes, counts, dsp)
         ragged = {
             name
@@ -146,10 +167,14 @@ def _computed(
     dsp: int,
 ) -> float:
     """Cycles of computing in all tiles, what guards waste included: on all slices, or as sums wait for themselves."""
-    iterations = prod(c * t for c, t in zip(counts, sizes, strict=True))
+    covered = dict(
+        zip(nest.loops, (c * t for c, t in zip(counts, sizes, strict=True)), strict=True)
+    )
+    slices = sum(prod(covered.get(v, spans[v]) for v in own) * n for own, n in nest.work)
     terms = sum(prod(spans.get(name, 1) for name in chain) for chain in nest.chains)
     tiles = prod(counts)
-    return max(iterations * _SLICES / max(1, dsp), tiles * terms * _ADD) + tiles * _TILE
+    wait = terms * (_TREE_ADD / _TREE if nest.trees else _ADD)
+    return max(slices / max(1, dsp), tiles * wait) + tiles * len(nest.work) * _TILE
 
 
 def _plain(order: tuple[int, ...], counts: Sequence[int]) -> tuple[int, ...]:
@@ -175,63 +200,38 @@ def _ladder(extent: int, every: int, ratio: int) -> tuple[int, ...]:
     return tuple(dict.fromkeys(n for n in found if n >= min(every, extent)))
 
 
-def _groups(moved: Sequence[Moved]) -> list[list[Moved]]:
-    """Accesses that move alike share a copy."""
-    found: dict[object, list[Moved]] = {}
-    for one in moved:
-        linear = tuple(index.terms for index in one.indices)
-        found.setdefault((one.array, linear), []).append(one)
-    return list(found.values())
+def _whole(nest: Tileable) -> dict[str, int]:
+    """The extents of all loops."""
+    return {**nest.inner, **dict(zip(nest.loops, nest.extents, strict=True))}
 
 
-def _box(group: Sequence[Moved], spans: Mapping[str, int]) -> tuple[int, ...]:
-    """The extents of a copy, of whole words."""
-    first = group[0]
-    box = []
-    for d, index in enumerate(first.indices):
-        if index.is_data:
-            box.append(first.shape[d])
-            continue
-        consts = [one.indices[d].const for one in group]
-        span = 1 + max(consts) - min(consts)
-        span += sum(abs(c) * (spans.get(str(v), 1) - 1) for v, c in index.terms)
-        box.append(min(span, first.shape[d]))
-    box[-1] = ceil(box[-1] / first.lanes) * first.lanes
-    return tuple(box)
-
-
-@dataclass(frozen=True, slots=True)
-class _Copy:
-    """A copy of a tile: its accesses, the cycles to move it one way, how many ways it goes, its bits, and the
-    bits of what is copied in by itself where tiles overlap, and the cycles in which the tile starts from that.
+def _joined(nest: Tileable, groups: Sequence[list[Moved]]) -> list[list[Moved]]:
+    """The same with one copy of what all tiles access: of a product with its own transpose, rows of a tile are in the
+    copy of all rows.
     """
-
-    group: Sequence[Moved]
-    cycles: int
-    ways: int
-    bits: int
-    first: int
-    started: int
-
-
-def _copy(group: Sequence[Moved], spans: Mapping[str, int], whole: Mapping[str, int]) -> _Copy:
-    """The copy of a tile of these extents, of loops that are so long as a whole."""
-    box = _box(group, spans)
-    reads = any(not one.written for one in group)
-    writes = any(one.written for one in group)
-    edges = writes and not reads and _ends_inside(group, whole)
-    cycles = _transfer(box, group)
-    bits = prod(box) * group[0].bits
-    first = (bits, cycles) if reads and writes else (0, 2 * prod(box[:-1]) if edges else 0)
-    return _Copy(group, cycles, reads + writes + edges, bits, *first)
+    whole = _whole(nest)
+    found: dict[str, list[list[Moved]]] = {}
+    for group in groups:
+        found.setdefault(group[0].array, []).append(group)
+    joined: list[list[Moved]] = []
+    for mine in found.values():
+        still = [g for g in mine if _still(g[0], nest.loops)]
+        around = next((g for g in still if all(_covers(g, other, whole) for other in mine)), None)
+        if around is None:
+            joined += mine
+        else:
+            joined.append([*around, *(one for g in mine if g is not around for one in g)])
+    return joined
 
 
-def _ends_inside(group: Sequence[Moved], whole: Mapping[str, int]) -> bool:
-    """Whether what is written of a row begins or ends inside of a word, the rest of which is copied in then."""
-    first = group[0]
-    index = first.indices[-1]
-    end = index.const + 1 + sum(c * (whole.get(str(v), 1) - 1) for v, c in index.terms if c > 0)
-    return index.const % first.lanes != 0 or (end % first.lanes != 0 and end < first.shape[-1])
+def _still(one: Moved, loops: Sequence[str]) -> bool:
+    """Whether no tile loop moves it."""
+    return not any(str(v) in loops for index in one.indices for v in index.variables())
+
+
+def _covers(group: Sequence[Moved], other: Sequence[Moved], spans: Mapping[str, int]) -> bool:
+    """Whether the box of a group is as large as that of another one."""
+    return all(a >= b for a, b in zip(box_of(group, spans), box_of(other, spans), strict=True))
 
 
 def _ends_early(group: Sequence[Moved], whole: Mapping[str, int], ragged: Set[str]) -> bool:
@@ -249,14 +249,17 @@ def _ends_early(group: Sequence[Moved], whole: Mapping[str, int], ragged: Set[st
     return False
 
 
-_Placed = Sequence[tuple[_Copy, int]]  # with the position of the tile loop that it is copied at
+_Placed = Sequence[tuple[TileCopy, int]]  # with the position of the tile loop that it is copied at
 
 
 def _in_turn(
     placed: _Placed, work: float, order: Sequence[int], counts: Sequence[int]
 ) -> tuple[float, int]:
     """Cycles, and bits, of copying and computing one after the other."""
-    moved = sum(_runs(level, order, counts) * copy.cycles * copy.ways for copy, level in placed)
+    moved = 0.0
+    for level in {level for _, level in placed}:
+        here = [copy for copy, at in placed if at == level]
+        moved += _runs(level, order, counts) * (copied_in(here) + copied_out(here))
     return work + moved, sum(copy.bits for copy, _ in placed)
 
 
@@ -277,19 +280,22 @@ def _at_once(
     innermost = max(level for _, level in placed)
     within = [copy for copy, level in placed if level == innermost]
     further = [(copy, level) for copy, level in placed if level < innermost]
-    both = [copy for copy in within if copy.ways > 1]
+    both = [copy for copy in within if copy.both]
     around = order[: innermost + 1]
     alone = [copy for copy in both if not _comes_again(copy.group, around, loops, counts)]
     tiles = _runs(innermost, order, counts)
     for apart in ([], alone) if alone else ([],):
-        beside = [copy for copy in within if copy.ways == 1 or copy in apart]
+        beside = [copy for copy in within if not copy.both or copy in apart]
         kept = [copy for copy in within if copy not in beside]
         bits = sum(copy.bits for copy in (*kept, *(copy for copy, _ in further)))
         bits += 2 * sum(copy.bits + copy.first * (copy in apart) for copy in beside)
         if innermost < 0 or bits > room or not beside:
             continue
-        in_turn = sum(copy.cycles * copy.ways for copy in kept) + sum(c.started for c in apart)
-        slowest = max(work + tiles * in_turn, *(tiles * copy.cycles for copy in beside))
+        in_turn = copied_in(kept) + copied_out(kept) + sum(c.started for c in apart)
+        stages = (copied_in(beside), work / tiles + in_turn, copied_out(beside))
+        # The first tile is copied in before anything else, and the last one is worked on and copied out after it.
+        again = tiles - _runs(innermost - 1, order, counts)
+        slowest = (tiles - again) * sum(stages) + again * max(stages)
         names = frozenset(copy.group[0].array for copy in apart)
         yield _in_turn(further, slowest, order, counts)[0], bits, names
 
@@ -302,20 +308,6 @@ def _comes_again(
     row = group[0].indices[-1]
     cut = {str(v) for v in row.variables()} if row.const % group[0].lanes else set()
     return any(counts[k] > 1 and (loops[k] not in moving or loops[k] in cut) for k in around)
-
-
-def _transfer(box: Sequence[int], group: Sequence[Moved]) -> int:
-    """Cycles to copy it one way."""
-    first = group[0]
-    words = list(box)
-    words[-1] = ceil(box[-1] / first.lanes)
-    whole = [*first.shape[:-1], ceil(first.shape[-1] / first.lanes)]
-    bursts = 1
-    for d in reversed(range(len(words))):
-        if words[d] < whole[d]:
-            bursts = prod(words[:d])
-            break
-    return prod(words) + bursts * _WAIT
 
 
 def _level(

@@ -15,6 +15,7 @@ from functools import partial
 
 from backends.deploy.boards import Board
 from backends.deploy.tiles import (
+    Allowance,
     accessed,
     bits_of,
     block_ram,
@@ -51,23 +52,29 @@ _BESIDE = (Interface, Pack, Partition, AutoPartition, BindStorage, BindOp, Reass
 """Steps that say nothing of loops."""
 
 
-def outside(program: Program, schedule: Schedule, board: Board) -> Schedule:
+def outside(
+    program: Program, schedule: Schedule, board: Board, allowed: Allowance | None = None
+) -> Schedule:
     """The schedule with all arguments in memory outside, and the locals that do not fit on the chip.
 
     Args:
         program: of the kernel.
         schedule: of the design.
         board: whose memory it is: each array has a port, as far as there are channels, and a bank.
+        allowed: what designs may use; None for all DSP slices of the board, and sums of floats in order.
 
     Raises:
         ToolError: W407, an argument has an interface that no host program drives.
     """
-    found = _brought(program, schedule, board, _copied)
+    copying = partial(copies, allowed=allowed or Allowance(board.device.dsp))
+    found = _brought(program, schedule, board, partial(_copied, copying=copying))
     assert found is not None, "where copies do not fit, arrays are copied as a whole"
     return found
 
 
-def in_tiles(program: Program, schedule: Schedule, board: Board) -> Schedule | None:
+def in_tiles(
+    program: Program, schedule: Schedule, board: Board, allowed: Allowance | None = None
+) -> Schedule | None:
     """The same with copies in tiles though all of them fit as a whole, as they are then copied while others are worked
     on; None where nothing is expected of that, or the schedule says what becomes of loops. Cards alone have them: on
     boards with a processor logic limits designs, and trials on another family of them are lost (gemm, SMALL, on a
@@ -78,15 +85,20 @@ def in_tiles(program: Program, schedule: Schedule, board: Board) -> Schedule | N
     """
     if board.flow.flow != "xrt" or not all(isinstance(step, _BESIDE) for step in schedule):
         return None
-    return _brought(program, schedule, board, partial(_in_words, copying=tiles_of_what_fits))
+    copying = partial(tiles_of_what_fits, allowed=allowed or Allowance(board.device.dsp))
+    return _brought(program, schedule, board, partial(_in_words, copying=copying))
 
 
-_Copying = Callable[[Program, Sequence[Step], Mapping[str, str], int, Board], Sequence[Step] | None]
-"""The steps of ports, and of copies of what is behind them; None where there are none of that kind."""
+_Copying = Callable[[Program, Sequence[Step], Mapping[str, str], int], Sequence[Step] | None]
+"""The steps that copy what is behind ports; None where there are none of that kind."""
+_Bringing = Callable[
+    [Program, Sequence[Step], Mapping[str, str], int, Board], Sequence[Step] | None
+]
+"""The same with those of the ports."""
 
 
 def _brought(
-    program: Program, schedule: Schedule, board: Board, copying: _Copying
+    program: Program, schedule: Schedule, board: Board, bringing: _Bringing
 ) -> Schedule | None:
     """The schedule with arrays outside and copies of them; None where there is no such way of copying."""
     asked = {s.argument: s for s in schedule if isinstance(s, Interface)}
@@ -108,7 +120,7 @@ def _brought(
     if scratch:
         kept = sum(bits_of(a) for a in program.locals if a not in scratch and a.name not in asked)
         room -= min(kept, room // 2)
-    copied = copying(program, first, names, room, board)
+    copied = bringing(program, first, names, room, board)
     if copied is None:
         return None
     first = _with_pointers(copied)
@@ -160,13 +172,16 @@ def _scratch(program: Program, schedule: Schedule, board: Board) -> list[Array]:
 
 
 def _copied(
-    program: Program, ports: Sequence[Step], names: Mapping[str, str], room: int, board: Board
-) -> list[Step]:
+    program: Program, ports: Sequence[Step], names: Mapping[str, str], room: int, board: Board,
+    *, copying: _Copying,
+) -> list[Step]:  # fmt: skip
     """The ports, and the copies of what is behind them: in words as wide as the board's memory passes, or in
     smaller ones where tiles would begin inside of them.
     """
     narrower = 1
-    while (found := _in_words(program, ports, names, room, board, narrower)) is None:
+    while (
+        found := _in_words(program, ports, names, room, board, narrower, copying=copying)
+    ) is None:
         if all(word_lanes(program.array(name), board) <= narrower for name in names):
             # An estimate will tell whether they fit; locals outside are not copied.
             given = {a.name for a in program.arguments}
@@ -182,7 +197,8 @@ def _in_words(
     room: int,
     board: Board,
     narrower: int = 1,
-    copying: Callable[..., tuple[Step, ...] | None] = copies,
+    *,
+    copying: _Copying,
 ) -> list[Step] | None:
     """The ports, and copies in words of so many times fewer elements; None where there are no such copies."""
     packed: list[Step] = []
@@ -190,7 +206,7 @@ def _in_words(
         array = program.array(name)
         lanes = word_lanes(array, board) // narrower
         packed += [Pack(name, lanes * word_bits(array.dtype))] if lanes > 1 else []
-    found = copying(program, (*ports, *packed), names, room, board)
+    found = copying(program, (*ports, *packed), names, room)
     return None if found is None else [*ports, *packed, *found]
 
 

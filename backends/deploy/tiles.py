@@ -13,12 +13,13 @@ from dataclasses import dataclass, replace
 from math import prod
 
 from backends.deploy.boards import Board
-from backends.deploy.choice import Choice, Moved, Tileable, choices
+from backends.deploy.choice import Choice, Tileable, choices
+from backends.deploy.tile_copies import Moved
 from dsl.expressions.affine import Affine
 from dsl.expressions.expr import Access, loads
 from dsl.expressions.types import FloatType
 from dsl.programs.program import Array, Program, Storage
-from dsl.schedules.steps import Buffer, Distribute, Reorder, Step, Tile
+from dsl.schedules.steps import Buffer, Distribute, Fuse, Reorder, Step, Tile
 from polyhedral.requests.outside import word_bits
 from polyhedral.requests.packed import packed_lanes
 from polyhedral.requests.second_pointers import reads_again
@@ -31,6 +32,8 @@ _BRAM18 = 18 * 1024  # bits
 _ROOM = 0.4
 """Of the block RAM, for copies: banks are rounded up to whole memories, mostly to twice as much."""
 _SMALL = 8  # arrays of so small a part of that are copied whole, whatever else is there
+_FLOAT_SLICES = 5  # of a multiply-add of f32
+_INTEGER_SLICES = 1
 _BAND = 3  # loops that are tiled
 _TRIES = 12
 
@@ -45,8 +48,21 @@ def block_ram(board: Board) -> int:
     return board.device.bram18 * _BRAM18
 
 
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """What designs may use.
+
+    Attributes:
+        dsp: slices.
+        trees: sums of floats may be added in any order.
+    """
+
+    dsp: int
+    trees: bool = False
+
+
 def copies(
-    program: Program, first: Sequence[Step], names: Mapping[str, str], room: int, board: Board
+    program: Program, first: Sequence[Step], names: Mapping[str, str], room: int, allowed: Allowance
 ) -> tuple[Step, ...] | None:
     """The steps that copy arrays to the chip; None where they do not fit, and loops cannot be tiled.
 
@@ -56,7 +72,7 @@ def copies(
         names: of the copies by the arrays. Of a local that is outside, tiles alone are copied: were there room
             for the whole of it, it would be on the chip.
         room: bits for copies.
-        board: whose chip it is.
+        allowed: what designs may use beside.
     """
     sizes = {name: bits_of(program.array(name)) for name in names}
     given = [name for name in names if program.array(name).storage is Storage.ARGUMENT]
@@ -67,15 +83,12 @@ def copies(
     steps = tuple(Buffer(name, name=names[name]) for name in small)
     state = begun(program, (*first, *steps))
     large = {name: copy for name, copy in names.items() if name not in small}
-    for at, apart in ((state, ()), _distributed(state)):
-        found = _all_tiled(at, large, left, board.device.dsp)
-        if found is not None:
-            return (*steps, *apart, *found)
-    return None
+    found = _best_tiled(state, large, left, allowed)
+    return None if found is None else (*steps, *found)
 
 
 def tiles_of_what_fits(
-    program: Program, first: Sequence[Step], names: Mapping[str, str], room: int, board: Board
+    program: Program, first: Sequence[Step], names: Mapping[str, str], room: int, allowed: Allowance
 ) -> tuple[Step, ...] | None:
     """The steps that copy arrays in tiles where copies of all of them fit: a tile is copied while another one is worked
     on. None where all does not fit, or one tile is expected to be as fast. See `copies`.
@@ -83,29 +96,73 @@ def tiles_of_what_fits(
     arrays = [program.array(name) for name in names]
     if sum(map(bits_of, arrays)) > room or any(a.storage is not Storage.ARGUMENT for a in arrays):
         return None
-    state = begun(program, first)
-    for at, apart in ((state, ()), _distributed(state)):
-        found = _all_tiled(at, names, room, board.device.dsp)
-        if found is not None:
-            tiled = any(isinstance(step, Buffer) and step.at for step in found)
-            return (*apart, *found) if tiled else None
-    return None
+    found = _best_tiled(begun(program, first), names, room, allowed)
+    tiled = any(isinstance(step, Buffer) and step.at for step in found or ())
+    return found if tiled else None
+
+
+def _best_tiled(
+    state: ScheduledScop, large: Mapping[str, str], room: int, allowed: Allowance
+) -> tuple[Step, ...] | None:
+    """The steps that tile each nest: as written, or with neighbours in one nest, whichever is expected to be faster;
+    where neither can be, with statements in nests of their own.
+    """
+    joined = _merged(state)
+    ways = [(state, ()), joined] if joined[1] else [(state, ())]
+    found = [
+        (all_, before) for at, before in ways if (all_ := _all_tiled(at, large, room, allowed))
+    ]
+    if not found:
+        at, before = _distributed(state)
+        found = [(all_, before)] if (all_ := _all_tiled(at, large, room, allowed)) else []
+    if not found:
+        return None
+    best, before = min(found, key=lambda one: one[0].cycles)
+    return (*before, *best.steps)
+
+
+@dataclass(frozen=True, slots=True)
+class _Tiled:
+    """Steps that tile nests, and the cycles that are expected of these."""
+
+    steps: tuple[Step, ...]
+    cycles: float
 
 
 def _all_tiled(
-    state: ScheduledScop, large: Mapping[str, str], room: int, dsp: int
-) -> tuple[Step, ...] | None:
+    state: ScheduledScop, large: Mapping[str, str], room: int, allowed: Allowance
+) -> _Tiled | None:
     """The steps that tile each nest which uses large arrays; None where one cannot be."""
     nests = [nest for nest in _nests(state) if _moves(nest, large)]
     steps: list[Step] = []
+    cycles = 0.0
     for number, nest in enumerate(nests):
         called = {a: copy if number == 0 else f"{copy}_{number + 1}" for a, copy in large.items()}
-        found = _tiled(state, nest, called, room // len(nests), dsp)
+        found = _tiled(state, nest, called, room // len(nests), allowed)
         if found is None:
             return None
         state, more = found
-        steps += more
-    return tuple(steps)
+        steps += more.steps
+        cycles += more.cycles
+    return _Tiled(tuple(steps), cycles)
+
+
+def _merged(state: ScheduledScop) -> tuple[ScheduledScop, tuple[Step, ...]]:
+    """Neighbouring nests with one outermost loop, where that is legal: what one writes of a tile the next one reads."""
+    steps: list[Step] = []
+    nests = list(_nests(state))
+    head = 0
+    for k, nest in enumerate(nests[1:], 1):
+        moved = None
+        if nest.ranges[:1] == nests[head].ranges[:1] != ():
+            step = Fuse((nests[head].statements[0], nest.statements[0]), 1)
+            moved = tried(state, step)
+        if moved is None:
+            head = k
+            continue
+        state = moved
+        steps.append(step)
+    return state, tuple(steps)
 
 
 def _distributed(state: ScheduledScop) -> tuple[ScheduledScop, tuple[Step, ...]]:
@@ -149,11 +206,11 @@ def _nests(state: ScheduledScop) -> Iterator[_Nest]:
         ranges: list[Interval] = []
         for level in range(min(_BAND, *(len(p.dims) for p in (first, *pieces)))):
             shared = all(p.place[: level + 1] == first.place[: level + 1] for p in pieces)
-            interval = constant_interval(first, level)
-            if not shared or interval is None:
+            iterations = whole_range([(p, level) for p in pieces])
+            if not shared or iterations is None or constant_interval(first, level) is None:
                 break
             loops.append(first.dims[level].name)
-            ranges.append(interval)
+            ranges.append(iterations)
         yield _Nest(tuple(p.name for p in pieces), tuple(loops), tuple(ranges), tuple(pieces))
 
 
@@ -170,7 +227,8 @@ def _moves(nest: _Nest, names: Mapping[str, str]) -> dict[str, list[int]]:
         for access in accessed(piece):
             if access.array in names:
                 variables = found.setdefault(access.array, set())
-                variables |= {name for index in access.indices for name in index.variables()}
+                own = _subscripts(piece, access)
+                variables |= {name for index in own for name in index.variables()}
     return {
         array: [k for k, name in enumerate(nest.loops) if name in variables]
         for array, variables in found.items()
@@ -178,48 +236,82 @@ def _moves(nest: _Nest, names: Mapping[str, str]) -> dict[str, list[int]]:
 
 
 def _tiled(
-    state: ScheduledScop, nest: _Nest, names: Mapping[str, str], room: int, dsp: int
-) -> tuple[ScheduledScop, tuple[Step, ...]] | None:
+    state: ScheduledScop, nest: _Nest, names: Mapping[str, str], room: int, allowed: Allowance
+) -> tuple[ScheduledScop, _Tiled] | None:
     """The nest in the tiles that move least, of those that are legal and whose copies fit; None where there are
     none.
     """
     if not nest.loops:
         return None
-    inner = {
-        dim.name: iterations.extent
-        for piece in nest.pieces
-        for level, dim in enumerate(piece.dims)
-        if dim.name not in nest.loops and (iterations := whole_range([(piece, level)])) is not None
-    }
+    inner = dict(_inner(nest))
     moved = list(_moved(state, nest, names))
     every, chains = _words(state, nest), list(_chains(nest, state.scop.program))
-    tiled = Tileable(nest.loops, nest.extents, every, inner, moved, chains)
-    for choice in choices(tiled, dsp, room)[:_TRIES]:
+    work = list(_work(nest, state.scop.program))
+    tiled = Tileable(nest.loops, nest.extents, every, inner, moved, work, chains, allowed.trees)
+    for choice in choices(tiled, allowed.dsp, room)[:_TRIES]:
         made = _made(state, nest, choice, names)
         if made is not None:
             after, steps = made
             copied = [a for a in after.scop.program.arrays if a.name in names.values()]
             if sum(map(bits_of, copied)) <= room:
-                return after, steps
+                return after, _Tiled(steps, choice.cycles)
     return None
+
+
+def _inner(nest: _Nest) -> Iterator[tuple[str, int]]:
+    """The loops further in, as `_named` has them, and their extents."""
+    for piece in nest.pieces:
+        names = _named(nest, piece)
+        for level, dim in enumerate(piece.dims):
+            iterations = whole_range([(piece, level)])
+            if dim.name not in nest.loops and iterations is not None:
+                yield names[dim.name], iterations.extent
+
+
+def _named(nest: _Nest, piece: Piece) -> dict[str, str]:
+    """Names for the loops of a statement: those of one name further in may be several, of other extents."""
+    found = {}
+    for level, dim in enumerate(piece.dims):
+        iterations = None if dim.name in nest.loops else whole_range([(piece, level)])
+        found[dim.name] = f"{dim.name}:{iterations.extent}" if iterations else dim.name
+    return found
 
 
 def _moved(state: ScheduledScop, nest: _Nest, names: Mapping[str, str]) -> Iterator[Moved]:
     """The accesses to what is copied, over loops that begin with 0."""
     first = {name: range_.first for name, range_ in zip(nest.loops, nest.ranges, strict=True)}
+    ports = {step.argument: step.bundle for step in state.interfaces}
     for piece in nest.pieces:
+        called = _named(nest, piece)
         for number, access in enumerate(accessed(piece)):
             if access.array in names:
                 array = state.scop.program.array(access.array)
                 lanes = max(1, packed_lanes(state.packs, array))
                 bits = word_bits(array.dtype)
-                indices = tuple(i + _at(i, first) for i in access.indices)
-                yield Moved(access.array, indices, array.shape, bits, lanes, number == 0)
+                own = _subscripts(piece, access)
+                indices = tuple((i + _at(i, first)).rename(called) for i in own)
+                port = ports.get(access.array, access.array)
+                yield Moved(access.array, indices, array.shape, bits, lanes, number == 0, port)
+
+
+def _subscripts(piece: Piece, access: Access) -> tuple[Affine, ...]:
+    """Over the loops of the piece."""
+    bindings = dict(piece.bindings)
+    return tuple(index.substitute(bindings) for index in access.indices)
 
 
 def _at(index: Affine, values: Mapping[str, int]) -> int:
     """What its terms come to at these values, the others left out."""
     return sum(c * values[str(v)] for v, c in index.terms if str(v) in values)
+
+
+def _work(nest: _Nest, program: Program) -> Iterator[tuple[tuple[str, ...], int]]:
+    """For each statement its loops, and about the DSP slices of an iteration a cycle."""
+    for piece in nest.pieces:
+        called = _named(nest, piece)
+        target = program.array(piece.statement.stmt.target.array)
+        slices = _FLOAT_SLICES if isinstance(target.dtype, FloatType) else _INTEGER_SLICES
+        yield tuple(called[name] for name in piece.names), slices
 
 
 def _chains(nest: _Nest, program: Program) -> Iterator[tuple[str, ...]]:
@@ -229,8 +321,9 @@ def _chains(nest: _Nest, program: Program) -> Iterator[tuple[str, ...]]:
         if isinstance(program.array(target.array).dtype, FloatType) and (
             reduction_access(piece.statement) is not None
         ):
-            moving = {str(v) for index in target.indices for v in index.variables()}
-            yield tuple(name for name in piece.names if name not in moving)
+            called = _named(nest, piece)
+            moving = {str(v) for index in _subscripts(piece, target) for v in index.variables()}
+            yield tuple(called[name] for name in piece.names if name not in moving)
 
 
 def _words(state: ScheduledScop, nest: _Nest) -> list[int]:
@@ -240,7 +333,7 @@ def _words(state: ScheduledScop, nest: _Nest) -> list[int]:
         for access in accessed(piece):
             lanes = packed_lanes(state.packs, state.scop.program.array(access.array))
             if lanes:
-                last = access.indices[-1].variables()
+                last = _subscripts(piece, access)[-1].variables()
                 for k, name in enumerate(nest.loops):
                     found[k] = max(found[k], lanes if name in last else 1)
     return found
@@ -261,6 +354,8 @@ def _made(
     several = [k for k in choice.order if choice.sizes[k] < nest.extents[k]]
     places = {
         array: max((several.index(k) for k in levels if k in several), default=-1)
+        if array not in choice.whole
+        else -1
         for array, levels in _moves(nest, names).items()
     }
     # The innermost copies first: those further out are around them.
@@ -273,11 +368,18 @@ def _made(
         steps.append(copy)
     if made is None:
         return None
-    for name in nest.statements[1:]:
+    for name in _own(made, head)[1:]:
         if (moved := tried(made, alone := Distribute((name,), len(nest.loops)))) is not None:
             made = moved
             steps.append(alone)
     return made, tuple(steps)
+
+
+def _own(state: ScheduledScop, head: str) -> list[str]:
+    """The statements of a nest in order, without those that copy: what stands under several conditions is several."""
+    first = state.of_statement(head)[0].place[:1]
+    pieces = [p for p in state.pieces if p.place[:1] == first]
+    return list(dict.fromkeys(p.name for p in pieces if p.statement.stmt.span is not None))
 
 
 def _buffered(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from backends.deploy.boards import board_of
 from backends.deploy.outside import in_tiles, outside
+from backends.deploy.tiles import Allowance
 from dse.estimates.estimation import Setting, setting
 from dse.estimates.routed import ALREADY, Place
 from dse.evaluators.base import Evaluator, Limits, device_limits
@@ -111,9 +112,10 @@ class Searched:
         if self.deploy is None:
             return start_of(program, schedule, self.fix)
         board = board_of(self.deploy, self.where.device)
-        start = start_of(program, outside(program, schedule, board), self.fix)
+        allowed = Allowance(board.device.dsp if self.dsp is None else self.dsp, self.reassociate)
+        start = start_of(program, outside(program, schedule, board, allowed), self.fix)
         # Labels show hardly any designs in tiles: trials on them are lost where only such designs count.
-        tiles = None if self.supported else in_tiles(program, schedule, board)
+        tiles = None if self.supported else in_tiles(program, schedule, board, allowed)
         if tiles is None:
             return start
         return replace(start, others=(start_of(program, tiles, self.fix).steps,))

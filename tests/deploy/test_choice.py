@@ -6,21 +6,24 @@ from math import prod
 
 import pytest
 
-from backends.deploy.choice import Moved, Tileable, choices
+from backends.deploy.choice import Tileable, choices
+from backends.deploy.tile_copies import Moved
 from dsl.expressions.affine import Affine
 
 X, Y, Z = (Affine.of(name) for name in "ijk")
 N, M, L = 100, 120, 80
 ROOM = 40 * 40 * 3 * 32
+SLICES = 5
+EACH = ((("i", "j"), SLICES),)  # a multiply-add for each element
 
 
 def product(lanes: int = 1) -> list[Moved]:
     """C[i, j] += A[i, k] * B[k, j]."""
     return [
-        Moved("C", (X, Y), (N, M), 32, lanes, written=True),
-        Moved("C", (X, Y), (N, M), 32, lanes, written=False),
-        Moved("A", (X, Z), (N, L), 32, lanes, written=False),
-        Moved("B", (Z, Y), (L, M), 32, lanes, written=False),
+        Moved("C", (X, Y), (N, M), 32, lanes, written=True, port="C"),
+        Moved("C", (X, Y), (N, M), 32, lanes, written=False, port="C"),
+        Moved("A", (X, Z), (N, L), 32, lanes, written=False, port="A"),
+        Moved("B", (Z, Y), (L, M), 32, lanes, written=False, port="B"),
     ]
 
 
@@ -31,18 +34,20 @@ def tiles(
     dsp: int = 10**9,
     chains=(),
 ):
-    nest = Tileable(("i", "j", "k"), (N, M, L), every, {}, product(lanes), ())
+    nest = Tileable(
+        ("i", "j", "k"), (N, M, L), every, {}, product(lanes), ((("i", "j", "k"), SLICES),), ()
+    )
     return choices(nest, dsp, room)
 
 
 def test_all_that_fits_is_one_tile():
-    """But where rows of C are copied while others are worked on, for more memory."""
+    """But where rows of C are copied while others are worked on. Each array has a port of its own."""
     first, *others = tiles(room=10**9)
     assert first.apart
     whole = next(choice for choice in (first, *others) if not choice.apart)
     assert whole.sizes == (N, M, L)
-    assert whole.bits < first.bits
-    assert whole.cycles == pytest.approx(60 + N * M * 2 + N * L + L * M + 4 * 72, rel=1e-3)
+    assert whole.bits == 32 * (N * M + N * L + L * M)
+    assert whole.cycles == pytest.approx(60 + N * M * 2 + 2 * 72, rel=1e-3)
 
 
 def test_none_that_fits_moves_less():
@@ -64,8 +69,10 @@ def test_what_is_copied_in_and_out_stays():
 
 def test_rows_that_are_whole_are_one_burst():
     """Of a matrix that is read once, in tiles of so many elements, the whole rows come first."""
-    read = [Moved("A", (X, Y), (400, 400), 32, 1, written=False)]
-    best = choices(Tileable(("i", "j"), (400, 400), (1, 1), {}, read, ()), 10**9, 40 * 400 * 32)[0]
+    read = [Moved("A", (X, Y), (400, 400), 32, 1, written=False, port="A")]
+    best = choices(
+        Tileable(("i", "j"), (400, 400), (1, 1), {}, read, EACH, ()), 10**9, 40 * 400 * 32
+    )[0]
     assert best.sizes[1] == 400
     assert best.cycles == pytest.approx(400 * 400 + 10 * (72 + 60), rel=1e-2)
 
@@ -73,12 +80,12 @@ def test_rows_that_are_whole_are_one_burst():
 def test_tiles_are_of_whole_words_and_words_are_counted():
     best = tiles(lanes=16, every=(1, 16, 16))
     assert all(size % 16 == 0 or size in (M, L) for choice in best for size in choice.sizes[1:])
-    assert best[0].cycles < tiles(every=(1, 16, 16))[0].cycles / 2
+    assert best[0].cycles < 0.6 * tiles(every=(1, 16, 16))[0].cycles
 
 
 def test_halos_are_in_the_box():
-    near = [Moved("A", (X + n, Y), (64, 64), 32, 1, written=False) for n in (0, 1, 2)]
-    found = choices(Tileable(("i",), (62,), (1,), {"j": 64}, near, ()), 10**9, 10 * 64 * 32)
+    near = [Moved("A", (X + n, Y), (64, 64), 32, 1, written=False, port="A") for n in (0, 1, 2)]
+    found = choices(Tileable(("i",), (62,), (1,), {"j": 64}, near, EACH, ()), 10**9, 10 * 64 * 32)
     assert max(choice.sizes[0] for choice in found) == 8  # ten rows fit
 
 
@@ -90,22 +97,24 @@ def test_what_does_not_divide_is_wasted_where_slices_are_few():
 
 def test_tiles_that_are_copied_while_others_are_worked_on_are_there_twice():
     """A matrix that is read once, and as much computed: the slower of the two counts."""
-    read = [Moved("A", (X, Y), (400, 400), 32, 1, written=False)]
-    nest = Tileable(("i", "j"), (400, 400), (1, 1), {}, read, ())
+    read = [Moved("A", (X, Y), (400, 400), 32, 1, written=False, port="A")]
+    nest = Tileable(("i", "j"), (400, 400), (1, 1), {}, read, EACH, ())
     room = 40 * 400 * 32
     best = choices(nest, 5, room)[0]  # a multiply-add a cycle
     tiles = prod(-(-n // t) for n, t in zip((400, 400), best.sizes, strict=True))
     assert best.bits == 2 * prod(best.sizes) * 32 <= room
-    assert best.cycles == pytest.approx(400 * 400 + tiles * 72, rel=2e-3)
+    last = prod(best.sizes) + 60  # is worked on behind all copies
+    assert best.cycles == pytest.approx(400 * 400 + tiles * 72 + last, rel=2e-3)
 
 
 def test_what_goes_both_ways_starts_from_a_copy_of_its_own():
-    both = [Moved("A", (X, Y), (400, 400), 32, 1, written=w) for w in (True, False)]
-    nest = Tileable(("i", "j"), (400, 400), (1, 1), {}, both, ())
+    both = [Moved("A", (X, Y), (400, 400), 32, 1, written=w, port="A") for w in (True, False)]
+    nest = Tileable(("i", "j"), (400, 400), (1, 1), {}, both, EACH, ())
     best = choices(nest, 5, 40 * 400 * 32)[0]
     assert best.apart == {"A"}
     assert best.bits == 4 * prod(best.sizes) * 32
-    assert 2 * 400 * 400 < best.cycles < 2.5 * 400 * 400  # the copy, and the work
+    taken = 400 * 400 / 4  # from one copy on the chip to the other
+    assert 400 * 400 + taken < best.cycles < 1.1 * (400 * 400 + taken)
     in_turn = next(choice for choice in choices(nest, 5, 40 * 400 * 32) if not choice.apart)
     assert in_turn.cycles > 3 * 400 * 400
 
@@ -121,17 +130,48 @@ def test_what_the_next_tile_reads_again_is_copied_in_turn():
     ("first", "count", "apart"), [(0, 64, False), (1, 62, True), (0, 62, True)]
 )
 def test_of_words_that_are_written_in_part_the_rest_is_copied_in(first, count, apart):
-    written = [Moved("A", (X, Y + first), (64, 64), 8, 4, written=True)]
-    nest = Tileable(("i",), (64,), (1,), {"j": count}, written, ())
+    written = [Moved("A", (X, Y + first), (64, 64), 8, 4, written=True, port="A")]
+    nest = Tileable(("i",), (64,), (1,), {"j": count}, written, EACH, ())
     found = choices(nest, 10**9, 60 * 64 * 8)
     assert any(choice.apart for choice in found) == apart
 
 
+def test_loops_of_one_port_take_turns():
+    """Two arrays that are read and one that is written: through three ports they pass at the same time."""
+    shared, own = (
+        [Moved(a, (X, Y), (400, 400), 32, 1, written=a == "C", port=a * n or "p") for a in "ABC"]
+        for n in (0, 1)
+    )
+    cycles = [
+        choices(Tileable(("i", "j"), (400, 400), (1, 1), {}, moved, EACH, ()), 10**9, 10**6)[
+            0
+        ].cycles
+        for moved in (shared, own)
+    ]
+    assert cycles[0] == pytest.approx(2 * cycles[1], rel=0.1)
+
+
+def test_rows_of_a_tile_are_in_the_copy_of_all_rows():
+    """C[i, j] += A[i, k] * A[j, k] with tiles of i: A is copied once, in front of them, if there is room."""
+    moved = [
+        Moved("C", (X, Y), (240, 240), 32, 16, written=True, port="C"),
+        Moved("A", (X, Z), (240, 200), 32, 16, written=False, port="A"),
+        Moved("A", (Y, Z), (240, 200), 32, 16, written=False, port="A"),
+    ]
+    nest = Tileable(("i",), (240,), (1,), {"j": 240, "k": 200}, moved, EACH, ())
+    best = choices(nest, 10**9, 10**7)[0]
+    assert best.whole == {"A"}
+    assert best.cycles < choices(nest, 10**9, 10**7)[-1].cycles
+    assert all(not choice.whole for choice in choices(nest, 10**9, 240 * 208 * 32))
+
+
 def test_the_terms_of_a_sum_follow_each_other_in_each_tile():
     """Row sums: the more rows a tile has, the more sums go on at once."""
-    read = [Moved("A", (X, Y), (128, 1024), 32, 1, written=False)]
+    read = [Moved("A", (X, Y), (128, 1024), 32, 1, written=False, port="A")]
     plain, waiting = (
-        choices(Tileable(("i", "j"), (128, 1024), (1, 1), {}, read, chains), 10**9, 8 * 1024 * 32)
+        choices(
+            Tileable(("i", "j"), (128, 1024), (1, 1), {}, read, EACH, chains), 10**9, 8 * 1024 * 32
+        )
         for chains in ((), 4 * (("j",),))
     )
     assert plain[0].sizes[1] == 1024

@@ -9,30 +9,32 @@ import pytest
 import weft
 from backends.deploy.boards import board
 from backends.deploy.outside import in_tiles, outside
+from backends.deploy.tiles import Allowance
 from backends.equivalence import equivalence
 from dse.space.space import space_of
 from dse.space.start import Start
 from dsl.schedules.schedule import Schedule
-from dsl.schedules.steps import Buffer, Interface, Pack, Pipeline
+from dsl.schedules.steps import Buffer, Fuse, Interface, Pack, Pipeline
 from mlir_passes.pipeline import compile_design
 from qor_gnn.tools.personality import personality
 
 POLYBENCH = Path(__file__).resolve().parents[2] / "examples/polybench"
 
 
-def kernel(name: str) -> weft.Kernel:
-    return weft.load(POLYBENCH / f"{name}.py").at("small")
+def kernel(name: str, size: str = "small") -> weft.Kernel:
+    return weft.load(POLYBENCH / f"{name}.py").at(size)
 
 
 def tiles(schedule: Schedule) -> list[Buffer]:
     return [s for s in schedule if isinstance(s, Buffer) and s.at]
 
 
-@pytest.mark.parametrize("name", ["atax", "gemm"])
-def test_tiles_say_the_same_of_arrays_outside(name):
-    program = kernel(name).program
-    whole = outside(program, Schedule(), board("u55c"))
-    tiled = in_tiles(program, Schedule(), board("u55c"))
+@pytest.mark.parametrize(("name", "size"), [("bicg", "medium"), ("doitgen", "small")])
+def test_tiles_say_the_same_of_arrays_outside(name, size):
+    program = kernel(name, size).program
+    allowed = Allowance(2000, trees=True)
+    whole = outside(program, Schedule(), board("u55c"), allowed)
+    tiled = in_tiles(program, Schedule(), board("u55c"), allowed)
     assert tiled is not None
     assert tiles(tiled)
     assert not tiles(whole)
@@ -43,7 +45,7 @@ def test_tiles_say_the_same_of_arrays_outside(name):
         for one in (whole, tiled)
     ]
     assert modes[0] == modes[1]
-    assert weft.verify(kernel(name), tiled).ok
+    assert weft.verify(kernel(name, size), tiled).ok
 
 
 def test_there_are_none_where_all_does_not_fit_or_loops_are_said():
@@ -57,7 +59,7 @@ def test_there_are_none_where_all_does_not_fit_or_loops_are_said():
 
 
 def test_a_search_has_designs_of_both_kinds_and_all_mean_the_same():
-    program, onto = kernel("atax").program, board("u55c")
+    program, onto = kernel("doitgen").program, board("u55c")
     tiled = in_tiles(program, Schedule(), onto)
     assert tiled is not None
     start = Start(outside(program, Schedule(), onto).steps, others=(tiled.steps,))
@@ -69,3 +71,22 @@ def test_a_search_has_designs_of_both_kinds_and_all_mean_the_same():
         schedule = space.schedule(space.plain(variant))
         assert schedule is not None
         assert equivalence(compile_design(program, schedule)).verdict == "proven"
+
+
+def test_nests_that_hand_on_rows_share_tiles():
+    """Two products in turn: what the first makes of a tile the second one takes, so that all else passes meanwhile."""
+    program = kernel("k2mm", "medium").program
+    tiled = in_tiles(program, Schedule(), board("u55c"), Allowance(6000, trees=True))
+    assert tiled is not None
+    assert Fuse(("S0", "S2"), 1) in tiled.steps
+    assert {s.array: bool(s.at) for s in tiled if isinstance(s, Buffer)} == {
+        "A": True, "B": False, "C": False, "D": True,
+    }  # fmt: skip
+
+
+def test_rows_that_all_tiles_read_are_copied_once():
+    """C += A * A^T: A in front of the tiles of C."""
+    program = kernel("syrk", "medium").program
+    tiled = in_tiles(program, Schedule(), board("u55c"), Allowance(8000, trees=True))
+    assert tiled is not None
+    assert {s.array: bool(s.at) for s in tiled if isinstance(s, Buffer)} == {"A": False, "C": True}
