@@ -50,7 +50,7 @@ class Choice:
         cycles: for copies, and what guards waste.
         bits: of all copies.
         apart: arrays that are copied in apart from what is copied out.
-        whole: arrays of which one copy is made in front of all tiles, as some accesses want it there.
+        whole: arrays of which one copy is made in front of all tiles, in the place of several in different places.
     """
 
     sizes: tuple[int, ...]
@@ -116,7 +116,7 @@ def _sorted(nest: Tileable, found: Sequence[Choice]) -> list[Choice]:
     def place(choice: Choice) -> tuple[float, ...]:
         size = prod(choice.sizes)
         first = (0, -size) if choice.cycles <= near and size < all_ else (1, 0)
-        return *first, choice.cycles, choice.bits, *choice.sizes, *choice.order
+        return *first, bool(choice.whole), choice.cycles, choice.bits, *choice.sizes, *choice.order
 
     return sorted(found, key=place)
 

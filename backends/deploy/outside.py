@@ -14,9 +14,9 @@ from dataclasses import replace
 from functools import partial
 
 from backends.deploy.boards import Board
+from backends.deploy.nests import accessed
 from backends.deploy.tiles import (
     Allowance,
-    accessed,
     bits_of,
     block_ram,
     chip_room,

@@ -26,6 +26,7 @@ class Moved:
         lanes: elements of a word; 1 where it is not packed.
         written: whether it is assigned.
         port: that it passes through: a word a cycle in each direction, whatever arrays share it.
+        where: the statement, and its number there: 0 what it assigns, then what it reads.
     """
 
     array: str
@@ -35,6 +36,7 @@ class Moved:
     lanes: int
     written: bool
     port: str
+    where: tuple[str, int] = ("", 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,11 @@ def grouped(moved: Sequence[Moved]) -> list[list[Moved]]:
         linear = tuple(index.terms for index in one.indices)
         found.setdefault((one.array, linear), []).append(one)
     return list(found.values())
+
+
+def moves_with(one: Moved, loop: str) -> bool:
+    """Whether a loop moves what is accessed."""
+    return any(loop == str(v) for index in one.indices for v in index.variables())
 
 
 def copy_of(

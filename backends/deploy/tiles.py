@@ -14,27 +14,30 @@ from math import prod
 
 from backends.deploy.boards import Board
 from backends.deploy.choice import Choice, Tileable, choices
-from backends.deploy.tile_copies import Moved
-from dsl.expressions.affine import Affine
-from dsl.expressions.expr import Access, loads
-from dsl.expressions.types import FloatType
+from backends.deploy.nests import (
+    Nest,
+    accesses,
+    chains_of,
+    inner_loops,
+    multiples,
+    nests_of,
+    work_of,
+)
+from backends.deploy.tile_copies import Moved, moves_with
+from dsl.expressions.expr import loads
+from dsl.programs.names import unused
 from dsl.programs.program import Array, Program, Storage
 from dsl.schedules.steps import Buffer, Distribute, Fuse, Reorder, Step, Tile
 from polyhedral.requests.outside import word_bits
-from polyhedral.requests.packed import packed_lanes
 from polyhedral.requests.second_pointers import reads_again
 from polyhedral.schedule import begun, tried
-from polyhedral.scop.ranges import Interval, constant_interval, whole_range
-from polyhedral.scop.scheduled import Piece, ScheduledScop
-from polyhedral.scop.scop import reduction_access
+from polyhedral.scop.scheduled import ScheduledScop
+from polyhedral.transforms.materialise import materialised
 
 _BRAM18 = 18 * 1024  # bits
 _ROOM = 0.4
 """Of the block RAM, for copies: banks are rounded up to whole memories, mostly to twice as much."""
 _SMALL = 8  # arrays of so small a part of that are copied whole, whatever else is there
-_FLOAT_SLICES = 5  # of a multiply-add of f32
-_INTEGER_SLICES = 1
-_BAND = 3  # loops that are tiled
 _TRIES = 12
 
 
@@ -133,7 +136,7 @@ def _all_tiled(
     state: ScheduledScop, large: Mapping[str, str], room: int, allowed: Allowance
 ) -> _Tiled | None:
     """The steps that tile each nest which uses large arrays; None where one cannot be."""
-    nests = [nest for nest in _nests(state) if _moves(nest, large)]
+    nests = [nest for nest in nests_of(state) if any(accesses(state, nest, large))]
     steps: list[Step] = []
     cycles = 0.0
     for number, nest in enumerate(nests):
@@ -150,7 +153,7 @@ def _all_tiled(
 def _merged(state: ScheduledScop) -> tuple[ScheduledScop, tuple[Step, ...]]:
     """Neighbouring nests with one outermost loop, where that is legal: what one writes of a tile the next one reads."""
     steps: list[Step] = []
-    nests = list(_nests(state))
+    nests = list(nests_of(state))
     head = 0
     for k, nest in enumerate(nests[1:], 1):
         moved = None
@@ -180,76 +183,21 @@ def bits_of(array: Array) -> int:
     return prod(array.shape) * word_bits(array.dtype)
 
 
-@dataclass(frozen=True, slots=True)
-class _Nest:
-    """The statements of an outermost loop, and the loops that all of them share, with their iterations."""
-
-    statements: tuple[str, ...]
-    loops: tuple[str, ...]
-    ranges: tuple[Interval, ...]
-    pieces: tuple[Piece, ...]
-
-    @property
-    def extents(self) -> tuple[int, ...]:
-        """How many iterations each loop has."""
-        return tuple(interval.extent for interval in self.ranges)
-
-
-def _nests(state: ScheduledScop) -> Iterator[_Nest]:
-    by: dict[object, list[Piece]] = {}
-    for piece in state.pieces:
-        if piece.dims:
-            by.setdefault(piece.place[0], []).append(piece)
-    for pieces in by.values():
-        first = pieces[0]
-        loops: list[str] = []
-        ranges: list[Interval] = []
-        for level in range(min(_BAND, *(len(p.dims) for p in (first, *pieces)))):
-            shared = all(p.place[: level + 1] == first.place[: level + 1] for p in pieces)
-            iterations = whole_range([(p, level) for p in pieces])
-            if not shared or iterations is None or constant_interval(first, level) is None:
-                break
-            loops.append(first.dims[level].name)
-            ranges.append(iterations)
-        yield _Nest(tuple(p.name for p in pieces), tuple(loops), tuple(ranges), tuple(pieces))
-
-
-def accessed(piece: Piece) -> tuple[Access, ...]:
-    """What the statement assigns, then what it reads."""
-    stmt = piece.statement.stmt
-    return (stmt.target, *loads(stmt.value))
-
-
-def _moves(nest: _Nest, names: Mapping[str, str]) -> dict[str, list[int]]:
-    """The arrays of a nest, and the levels of its loops that each moves with, outermost first."""
-    found: dict[str, set[str]] = {}
-    for piece in nest.pieces:
-        for access in accessed(piece):
-            if access.array in names:
-                variables = found.setdefault(access.array, set())
-                own = _subscripts(piece, access)
-                variables |= {name for index in own for name in index.variables()}
-    return {
-        array: [k for k, name in enumerate(nest.loops) if name in variables]
-        for array, variables in found.items()
-    }
-
-
 def _tiled(
-    state: ScheduledScop, nest: _Nest, names: Mapping[str, str], room: int, allowed: Allowance
+    state: ScheduledScop, nest: Nest, names: Mapping[str, str], room: int, allowed: Allowance
 ) -> tuple[ScheduledScop, _Tiled] | None:
     """The nest in the tiles that move least, of those that are legal and whose copies fit; None where there are
     none.
     """
     if not nest.loops:
         return None
-    inner = dict(_inner(nest))
-    moved = list(_moved(state, nest, names))
-    every, chains = _words(state, nest), list(_chains(nest, state.scop.program))
-    work = list(_work(nest, state.scop.program))
+    inner = dict(inner_loops(nest))
+    moved = list(accesses(state, nest, names))
+    every, chains = multiples(state, nest), list(chains_of(nest, state.scop.program))
+    work = list(work_of(nest, state.scop.program))
     tiled = Tileable(nest.loops, nest.extents, every, inner, moved, work, chains, allowed.trees)
     for choice in choices(tiled, allowed.dsp, room)[:_TRIES]:
-        made = _made(state, nest, choice, names)
+        made = _made(state, nest, choice, moved, names)
         if made is not None:
             after, steps = made
             copied = [a for a in after.scop.program.arrays if a.name in names.values()]
@@ -258,89 +206,12 @@ def _tiled(
     return None
 
 
-def _inner(nest: _Nest) -> Iterator[tuple[str, int]]:
-    """The loops further in, as `_named` has them, and their extents."""
-    for piece in nest.pieces:
-        names = _named(nest, piece)
-        for level, dim in enumerate(piece.dims):
-            iterations = whole_range([(piece, level)])
-            if dim.name not in nest.loops and iterations is not None:
-                yield names[dim.name], iterations.extent
-
-
-def _named(nest: _Nest, piece: Piece) -> dict[str, str]:
-    """Names for the loops of a statement: those of one name further in may be several, of other extents."""
-    found = {}
-    for level, dim in enumerate(piece.dims):
-        iterations = None if dim.name in nest.loops else whole_range([(piece, level)])
-        found[dim.name] = f"{dim.name}:{iterations.extent}" if iterations else dim.name
-    return found
-
-
-def _moved(state: ScheduledScop, nest: _Nest, names: Mapping[str, str]) -> Iterator[Moved]:
-    """The accesses to what is copied, over loops that begin with 0."""
-    first = {name: range_.first for name, range_ in zip(nest.loops, nest.ranges, strict=True)}
-    ports = {step.argument: step.bundle for step in state.interfaces}
-    for piece in nest.pieces:
-        called = _named(nest, piece)
-        for number, access in enumerate(accessed(piece)):
-            if access.array in names:
-                array = state.scop.program.array(access.array)
-                lanes = max(1, packed_lanes(state.packs, array))
-                bits = word_bits(array.dtype)
-                own = _subscripts(piece, access)
-                indices = tuple((i + _at(i, first)).rename(called) for i in own)
-                port = ports.get(access.array, access.array)
-                yield Moved(access.array, indices, array.shape, bits, lanes, number == 0, port)
-
-
-def _subscripts(piece: Piece, access: Access) -> tuple[Affine, ...]:
-    """Over the loops of the piece."""
-    bindings = dict(piece.bindings)
-    return tuple(index.substitute(bindings) for index in access.indices)
-
-
-def _at(index: Affine, values: Mapping[str, int]) -> int:
-    """What its terms come to at these values, the others left out."""
-    return sum(c * values[str(v)] for v, c in index.terms if str(v) in values)
-
-
-def _work(nest: _Nest, program: Program) -> Iterator[tuple[tuple[str, ...], int]]:
-    """For each statement its loops, and about the DSP slices of an iteration a cycle."""
-    for piece in nest.pieces:
-        called = _named(nest, piece)
-        target = program.array(piece.statement.stmt.target.array)
-        slices = _FLOAT_SLICES if isinstance(target.dtype, FloatType) else _INTEGER_SLICES
-        yield tuple(called[name] for name in piece.names), slices
-
-
-def _chains(nest: _Nest, program: Program) -> Iterator[tuple[str, ...]]:
-    """For each sum of floats the loops that it goes over."""
-    for piece in nest.pieces:
-        target = piece.statement.stmt.target
-        if isinstance(program.array(target.array).dtype, FloatType) and (
-            reduction_access(piece.statement) is not None
-        ):
-            called = _named(nest, piece)
-            moving = {str(v) for index in _subscripts(piece, target) for v in index.variables()}
-            yield tuple(called[name] for name in piece.names if name not in moving)
-
-
-def _words(state: ScheduledScop, nest: _Nest) -> list[int]:
-    """What tiles of each loop are multiples of, so that they begin with a word of packed arrays."""
-    found = [1] * len(nest.loops)
-    for piece in nest.pieces:
-        for access in accessed(piece):
-            lanes = packed_lanes(state.packs, state.scop.program.array(access.array))
-            if lanes:
-                last = _subscripts(piece, access)[-1].variables()
-                for k, name in enumerate(nest.loops):
-                    found[k] = max(found[k], lanes if name in last else 1)
-    return found
-
-
 def _made(
-    state: ScheduledScop, nest: _Nest, choice: Choice, names: Mapping[str, str]
+    state: ScheduledScop,
+    nest: Nest,
+    choice: Choice,
+    moved: Sequence[Moved],
+    names: Mapping[str, str],
 ) -> tuple[ScheduledScop, tuple[Step, ...]] | None:
     """The nest with its tiles, copies and statements apart inside of them."""
     head = nest.statements[0]
@@ -350,27 +221,18 @@ def _made(
     if choice.order != tuple(range(len(nest.loops))):
         steps.append(Reorder(tuple(f"{head}.{nest.loops[k]}_0" for k in choice.order)))
     made = tried(state, *steps)
-    # Loops of one tile are no place for copies, which would be further in than they have to be.
-    several = [k for k in choice.order if choice.sizes[k] < nest.extents[k]]
-    places = {
-        array: max((several.index(k) for k in levels if k in several), default=-1)
-        if array not in choice.whole
-        else -1
-        for array, levels in _moves(nest, names).items()
-    }
     # The innermost copies first: those further out are around them.
-    for array, place in sorted(places.items(), key=lambda pair: -pair[1]):
-        at = f"{head}.{nest.loops[several[place]]}_0" if place >= 0 else ""
-        copy = Buffer(array, at, names[array])
+    for place, array, group in sorted(_places(nest, choice, moved), key=lambda copy: -copy[0]):
         if made is None:
             return None
-        made, copy = _buffered(made, copy, array in choice.apart)
+        at = f"{head}.{nest.loops[_several(nest, choice)[place]]}_0" if place >= 0 else ""
+        made, copy = _buffered(made, Buffer(array, at, names[array]), group, array in choice.apart)
         steps.append(copy)
     if made is None:
         return None
     for name in _own(made, head)[1:]:
-        if (moved := tried(made, alone := Distribute((name,), len(nest.loops)))) is not None:
-            made = moved
+        if (after := tried(made, alone := Distribute((name,), len(nest.loops)))) is not None:
+            made = after
             steps.append(alone)
     return made, tuple(steps)
 
@@ -382,15 +244,57 @@ def _own(state: ScheduledScop, head: str) -> list[str]:
     return list(dict.fromkeys(p.name for p in pieces if p.statement.stmt.span is not None))
 
 
-def _buffered(
-    state: ScheduledScop, step: Buffer, alone: bool
-) -> tuple[ScheduledScop | None, Buffer]:
-    """The state with a copy: where that is asked apart from what is copied in, if it is copied in and out, and no
-    tile reads what another one has written.
+def _several(nest: Nest, choice: Choice) -> list[int]:
+    """The loops of several tiles, outermost first: loops of one tile are no place for copies, which would be further in
+    than they have to be.
     """
+    return [k for k in choice.order if choice.sizes[k] < nest.extents[k]]
+
+
+def _places(
+    nest: Nest, choice: Choice, moved: Sequence[Moved]
+) -> Iterator[tuple[int, str, Sequence[Moved]]]:
+    """The copies of each array: where, of the loops of several tiles, and of which accesses, if not of all. What is
+    written is in one copy, which is where the innermost of its accesses wants it.
+    """
+    several = _several(nest, choice)
+    found: dict[str, dict[int, list[Moved]]] = {}
+    for one in moved:
+        levels = [n for n, k in enumerate(several) if moves_with(one, nest.loops[k])]
+        place = -1 if one.array in choice.whole else max(levels, default=-1)
+        found.setdefault(one.array, {}).setdefault(place, []).append(one)
+    for array, groups in found.items():
+        if len(groups) == 1 or any(one.written for group in groups.values() for one in group):
+            yield max(groups), array, ()
+        else:
+            yield from ((place, array, group) for place, group in groups.items())
+
+
+def _buffered(
+    state: ScheduledScop, step: Buffer, group: Sequence[Moved], alone: bool
+) -> tuple[ScheduledScop | None, Buffer]:
+    """The state with a copy, of what a group accesses where there is one: where that is asked apart from what is copied
+    in, if it is copied in and out, and no tile reads what another one has written.
+    """
+    if group:
+        program = materialised(state).program
+        text = _access(program, group[0].where)
+        name = f"{step.name}_tile" if step.at else step.name
+        step = replace(step, access=text, name=unused(name, _names_in(program)))
     if alone:
         apart = replace(step, apart=True)
         made = tried(state, apart)
         if made is not None and reads_again(made.scop, step.array) is None:
             return made, apart
     return tried(state, step), step
+
+
+def _access(program: Program, where: tuple[str, int]) -> str:
+    """An access of a statement, over the loops that the program has by now."""
+    name, number = where
+    stmt = next(s for s in program.statements() if s.name == name)
+    return str((stmt.target, *loads(stmt.value))[number])
+
+
+def _names_in(program: Program) -> set[str]:
+    return {array.name for array in program.arrays}

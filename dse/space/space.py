@@ -119,7 +119,8 @@ def space_of(
     for steps in (start.steps, *start.others):
         state = apply(program, Schedule(steps))
         made = tuple(p for p in state.partitions if p not in steps)
-        own = replace(start, steps=steps, made=made, others=())
+        beside = steps is not start.steps
+        own = replace(start, steps=steps, made=made, others=(), overlapping=beside)
         if not found:
             start = replace(start, made=made)
         if tool.is_open or not all_logic(state, tool):

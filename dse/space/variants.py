@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from dse.space.alignment import aligned, turned
+from dse.space.at_once import Overlap, overlaps_in
 from dse.space.chains import in_parts
 from dse.space.contents import lowered
 from dse.space.expansion import expanded
@@ -36,6 +37,7 @@ class Variant:
 
     ``program`` is the kernel with what the steps add to it, ``made`` are partitions that they bring with them.
     All nests run at the same time where they are ``beside`` one another, as processes with FIFOs between them.
+    ``overlaps`` are the loops whose iterations overlap.
     """
 
     name: str
@@ -44,6 +46,7 @@ class Variant:
     program: Program
     made: tuple[Partition, ...] = ()
     beside: bool = False
+    overlaps: tuple[Overlap, ...] = ()
 
     @property
     def is_settled(self) -> bool:
@@ -76,6 +79,9 @@ def variants(
     structures = _structures(state, free) if not start.structured else [("as given", state, free)]
     # The open backend runs processes in order.
     twins = [] if context.tool.is_open else [t for one in structures for t in _overlapped(*one)]
+    apart = structures
+    if start.overlapping and twins:
+        structures, twins = twins, []
     plain = [_variant(*structure, context) for structure in (*structures, *twins)]
     others = _aligned(structures) if not start.structured else []
     outer = _unrolled_inside([*structures, *twins], context)
@@ -92,18 +98,26 @@ def variants(
     if several:
         outer += [_chained(state, free, most, context) for most in volumes(state)[-1:]]
     outer += [[_variant(*structure, context)] for structure in others]
-    boxes = [*_rectangles((*structures, *others), context.counts)]
+    boxes = [*_rectangles((*structures, *twins, *others), context.counts)]
     outer += [[_with_short_chains(_variant(*structure, context))] for structure in boxes]
     outer += _unrolled_inside([*others, *_turned(others)], context)
-    outer += [[_filter(*structure, context)] for structure in _windows(structures, context, start)]
-    bound = []
-    for name, at, steps in (*structures, *twins):
-        binds = _sums_in_logic(at, context)
-        for bind in binds:
-            at = apply_step(at, bind)
-        if binds:
-            bound.append(_variant(f"{name}, sums in {FABRIC}", at, (*steps, *binds), context))
-    return tuple(_once((*plain, *(variant for some in outer for variant in some), *bound)))
+    outer += [[_filter(*structure, context)] for structure in _windows(apart, context, start)]
+    bound = [v for one in (*structures, *twins) for v in _bound(*one, context)]
+    if start.overlapping:
+        bound += [_with_short_chains(v) for one in boxes for v in _bound(*one, context)]
+    every = (*plain, *(variant for some in outer for variant in some), *bound)
+    return tuple(_once(every))
+
+
+def _bound(
+    name: str, state: ScheduledScop, steps: tuple[Step, ...], context: Context
+) -> Iterator[Variant]:
+    """The structure with the sums of all statements off the DSP slices, where the tool can."""
+    binds = _sums_in_logic(state, context)
+    for bind in binds:
+        state = apply_step(state, bind)
+    if binds:
+        yield _variant(f"{name}, sums in {FABRIC}", state, (*steps, *binds), context)
 
 
 def _once(variants: Iterable[Variant]) -> Iterator[Variant]:
@@ -273,7 +287,8 @@ def _variant(
     name: str, state: ScheduledScop, steps: tuple[Step, ...], context: Context, most: int = 0
 ) -> Variant:
     found = whole_parts(nests(state, context, most), steps)
-    return Variant(name, steps, found, state.scop.program)
+    overlaps = tuple(overlaps_in(state, found))
+    return Variant(name, steps, found, state.scop.program, overlaps=overlaps)
 
 
 def _accumulated(

@@ -11,8 +11,9 @@ from dse.evaluators.base import Result
 from dse.ranking.composed import Composed
 from dse.ranking.templates import Template
 from dse.space.addresses import address_products
+from dse.space.at_once import overlapped_cycles
 from dse.space.banks import Demand, demand
-from dse.space.cost import Cost, cost, design_cycles, design_units, stages
+from dse.space.cost import Cost, cost, design_units, stages
 from dse.space.partitions import together, within
 from dse.space.space import Choice, Point, Space
 from dsl.programs.program import Program
@@ -105,7 +106,9 @@ class Estimates:
                 return Figures(*composed)
         costs = [self._cost(number, n, c, registers) for n, c in enumerate(point.choices)]
         groups = self._stages[number]
-        cycles = composed[0] if composed else design_cycles(groups, [c.cycles for c in costs])
+        each_nest = [c.cycles for c in costs]
+        overlaps = self.space.variants[number].overlaps
+        cycles = composed[0] if composed else overlapped_cycles(groups, each_nest, overlaps)
         dsp = design_units(groups, [c.units for c in costs])
         each = self.space.tool.indices.row_dsp
         if each:

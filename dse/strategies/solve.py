@@ -15,12 +15,12 @@ from functools import lru_cache
 from math import prod
 
 from dse.bounds.bounds import MAX_BANKS
+from dse.space.at_once import overlapped_cycles
 from dse.space.banks import Demand, demand, port_interval
 from dse.space.cost import (
     Shared,
     Units,
     added,
-    design_cycles,
     design_units,
     replaced,
     stages,
@@ -150,7 +150,8 @@ def solve(
     for state in states:
         rungs = [state.chosen[n].rung for n in range(len(nests))]
         point = Point(variant, tuple(r.choice for r in rungs))
-        cycles = design_cycles(solver.stages, [r.cost.cycles for r in rungs])
+        each = [r.cost.cycles for r in rungs]
+        cycles = overlapped_cycles(solver.stages, each, solver.variant.overlaps)
         dsp = design_units(solver.stages, [r.cost.units for r in rungs])
         found.append(Solution(point, cycles, dsp, state.over))
     return tuple(found)

@@ -84,9 +84,11 @@ def test_nests_that_hand_on_rows_share_tiles():
     }  # fmt: skip
 
 
-def test_rows_that_all_tiles_read_are_copied_once():
-    """C += A * A^T: A in front of the tiles of C."""
-    program = kernel("syrk", "medium").program
-    tiled = in_tiles(program, Schedule(), board("u55c"), Allowance(8000, trees=True))
+def test_what_all_tiles_read_is_copied_once_and_rows_of_a_tile_with_it():
+    """C += A * A^T: all of A in front of the tiles of C, and the rows of a tile while another one is worked on."""
+    syrk = kernel("syrk", "medium")
+    tiled = in_tiles(syrk.program, Schedule(), board("u55c"), Allowance(8000, trees=True))
     assert tiled is not None
-    assert {s.array: bool(s.at) for s in tiled if isinstance(s, Buffer)} == {"A": False, "C": True}
+    copies = {s.name: bool(s.at) for s in tiled if isinstance(s, Buffer)}
+    assert copies == {"C_chip": True, "A_chip_tile": True, "A_chip": False}
+    assert weft.verify(syrk, tiled).ok

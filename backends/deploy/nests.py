@@ -1,0 +1,146 @@
+"""The nests of a kernel as the planner of tiles reads them: their loops, what moves with these, and the work in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from backends.deploy.tile_copies import Moved
+from dsl.expressions.affine import Affine
+from dsl.expressions.expr import Access, loads
+from dsl.expressions.types import FloatType
+from dsl.programs.program import Program
+from polyhedral.requests.outside import word_bits
+from polyhedral.requests.packed import packed_lanes
+from polyhedral.scop.ranges import Interval, constant_interval, whole_range
+from polyhedral.scop.scheduled import Piece, ScheduledScop
+from polyhedral.scop.scop import reduction_access
+
+_FLOAT_SLICES = 5  # of a multiply-add of f32
+_INTEGER_SLICES = 1
+_BAND = 3  # loops that are tiled
+
+
+@dataclass(frozen=True, slots=True)
+class Nest:
+    """The statements of an outermost loop, and the loops that all of them share, with their iterations."""
+
+    statements: tuple[str, ...]
+    loops: tuple[str, ...]
+    ranges: tuple[Interval, ...]
+    pieces: tuple[Piece, ...]
+
+    @property
+    def extents(self) -> tuple[int, ...]:
+        """How many iterations each loop has."""
+        return tuple(interval.extent for interval in self.ranges)
+
+
+def nests_of(state: ScheduledScop) -> Iterator[Nest]:
+    """The outermost loops, each with as many of those inside as all its statements share, up to three."""
+    by: dict[object, list[Piece]] = {}
+    for piece in state.pieces:
+        if piece.dims:
+            by.setdefault(piece.place[0], []).append(piece)
+    for pieces in by.values():
+        first = pieces[0]
+        loops: list[str] = []
+        ranges: list[Interval] = []
+        for level in range(min(_BAND, *(len(p.dims) for p in (first, *pieces)))):
+            shared = all(p.place[: level + 1] == first.place[: level + 1] for p in pieces)
+            iterations = whole_range([(p, level) for p in pieces])
+            if not shared or iterations is None or constant_interval(first, level) is None:
+                break
+            loops.append(first.dims[level].name)
+            ranges.append(iterations)
+        yield Nest(tuple(p.name for p in pieces), tuple(loops), tuple(ranges), tuple(pieces))
+
+
+def accessed(piece: Piece) -> tuple[Access, ...]:
+    """What the statement assigns, then what it reads."""
+    stmt = piece.statement.stmt
+    return (stmt.target, *loads(stmt.value))
+
+
+def inner_loops(nest: Nest) -> Iterator[tuple[str, int]]:
+    """The loops further in, as `_named` has them, and their extents."""
+    for piece in nest.pieces:
+        names = _named(nest, piece)
+        for level, dim in enumerate(piece.dims):
+            iterations = whole_range([(piece, level)])
+            if dim.name not in nest.loops and iterations is not None:
+                yield names[dim.name], iterations.extent
+
+
+def _named(nest: Nest, piece: Piece) -> dict[str, str]:
+    """Names for the loops of a statement: those of one name further in may be several, of other extents."""
+    found = {}
+    for level, dim in enumerate(piece.dims):
+        iterations = None if dim.name in nest.loops else whole_range([(piece, level)])
+        found[dim.name] = f"{dim.name}:{iterations.extent}" if iterations else dim.name
+    return found
+
+
+def accesses(state: ScheduledScop, nest: Nest, names: Mapping[str, str]) -> Iterator[Moved]:
+    """The accesses to what is copied, over loops that begin with 0."""
+    first = {name: range_.first for name, range_ in zip(nest.loops, nest.ranges, strict=True)}
+    ports = {step.argument: step.bundle for step in state.interfaces}
+    for piece in nest.pieces:
+        called = _named(nest, piece)
+        for number, access in enumerate(accessed(piece)):
+            if access.array in names:
+                array = state.scop.program.array(access.array)
+                lanes = max(1, packed_lanes(state.packs, array))
+                bits = word_bits(array.dtype)
+                own = _subscripts(piece, access)
+                indices = tuple((i + _at(i, first)).rename(called) for i in own)
+                port = ports.get(access.array, access.array)
+                where = piece.name, number
+                yield Moved(
+                    access.array, indices, array.shape, bits, lanes, number == 0, port, where
+                )
+
+
+def _subscripts(piece: Piece, access: Access) -> tuple[Affine, ...]:
+    """Over the loops of the piece."""
+    bindings = dict(piece.bindings)
+    return tuple(index.substitute(bindings) for index in access.indices)
+
+
+def _at(index: Affine, values: Mapping[str, int]) -> int:
+    """What its terms come to at these values, the others left out."""
+    return sum(c * values[str(v)] for v, c in index.terms if str(v) in values)
+
+
+def work_of(nest: Nest, program: Program) -> Iterator[tuple[tuple[str, ...], int]]:
+    """For each statement its loops, and about the DSP slices of an iteration a cycle."""
+    for piece in nest.pieces:
+        called = _named(nest, piece)
+        target = program.array(piece.statement.stmt.target.array)
+        slices = _FLOAT_SLICES if isinstance(target.dtype, FloatType) else _INTEGER_SLICES
+        yield tuple(called[name] for name in piece.names), slices
+
+
+def chains_of(nest: Nest, program: Program) -> Iterator[tuple[str, ...]]:
+    """For each sum of floats the loops that it goes over."""
+    for piece in nest.pieces:
+        target = piece.statement.stmt.target
+        if isinstance(program.array(target.array).dtype, FloatType) and (
+            reduction_access(piece.statement) is not None
+        ):
+            called = _named(nest, piece)
+            moving = {str(v) for index in _subscripts(piece, target) for v in index.variables()}
+            yield tuple(called[name] for name in piece.names if name not in moving)
+
+
+def multiples(state: ScheduledScop, nest: Nest) -> list[int]:
+    """What tiles of each loop are multiples of, so that they begin with a word of packed arrays."""
+    found = [1] * len(nest.loops)
+    for piece in nest.pieces:
+        for access in accessed(piece):
+            lanes = packed_lanes(state.packs, state.scop.program.array(access.array))
+            if lanes:
+                last = _subscripts(piece, access)[-1].variables()
+                for k, name in enumerate(nest.loops):
+                    found[k] = max(found[k], lanes if name in last else 1)
+    return found
