@@ -11,14 +11,13 @@ them, or computing, is what counts, and the first tile's copying in and the last
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import permutations, product
 from math import ceil, prod
 
 from backends.deploy.tile_copies import (
     Moved,
     TileCopy,
-    box_of,
     copied_in,
     copied_out,
     copy_of,
@@ -50,7 +49,6 @@ class Choice:
         cycles: for copies, and what guards waste.
         bits: of all copies.
         apart: arrays that are copied in apart from what is copied out.
-        whole: arrays of which one copy is made in front of all tiles, in the place of several in different places.
     """
 
     sizes: tuple[int, ...]
@@ -58,7 +56,6 @@ class Choice:
     cycles: float
     bits: int
     apart: frozenset[str] = frozenset()
-    whole: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,11 +95,6 @@ def choices(nest: Tileable, dsp: int, room: int) -> list[Choice]:
         ladders = [_ladder(n, k, ratio) for n, k in zip(nest.extents, nest.every, strict=True)]
         groups = grouped(nest.moved)
         found = _fitting(nest, groups, ladders, dsp, room)
-        joined = _joined(nest, groups)
-        if len(joined) < len(groups):
-            whole = frozenset(g[0].array for g in joined if g not in groups)
-            more = _fitting(nest, joined, ladders, dsp, room)
-            found += [replace(choice, whole=whole) for choice in more]
         if found:
             return _sorted(nest, found)
     return []
@@ -116,7 +108,7 @@ def _sorted(nest: Tileable, found: Sequence[Choice]) -> list[Choice]:
     def place(choice: Choice) -> tuple[float, ...]:
         size = prod(choice.sizes)
         first = (0, -size) if choice.cycles <= near and size < all_ else (1, 0)
-        return *first, bool(choice.whole), choice.cycles, choice.bits, *choice.sizes, *choice.order
+        return *first, choice.cycles, choice.bits, *choice.sizes, *choice.order
 
     return sorted(found, key=place)
 
@@ -149,7 +141,8 @@ def _fitting(
         for order in permutations(range(len(nest.loops))):
             if any(counts[k] == 1 for k in order) and order != _plain(order, counts):
                 continue  # a loop of one tile stands anywhere
-            placed = [(copy, _level(copy.group, order, nest.loops, counts)) for copy in copies]
+            levels = _levels(groups, order, nest.loops, counts)
+            placed = [(copy, levels[copy.group[0].array]) for copy in copies]
             cycles, bits = _in_turn(placed, work, order, counts)
             found.append(Choice(sizes, order, cycles, bits))
             at_once = _at_once(placed, work, order, nest.loops, counts, room) if apart else ()
@@ -203,35 +196,6 @@ def _ladder(extent: int, every: int, ratio: int) -> tuple[int, ...]:
 def _whole(nest: Tileable) -> dict[str, int]:
     """The extents of all loops."""
     return {**nest.inner, **dict(zip(nest.loops, nest.extents, strict=True))}
-
-
-def _joined(nest: Tileable, groups: Sequence[list[Moved]]) -> list[list[Moved]]:
-    """The same with one copy of what all tiles access: of a product with its own transpose, rows of a tile are in the
-    copy of all rows.
-    """
-    whole = _whole(nest)
-    found: dict[str, list[list[Moved]]] = {}
-    for group in groups:
-        found.setdefault(group[0].array, []).append(group)
-    joined: list[list[Moved]] = []
-    for mine in found.values():
-        still = [g for g in mine if _still(g[0], nest.loops)]
-        around = next((g for g in still if all(_covers(g, other, whole) for other in mine)), None)
-        if around is None:
-            joined += mine
-        else:
-            joined.append([*around, *(one for g in mine if g is not around for one in g)])
-    return joined
-
-
-def _still(one: Moved, loops: Sequence[str]) -> bool:
-    """Whether no tile loop moves it."""
-    return not any(str(v) in loops for index in one.indices for v in index.variables())
-
-
-def _covers(group: Sequence[Moved], other: Sequence[Moved], spans: Mapping[str, int]) -> bool:
-    """Whether the box of a group is as large as that of another one."""
-    return all(a >= b for a, b in zip(box_of(group, spans), box_of(other, spans), strict=True))
 
 
 def _ends_early(group: Sequence[Moved], whole: Mapping[str, int], ragged: Set[str]) -> bool:
@@ -310,13 +274,20 @@ def _comes_again(
     return any(counts[k] > 1 and (loops[k] not in moving or loops[k] in cut) for k in around)
 
 
-def _level(
-    group: Sequence[Moved], order: Sequence[int], loops: Sequence[str], counts: Sequence[int]
-) -> int:
-    """Where it is copied: at the innermost tile loop that it moves with; -1 where it moves with none."""
-    moving = {str(v) for index in group[0].indices for v in index.variables()}
-    levels = [n for n, k in enumerate(order) if loops[k] in moving and counts[k] > 1]
-    return max(levels, default=-1)
+def _levels(
+    groups: Sequence[Sequence[Moved]],
+    order: Sequence[int],
+    loops: Sequence[str],
+    counts: Sequence[int],
+) -> dict[str, int]:
+    """Where each array is copied: at the innermost tile loop that it moves with; -1 where it moves with none."""
+    found: dict[str, int] = {}
+    for group in groups:
+        first = group[0]
+        moving = {str(v) for index in first.indices for v in index.variables()}
+        levels = [n for n, k in enumerate(order) if loops[k] in moving and counts[k] > 1]
+        found[first.array] = max(found.get(first.array, -1), *levels, -1)
+    return found
 
 
 def _runs(level: int, order: Sequence[int], counts: Sequence[int]) -> int:

@@ -95,10 +95,7 @@ def accesses(state: ScheduledScop, nest: Nest, names: Mapping[str, str]) -> Iter
                 own = _subscripts(piece, access)
                 indices = tuple((i + _at(i, first)).rename(called) for i in own)
                 port = ports.get(access.array, access.array)
-                where = piece.name, number
-                yield Moved(
-                    access.array, indices, array.shape, bits, lanes, number == 0, port, where
-                )
+                yield Moved(access.array, indices, array.shape, bits, lanes, number == 0, port)
 
 
 def _subscripts(piece: Piece, access: Access) -> tuple[Affine, ...]:

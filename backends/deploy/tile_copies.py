@@ -26,7 +26,6 @@ class Moved:
         lanes: elements of a word; 1 where it is not packed.
         written: whether it is assigned.
         port: that it passes through: a word a cycle in each direction, whatever arrays share it.
-        where: the statement, and its number there: 0 what it assigns, then what it reads.
     """
 
     array: str
@@ -36,7 +35,6 @@ class Moved:
     lanes: int
     written: bool
     port: str
-    where: tuple[str, int] = ("", 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +78,7 @@ def copy_of(
     shares: Mapping[str, float],
 ) -> TileCopy:
     """The copy of a tile of these extents, of loops that are so long as a whole; of the last tiles a share is there."""
-    box = box_of(group, spans)
+    box = _box(group, spans)
     reads = any(not one.written for one in group)
     writes = any(one.written for one in group)
     edges = writes and not reads and _ends_inside(group, whole)
@@ -111,7 +109,7 @@ def _busiest(copies: Sequence[TileCopy]) -> float:
     return max(ports.values(), default=0)
 
 
-def box_of(group: Sequence[Moved], spans: Mapping[str, int]) -> tuple[int, ...]:
+def _box(group: Sequence[Moved], spans: Mapping[str, int]) -> tuple[int, ...]:
     """The extents of a copy, of whole words."""
     first = group[0]
     box = []

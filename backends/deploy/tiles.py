@@ -8,7 +8,7 @@ Of the sizes and orders of tile loops those are taken that move least (`backends
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
@@ -24,15 +24,12 @@ from backends.deploy.nests import (
     work_of,
 )
 from backends.deploy.tile_copies import Moved, moves_with
-from dsl.expressions.expr import loads
-from dsl.programs.names import unused
 from dsl.programs.program import Array, Program, Storage
 from dsl.schedules.steps import Buffer, Distribute, Fuse, Reorder, Step, Tile
 from polyhedral.requests.outside import word_bits
 from polyhedral.requests.second_pointers import reads_again
 from polyhedral.schedule import begun, tried
 from polyhedral.scop.scheduled import ScheduledScop
-from polyhedral.transforms.materialise import materialised
 
 _BRAM18 = 18 * 1024  # bits
 _ROOM = 0.4
@@ -221,12 +218,18 @@ def _made(
     if choice.order != tuple(range(len(nest.loops))):
         steps.append(Reorder(tuple(f"{head}.{nest.loops[k]}_0" for k in choice.order)))
     made = tried(state, *steps)
+    # Loops of one tile are no place for copies, which would be further in than they have to be.
+    several = [k for k in choice.order if choice.sizes[k] < nest.extents[k]]
+    places: dict[str, int] = {}
+    for one in moved:
+        levels = [n for n, k in enumerate(several) if moves_with(one, nest.loops[k])]
+        places[one.array] = max(places.get(one.array, -1), *levels, -1)
     # The innermost copies first: those further out are around them.
-    for place, array, group in sorted(_places(nest, choice, moved), key=lambda copy: -copy[0]):
+    for array, place in sorted(places.items(), key=lambda pair: -pair[1]):
+        at = f"{head}.{nest.loops[several[place]]}_0" if place >= 0 else ""
         if made is None:
             return None
-        at = f"{head}.{nest.loops[_several(nest, choice)[place]]}_0" if place >= 0 else ""
-        made, copy = _buffered(made, Buffer(array, at, names[array]), group, array in choice.apart)
+        made, copy = _buffered(made, Buffer(array, at, names[array]), array in choice.apart)
         steps.append(copy)
     if made is None:
         return None
@@ -244,57 +247,15 @@ def _own(state: ScheduledScop, head: str) -> list[str]:
     return list(dict.fromkeys(p.name for p in pieces if p.statement.stmt.span is not None))
 
 
-def _several(nest: Nest, choice: Choice) -> list[int]:
-    """The loops of several tiles, outermost first: loops of one tile are no place for copies, which would be further in
-    than they have to be.
-    """
-    return [k for k in choice.order if choice.sizes[k] < nest.extents[k]]
-
-
-def _places(
-    nest: Nest, choice: Choice, moved: Sequence[Moved]
-) -> Iterator[tuple[int, str, Sequence[Moved]]]:
-    """The copies of each array: where, of the loops of several tiles, and of which accesses, if not of all. What is
-    written is in one copy, which is where the innermost of its accesses wants it.
-    """
-    several = _several(nest, choice)
-    found: dict[str, dict[int, list[Moved]]] = {}
-    for one in moved:
-        levels = [n for n, k in enumerate(several) if moves_with(one, nest.loops[k])]
-        place = -1 if one.array in choice.whole else max(levels, default=-1)
-        found.setdefault(one.array, {}).setdefault(place, []).append(one)
-    for array, groups in found.items():
-        if len(groups) == 1 or any(one.written for group in groups.values() for one in group):
-            yield max(groups), array, ()
-        else:
-            yield from ((place, array, group) for place, group in groups.items())
-
-
 def _buffered(
-    state: ScheduledScop, step: Buffer, group: Sequence[Moved], alone: bool
+    state: ScheduledScop, step: Buffer, alone: bool
 ) -> tuple[ScheduledScop | None, Buffer]:
-    """The state with a copy, of what a group accesses where there is one: where that is asked apart from what is copied
-    in, if it is copied in and out, and no tile reads what another one has written.
+    """The state with a copy: where that is asked apart from what is copied in, if it is copied in and out, and no
+    tile reads what another one has written.
     """
-    if group:
-        program = materialised(state).program
-        text = _access(program, group[0].where)
-        name = f"{step.name}_tile" if step.at else step.name
-        step = replace(step, access=text, name=unused(name, _names_in(program)))
     if alone:
         apart = replace(step, apart=True)
         made = tried(state, apart)
         if made is not None and reads_again(made.scop, step.array) is None:
             return made, apart
     return tried(state, step), step
-
-
-def _access(program: Program, where: tuple[str, int]) -> str:
-    """An access of a statement, over the loops that the program has by now."""
-    name, number = where
-    stmt = next(s for s in program.statements() if s.name == name)
-    return str((stmt.target, *loads(stmt.value))[number])
-
-
-def _names_in(program: Program) -> set[str]:
-    return {array.name for array in program.arrays}

@@ -151,20 +151,6 @@ def test_loops_of_one_port_take_turns():
     assert cycles[0] == pytest.approx(2 * cycles[1], rel=0.1)
 
 
-def test_rows_of_a_tile_are_in_the_copy_of_all_rows():
-    """C[i, j] += A[i, k] * A[j, k] with tiles of i: A is copied once, in front of them, if there is room."""
-    moved = [
-        Moved("C", (X, Y), (240, 240), 32, 16, written=True, port="C"),
-        Moved("A", (X, Z), (240, 200), 32, 16, written=False, port="A"),
-        Moved("A", (Y, Z), (240, 200), 32, 16, written=False, port="A"),
-    ]
-    nest = Tileable(("i",), (240,), (1,), {"j": 240, "k": 200}, moved, EACH, ())
-    best = choices(nest, 10**9, 10**7)[0]
-    assert best.whole == {"A"}
-    assert best.cycles < choices(nest, 10**9, 10**7)[-1].cycles
-    assert all(not choice.whole for choice in choices(nest, 10**9, 240 * 208 * 32))
-
-
 def test_the_terms_of_a_sum_follow_each_other_in_each_tile():
     """Row sums: the more rows a tile has, the more sums go on at once."""
     read = [Moved("A", (X, Y), (128, 1024), 32, 1, written=False, port="A")]

@@ -50,6 +50,28 @@ def test_tiles_of_a_small_chip_compute_the_same(name, monkeypatch):
     )
 
 
+@weft.kernel
+def framed(A: i16[40, 30], B: i16[40, 30]):
+    for y in range(40):
+        for x in range(30):
+            if 1 <= y < 39 and 1 <= x < 29:
+                B[y, x] = A[y - 1, x] + A[y + 1, x]
+            else:
+                B[y, x] = A[y, x]
+
+
+def test_a_frame_is_in_loops_of_its_own_in_tiles_of_all_rows(monkeypatch):
+    """The rows of the frame are tiled with those inside, so that tiles end where the array does."""
+    monkeypatch.setattr(tiles, "_ROOM", 0.003)
+    kernel, schedule = made(framed)
+    (tile,) = (s for s in schedule if isinstance(s, Tile))
+    assert 40 % tile.factors[0] == 0
+    apart = {name for s in schedule if isinstance(s, Distribute) for name in s.stmts}
+    assert {"S1", "S1_2", "S1_3"} <= apart
+    assert weft.verify(kernel, schedule).ok
+    assert weft.equivalence(kernel, schedule).verdict == "proven"
+
+
 def test_what_fits_is_copied_whole():
     kernel, schedule = made(weft.load(POLYBENCH / "gemm.py"), "small")
     assert not any(isinstance(s, Tile) for s in schedule)

@@ -82,13 +82,3 @@ def test_nests_that_hand_on_rows_share_tiles():
     assert {s.array: bool(s.at) for s in tiled if isinstance(s, Buffer)} == {
         "A": True, "B": False, "C": False, "D": True,
     }  # fmt: skip
-
-
-def test_what_all_tiles_read_is_copied_once_and_rows_of_a_tile_with_it():
-    """C += A * A^T: all of A in front of the tiles of C, and the rows of a tile while another one is worked on."""
-    syrk = kernel("syrk", "medium")
-    tiled = in_tiles(syrk.program, Schedule(), board("u55c"), Allowance(8000, trees=True))
-    assert tiled is not None
-    copies = {s.name: bool(s.at) for s in tiled if isinstance(s, Buffer)}
-    assert copies == {"C_chip": True, "A_chip_tile": True, "A_chip": False}
-    assert weft.verify(syrk, tiled).ok

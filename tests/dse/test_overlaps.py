@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import pytest
 
 import weft
 from dse.ranking.composed import Composed
+from dse.space.at_once import Overlap, overlapped_cycles
 from dse.space.overlaps import overlapped
 from dse.space.space import space_of
 from dse.space.start import Start
@@ -111,6 +113,16 @@ def test_what_ranking_makes_of_them_is_near_the_model(kernel, steps, count):
     assert figures is not None
     exact = weft.estimate(kernel, schedule, device="xcu280", tool="vitis-2023.2")
     assert figures[0] == pytest.approx(exact.latency.average, rel=0.05)
+
+
+def test_iterations_that_overlap_take_as_long_as_their_longest_process():
+    """In ten iterations two arrays are copied in at the same time, worked on in two nests, and copied out."""
+    groups, cycles = ((0,), (1, 2), (3,), (4,), (5,)), (100, 500, 300, 600, 200, 400)
+    loop = Overlap(((1,), (2,), (3, 4), (5,)), runs=10, entered=1)
+    assert overlapped_cycles(groups, cycles, ()) == 1800
+    assert overlapped_cycles(groups, cycles, (loop,)) == pytest.approx(100 + 800 + 900 / 10)
+    once = replace(loop, entered=10)
+    assert overlapped_cycles(groups, cycles, (once,)) == 1800
 
 
 def test_random_programs_with_overlapped_loops_mean_the_same():
