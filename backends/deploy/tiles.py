@@ -96,16 +96,18 @@ def tiles_of_what_fits(
     arrays = [program.array(name) for name in names]
     if sum(map(bits_of, arrays)) > room or any(a.storage is not Storage.ARGUMENT for a in arrays):
         return None
-    found = _best_tiled(begun(program, first), names, room, allowed)
-    tiled = any(isinstance(step, Buffer) and step.at for step in found or ())
-    return found if tiled else None
+    return _best_tiled(begun(program, first), names, room, allowed, several=True)
 
 
 def _best_tiled(
-    state: ScheduledScop, large: Mapping[str, str], room: int, allowed: Allowance
+    state: ScheduledScop,
+    large: Mapping[str, str],
+    room: int,
+    allowed: Allowance,
+    several: bool = False,
 ) -> tuple[Step, ...] | None:
     """The steps that tile each nest: as written, or with neighbours in one nest, whichever is expected to be faster;
-    where neither can be, with statements in nests of their own.
+    where neither can be, with statements in nests of their own. Of ``several`` tiles somewhere, if that is asked.
     """
     joined = _merged(state)
     ways = [(state, ()), joined] if joined[1] else [(state, ())]
@@ -115,6 +117,8 @@ def _best_tiled(
     if not found:
         at, before = _distributed(state)
         found = [(all_, before)] if (all_ := _all_tiled(at, large, room, allowed)) else []
+    if several:
+        found = [one for one in found if any(isinstance(s, Buffer) and s.at for s in one[0].steps)]
     if not found:
         return None
     best, before = min(found, key=lambda one: one[0].cycles)

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, product
-from math import lcm, prod
+from math import gcd, lcm, prod
 
 from dse.bounds.bounds import MAX_BANKS
 from dse.space.banks import Demand, demand, interval_with, port_interval
@@ -62,6 +62,22 @@ def widened(program: Program, wanted: Demand, start: Start) -> Demand:
                 found[array, d] = factor
                 break
             at_once //= 2
+    return found
+
+
+def word_intervals(program: Program, wanted: Demand, start: Start) -> dict[str, int]:
+    """Cycles from a word to the next of each array that is copied in words, in the banks that nests ask for: more than
+    one where these and those of the lanes are too many together.
+    """
+    lanes = start.lanes(program)
+    if not lanes:
+        return {}
+    banks = widened(program, wanted, start)
+    found = {}
+    for (array, d), count in lanes.items():
+        at_once, own = max(1, count // start.at_once), banks.get((array, d), 1)
+        whole = own == program.array(array).shape[d]
+        found[array] = 1 if whole else at_once // gcd(own, at_once)
     return found
 
 

@@ -59,7 +59,7 @@ class Start:
         at_once: accesses of one kind that a bank of a memory takes in a cycle.
         others: steps that some designs have in the place of these. What they say of arrays outside is the same.
         made: partitions that other steps bring with them, of line buffers and windows.
-        overlapping: it has tiles so that iterations overlap: where they can, there are no designs in which they do not.
+        overlapping: it has tiles so that iterations overlap.
     """
 
     steps: tuple[Step, ...] = ()

@@ -79,9 +79,6 @@ def variants(
     structures = _structures(state, free) if not start.structured else [("as given", state, free)]
     # The open backend runs processes in order.
     twins = [] if context.tool.is_open else [t for one in structures for t in _overlapped(*one)]
-    apart = structures
-    if start.overlapping and twins:
-        structures, twins = twins, []
     plain = [_variant(*structure, context) for structure in (*structures, *twins)]
     others = _aligned(structures) if not start.structured else []
     outer = _unrolled_inside([*structures, *twins], context)
@@ -101,7 +98,7 @@ def variants(
     boxes = [*_rectangles((*structures, *twins, *others), context.counts)]
     outer += [[_with_short_chains(_variant(*structure, context))] for structure in boxes]
     outer += _unrolled_inside([*others, *_turned(others)], context)
-    outer += [[_filter(*structure, context)] for structure in _windows(apart, context, start)]
+    outer += [[_filter(*structure, context)] for structure in _windows(structures, context, start)]
     bound = [v for one in (*structures, *twins) for v in _bound(*one, context)]
     if start.overlapping:
         bound += [_with_short_chains(v) for one in boxes for v in _bound(*one, context)]
