@@ -94,7 +94,7 @@ class _Locals:
     def _stored(self, access: Access, dtype: DType) -> Range:
         whole = type_range(dtype)
         array = self.scop.program.array(access.array)
-        if array.storage is not Storage.LOCAL:
+        if array.storage is Storage.ARGUMENT:
             return whole
         if array.name not in self.known:
             self.known[array.name] = None
