@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
@@ -12,6 +12,7 @@ from math import ceil, gcd, prod
 import numpy as np
 from numpy.typing import NDArray
 
+from dse.space.look_ups import is_anywhere, registers
 from dse.space.nest import Order, Use, Vector
 from dsl.expressions.affine import Affine, Atom
 from polyhedral.banks.wanted import common, widest
@@ -50,11 +51,17 @@ def demand_of(
     found: Demand = {}
     for use in uses:
         for dim, index in enumerate(use.indices):
-            factor = widest(index, unrolled, gone, use.shape[dim])
+            factor = _widest(index, unrolled, gone, use.shape[dim])
             if factor > 1:
                 key = (use.array, dim)
                 found[key] = common(found.get(key, 1), factor, use.shape[dim])
     return found
+
+
+def _widest(index: Affine, copies: Mapping[str, int], gone: Set[str], extent: int) -> int:
+    if is_anywhere(index):
+        return registers(index, copies, extent)
+    return widest(index, copies, gone, extent)
 
 
 def _copies(order: Order, vector: Vector) -> tuple[dict[str, int], frozenset[str]]:
@@ -174,7 +181,7 @@ def _wanted(uses: Sequence[Use], copies: Mapping[str, int], gone: frozenset[str]
     found = [1] * len(shape)
     for use in uses:
         for d, n in enumerate(shape):
-            found[d] = common(found[d], widest(use.indices[d], copies, gone, n), n)
+            found[d] = common(found[d], _widest(use.indices[d], copies, gone, n), n)
     return found
 
 

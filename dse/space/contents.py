@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf
 
+from dse.space.look_ups import anywhere
 from dse.space.nest import Carry, Fabric, Operation, Use
-from dsl.expressions.affine import Affine, FloorDiv
+from dsl.expressions.affine import Affine
 from dsl.programs.program import Storage
 from polyhedral.dependences.carried import Carried
 from polyhedral.looptree.settled import settled_instance
@@ -20,7 +21,6 @@ from qor_gnn.tools.operators import Operator
 from qor_gnn.tools.personality import Personality
 
 _ANY = 1 << 20  # accesses in a cycle
-_FAR = 1 << 16  # more copies than a loop has
 
 
 def lowered(state: ScheduledScop, piece: Piece, short: bool = False) -> Statement:
@@ -52,20 +52,11 @@ def loads_in(statement: Statement) -> list[Access]:
         return found
     accesses = [op.access for op in statement.ops if op.access is not None]
     subscripts = [e for a in (statement.target, *accesses) for e in a.indices if not e.is_data]
-    moving = sorted({v for e in subscripts for v in e.variables()})
-    anywhere = Affine(((FloorDiv(_apart(moving) * 2, 2), 1),))
+    moving = {v for e in subscripts for v in e.variables()}
     return [
-        replace(a, indices=tuple(anywhere + n if e.is_data else e for e in a.indices))
+        replace(a, indices=tuple(anywhere(moving, n) if e.is_data else e for e in a.indices))
         for n, a in enumerate(found)
     ]
-
-
-def _apart(variables: Sequence[str]) -> Affine:
-    """A number that differs in any two copies of a body."""
-    total = Affine()
-    for k, v in enumerate(variables):
-        total = total + Affine.of(v) * _FAR**k
-    return total
 
 
 def use_of(

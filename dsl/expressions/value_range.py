@@ -116,8 +116,8 @@ class _Ranges:
             case Cast(x):
                 return self._integer(x, expr.dtype)
             case Select(cond, then, orelse):
-                a = self._where(cond, True)._integer(then, expr.dtype)
-                b = self._where(cond, False)._integer(orelse, expr.dtype)
+                a = self._where(cond, True, then, expr.dtype)
+                b = self._where(cond, False, orelse, expr.dtype)
                 return min(a[0], b[0]), max(a[1], b[1])
             case Unary(op, x):
                 return self._unary(op, x, expr.dtype)
@@ -139,7 +139,40 @@ class _Ranges:
             case _:
                 return type_range(dtype)
 
-    def _where(self, cond: Expr, holds: bool) -> _Ranges:
+    def _where(self, cond: Expr, holds: bool, value: Expr, dtype: DType) -> Range:
+        """Of a side of a selection: the condition may be about that very value, or parts of it."""
+        held = self._under(cond, holds)._integer(value, dtype)
+        return self._narrowed(held, cond, holds, _bare(value))
+
+    def _narrowed(self, held: Range, cond: Expr, holds: bool, value: Expr) -> Range:
+        """What of a range a value has where a condition is ``holds``; all of it where it says nothing."""
+        match cond:
+            case Unary(UnaryOp.NOT, x):
+                return self._narrowed(held, x, not holds, value)
+            case Binary(BinaryOp.AND | BinaryOp.OR as op, a, b) if cond.dtype == boolean:
+                first = self._narrowed(held, a, holds, value)
+                if (op is BinaryOp.AND) is holds:
+                    return self._narrowed(first, b, holds, value)
+                second = self._narrowed(held, b, holds, value)
+                return min(first[0], second[0]), max(first[1], second[1])
+            case Compare():
+                return self._compared(held, cond, holds, value)
+            case _:
+                return held
+
+    def _compared(self, held: Range, cond: Compare, holds: bool, value: Expr) -> Range:
+        low, high = held
+        op = cond.op if holds else _OPPOSITE[cond.op]
+        for mine, other, way in ((cond.lhs, cond.rhs, op), (cond.rhs, cond.lhs, _MIRRORED[op])):
+            if _bare(mine) != value or not isinstance(other.dtype, IntType | IndexType):
+                continue
+            least, most = self.of(other)
+            clipped = _clip((low, high), way, least, most)
+            if clipped[0] <= clipped[1]:
+                low, high = clipped
+        return low, high
+
+    def _under(self, cond: Expr, holds: bool) -> _Ranges:
         """Those where a condition holds, or does not."""
         told = tuple(self._told(cond, holds))
         return _Ranges(self.loops, self.stored, (*self.told, *told)) if told else self

@@ -78,7 +78,7 @@ def _instead(value: Expr, low: int, high: int, extent: int) -> str:
 
 
 def _text(value: Expr) -> str:
-    return expr_text(value).replace(MARK, "weft.")
+    return expr_text(value).replace(MARK, "")
 
 
 class _Locals:

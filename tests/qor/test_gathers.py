@@ -6,7 +6,11 @@ import pytest
 
 import weft
 from dse.bounds.bounds import work_of
+from dse.space.banks import demand_of
 from dse.space.contents import loads_in
+from dse.space.look_ups import anywhere, is_anywhere
+from dse.space.nest import Use
+from dsl.expressions.affine import Affine
 from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import Partition, Pipeline, Step, Unroll
 from mlir_passes.pipeline import compile_design
@@ -108,3 +112,12 @@ def test_copies_are_of_different_elements_to_the_search() -> None:
     look_up = next(a for a in loads_in(statement) if a.memory == "t")
     assert look_up.indices[0].variables() == {"i"}
     assert not look_up.indices[0].is_linear
+
+
+def test_copies_ask_for_registers_of_a_small_table_and_for_no_banks() -> None:
+    index = anywhere({"i"}, 0)
+    assert is_anywhere(index)
+    assert not is_anywhere((Affine.of("i") * 3 + 1) // 2)
+    uses = [Use("t", (index,), False, (extent,), (1, 1, 1)) for extent in (16, 64)]
+    assert [demand_of([use], {"i": 4}) for use in uses] == [{("t", 0): 16}, {}]
+    assert demand_of(uses[:1], {"i": 1}) == {}
