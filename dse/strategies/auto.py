@@ -6,6 +6,7 @@ Where the evaluator finds more DSP than was estimated, the same is solved for as
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from math import inf
 
 from dse.evaluators.base import Limits, Result, Status
@@ -23,6 +24,8 @@ from dse.strategies.within import only, within
 _TRIES = 6  # of one budget, each with less to spend
 _BEST = 2  # solutions of a variant that are evaluated for the whole budget
 _SHARED = 4  # solutions that share units: what waiting for them costs is not estimated
+_RANKED = 8  # solutions of a variant of which ranking is asked, which knows their schedules
+_PLANS = 8  # with less to spend, one after the other, until it says of one that it fits
 _EXCESS = 0.1  # by what share a design may be estimated to take too many LUTs; others have their turn later
 _MARGIN = 1.02  # by what share an estimate may be slower than a known design
 
@@ -82,9 +85,10 @@ def solved(
     ]
     for number, solutions in sorted(first, key=lambda f: _promise(f[1])):
         spend = Spend(budget, fabric)
-        found = solutions
+        found: Sequence[Solution] = solutions
         for _ in range(_TRIES):
             dearest: Point | None = None
+            found = _planned(space, number, spend, found)
             for solution in _worth(found, count):
                 if solution.cycles > _MARGIN * fastest or solution.over > _EXCESS:
                     break
@@ -111,6 +115,31 @@ def solved(
 def _promise(found: Sequence[Solution]) -> tuple[bool, float]:
     """What fits by its estimate goes first, the fastest first of all."""
     return (found[0].over > 0, found[0].cycles) if found else (True, inf)
+
+
+def _planned(
+    space: Space, number: int, spend: Spend, found: Sequence[Solution]
+) -> Sequence[Solution]:
+    """The solutions of which ranking says that they fit, with its figures, the fastest first; where there is none,
+    those of a plan with less. Units of addresses in banks, and of what factors leave, planning does not know.
+    """
+    if space.logic:
+        return found  # estimates of LUTs err
+    estimates = spend.fabric.estimates
+    for _ in range(_PLANS):
+        first = _worth(found, _RANKED)
+        figures = [estimates.figures(solution.point) for solution in first]
+        ranked = [
+            replace(solution, cycles=one.cycles, dsp=one.dsp)
+            for solution, one in zip(first, figures, strict=True)
+        ]
+        fit = [solution for solution in ranked if solution.dsp <= spend.budget]
+        if fit or not ranked:
+            return sorted(fit, key=lambda s: (s.over > 0, s.cycles))
+        if not spend.lowered(min(solution.dsp for solution in ranked) - spend.budget):
+            break
+        found = solve(space, number, spend.dsp, fabric=spend.plan(number))
+    return ()
 
 
 def _worth(found: Sequence[Solution], count: int) -> list[Solution]:

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
-from itertools import islice
-from math import ceil, inf, prod
+from math import inf
 
 from dse.bounds.bounds import MAX_BANKS
 from dse.space.cost import Cost, cost, sharing_interval, uneven
 from dse.space.nest import Nest, NestLoop, Order, Vector
 from dse.space.space import Choice
+from dse.strategies.fewest import fewest
 
 _MODEST = 16  # copies that are never too many
 _MULTIPLY_ADD = 5  # DSP of a multiplication and an addition of f32
-_PRICED = 200  # vectors of each magnitude of copies
 SHARING = 4096
 """Copies that share units, and cycles from one iteration to the next, at most: the tool has to schedule
 them all."""
@@ -76,7 +75,7 @@ def ladder(nest: Nest, number: int, budget: int) -> tuple[Rung, ...]:
         copies = max(copies, min(MAX_BANKS, copies * order.waits))
     found = [
         Rung(number, vector, priced(vector), fills=not least.dsp and priced(vector).copies > modest)
-        for vector in _fewest(nest, number, max(1, copies))
+        for vector in fewest(nest, number, max(1, copies))
         if priced(vector).dsp <= max(budget, least.dsp)
     ]
     if least.dsp and not order.skewed and nest.shares_units(order):
@@ -107,36 +106,6 @@ def _sharing(nest: Nest, number: int, budget: int, copies: int, slowest: float) 
     for rung in found:
         best.setdefault(rung.cost.copies.bit_length(), rung)
     return list(dict.fromkeys((*found[:_SHOWN], *best.values())))
-
-
-@dataclass(slots=True)
-class _Magnitudes:
-    """The vectors of an order by the magnitude of their copies, those of the fewest iterations first."""
-
-    copies: int = 0  # at most
-    found: dict[int, list[tuple[int, Vector, int]]] = field(default_factory=dict)
-
-
-@lru_cache(maxsize=1024)
-def _magnitudes(_: Nest, __: int) -> _Magnitudes:
-    """What is known of an order of a nest: smaller budgets have some of the same vectors."""
-    return _Magnitudes()
-
-
-def _fewest(nest: Nest, number: int, copies: int) -> Iterator[Vector]:
-    """Of each magnitude of copies the vectors that leave the fewest iterations."""
-    order, known = nest.orders[number], _magnitudes(nest, number)
-    if known.copies < copies:
-        known.copies, known.found = copies, {}
-        for vector in vectors(order, copies):
-            sides = list(zip(order.loops, vector, strict=True))
-            trips = prod(ceil(loop.extent / u) for loop, u in sides if loop.extent is not None)
-            count = order.copies(vector)
-            known.found.setdefault(count.bit_length(), []).append((trips, vector, count))
-        for found in known.found.values():
-            found.sort()
-    for found in known.found.values():
-        yield from islice((vector for _, vector, count in found if count <= copies), _PRICED)
 
 
 def _widens(order: Order, loops: frozenset[str]) -> bool:

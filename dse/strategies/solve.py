@@ -37,6 +37,7 @@ from polyhedral.banks.wanted import common
 WIDTH = 24  # states that are kept
 _ALIKE = 2  # states that share units alike
 _RUNGS = 250  # of a nest, the fastest ones of each order and those of fewer copies
+_ROOM = 0.1  # of the LUTs, that some states leave to the nests that come later
 _OVER = 4.0  # by what share a plan is worse for each share of the budget that it is over
 _BANKS = 0.02  # of the cycles, about what the most banks that an array may have cost
 
@@ -142,10 +143,10 @@ def solve(
     if not all(solver.options):
         return ()  # what a nest unrolls anyway takes more banks than there are
     states = [_State({}, {}, list(solver.longest), (), {})]
-    for n in solver.slowest_first:
+    for later, n in zip(reversed(range(len(nests))), solver.slowest_first, strict=True):
         grown = [new for state in states for new in solver.extended(state, n)]
         grown.sort(key=lambda s: s.score)
-        states = _varied(solver.fitting_first(grown), width)
+        states = _varied(solver.fitting_first(grown, width * 2 // 3 if later else width), width)
     found = []
     for state in states:
         rungs = [state.chosen[n].rung for n in range(len(nests))]
@@ -188,7 +189,8 @@ class _Solver:
         self.budget, self.interval = budget, interval
         self.stages = stages(nests, space.tool, self.variant.beside)
         fixed: Sequence[int | None] = orders or [None] * len(nests)
-        self.options = [self._options(n, k) for n, k in zip(nests, fixed, strict=True)]
+        self.known = [_alone(self.variant, nest) for nest in nests]
+        self.options = [self._options(n, k) for n, k in enumerate(fixed)]
         self.least: list[Units] = [
             min((o.rung.cost for o in options), key=lambda c: (c.dsp, c.copies)).units
             if options
@@ -220,22 +222,19 @@ class _Solver:
     def _least(self, stage: int) -> Units:
         return added(self.least[n] for n in self.stages[stage])
 
-    def _options(self, nest: Nest, fixed: int | None) -> list[_Option]:
+    def _options(self, n: int, fixed: int | None) -> list[_Option]:
+        nest = self.variant.nests[n]
         rungs: list[Rung] = []
         for number in range(len(nest.orders)) if fixed is None else (fixed,):
             every = ladder(nest, number, self.budget)
             most = self.interval or max((rung.asked for rung in every), default=1)
-            rungs += _selected([rung for rung in every if rung.asked <= most])
+            rungs += self._selected(n, [rung for rung in every if rung.asked <= most])
         rungs.sort(key=lambda r: (r.cost.cycles, r.cost.dsp, r.order, r.vector))
         found = []
         seen: set[tuple[float, tuple[tuple[tuple[str, int], int], ...]]] = set()
-        known = _alone(self.variant, nest)
         for rung in rungs:
             part = (nest.orders[rung.order], rung.vector)
-            choice = rung.choice
-            if choice not in known:
-                known[choice] = _Alone(demand(*part), self.program)
-            alone = known[choice]
+            alone = self._asked(n, rung)
             key = (rung.cost.cycles, alone.key)
             if key in seen:
                 continue
@@ -246,6 +245,33 @@ class _Solver:
                 seen.add(key)
                 found.append(_Option(rung, alone, part))
         return found
+
+    def _asked(self, n: int, rung: Rung) -> _Alone:
+        """What a rung of a nest asks of the memories."""
+        known, choice = self.known[n], rung.choice
+        if choice not in known:
+            order = self.variant.nests[n].orders[rung.order]
+            known[choice] = _Alone(demand(order, rung.vector), self.program)
+        return known[choice]
+
+    def _selected(self, n: int, rungs: Sequence[Rung]) -> list[Rung]:
+        """The fastest, and of each smaller number of copies the fastest: others may need the units. Of those that take
+        more LUTs by themselves than there are a few only, since estimates err.
+        """
+        found: list[Rung] = []
+        best: dict[int, Rung] = {}
+        late = fits = 0
+        for rung in rungs:
+            if self.fabric is not None and self._lut(n, rung) > self.fabric.lut:
+                late += 1
+                if late <= WIDTH:
+                    found.append(rung)
+            elif fits < _RUNGS:
+                fits += 1
+                found.append(rung)
+            else:
+                best.setdefault(rung.cost.copies, rung)
+        return found + list(best.values())
 
     def extended(self, state: _State, nest: int) -> list[_State]:
         """The state with each fitting option of one nest more."""
@@ -264,7 +290,7 @@ class _Solver:
             units = replaced(present, self.least[nest], option.rung.cost.units)
             if shared.dsp_with(units) > self.budget:
                 continue
-            lut = state.lut + self._lut(nest, option)
+            lut = state.lut + self._lut(nest, option.rung)
             if self.fabric is not None and lut + self.later_lut[nest] > self.fabric.lut:
                 late += 1
                 if late > WIDTH:
@@ -292,11 +318,11 @@ class _Solver:
                 break
         return found
 
-    def _lut(self, nest: int, option: _Option) -> float:
+    def _lut(self, nest: int, rung: Rung) -> float:
         """LUTs that it does not share, by itself and with its own banks; 0 where they are not planned with."""
         if self.fabric is None:
             return 0.0
-        rung, banks = option.rung, option.alone.demand
+        banks = self._asked(nest, rung).demand
         return self.fabric.areas.alone(self.number, nest, rung.choice, rung.cost, banks)
 
     def _later_lut(self) -> dict[int, float]:
@@ -304,21 +330,30 @@ class _Solver:
         found, later = {}, 0.0
         for n in reversed(self.slowest_first):
             found[n] = later
-            later += min((self._lut(n, option) for option in self.options[n][-1:]), default=0.0)
+            later += min(
+                (self._lut(n, option.rung) for option in self.options[n][-1:]), default=0.0
+            )
         return found
 
-    def fitting_first(self, states: Sequence[_State]) -> Iterator[_State]:
-        """States in their order, those behind all others that are estimated to take too much: estimates err."""
+    def fitting_first(self, states: Sequence[_State], full: int) -> Iterator[_State]:
+        """States in their order, those behind all others that are estimated to take too much: estimates err. Before
+        them come those that leave no room, but for so many that may be ``full``.
+        """
         if self.fabric is None:
             yield from states
             return
         late: list[_State] = []
+        tight: list[_State] = []
         for state in states:
             over = self._excess(state, self.fabric)
             if over > 0:
                 late.append(replace(state, over=over))
+            elif over > -_ROOM and full <= 0:
+                tight.append(state)
             else:
+                full -= over > -_ROOM
                 yield state
+        yield from tight
         yield from sorted(late, key=lambda s: s.score * (1 + _OVER * s.over))
 
     def _excess(self, state: _State, fabric: FabricPlan) -> float:
@@ -374,12 +409,3 @@ class _Solver:
                 for array in nest.arrays - self.start.outside:
                     found[array] = found.get(array, 0.0) + cycles
         return found
-
-
-def _selected(rungs: Sequence[Rung]) -> list[Rung]:
-    """The fastest, and of each smaller number of copies the fastest: others may need the units."""
-    found = list(rungs[:_RUNGS])
-    best: dict[int, Rung] = {}
-    for rung in rungs[_RUNGS:]:
-        best.setdefault(rung.cost.copies, rung)
-    return found + list(best.values())

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from math import inf
+from math import ceil, inf
 
 from dse.evaluators.base import Limits, Result
 from dse.space.space import Point
 from dse.strategies.fabric import PLANNED, FabricBudget, FabricPlan
 
+_PART = 16  # of the slices that are planned with
 _IN_VAIN = 2  # times in a row; the odd factor makes dear banks once
 
 
@@ -36,6 +37,13 @@ class Spend:
     def plan(self, variant: int) -> FabricPlan | None:
         """LUTs and block RAM to plan a variant with."""
         return self.fabric.plan(variant, most=self._most)
+
+    def lowered(self, over: float) -> bool:
+        """Whether there is a little less to plan with, where all that was planned takes so many slices too many: other
+        factors may take far fewer.
+        """
+        self.dsp -= max(1, min(ceil(over), self.dsp // _PART))
+        return self.dsp >= 1
 
     def reduced(self, point: Point, result: Result, limits: Limits) -> bool:
         """Whether there is less to plan with after a design; not where it is within the limits, or less is in vain."""

@@ -13,8 +13,11 @@ from dse.bounds.bounds import bounds, work_of
 from dse.evaluators.base import Limits, Request, Result, Status, device_limits, judged
 from dse.evaluators.model import ModelEvaluator, personality_for
 from dse.space.space import Point, Space, space_of
+from dse.strategies.auto import solved
+from dse.strategies.estimates import Estimates
 from dse.strategies.pom import pom, stage1
 from dse.strategies.search import Evaluated, evaluated
+from dse.strategies.solve import solve
 from dse.strategies.spend import less
 from dsl.kernels.loader import load_kernels
 from dsl.programs.program import Program
@@ -124,3 +127,15 @@ def test_what_is_over_another_limit_is_planned_smaller():
     assert less(220, 220, hardly, limits) == 219
     many = Result(Status.OK, 1.0, {"dsp": 60, "lut": 900})
     assert less(16, 16, many, Limits({"dsp": 16})) == 4
+
+
+@pytest.mark.parametrize("budget", [12, 36, 60])
+def test_no_trial_is_spent_on_what_ranking_knows_to_be_too_much(budget):
+    """Products of addresses are slices, too, which planning one nest at a time leaves out."""
+    space = space_of(primes.program, TOOL, True)
+    estimates = Estimates(space)
+    assert estimates.figures(solve(space, 0, budget)[0].point).dsp > budget
+    limits = Limits({"dsp": budget})
+    found = list(evaluated(solved(space, budget, limits, 2, {}), lambda p: Result(Status.OK, 1.0)))
+    assert found
+    assert all(estimates.figures(one.point).dsp <= budget for one in found)
