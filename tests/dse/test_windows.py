@@ -22,7 +22,7 @@ from dsl.programs.program import Program
 from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import Dataflow, Reuse, Split, Stream
 from polyhedral.schedule import apply
-from weft import f32, i8, i16, i32, u8
+from weft import f32, i8, i16, i32, u8, u16
 
 WHERE = setting("vitis-2022.1", "xc7z020", 10.0)
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
@@ -165,6 +165,32 @@ def test_filters_in_line_hand_each_other_elements() -> None:
 @pytest.mark.parametrize("kernel", [product, decay], ids=["product", "decay"])
 def test_there_are_none_where_nothing_is_read_again_or_an_iteration_waits(kernel: Kernel) -> None:
     assert not windows(space(kernel.program))
+
+
+@pytest.mark.parametrize(("step", "taps"), [(4, 4), (5, 4), (3, 4), (1, 4)])
+def test_a_row_has_a_window_where_iterations_overlap(step: int, taps: int) -> None:
+    @weft.kernel
+    def sums(x: i16[64], y: i32[12]):
+        for n in range(12):
+            s: i32 = 0
+            for k in range(taps):
+                s += x[step * n + k]
+            y[n] = s
+
+    assert bool(windows(space(sums.program))) == (taps > step)
+
+
+def test_lanes_of_a_row_have_none() -> None:
+    """Windows of it took minutes to be refused: whether all of their elements are written isl does not say soon."""
+
+    @weft.kernel
+    def histogram(x: u8[1024], h: u16[4, 16]):
+        for i in range(256):
+            for lane in range(4):
+                for b in range(16):
+                    h[lane, b] += 1 if (x[4 * i + lane] >> 4) == b else 0
+
+    assert not windows(space(histogram.program))
 
 
 def test_tiles_of_a_board_have_windows_and_are_worked_on_while_others_are_copied() -> None:
