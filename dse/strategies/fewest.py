@@ -15,11 +15,9 @@ import numpy.typing as npt
 
 from dse.space.nest import Carry, Nest, NestLoop, Order, Vector
 
-_PRICED = (
-    150,
-    75,
-    30,
-)  # vectors of each magnitude of copies: of the largest, the next, and each other
+_PRICED = (80, 40, 16)
+"""Vectors of each magnitude of copies: of the largest, the next, and each other one."""
+
 _OF_EACH = 2  # of them that unroll the same loops completely: those have no ports to wait for
 _STEPS = 4  # magnitudes from a number of copies to twice as many
 

@@ -26,11 +26,12 @@ from dse.space.cost import (
     stages,
 )
 from dse.space.nest import Nest, Order, Vector
-from dse.space.partitions import possible, relaxed, solved, within, word_intervals
+from dse.space.partitions import possible, relaxed, solved, within
 from dse.space.space import Choice, Point, Space
 from dse.space.variants import Variant
 from dse.strategies.fabric import FabricPlan
 from dse.strategies.ladder import Rung, ladder
+from dse.strategies.words import Words
 from dsl.programs.program import Program
 from polyhedral.banks.wanted import common
 
@@ -153,7 +154,7 @@ def solve(
         point = Point(variant, tuple(r.choice for r in rungs))
         each = [r.cost.cycles for r in rungs]
         cycles = overlapped_cycles(solver.stages, each, solver.variant.overlaps)
-        cycles += solver.waiting_words(state.wanted)
+        cycles += solver.words.waiting(state.wanted)
         dsp = design_units(solver.stages, [r.cost.units for r in rungs])
         found.append(Solution(point, cycles, dsp, state.over))
     return tuple(found)
@@ -201,7 +202,7 @@ class _Solver:
             min((o.rung.cost.cycles for o in options), default=0.0) for options in self.options
         ]
         self.start = space.start
-        self.words = self._words(nests)
+        self.words = Words.of(self.program, self.start, nests, self.alone)
         self.slowest_first = sorted(range(len(nests)), key=lambda n: (-self.alone[n], n))
         self.stage = {n: k for k, group in enumerate(self.stages) for n in group}
         self.longest = [max(self.alone[n] for n in group) for group in self.stages]
@@ -394,18 +395,4 @@ class _Solver:
         for (array, _), factor in wanted.items():
             banks[array] = banks.get(array, 1) * factor
         dear = _BANKS * min(1.0, max(banks.values(), default=1) / MAX_BANKS)
-        return (sum(longest) + self.waiting_words(wanted)) * (1 + dear)
-
-    def waiting_words(self, wanted: Demand) -> float:
-        """Cycles by which arrays are copied slower than a word a cycle, in these banks."""
-        intervals = word_intervals(self.program, wanted, self.start) if self.words else {}
-        return sum((intervals.get(array, 1) - 1) * n for array, n in self.words.items())
-
-    def _words(self, nests: Sequence[Nest]) -> dict[str, float]:
-        """Cycles in which each array is copied in and out, a word a cycle."""
-        found: dict[str, float] = {}
-        for nest, cycles in zip(nests, self.alone, strict=True):
-            if nest.orders[0].words:
-                for array in nest.arrays - self.start.outside:
-                    found[array] = found.get(array, 0.0) + cycles
-        return found
+        return (sum(longest) + self.words.waiting(wanted)) * (1 + dear)
