@@ -37,7 +37,8 @@ class Context:
     """The state of reading one kernel.
 
     ``bound`` are the names that its function assigns; ``evaluator`` says what expressions stand for
-    (see `dsl.frontend.evaluate`).
+    (see `dsl.frontend.evaluate`). ``flags`` are the names of the scalars that tell of a ``break``,
+    of loops that are not read yet.
     """
 
     request: Request
@@ -45,6 +46,7 @@ class Context:
     bound: frozenset[str]
     evaluator: Callable[[Context, ast.expr], object]
     statements: dict[str, Span | None] = field(default_factory=dict)
+    flags: dict[ast.For, str] = field(default_factory=dict)
 
     @property
     def source(self) -> FunctionSource:

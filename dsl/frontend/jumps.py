@@ -31,7 +31,7 @@ branch that jumps on some ways only notes it in a scalar.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -48,13 +48,42 @@ class Flags:
 
 
 def jumps_in(statements: list[ast.stmt]) -> Iterator[Jump]:
-    """The jumps that belong to the loop with this body, none of those of loops inside."""
+    """The jumps that belong to the loop with this body.
+
+    None of those of loops inside; but those in the ``else`` of a loop inside, which is no part of it.
+    """
     for s in statements:
         if isinstance(s, Jump):
             yield s
         elif isinstance(s, ast.If):
             yield from jumps_in(s.body)
             yield from jumps_in(s.orelse)
+        elif isinstance(s, ast.For):
+            yield from jumps_in(s.orelse)
+
+
+def hoisted(statements: list[ast.stmt], left: Callable[[ast.For], str]) -> list[ast.stmt]:
+    """The body of a loop, where what jumps in the ``else`` of a loop inside stands behind that loop.
+
+    Args:
+        statements: the body.
+        left: the scalar that is 1 after a ``break`` of that loop.
+    """
+    found: list[ast.stmt] = []
+    for s in statements:
+        match s:
+            case ast.If() if any(True for _ in jumps_in([s])):
+                found.append(_if(s, s.test, hoisted(s.body, left), hoisted(s.orelse, left)))
+            case ast.For() if any(True for _ in jumps_in(s.orelse)):
+                loop = _at(s, ast.For(s.target, s.iter, s.body, []))
+                found.append(loop)
+                orelse = hoisted(s.orelse, left)
+                if any(isinstance(j, ast.Break) for j in jumps_in(s.body)):
+                    orelse = [unless(s.orelse[0], left(loop), orelse)]
+                found += orelse
+            case _:
+                found.append(s)
+    return found
 
 
 def needs_skipped(statements: list[ast.stmt]) -> bool:

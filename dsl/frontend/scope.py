@@ -155,9 +155,15 @@ class Names:
         self._add(unique)
         return unique
 
-    def made(self, base: str, dtype: DType, span: Span | None) -> Array:
-        """A scalar of the innermost scope that the source does not write: ``base`` or a name like it."""
-        array = Array(self.unique(base), dtype, (), Storage.LOCAL, False, self.depth, span)
+    def made(
+        self, base: str, dtype: DType, span: Span | None, reserved: str | None = None
+    ) -> Array:
+        """A scalar of the innermost scope that the source does not write: ``base`` or a name like it.
+
+        ``reserved`` is its name where `unique` gave it before.
+        """
+        name = reserved or self.unique(base)
+        array = Array(name, dtype, (), Storage.LOCAL, False, self.depth, span)
         self._scopes[-1].arrays[array.name] = array
         self._add(array)
         return array

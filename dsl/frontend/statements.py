@@ -13,7 +13,7 @@ from dsl.frontend.context import Context
 from dsl.frontend.declare import check_name, declare_annotated
 from dsl.frontend.if_conversion import converted
 from dsl.frontend.inlining import call_kernel
-from dsl.frontend.jumps import Flags, Jump, jumps_in, needs_skipped, straight, unless
+from dsl.frontend.jumps import Flags, Jump, hoisted, jumps_in, needs_skipped, straight, unless
 from dsl.frontend.loops import headers, interval
 from dsl.frontend.scope import LoopName
 from dsl.frontend.unsupported import STATEMENTS
@@ -58,7 +58,7 @@ def _for(ctx: Context, node: ast.For) -> tuple[Node, ...]:
     """A loop; one that ``break`` can leave runs on without effect (see `dsl.frontend.jumps`)."""
     jumps = [*jumps_in(node.body)]
     breaks = next((j for j in jumps if isinstance(j, ast.Break)), None)
-    done = "" if breaks is None else ctx.names.made("done", boolean, ctx.span(breaks)).name
+    done = "" if breaks is None else _flag(ctx, node, breaks)
     before = () if breaks is None else (cleared(ctx, done, breaks),)
     loops = headers(ctx, node)
     for header in loops:
@@ -83,6 +83,7 @@ def _loop_body(
 ) -> tuple[Node, ...]:
     if not jumps:
         return body(ctx, statements)
+    statements = hoisted(statements, lambda loop: _reserved(ctx, loop))
     skipped = ""
     first: tuple[Node, ...] = ()
     if needs_skipped(statements):
@@ -92,6 +93,17 @@ def _loop_body(
     if done:
         plain = [unless(jumps[0], done, plain)]
     return (*first, *body(ctx, plain))
+
+
+def _reserved(ctx: Context, loop: ast.For) -> str:
+    """The name of a loop's flag, for what is read before the loop is."""
+    return ctx.flags.setdefault(loop, ctx.names.unique("done"))
+
+
+def _flag(ctx: Context, loop: ast.For, place: ast.stmt) -> str:
+    """The scalar that is 1 after a ``break`` of the loop."""
+    reserved = ctx.flags.get(loop)
+    return ctx.names.made("done", boolean, ctx.span(place), reserved).name
 
 
 def cleared(ctx: Context, flag: str, place: ast.stmt) -> Stmt:

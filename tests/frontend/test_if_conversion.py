@@ -123,6 +123,31 @@ BODIES = {
             break
         s[0] += 1
 """,
+    "jumps out of the else of a loop inside": """
+    for i in range(8):
+        for j in range(i, 8):
+            if a[j] > b[i]:
+                for k in range(4):
+                    if c[k] == 0:
+                        break
+                    s[0] += 1
+                else:
+                    if b[i] > 5:
+                        break
+                    continue
+                c[i] += 1
+            else:
+                for k in range(2):
+                    c[k] -= 1
+                else:
+                    continue
+            break
+        else:
+            continue
+        if c[i] > 3:
+            break
+        c[7] += 1
+""",
     "several targets": """
     for i in range(7):
         a[i], a[i + 1] = a[i + 1], a[i]
