@@ -12,17 +12,26 @@ from polyhedral.looptree.bounds import Bounds
 
 @dataclass(slots=True)
 class Names:
-    """A name for each SSA value that occurs in a bound, a condition or a subscript."""
+    """A name for each SSA value that occurs in a bound, a condition or a subscript.
+
+    Those given at first are of the program's loops; none that is made up is one of them.
+    """
 
     by_value: dict[Any, str] = field(default_factory=dict)
     count: int = 0
+    given: frozenset[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.given = frozenset(self.by_value.values())
 
     def of(self, value: Any) -> str:
         """The value's name; made up where it is new."""
         found = self.by_value.get(value)
         if found is None:
-            found = self.by_value[value] = f"v{self.count}"
+            while (found := f"v{self.count}") in self.given:
+                self.count += 1
             self.count += 1
+            self.by_value[value] = found
         return found
 
     def forget(self, value: Any) -> None:

@@ -111,8 +111,15 @@ def _either(cond: Expr, holds: bool, a: Expr, b: Expr) -> Expr:
 
 
 def _compares(cond: Expr, x: Expr) -> bool:
-    """Whether the condition compares that very value, as one does to keep it inside of an array."""
-    return any(isinstance(part, Compare) and x in (part.lhs, part.rhs) for part in walk(cond))
+    """Whether the condition compares that value or one that it is made of, as one does to keep it
+    inside of an array. One that a mask or a remainder keeps there needs no condition.
+    """
+    masked = isinstance(x, Binary) and x.op in (BinaryOp.AND, BinaryOp.MOD)
+    made_of = [x] if masked else [part for part in walk(x) if not isinstance(part, Const | Index)]
+    return any(
+        isinstance(part, Compare) and (part.lhs in made_of or part.rhs in made_of)
+        for part in walk(cond)
+    )
 
 
 def _is_guarded(x: Expr, cond: Expr, holds: bool, other: Const) -> bool:

@@ -7,7 +7,7 @@ from collections import deque
 import islpy as isl
 
 from dsl.errors.errors import LanguageError
-from dsl.expressions.expr import Access
+from dsl.expressions.expr import Access, Select
 from dsl.programs.program import Array, Program
 from polyhedral.dependences.direct import unwritten_reads
 from polyhedral.isl.text import affine_text, positional
@@ -152,10 +152,16 @@ def _uninitialised(s: Statement, access: Access, array: Array, bad: isl.Set) -> 
     where = ", ".join(f"{v} = {x}" for v, x in example)
     name = f"{array.name}[{element}]" if element else array.name
     at = f" for {where}" if where else ""
+    notes = [f"'{array.name}' is a local, undefined until written"]
+    value = s.stmt.value
+    if isinstance(value, Select) and access == s.stmt.target:
+        notes.append(
+            "where a condition on data does not hold, the element keeps the value that it had"
+        )
     return LanguageError(
         "W161",
         f"{name} is read before it is written{at}",
         span=access.span or s.stmt.span,
-        notes=[f"'{array.name}' is a local, undefined until written"],
-        help="give it a value where it is declared",
+        notes=notes,
+        help=f"give it a value where it is declared: {array.name}: {array.type} = 0",
     )

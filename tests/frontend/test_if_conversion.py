@@ -95,6 +95,18 @@ BODIES = {
             c[i] = b[-a[i]]
         c[i] += b[a[i] & 7]
 """,
+    "a condition on what a subscript is made of": """
+    for i in range(8):
+        n = a[i] + 2
+        if n >= 0 and n < 6:
+            c[i] = b[n + 1] - b[n]
+        m = abs(a[i])
+        if m > 6:
+            c[i] = 1
+        elif m > 0:
+            if b[i] > 1:
+                c[i] += b[2 * m - m - 1]
+""",
     "jumps": """
     for i in range(8):
         if a[i] < 0:
