@@ -26,13 +26,14 @@ class Names:
 
     def of(self, value: Any) -> str:
         """The value's name; made up where it is new."""
-        found = self.by_value.get(value)
-        if found is None:
-            while (found := f"v{self.count}") in self.given:
-                self.count += 1
+        known = self.by_value.get(value)
+        if known is not None:
+            return known
+        while (made := f"v{self.count}") in self.given:
             self.count += 1
-            self.by_value[value] = found
-        return found
+        self.count += 1
+        self.by_value[value] = made
+        return made
 
     def forget(self, value: Any) -> None:
         """Drop a value that is about to be erased: its address may be another's soon."""
