@@ -52,12 +52,21 @@ def behind_stores(p: u8[16], y: i32[16]):
         y[i] = a[p[i] & 7]
 
 
+@weft.kernel
+def subscript_behind_a_store(t: i32[8], x: u8[16], count: u8[8], y: i32[16]):
+    for i in range(16):
+        count[3] = count[3] * 3 + x[i]
+        y[i] = t[count[i // 2] & 7]
+
+
 CASES: list[tuple[Kernel, Sequence[Step]]] = [
     (table, (Unroll("i", 3), Partition("t", 0, "cyclic", 3), Pipeline("i"))),
     (table, (Unroll("i", 2), Partition("t", 0, "block", 4))),
     (chain, (Partition("successor", 0, "complete", 0), Pipeline("i"))),
     (rows, (Pipeline("i"),)),
     (behind_stores, (Pipeline("S1.i"),)),
+    (subscript_behind_a_store, (Pipeline("i"),)),
+    (subscript_behind_a_store, (Unroll("i", 2),)),
 ]
 
 

@@ -257,9 +257,16 @@ class Memory:
                 self._stored(history, array, indices, span.last, value)
 
     def accesses(self) -> list[Access]:
-        """Those that are left, in their order."""
+        """Those that are left, in their order.
+
+        A load at a computed place comes after the loads that its place is computed from.
+        """
         found = [a for h in self.histories.values() for a in (*h.all_loads, *h.stores)]
-        return sorted(found, key=lambda a: (a.time, a.op))
+        own = {a.op: a.time for a in found}
+        times: list[int] = []
+        for n, op in enumerate(self.builder.ops):
+            times.append(max([own.get(n, 0), *(times[use.op] for use in op.operands)]))
+        return sorted(found, key=lambda a: (times[a.op], a.op))
 
 
 def place_of(array: Array, indices: Indices, scope: Scope) -> Place:
