@@ -130,8 +130,8 @@ def not_affine(ctx: Context, code: str, what: str, node: ast.expr) -> LanguageEr
         )
         if code == "W141":
             instead = (
-                "a loop runs a fixed number of times: capture the size as a constant, and select "
-                "values with 'a if c else b' where data decide"
+                "a loop runs a fixed number of times: write the most that there may be, and leave "
+                "it with 'if ...: break'"
             )
         return ctx.error(code, f"{what} is not affine: {reason}", part, instead)
     if is_number(found):

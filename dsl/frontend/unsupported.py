@@ -14,7 +14,10 @@ STATEMENTS: dict[type[ast.stmt], Advice] = {
         "a 'while' loop",
         "hardware needs the number of iterations: for i in range(most), with 'break' where it ends",
     ),
-    ast.Return: ("'return'", "write the result to an array argument; it is changed in place"),
+    ast.Return: (
+        "'return'",
+        "write the result to an array argument, which is changed in place; 'break' leaves a loop",
+    ),
     ast.FunctionDef: ("a nested function", "define another @weft.kernel outside and call it"),
     ast.AsyncFunctionDef: ("a nested function", "define another @weft.kernel outside and call it"),
     ast.ClassDef: ("a class", "keep arrays and scalars only in a kernel"),
