@@ -12,6 +12,7 @@ Two things are done on the way:
 from __future__ import annotations
 
 from fractions import Fraction
+from math import copysign
 
 from dsl.expressions import typing
 from dsl.expressions.expr import (
@@ -27,10 +28,11 @@ from dsl.expressions.expr import (
     Load,
     Select,
     Unary,
+    UnaryOp,
     walk,
 )
 from dsl.expressions.numeric import frac_of, signed_of, width_of
-from dsl.expressions.types import DType, FixedType, FloatType, IndexType, IntType
+from dsl.expressions.types import DType, FixedType, FloatType, IndexType, IntType, boolean
 
 
 def guarded(cond: Expr, value: Expr, old: Load, holds: bool = True) -> Expr:
@@ -104,10 +106,53 @@ def harmless(expr: Expr, cond: Expr, holds: bool) -> Expr:
 
 
 def _either(cond: Expr, holds: bool, a: Expr, b: Expr) -> Expr:
-    """``a`` where the condition is ``holds``, else ``b``."""
+    """``a`` where the condition is ``holds``, else ``b``.
+
+    Where ``a`` is itself a choice between something and ``b`` the conditions are joined: of nested
+    branches hardware gets one multiplexer, whose conditions are single bits.
+    """
+    if isinstance(a, Select) and (_is_one(a.then, b) or _is_one(a.orelse, b)):
+        taken = cond if holds else _opposite(cond)
+        if _is_one(a.orelse, b):
+            return Select(_both(taken, a.cond), a.then, b, a.dtype, a.span)
+        return Select(_both(taken, _opposite(a.cond)), a.orelse, b, a.dtype, a.span)
     found = typing.select(cond, a, b) if holds else typing.select(cond, b, a)
     assert not isinstance(found, int | float)
     return found
+
+
+def _is_one(x: Expr, b: Expr) -> bool:
+    """Whether both are the same element, or the same constant; zeros of floats have signs."""
+    match x, b:
+        case Const(one), Const(other):
+            return x == b and (one != 0 or copysign(1, one) == copysign(1, other))
+        case Load(), Load():
+            return x == b
+        case _:
+            return False
+
+
+def _opposite(cond: Expr) -> Expr:
+    match cond:
+        case Unary(UnaryOp.NOT, operand) if cond.dtype == boolean:
+            return operand
+        case _:
+            return typing.unary(UnaryOp.NOT, cond)
+
+
+def _both(a: Expr, b: Expr) -> Expr:
+    found = typing.binary(BinaryOp.AND, a, b)
+    assert isinstance(found, Expr)
+    return found
+
+
+def _parts(cond: Expr) -> tuple[Expr, ...]:
+    """The conditions that a conjunction joins."""
+    match cond:
+        case Binary(BinaryOp.AND, a, b) if cond.dtype == boolean:
+            return (*_parts(a), *_parts(b))
+        case _:
+            return (cond,)
 
 
 def _compares(cond: Expr, x: Expr) -> bool:
@@ -129,6 +174,8 @@ def _is_guarded(x: Expr, cond: Expr, holds: bool, other: Const) -> bool:
     taken, left = (x.then, x.orelse) if holds else (x.orelse, x.then)
     if x.cond == cond:
         return left == other
+    if x.orelse == other and (cond if holds else _opposite(cond)) in _parts(x.cond):
+        return True
     return any(
         b == other and _is_guarded(a, cond, holds, other) for a, b in ((taken, left), (left, taken))
     )

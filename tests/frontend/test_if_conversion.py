@@ -7,7 +7,7 @@ import pytest
 
 import weft
 from dsl.errors.errors import LanguageError
-from dsl.expressions.expr import Binary, BinaryOp, Select
+from dsl.expressions.expr import Binary, BinaryOp, Select, walk
 from dsl.frontend.function_kernel import FunctionKernel
 from dsl.programs.program import If
 from tests.frontend.conftest import Load
@@ -214,6 +214,31 @@ def k(x: f32[N], s: f32[1], n: i32[1], best: f32[1]):
     values = [s.value for s in program.statements()]
     ops = [v.op for v in values if isinstance(v, Binary)]
     assert ops == [BinaryOp.ADD, BinaryOp.ADD, BinaryOp.MIN]
+
+
+def test_nested_branches_choose_once(kernel: Load) -> None:
+    k = kernel(
+        """@weft.kernel
+def k(x: f32[N], y: f32[N], s: f32[1], z: f32[1]):
+    for i in range(N):
+        if x[i] > 1.0:
+            if x[i] < 9.0:
+                if y[i] != 4.0:
+                    y[i] = x[i]
+                    s[0] += x[i]
+        elif not y[i] > 2.0:
+            s[0] -= x[i]
+        if x[i] > 1.0:
+            z[0] += x[i] if y[i] > 5.0 else 0.0
+"""
+    )
+    count = [sum(isinstance(e, Select) for e in walk(s.value)) for s in k.program.statements()]
+    assert count == [0, 1, 1, 1, 2]  # the condition on y[i], which is assigned, is kept
+    y, s, z = np.array([3, 4, 0, 3], np.float32), np.zeros(1, np.float32), np.full(1, -0.0)
+    z = z.astype(np.float32)
+    k(np.array([2, 5, 0.5, 9], np.float32), y, s, z)
+    assert (y.tolist(), s.tolist()) == ([2, 4, 0, 3], [1.5])
+    assert not np.signbit(z[0])  # a zero was added in the branch
 
 
 def test_floats_keep_zeros_with_signs_and_what_is_no_number(kernel: Load) -> None:
