@@ -185,7 +185,7 @@ def test_a_search_in_python_has_the_boards_memory_too():
 def test_an_array_outside_passes_its_port_a_word_a_cycle():
     """A matrix that is read once: no design is faster than that, and the search comes near."""
     kernel = weft.load(GEMM.replace("gemm", "mvt"))
-    run = weft.explore(kernel, "small", deploy="kv260", trials=4, progress=False, evaluator="model")
+    run = weft.explore(kernel, "small", deploy="kv260", trials=8, progress=False, evaluator="model")
     bound = run.problem.bound
     assert (bound.kind, bound.cycles) == ("ports", 120 * 120 // 4)  # of 128 bits
     assert "4 elements a cycle from outside" in bound.reason

@@ -94,6 +94,10 @@ class Refusing:
         jobs, self.jobs = self.jobs, []
         return [Done(job, None) for job in jobs]
 
+    def recalled(self) -> list[Job]:
+        jobs, self.jobs = self.jobs, []
+        return jobs
+
     def close(self) -> None:
         self.jobs.clear()
 
