@@ -245,7 +245,8 @@ def _recurrences(facts: Facts, tool: Personality, free: bool) -> Iterator[tuple[
     """Least cycles and a description of each chain of dependences."""
 
     def path(stmt: str, accesses: tuple[Read, ...]) -> list[Group]:
-        return _path(facts.statements[stmt], accesses, tool, free)
+        known = facts.statements.get(stmt)  # none of one that is folded to a constant
+        return [] if known is None else _path(known, accesses, tool, free)
 
     found = chains(facts.values, facts.counts, lambda s, a: tuple(path(s.name, (a,))))
     for chain in found:
