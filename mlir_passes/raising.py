@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from dsl.expressions.affine import Affine, And, Cond, data_index, negate
+from dsl.expressions.affine import Affine, And, Cond, negate, with_data
 from dsl.expressions.expr import Access
 from dsl.programs.program import Program
 from mlir_passes.affine_maps import from_map
@@ -294,16 +294,10 @@ class _Reader:
     def _gather(self, op: Any, result: Any, operands: list[Any], block: int) -> None:
         """A load some of whose subscripts are values: these are its operands, in order."""
         array = self.memory[operands[0]]
-        taken: list[int] = []
-        indices: list[Affine] = []
-        for x in operands[1:]:
-            applied = self.applied.get(self.names.of(x))
-            if applied is None:
-                applied = data_index(len(taken))
-                taken.append(self.numbers[x])
-            indices.append(applied)
-        access = Access(array, tuple(indices))
-        value = Value(op.name, str(result.type), (), tuple(taken), access)
+        indices, data = with_data((self.applied.get(self.names.of(x)), x) for x in operands[1:])
+        access = Access(array, indices)
+        taken = tuple(self.numbers[x] for x in data)
+        value = Value(op.name, str(result.type), (), taken, access)
         self.reads[self._define(result, value)] = _Read(block, self.time, array)
 
 

@@ -7,10 +7,10 @@ zero coefficients), so equality is structural.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from math import gcd
-from typing import Literal
+from typing import Literal, TypeVar
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +27,7 @@ class FloorDiv:
 Atom = str | FloorDiv
 
 _DATA = "?"
+Data = TypeVar("Data")
 
 
 def data_index(position: int) -> Affine:
@@ -36,6 +37,24 @@ def data_index(position: int) -> Affine:
     was not told, fails.
     """
     return Affine.of(f"{_DATA}{position}")
+
+
+def with_data(
+    subscripts: Iterable[tuple[Affine | None, Data]],
+) -> tuple[tuple[Affine, ...], tuple[Data, ...]]:
+    """The subscripts of an access, and those that are values of the program, in order.
+
+    Args:
+        subscripts: each as an affine expression, None where it is none, and as a value.
+    """
+    indices: list[Affine] = []
+    data: list[Data] = []
+    for affine, value in subscripts:
+        if affine is None:
+            affine = data_index(len(data))
+            data.append(value)
+        indices.append(affine)
+    return tuple(indices), tuple(data)
 
 
 @dataclass(frozen=True, slots=True)

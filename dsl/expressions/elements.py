@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from dsl.errors.errors import Span
 from dsl.expressions import typing, values
-from dsl.expressions.affine import Affine, data_index
+from dsl.expressions.affine import with_data
 from dsl.expressions.expr import Access, Expr, Gather, Load
 from dsl.expressions.types import DType, IndexType, IntType
 from dsl.expressions.values import Value
@@ -25,14 +25,13 @@ def element(
 
     It is a `Load` where all are affine, else a `Gather`.
     """
-    indices: list[Affine] = []
-    data: list[Expr] = []
-    for value in subscripts:
-        affine = values.as_affine(value)
-        if affine is None:
-            assert isinstance(value, Expr)
-            affine = data_index(len(data))
-            data.append(typing.settled(value, span))
-        indices.append(affine)
-    access = Access(array, tuple(indices), span)
-    return Gather(access, tuple(data), dtype) if data else Load(access, dtype)
+    indices, data = with_data((values.as_affine(value), value) for value in subscripts)
+    access = Access(array, indices, span)
+    if not data:
+        return Load(access, dtype)
+    return Gather(access, tuple(_settled(value, span) for value in data), dtype)
+
+
+def _settled(value: Value, span: Span | None) -> Expr:
+    assert isinstance(value, Expr)
+    return typing.settled(value, span)

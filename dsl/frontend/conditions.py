@@ -64,10 +64,10 @@ def condition(ctx: Context, node: ast.expr) -> Condition:
                 return bool(found)
             if isinstance(found, Affine):
                 return values.condition(CompareOp.NE, found, Affine.of(0))
-            return truth_of(ctx, found, node)
+            return _truth(ctx, found, node)
 
 
-def truth_of(ctx: Context, found: Value, node: ast.expr) -> Condition:
+def _truth(ctx: Context, found: Value, node: ast.expr) -> Condition:
     """Data as a condition: whether it is not zero."""
     operand = values.operand(found)
     if not isinstance(operand, int | float) and operand.dtype == boolean:

@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any
 
 from dsl.errors.errors import IRError
-from dsl.expressions.affine import Affine, data_index
+from dsl.expressions.affine import Affine, with_data
 from mlir_passes.affine_maps import from_map
 from mlir_passes.dialect.attributes import (
     ArrayInfo,
@@ -155,16 +155,9 @@ class _Reader:
 
     def _gather(self, operands: list[Any], type_: Type) -> Value:
         """A load some of whose subscripts are values."""
-        data: list[Value] = []
-        indices: list[Affine] = []
-        for x in operands[1:]:
-            index = self.indices.get(x)
-            if index is None:
-                index = data_index(len(data))
-                data.append(self.values[x])
-            indices.append(index)
-        access = Access(self.by_value[operands[0]], tuple(indices))
-        return self.operations.load(access, type_, tuple(data))
+        indices, data = with_data((self.indices.get(x), x) for x in operands[1:])
+        access = Access(self.by_value[operands[0]], indices)
+        return self.operations.load(access, type_, tuple(self.values[x] for x in data))
 
     def _value(self, op: Any) -> None:
         (result,) = list(op.results)

@@ -11,7 +11,7 @@ from typing import Any
 
 from backends.rtl.front.tree import Expr, For, If, Kernel, Local, Node, Statement
 from backends.rtl.front.unsupported import unsupported
-from dsl.expressions.affine import Affine, data_index
+from dsl.expressions.affine import Affine, with_data
 from dsl.expressions.types import FloatType
 from mlir_passes.affine_maps import from_map
 from mlir_passes.construct.arithmetic import plain
@@ -249,15 +249,8 @@ class _Reader:
         if info.interface is not None and info.interface.mode == "m_axi":
             what = f"reads of '{info.name}', in memory outside, at subscripts that are data"
             raise unsupported(what, span_of(op))
-        data: list[_Value] = []
-        indices: list[Affine] = []
-        for x in operands[1:]:
-            index = self.indices.get(x)
-            if index is None:
-                index = data_index(len(data))
-                data.append(self.values[x])
-            indices.append(index)
-        return info, tuple(indices), tuple(data)
+        indices, data = with_data((self.indices.get(x), x) for x in operands[1:])
+        return info, indices, tuple(self.values[x] for x in data)
 
 
 def _with_attributes(expr: Expr, op: Any) -> Expr:
