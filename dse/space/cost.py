@@ -4,7 +4,7 @@ model in `qor_gnn` has them; figures that are shown come from an evaluator.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import product
@@ -258,9 +258,9 @@ def added(units: Iterable[Units]) -> Units:
     return tuple((*key, count) for key, count in total.items())
 
 
-def replaced(units: Units, old: Units, new: Units) -> Units:
-    """The units of nests that run at the same time, one of which has others now."""
-    return added((units, tuple((core, dsp, -count) for core, dsp, count in old), new))
+def negative(units: Units) -> Units:
+    """So many fewer."""
+    return tuple((core, dsp, -count) for core, dsp, count in units)
 
 
 class Shared:
@@ -280,9 +280,45 @@ class Shared:
             dsp * max(0, count - self._most.get((core, dsp), 0)) for core, dsp, count in stage
         )
 
+    def besides(self, stage: Units, least: Units) -> Beside:
+        """What a stage costs beside these as one nest of it, that has the ``least``, has other units."""
+        return Beside(self._most, self._dsp, added((stage, negative(least))))
+
     def units(self) -> Units:
         """What the stages need."""
         return tuple((*key, count) for key, count in self._most.items())
+
+
+class Beside:
+    """A stage of which one nest is still to have its units, beside what stages share."""
+
+    def __init__(self, most: Mapping[tuple[str, float], int], dsp: float, stage: Units) -> None:
+        """A nest's units are asked for.
+
+        Args:
+            most: units that the others share.
+            dsp: what these cost.
+            stage: units of the nests that have theirs.
+        """
+        self._most, self._stage = most, stage
+        self._own = {(core, dsp): count for core, dsp, count in stage}
+        self._each = {
+            key: key[1] * max(0, count - most.get(key, 0)) for key, count in self._own.items()
+        }
+        self._dsp = dsp + sum(self._each.values())
+
+    def dsp_with(self, units: Units) -> float:
+        """DSP slices of all, with the nest's units."""
+        total = self._dsp
+        for core, dsp, count in units:
+            key = (core, dsp)
+            over = count + self._own.get(key, 0) - self._most.get(key, 0)
+            total += dsp * max(0, over) - self._each.get(key, 0.0)
+        return total
+
+    def units(self, units: Units) -> Units:
+        """Of the stage, with the nest's."""
+        return added((self._stage, units))
 
 
 def design_cycles(groups: Iterable[Sequence[int]], cycles: Sequence[float]) -> float:

@@ -5,6 +5,7 @@ multiple, within the banks that an array may have.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import combinations, product
 from math import gcd, lcm, prod
 
@@ -104,20 +105,17 @@ def relaxed(
     parts: Sequence[tuple[Order, Vector]],
     wanted: Demand,
     asked: Sequence[int] = (),
-    ports: Sequence[int] = (),
 ) -> Demand:
-    """The factors, fewer where an array takes too many banks and no nest gets slower by it; ``ports`` are the
-    intervals that the ports of each nest allow, where they are known already.
-    """
+    """The factors, fewer where an array takes too many banks and no nest gets slower by it."""
     found = dict(wanted)
     rates = asked or [1] * len(parts)
     for array in _over(program, wanted):
         factors = {d: wanted.get((array.name, d), 1) for d in range(len(array.shape))}
-        choices = list(_divided(factors) if max(rates) > 1 else _halved(factors))
+        choices = fewer_banks(tuple(factors.values()), divided=max(rates) > 1)
         if not choices:
             continue
         slowed = [
-            (order, vector, max(rates[n], ports[n] if ports else port_interval(order, vector)))
+            (order, vector, max(rates[n], port_interval(order, vector)))
             for n, (order, vector) in enumerate(parts)
             if not order.words and any(use.array == array.name for use in order.uses)
         ]
@@ -137,11 +135,13 @@ def _over(program: Program, wanted: Demand) -> list[Array]:
     return [array for array in program.arrays if array.name in over] if over else []
 
 
-def possible(program: Program, wanted: Demand) -> bool:
-    """Whether there are `partitions` for the factors."""
-    if _over(program, wanted):
-        return False
-    return all(factor <= program.array(name).shape[d] for (name, d), factor in wanted.items())
+@lru_cache(maxsize=4096)
+def fewer_banks(factors: tuple[int, ...], *, divided: bool) -> tuple[dict[int, int], ...]:
+    """Factors of the dimensions of an array, by dimension, that make few enough banks of too many: by halves of some
+    dimensions, of few ones first, or (``divided``) by divisors of all, the most banks first.
+    """
+    each = dict(enumerate(factors))
+    return tuple(_divided(each) if divided else _halved(each))
 
 
 def _halved(factors: Mapping[int, int]) -> Iterator[dict[int, int]]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from math import inf
+from operator import attrgetter
 
 from dse.bounds.bounds import MAX_BANKS
 from dse.space.cost import Cost, cost, sharing_interval, uneven
@@ -34,15 +35,19 @@ class Rung:
     cost: Cost
     asked: int = 1
     fills: bool = False
+    choice: Choice = field(init=False, compare=False, repr=False)
+    """Of a point."""
+    key: tuple[float, float, int, Vector] = field(init=False, compare=False, repr=False)
+    """What they are sorted by, the fastest first."""
 
-    @property
-    def choice(self) -> Choice:
-        """Of a point."""
-        return Choice(self.order, self.vector, self.asked)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "choice", Choice(self.order, self.vector, self.asked))
+        key = (self.cost.cycles, self.cost.dsp, self.order, self.vector)
+        object.__setattr__(self, "key", key)
 
 
 @lru_cache(maxsize=512)
-def _prices(_: Nest) -> dict[tuple[int, Vector], Cost]:
+def _rungs(_: Nest) -> dict[tuple[int, Vector], Rung]:
     """What is known of a nest's vectors, by order: budgets share it."""
     return {}
 
@@ -56,15 +61,15 @@ def ladder(nest: Nest, number: int, budget: int) -> tuple[Rung, ...]:
     no DSP have about as many copies as the others can have: their multiplexers cost LUTs. Where sums
     wait for themselves, there are more copies, which share the units meanwhile.
     """
-    order, prices = nest.orders[number], _prices(nest)
+    order, rungs = nest.orders[number], _rungs(nest)
 
-    def priced(vector: Vector) -> Cost:
-        known = prices.get((number, vector))
+    def rung(vector: Vector) -> Rung:
+        known = rungs.get((number, vector))
         if known is None:
-            known = prices[number, vector] = cost(nest, order, vector)
+            known = rungs[number, vector] = Rung(number, vector, cost(nest, order, vector))
         return known
 
-    least = priced(order.plain)
+    least = rung(order.plain).cost
     modest = copies = min(MAX_BANKS, max(_MODEST, budget // _MULTIPLY_ADD)) * order.inside
     if not order.operations and all(use.write for use in order.uses):
         copies = MAX_BANKS
@@ -73,15 +78,14 @@ def ladder(nest: Nest, number: int, budget: int) -> tuple[Rung, ...]:
         each = sum({o.core: o.dsp for o in order.operations if _widens(order, o.loops)}.values())
         copies = int(budget / each) + 1 if each else copies
         copies = max(copies, min(MAX_BANKS, copies * order.waits))
-    found = [
-        Rung(number, vector, priced(vector), fills=not least.dsp and priced(vector).copies > modest)
-        for vector in fewest(nest, number, max(1, copies))
-        if priced(vector).dsp <= max(budget, least.dsp)
-    ]
+    every = map(rung, fewest(nest, number, max(1, copies)))
+    found = [r for r in every if r.cost.dsp <= max(budget, least.dsp)]
+    if not least.dsp:
+        found = [replace(r, fills=True) if r.cost.copies > modest else r for r in found]
     if least.dsp and not order.skewed and nest.shares_units(order):
         fits = (r.cost.cycles for r in found if r.cost.dsp <= budget)
         found += _sharing(nest, number, budget, copies, min(fits, default=inf))
-    return tuple(sorted(found, key=lambda r: (r.cost.cycles, r.cost.dsp, r.vector)))
+    return tuple(sorted(found, key=attrgetter("key")))
 
 
 def _sharing(nest: Nest, number: int, budget: int, copies: int, slowest: float) -> list[Rung]:

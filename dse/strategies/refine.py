@@ -10,7 +10,7 @@ A third of the trials is for designs that labels of the tool show, which have a 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, MutableMapping
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from math import inf, prod
@@ -33,7 +33,7 @@ from dse.strategies.ladder import vectors
 from dse.strategies.neighbours import neighbours
 from dse.strategies.sampled import all_points
 from dse.strategies.search import Search
-from dse.strategies.solve import solve
+from dse.strategies.solve import Solution, solve
 from dse.strategies.too_much import SHORT, TooMuch
 from dse.strategies.within import Within
 
@@ -49,6 +49,9 @@ _STEPS = (
 _SEEN = 0.01  # by what share a point counts as slower for each one seen that is alike
 _LEVELS = 24  # budgets that a large space is solved for
 _EACH = 3  # solutions of each
+_FAR = 1.5
+"""Times the cycles of the fastest variant for a budget, above which a variant is not solved for it. With less to spend
+none gets faster; estimates err, but seldom by so much."""
 _SHARES = (
     1.25,
     0.8,
@@ -182,28 +185,39 @@ class _Search:
     def _solved(self) -> Iterator[Point]:
         """Solutions for budgets from the whole one down, each a fifth less."""
         level = float(self.most)
+        cycles = dict.fromkeys(range(len(self.space.variants)), 0.0)
         for n in range(_LEVELS):
-            for number, variant in enumerate(self.space.variants):
-                if n and variant.is_settled:
+            fastest = inf
+            for number in sorted(cycles, key=cycles.__getitem__):
+                if n and self.space.variants[number].is_settled:
                     continue  # less to spend changes nothing
-                yield from self._planned(number, max(1, round(level)))
+                if cycles[number] > _FAR * fastest:
+                    break
+                found = self._planned(number, max(1, round(level)))
+                yield from (solution.point for solution in found)
+                cycles[number] = min((s.cycles for s in found), default=inf)
+                fastest = min([fastest, *(s.cycles for s in found if s.over <= 0)])
                 for share in () if n or self.fabric.free else _SHARES:
                     plan = self.fabric.plan(number, share)
-                    yield from self._planned(number, max(1, round(level)), plan)
+                    planned = self._planned(number, max(1, round(level)), plan)
+                    yield from (solution.point for solution in planned)
             level *= 0.8
 
-    def _planned(self, variant: int, level: int, plan: FabricPlan | None = None) -> Iterator[Point]:
+    def _planned(
+        self, variant: int, level: int, plan: FabricPlan | None = None
+    ) -> Sequence[Solution]:
         """The best points of a variant for a budget; where copies share units, those of short intervals too:
         what the multiplexers of long ones cost is known less well.
         """
         plan = plan or self.fabric.plan(variant)
         nests = self.space.variants[variant].nests
         shares = any(nest.shares_units(order) for nest in nests for order in nest.orders)
+        found: list[Solution] = []
         for interval in (None, SHORT) if shares else (None,):
-            found = solve(
+            found += solve(
                 self.space, variant, level, width=2 * _EACH, interval=interval, fabric=plan
-            )
-            yield from (s.point for s in found[:_EACH])
+            )[:_EACH]
+        return found
 
     def _add(self, point: Point) -> None:
         if self.inside is not None and not self.inside(point):
@@ -240,7 +254,7 @@ class _Search:
         if not self.fabric.free:
             plan = self.fabric.plan(variant, most=self.fabric.lut_of(point) / (1 + over))
             for near in self._planned(variant, max(1, round(self.most)), plan):
-                self._add(near)
+                self._add(near.point)
             if only:
                 return
         within = [dsp * share / (1 + over) for share in _SMALLER]
@@ -249,7 +263,7 @@ class _Search:
             if level > 0 and (variant, level) not in self.levels:
                 self.levels.add((variant, level))
                 for near in self._planned(variant, level):
-                    self._add(near)
+                    self._add(near.point)
 
     def grow(self) -> bool:
         """Neighbours of the front of a large space as further candidates; false where none is new."""

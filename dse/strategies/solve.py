@@ -10,34 +10,32 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import InitVar, dataclass, field, replace
-from functools import lru_cache
-from math import prod
+from dataclasses import dataclass, replace
+from functools import partial
+from math import inf
 
 from dse.bounds.bounds import MAX_BANKS
 from dse.space.at_once import overlapped_cycles
-from dse.space.banks import Demand, demand, port_interval
+from dse.space.banks import Demand
 from dse.space.cost import (
     Shared,
     Units,
     added,
     design_units,
-    replaced,
     stages,
 )
-from dse.space.nest import Nest, Order, Vector
-from dse.space.partitions import possible, relaxed, solved, within
+from dse.space.partitions import fewer_banks, within
 from dse.space.space import Choice, Point, Space
-from dse.space.variants import Variant
 from dse.strategies.fabric import FabricPlan
-from dse.strategies.ladder import Rung, ladder
+from dse.strategies.ladder import Rung
+from dse.strategies.options import Option, Options
 from dse.strategies.words import Words
-from dsl.programs.program import Program
 from polyhedral.banks.wanted import common
 
 WIDTH = 24  # states that are kept
+_STATES = 8  # that are spread as if there were so many, at least
+_SPREAD = 2  # times as many that each state is extended to: more are much alike
 _ALIKE = 2  # states that share units alike
-_RUNGS = 250  # of a nest, the fastest ones of each order and those of fewer copies
 _ROOM = 0.1  # of the LUTs, that some states leave to the nests that come later
 _OVER = 4.0  # by what share a plan is worse for each share of the budget that it is over
 _BANKS = 0.02  # of the cycles, about what the most banks that an array may have cost
@@ -55,17 +53,17 @@ class Solution:
 
 
 @dataclass(frozen=True, slots=True)
-class _Option:
-    rung: Rung
-    alone: _Alone
-    part: tuple[Order, Vector]
+class _Banks:
+    """The factors that nests ask for together, the banks of each array, and what these cost.
 
-    @property
-    def ports(self) -> int:
-        """The interval that the ports of memories allow."""
-        if self.alone.ports is None:
-            self.alone.ports = port_interval(*self.part)
-        return self.alone.ports
+    ``waits`` are cycles by which words are copied slower than one in a cycle, ``dear`` the share by which a plan
+    counts as slower: many banks are dear.
+    """
+
+    wanted: Demand
+    each: Mapping[str, int]
+    waits: float = 0.0
+    dear: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +76,8 @@ class _State:
     units.
     """
 
-    chosen: dict[int, _Option]
-    wanted: Demand
+    chosen: dict[int, Option]
+    banks: _Banks
     longest: list[float]
     closed: Units
     open: dict[int, Units]
@@ -87,36 +85,6 @@ class _State:
     score: float = 0.0
     over: float = 0.0
     lut: float = 0.0
-
-
-@dataclass(slots=True)
-class _Alone:
-    """What a choice asks of the memories, whether it can have it where it is the only one, and the interval that
-    ports allow then.
-    """
-
-    demand: Demand
-    program: InitVar[Program]
-    possible: bool | None = None
-    ports: int | None = None
-    key: tuple[tuple[tuple[str, int], int], ...] = field(init=False)
-    factors: tuple[tuple[tuple[str, int], int, int], ...] = field(init=False)
-    """Of each dimension the factor, and the elements."""
-    arrays: tuple[str, ...] = field(init=False)
-
-    def __post_init__(self, program: Program) -> None:
-        self.key = tuple(sorted(self.demand.items()))
-        self.factors = tuple(
-            (key, factor, program.array(key[0]).shape[key[1]])
-            for key, factor in self.demand.items()
-        )
-        self.arrays = tuple(dict.fromkeys(array for array, _ in self.demand))
-
-
-@lru_cache(maxsize=512)
-def _alone(_: Variant, __: Nest) -> dict[Choice, _Alone]:
-    """What is known of the choices of a variant's nest: budgets share it."""
-    return {}
 
 
 def solve(
@@ -140,10 +108,10 @@ def solve(
         fabric: LUTs and block RAM to plan with, too; None where they are not known.
     """
     nests = space.variants[variant].nests
-    solver = _Solver(space, variant, budget, orders, interval, fabric)
-    if not all(solver.options):
+    solver = _Solver(space, variant, budget, orders, interval, fabric, width)
+    if solver.impossible:
         return ()  # what a nest unrolls anyway takes more banks than there are
-    states = [_State({}, {}, list(solver.longest), (), {})]
+    states = [_State({}, _Banks({}, {}), list(solver.longest), (), {})]
     for later, n in zip(reversed(range(len(nests))), solver.slowest_first, strict=True):
         grown = [new for state in states for new in solver.extended(state, n)]
         grown.sort(key=lambda s: s.score)
@@ -154,7 +122,7 @@ def solve(
         point = Point(variant, tuple(r.choice for r in rungs))
         each = [r.cost.cycles for r in rungs]
         cycles = overlapped_cycles(solver.stages, each, solver.variant.overlaps)
-        cycles += solver.words.waiting(state.wanted)
+        cycles += state.banks.waits
         dsp = design_units(solver.stages, [r.cost.units for r in rungs])
         found.append(Solution(point, cycles, dsp, state.over))
     return tuple(found)
@@ -184,23 +152,31 @@ class _Solver:
         orders: Sequence[int] | None,
         interval: int | None,
         fabric: FabricPlan | None,
+        width: int,
     ) -> None:
         self.variant, self.number, self.fabric = space.variants[variant], variant, fabric
         self.program, nests = self.variant.program, self.variant.nests
-        self.budget, self.interval = budget, interval
+        self.budget, self.spread = budget, _SPREAD * max(_STATES, width)
         self.stages = stages(nests, space.tool, self.variant.beside)
-        fixed: Sequence[int | None] = orders or [None] * len(nests)
-        self.known = [_alone(self.variant, nest) for nest in nests]
-        self.options = [self._options(n, k) for n, k in enumerate(fixed)]
-        self.least: list[Units] = [
-            min((o.rung.cost for o in options), key=lambda c: (c.dsp, c.copies)).units
-            if options
-            else ()
-            for options in self.options
+        lut = None if fabric is None else fabric.lut
+        self.options = [
+            Options(
+                self.variant,
+                n,
+                range(len(nest.orders)) if orders is None else orders[n : n + 1],
+                budget,
+                interval,
+                None if lut is None else (partial(self._lut, n), lut),
+                WIDTH,
+            )
+            for n, nest in enumerate(nests)
         ]
-        self.alone = [
-            min((o.rung.cost.cycles for o in options), default=0.0) for options in self.options
-        ]
+        fastest = [options.cycles() for options in self.options]
+        self.impossible = None in fastest
+        if self.impossible:
+            return
+        self.alone = [cycles or 0.0 for cycles in fastest]
+        self.least = [options.least() for options in self.options]
         self.start = space.start
         self.words = Words.of(self.program, self.start, nests, self.alone)
         self.slowest_first = sorted(range(len(nests)), key=lambda n: (-self.alone[n], n))
@@ -223,57 +199,6 @@ class _Solver:
     def _least(self, stage: int) -> Units:
         return added(self.least[n] for n in self.stages[stage])
 
-    def _options(self, n: int, fixed: int | None) -> list[_Option]:
-        nest = self.variant.nests[n]
-        rungs: list[Rung] = []
-        for number in range(len(nest.orders)) if fixed is None else (fixed,):
-            every = ladder(nest, number, self.budget)
-            most = self.interval or max((rung.asked for rung in every), default=1)
-            rungs += self._selected(n, [rung for rung in every if rung.asked <= most])
-        rungs.sort(key=lambda r: (r.cost.cycles, r.cost.dsp, r.order, r.vector))
-        found = []
-        seen: set[tuple[float, tuple[tuple[tuple[str, int], int], ...]]] = set()
-        for rung in rungs:
-            part = (nest.orders[rung.order], rung.vector)
-            alone = self._asked(n, rung)
-            key = (rung.cost.cycles, alone.key)
-            if key in seen:
-                continue
-            if alone.possible is None:
-                banks = solved(self.variant.program, [part], [rung.asked])
-                alone.possible = banks is not None
-            if alone.possible:
-                seen.add(key)
-                found.append(_Option(rung, alone, part))
-        return found
-
-    def _asked(self, n: int, rung: Rung) -> _Alone:
-        """What a rung of a nest asks of the memories."""
-        known, choice = self.known[n], rung.choice
-        if choice not in known:
-            order = self.variant.nests[n].orders[rung.order]
-            known[choice] = _Alone(demand(order, rung.vector), self.program)
-        return known[choice]
-
-    def _selected(self, n: int, rungs: Sequence[Rung]) -> list[Rung]:
-        """The fastest, and of each smaller number of copies the fastest: others may need the units. Of those that take
-        more LUTs by themselves than there are a few only, since estimates err.
-        """
-        found: list[Rung] = []
-        best: dict[int, Rung] = {}
-        late = fits = 0
-        for rung in rungs:
-            if self.fabric is not None and self._lut(n, rung) > self.fabric.lut:
-                late += 1
-                if late <= WIDTH:
-                    found.append(rung)
-            elif fits < _RUNGS:
-                fits += 1
-                found.append(rung)
-            else:
-                best.setdefault(rung.cost.copies, rung)
-        return found + list(best.values())
-
     def extended(self, state: _State, nest: int) -> list[_State]:
         """The state with each fitting option of one nest more."""
         found: list[_State] = []
@@ -281,21 +206,21 @@ class _Solver:
         present = state.open.get(stage) or self._least(stage)
         others = (units for other, units in state.open.items() if other != stage)
         shared = Shared((state.closed, self.untouched[nest], *others))
+        beside = shared.besides(present, self.least[nest])
         done = all(n == nest or n in state.chosen for n in self.stages[stage])
+        most = inf if self.fabric is None else self.fabric.lut - self.later_lut[nest]
         late = 0  # options that are too large, of which some go along
         for option in self.options[nest]:
-            chosen = {**state.chosen, nest: option}
-            wanted = self._joined(state.wanted, option.alone, chosen)
-            if wanted is None or (option.rung.fills and wanted != state.wanted):
+            lut = state.lut + option.lut
+            if lut > most and late >= WIDTH:
                 continue
-            units = replaced(present, self.least[nest], option.rung.cost.units)
-            if shared.dsp_with(units) > self.budget:
+            if beside.dsp_with(option.rung.cost.units) > self.budget:
                 continue
-            lut = state.lut + self._lut(nest, option.rung)
-            if self.fabric is not None and lut + self.later_lut[nest] > self.fabric.lut:
-                late += 1
-                if late > WIDTH:
-                    continue
+            banks = self._joined(state, option)
+            if banks is None or (option.rung.fills and banks is not state.banks):
+                continue
+            late += lut > most
+            units = beside.units(option.rung.cost.units)
             longest = list(state.longest)
             longest[stage] = max(longest[stage], option.rung.cost.cycles)
             open_ = {k: u for k, u in state.open.items() if k != stage}
@@ -303,27 +228,25 @@ class _Solver:
                 open_[stage] = units
             found.append(
                 _State(
-                    chosen,
-                    wanted,
+                    {**state.chosen, nest: option},
+                    banks,
                     longest,
                     Shared((state.closed, units)).units() if done else state.closed,
                     open_,
                     (*state.waiting, option.rung.choice)
                     if option.rung.asked > 1
                     else state.waiting,
-                    self._score(longest, wanted),
+                    (sum(longest) + banks.waits) * (1 + banks.dear),
                     lut=lut,
                 )
             )
-            if len(found) - min(late, WIDTH) >= WIDTH * 2:
+            if len(found) - late >= self.spread:
                 break
         return found
 
-    def _lut(self, nest: int, rung: Rung) -> float:
-        """LUTs that it does not share, by itself and with its own banks; 0 where they are not planned with."""
-        if self.fabric is None:
-            return 0.0
-        banks = self._asked(nest, rung).demand
+    def _lut(self, nest: int, rung: Rung, banks: Demand) -> float:
+        """LUTs that it does not share, by itself and with its own banks."""
+        assert self.fabric is not None
         return self.fabric.areas.alone(self.number, nest, rung.choice, rung.cost, banks)
 
     def _later_lut(self) -> dict[int, float]:
@@ -331,9 +254,7 @@ class _Solver:
         found, later = {}, 0.0
         for n in reversed(self.slowest_first):
             found[n] = later
-            later += min(
-                (self._lut(n, option.rung) for option in self.options[n][-1:]), default=0.0
-            )
+            later += self.options[n].least_lut()
         return found
 
     def fitting_first(self, states: Sequence[_State], full: int) -> Iterator[_State]:
@@ -359,40 +280,45 @@ class _Solver:
 
     def _excess(self, state: _State, fabric: FabricPlan) -> float:
         """The share by which a state is over what there is to plan with; below 0 where it is not."""
-        banks = within(self.program, state.wanted, fabric.areas.space.start)
+        banks = within(self.program, state.banks.wanted, fabric.areas.space.start)
         nests = [
             fabric.areas.nest(self.number, n, option.rung.choice, option.rung.cost, banks)
             for n, option in sorted(state.chosen.items())
         ]
         return fabric.excess(fabric.areas.some(self.number, nests, banks))
 
-    def _joined(self, wanted: Demand, more: _Alone, chosen: Mapping[int, _Option]) -> Demand | None:
-        """Both demands, None where an array takes too many banks for it, however it is split."""
-        joined = wanted
-        for key, factor, extent in more.factors:
-            before = wanted.get(key, 1)
-            if before % factor == 0:
+    def _joined(self, state: _State, option: Option) -> _Banks | None:
+        """The factors with those of an option, None where an array takes too many banks for it, however it is split."""
+        before = state.banks
+        joined, each = before.wanted, dict(before.each)
+        for key, factor, extent in option.alone.factors:
+            had = before.wanted.get(key, 1)
+            if had % factor == 0:
                 continue
-            after = common(before, factor, extent)
-            if after > extent:
+            now = common(had, factor, extent)
+            if now > extent:
                 return None
-            if joined is wanted:
-                joined = dict(wanted)
-            joined[key] = after
-        for array in more.arrays:
-            banks = prod([f for (name, _), f in joined.items() if name == array])
-            if banks > MAX_BANKS:
-                parts = [option.part for option in chosen.values()]
-                asked = [option.rung.asked for option in chosen.values()]
-                ports = [option.ports for option in chosen.values()]
-                if not possible(self.program, relaxed(self.program, parts, joined, asked, ports)):
-                    return None
-                break
-        return joined
+            if joined is before.wanted:
+                joined = dict(joined)
+            joined[key] = now
+            each[key[0]] = each.get(key[0], 1) // had * now
+        if any(each.get(array, 1) > MAX_BANKS for array in option.alone.arrays):
+            chosen = (*state.chosen.values(), option)
+            over = [array for array, banks in each.items() if banks > MAX_BANKS]
+            if not all(self._served(array, joined, chosen) for array in over):
+                return None
+        if joined is before.wanted:
+            return before
+        dear = _BANKS * min(1.0, max(each.values()) / MAX_BANKS)
+        return _Banks(joined, each, self.words.waiting(joined), dear)
 
-    def _score(self, longest: Sequence[float], wanted: Demand) -> float:
-        banks: dict[str, int] = {}
-        for (array, _), factor in wanted.items():
-            banks[array] = banks.get(array, 1) * factor
-        dear = _BANKS * min(1.0, max(banks.values(), default=1) / MAX_BANKS)
-        return (sum(longest) + self.words.waiting(wanted)) * (1 + dear)
+    def _served(self, array: str, wanted: Demand, chosen: Sequence[Option]) -> bool:
+        """Whether an array can have few enough banks without that a nest gets slower by it."""
+        rank = len(self.program.array(array).shape)
+        factors = tuple(wanted.get((array, d), 1) for d in range(rank))
+        asked = any(option.rung.asked > 1 for option in chosen)
+        waiting = [option for option in chosen if array in option.alone.touched]
+        return any(
+            all(option.alone.interval(array, fewer) <= option.most for option in waiting)
+            for fewer in fewer_banks(factors, divided=asked)
+        )

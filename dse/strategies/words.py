@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from dse.space.banks import Demand
 from dse.space.nest import Nest
@@ -19,6 +19,14 @@ class Words:
     program: Program
     start: Start
     cycles: Mapping[str, float]
+    _asked: tuple[tuple[str, int], ...] = field(init=False)
+    """Each dimension whose factor makes a difference."""
+    _waits: dict[tuple[int, ...], float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        packed = {array for array, _ in self.start.lanes(self.program)} & set(self.cycles)
+        asked = ((name, d) for name in packed for d in range(len(self.program.array(name).shape)))
+        object.__setattr__(self, "_asked", tuple(sorted(asked)))
 
     @classmethod
     def of(
@@ -36,5 +44,10 @@ class Words:
         """Cycles by which arrays are copied slower than a word a cycle, in these banks."""
         if not self.cycles:
             return 0.0
-        intervals = word_intervals(self.program, wanted, self.start)
-        return sum((intervals.get(array, 1) - 1) * n for array, n in self.cycles.items())
+        key = tuple([wanted.get(one, 1) for one in self._asked])
+        found = self._waits.get(key)
+        if found is None:
+            intervals = word_intervals(self.program, wanted, self.start)
+            found = sum((intervals.get(array, 1) - 1) * n for array, n in self.cycles.items())
+            self._waits[key] = found
+        return found
