@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import islice, product
 from math import inf, prod
 
 import numpy as np
@@ -185,22 +185,27 @@ class _Search:
     def _solved(self) -> Iterator[Point]:
         """Solutions for budgets from the whole one down, each a fifth less."""
         level = float(self.most)
-        cycles = dict.fromkeys(range(len(self.space.variants)), 0.0)
+        cycles = dict.fromkeys(range(len(self.space.variants)), 0.0)  # that it takes at least
+        fits = dict.fromkeys(cycles, inf)  # of what is expected to keep to the limits
+        spent = dict.fromkeys(cycles, inf)  # that less to spend than that changes something
         for n in range(_LEVELS):
             fastest = inf
             for number in sorted(cycles, key=cycles.__getitem__):
-                if n and self.space.variants[number].is_settled:
-                    continue  # less to spend changes nothing
                 if cycles[number] > _FAR * fastest:
                     break
-                found = self._planned(number, max(1, round(level)))
+                if level < spent[number]:
+                    found = self._planned(number, max(1, round(level)))
+                    yield from (solution.point for solution in found)
+                    cycles[number] = min((s.cycles for s in found), default=inf)
+                    settled = self.space.variants[number].is_settled
+                    spent[number] = 0 if settled else max((s.dsp for s in found), default=0)
+                    fits[number] = min((s.cycles for s in found if s.over <= 0), default=inf)
+                fastest = min(fastest, fits[number])
+            near = [number for number, least in cycles.items() if least <= _FAR * fastest]
+            for number, share in product(near, () if n or self.fabric.free else _SHARES):
+                plan = self.fabric.plan(number, share)
+                found = self._planned(number, max(1, round(level)), plan)
                 yield from (solution.point for solution in found)
-                cycles[number] = min((s.cycles for s in found), default=inf)
-                fastest = min([fastest, *(s.cycles for s in found if s.over <= 0)])
-                for share in () if n or self.fabric.free else _SHARES:
-                    plan = self.fabric.plan(number, share)
-                    planned = self._planned(number, max(1, round(level)), plan)
-                    yield from (solution.point for solution in planned)
             level *= 0.8
 
     def _planned(
