@@ -25,6 +25,7 @@ from dsl.expressions.expr import (
     Gather,
     Index,
     Load,
+    Scatter,
     Select,
     Unary,
     UnaryOp,
@@ -108,7 +109,7 @@ def _total(expr: Expr) -> bool:
             return op in _TOTAL_UNARY
         case Cast(operand=operand, dtype=dtype):
             return _kept(operand.dtype, dtype)
-        case Const() | Load() | Gather() | Index() | Compare() | Select():
+        case Const() | Load() | Gather() | Scatter() | Index() | Compare() | Select():
             return True
         case _:
             assert_never(expr)

@@ -23,6 +23,7 @@ from dsl.expressions.expr import (
     Gather,
     Index,
     Load,
+    Scatter,
     Select,
     Unary,
     UnaryOp,
@@ -123,5 +124,7 @@ def _absolute(expr: Expr) -> Expr:
             return replace(expr, then=_absolute(expr.then), orelse=_absolute(expr.orelse))
         case Cast():
             return replace(expr, operand=_absolute(expr.operand))
+        case Scatter():
+            return replace(expr, value=_absolute(expr.value))
         case Const() | Load() | Gather() | Index():  # whatever subscripts are, they stay inside
             return expr

@@ -152,7 +152,7 @@ class _Reader:
                     position += 1
                 case "affine.if":
                     position = self._if(op, place, position)
-                case "affine.store":
+                case "affine.store" | "memref.store":
                     self._store(op, number, here)
                     position += 1
                 case name if name in _ALLOCATIONS:
@@ -212,7 +212,13 @@ class _Reader:
     def _store(self, op: Any, block: int, here: _Place) -> None:
         value, target, *indices = op.operands
         array = self.memory[target]
-        expression, taken = self._expression(self.numbers[value])
+        root = self.numbers[value]
+        if op.name == "memref.store":
+            access, data = self._at_data(array, indices)
+            root = self._define(op, Value(op.name, str(value.type), (), (*data, root), access))
+        else:
+            access = Access(array, self._exprs(op, indices))
+        expression, taken = self._expression(root)
         unordered = self._unordered(taken, block)
         self.written[array] = self.time
         iteration = None
@@ -226,7 +232,7 @@ class _Reader:
                 here.loops,
                 here.guards,
                 here.place,
-                Access(array, self._exprs(op, indices)),
+                access,
                 expression,
                 unordered,
                 span_of(op),
@@ -294,11 +300,14 @@ class _Reader:
     def _gather(self, op: Any, result: Any, operands: list[Any], block: int) -> None:
         """A load some of whose subscripts are values: these are its operands, in order."""
         array = self.memory[operands[0]]
-        indices, data = with_data((self.applied.get(self.names.of(x)), x) for x in operands[1:])
-        access = Access(array, indices)
-        taken = tuple(self.numbers[x] for x in data)
+        access, taken = self._at_data(array, operands[1:])
         value = Value(op.name, str(result.type), (), taken, access)
         self.reads[self._define(result, value)] = _Read(block, self.time, array)
+
+    def _at_data(self, array: str, subscripts: list[Any]) -> tuple[Access, tuple[int, ...]]:
+        """An element some of whose subscripts are values, and the numbers of these."""
+        indices, data = with_data((self.applied.get(self.names.of(x)), x) for x in subscripts)
+        return Access(array, indices), tuple(self.numbers[x] for x in data)
 
 
 def _body(function: Any) -> Any:

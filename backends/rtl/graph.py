@@ -28,7 +28,9 @@ class Kind(Enum):
     INDEX = "index"  # `Op.affine` of the loop variables around, as a signed integer
     INPUT = "input"  # a scalar argument, `Op.name`
     LOAD = "load"  # at a computed address operand 0 is the offset, operand 1 the bank, unsigned
-    STORE = "store"  # operand 0 is the value; of words, operand l that of lane l
+    STORE = (
+        "store"  # operand 0 is the value, offset and bank behind it; of words, operand l is lane l
+    )
 
     ADD = "add"
     SUB = "sub"
@@ -83,8 +85,8 @@ class Place:
 
     ``bank`` is the bank's number where it is the same in every iteration, else None and
     ``bank_affine`` gives it. ``offset`` is the element of the bank. Both are quasi-affine in the
-    loop variables around. Of a `LOAD` with operands these give them instead: the offset is a name
-    that no other place has, ``bank`` None without ``bank_affine`` where the bank is computed, too.
+    loop variables around. At a computed address operands give them instead: the offset is a name
+    that no other place has (``is_data``), ``bank`` None without ``bank_affine`` where the bank is computed, too.
     """
 
     array: str
@@ -113,6 +115,13 @@ class Op:
     place: Place | None = None
     guard: tuple[Constraint, ...] = ()
     stmt: str = ""
+
+    @property
+    def address(self) -> tuple[Use, ...]:
+        """The operands that are the offset, and the bank, of a computed address; none of another."""
+        if self.place is None or not self.place.offset.is_data:
+            return ()
+        return self.operands if self.kind is Kind.LOAD else self.operands[1:]
 
 
 class DepKind(Enum):

@@ -45,17 +45,23 @@ def _instance(piece: Piece, short: bool) -> Instance:
     return settled_instance(instance, ranges)
 
 
-def loads_in(statement: Statement) -> list[Access]:
-    """What it reads; a subscript that is data moves with all loops, in no way that banks could follow."""
-    found = [op.access for op in statement.ops if op.kind == "load" and op.access is not None]
-    if not any(op.gathers for op in statement.ops):
+def accesses_in(statement: Statement) -> list[Access]:
+    """What it writes, and then what it reads; a subscript that is data moves with all loops, in no way that
+    banks could follow. Of what is updated where values tell, both are of one element.
+    """
+    loaded = [op.access for op in statement.ops if op.kind == "load" and op.access is not None]
+    found = [statement.target, *loaded]
+    if not statement.scatters and not any(op.gathers for op in statement.ops):
         return found
     accesses = [op.access for op in statement.ops if op.access is not None]
     subscripts = [e for a in (statement.target, *accesses) for e in a.indices if not e.is_data]
     moving = {v for e in subscripts for v in e.variables()}
+    number = {a: n for n, a in reversed(list(enumerate(found)))}
     return [
-        replace(a, indices=tuple(anywhere(moving, n) if e.is_data else e for e in a.indices))
-        for n, a in enumerate(found)
+        replace(
+            a, indices=tuple(anywhere(moving, number[a]) if e.is_data else e for e in a.indices)
+        )
+        for a in found
     ]
 
 
@@ -75,7 +81,8 @@ class Delays:
     into, and what passing through memory, or a register, adds; combinational operators take their
     part of a state. ``moving`` are the loops that its target moves with, ``logic`` says that it
     accumulates in a unit without DSP slices, ``integer`` that it is of integers alone, ``adds`` that
-    sums are all there is from what it accumulates into on: a minimum makes no tree. ``register`` is what
+    sums are all there is from what it accumulates into on: a minimum makes no tree, nor do sums of many elements
+    that are told by values. ``register`` is what
     passing through a register adds, which its target is where it is a local with a bank for each element.
     """
 
@@ -102,7 +109,7 @@ def delays_of(
     """
     whole: list[float] = []
     onto: list[float] = []
-    logic, integer, adds = False, True, True
+    logic, integer, adds = False, True, not statement.scatters
     for op in statement.ops:
         own = 0.0
         before = max((onto[k] for k in op.operands), default=-1.0)
@@ -187,7 +194,8 @@ def fabric_of(
                 yield Fabric(operator.core, operator.lut, mine, operator.shared)
             known.add(value)
         stores[statement.target.memory] += 1
-        if statement.ops and statement.target in loads_in(statement):
+        target, *loaded = accesses_in(statement)
+        if statement.ops and target in loaded:
             result = statement.ops[-1]
             chosen = tool.operator("select", result.type, result.width)
             yield Fabric(chosen.core, chosen.lut, every, shared=False, guard=True)

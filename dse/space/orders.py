@@ -9,10 +9,10 @@ from math import ceil, prod
 from dse.space.arrangements import orders_of
 from dse.space.contents import (
     Delays,
+    accesses_in,
     carry_of,
     delays_of,
     fabric_of,
-    loads_in,
     lowered,
     operations_of,
     use_of,
@@ -249,7 +249,7 @@ def _order(
     uses: list[Use] = []
     operations: list[Operation] = []
     for piece, s in zip(group, statements, strict=True):
-        accesses = [(s.target, True)] + [(a, False) for a in loads_in(s)]
+        accesses = [(a, n == 0) for n, a in enumerate(accesses_in(s))]
         uses += (
             use_of(state, a, writes, context.tool, a.memory in context.placed)
             for a, writes in accesses

@@ -23,7 +23,8 @@ from dsl.errors.errors import LanguageError, did_you_mean
 from dsl.errors.shown import shown
 from dsl.expressions import values
 from dsl.expressions.affine import Affine, cond_variables
-from dsl.expressions.expr import Gather, Index, Load, loads, walk
+from dsl.expressions.elements import assignment
+from dsl.expressions.expr import Index, loads, walk
 from dsl.expressions.guarded import guarded
 from dsl.expressions.types import DTYPES, DType
 from dsl.kernels.kernel import Kernel
@@ -237,9 +238,10 @@ class ProgramBuilder(Kernel):
             check_fits("loops", loop, LoopVar, "a tuple of loop variables, such as (i, j)")
         if where is not None:
             check_fits("where", where, Condition, "a condition, such as i < j or A[i] > 0")
-        expr = values.assigned(value_of(value), into.array.dtype, span)
+        stored = values.assigned(value_of(value), into.array.dtype, span)
+        _, expr = assignment(into.element, stored)
         if where is not None and where.cond is None:
-            expr = guarded(where.truth, expr, Load(into.access, into.array.dtype))
+            expr = guarded(where.truth, expr, into.element)
         stmt = Stmt(name, into.access, expr, span)
         stmt = replace(stmt, source=statement_text(stmt, into.array))
         self._check_names(stmt, loops, where)
@@ -263,12 +265,6 @@ class ProgramBuilder(Kernel):
             message = f"into= is {shown(into)}, not an element of an array"
             raise LanguageError("W107", message, help="write into=A[i, j]")
         array = into.array
-        if isinstance(into.value, Gather):
-            raise LanguageError(
-                "W140",
-                f"into= is an element of '{array.name}' at a subscript that is not affine",
-                help="which element is written follows from the loop variables alone",
-            )
         if array.const or (not array.shape and array.storage is Storage.ARGUMENT):
             what = "declared const" if array.const else "a scalar argument"
             raise LanguageError("W135", f"'{array.name}' is {what}, and is only read")

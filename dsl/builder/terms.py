@@ -252,14 +252,15 @@ def _parts(cond: Cond | None, flatten: type[And | Or] | tuple[()]) -> tuple[Cond
 
 
 class Element(Term):
-    """An element of a placeholder, or a scalar: what `compute` can assign if it is no `Gather`."""
+    """An element of a placeholder, or a scalar: what `compute` can assign."""
 
-    __slots__ = ("access", "array")
+    __slots__ = ("access", "array", "element")
 
     def __init__(self, array: Array, read: Load | Gather) -> None:
         super().__init__(read)
         self.array = array
         self.access = read.access
+        self.element = read
 
 
 class LoopVar(Term):

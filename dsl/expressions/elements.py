@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dsl.errors.errors import Span
 from dsl.expressions import typing, values
 from dsl.expressions.affine import with_data
-from dsl.expressions.expr import Access, Expr, Gather, Load
+from dsl.expressions.expr import Access, Expr, Gather, Load, Scatter
 from dsl.expressions.types import DType, IndexType, IntType
 from dsl.expressions.values import Value
 
@@ -30,6 +30,19 @@ def element(
     if not data:
         return Load(access, dtype)
     return Gather(access, tuple(_settled(value, span) for value in data), dtype)
+
+
+def assignment(element: Load | Gather, value: Expr) -> tuple[Access, Expr]:
+    """The target of a statement that assigns ``value`` to an element, and the statement's value."""
+    access = element.access
+    return access, Scatter(access, element.data, value) if isinstance(element, Gather) else value
+
+
+def assigned_element(target: Access, value: Expr, dtype: DType) -> Load | Gather:
+    """The element that a statement of this target and value assigns, as it was in front of it."""
+    if isinstance(value, Scatter):
+        return Gather(target, value.data, dtype)
+    return Load(target, dtype)
 
 
 def _settled(value: Value, span: Span | None) -> Expr:

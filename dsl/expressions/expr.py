@@ -105,6 +105,27 @@ class Gather:
 
 
 @dataclass(frozen=True, slots=True)
+class Scatter:
+    """What is assigned to a target at subscripts of which some are values: ``h[x[i]] = value``.
+
+    It is the value of such a statement as a whole, never an operand. ``access`` is the target, with
+    `data_index` ``n`` where the subscript is ``data[n]``, as of a `Gather`. It stands for the array
+    after the assignment: all elements that the affine subscripts leave are read and written, each as
+    it was except for one. So dependences, live ranges and copies are right without knowing which
+    one it is; what really moves is one element.
+    """
+
+    access: Access
+    data: tuple[Expr, ...]
+    value: Expr
+
+    @property
+    def dtype(self) -> DType:
+        """Of the value, which the assignment converts to the element type."""
+        return self.value.dtype
+
+
+@dataclass(frozen=True, slots=True)
 class Index:
     """An affine expression of loop variables used as data."""
 
@@ -164,7 +185,7 @@ class Cast:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-Expr = Const | Load | Gather | Index | Unary | Binary | Compare | Select | Cast
+Expr = Const | Load | Gather | Scatter | Index | Unary | Binary | Compare | Select | Cast
 
 
 def children(expr: Expr) -> tuple[Expr, ...]:
@@ -174,6 +195,8 @@ def children(expr: Expr) -> tuple[Expr, ...]:
             return ()
         case Gather(data=data):
             return data
+        case Scatter(data=data, value=x):
+            return (*data, x)
         case Unary(operand=x) | Cast(operand=x):
             return (x,)
         case Binary(lhs=a, rhs=b) | Compare(lhs=a, rhs=b):
@@ -195,24 +218,32 @@ def loads(expr: Expr) -> tuple[Access, ...]:
     """Every access that is read, in evaluation order, repetitions included.
 
     Of a `Gather` its access, of which no more is known than the affine subscripts, and what its
-    other subscripts read.
+    other subscripts read. Of a `Scatter` also the access: what it leaves as it was.
     """
-    return tuple(e.access for e in walk(expr) if isinstance(e, Load | Gather))
+    return tuple(e.access for e in walk(expr) if isinstance(e, Load | Gather | Scatter))
+
+
+def stored_value(value: Expr) -> Expr:
+    """What a statement of this value stores in one element."""
+    return value.value if isinstance(value, Scatter) else value
 
 
 def map_leaves(expr: Expr, leaf: Callable[[Const | Load | Index], Expr]) -> Expr:
     """Rebuild the expression with every leaf replaced.
 
-    What a `Gather` reads is given to ``leaf`` as a `Load` of its access, and must stay one.
+    What a `Gather` reads and a `Scatter` writes is given to ``leaf`` as a `Load` of its access, and
+    must stay one.
     """
     match expr:
         case Const() | Load() | Index():
             return leaf(expr)
         case Gather(access, data, dtype):
-            read = leaf(Load(access, dtype))
-            if not isinstance(read, Load):
-                raise TypeError(f"the elements that {access} is one of become {read}")
+            read = _element(access, dtype, leaf)
             return Gather(read.access, tuple(map_leaves(d, leaf) for d in data), read.dtype)
+        case Scatter(access, data, value):
+            written = _element(access, value.dtype, leaf).access
+            subscripts = tuple(map_leaves(d, leaf) for d in data)
+            return Scatter(written, subscripts, map_leaves(value, leaf))
         case Unary(op, x, dtype, span):
             return Unary(op, map_leaves(x, leaf), dtype, span)
         case Cast(x, dtype, span):
@@ -224,3 +255,11 @@ def map_leaves(expr: Expr, leaf: Callable[[Const | Load | Index], Expr]) -> Expr
         case Select(c, a, b, dtype, span):
             parts = (map_leaves(c, leaf), map_leaves(a, leaf), map_leaves(b, leaf))
             return Select(*parts, dtype, span)
+
+
+def _element(access: Access, dtype: DType, leaf: Callable[[Const | Load | Index], Expr]) -> Load:
+    """One of several elements, replaced."""
+    found = leaf(Load(access, dtype))
+    if not isinstance(found, Load):
+        raise TypeError(f"the elements that {access} is one of become {found}")
+    return found

@@ -26,6 +26,7 @@ from dsl.expressions.expr import (
     Gather,
     Index,
     Load,
+    Scatter,
     Select,
     Unary,
     UnaryOp,
@@ -35,7 +36,7 @@ from dsl.expressions.numeric import frac_of, signed_of, width_of
 from dsl.expressions.types import DType, FixedType, FloatType, IndexType, IntType, boolean
 
 
-def guarded(cond: Expr, value: Expr, old: Load, holds: bool = True) -> Expr:
+def guarded(cond: Expr, value: Expr, old: Load | Gather, holds: bool = True) -> Expr:
     """What to assign everywhere instead of ``value`` where ``cond`` is ``holds``.
 
     Args:
@@ -47,6 +48,11 @@ def guarded(cond: Expr, value: Expr, old: Load, holds: bool = True) -> Expr:
     Returns:
         A value of the element's type, or one that the store converts to it as ``value``.
     """
+    if isinstance(value, Scatter):
+        old = Gather(value.access, value.data, old.dtype)
+        kept = harmless(old, cond, holds)
+        assert isinstance(kept, Gather)
+        return Scatter(kept.access, kept.data, guarded(cond, value.value, kept, holds))
     value = harmless(value, cond, holds)
     if holds and (found := _extremum(cond, value, old)) is not None:
         return found
@@ -58,6 +64,12 @@ def guarded(cond: Expr, value: Expr, old: Load, holds: bool = True) -> Expr:
 def chosen(cond: Expr, then: Expr, orelse: Expr, dtype: DType) -> Expr:
     """What to assign to an element of type ``dtype`` that is ``then`` or ``orelse`` by ``cond``."""
     a, b = harmless(then, cond, True), harmless(orelse, cond, False)
+    if isinstance(a, Scatter) and isinstance(b, Scatter):
+        value = _either(cond, True, typing.cast(dtype, a.value), typing.cast(dtype, b.value))
+        data = (
+            d if d == e else _either(cond, True, d, e) for d, e in zip(a.data, b.data, strict=True)
+        )
+        return Scatter(a.access, tuple(data), value)
     return _either(cond, True, typing.cast(dtype, a), typing.cast(dtype, b))
 
 
@@ -80,11 +92,15 @@ def harmless(expr: Expr, cond: Expr, holds: bool) -> Expr:
         case Gather(access, data, dtype):
             subscripts = (
                 instead(d, Const(0, IntType(32) if isinstance(d.dtype, IndexType) else d.dtype))
-                if _compares(cond, d)
+                if _compares(cond, d) and not _is_kept(d, cond, holds)
                 else d
                 for d in map(inside, data)
             )
             return Gather(access, tuple(subscripts), dtype)
+        case Scatter(access, data, value):
+            place = inside(Gather(access, data, value.dtype))
+            assert isinstance(place, Gather)
+            return Scatter(access, place.data, inside(value))
         case Unary(op, x, dtype, span):
             return Unary(op, inside(x), dtype, span)
         case Binary(op, a, b, dtype, span):
@@ -126,7 +142,7 @@ def _is_one(x: Expr, b: Expr) -> bool:
     match x, b:
         case Const(one), Const(other):
             return x == b and (one != 0 or copysign(1, one) == copysign(1, other))
-        case Load(), Load():
+        case (Load(), Load()) | (Gather(), Gather()):
             return x == b
         case _:
             return False
@@ -181,6 +197,25 @@ def _is_guarded(x: Expr, cond: Expr, holds: bool, other: Const) -> bool:
     )
 
 
+def _is_kept(x: Expr, cond: Expr, holds: bool) -> bool:
+    """Whether a subscript is 0 already where what the condition says of it alone does not hold."""
+    if not isinstance(x, Select) or not isinstance(x.orelse, Const) or x.orelse.value != 0:
+        return False
+    told = (p for p in _parts(cond if holds else _opposite(cond)) if _compares(p, x.then))
+    return all(p in _parts(x.cond) or _is_either(p) for p in told)
+
+
+def _is_either(cond: Expr) -> bool:
+    """Whether it is that one of several conditions holds: it says nothing of any of them."""
+    match cond:
+        case Unary(UnaryOp.NOT, Binary(BinaryOp.AND)):
+            return True
+        case Binary(BinaryOp.OR):
+            return True
+        case _:
+            return False
+
+
 def _is_never_zero(x: Expr) -> bool:
     """Whether it is a constant other than 0, or ``x if x != 0 else`` one."""
     if isinstance(x, Select) and isinstance(x.cond, Compare) and x.cond.op is CompareOp.NE:
@@ -216,7 +251,7 @@ def _may_be_negative(amount: Expr) -> bool:
 # ------------------------------------------------------------------------------------ updates
 
 
-def _extremum(cond: Expr, value: Expr, old: Load) -> Expr | None:
+def _extremum(cond: Expr, value: Expr, old: Load | Gather) -> Expr | None:
     """``min(old, value)`` or ``max(old, value)`` where that is what is meant.
 
     Equal values are told apart in floats only (zeros have signs), and there the operators are
@@ -236,7 +271,7 @@ def _extremum(cond: Expr, value: Expr, old: Load) -> Expr | None:
     return typing.binary(BinaryOp.MIN if is_less else BinaryOp.MAX, old, value)
 
 
-def _update(cond: Expr, value: Expr, old: Load, holds: bool) -> Expr | None:
+def _update(cond: Expr, value: Expr, old: Load | Gather, holds: bool) -> Expr | None:
     """``old op (e if cond else neutral)`` for ``old op e``, where ``old op neutral`` is ``old``."""
     if not isinstance(value, Binary):
         return None
@@ -254,9 +289,13 @@ def _update(cond: Expr, value: Expr, old: Load, holds: bool) -> Expr | None:
     return Binary(value.op, a, b, value.dtype, value.span)
 
 
-def _is(x: Expr, old: Load) -> bool:
+def _is(x: Expr, old: Load | Gather) -> bool:
     """Whether it is the old value, also converted to a wider float, from which it comes back."""
-    if isinstance(x, Cast) and isinstance(x.dtype, FloatType) and isinstance(x.operand, Load):
+    if (
+        isinstance(x, Cast)
+        and isinstance(x.dtype, FloatType)
+        and isinstance(x.operand, Load | Gather)
+    ):
         widened = isinstance(old.dtype, FloatType) and old.dtype.width < x.dtype.width
         return widened and x.operand == old
     return x == old

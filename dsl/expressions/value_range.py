@@ -22,6 +22,7 @@ from dsl.expressions.expr import (
     Gather,
     Index,
     Load,
+    Scatter,
     Select,
     Unary,
     UnaryOp,
@@ -119,6 +120,8 @@ class _Ranges:
                 a = self._where(cond, True, then, expr.dtype)
                 b = self._where(cond, False, orelse, expr.dtype)
                 return min(a[0], b[0]), max(a[1], b[1])
+            case Scatter(value=x):
+                return self.of(x)
             case Unary(op, x):
                 return self._unary(op, x, expr.dtype)
             case Binary(op, lhs, rhs):

@@ -5,14 +5,15 @@ from __future__ import annotations
 import ast
 
 from dsl.expressions import typing, values
-from dsl.expressions.expr import Access, Expr, Load, loads
+from dsl.expressions.elements import assignment
+from dsl.expressions.expr import Access, Expr, Gather, Load, loads
 from dsl.expressions.types import DType, IndexType, IntType
 from dsl.frontend.context import Context
 from dsl.frontend.declare import declare_assigned
 from dsl.frontend.evaluate import binary
 from dsl.frontend.operands import example_access, value
 from dsl.frontend.scope import LoopName
-from dsl.frontend.subscript import access_of
+from dsl.frontend.subscript import element_of
 from dsl.programs.program import Array, Stmt
 
 
@@ -41,10 +42,10 @@ def assign(ctx: Context, node: ast.Assign, name: str | None) -> tuple[Stmt, ...]
             keep = _held(ctx, found, source)
             held.append(keep)
             found = Load(keep.target, ctx.names.dtype_of(keep.target.array))
-        access, dtype = _goal(ctx, target, found)
-        changed.add(access.array)
-        goals.append((access, assigned(ctx, found, dtype, source)))
-    return (*held, *(_statement(ctx, node, None, *goal) for goal in goals))
+        goal = _goal(ctx, target, found)
+        changed.add(goal.access.array)
+        goals.append((goal, assigned(ctx, found, goal.dtype, source)))
+    return (*held, *(_statement(ctx, node, None, *pair) for pair in goals))
 
 
 def _pairs(ctx: Context, target: ast.expr, source: ast.expr) -> list[tuple[ast.expr, ast.expr]]:
@@ -69,10 +70,10 @@ def _held(ctx: Context, found: Expr, source: ast.expr) -> Stmt:
     return Stmt(name, target, kept, span, f"{target} = {ctx.source.text(source)}")
 
 
-def _goal(ctx: Context, target: ast.expr, found: values.Value) -> tuple[Access, DType]:
+def _goal(ctx: Context, target: ast.expr, found: values.Value) -> Load | Gather:
     """What is assigned: an element or scalar, also one that this declares."""
     if isinstance(target, ast.Name) and ctx.names.find(target.id) is None:
-        return declare_assigned(ctx, target, found)
+        return Load(*declare_assigned(ctx, target, found))
     return writable(ctx, target)
 
 
@@ -81,11 +82,11 @@ def _one(
 ) -> Stmt:
     if isinstance(target, ast.Name) and ctx.names.find(target.id) is None:
         found = value(ctx, source)
-        access, dtype = declare_assigned(ctx, target, found)
+        goal: Load | Gather = Load(*declare_assigned(ctx, target, found))
     else:
-        access, dtype = writable(ctx, target)
+        goal = writable(ctx, target)
         found = value(ctx, source)
-    return _statement(ctx, node, name, access, assigned(ctx, found, dtype, source))
+    return _statement(ctx, node, name, goal, assigned(ctx, found, goal.dtype, source))
 
 
 def augmented(ctx: Context, node: ast.AugAssign, name: str | None) -> Stmt:
@@ -95,9 +96,9 @@ def augmented(ctx: Context, node: ast.AugAssign, name: str | None) -> Stmt:
         raise ctx.names.missing(
             target.id, ctx.span(target), ctx.request.environment.names(), bound=True
         )
-    access, dtype = writable(ctx, target)
-    found = binary(ctx, node.op, Load(access, dtype), value(ctx, node.value), node)
-    return _statement(ctx, node, name, access, assigned(ctx, found, dtype, node))
+    goal = writable(ctx, target)
+    found = binary(ctx, node.op, goal, value(ctx, node.value), node)
+    return _statement(ctx, node, name, goal, assigned(ctx, found, goal.dtype, node))
 
 
 def assigned(ctx: Context, found: values.Value, dtype: DType, node: ast.expr | ast.stmt) -> Expr:
@@ -105,13 +106,16 @@ def assigned(ctx: Context, found: values.Value, dtype: DType, node: ast.expr | a
     return values.assigned(found, dtype, ctx.span(node))
 
 
-def _statement(ctx: Context, node: ast.stmt, name: str | None, access: Access, expr: Expr) -> Stmt:
+def _statement(
+    ctx: Context, node: ast.stmt, name: str | None, goal: Load | Gather, expr: Expr
+) -> Stmt:
     span = ctx.span(node)
-    return Stmt(ctx.name_statement(name, span), access, expr, span, ctx.source.text(node))
+    target, value_ = assignment(goal, expr)
+    return Stmt(ctx.name_statement(name, span), target, value_, span, ctx.source.text(node))
 
 
-def writable(ctx: Context, node: ast.expr) -> tuple[Access, DType]:
-    """The element or scalar that an assignment writes, and its type.
+def writable(ctx: Context, node: ast.expr) -> Load | Gather:
+    """The element or scalar that an assignment writes.
 
     Raises:
         LanguageError: W107 no element or scalar; W135 it must not be written; W142 a whole array.
@@ -120,11 +124,12 @@ def writable(ctx: Context, node: ast.expr) -> tuple[Access, DType]:
         case ast.Name():
             return _writable_name(ctx, node)
         case ast.Subscript():
-            found = access_of(ctx, node)
+            found = element_of(ctx, node)
             if isinstance(found, tuple) and isinstance(found[0], Array):
-                array, access = found
+                array, goal = found
                 check_writable(ctx, array, node)
-                return access, array.dtype
+                assert isinstance(goal, Load | Gather)
+                return goal
             message = f"{ctx.source.text(node)} is no element of an array"
             instead = "assign to an argument or a local: captured tables are constant"
             raise ctx.error("W107", message, node, instead)
@@ -133,7 +138,7 @@ def writable(ctx: Context, node: ast.expr) -> tuple[Access, DType]:
             raise ctx.error("W107", message, node, "assign to A[i, j] or to a scalar")
 
 
-def _writable_name(ctx: Context, node: ast.Name) -> tuple[Access, DType]:
+def _writable_name(ctx: Context, node: ast.Name) -> Load:
     match ctx.names.find(node.id):
         case LoopName():
             raise ctx.error(
@@ -144,7 +149,7 @@ def _writable_name(ctx: Context, node: ast.Name) -> tuple[Access, DType]:
             )
         case Array(shape=()) as scalar:
             check_writable(ctx, scalar, node)
-            return Access(scalar.name, (), ctx.span(node)), scalar.dtype
+            return Load(Access(scalar.name, (), ctx.span(node)), scalar.dtype)
         case Array() as array:
             raise ctx.error(
                 "W142",

@@ -10,7 +10,7 @@ from dsl.errors.errors import LanguageError, did_you_mean
 from dsl.expressions import values
 from dsl.expressions.affine import Affine
 from dsl.expressions.elements import element, is_subscript
-from dsl.expressions.expr import Access, Expr, loads
+from dsl.expressions.expr import Expr, Gather, Load, loads
 from dsl.expressions.types import ArrayType, ConstType, DType, Overflow, Quant, const, fixed
 from dsl.frontend.capture import describe, dtype_of, is_number
 from dsl.frontend.context import Context
@@ -23,22 +23,18 @@ AFFINE_HELP = "write sums of loop variables times constants, with // and % by po
 
 def subscript(ctx: Context, node: ast.Subscript) -> object:
     """``A[i, j]`` (also as ``A[i][j]``), ``A[x[i]]``, ``TABLE[2]`` or ``f32[N]``."""
-    found = _subscripted(ctx, node)
-    if isinstance(found, tuple):
-        array, subscripts = found
-        places = [_index(ctx, array, dim, n) for dim, n in enumerate(subscripts)]
-        return element(array.name, array.dtype, places, ctx.span(node))
-    return found
+    found = element_of(ctx, node)
+    return found[1] if isinstance(found, tuple) else found
 
 
-def access_of(ctx: Context, node: ast.Subscript) -> tuple[Array, Access] | object:
-    """The array and the element that an assignment means; for anything else, its value."""
+def element_of(ctx: Context, node: ast.Subscript) -> tuple[Array, Load | Gather] | object:
+    """The array and the element that is read or assigned; for anything else, its value."""
     found = _subscripted(ctx, node)
     if not isinstance(found, tuple):
         return found
     array, subscripts = found
-    indices = tuple(_affine_index(ctx, array, dim, n) for dim, n in enumerate(subscripts))
-    return array, Access(array.name, indices, ctx.span(node))
+    places = [_index(ctx, array, dim, n) for dim, n in enumerate(subscripts)]
+    return array, element(array.name, array.dtype, places, ctx.span(node))
 
 
 def _subscripted(ctx: Context, node: ast.Subscript) -> tuple[Array, list[ast.expr]] | object:
@@ -81,7 +77,7 @@ def _subscripts(count: int) -> str:
 
 
 def _index(ctx: Context, array: Array, dim: int, node: ast.expr) -> values.Value:
-    """A subscript of what is read."""
+    """A subscript: affine, or an integer that is data."""
     if isinstance(node, ast.Slice):
         return _affine_index(ctx, array, dim, node)
     index = value(ctx, node)
@@ -126,13 +122,9 @@ def not_affine(ctx: Context, code: str, what: str, node: ast.expr) -> LanguageEr
         if isinstance(part, ast.Subscript | ast.Name):
             reason = f"it reads {read[0]}"
         instead = (
-            "which element is written follows from the loop variables alone; reads may be at values"
+            "a loop runs a fixed number of times: write the most that there may be, and leave "
+            "it with 'if ...: break'"
         )
-        if code == "W141":
-            instead = (
-                "a loop runs a fixed number of times: write the most that there may be, and leave "
-                "it with 'if ...: break'"
-            )
         return ctx.error(code, f"{what} is not affine: {reason}", part, instead)
     if is_number(found):
         instead = AFFINE_HELP

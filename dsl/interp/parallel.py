@@ -93,7 +93,7 @@ def _disjoint(loop: Loop, a: _Site, b: _Site, around: tuple[Loop, ...]) -> bool:
     ranges = _all_ranges(loops)
     names = {old.var: new.var for old, new in zip((loop, *b.inner), second, strict=True)}
     for mine, theirs in zip(a.access.indices, b.access.indices, strict=True):
-        if theirs.is_data:
+        if mine.is_data or theirs.is_data:
             continue  # it may be any
         difference = mine - theirs.rename(names)
         if never_zero(difference, loops, ranges):

@@ -6,7 +6,7 @@ integers (raws), floats are NumPy scalars, truth values are Python bools.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, assert_never
@@ -27,6 +27,7 @@ from dsl.expressions.expr import (
     Gather,
     Index,
     Load,
+    Scatter,
     Select,
     Unary,
     UnaryOp,
@@ -113,8 +114,10 @@ def compile_expr(expr: Expr, scope: Scope) -> Closure:
             return _element(
                 expr.access, offset(expr.access, scope.memory[expr.access.array], scope), scope
             )
-        case Gather():
-            return _element(expr.access, _gathered(expr, scope), scope)
+        case Gather(access, data):
+            return _element(access, gathered(access, data, scope), scope)
+        case Scatter():
+            raise TypeError(f"{expr} is no operand")
         case Unary():
             return _unary(expr, compile_expr(expr.operand, scope))
         case Binary():
@@ -147,13 +150,13 @@ def _index(expr: Index, scope: Scope) -> Closure:
     return lambda env: numeric.wrap(value(env), 32, True)
 
 
-def _gathered(expr: Gather, scope: Scope) -> Callable[[Env], int]:
+def gathered(access: Access, data: Sequence[Expr], scope: Scope) -> Callable[[Env], int]:
     """The position of an element whose subscripts are partly data, checked."""
-    shape = scope.memory[expr.access.array].array.shape
-    data = iter([compile_expr(x, scope) for x in expr.data])
+    shape = scope.memory[access.array].array.shape
+    values = iter([compile_expr(x, scope) for x in data])
     places = [
-        (next(data) if i.is_data else affine(i, scope), n)
-        for i, n in zip(expr.access.indices, shape, strict=True)
+        (next(values) if i.is_data else affine(i, scope), n)
+        for i, n in zip(access.indices, shape, strict=True)
     ]
 
     def position(env: Env) -> int:
@@ -161,7 +164,7 @@ def _gathered(expr: Gather, scope: Scope) -> Callable[[Env], int]:
         for dim, (index, extent) in enumerate(places):
             value = int(index(env))
             if not 0 <= value < extent:
-                detail = f"dimension {dim} of {expr.access} is {value}, not in 0..{extent - 1}"
+                detail = f"dimension {dim} of {access} is {value}, not in 0..{extent - 1}"
                 raise Fault(FaultKind.OUT_OF_BOUNDS, detail)
             flat = flat * extent + value
         return flat

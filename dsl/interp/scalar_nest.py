@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from dsl.expressions.affine import And, Cond, Constraint, Or
+from dsl.expressions.expr import Scatter, stored_value
 from dsl.expressions.numeric import Fault
 from dsl.interp.faults import ExecutionError
 from dsl.interp.memory import Memory
 from dsl.interp.plan import IfPlan, LoopPlan, Plan, StmtPlan
-from dsl.interp.scalar import Env, Scope, affine, cells, compile_expr, conversion, offset
+from dsl.interp.scalar import Env, Scope, affine, cells, compile_expr, conversion, gathered, offset
 
 Action = Callable[[Env], None]
 
@@ -86,9 +87,12 @@ def _statement(plan: StmtPlan, memory: Memory) -> Action:
     slots = {name: slot for slot, name in enumerate(plan.names)}
     scope = Scope(memory, slots, plan.ranges)
     store = memory[stmt.target.array]
-    value = compile_expr(stmt.value, scope)
+    value = compile_expr(stored_value(stmt.value), scope)
     change = conversion(stmt.value.dtype, store.array.dtype)
-    position = offset(stmt.target, store, scope)
+    if isinstance(stmt.value, Scatter):
+        position = gathered(stmt.target, stmt.value.data, scope)
+    else:
+        position = offset(stmt.target, store, scope)
     elements = cells(store)
     written = None if store.written is None else store.written.reshape(-1).data
 

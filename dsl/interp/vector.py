@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, assert_never
 
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from dsl.arrays import exact, floats
 from dsl.arrays.exact import ArrayFault, Raws, Truths
 from dsl.expressions.expr import (
+    Access,
     Binary,
     BinaryOp,
     Cast,
@@ -20,14 +22,16 @@ from dsl.expressions.expr import (
     Gather,
     Index,
     Load,
+    Scatter,
     Select,
     Unary,
     UnaryOp,
+    stored_value,
 )
 from dsl.expressions.numeric import Exact, FaultKind, frac_of, width_of
 from dsl.expressions.types import DType, FloatType, boolean
 from dsl.interp.faults import ExecutionError
-from dsl.interp.memory import Memory
+from dsl.interp.memory import Memory, Store
 from dsl.interp.places import Place, gathered, locate
 from dsl.interp.plan import StmtPlan
 from dsl.interp.space import Space, evaluate
@@ -52,8 +56,12 @@ def store(plan: StmtPlan, space: Space, memory: Memory) -> None:
     stmt = plan.stmt
     target = memory[stmt.target.array]
     try:
-        values = converted(stmt.value, target.array.dtype, space, memory)
-        place = locate(target, stmt.target, space)
+        values = converted(stored_value(stmt.value), target.array.dtype, space, memory)
+        place: Place
+        if isinstance(stmt.value, Scatter):
+            place = _gathered(target, stmt.target, stmt.value.data, space, memory)
+        else:
+            place = locate(target, stmt.target, space)
     except ArrayFault as fault:
         iteration = space.iteration(fault.where, plan.names)
         raise ExecutionError(fault, stmt, iteration) from fault
@@ -91,14 +99,19 @@ def load(expr: Load | Gather, space: Space, memory: Memory) -> NDArray[Any]:
     """
     store = memory[expr.access.array]
     if isinstance(expr, Gather):
-        data = [np.asarray(raws(x, space, memory)) for x in expr.data]
-        place: Place = gathered(store, expr.access, data, space)
+        place: Place = _gathered(store, expr.access, expr.data, space, memory)
     else:
         place = locate(store, expr.access, space)
     if store.written is not None and not store.complete:
         exact.require(place.view(store.written), FaultKind.UNINITIALISED)
         store.complete = bool(store.written.all())
     return place.view(store.data)
+
+
+def _gathered(
+    store: Store, access: Access, data: Sequence[Expr], space: Space, memory: Memory
+) -> Place:
+    return gathered(store, access, [np.asarray(raws(x, space, memory)) for x in data], space)
 
 
 def float_value(expr: Expr, space: Space, memory: Memory) -> NDArray[Any]:
@@ -121,7 +134,7 @@ def float_value(expr: Expr, space: Space, memory: Memory) -> NDArray[Any]:
             return np.where(truth, left, right)
         case Cast(operand=x):
             return as_float(x, dtype, space, memory)
-        case Index() | Compare():
+        case Index() | Compare() | Scatter():
             raise TypeError(f"{expr} has no float type")
         case _:
             assert_never(expr)
@@ -173,6 +186,8 @@ def raws(expr: Expr, space: Space, memory: Memory, low: bool = False) -> Raws:
             return np.where(truth, left, right)
         case Cast(operand=x):
             return _cast(x, dtype, space, memory, low)
+        case Scatter():
+            raise TypeError(f"{expr} is no operand")
         case _:
             assert_never(expr)
 

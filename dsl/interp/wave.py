@@ -98,7 +98,7 @@ def _distance(a: Access, b: Access, i: str, j: str) -> Iterator[Distance | None]
     across: int | None = None
     along: int | None = None
     for mine, theirs in zip(a.indices, b.indices, strict=True):
-        if theirs.is_data:
+        if mine.is_data or theirs.is_data:
             yield None
             return
         difference = mine - theirs

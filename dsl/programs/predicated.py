@@ -23,7 +23,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 
-from dsl.expressions.expr import Access, Expr, Load, loads
+from dsl.expressions.elements import assigned_element
+from dsl.expressions.expr import Access, Expr, loads
 from dsl.expressions.guarded import chosen, guarded, harmless
 from dsl.expressions.types import DType
 from dsl.programs.program import Node, Stmt, map_statements, statements_in
@@ -121,5 +122,5 @@ class _Guard:
         name = stmt.target.array
         if name in self.locals:
             return harmless(stmt.value, self.cond, self.holds)
-        old = Load(stmt.target, self.dtype_of(name))
+        old = assigned_element(stmt.target, stmt.value, self.dtype_of(name))
         return guarded(self.cond, stmt.value, old, self.holds)

@@ -6,12 +6,14 @@ import re
 from collections.abc import Sequence
 
 from dsl.expressions.affine import Affine
-from dsl.expressions.expr import Binary, BinaryOp, Load, loads
+from dsl.expressions.elements import assigned_element
+from dsl.expressions.expr import Binary, BinaryOp, Scatter, loads, stored_value
 from dsl.programs.pretty_expr import (
     MARK,
     access_text,
     affine_text,
     cond_text,
+    gather_text,
     stored_text,
     type_text,
     update_text,
@@ -48,9 +50,12 @@ def pretty(program: Program) -> str:
 
 def _statement_text(stmt: Stmt, target: Array) -> str:
     """One assignment, such as ``C[i, j] += alpha * A[i, k]``; ``target`` is what it writes."""
-    goal, value = access_text(stmt.target), stmt.value
+    value, goal = stored_value(stmt.value), access_text(stmt.target)
+    if isinstance(stmt.value, Scatter):
+        goal = gather_text(stmt.target, stmt.value.data)
     if isinstance(value, Binary) and value.op not in _NO_UPDATE:
-        update = update_text(Load(stmt.target, target.dtype), value)
+        old = assigned_element(stmt.target, stmt.value, target.dtype)
+        update = update_text(old, value)
         if update is not None:
             return f"{goal} {value.op.value}= {update}"
     return f"{goal} = {stored_text(value, target.dtype)}"

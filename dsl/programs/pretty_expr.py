@@ -26,6 +26,7 @@ from dsl.expressions.expr import (
     Gather,
     Index,
     Load,
+    Scatter,
     Select,
     Unary,
     UnaryOp,
@@ -205,7 +206,7 @@ def stored_text(expr: Expr, target: DType) -> str:
     return expr_text(expr)
 
 
-def update_text(load: Load, expr: Binary) -> str | None:
+def update_text(load: Load | Gather, expr: Binary) -> str | None:
     """The right hand side of ``target op= …`` where that is read as ``target = expr``."""
     for rhs in _spellings(expr.rhs):
         made = partial(values.binary, expr.op, load, rhs)
@@ -227,6 +228,8 @@ def _expr(expr: Expr) -> Text:
             return access_text(access), ATOM
         case Gather(access, data):
             return gather_text(access, data), ATOM
+        case Scatter(value=value):
+            return _expr(value)
         case Index(affine):
             return _affine(affine)
         case Cast(operand, dtype):

@@ -19,6 +19,7 @@ from dsl.expressions.expr import (
     Gather,
     Index,
     Load,
+    Scatter,
     Select,
     Unary,
     UnaryOp,
@@ -193,11 +194,14 @@ class BodyReader:
         if own in self._names:
             raise Malformed(f"two statements are called '{own}'")
         self._names.add(own)
-        access = self._access(list_of(target, f"what {own} writes", 3))
+        expr = self._expression(value, own)
+        count = len(expr.data) if isinstance(expr, Scatter) else 0
+        access = self._access(list_of(target, f"what {own} writes", 3), count)
+        if isinstance(expr, Scatter) and expr.access != access:
+            raise Malformed(f"{own} writes two elements")
         array = self._arrays[access.array]
         if array.const or (array.storage is Storage.ARGUMENT and not array.shape):
             raise Malformed(f"{own} writes '{array.name}', which is only read")
-        expr = self._expression(value, own)
         if not assignable(expr.dtype, array.dtype):
             raise Malformed(f"{own} writes {expr.dtype} into {array.dtype}")
         return Stmt(own, access, expr, self._span(span), text_of(source, f"the text of {own}"))
@@ -239,19 +243,21 @@ class BodyReader:
         for node in list_of(data, f"the value of {own}"):
             row = list_of(node, f"a part of the value of {own}")
             count = _OPERANDS.get(row[0], 0) if row and isinstance(row[0], str) else 0
-            if row and row[0] == "gather":
+            if row and row[0] in ("gather", "scatter"):
                 count = integer_of(row[-1], f"the values of {own}", 1, MAX_VALUES)
             if count > len(stack):
                 raise Malformed(f"an operator of {own} lacks operands")
             operands = stack[len(stack) - count :]
             del stack[len(stack) - count :]
+            if any(isinstance(x, Scatter) for x in operands):
+                raise Malformed(f"an operand of {own} is written")
             stack.append(self._node(row, operands, own))
         if len(stack) != 1:
             raise Malformed(f"the value of {own} is not one")
         admit_value(stack[0], None)
         return stack[0]
 
-    def _gather(self, data: list[Any], operands: list[Expr], own: str) -> Expr:
+    def _gather(self, data: list[Any], operands: list[Expr], own: str) -> Gather:
         made = self._access(data, len(operands))
         if not all(isinstance(x.dtype, IntType | IndexType) for x in operands):
             raise Malformed(f"a subscript of {own} is no integer")
@@ -266,6 +272,10 @@ class BodyReader:
                 return Load(made, self._arrays[made.array].dtype)
             case ["gather", name, indices, span, int()]:
                 return self._gather([name, indices, span], operands, own)
+            case ["scatter", name, indices, span, int()]:
+                *places, stored = operands
+                goal = self._gather([name, indices, span], places, own)
+                return Scatter(goal.access, goal.data, stored)
             case ["index", affine]:
                 return Index(self._affine(affine, f"a value of {own}"))
             case ["cast", dtype, span]:

@@ -27,6 +27,7 @@ from dsl.expressions.expr import (
     Gather,
     Index,
     Load,
+    Scatter,
     Select,
     Unary,
     children,
@@ -161,6 +162,8 @@ def _node(node: Expr, places: _Places | None) -> list[Any]:
             return ["load", *_access(access, places)]
         case Gather(access=access):
             return ["gather", *_access(access, places), len(node.data)]
+        case Scatter(access=access):
+            return ["scatter", *_access(access, places), len(node.data) + 1]
         case Index(affine=affine):
             return ["index", affine_data(affine)]
         case Cast():

@@ -26,6 +26,7 @@ from dsl.expressions.expr import (
     Gather,
     Index,
     Load,
+    Scatter,
     Select,
     Unary,
     UnaryOp,
@@ -136,6 +137,12 @@ class Arithmetic(ABC, Generic[V]):
         """The expression's value converted as an assignment to ``dtype`` does it."""
         return self._convert(self.value(expr), expr.dtype, dtype)
 
+    def data(self, subscripts: Sequence[Expr]) -> list[V]:
+        """Subscripts that are values. Each is inside of an array, so that 32 bits hold it whatever its
+        type is.
+        """
+        return [self.as_type(x, SUBSCRIPT) for x in subscripts]
+
     def placed(self, exprs: Sequence[Affine]) -> tuple[Affine, ...]:
         """Expressions of the statement's variables over the loop variables around."""
         return tuple(e.substitute(self.bindings) for e in exprs)
@@ -147,10 +154,10 @@ class Arithmetic(ABC, Generic[V]):
             case Load(access, dtype):
                 return self._load(Access(access.array, self.placed(access.indices)), dtype)
             case Gather(access, data, dtype):
-                # Each is inside of an array, so that 32 bits hold it whatever its type is.
-                subscripts = [self.as_type(x, SUBSCRIPT) for x in data]
                 placed = Access(access.array, self.placed(access.indices))
-                return self._gather(placed, subscripts, dtype)
+                return self._gather(placed, self.data(data), dtype)
+            case Scatter():
+                raise TypeError(f"{expr} is no operand")
             case Index(affine):
                 return self._index(affine.substitute(self.bindings))
             case Unary(op, x, dtype):

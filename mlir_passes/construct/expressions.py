@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Any
 
 from dsl.expressions.affine import Affine
-from dsl.expressions.expr import Access
+from dsl.expressions.expr import Access, Expr
 from dsl.expressions.types import DType, IntType, boolean
 from mlir_passes.affine_maps import to_map
 from mlir_passes.construct.arithmetic import Arithmetic
@@ -83,15 +83,19 @@ class ExprBuilder(Arithmetic[Any]):
         ).results[0]
 
     def _gather(self, access: Access, data: Sequence[Any], dtype: DType) -> Any:
-        values = iter(data)
-        indices = [
-            self._index_of(next(values)) if e.is_data else self._applied(e) for e in access.indices
-        ]
         return ir.Operation.create(
             "memref.load",
             results=[self.types.mlir(dtype)],
-            operands=[self.memory[access.array], *indices],
+            operands=[self.memory[access.array], *self._indices(access.indices, data)],
         ).results[0]
+
+    def scattered(self, access: Access, data: Sequence[Expr]) -> list[Any]:
+        """The operands of a store at subscripts of which some are values."""
+        return self._indices(self.placed(access.indices), self.data(data))
+
+    def _indices(self, subscripts: Sequence[Affine], data: Sequence[Any]) -> list[Any]:
+        values = iter(data)
+        return [self._index_of(next(values)) if e.is_data else self._applied(e) for e in subscripts]
 
     def _index_of(self, value: Any) -> Any:
         index = ir.IndexType.get()

@@ -10,7 +10,7 @@ from typing import Any, assert_never
 
 from dsl.errors.errors import Span
 from dsl.expressions.affine import Affine, Constraint
-from dsl.expressions.expr import loads
+from dsl.expressions.expr import Scatter, loads, stored_value
 from dsl.programs.program import Array, Loop, Program, Stmt, Storage
 from mlir_passes.affine_maps import to_map, to_map_of, to_set
 from mlir_passes.construct.arithmetic import plain
@@ -268,17 +268,21 @@ class _Builder:
         bindings = dict(instance.bindings)
         with _location(stmt.span):
             builder = ExprBuilder(self.types, self.memory, self.ivs, bindings)
-            value = builder.as_type(stmt.value, self.tree.program.array(stmt.target.array).dtype)
-            affine_map, operands = builder.subscripts(stmt.target)
-            ir.Operation.create(
-                "affine.store",
-                operands=[value, self.memory[stmt.target.array], *operands],
-                attributes={
-                    "map": ir.AffineMapAttr.get(affine_map),
-                    **self._iteration(stmt, bindings),
-                    **stmt_attributes(self._stmt_info(stmt)),
-                },
-            )
+            dtype = self.tree.program.array(stmt.target.array).dtype
+            attributes = {
+                **self._iteration(stmt, bindings),
+                **stmt_attributes(self._stmt_info(stmt)),
+            }
+            if isinstance(stmt.value, Scatter):
+                name = "memref.store"
+                operands = builder.scattered(stmt.target, stmt.value.data)
+            else:
+                name = "affine.store"
+                affine_map, operands = builder.subscripts(stmt.target)
+                attributes["map"] = ir.AffineMapAttr.get(affine_map)
+            value = builder.as_type(stored_value(stmt.value), dtype)
+            memory = self.memory[stmt.target.array]
+            ir.Operation.create(name, operands=[value, memory, *operands], attributes=attributes)
 
     def _iteration(self, stmt: Stmt, bindings: Mapping[str, Affine]) -> dict[str, Any]:
         """Which iteration of the program's statement this is, over all loops around."""

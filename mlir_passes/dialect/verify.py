@@ -164,14 +164,16 @@ class _Verifier:
                         self._block(inner, around)
             elif name in _MEMREF_OPS:
                 self._local(op)
-            elif name == "affine.store":
+            elif name in ("affine.store", "memref.store"):
                 _check_names(op, _ON_STORE)
                 _check_iteration(op, around.loops)
+                if name == "memref.store":
+                    _check_subscripts(op, list(op.operands)[2:])
             else:
                 _check_known(op, name)
                 _check_value(op)
                 if name == "memref.load":
-                    _check_subscripts(op)
+                    _check_subscripts(op, list(op.operands)[1:])
 
     def _local(self, op: Any) -> None:
         _check_names(op, _ON_LOCAL)
@@ -295,17 +297,17 @@ def _check_known(op: Any, name: str) -> None:
         )
 
 
-def _check_subscripts(op: Any) -> None:
+def _check_subscripts(op: Any, subscripts: list[Any]) -> None:
     """A subscript is an ``affine.apply`` or the cast of an integer, and one of them is a cast."""
-    makers = [x.owner for x in list(op.operands)[1:]]
+    makers = [x.owner for x in subscripts]
     made = ["" if isinstance(m, ir.Block) else m.operation.name for m in makers]
     if not set(made) <= {"affine.apply", "arith.index_cast"} or "arith.index_cast" not in made:
         raise IRError(
             "W311",
-            "a subscript of 'memref.load' is neither an 'affine.apply' nor an 'arith.index_cast', "
+            f"a subscript of '{op.name}' is neither an 'affine.apply' nor an 'arith.index_cast', "
             "or all are affine",
             span=span_of(op),
-            help="'affine.load' reads at affine subscripts",
+            help="'affine.load' and 'affine.store' are for affine subscripts",
         )
 
 

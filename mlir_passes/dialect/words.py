@@ -17,7 +17,9 @@ from mlir_passes.dialect.attributes import argument_infos, loop_info, span_of
 from mlir_passes.loop_bounds import Names, bounds_of, condition_of
 from polyhedral.looptree.bounds import Bounds
 
-_ACCESSES = ("affine.load", "affine.store", "memref.load")
+_STORES = ("affine.store", "memref.store")
+_AT_DATA = ("memref.load", "memref.store")
+_ACCESSES = ("affine.load", *_STORES, "memref.load")
 
 
 def verify_words(function: Any) -> None:
@@ -46,7 +48,7 @@ def _block(block: Any, around: _Around, packed: dict[Any, int], names: Names) ->
     for view in block.operations:
         op = view.operation
         if op.name in _ACCESSES:
-            operands = list(op.operands)[op.name == "affine.store" :]
+            operands = list(op.operands)[op.name in _STORES :]
             if (lanes := packed.get(operands[0])) is not None:
                 _check(op, operands, around, lanes, names)
         inner = around
@@ -62,7 +64,7 @@ def _block(block: Any, around: _Around, packed: dict[Any, int], names: Names) ->
 
 def _check(op: Any, operands: list[Any], around: _Around, lanes: int, names: Names) -> None:
     memory, *subscripts = operands
-    if op.name != "memref.load" and (loop := around.loop) is not None:
+    if op.name not in _AT_DATA and (loop := around.loop) is not None:
         counter = names.of(loop.regions[0].blocks[0].arguments[0])
         *others, last = from_map(op.attributes["map"].value, [names.of(x) for x in subscripts])
         word = last - Affine.of(counter)

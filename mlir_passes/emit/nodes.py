@@ -66,13 +66,19 @@ class Declare:
 
 @dataclass(slots=True, eq=False)
 class Store:
-    """``place = value``."""
+    """``place = value``. Some subscripts may be data: then ``at`` takes these, as a ``gather``, and is no node."""
 
     memory: Memory
     subscripts: tuple[Lin, ...]
-    place: Cpp
+    place: Cpp | None
     value: Value
     info: StmtInfo
+    at: Value | None = None
+
+    @property
+    def operands(self) -> tuple[Value, ...]:
+        """The value, and the subscripts that are data."""
+        return (self.value, *(self.at.operands if self.at is not None else ()))
 
 
 @dataclass(slots=True, eq=False)
@@ -179,8 +185,9 @@ def count_uses(body: Block) -> None:
     """Find the values that something with an effect needs: how often, where, what they read."""
     for node, block in body.walk():
         match node:
-            case Store(value=value):
-                _use(value, block)
+            case Store():
+                for value in node.operands:
+                    _use(value, block)
             case Loop(carried=carried):
                 for c in carried:
                     assert c.start is not None

@@ -196,8 +196,8 @@ def _operands(node: Node) -> Sequence[Value]:
     match node:
         case Value(operands=operands):
             return operands
-        case Store(value=value):
-            return (value,)
+        case Store():
+            return node.operands
         case _:
             return ()
 

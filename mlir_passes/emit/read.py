@@ -217,12 +217,20 @@ class _Reader(Scope):
     def _store(self, op: Any, block: Block) -> None:
         operands = list(op.operands)
         value = self.value(operands[0], op)
-        memory, subscripts, place = self._element(op, operands[1:])
+        at: Value | None = None
+        place: Cpp | None = None
+        subscripts: tuple[Lin, ...] = ()
+        if any(x in self.subscripts for x in operands):
+            at = self.at_data(op, operands[1:], value.width, value.real, block)
+            assert at.memory is not None
+            memory = at.memory
+        else:
+            memory, subscripts, place = self._element(op, operands[1:])
         memory.written = True
         info = stmt_info(op)
         if info.bind_ops:
             _bind(value, info.bind_ops, block)
-        block.nodes.append(Store(memory, subscripts, place, value, info))
+        block.nodes.append(Store(memory, subscripts, place, value, info, at))
         block.stores.add(memory)
 
     # -------------------------------------------------------------------------------- control

@@ -118,19 +118,20 @@ class Scope:
 
     def gather(self, op: Any, block: Block) -> None:
         """A load some of whose subscripts are data: these are its operands, in order."""
-        memory = self.memories.get(op.operands[0])
-        if memory is None or memory.info.axi.lanes:
-            raise unsupported(op, "its memory is packed, or neither an argument nor a local")
-        subscripts = tuple(
-            None if x in self.subscripts else self.lin(x, op) for x in list(op.operands)[1:]
-        )
-        data = tuple(self.subscripts[x] for x in op.operands if x in self.subscripts)
-        texts = tuple(None if s is None else self.ranges.cpp(s) for s in subscripts)
         result = op.results[0]
-        width, real = self.kind(result.type)
-        value = Value("gather", data, width, real, block, texts, memory)
+        value = self.at_data(op, list(op.operands), *self.kind(result.type), block)
         self.values[result] = value
         block.nodes.append(value)
+
+    def at_data(self, op: Any, operands: list[Any], width: int, real: str, block: Block) -> Value:
+        """The element of a memory, the first operand, at subscripts of which some are data."""
+        memory = self.memories.get(operands[0])
+        if memory is None or memory.info.axi.lanes:
+            raise unsupported(op, "its memory is packed, or neither an argument nor a local")
+        subscripts = tuple(None if x in self.subscripts else self.lin(x, op) for x in operands[1:])
+        data = tuple(self.subscripts[x] for x in operands if x in self.subscripts)
+        texts = tuple(None if s is None else self.ranges.cpp(s) for s in subscripts)
+        return Value("gather", data, width, real, block, texts, memory)
 
     def _constant(self, op: Any, value: Value) -> None:
         attributes = op.attributes

@@ -218,10 +218,13 @@ class Printer:
     # ----------------------------------------------------------------------------- statements
 
     def _store(self, store: Store, open_values: dict[Value, Open], start: int) -> None:
-        self._absorb(store.value, open_values)
+        for operand in store.operands:
+            self._absorb(operand, open_values)
         self._settle(open_values, {store.memory})
         number = self.values.number(store.value)
-        dtype, place = store.memory.info.dtype, store.place
+        dtype = store.memory.info.dtype
+        place = store.place if store.at is None else self.values.element(store.at, True)
+        assert place is not None
         compounds = _COMPOUND
         if isinstance(number, Real):
             cpp = number.bare or number.cpp

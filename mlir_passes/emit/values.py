@@ -107,10 +107,14 @@ class Values:
 
     def _gather(self, value: Value) -> Number:
         """A load at subscripts that are data, each an ``int``: it is proven to be inside."""
+        return self._memory(replace(value, place=self.element(value, False)))
+
+    def element(self, value: Value, written: bool) -> Cpp:
+        """The element of a ``gather``."""
         assert value.memory is not None
         data = iter(value.operands)
         texts = tuple(self._subscript(next(data)) if t is None else t for t in value.data)
-        return self._memory(replace(value, place=subscript(value.memory.named(False), texts)))
+        return subscript(value.memory.named(written), texts)
 
     def _subscript(self, value: Value) -> Cpp:
         cpp, static = self.ops.code(self.meant(value, signed=True))

@@ -1,6 +1,6 @@
 """Subscripts that are data: proven to stay inside of their arrays whatever the data are.
 
-A read outside is undefined in C++, and nothing checks it in hardware. So the proof is asked for in
+An access outside is undefined in C++, and nothing checks it in hardware. So the proof is asked for in
 front of everything else: by the ranges of the types, of loop variables and of what locals are given.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from dsl.errors.errors import LanguageError
-from dsl.expressions.expr import Access, Const, Expr, Gather, Select, walk
+from dsl.expressions.expr import Access, Const, Expr, Gather, Scatter, Select, walk
 from dsl.expressions.types import DType, IndexType, IntType
 from dsl.expressions.value_range import Range, type_range, value_range
 from dsl.programs.pretty_expr import MARK, expr_text
@@ -31,13 +31,13 @@ def check_data_subscripts(scop: Scop, loops: Loops) -> None:
         if s.name not in loops:
             continue
         for expr in walk(s.stmt.value):
-            if isinstance(expr, Gather):
+            if isinstance(expr, Gather | Scatter):
                 _check(scop.program.array(expr.access.array), s, expr, locals_)
 
 
-def _check(array: Array, s: Statement, gather: Gather, locals_: _Locals) -> None:
-    data = iter(gather.data)
-    for dim, (index, extent) in enumerate(zip(gather.access.indices, array.shape, strict=True)):
+def _check(array: Array, s: Statement, element: Gather | Scatter, locals_: _Locals) -> None:
+    data, access = iter(element.data), element.access
+    for dim, (index, extent) in enumerate(zip(access.indices, array.shape, strict=True)):
         if not index.is_data:
             continue
         value = next(data)
@@ -46,12 +46,13 @@ def _check(array: Array, s: Statement, gather: Gather, locals_: _Locals) -> None
             continue
         value = _written(value)
         text = _text(value)
+        verb = "write" if isinstance(element, Scatter) else "read"
         raise LanguageError(
             "W164",
             f"subscript {dim} of '{array.name}' is {text}, which may be {low} to {high}",
-            span=gather.access.span or s.stmt.span,
+            span=access.span or s.stmt.span,
             notes=[f"{array.name} is {array.type}: subscript {dim} must be 0 to {extent - 1}"],
-            help=_instead(value, low, high, extent),
+            help=_instead(value, low, high, extent, verb),
         )
 
 
@@ -64,12 +65,12 @@ def _written(value: Expr) -> Expr:
             return value
 
 
-def _instead(value: Expr, low: int, high: int, extent: int) -> str:
+def _instead(value: Expr, low: int, high: int, extent: int, verb: str) -> str:
     """What to write so that it is inside."""
     text = _text(value)
     if extent & (extent - 1) == 0 and extent > 1:
         return (
-            f"keep its low bits, ({text}) & {extent - 1}, or read it under a condition, "
+            f"keep its low bits, ({text}) & {extent - 1}, or {verb} it under a condition, "
             f"if 0 <= {text} < {extent}"
         )
     clamp = text if low >= 0 else f"max({text}, 0)"

@@ -7,7 +7,7 @@ from collections import deque
 import islpy as isl
 
 from dsl.errors.errors import LanguageError
-from dsl.expressions.expr import Access, Select
+from dsl.expressions.expr import Access, Scatter, Select
 from dsl.programs.program import Array, Program
 from polyhedral.dependences.direct import unwritten_reads
 from polyhedral.isl.text import affine_text, positional
@@ -154,6 +154,8 @@ def _uninitialised(s: Statement, access: Access, array: Array, bad: isl.Set) -> 
     at = f" for {where}" if where else ""
     notes = [f"'{array.name}' is a local, undefined until written"]
     value = s.stmt.value
+    if isinstance(value, Scatter):
+        notes.append("a write at a subscript that is data leaves all other elements as they were")
     if isinstance(value, Select) and access == s.stmt.target:
         notes.append(
             "where a condition on data does not hold, the element keeps the value that it had"

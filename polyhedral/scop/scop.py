@@ -14,7 +14,16 @@ from itertools import count
 import islpy as isl
 
 from dsl.expressions.affine import Affine, Cond, negate
-from dsl.expressions.expr import Access, Binary, BinaryOp, Load, loads
+from dsl.expressions.expr import (
+    Access,
+    Binary,
+    BinaryOp,
+    Gather,
+    Load,
+    Scatter,
+    loads,
+    stored_value,
+)
 from dsl.programs.program import If, Loop, Node, Program, Stmt
 from polyhedral.isl.text import (
     affine_text,
@@ -244,16 +253,20 @@ def reduction_access(s: Statement) -> Access | None:
     """The access that ``s`` accumulates into, if it is a reduction.
 
     A reduction is ``X[f] = X[f] op e`` (or ``e op X[f]``) with an associative and commutative
-    ``op`` and no other access of X in ``e``.
+    ``op`` and no other access of X in ``e``, nor in subscripts that are data, which are the same.
     """
-    target, value = s.stmt.target, s.stmt.value
+    target, value = s.stmt.target, stored_value(s.stmt.value)
+    data = s.stmt.value.data if isinstance(s.stmt.value, Scatter) else ()
+    if any(a.array == target.array for x in data for a in loads(x)):
+        return None
     if not isinstance(value, Binary) or value.op not in (*_ASSOCIATIVE, BinaryOp.SUB):
         return None
     sides = [(value.lhs, value.rhs)]
     if value.op is not BinaryOp.SUB:  # x - e accumulates, e - x does not
         sides.append((value.rhs, value.lhs))
     for acc, other in sides:
-        if isinstance(acc, Load) and acc.access == target:
+        at = acc.data if isinstance(acc, Gather) else ()
+        if isinstance(acc, Load | Gather) and acc.access == target and at == data:
             clean = all(a.array != target.array for a in loads(other))
             return target if clean else None
     return None

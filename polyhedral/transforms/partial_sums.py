@@ -32,7 +32,7 @@ from dataclasses import replace
 import islpy as isl
 
 from dsl.errors.errors import LanguageError, ScheduleError
-from dsl.expressions.expr import Binary, BinaryOp
+from dsl.expressions.expr import Binary, BinaryOp, Scatter
 from dsl.expressions.types import FixedType
 from dsl.programs.partial import Partial, moving_inside, with_partials
 from dsl.schedules.steps import PartialSums, Reassociate
@@ -103,6 +103,11 @@ def _check_unchanged(state: ScheduledScop, step: PartialSums) -> None:
 def _check_form(s: Statement, level: int, step: PartialSums) -> None:
     """The element stays while the loop runs, and the loops inside that move it do not know it."""
     loop, stmt = s.loops[level], s.stmt
+    if isinstance(stmt.value, Scatter):
+        text = f"{step.stmt} accumulates into another element in each iteration: that is data"
+        raise _refused(
+            step, text, help_="give the array a dimension for the parts, and add them up"
+        )
     used = {v for index in stmt.target.indices for v in index.variables()}
     if loop.var in used:
         text = f"{step.stmt} accumulates into another element in each iteration of '{loop.var}'"

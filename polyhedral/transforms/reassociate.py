@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from dsl.errors.errors import ScheduleError
-from dsl.expressions.expr import Binary, BinaryOp, Expr
+from dsl.expressions.expr import Binary, BinaryOp, Expr, stored_value
 from dsl.expressions.types import DType, FixedType, FloatType, Overflow
 from dsl.schedules.steps import Reassociate
 from polyhedral.scop.lookup import find_statement
@@ -33,11 +33,11 @@ def reassociate(state: ScheduledScop, step: Reassociate) -> ScheduledScop:
             help="a reduction is X[f] = X[f] op e, op one of + * - min max & | ^, no X in e",
         )
     target = state.scop.program.array(statement.stmt.target.array).dtype
-    if not _associative(statement.stmt.value, target):
+    value = stored_value(statement.stmt.value)
+    if not _associative(value, target):
         raise ScheduleError(
             "W209",
-            f"{step.stmt} is not associative: each step cuts a {statement.stmt.value.dtype} "
-            f"to {target}",
+            f"{step.stmt} is not associative: each step cuts a {value.dtype} to {target}",
             span=step.span,
             help="accumulate in a type that holds every partial result",
         )

@@ -78,7 +78,7 @@ class Expander:
             if isinstance(node, Statement) and id(node) not in self._plans:
                 plan = plan_of(node, self._site, self._outside, self.personality)
                 self._plans[id(node)] = plan
-                for access in plan.gathers:
+                for access in plan.at_data:
                     self._shapes.setdefault(self.memory_numbers[access.memory], set()).add(-1)
                     self._gathers = True
         self._mixed = {m for m, shapes in self._shapes.items() if self._mixes(shapes)}
@@ -211,7 +211,13 @@ class Expander:
                     self._moved.counters[values[-1]] = moved - self.copied
             else:
                 values.append(step.outside)
-        self._store(plan.target, statement, values[-1], copies)
+        target = plan.target
+        if target is None:
+            data = [values[k] for k in statement.subscripts]
+            target = self._site(named(statement.target, data))
+            self._moved.needed(graph, data)
+            graph.places[target.place(self.addresses, copies)] = tuple(v for v in data if v >= 0)
+        self._store(target, statement, values[-1], copies)
 
     def _steps(self, plan: Plan, copies: Mapping[str, int]) -> tuple[Step, ...]:
         """Under a guard products are regrouped whose first factors are known outside of it."""
@@ -363,7 +369,8 @@ class Expander:
 
     def _early(self, memory: int, address: int, value: int) -> int:
         """A store in its place among the accesses to its memory."""
-        graph, deps = self.graph, (value,) if value >= 0 else ()
+        graph = self.graph
+        deps = ((value,) if value >= 0 else ()) + graph.places.get(address, ())
         self._again.setdefault(memory, []).append(address)
         done = graph.add(STORE, None, deps, address, graph.stored_by[address])
         self._copy_of[done] = self._stored[address]

@@ -52,6 +52,7 @@ class Graph:
     stores: dict[int, int] = field(default_factory=dict)  # address -> value (< 0: from outside)
     conditional: dict[int, Conditional] = field(default_factory=dict)  # by address
     stored_by: dict[int, Statement] = field(default_factory=dict)
+    places: dict[int, tuple[int, ...]] = field(default_factory=dict)  # that tell a store's element
     loads: dict[int, int] = field(default_factory=dict)  # address -> its first load
     at_first: set[int] = field(default_factory=set)  # only run in the first inner iteration
     guards: dict[int, frozenset[str]] = field(default_factory=dict)  # of loads, by address

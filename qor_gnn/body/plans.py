@@ -36,10 +36,10 @@ class Plan:
     """A statement whose accesses are placed but for what differs between copies."""
 
     steps: tuple[Step, ...]
-    target: Site
+    target: Site | None  # None where values tell the element
     regrouped: tuple[Step, ...] = ()
     early: tuple[Site, ...] = ()  # what is regrouped is loaded from
-    gathers: tuple[Access, ...] = ()
+    at_data: tuple[Access, ...] = ()  # what is accessed where values tell
 
 
 def plan_of(
@@ -72,10 +72,12 @@ def plan_of(
             head = (op.kind, op.type, op.width, op.impl)
             steps.append(Step(op.kind, operator=operator, operands=op.operands, head=head))
     inside = personality.guards.loads == "inside"
-    regroups = inside and personality.sums.reassociates
-    gathers = tuple(step.gather for step in steps if step.gather is not None)
-    target = site_of(statement.target)
-    return Plan(tuple(steps), target, *(regrouped(steps) if regroups else ((), ())), gathers)
+    regroups = inside and personality.sums.reassociates and not statement.scatters
+    at_data = tuple(step.gather for step in steps if step.gather is not None)
+    if statement.scatters:
+        at_data = (*at_data, statement.target)
+    target = None if statement.scatters else site_of(statement.target)
+    return Plan(tuple(steps), target, *(regrouped(steps) if regroups else ((), ())), at_data)
 
 
 def first_of(loop: Loop, copies: Mapping[str, int], env: Mapping[str, Affine]) -> int:

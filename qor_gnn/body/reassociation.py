@@ -205,7 +205,7 @@ class _Rebuilt:
         terms: list[tuple[int, int]] = []
         targets = {a for a, v in self.graph.stores.items() if v == last}
         targets |= {a for a, c in self.graph.conditional.items() if c.value == last}
-        early = [n for n in self.graph.early_stores if self.graph.deps[n] == (last,)]
+        early = [n for n in self.graph.early_stores if self.graph.deps[n][:1] == (last,)]
         targets |= {self.graph.address[n] for n in early}
         for n in self.chains[last]:
             for d in self.graph.deps[n]:
@@ -274,6 +274,7 @@ class _Rebuilt:
         new.conditional = {
             a: Conditional(number(c.value), c.when) for a, c in old.conditional.items()
         }
+        new.places = {a: tuple(map(number, of)) for a, of in old.places.items()}
         new.loads = {a: number(n) for a, n in old.loads.items()}
         new.at_first = {number(n) for n in old.at_first if n in self.numbers}
         new.indexed = {number(n): v for n, v in old.indexed.items() if n in self.numbers}

@@ -17,7 +17,9 @@ def promotable(graph: Graph, moving: frozenset[str]) -> dict[int, int]:
     fixed = {
         a: v
         for a, v in stores.items()
-        if a not in made and not (table.shape(a).variables & moving or table.memory(a).in_order)
+        if a not in made
+        and a not in graph.places  # each iteration may store another element
+        and not (table.shape(a).variables & moving or table.memory(a).in_order)
     }
     if not fixed:
         return {}

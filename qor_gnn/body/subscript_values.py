@@ -1,8 +1,8 @@
-"""Loads at subscripts that are values: which element, and what it moves with.
+"""Accesses at subscripts that are values: which element, and what it moves with.
 
 A subscript is named by the operation that computes it (``?12``), or by what it takes from outside
-(``?-3``): loads of the same values are of the same element, all others may be of any. No bank of such a
-load is known. A value that is computed of counters alone takes no operation of the body, yet the load
+(``?-3``): accesses of the same values are of the same element, all others may be of any. No bank of such an
+access is known. A value that is computed of counters alone takes no operation of the body, yet the load
 moves with them.
 """
 
@@ -35,15 +35,19 @@ class SubscriptValues:
 
     def loaded(self, graph: Graph, node: int, data: Sequence[int]) -> None:
         """Remember those of a load at subscripts ``data``, and that these are needed for it."""
+        self.needed(graph, data)
+        moved = self._of(data)
+        if moved:
+            self.counters[node] = graph.indexed[node] = graph.indexed.get(node, _NONE) | moved
+
+    def needed(self, graph: Graph, data: Sequence[int]) -> None:
+        """Remember that values are subscripts, and what these are computed from."""
         pending = [v for v in data if v >= 0]
         while pending:
             n = pending.pop()
             if n not in graph.for_subscripts:
                 graph.for_subscripts.add(n)
                 pending += graph.deps[n]
-        moved = self._of(data)
-        if moved:
-            self.counters[node] = graph.indexed[node] = graph.indexed.get(node, _NONE) | moved
 
 
 def named(access: Access, data: Sequence[int]) -> Access:

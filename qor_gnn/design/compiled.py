@@ -53,6 +53,8 @@ def _narrowed(statement: Statement, stored: DType) -> Statement:
         return statement
     wanted = [0] * len(statement.ops)
     wanted[-1] = stored.width
+    for k in statement.subscripts:
+        wanted[k] = max(wanted[k], statement.ops[k].width)
     ops = list(statement.ops)
     for n in reversed(range(len(ops))):
         op = ops[n]
@@ -68,7 +70,7 @@ def _ordered(statement: Statement) -> Statement:
     """Each operation once, operands first, in the order in which the last one asks for them."""
     places: dict[int, int] = {}
     merged: dict[Op, int] = {}
-    pending = [(len(statement.ops) - 1, False)]
+    pending = [(len(statement.ops) - 1, False), *((k, False) for k in statement.subscripts[::-1])]
     while pending:
         n, done = pending.pop()
         op = statement.ops[n]
@@ -79,4 +81,9 @@ def _ordered(statement: Statement) -> Statement:
         elif n not in places:
             pending.append((n, True))
             pending += [(k, False) for k in reversed(op.operands)]
-    return replace(statement, ops=tuple(merged))
+    ops, last = list(merged), places[len(statement.ops) - 1]
+    if last < len(ops) - 1:  # a subscript takes what is stored
+        ops.append(ops[last])
+    return replace(
+        statement, ops=tuple(ops), subscripts=tuple(places[k] for k in statement.subscripts)
+    )

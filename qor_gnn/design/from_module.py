@@ -120,7 +120,7 @@ class _Reader:
                         raise _unknown(op, "it has an else")
                     inner = self._block(op.regions[0].blocks[0], around)
                     found.append(Guard(condition_of(op, self.names), inner))
-                case "affine.store":
+                case "affine.store" | "memref.store":
                     found.append(self._store(op))
                 case "memref.alloc" | "memref.alloca":
                     self._memory(local_info(op), op.results[0], False)
@@ -149,15 +149,25 @@ class _Reader:
     def _store(self, op: Any) -> Statement:
         operands = list(op.operands)
         info = stmt_info(op)
-        ops = operations_of(self.values[operands[0]])
         binds = {b.op: b.impl for b in info.bind_ops}
-        return Statement(info.name, bound(ops, binds), self._access(op, operands[1:]), info.source)
+        data: tuple[Value, ...] = ()
+        if op.name == "memref.store":
+            target, data = self._at_data(operands[1:])
+        else:
+            target = self._access(op, operands[1:])
+        ops, subscripts = operations_of(self.values[operands[0]], data)
+        return Statement(info.name, bound(ops, binds), target, info.source, subscripts)
 
     def _gather(self, operands: list[Any], type_: Type) -> Value:
         """A load some of whose subscripts are values."""
+        access, data = self._at_data(operands)
+        return self.operations.load(access, type_, data)
+
+    def _at_data(self, operands: list[Any]) -> tuple[Access, tuple[Value, ...]]:
+        """An element of a memory, the first operand, and its subscripts that are values."""
         indices, data = with_data((self.indices.get(x), x) for x in operands[1:])
         access = Access(self.by_value[operands[0]], indices)
-        return self.operations.load(access, type_, tuple(self.values[x] for x in data))
+        return access, tuple(self.values[x] for x in data)
 
     def _value(self, op: Any) -> None:
         (result,) = list(op.results)

@@ -195,6 +195,9 @@ def _statement(
 ) -> Statement:
     stmt = instance.stmt
     lowering = _Lowering(bindings, scalars)
-    ops = operations_of(lowering.as_type(stmt.value, program.array(stmt.target.array).dtype))
+    data = lowering.data(stmt.value.data) if isinstance(stmt.value, dx.Scatter) else []
+    dtype = program.array(stmt.target.array).dtype
+    ops, subscripts = operations_of(lowering.as_type(dx.stored_value(stmt.value), dtype), data)
     binds = {b.op: b.impl for b in operators if b.stmt == stmt.name}
-    return Statement(stmt.name, bound(ops, binds), lowering.access(stmt.target), stmt.source)
+    target = lowering.access(stmt.target)
+    return Statement(stmt.name, bound(ops, binds), target, stmt.source, subscripts)

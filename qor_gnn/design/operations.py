@@ -6,6 +6,7 @@ two) is no operation. A division by a power of two is a shift, as it is in the C
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import assert_never
@@ -138,10 +139,20 @@ class Operations:
         return Value(op, taken, self.count, type_)
 
 
-def operations_of(value: Value) -> tuple[Op, ...]:
-    """The operations that a value needs, each once, operands before what takes them."""
+def operations_of(
+    value: Value, subscripts: Sequence[Value] = ()
+) -> tuple[tuple[Op, ...], tuple[int, ...]]:
+    """The operations that a store needs, each once, operands before what takes them.
+
+    Args:
+        value: what is stored, which comes last: again, where a subscript takes it.
+        subscripts: those of the target that are values.
+
+    Returns:
+        The operations, and the positions of the subscripts among them.
+    """
     found: dict[int, Value] = {}
-    pending = [value]
+    pending = [value, *subscripts]
     while pending:
         v = pending.pop()
         if v.number not in found:
@@ -149,10 +160,13 @@ def operations_of(value: Value) -> tuple[Op, ...]:
             pending.extend(v.taken)
     needed = [found[number] for number in sorted(found)]
     places = {v.number: n for n, v in enumerate(needed)}
-    return tuple(
+    if needed[-1].number != value.number:
+        needed.append(found[value.number])
+    ops = tuple(
         replace(v.op, operands=tuple(places[o.number] for o in v.taken)) if v.taken else v.op
         for v in needed
     )
+    return ops, tuple(places[v.number] for v in subscripts)
 
 
 def _is_power(value: Value) -> bool:

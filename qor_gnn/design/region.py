@@ -167,12 +167,22 @@ def bound(ops: Sequence[Op], binds: Mapping[str, str]) -> tuple[Op, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """``target = the last of ops``, operands before what uses them."""
+    """``target = the last of ops``, operands before what uses them.
+
+    ``subscripts`` are the positions in ``ops`` of the target's subscripts that are values (`data_index`
+    in its access), in order.
+    """
 
     name: str
     ops: tuple[Op, ...]
     target: Access
     source: str = ""
+    subscripts: tuple[int, ...] = ()
+
+    @property
+    def scatters(self) -> bool:
+        """The element that is stored is known at run time only."""
+        return bool(self.subscripts)
 
 
 @dataclass(frozen=True, slots=True)

@@ -168,8 +168,6 @@ def refused(what: str) -> None:
     actions: dict[str, Callable[[], object]] = {
         "rank": lambda: A[i],
         "subscript": lambda: A[x, 0],
-        "product": lambda: p.compute(None, (i, j), into=A[i * j, 0], value=0),
-        "data subscript": lambda: p.compute(None, (), into=A[n, 0], value=0),
         "bound": lambda: p.loop("k", 0, n),
         "step": lambda: p.loop("k", 0, 4, 0),
         "stepped": lambda: p.loop("k", (i, j), 9, 2),
@@ -208,11 +206,6 @@ def refused(what: str) -> None:
     [
         ("rank", "error[W142]: 'A' has 2 dimensions, but is given 1 subscripts"),
         ("subscript", "error[W140]: the subscript of 'A' is not affine"),
-        ("product", "error[W140]: into= is an element of 'A' at a subscript that is not affine"),
-        (
-            "data subscript",
-            "error[W140]: into= is an element of 'A' at a subscript that is not affine",
-        ),
         ("bound", "error[W141]: the bound of loop 'k' is not affine"),
         ("step", "error[W143]: the step 0 is not an integer other than 0"),
         ("stepped", "error[W143]: loop 'k' with step 2 begins at a single value"),

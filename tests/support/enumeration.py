@@ -135,7 +135,7 @@ def _run_tree(
 
 @dataclass(frozen=True, slots=True)
 class Touch:
-    """An access that an event makes. ``slot`` is 0 for the write, n for the n-th load; of a load that
+    """An access that an event makes. ``slot`` is 0 for the write, n for the n-th load; of an access that
     may be of several elements n + `MOST`, n + 2 · `MOST`, … for the others.
     """
 
@@ -145,7 +145,7 @@ class Touch:
     @property
     def is_write(self) -> bool:
         """Whether it writes the element."""
-        return self.slot == 0
+        return self.slot % MOST == 0
 
 
 class Toucher:
@@ -166,7 +166,7 @@ class Toucher:
         return dict(zip(self._vars[event.stmt.name], event.point, strict=True))
 
     def touches(self, event: Event) -> tuple[Touch, ...]:
-        """The write (first) and all reads of an event."""
+        """All that an event writes and reads: of the elements that a write may be of each."""
         env = self.env(event)
         found = []
         for slot, access in enumerate(self._accesses[event.stmt.name]):

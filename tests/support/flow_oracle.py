@@ -35,10 +35,9 @@ def uses_of(state: ScheduledScop, groups: Sequence[Sequence[str]]) -> list[Use]:
     toucher = Toucher(program)
     found = []
     for at, key in enumerate(order_of(times_of(rows))):
-        write, *reads = toucher.touches(events[key])
-        for touch, is_write in [*((r, False) for r in reads), (write, True)]:
+        for touch in sorted(toucher.touches(events[key]), key=lambda t: t.is_write):
             array, _, element = touch.element
-            found.append(Use(number[key[0]], array, element, is_write, at))
+            found.append(Use(number[key[0]], array, element, touch.is_write, at))
     return found
 
 

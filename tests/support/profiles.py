@@ -19,6 +19,7 @@ class Profile:
         span: largest extent of a dimension.
         control: control flow is all that there is, see `tests.support.random_control`.
         gathers: about half of the reads are at subscripts that are data, see `tests.support.random_gathers`.
+        scatters: and about half of the writes.
     """
 
     name: str
@@ -30,6 +31,7 @@ class Profile:
     span: int
     control: bool = False
     gathers: bool = False
+    scatters: bool = False
 
 
 FAST = Profile("fast", statements=3, depth=3, iterations=250, extent=6, expression=2, span=16)
@@ -48,4 +50,5 @@ CONTROL = Profile(
     control=True,
 )
 GATHER = replace(FAST, name="gather", gathers=True)
-PROFILES = {p.name: p for p in (FAST, BALANCED, LONG, CONTROL, GATHER)}
+SCATTER = replace(GATHER, name="scatter", scatters=True)
+PROFILES = {p.name: p for p in (FAST, BALANCED, LONG, CONTROL, GATHER, SCATTER)}

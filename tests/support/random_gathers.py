@@ -1,4 +1,4 @@
-"""Random programs that read arrays at subscripts that are data, each proven to be inside."""
+"""Random programs that access arrays at subscripts that are data, each proven to be inside."""
 
 from __future__ import annotations
 
@@ -8,9 +8,21 @@ from dataclasses import replace
 
 from dsl.expressions import typing as t
 from dsl.expressions.affine import Affine
-from dsl.expressions.elements import element
-from dsl.expressions.expr import BinaryOp, CompareOp, Expr, Index, Load, loads, map_leaves, walk
+from dsl.expressions.elements import assignment, element
+from dsl.expressions.expr import (
+    BinaryOp,
+    CompareOp,
+    Const,
+    Expr,
+    Gather,
+    Index,
+    Load,
+    loads,
+    map_leaves,
+    walk,
+)
 from dsl.expressions.types import IntType
+from dsl.expressions.values import Value
 from dsl.programs.program import If, Loop, Node, Program, Stmt
 from tests.support.random_exprs import integer, narrowed
 
@@ -21,6 +33,58 @@ def with_gathers(rng: random.Random, program: Program) -> Program:
     """The program with some of its reads, of arrays that it computes exactly, at data instead."""
     inexact = {s.target.array for s in program.statements() if not _is_exact(s)}
     return replace(program, body=tuple(_nodes(rng, program, inexact, program.body, ())))
+
+
+def with_scatters(rng: random.Random, program: Program) -> Program:
+    """The program with some of its writes, of values that it computes exactly, at data instead; sums at
+    the same element, mostly.
+    """
+
+    def scattered(stmt: Stmt, loops: tuple[str, ...]) -> Stmt:
+        sources = _sources(stmt, loops)
+        array = program.array(stmt.target.array)
+        if not array.shape or not sources or not _is_exact(stmt) or rng.random() > OFTEN:
+            return stmt
+        places: list[Value] = [
+            _inside(rng, rng.choice(sources), extent) if rng.random() < 0.6 else index
+            for index, extent in zip(stmt.target.indices, array.shape, strict=True)
+        ]
+        goal = element(array.name, array.dtype, places, None)
+        again = rng.random() < 0.8
+
+        def leaf(e: Const | Load | Index) -> Expr:
+            return goal if again and isinstance(e, Load) and e.access == stmt.target else e
+
+        value = (
+            stmt.value
+            if any(isinstance(e, Gather) for e in walk(stmt.value))
+            else map_leaves(stmt.value, leaf)
+        )
+        target, stored = assignment(goal, value)
+        return replace(stmt, target=target, value=stored)
+
+    inexact = {s.target.array for s in program.statements() if not _is_exact(s)}
+
+    def nodes(found: tuple[Node, ...], loops: tuple[str, ...]) -> Iterator[Node]:
+        for node in found:
+            match node:
+                case Stmt():
+                    touched = {node.target.array, *(a.array for a in loads(node.value))}
+                    yield node if touched & inexact else scattered(node, loops)
+                case If(cond, then, orelse, span):
+                    yield If(cond, tuple(nodes(then, loops)), tuple(nodes(orelse, loops)), span)
+                case Loop(var=var, body=body):
+                    yield replace(node, body=tuple(nodes(body, (*loops, var))))
+
+    return replace(program, body=tuple(nodes(program.body, ())))
+
+
+def _sources(stmt: Stmt, loops: tuple[str, ...]) -> list[Expr]:
+    """Integers that a statement has at hand."""
+    found: list[Expr] = [
+        e for e in walk(stmt.value) if isinstance(e, Load) and isinstance(e.dtype, IntType)
+    ]
+    return found + [t.cast(IntType(32), Index(Affine.of(v))) for v in loops]
 
 
 def _is_exact(stmt: Stmt) -> bool:
@@ -50,10 +114,7 @@ def _nodes(
 def _statement(
     rng: random.Random, program: Program, inexact: set[str], stmt: Stmt, loops: tuple[str, ...]
 ) -> Stmt:
-    sources: list[Expr] = [
-        e for e in walk(stmt.value) if isinstance(e, Load) and isinstance(e.dtype, IntType)
-    ]
-    sources += [t.cast(IntType(32), Index(Affine.of(v))) for v in loops]
+    sources = _sources(stmt, loops)
     sums = {a for a in loads(stmt.value) if a == stmt.target}
 
     def leaf(e: Expr) -> Expr:

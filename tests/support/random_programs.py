@@ -16,7 +16,7 @@ from tests.support.profiles import BALANCED, Profile
 from tests.support.random_arrays import Place, Plan, random_dtype
 from tests.support.random_control import control_program
 from tests.support.random_exprs import ExprMaker, Family, binary, family_of, random_const, storable
-from tests.support.random_gathers import with_gathers
+from tests.support.random_gathers import with_gathers, with_scatters
 from tests.support.random_loops import random_skeleton
 
 ODD_NAMES = ("register", "template", "signed", "typename", "NULL", "EOF", "main", "std", "hls")
@@ -41,7 +41,9 @@ def random_program(seed: int, profile: Profile = BALANCED) -> Program:
     if not profile.gathers:
         return program
     gathering = with_gathers(rng, program)
-    return program if _uninitialised(gathering) else gathering
+    program = program if _uninitialised(gathering) else gathering
+    scattering = with_scatters(rng, program) if profile.scatters else program
+    return program if _uninitialised(scattering) else scattering
 
 
 class _Assembler:
@@ -326,9 +328,11 @@ def _uninitialised(program: Program) -> list[str]:
     written: set[Element] = set()
     found: dict[str, None] = {}
     for event in program_events(program):
-        write, *reads = toucher.touches(event)
-        for touch in reads:
+        touches = toucher.touches(event)
+        for touch in touches:
+            if touch.is_write:
+                continue
             if touch.element[0] in local and touch.element not in written:
                 found[touch.element[0]] = None
-        written.add(write.element)
+        written |= {touch.element for touch in touches if touch.is_write}
     return list(found)

@@ -84,15 +84,17 @@ def _run_faults(program: Program, limit: int) -> list[str]:
     arrays = {a.name: a for a in program.arrays}
     written: set[Element] = set()
     for event in program_events(program, limit):
-        write, *reads = toucher.touches(event)
-        for touch in (write, *reads):
+        touches = toucher.touches(event)
+        for touch in touches:
             name, _, indices = touch.element
             extents = zip(indices, arrays[name].shape, strict=True)
             if any(not 0 <= i < extent for i, extent in extents):
                 return [f"{event}: {name}{list(indices)} is out of bounds"]
-        for touch in reads:
+        for touch in touches:
             name = touch.element[0]
+            if touch.is_write:
+                continue
             if arrays[name].storage is Storage.LOCAL and touch.element not in written:
                 return [f"{event} reads {touch.element} before it is written"]
-        written.add(write.element)
+        written |= {touch.element for touch in touches if touch.is_write}
     return []

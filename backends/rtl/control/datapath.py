@@ -241,7 +241,7 @@ class Datapath:
     def _load(self, op: Op) -> Expr:
         place, cycle = op.place, self.schedule.start[op.id]
         assert place is not None
-        if op.operands:
+        if op.address:
             return self._gather(op, place, cycle)
         array = self.memories.array(place.array)
         registers = array.memory is Memory.REGISTERS
@@ -262,21 +262,29 @@ class Datapath:
     def _gather(self, op: Op, place: Place, cycle: int) -> Expr:
         """A load at a computed address, of each bank if that is computed, too."""
         array = self.memories.array(place.array)
-        offset, *banks = op.operands
-        width = max(1, (array.banks - 1).bit_length())
-        number = self.value(banks[0], cycle).resize(width, False) if banks else None
+        number = self._computed_bank(op, place, cycle)
         if array.memory is Memory.REGISTERS:
             words = [self.memories.value(array.name, b) for b in self._banks(place)]
             return words[0] if number is None else select(words, number)
-        address = self.value(offset, cycle).resize(self.memories.addr_width(place.array), False)
+        address = self._computed_address(op, place, cycle)
         enable = self.stages.at(cycle) & self.guard(op, cycle)
         words = []
         for b in self._banks(place):
-            here = enable if number is None else enable & number.eq(lit(b, width))
+            here = enable if number is None else enable & number.eq(lit(b, number.width))
             words.append(self.memories.read(array.name, b, here, address))
-        if number is None:
-            return words[0]
-        return select(words, self.value(banks[0], self._ready[op.id]).resize(width, False))
+        late = self._computed_bank(op, place, self._ready[op.id])
+        return words[0] if late is None else select(words, late)
+
+    def _computed_bank(self, op: Op, place: Place, cycle: int) -> Expr | None:
+        """The number of the bank of a computed address; None where that is known."""
+        if len(op.address) < 2:
+            return None
+        banks = self.memories.array(place.array).banks
+        return self.value(op.address[1], cycle).resize(max(1, (banks - 1).bit_length()), False)
+
+    def _computed_address(self, op: Op, place: Place, cycle: int) -> Expr:
+        width = self.memories.addr_width(place.array)
+        return self.value(op.address[0], cycle).resize(width, False)
 
     def _banks(self, place: Place) -> range:
         if place.bank is not None:
@@ -299,9 +307,17 @@ class Datapath:
         array = self.memories.array(place.array)
         enable = self.stages.at(cycle) & self.guard(op, cycle)
         registers = array.memory is Memory.REGISTERS
-        address = None if registers else self._address(place, cycle)
-        values = [self.value(u, cycle).resize(array.width, u.signed) for u in op.operands]
+        lanes = op.operands[: len(op.operands) - len(op.address)]
+        values = [self.value(u, cycle).resize(array.width, u.signed) for u in lanes]
         data = concat(*reversed(values)) if len(values) > 1 else values[0]
+        if op.address:
+            address = None if registers else self._computed_address(op, place, cycle)
+            number = self._computed_bank(op, place, cycle)
+            for b in self._banks(place):
+                here = enable if number is None else enable & number.eq(lit(b, number.width))
+                self.memories.write(array.name, b, here, address, data)
+            return
+        address = None if registers else self._address(place, cycle)
         for bank, here in self._in_banks(place, enable, cycle):
             self.memories.write(array.name, bank, here, address, data)
 

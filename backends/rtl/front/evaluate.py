@@ -130,8 +130,9 @@ class _Machine:
         if not all(c.holds(env) for c in op.guard):
             return 0
         assert op.place is not None
-        if op.kind is Kind.LOAD and op.operands:
-            offset, *banks = self._operands(op, region.block.ops, values)
+        taken = self._operands(op, region.block.ops, values)
+        if op.address:
+            offset, *banks = taken[len(taken) - len(op.address) :]
             array, bank = op.place.array, banks[0] if banks else op.place.bank or 0
         else:
             array, bank, offset = self._element(op.place, env)
@@ -145,7 +146,7 @@ class _Machine:
         cells = self.banks[array][bank]
         if op.kind is Kind.STORE:
             mask = (1 << info.width) - 1
-            lanes = self._operands(op, region.block.ops, values)
+            lanes = taken[: len(taken) - len(op.address)]
             cells[offset] = sum((v & mask) << (info.width * n) for n, v in enumerate(lanes))
         return cells[offset]
 

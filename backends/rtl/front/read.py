@@ -118,7 +118,7 @@ class _Reader:
                     inner = self._block(op.regions[0].blocks[0])
                     found.append(If(condition_of(op, self.names), inner))
                     self.epoch += 1
-                case "affine.store":
+                case "affine.store" | "memref.store":
                     found.append(self._store(op))
                     self.epoch += 1
                 case "memref.alloc" | "memref.alloca":
@@ -176,19 +176,26 @@ class _Reader:
         return from_map(op.attributes["map"].value, names)
 
     def _store(self, op: Any) -> Statement:
-        operands = list(op.operands)
-        needed = self._below(self.values[operands[0]])
+        value, *place = op.operands
+        data: tuple[_Value, ...] = ()
+        if op.name == "memref.store":
+            info, indices, data = self._at_data(op, place)
+        else:
+            info, indices = self.by_value[place[0]], self._subscripts(op, place[1:])
+        needed = self._below(self.values[value], data)
         places = {v.number: n for n, v in enumerate(needed)}
         ops = tuple(
             replace(v.expr, operands=tuple(places[o.number] for o in v.operands)) for v in needed
         )
-        array = self.by_value[operands[1]].name
-        return Statement(stmt_info(op).name, ops, array, self._subscripts(op, operands[2:]))
+        subscripts = tuple(places[v.number] for v in data)
+        return Statement(stmt_info(op).name, ops, info.name, indices, subscripts)
 
-    def _below(self, value: _Value) -> list[_Value]:
-        """The value and all that it needs, each once, operands first."""
+    def _below(self, value: _Value, more: tuple[_Value, ...]) -> list[_Value]:
+        """Values and all that they need, each once, operands first; the first one comes last, again
+        where another one takes it.
+        """
         found: dict[int, _Value] = {}
-        pending = [value]
+        pending = [value, *more]
         while pending:
             v = pending.pop()
             if v.number in found:
@@ -199,8 +206,9 @@ class _Reader:
                 raise unsupported("a value at a subscript that is data, kept behind a store")
             found[v.number] = v
             pending.extend(v.operands)
-        # The store's own value stands last: nothing that it needs has a higher number.
-        return sorted(found.values(), key=lambda v: v.number)
+        # Nothing that a value needs has a higher number than its own.
+        needed = sorted(found.values(), key=lambda v: v.number)
+        return needed if needed[-1].number == value.number else [*needed, found[value.number]]
 
     def _from_local(self, value: _Value) -> _Value:
         """The value of a load that stands before another store, kept in a local until here."""
@@ -227,7 +235,7 @@ class _Reader:
             case "arith.index_cast":
                 expr = replace(expr, index=self.indices[operands[0]])
             case "memref.load":
-                info, indices, taken = self._gathered(op, operands)
+                info, indices, taken = self._at_data(op, operands)
                 expr = replace(expr, array=info.name, indices=indices)
             case "affine.load":
                 array = self.by_value[operands[0]].name
@@ -241,13 +249,14 @@ class _Reader:
                 raise unsupported(name, span_of(op))
         self._define(result, expr, taken)
 
-    def _gathered(
+    def _at_data(
         self, op: Any, operands: list[Any]
     ) -> tuple[ArrayInfo, tuple[Affine, ...], tuple[_Value, ...]]:
-        """The array and the subscripts of a load, and those of them that are data, in order."""
+        """The array, the first operand, the subscripts, and those of them that are data, in order."""
         info = self.by_value[operands[0]]
         if info.interface is not None and info.interface.mode == "m_axi":
-            what = f"reads of '{info.name}', in memory outside, at subscripts that are data"
+            way = "reads" if op.name == "memref.load" else "writes"
+            what = f"{way} of '{info.name}', in memory outside, at subscripts that are data"
             raise unsupported(what, span_of(op))
         indices, data = with_data((self.indices.get(x), x) for x in operands[1:])
         return info, indices, tuple(self.values[x] for x in data)

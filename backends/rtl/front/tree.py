@@ -33,12 +33,16 @@ class Expr:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """Operations, operands first; the last one's value is stored."""
+    """Operations, operands first; the last one's value is stored.
+
+    ``subscripts`` are the operations that give those of the ``indices`` that are data, in order.
+    """
 
     name: str
     ops: tuple[Expr, ...]
     array: str
     indices: tuple[Affine, ...]
+    subscripts: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

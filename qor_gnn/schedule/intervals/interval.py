@@ -150,7 +150,16 @@ def _memory_cycles(
     stores = [(a, graph.stores[a]) for a in body.store_value]
     # What is stored at the end of an inner loop is loaded by no later iteration of it.
     stores += [(a, c.value) for a, c in graph.conditional.items() if c.when != "last"]
-    stores += [(graph.address[n], graph.deps[n][0]) for n in graph.early_stores if graph.deps[n]]
+    stores += [
+        (a, place)
+        for a in (*body.store_value, *graph.conditional)
+        for place in graph.places.get(a, ())
+    ]  # a store waits for what tells its element
+    stores += [
+        (graph.address[n], d)
+        for n in graph.early_stores
+        for d in (graph.deps[n] if graph.address[n] in graph.places else graph.deps[n][:1])
+    ]
     for address, value in stores:
         if value < 0 or body.kept_out[value]:
             continue
@@ -250,7 +259,7 @@ def _around_memory(body: Body, address: int, stored: int, distance: int) -> int:
     loaded of the array.
     """
     policy, table = body.personality.recurrences, body.addresses
-    element = policy.element
+    element = None if stored in body.graph.places else policy.element
     inner = body.variables[1:][-1:]  # of a flattened nest
     moved = table.shape(address).variables
     if element is not None and stored == address and inner and inner[0] not in moved:

@@ -39,6 +39,7 @@ def row_cycles(body: Body, nest: Nest) -> Iterator[RowCycle]:
         (a, c.value, c.when) for a, c in graph.conditional.items() if a not in body.registers
     ]
     stores += [(a, graph.stores[a], "always") for a in body.store_value]
+    stores += [(a, place, stored) for a, _, stored in stores for place in graph.places.get(a, ())]
     for address, value, stored in stores:
         if value < 0 or body.kept_out[value]:
             continue

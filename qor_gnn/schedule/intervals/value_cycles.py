@@ -111,7 +111,10 @@ def _coupled(chain: tuple[Loop, ...]) -> bool:
     """
     if any(isinstance(n, Loop) and not _constant(n) for n in walk(chain[-1].body)):
         return True
-    stored = {n.target.memory for n in walk(chain[0].body) if isinstance(n, Statement)}
+    statements = [n for n in walk(chain[0].body) if isinstance(n, Statement)]
+    if any(s.scatters for s in statements):
+        return False  # no store is known to be the last one to an element
+    stored = {s.target.memory for s in statements}
     ways: dict[str, tuple[object, ...]] = {}
     for access in accesses_in(chain[0].body):
         if access.memory in stored:

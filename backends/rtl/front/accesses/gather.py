@@ -1,4 +1,4 @@
-"""Loads at subscripts that are data: bank and offset are computed by operations of the block."""
+"""Accesses at subscripts that are data: bank and offset are computed by operations of the block."""
 
 from __future__ import annotations
 
@@ -26,6 +26,26 @@ def gathered(
         data: these, in order.
         guard: where it counts.
     """
+    where, address = _located(memory, array, indices, data)
+    if address is None:
+        return memory.load(array, where, guard)
+    return memory.gather(array, where, address, guard)
+
+
+def scattered(
+    memory: Memory, array: str, indices: Indices, data: Sequence[Val], guard: Guard, value: Val
+) -> None:
+    """Write the element at subscripts of which some are values (see `gathered`)."""
+    where, address = _located(memory, array, indices, data)
+    memory.store(array, where, guard, value, address)
+
+
+def _located(
+    memory: Memory, array: str, indices: Indices, data: Sequence[Val]
+) -> tuple[Indices, Address | None]:
+    """The subscripts, those that are values by the names of what computes them; and the computed place,
+    if there is any such.
+    """
     info, builder = memory.arrays[array], memory.builder
     given = iter(data)
     named: list[Affine] = []
@@ -42,14 +62,12 @@ def gathered(
         values.append(value)
     where = tuple(named)
     if not any(index.is_data for index in where):
-        return memory.load(array, where, guard)
+        return where, None
     bank, offset = _address(builder, info, values)
     name = Affine.of("?" + ",".join(map(str, where)))
     if bank.const is not None:
-        return memory.gather(
-            array, where, Address(Place(array, name, bank.const), (offset,)), guard
-        )
-    return memory.gather(array, where, Address(Place(array, name, None), (offset, bank)), guard)
+        return where, Address(Place(array, name, bank.const), (offset,))
+    return where, Address(Place(array, name, None), (offset, bank))
 
 
 def _address(b: Builder, array: Array, subscripts: Sequence[Val]) -> tuple[Val, Val]:

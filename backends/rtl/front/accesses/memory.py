@@ -38,7 +38,7 @@ class Access:
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where a load goes at a computed subscript: the values are the offset, and the bank if it is not known."""
+    """Where an access goes at a computed subscript: the values are the offset, and the bank if it is not known."""
 
     place: Place
     values: tuple[Val, ...]
@@ -151,8 +151,15 @@ class Memory:
         history.all_loads.append(load)
         return self.builder.loaded(op_id, info.width, self.signed[array])
 
-    def store(self, array: str, indices: Indices, guard: Guard, value: Val) -> None:
-        """Write an element."""
+    def store(
+        self,
+        array: str,
+        indices: Indices,
+        guard: Guard,
+        value: Val,
+        computed: Address | None = None,
+    ) -> None:
+        """Write an element, maybe at a computed place; ``indices`` tell such elements apart."""
         info = self.arrays[array]
         read = self.builder.signed if self.signed[array] else self.builder.unsigned
         value = read(value, info.width)
@@ -172,14 +179,21 @@ class Memory:
                 break
             if old.indices != indices and not self._distinct(old.indices, indices):
                 break
-        self._stored(history, array, indices, guard, value)
+        self._stored(history, array, indices, guard, value, computed)
 
     def _stored(
-        self, history: _History, array: str, indices: Indices, guard: Guard, value: Val
+        self,
+        history: _History,
+        array: str,
+        indices: Indices,
+        guard: Guard,
+        value: Val,
+        computed: Address | None = None,
     ) -> None:
         info = self.arrays[array]
-        place = place_of(info, indices, self.scope)
-        op_id = self.builder.access(Kind.STORE, info.width, place, guard, value)
+        place = place_of(info, indices, self.scope) if computed is None else computed.place
+        values = () if computed is None else computed.values
+        op_id = self.builder.access(Kind.STORE, info.width, place, guard, value, *values)
         store = Access(op_id, True, array, indices, guard, 2 * self.time + 1, value)
         self.time += 1
         history.stores.append(store)

@@ -87,7 +87,7 @@ def spans(
             continue
         shapes = {tuple(i.terms for i in indices) for indices in elements}
         for indices, stored in elements.items():
-            if not stored:
+            if not stored or any(i.is_data for i in indices):
                 continue
             depth = lifetimes.get(array, 0)
             start = max(suffix(indices, counters), depth)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from backends.rtl.front.accesses.gather import gathered
+from backends.rtl.front.accesses.gather import gathered, scattered
 from backends.rtl.front.accesses.memory import Access, Memory
 from backends.rtl.front.accesses.promote import Indices, Span, Touch, spans
 from backends.rtl.front.flat import Leaf
@@ -152,9 +152,13 @@ def _statement(leaf: Leaf, memory: Memory, scope: Scope, context: Context) -> No
         return memory.builder.argument(scalar.name, scalar.width, signed)
 
     stmt = leaf.stmt
-    value = statement_value(memory.builder, stmt, load, index, argument)
+    value, data = statement_value(memory.builder, stmt, load, index, argument)
     where = _placed(leaf, stmt.indices, scope)
-    memory.store(names.get(stmt.array, stmt.array), where, leaf.guard, value)
+    array = names.get(stmt.array, stmt.array)
+    if data:
+        scattered(memory, array, where, data, leaf.guard, value)
+    else:
+        memory.store(array, where, leaf.guard, value)
 
 
 def ordered(found: Draft) -> Draft:

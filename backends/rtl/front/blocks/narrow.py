@@ -51,7 +51,9 @@ def _needed(ops: tuple[Op, ...]) -> list[int]:
         wanted = min(op.width, need[op.id]) if op.kind is not Kind.STORE else op.width
         for n, use in enumerate(op.operands):
             width = ops[use.op].width
-            if op.kind in MODULAR or op.kind is Kind.STORE or (op.kind is Kind.SELECT and n):
+            if use in op.address:
+                bits = width
+            elif op.kind in MODULAR or op.kind is Kind.STORE or (op.kind is Kind.SELECT and n):
                 bits = min(width, wanted)
             elif op.kind is Kind.SHL and n == 0:
                 bits = min(width, max(1, wanted - _amount(ops[op.operands[1].op])))

@@ -106,7 +106,8 @@ def _elements(
     for array, indices in dict.fromkeys((t.array, t.indices) for t in inner if t.is_store):
         info = context.arrays[array]
         if (
-            info.memory is Memory.REGISTERS
+            any(i.is_data for i in indices)
+            or info.memory is Memory.REGISTERS
             or suffix(indices, scope.counters[-depth:])
             or not exists(indices, info, scope)
         ):
@@ -159,7 +160,7 @@ class Rewrite:
         )
         target = self._name(leaf, stmt.array, stmt.indices, scope)
         array, indices = (target, ()) if target else (stmt.array, stmt.indices)
-        return replace(leaf, stmt=Statement(stmt.name, ops, array, indices))
+        return replace(leaf, stmt=Statement(stmt.name, ops, array, indices, stmt.subscripts))
 
     def _name(self, leaf: Leaf, array: str, indices: Indices, scope: Scope) -> str | None:
         place = tuple(scope.simplified(i.substitute(leaf.env)) for i in indices)

@@ -45,7 +45,7 @@ def reductions(
 ) -> dict[tuple[str, Indices], tuple[Kind, int]]:
     """Elements that only float reductions touch whose order is free, and what these do."""
     found: dict[tuple[str, Indices], tuple[Kind, int] | None] = {}
-    gathered: set[str] = set()
+    at_data: set[str] = set()
     for leaf in leaves:
         stmt = leaf.stmt
         what = _KINDS.get(stmt.ops[-1].name) if stmt.name in reassociated else None
@@ -53,14 +53,16 @@ def reductions(
         if not _accumulates(stmt):
             what = None
         found[target] = what if found.get(target, what) == what else None
+        if stmt.subscripts:
+            at_data.add(target[0])
         for expr in stmt.ops:
             if expr.name == "memref.load":
-                gathered.add(_name(leaf, expr.array))
+                at_data.add(_name(leaf, expr.array))
             if expr.name == "affine.load":
                 key = (_name(leaf, expr.array), _placed(leaf, expr.indices, scope))
                 if key != target:
                     found[key] = None
-    return {key: what for key, what in found.items() if what is not None and key[0] not in gathered}
+    return {key: what for key, what in found.items() if what is not None and key[0] not in at_data}
 
 
 def _accumulates(stmt: Statement) -> bool:

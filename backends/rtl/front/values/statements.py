@@ -49,8 +49,11 @@ _CMPF = {
 
 def statement_value(
     b: Builder, stmt: Statement, load: Load, index: Index, argument: Argument
-) -> Val:
-    """The value that the statement stores; ``load`` and ``index`` take expressions of its loops."""
+) -> tuple[Val, tuple[Val, ...]]:
+    """The value that the statement stores, and the subscripts of what it stores to that are data.
+
+    ``load`` and ``index`` take expressions of its loops.
+    """
     vals: list[Val] = []
     for expr in stmt.ops:
         match expr.name:
@@ -67,7 +70,7 @@ def statement_value(
                 operands = tuple(vals[n] for n in expr.operands)
                 widths = tuple(stmt.ops[n].width for n in expr.operands)
                 vals.append(_operation(b, expr, operands, widths))
-    return vals[-1]
+    return vals[-1], tuple(vals[n] for n in stmt.subscripts)
 
 
 def _constant(expr: Expr) -> Val:
