@@ -181,9 +181,6 @@ class _Reader(Scope):
         if block is not None:
             block.nodes.append(Declare(self.memories[result]))
 
-    def _declare(self, op: Any, block: Block) -> None:
-        self._allocate(op, block)
-
     def _element(self, op: Any, operands: list[Any]) -> tuple[Memory, tuple[Lin, ...], Cpp]:
         memory = self.memories.get(operands[0])
         if memory is None:
@@ -218,8 +215,7 @@ class _Reader(Scope):
         operands = list(op.operands)
         value = self.value(operands[0], op)
         at: Value | None = None
-        place: Cpp | None = None
-        subscripts: tuple[Lin, ...] = ()
+        place, subscripts = None, tuple[Lin, ...]()
         if any(x in self.subscripts for x in operands):
             at = self.at_data(op, operands[1:], value.width, value.real, block)
             assert at.memory is not None
@@ -397,8 +393,8 @@ _HANDLERS = {
     "affine.apply": _Reader._apply,
     "affine.min": _Reader._extreme,
     "affine.max": _Reader._extreme,
-    "memref.alloc": _Reader._declare,
-    "memref.alloca": _Reader._declare,
+    "memref.alloc": _Reader._allocate,
+    "memref.alloca": _Reader._allocate,
     "affine.yield": _Reader._terminator,
     "func.return": _Reader._terminator,
 }

@@ -246,7 +246,7 @@ def _divide(body: Body) -> None:
 
 
 def _store(body: Body, address: int, value: int) -> int:
-    deps = ((value,) if value >= 0 else ()) + body.graph.places.get(address, ())
+    deps = body.graph.stored(address, value)
     node = body.graph.add(STORE, None, deps, address, body.graph.stored_by[address])
     body.kept_out.append(False)
     body.nodes.append(node)

@@ -12,7 +12,7 @@ from typing import assert_never
 
 from dsl.expressions.affine import Affine
 from qor_gnn.body.graph import LOAD, STORE, STORE_STATES, Conditional, Graph, When
-from qor_gnn.body.guarded_values import GuardedValues, Held
+from qor_gnn.body.guarded_values import GuardedValues, Held, is_negative
 from qor_gnn.body.meetings import Accesses
 from qor_gnn.body.ordered_updates import CopiesInOrder
 from qor_gnn.body.outside import Outside
@@ -118,9 +118,9 @@ class Expander:
         for c in guard.constraints:
             e = c.expr.substitute(self.env).substitute(values)
             if not e.is_const:
-                if self._never(e):
+                if is_negative(e, self.from_zero):
                     return
-                if c.kind != ">=" or not self._never(-1 - e):
+                if c.kind != ">=" or not is_negative(-1 - e, self.from_zero):
                     decided, counters = False, counters | e.variables()
                     self.graph.compared.add(e)
             elif not (e.const >= 0 if c.kind == ">=" else e.const == 0):
@@ -163,11 +163,6 @@ class Expander:
     def _forget(self, address: int) -> None:
         self._values.pop(address, None)
         self._inside.forget(address)
-
-    def _never(self, e: Affine) -> bool:
-        """It is less than zero whatever the counters are, which count from zero."""
-        falls = all(c < 0 and isinstance(v, str) and v in self.from_zero for v, c in e.terms)
-        return e.const < 0 and falls
 
     # ------------------------------------------------------------------------- statements
 
@@ -369,8 +364,7 @@ class Expander:
 
     def _early(self, memory: int, address: int, value: int) -> int:
         """A store in its place among the accesses to its memory."""
-        graph = self.graph
-        deps = ((value,) if value >= 0 else ()) + graph.places.get(address, ())
+        graph, deps = self.graph, self.graph.stored(address, value)
         self._again.setdefault(memory, []).append(address)
         done = graph.add(STORE, None, deps, address, graph.stored_by[address])
         self._copy_of[done] = self._stored[address]

@@ -72,6 +72,10 @@ class Graph:
         operator = self.operator[node]
         return self.looked_up.get(node, 0) if operator is None else operator.distance
 
+    def stored(self, address: int, value: int) -> tuple[int, ...]:
+        """What a store of a value takes: the value, if it is not from outside, and what tells the element."""
+        return ((value,) if value >= 0 else ()) + self.places.get(address, ())
+
     def users(self) -> list[list[int]]:
         """For each operation those that take its result."""
         if len(self._users) != len(self.kind):

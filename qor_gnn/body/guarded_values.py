@@ -6,8 +6,10 @@ one block, and no selection is between them. Only what is read after the guard m
 
 from __future__ import annotations
 
+from collections.abc import Set
 from dataclasses import dataclass, field
 
+from dsl.expressions.affine import Affine
 from qor_gnn.design.region import Statement
 
 
@@ -66,3 +68,9 @@ class GuardedValues:
         """What the element holds is no longer known."""
         for guard in self._guards:
             guard.pop(address, None)
+
+
+def is_negative(e: Affine, from_zero: Set[str]) -> bool:
+    """Whether it is less than zero whatever the counters are, which count from zero."""
+    falls = all(c < 0 and isinstance(v, str) and v in from_zero for v, c in e.terms)
+    return e.const < 0 and falls

@@ -7,7 +7,7 @@ import pytest
 import weft
 from dse.bounds.bounds import work_of
 from dse.space.banks import demand_of
-from dse.space.contents import loads_in
+from dse.space.contents import accesses_in
 from dse.space.look_ups import anywhere, is_anywhere
 from dse.space.nest import Use
 from dsl.expressions.affine import Affine
@@ -109,7 +109,7 @@ def test_look_ups_prove_no_work() -> None:
 
 def test_copies_are_of_different_elements_to_the_search() -> None:
     (statement,) = [n for n in walk(regions(table).functions[0].body) if isinstance(n, Statement)]
-    look_up = next(a for a in loads_in(statement) if a.memory == "t")
+    look_up = next(a for a in accesses_in(statement) if a.memory == "t")
     assert look_up.indices[0].variables() == {"i"}
     assert not look_up.indices[0].is_linear
 

@@ -259,7 +259,8 @@ def _around_memory(body: Body, address: int, stored: int, distance: int) -> int:
     loaded of the array.
     """
     policy, table = body.personality.recurrences, body.addresses
-    element = None if stored in body.graph.places else policy.element
+    scattered = stored in body.graph.places
+    element = None if scattered else policy.element
     inner = body.variables[1:][-1:]  # of a flattened nest
     moved = table.shape(address).variables
     if element is not None and stored == address and inner and inner[0] not in moved:
@@ -273,7 +274,8 @@ def _around_memory(body: Body, address: int, stored: int, distance: int) -> int:
         return element
     load = body.personality.accesses.load
     saved = load - REGISTER_STATES if table.memory(address).in_registers else 0
-    return max(1, policy.memory - saved)
+    # What is stored where values tell is not known to be what is loaded next: it is read from memory.
+    return max(1, (max(policy.memory, load) if scattered else policy.memory) - saved)
 
 
 def _when(body: Body, address: int) -> When:
