@@ -29,7 +29,7 @@ from dsl.schedules.schedule import Schedule
 from tests.support.diagnosis import PROCESS, shrunk
 from tests.support.legality_checks import Verdict
 from tests.support.levels import Case, check_levels
-from tests.support.profiles import BALANCED, CONTROL, FAST, GATHER, LONG, Profile
+from tests.support.profiles import BALANCED, CONTROL, FAST, GATHER, LONG, SCATTER, Profile
 from tests.support.random_programs import random_program
 from tests.support.trial import Failure, run_trial
 
@@ -55,7 +55,8 @@ def profile_of(seed: int) -> Profile:
     """Mostly small programs: they find the same faults in less time."""
     if seed >= CONTROL_SEEDS:
         return CONTROL
-    return (FAST, BALANCED, FAST, BALANCED, GATHER, LONG)[seed % 6]
+    found = (FAST, BALANCED, FAST, BALANCED, GATHER, LONG)[seed % 6]
+    return SCATTER if found is GATHER and seed % 4 else found
 
 
 # ------------------------------------------------------------------------------------ a worker

@@ -110,7 +110,7 @@ def without_loop(store: Any, loop: Any, value: Affine, names: Names) -> None:
     """Say of a store which iteration of its statement it is without a loop that is about to go.
 
     Args:
-        store: an ``affine.store`` below the loop.
+        store: an ``affine.store`` or ``memref.store`` below the loop.
         loop: the ``affine.for``.
         value: what its variable is.
         names: of the variables.

@@ -193,7 +193,7 @@ class _Reader(Scope):
         texts = tuple(self.ranges.cpp(s) for s in subscripts)
         if memory.is_argument and not texts:
             texts = (Cpp("0"),)
-        written = op.name == "affine.store"
+        written = op.name.endswith(".store")
         if memory.info.axi.lanes:
             return memory, subscripts, lane(self, memory, subscripts, texts[:-1], written)
         return memory, subscripts, subscript(memory.named(written), texts)

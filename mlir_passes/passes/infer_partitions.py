@@ -15,6 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
+from dsl.expressions.affine import Affine, with_data
 from dsl.schedules.steps import Partition as Step
 from mlir_passes.affine_maps import from_map
 from mlir_passes.dialect.attributes import (
@@ -65,6 +66,7 @@ class _Reader:
     arguments: dict[str, int] = field(default_factory=dict)
     locals: dict[str, Any] = field(default_factory=dict)
     by_value: dict[Any, str] = field(default_factory=dict)
+    applied: dict[Any, Affine] = field(default_factory=dict)
     uses: list[Use] = field(default_factory=list)
 
     def function(self, function: Any) -> None:
@@ -95,6 +97,13 @@ class _Reader:
                     self._access(op, list(op.operands), told)
                 case "affine.store":
                     self._access(op, list(op.operands)[1:], told)
+                case "affine.apply":
+                    names = [self.names.of(x) for x in op.operands]
+                    (self.applied[op.results[0]],) = from_map(op.attributes["map"].value, names)
+                case "memref.load":
+                    self._at_data(list(op.operands), told)
+                case "memref.store":
+                    self._at_data(list(op.operands)[1:], told)
                 case "memref.alloc":
                     array = local_info(op)
                     self.locals[array.name] = op
@@ -105,6 +114,12 @@ class _Reader:
         if array is not None:
             names = [self.names.of(x) for x in operands[1:]]
             self.uses.append(told.use(array, from_map(op.attributes["map"].value, names)))
+
+    def _at_data(self, operands: list[Any], told: Told) -> None:
+        array = self.by_value.get(operands[0])
+        if array is not None:
+            indices, _ = with_data((self.applied.get(x), x) for x in operands[1:])
+            self.uses.append(told.use(array, indices))
 
     def partition(self, function: Any, array: str) -> None:
         """Give one array the partitions that its accesses want."""

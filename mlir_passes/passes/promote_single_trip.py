@@ -28,6 +28,7 @@ from mlir_passes.rewrite import (
 from polyhedral.looptree.bounds import Bounds
 from polyhedral.looptree.simplify.single_trip import only_value
 
+_STORES = ("affine.store", "memref.store")
 _MAPPED = frozenset({"affine.load", "affine.store", "affine.apply"})
 
 
@@ -83,7 +84,7 @@ def _promoted(loop: Any, value: Affine, names: Names) -> list[Any]:
 def _stores(block: Any) -> Iterator[Any]:
     for view in block.operations:
         op = view.operation
-        if op.name == "affine.store":
+        if op.name in _STORES:
             yield op
         for inner in blocks_in(op):
             yield from _stores(inner)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import islpy as isl
 
 from dsl.errors.errors import ScheduleError
+from dsl.expressions.expr import Scatter
 from dsl.programs.program import Array
 from dsl.schedules.steps import Interface
 from polyhedral.dataflow.element_times import (
@@ -92,6 +93,9 @@ def _check_port(state: ScheduledScop, array: Array, step: Interface) -> None:
     writers = [p for p in state.pieces if p.statement.stmt.target.array == name]
     readers = [p for p in state.pieces if any(a.array == name for a in p.statement.reads)]
     write = bool(writers)
+    if scattering := [p.name for p in writers if isinstance(p.statement.stmt.value, Scatter)]:
+        told = f"written by {scattering[0]} at a subscript that is data"
+        raise NotAPort(step, PortFault(name, (), told), _COPY_OUT)
     if writers and readers:
         raise _both(state, array, step)
     if not writers and not readers:

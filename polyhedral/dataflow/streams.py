@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import islpy as isl
 
 from dsl.errors.errors import ScheduleError
+from dsl.expressions.expr import Scatter
 from dsl.programs.program import Array
 from dsl.schedules.steps import Step, Stream
 from polyhedral.dataflow.element_times import (
@@ -117,12 +118,16 @@ def _check_stream(state: ScheduledScop, channel: Channel, stream: Stream, step: 
     array = state.scop.program.array(name)
     pieces = process_pieces(state)
     producers = [p for p in pieces[channel.producer] if p.statement.stmt.target.array == name]
+    first = (0,) * len(array.shape)
+    for p in producers:
+        if isinstance(p.statement.stmt.value, Scatter):
+            fault = f"one of those that {p.name} may write, at a subscript that is data"
+            raise NotAStream(step, name, CountWitness(name, first, fault))
     own = [p for p in pieces[channel.producer] if _reads(p, name)]
     if own:
         raise NotAStream(step, name, _read_back(state, own[0], array))
     consumers = [p for p in pieces[channel.consumer] if _reads(p, name)]
     if gathering := gatherers(consumers, name):
-        first = (0,) * len(array.shape)
         fault = f"one of those that {gathering[0]} may read, at a subscript that is data"
         raise NotAStream(step, name, CountWitness(name, first, fault))
     _check_skipped(state, consumers, array, step)

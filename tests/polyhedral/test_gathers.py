@@ -1,4 +1,4 @@
-"""Reads at subscripts that are data, to dependences and steps: of any element that they may be."""
+"""Accesses at subscripts that are data, to dependences and steps: of any element that they may be."""
 
 from __future__ import annotations
 
@@ -8,15 +8,21 @@ import weft
 from dsl.errors.errors import ScheduleError
 from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import (
+    AutoPartition,
     Buffer,
     Dataflow,
     Fuse,
     Interface,
     Pack,
+    PartialSums,
+    Pipeline,
+    Reassociate,
     Reuse,
     Reverse,
     Step,
     Stream,
+    Tile,
+    Unroll,
 )
 from polyhedral.dependences.direct import dependences
 from polyhedral.schedule import apply
@@ -54,6 +60,32 @@ def half_written(p: u8[8], a: i32[8], y: i32[8]):
         y[i] = a[p[i] & 7]
 
 
+@weft.kernel
+def counted(x: u8[6, 8], h: i32[256]):
+    for i in range(6):
+        for j in range(8):
+            h[x[i, j]] += 1
+
+
+@weft.kernel
+def scattered(p: u8[16], a: i32[16], y: i32[256]):
+    for i in range(16):
+        y[p[i]] = a[i]
+
+
+@weft.kernel
+def other_element(p: u8[16], y: i32[256]):
+    for i in range(16):
+        y[p[i]] = y[p[i] ^ 1] + 1
+
+
+@weft.kernel
+def once(p: u8[4], y: i32[256]):
+    for k in range(1):
+        for i in range(4):
+            y[p[i]] = k
+
+
 def test_it_depends_on_every_element_that_it_may_be() -> None:
     found = {
         (d.kind.value, d.array, d.source.name, d.sink.name): d.pairs
@@ -73,6 +105,19 @@ REFUSED: list[tuple[weft.Kernel, list[Step], str, str]] = [
     (permuted, [Interface("a", "axis"), Interface("p", "axis")], "", ""),
     (rows, [Interface("f", "axis")], "W222", "'f' is read by S0 at a subscript that is data"),
     (rows, [Interface("f", "m_axi", "g"), Pack("f", 64)], "W230", "f[i, ?]"),
+    (counted, [Reverse("i")], "W203", "S0[0, 0] must run before S0[1, 0]"),
+    (counted, [Reassociate("S0"), Tile(("i", "j"), (2, 4)), Reverse("j_1")], "", ""),
+    (counted, [PartialSums("S0", "i", 2)], "W221", "add them up"),
+    (scattered, [Reverse("i")], "W203", "S0[0] must run before S0[1]"),
+    (scattered, [Reassociate("S0")], "W209", "S0 is not a reduction"),
+    (other_element, [Reassociate("S0")], "W209", "S0 is not a reduction"),
+    (
+        scattered,
+        [Interface("y", "axis")],
+        "W222",
+        "'y' is written by S0 at a subscript that is data",
+    ),
+    (counted, [Interface("h", "m_axi", "g", reads="r")], "W231", "S0 reads what S0 wrote"),
 ]
 
 
@@ -87,6 +132,32 @@ def test_steps_that_need_to_know_the_element_refuse(
         apply(kernel.program, Schedule(tuple(steps)))
     assert caught.value.code == code
     assert message in caught.value.render()
+
+
+def test_what_is_written_at_data_leaves_the_rest_as_it_was() -> None:
+    """A later read may be of a value from before, which no write is known to hide."""
+    found = {(d.kind.value, d.ranges) for d in dependences(build_scop(scattered.program))}
+    assert found == {("flow", ((1, 1),)), ("output", ((1, 1),))}
+    for at in ("", "i"):
+        state = apply(scattered.program, Schedule((Buffer("y", at),)))
+        assert {s.name for s in state.scop.statements} == {"load_y", "S0", "store_y"}
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        (Reassociate("S0"), Tile(("i", "j"), (4, 3)), Unroll("j_1")),
+        (Buffer("h", "i"), Pipeline("j")),
+        (AutoPartition("h"), Unroll("j", 4)),
+    ],
+)
+def test_transformed_updates_are_proven(steps: tuple[Step, ...]) -> None:
+    assert weft.equivalence(counted, Schedule(steps)).verdict == "proven"
+
+
+def test_a_loop_of_one_iteration_goes() -> None:
+    assert "for (int k" not in weft.compile(once).hls_cpp
+    assert weft.equivalence(once, Schedule()).verdict == "proven"
 
 
 def test_a_buffer_holds_all_that_may_be_read() -> None:

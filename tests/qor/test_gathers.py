@@ -1,4 +1,4 @@
-"""Loads at subscripts that are data, to the model: no bank is known, and the address is computed first."""
+"""Accesses at subscripts that are data, to the model: no bank is known, and the address is computed first."""
 
 from __future__ import annotations
 
@@ -55,6 +55,36 @@ def of_an_argument(n: u8, t: f32[256], x: f32[64], y: f32[64]):
         y[i] = t[n] * x[i]
 
 
+@weft.kernel
+def counted(x: u8[64], h: i32[256]):
+    for i in range(64):
+        h[x[i]] += 1
+
+
+@weft.kernel
+def scattered(p: u8[64], a: f32[64], y: f32[256]):
+    for i in range(64):
+        y[p[i]] = a[i]
+
+
+@weft.kernel
+def parents(a: u8[64], b: u8[64], parent: u8[256]):
+    for i in range(64):
+        parent[parent[a[i]]] = b[i]
+
+
+@weft.kernel
+def at_itself(x: u8[64], y: u8[256]):
+    for i in range(64):
+        y[x[i] ^ 1] = x[i]
+
+
+@weft.kernel
+def at_an_argument(n: u8, x: f32[64], y: f32[256]):
+    for i in range(64):
+        y[n] += x[i]
+
+
 def interval(kernel: weft.Kernel, *steps: Step) -> int:
     found = weft.estimate(kernel, Schedule(tuple(steps)))
     return min(row.ii for row in found.loops if row.ii is not None)
@@ -65,7 +95,7 @@ def regions(kernel: weft.Kernel, *steps: Step) -> Kernel:
 
 
 def test_both_readers_see_the_same() -> None:
-    for kernel in (table, chain, in_place, of_counters):
+    for kernel in (table, chain, in_place, of_counters, counted, parents, at_itself):
         design = compile_design(
             kernel.program, Schedule((Pipeline("S0.i"),) if kernel is table else ())
         )
@@ -102,9 +132,28 @@ def test_what_is_computed_of_counters_is_loaded_in_every_iteration() -> None:
     assert still.latency.maximum < 64 + 20
 
 
+@pytest.mark.parametrize("tool", ["vitis-2022.1", "vitis-2023.2", "vitis-2025.1"])
+def test_an_update_waits_for_the_one_before(tool: str) -> None:
+    """It is read, changed and written: no register hands on an element that nobody knows."""
+    for kernel, least in ((counted, 2), (parents, 2), (at_an_argument, 2), (scattered, 1)):
+        found = weft.estimate(kernel, Schedule((Pipeline("i"),)), tool=tool)
+        (row,) = found.loops
+        assert row.ii is not None
+        assert row.ii >= least, kernel.name
+        assert row.ii == 1 or kernel is not scattered
+
+
+@pytest.mark.parametrize("split", [[], [Partition("h", 0, "cyclic", 4)]])
+def test_updates_of_copies_follow_one_another(split: list[Step]) -> None:
+    one = interval(counted, Pipeline("i"))
+    banks = [*split, Partition("x", 0, "cyclic", 4)]
+    assert interval(counted, *banks, Unroll("i", 4), Pipeline("i")) >= 4 * one - 4
+
+
 def test_look_ups_prove_no_work() -> None:
     """All may be of one element, and what is computed of it of one value."""
     assert work_of(table.program, personality(available()[0])).reads.get("t", 0) <= 1
+    assert work_of(scattered.program, personality(available()[0])).writes.get("y", 0) <= 1
 
 
 def test_copies_are_of_different_elements_to_the_search() -> None:

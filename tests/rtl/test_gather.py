@@ -1,4 +1,4 @@
-"""Reads at subscripts that are data in the open backend: exact data in exactly the predicted cycles."""
+"""Accesses at subscripts that are data in the open backend: exact data in exactly the predicted cycles."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from dsl.schedules.steps import Interface, Partition, Pipeline, Step, Unroll
 from mlir_passes.pipeline import compile_design
 from tests.rtl.front_support import compared, raw_bits
 from tests.rtl.support.batch import Case, check
-from weft import f32, i32, u8
+from weft import f32, i32, u4, u8, u16
 
 
 @weft.kernel
@@ -59,6 +59,34 @@ def subscript_behind_a_store(t: i32[8], x: u8[16], count: u8[8], y: i32[16]):
         y[i] = t[count[i // 2] & 7]
 
 
+@weft.kernel
+def histogram(x: u4[24], h: u16[16], low: i32[16]):
+    for i in range(24):
+        h[x[i]] += 1
+        low[x[i]] = min(low[x[i]], h[15] - h[x[i] ^ 3])
+
+
+@weft.kernel
+def inverse(p: u4[16], y: u4[16]):
+    for i in range(16):
+        y[p[i]] = i
+
+
+@weft.kernel
+def swapped(a: i32[16], x: u4[12], y: u4[12]):
+    for i in range(12):
+        a[x[i]], a[y[i]] = a[y[i]], a[x[i]]
+
+
+@weft.kernel
+def written_then_read(p: u4[12], a: f32[12], y: f32[12, 4]):
+    t: f32[16, 4] = 0.0
+    for i, j in weft.grid(12, 4):
+        t[p[i], j] = a[i] + t[i, p[i] & 3]
+    for i, j in weft.grid(12, 4):
+        y[i, j] = t[p[i], 3 - j]
+
+
 CASES: list[tuple[Kernel, Sequence[Step]]] = [
     (table, (Unroll("i", 3), Partition("t", 0, "cyclic", 3), Pipeline("i"))),
     (table, (Unroll("i", 2), Partition("t", 0, "block", 4))),
@@ -67,6 +95,10 @@ CASES: list[tuple[Kernel, Sequence[Step]]] = [
     (behind_stores, (Pipeline("S1.i"),)),
     (subscript_behind_a_store, (Pipeline("i"),)),
     (subscript_behind_a_store, (Unroll("i", 2),)),
+    (histogram, (Unroll("i", 3), Partition("h", 0, "cyclic", 3), Pipeline("i"))),
+    (histogram, (Unroll("i", 2), Partition("h", 0, "complete", 0), Pipeline("i"))),
+    (swapped, (Unroll("i", 2), Partition("a", 0, "block", 4))),
+    (written_then_read, (Pipeline("S1.j"), Pipeline("S2.j"), Partition("t", 1, "complete", 0))),
 ]
 
 
@@ -90,9 +122,14 @@ def test_data_and_cycles_are_exact(tmp_path: Path, runtime: Path) -> None:
     assert check(cases, tmp_path, runtime) == [[]] * len(cases)
 
 
-def test_memory_outside_is_refused() -> None:
-    design = compile_design(table.program, Schedule((Interface("t", "m_axi", "g"),)))
+@pytest.mark.parametrize(
+    ("kernel", "array", "way"),
+    [(table, "t", "reads"), (histogram, "low", "reads"), (inverse, "y", "writes")],
+)
+def test_memory_outside_is_refused(kernel: Kernel, array: str, way: str) -> None:
+    design = compile_design(kernel.program, Schedule((Interface(array, "m_axi", "g"),)))
     with pytest.raises(
-        ToolError, match=r"W460.*'t', in memory outside, at subscripts that are data"
+        ToolError,
+        match=rf"W460.*{way} of '{array}', in memory outside, at subscripts that are data",
     ):
         graph_of(design.module)

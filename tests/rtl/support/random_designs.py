@@ -13,7 +13,7 @@ from dsl.schedules.schedule import Schedule
 from mlir_passes.pipeline import compile_design
 from tests.rtl.front_support import compared, hardware_walk, raw_bits
 from tests.rtl.support.batch import Case
-from tests.support.profiles import BALANCED, FAST, GATHER, Profile
+from tests.support.profiles import BALANCED, FAST, GATHER, SCATTER, Profile
 from tests.support.random_programs import random_program
 
 PERIODS = (3.0, 5.0, 8.0, 12.0)
@@ -22,9 +22,9 @@ LONG_RUNS = 100_000
 
 
 def profile_of(seed: int) -> Profile:
-    """Mostly small programs: they find the same faults in less time. In long runs some gather."""
+    """Mostly small programs: they find the same faults in less time. In long runs some access memory at data."""
     if seed >= LONG_RUNS and seed % 3 == 1:
-        return GATHER
+        return SCATTER if seed % 2 else GATHER
     return BALANCED if seed % 3 == 0 else FAST
 
 
