@@ -183,7 +183,7 @@ class _Reader:
         else:
             info, indices = self.by_value[place[0]], self._subscripts(op, place[1:])
         needed = self._below(self.values[value], data)
-        places = {v.number: n for n, v in enumerate(needed)}
+        places = {v.number: n for n, v in reversed(list(enumerate(needed)))}
         ops = tuple(
             replace(v.expr, operands=tuple(places[o.number] for o in v.operands)) for v in needed
         )
