@@ -1,4 +1,4 @@
-"""``break`` and ``continue``: the statements behind them, put under conditions.
+"""``break``, ``continue`` and ``return``: the statements behind them, put under conditions.
 
 Before::
 
@@ -25,7 +25,8 @@ After::
                     n += 1
 
 The loop keeps its trip count, which hardware needs: after a ``break`` its iterations do nothing. A
-branch that jumps on some ways only notes it in a scalar.
+branch that jumps on some ways only notes it in a scalar. A ``return`` leaves all loops around it, and
+what is behind them is under a condition as what is behind a ``continue``.
 """
 
 from __future__ import annotations
@@ -45,6 +46,50 @@ class Flags:
 
     done: str
     skipped: str
+
+
+def returns_in(statements: list[ast.stmt]) -> Iterator[tuple[ast.Return, bool]]:
+    """Each ``return`` without a value, and whether it is in a loop."""
+    for s in statements:
+        match s:
+            case ast.Return(value=None | ast.Constant(value=None)):
+                yield s, False
+            case ast.If():
+                yield from returns_in([*s.body, *s.orelse])
+            case ast.For():
+                yield from ((found, True) for found, _ in returns_in(s.body))
+                yield from returns_in(s.orelse)
+
+
+def left_by_jumps(statements: list[ast.stmt], flag: str, is_loop: bool = False) -> list[ast.stmt]:
+    """The body of a kernel, or of a loop in it, with jumps for each ``return``.
+
+    Args:
+        statements: the body.
+        flag: a scalar that is 0 at the beginning, and 1 once a loop is left by a ``return``.
+        is_loop: the statements are in a loop; else a ``continue`` stands for the end of the kernel.
+    """
+    leave = ast.Break if is_loop else ast.Continue
+    found: list[ast.stmt] = []
+    for s in statements:
+        match s:
+            case ast.Return(value=None | ast.Constant(value=None)):
+                found += [_set(s, flag)] if is_loop else []
+                found.append(_at(s, leave()))
+            case ast.If():
+                sides = (left_by_jumps(b, flag, is_loop) for b in (s.body, s.orelse))
+                found.append(_if(s, s.test, *sides))
+            case ast.For() if any(True for _ in returns_in([s])):
+                body = left_by_jumps(s.body, flag, True)
+                orelse = left_by_jumps(s.orelse, flag, is_loop)
+                found.append(_at(s, ast.For(s.target, s.iter, body, orelse)))
+                first = next((r for r, _ in returns_in(s.body)), None)
+                if first is not None:
+                    test = _at(first, ast.Name(flag, ast.Load()))
+                    found.append(_if(first, test, [_at(first, leave())], []))
+            case _:
+                found.append(s)
+    return found
 
 
 def jumps_in(statements: list[ast.stmt]) -> Iterator[Jump]:
@@ -152,8 +197,13 @@ def _noted(jump: Jump, flags: Flags) -> list[ast.stmt]:
     name = flags.done if isinstance(jump, ast.Break) else flags.skipped
     if not name:
         return []
-    target = _at(jump, ast.Name(name, ast.Store()))
-    return [_at(jump, ast.Assign([target], _at(jump, ast.Constant(1))))]
+    return [_set(jump, name)]
+
+
+def _set(place: ast.stmt, flag: str) -> ast.stmt:
+    """``flag = 1``."""
+    target = _at(place, ast.Name(flag, ast.Store()))
+    return _at(place, ast.Assign([target], _at(place, ast.Constant(1))))
 
 
 def _if(place: ast.stmt, test: ast.expr, then: list[ast.stmt], orelse: list[ast.stmt]) -> ast.stmt:

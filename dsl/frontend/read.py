@@ -6,7 +6,7 @@ from dsl.frontend.context import Context, Request
 from dsl.frontend.declare import arguments, check_name, check_signature
 from dsl.frontend.evaluate import evaluate
 from dsl.frontend.scope import Names
-from dsl.frontend.statements import body
+from dsl.frontend.statements import whole_body
 from dsl.programs.program import Program
 from dsl.programs.scopes import ordered_locals
 
@@ -23,7 +23,7 @@ def read_kernel(request: Request) -> Program:
     declared = tuple(arguments(outside))
     names = Names(declared, source.bound, source.arrays)
     ctx = Context(request, names, source.bound, evaluate)
-    nodes = body(ctx, source.node.body)
+    nodes = whole_body(ctx, source.node.body)
     name = source.node.name
     check_name(source, name, "this kernel", source.node)
     program = Program(name, (*declared, *names.locals), nodes, source.header())

@@ -13,7 +13,17 @@ from dsl.frontend.context import Context
 from dsl.frontend.declare import check_name, declare_annotated
 from dsl.frontend.if_conversion import converted
 from dsl.frontend.inlining import call_kernel
-from dsl.frontend.jumps import Flags, Jump, hoisted, jumps_in, needs_skipped, straight, unless
+from dsl.frontend.jumps import (
+    Flags,
+    Jump,
+    hoisted,
+    jumps_in,
+    left_by_jumps,
+    needs_skipped,
+    returns_in,
+    straight,
+    unless,
+)
 from dsl.frontend.loops import headers, interval
 from dsl.frontend.scope import LoopName
 from dsl.frontend.unsupported import STATEMENTS
@@ -24,6 +34,21 @@ from dsl.programs.program import If, Loop, Node, Stmt
 def body(ctx: Context, statements: list[ast.stmt]) -> tuple[Node, ...]:
     """The nodes of a block, in order."""
     return tuple(node for s in statements for node in statement(ctx, s))
+
+
+def whole_body(ctx: Context, statements: list[ast.stmt]) -> tuple[Node, ...]:
+    """The nodes of a kernel, which ``return`` may leave (see `dsl.frontend.jumps`)."""
+    returns = [*returns_in(statements)]
+    if not returns:
+        return body(ctx, statements)
+    inside = next((r for r, is_inside in returns if is_inside), None)
+    flag = ""
+    first: tuple[Node, ...] = ()
+    if inside is not None:
+        flag = ctx.names.made("returned", boolean, ctx.span(inside)).name
+        first = (cleared(ctx, flag, inside),)
+    plain = left_by_jumps(statements, flag)
+    return (*first, *_loop_body(ctx, plain, [*jumps_in(plain)], ""))
 
 
 def statement(ctx: Context, node: ast.stmt, name: str | None = None) -> tuple[Node, ...]:

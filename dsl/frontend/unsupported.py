@@ -15,8 +15,8 @@ STATEMENTS: dict[type[ast.stmt], Advice] = {
         "hardware needs the number of iterations: for i in range(most), with 'break' where it ends",
     ),
     ast.Return: (
-        "'return'",
-        "write the result to an array argument, which is changed in place; 'break' leaves a loop",
+        "'return' with a value",
+        "write the result to an array argument, which is changed in place; 'return' alone is known",
     ),
     ast.FunctionDef: ("a nested function", "define another @weft.kernel outside and call it"),
     ast.AsyncFunctionDef: ("a nested function", "define another @weft.kernel outside and call it"),

@@ -160,6 +160,50 @@ BODIES = {
             break
         c[7] += 1
 """,
+    "the kernel left early": """
+    if s[0] < 0:
+        return
+    for i in range(8):
+        if a[i] == 7:
+            c[0] = i
+            return
+        for j in range(i, 8):
+            if b[j] > 6:
+                c[j] = 20 + i
+                if a[j] > 0:
+                    return
+                else:
+                    break
+            if a[j] < -3:
+                continue
+            c[j] += 1
+        else:
+            c[1] = 30
+            if a[1] > 5:
+                return None
+            c[2] += 4
+        s[0] += 1
+    c[3] = 40
+    if s[0] > 5:
+        c[4] = 50
+        return
+    c[5] = 60
+    return
+""",
+    "the kernel left in the else of a loop": """
+    for i in range(8):
+        if a[i] == 1:
+            break
+    else:
+        c[0] = 5
+        if b[1] > 0:
+            return
+        c[2] = 6
+    for i in range(8):
+        if c[i] > 3:
+            return
+        c[i] += 9
+""",
     "several targets": """
     for i in range(7):
         a[i], a[i + 1] = a[i + 1], a[i]
