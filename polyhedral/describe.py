@@ -22,6 +22,9 @@ def describe(state: ScheduledScop) -> str:
     for p in state.partitions:
         factor = f" {p.factor}" if p.factor else ""
         lines.append(f"partition {p.array} dim {p.dim}: {p.scheme}{factor}")
+    for r in state.reshapes:
+        factor = f" {r.factor}" if r.factor else ""
+        lines.append(f"reshape {r.array} dim {r.dim}: {r.scheme}{factor}")
     for a in state.auto_partitions:
         lines.append(f"partition {a.array} as its accesses want")
     for number, names in enumerate(process_names(state)):

@@ -15,6 +15,7 @@ from dsl.errors.errors import InputError, did_you_mean
 from dsl.errors.shown import shown
 from dsl.expressions.expr import Load
 from dsl.programs.program import Program
+from dsl.schedules.pragma_steps import Reshape
 from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import (
     AutoPartition,
@@ -45,6 +46,7 @@ _BESIDE = (
     BindOp,
     Partition,
     AutoPartition,
+    Reshape,
 )  # steps that leave the loops to the search
 _ONE_BY_ONE = (OUTSIDE, *FIFO_MODES)  # ports that hand over an element at a time
 KINDS = tuple(step.kind for step in SEARCHED)
@@ -140,8 +142,10 @@ class Start:
         return found
 
     @property
-    def _partitions(self) -> tuple[Partition, ...]:
-        return (*(step for step in self.steps if isinstance(step, Partition)), *self.made)
+    def _partitions(self) -> tuple[Partition | Reshape, ...]:
+        """What spreads elements: lanes of a word are read at once, as banks are."""
+        own = (step for step in self.steps if isinstance(step, Partition | Reshape))
+        return (*own, *self.made)
 
 
 START = Start()  # of a search that begins with nothing

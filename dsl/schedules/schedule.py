@@ -15,12 +15,12 @@ from typing import Any, Literal
 from dsl.errors.errors import InputError, did_you_mean
 from dsl.errors.shown import shown
 from dsl.schedules import steps
+from dsl.schedules.pragma_methods import PragmaMethods
 from dsl.schedules.step_calls import (
     NoSuchStepError,
     UnfitError,
     field_types,
     fitted,
-    made_step,
     nearest_step,
     step_method,
 )
@@ -152,7 +152,7 @@ def _checked(value: object, hint: Any, where: str) -> object:
     return found
 
 
-class ScheduleBuilder:
+class ScheduleBuilder(PragmaMethods):
     """Collects steps: ``s.tile(["i", "j"], [32, 32]); s.pipeline("j_1")``. Methods chain."""
 
     def __init__(self) -> None:
@@ -170,10 +170,6 @@ class ScheduleBuilder:
         if name.startswith("_"):
             raise AttributeError(name)
         raise NoSuchStepError(name)
-
-    def _add(self, step: type[Step], *values: object) -> ScheduleBuilder:
-        self._steps.append(made_step(step, values))
-        return self
 
     @step_method
     def interchange(self, a: str, b: str) -> ScheduleBuilder:

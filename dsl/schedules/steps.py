@@ -270,7 +270,7 @@ class Partition(Step):
     """Split dimension ``dim`` (counted from 0) of an array over ``factor`` memories."""
 
     kind = "partition"
-    other_names = ("bank", "array_partition", "reshape")
+    other_names = ("bank", "array_partition")
     array: str
     dim: int
     scheme: PartitionKind = "cyclic"

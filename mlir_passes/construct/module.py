@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -12,6 +12,8 @@ from dsl.errors.errors import Span
 from dsl.expressions.affine import Affine, Constraint
 from dsl.expressions.expr import Scatter, loads, stored_value
 from dsl.programs.program import Array, Loop, Program, Stmt, Storage
+from dsl.schedules.pragma_steps import Reshape
+from dsl.schedules.steps import Partition as PartitionStep
 from mlir_passes.affine_maps import to_map, to_map_of, to_set
 from mlir_passes.construct.arithmetic import plain
 from mlir_passes.construct.expressions import ExprBuilder
@@ -155,9 +157,8 @@ class _Builder:
             name,
             plain(array.dtype),
             array.shape,
-            partitions=tuple(
-                Partition(p.scheme, p.factor, p.dim) for p in tree.partitions if p.array == name
-            ),
+            partitions=_splits(name, tree.partitions),
+            reshapes=_splits(name, tree.reshapes),
         )
         for s in tree.storage:
             if s.array == name:
@@ -298,6 +299,10 @@ class _Builder:
         span = stmt.span
         line = f"{_name(span.file)}:{span.line}" if span else ""
         return StmtInfo(stmt.name, stmt.source, line, binds)
+
+
+def _splits(array: str, steps: Iterable[PartitionStep | Reshape]) -> tuple[Partition, ...]:
+    return tuple(Partition(p.scheme, p.factor, p.dim) for p in steps if p.array == array)
 
 
 @cache

@@ -26,7 +26,7 @@ _MODULES_PER_CONTEXT = 2000
 
 @dataclass(frozen=True, slots=True)
 class Partition:
-    """Dimension ``dim`` (from 0) is split over ``factor`` memories (0 for ``complete``)."""
+    """Dimension ``dim`` (from 0) is split over ``factor`` memories, or lanes of a word (0 for ``complete``)."""
 
     kind: PartitionKind
     factor: int
@@ -76,6 +76,7 @@ class ArrayInfo:
     dtype: DType
     shape: tuple[int, ...] = ()
     partitions: tuple[Partition, ...] = ()
+    reshapes: tuple[Partition, ...] = ()
     storage: Storage | None = None
     interface: Interface | None = None
     const: bool = False
@@ -187,11 +188,10 @@ def array_attributes(info: ArrayInfo) -> dict[str, Any]:
     found: dict[str, Any] = {"hls.name": _string(info.name)}
     if isinstance(info.dtype, IntType | FixedType):
         found["hls.type"] = type_attribute(info.dtype)
-    if info.partitions:
-        parts = [
-            hls.Partition.get(_string(p.kind), _int(p.factor), _int(p.dim)) for p in info.partitions
-        ]
-        found["hls.partition"] = ir.ArrayAttr.get(parts)
+    for name, parts in (("hls.partition", info.partitions), ("hls.reshape", info.reshapes)):
+        if parts:
+            made = [hls.Partition.get(_string(p.kind), _int(p.factor), _int(p.dim)) for p in parts]
+            found[name] = ir.ArrayAttr.get(made)
     if info.storage is not None:
         s = info.storage
         found["hls.storage"] = hls.Storage.get(_string(s.type), _string(s.impl), _int(s.latency))
@@ -288,12 +288,12 @@ def float_type(type_: Any) -> FloatType:
     return FloatType(cast('Literal["f16", "bf16", "f32", "f64"]', str(type_)))
 
 
-def partitions_of(attributes: Any) -> tuple[Partition, ...]:
-    """``hls.partition`` of an argument or a local."""
+def partitions_of(attributes: Any, name: str = "hls.partition") -> tuple[Partition, ...]:
+    """``hls.partition``, or ``hls.reshape``, of an argument or a local."""
     attributes = _attributes(attributes)
-    if "hls.partition" not in attributes:
+    if name not in attributes:
         return ()
-    return tuple(Partition(*_params(p)) for p in attributes["hls.partition"])
+    return tuple(Partition(*_params(p)) for p in attributes[name])
 
 
 def array_info(attributes: Any, type_: Any) -> ArrayInfo:
@@ -310,6 +310,7 @@ def array_info(attributes: Any, type_: Any) -> ArrayInfo:
         dtype=element_or_float,
         shape=tuple(type_.shape) if is_array else (),
         partitions=partitions_of(attributes),
+        reshapes=partitions_of(attributes, "hls.reshape"),
         storage=Storage(*_params(attributes["hls.storage"]))
         if "hls.storage" in attributes
         else None,

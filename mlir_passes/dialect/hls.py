@@ -35,7 +35,7 @@ class Fixed(Hls.Attribute, name="fixed"):
 
 
 class Partition(Hls.Attribute, name="partition"):
-    """``#hls.partition<kind, factor, dim>``."""
+    """``#hls.partition<kind, factor, dim>``, of ``hls.partition`` and of ``hls.reshape``."""
 
     kind: _String
     factor: _Int

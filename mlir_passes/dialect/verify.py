@@ -51,6 +51,7 @@ _ON_MEMORY: dict[str, Check] = {
     "hls.name": _STRING,
     "hls.type": _is(hls.Int, hls.Fixed),
     "hls.partition": _list_of(hls.Partition),
+    "hls.reshape": _list_of(hls.Partition),
     "hls.storage": _is(hls.Storage),
 }
 _ON_LOCAL: dict[str, Check] = {**_ON_MEMORY, "hls.stream": _is(hls.Stream)}

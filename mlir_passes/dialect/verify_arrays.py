@@ -10,6 +10,7 @@ from mlir_passes.dialect.access import SCRATCH
 from mlir_passes.dialect.attributes import ArrayInfo, Partition, array_info, span_of
 from mlir_passes.dialect.axi import Axi
 from mlir_passes.provider import ir
+from polyhedral.requests.tool_words import MEMORY_MODES as ADDRESSED
 
 _KINDS = ("cyclic", "block", "complete")
 _ACCESSES = ("in", "out", "inout", SCRATCH)
@@ -71,8 +72,12 @@ def checked_array(attributes: Any, type_: Any, op: Any) -> ArrayInfo:
 
 def _check_use(info: ArrayInfo, op: Any) -> None:
     seen: set[int] = set()
-    for partition in info.partitions:
+    for partition in (*info.partitions, *info.reshapes):
         _check_partition(info, partition, seen, op)
+    if info.reshapes and (info.stream is not None or _mode(info) not in ADDRESSED):
+        raise _refuse(
+            "W333", f"'{info.name}' is in words, and no memory that is read by address", op
+        )
     if info.storage is not None and not info.shape:
         raise _refuse("W333", f"'{info.name}' is a scalar, it has no memory to choose", op)
     if info.axi != Axi() and (info.interface is None or info.interface.mode != "m_axi"):
@@ -88,6 +93,10 @@ def _check_use(info: ArrayInfo, op: Any) -> None:
     if info.axi.reads and info.access not in (None, "inout", SCRATCH):
         text = f"'{info.name}' has a second pointer for reads, and is not both read and written"
         raise _refuse("W333", text, op)
+
+
+def _mode(info: ArrayInfo) -> str:
+    return info.interface.mode if info.interface is not None else ADDRESSED[0]
 
 
 def _check_partition(info: ArrayInfo, partition: Partition, seen: set[int], op: Any) -> None:

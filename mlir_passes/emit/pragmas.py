@@ -48,7 +48,7 @@ def _offset(memory: Memory) -> str:
 
 
 def memory_pragmas(memory: Memory) -> list[str]:
-    """What was asked of an array or scalar: interface, storage, partitions."""
+    """What was asked of an array or scalar: interface, storage, partitions, words."""
     lines = []
     if memory.is_argument:
         lines += _interface(memory)
@@ -56,7 +56,8 @@ def memory_pragmas(memory: Memory) -> list[str]:
         lines.append(_bind_storage(memory.name, memory.info.storage))
     if memory.info.stream is not None:
         lines.append(_pragma("stream", variable=memory.name, type="fifo", depth=memory.info.stream))
-    return lines + [_partition(memory.name, p) for p in memory.info.partitions]
+    lines += [_split("array_partition", memory.name, p) for p in memory.info.partitions]
+    return lines + [_split("array_reshape", memory.name, p) for p in memory.info.reshapes]
 
 
 def _pragma(kind: str, **options: object) -> str:
@@ -116,10 +117,10 @@ def _bind_storage(name: str, storage: Storage) -> str:
     )
 
 
-def _partition(name: str, partition: Partition) -> str:
+def _split(kind: str, name: str, partition: Partition) -> str:
     """Dimensions count from 1 in the pragma."""
     return _pragma(
-        "array_partition",
+        kind,
         variable=name,
         type=partition.kind,
         factor="" if partition.kind == "complete" else partition.factor,

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import Protocol, Self, TypeVar
 
+from dsl.schedules.pragma_steps import Reshape
 from dsl.schedules.steps import Partition, PartitionKind
 
 
@@ -68,9 +69,24 @@ def splits_of(
     return tuple(found)
 
 
-def splits_in(name: str, shape: Sequence[int], steps: Iterable[Partition]) -> tuple[Split, ...]:
-    """How each dimension of an array is spread by the steps that name it."""
+def words_of(
+    shape: Sequence[int], asked: Iterable[tuple[int, PartitionKind, int]]
+) -> tuple[Split, ...]:
+    """How each dimension is spread over the lanes of words; () where none is."""
+    listed = tuple(asked)
+    return splits_of(shape, listed) if listed else ()
+
+
+def splits_in(
+    name: str, shape: Sequence[int], steps: Iterable[Partition | Reshape]
+) -> tuple[Split, ...]:
+    """How each dimension of an array is spread, over banks or the lanes of words, by the steps that name it."""
     return splits_of(shape, ((p.dim, p.scheme, p.factor) for p in steps if p.array == name))
+
+
+def lanes_of(splits: Sequence[Split]) -> int:
+    """Elements of a word, where that is how dimensions are spread over the lanes of words."""
+    return prod(split.factor for split in splits)
 
 
 def words_a_bank(shape: Sequence[int], splits: Sequence[Split]) -> int:

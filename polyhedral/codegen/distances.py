@@ -7,7 +7,7 @@ proven over the loops' bounds, says more.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from dsl.expressions.affine import Affine
@@ -16,12 +16,15 @@ from polyhedral.dependences.least_distance import Axis, Spot, least_distance
 from polyhedral.looptree.tree import Instance, TreeGuard, TreeLoop, TreeNode
 
 
-def distances(body: tuple[TreeNode, ...]) -> tuple[tuple[str, str, int], ...]:
+def distances(
+    body: tuple[TreeNode, ...], in_words: Collection[str] = ()
+) -> tuple[tuple[str, str, int], ...]:
     """Triples (array, iv of a pipelined loop, iterations from a store to the next load of what it
     stored, at least 2), where the distance cannot be read off the subscripts.
 
     They are counted along the perfect nest that ends in the loop, into which a tool may flatten it,
-    and so hold for the loop alone too.
+    and so hold for the loop alone too. Nothing is said of arrays ``in_words`` of several elements, which wait for
+    each other.
     """
     found: list[tuple[str, str, int]] = []
     for outer, chain in _pipelined(body, (), ()):
@@ -29,7 +32,7 @@ def distances(body: tuple[TreeNode, ...]) -> tuple[tuple[str, str, int], ...]:
             continue
         accesses = _Accesses([], [])
         _collect(chain[-1].body, (), accesses)
-        arrays = dict.fromkeys(array for array, _ in accesses.stores)
+        arrays = dict.fromkeys(array for array, _ in accesses.stores if array not in in_words)
         least = ((array, _least(outer, chain, accesses, array)) for array in arrays)
         found += [(array, chain[-1].iv, d) for array, d in least if d is not None and d > 1]
     return tuple(found)

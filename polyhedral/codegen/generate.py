@@ -86,9 +86,10 @@ def loop_tree(state: ScheduledScop, styles: Sequence[Style] = tuple(Style)) -> L
         independent(state, body, origins),
         process_names(state),
         state.streams,
-        distances(body),
+        distances(body, frozenset(r.array for r in state.reshapes)),
         state.packs,
         tuple(step.array for step in state.auto_partitions),
+        state.reshapes,
     )
     if state.overlaps:
         check_regions(state, tree)

@@ -66,15 +66,17 @@ def _pipelined(
 
 def _candidates(state: ScheduledScop, pieces: tuple[Piece, ...]) -> list[str]:
     """Arrays read and written through different subscripts; locals of a scope left out, since
-    their one storage serves every iteration.
+    their one storage serves every iteration, and those whose elements share words: writing one writes the others anew.
     """
     written = {p.statement.stmt.target for p in pieces}
     read = {a for p in pieces for a in p.statement.reads}
     found = []
+    in_words = {r.array for r in state.reshapes}
     for array in state.scop.program.arrays:
         targets = {a.indices for a in written if a.array == array.name}
         sources = {a.indices for a in read if a.array == array.name}
-        if targets and sources - targets and array.scope_depth == 0:
+        apart = array.scope_depth == 0 and array.name not in in_words
+        if targets and sources - targets and apart:
             found.append(array.name)
     return found
 

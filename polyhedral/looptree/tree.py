@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from dsl.errors.errors import Span
 from dsl.expressions.affine import Affine, Constraint
 from dsl.programs.program import Program, Stmt
+from dsl.schedules.pragma_steps import Reshape
 from dsl.schedules.steps import BindOp, BindStorage, Interface, Pack, Partition, Stream
 
 
@@ -117,6 +118,7 @@ class LoopTree:
     distances: tuple[tuple[str, str, int], ...] = ()
     packs: tuple[Pack, ...] = ()
     auto_partitions: tuple[str, ...] = ()
+    reshapes: tuple[Reshape, ...] = ()
 
     def walk(self) -> Iterator[tuple[TreeNode, tuple[TreeLoop | TreeGuard, ...]]]:
         """Every node in execution order with the loops and guards around it."""

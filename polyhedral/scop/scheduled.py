@@ -19,6 +19,7 @@ import islpy as isl
 from dsl.errors.errors import Span
 from dsl.expressions.affine import Affine, Constraint
 from dsl.programs.program import Loop, Program
+from dsl.schedules.pragma_steps import Reshape
 from dsl.schedules.steps import (
     AutoPartition,
     BindOp,
@@ -218,6 +219,7 @@ class ScheduledScop:
     dataflow: Dataflow | None = None
     streams: tuple[Stream, ...] = ()
     auto_partitions: tuple[AutoPartition, ...] = ()
+    reshapes: tuple[Reshape, ...] = ()
 
     def with_pieces(self, pieces: Iterable[Piece]) -> ScheduledScop:
         """The same program with other pieces, their places renumbered from 0 at each level."""

@@ -20,6 +20,7 @@ from polyhedral.transforms import (  # noqa: F401
     pipeline,
     reassociate,
     reorder,
+    reshape,
     reuse,
     reverse,
     shift,

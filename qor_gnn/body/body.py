@@ -160,7 +160,9 @@ def _hoist(body: Body, moving: frozenset[str]) -> None:
             shape = table.shape_of[a]
             if shape not in fixed:
                 fixed[shape] = not table.shapes[shape].variables & moving
-            same = fixed[shape] and not _overwritten(table, a, written)
+            same = (
+                fixed[shape] and not table.moves(a, moving) and not _overwritten(table, a, written)
+            )
             same = same and all(invariant[d] for d in graph.deps[n])
             same = same and not graph.indexed.get(n, frozenset()) & moving
             same = same and not (

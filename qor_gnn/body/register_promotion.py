@@ -19,7 +19,7 @@ def promotable(graph: Graph, moving: frozenset[str]) -> dict[int, int]:
         for a, v in stores.items()
         if a not in made
         and a not in graph.places  # each iteration may store another element
-        and not (table.shape(a).variables & moving or table.memory(a).in_order)
+        and not (table.moves(a, moving) or table.memory(a).in_order)
     }
     if not fixed:
         return {}

@@ -9,7 +9,7 @@ moves with them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from dsl.expressions.affine import Affine
 from qor_gnn.body.graph import Graph
@@ -54,4 +54,4 @@ def named(access: Access, data: Sequence[int]) -> Access:
     """The access with its subscripts that are values called by their numbers."""
     given = iter(data)
     indices = (Affine.of(f"?{next(given)}") if e.is_data else e for e in access.indices)
-    return Access(access.memory, tuple(indices))
+    return replace(access, indices=tuple(indices))

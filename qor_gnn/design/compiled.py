@@ -11,6 +11,7 @@ from dsl.expressions.types import DType, IntType
 from qor_gnn.design.constants import folded, folded_alone
 from qor_gnn.design.padding import padded
 from qor_gnn.design.region import Function, Kernel, Node, Op, Statement
+from qor_gnn.design.reshaped import in_words
 
 _LOW_BITS = ("add", "sub", "mul")
 
@@ -22,7 +23,7 @@ def compiled(kernel: Kernel) -> Kernel:
     arguments = [m for m in kernel.memories if m.argument]
     own = sorted((m for m in kernel.memories if not m.argument), key=lambda m: m.name)
     functions = tuple(Function(f.name, _nodes(f.body, types), f.symbols) for f in kernel.functions)
-    return replace(kernel, memories=(*arguments, *own), functions=functions)
+    return in_words(replace(kernel, memories=(*arguments, *own), functions=functions))
 
 
 def compiled_alone(statement: Statement, stored: DType) -> Statement:

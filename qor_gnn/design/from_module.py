@@ -23,7 +23,7 @@ from mlir_passes.dialect.attributes import (
 )
 from mlir_passes.dialect.processes import processes_of
 from mlir_passes.loop_bounds import Names, bounds_of, condition_of
-from polyhedral.banks.splits import splits_of
+from polyhedral.banks.splits import splits_of, words_of
 from qor_gnn.design.compiled import compiled
 from qor_gnn.design.loops import Asked, loop_of
 from qor_gnn.design.loops import Names as LoopNames
@@ -98,6 +98,7 @@ class _Reader:
             argument,
             storage.type if storage else "",
             storage.impl if storage else "",
+            reshapes=words_of(info.shape, ((p.dim, p.kind, p.factor) for p in info.reshapes)),
         )
         if info.interface is not None and info.interface.mode == OUTSIDE:
             axi = info.axi

@@ -19,7 +19,7 @@ from dsl.expressions.types import DType, boolean
 from dsl.programs.program import Array, Program, Storage
 from dsl.schedules.steps import BindOp
 from mlir_passes.construct.arithmetic import Arithmetic
-from polyhedral.banks.splits import splits_in
+from polyhedral.banks.splits import splits_in, words_of
 from polyhedral.looptree.bounds import Bounds
 from polyhedral.looptree.simplify.tree import simplified
 from polyhedral.looptree.tree import Instance, LoopTree, TreeGuard, TreeLoop, TreeNode
@@ -92,7 +92,11 @@ class _Reader:
             if s.array == array.name:
                 storage, impl = s.type, s.impl
         argument = array.storage is not Storage.LOCAL
-        found = Memory(array.name, array.dtype, array.shape, splits, argument, storage, impl)
+        words = ((r.dim, r.scheme, r.factor) for r in self.tree.reshapes if r.array == array.name)
+        found = Memory(
+            array.name, array.dtype, array.shape, splits, argument, storage, impl,
+            reshapes=words_of(array.shape, words),
+        )  # fmt: skip
         for i in self.tree.interfaces:
             if i.argument == array.name and i.mode == OUTSIDE:
                 lanes = packed_lanes(self.tree.packs, array)

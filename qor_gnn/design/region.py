@@ -62,6 +62,8 @@ class Memory:
     ``in_order``: copies of a body update it one after the other (`qor_gnn.body.ordered_updates`).
     ``port``: it is an argument in memory outside.
     ``in_registers``: every bank holds a single element (and so does a scalar).
+    ``reshapes``: how dimensions are put into words, until `qor_gnn.design.reshaped` makes a memory of words of it,
+    of ``lanes`` elements of type ``element``.
     """
 
     name: str
@@ -73,10 +75,18 @@ class Memory:
     impl: str = ""
     in_order: bool = False
     port: Port | None = None
+    reshapes: tuple[Split, ...] = ()
+    lanes: int = 1
+    element: DType | None = None
     in_registers: bool = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "in_registers", in_registers(self.shape, self.splits))
+
+    @property
+    def word_bits(self) -> int:
+        """Bits of what one access of a port reads or writes."""
+        return getattr(self.dtype, "width", 32)
 
     @property
     def banks(self) -> int:
@@ -95,10 +105,18 @@ def outside(memory: Memory, port: Port) -> Memory:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """An element of a memory: one subscript a dimension over the loop variables in scope."""
+    """An element of a memory: one subscript a dimension over the loop variables in scope; of a memory of words
+    (`qor_gnn.design.reshaped`) the word's, and the number of the lane.
+    """
 
     memory: str
     indices: tuple[Affine, ...]
+    lane: Affine | None = None
+
+    @property
+    def place(self) -> tuple[Affine, ...]:
+        """What tells its element apart: the subscripts, and the lane where it is in a word."""
+        return self.indices if self.lane is None else (*self.indices, self.lane)
 
     def __str__(self) -> str:
         return f"{self.memory}{''.join(f'[{i}]' for i in self.indices)}"

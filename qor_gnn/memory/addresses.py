@@ -57,6 +57,9 @@ class Addresses:
     order: Mapping[str, int] = field(default_factory=dict)
     blurred: set[str] = field(default_factory=set)
     cancelled: set[int] = field(default_factory=set)
+    lane_counters: dict[int, frozenset[str]] = field(
+        default_factory=dict
+    )  # that choose a lane of a word
     shapes: list[Shape] = field(default_factory=list)
     shape_of: list[int] = field(default_factory=list)
     consts: list[tuple[int, ...]] = field(default_factory=list)
@@ -110,6 +113,11 @@ class Addresses:
     def memory(self, address: int) -> Memory:
         """The memory of an address."""
         return self.memories[self.shape(address).memory]
+
+    def moves(self, address: int, counters: frozenset[str]) -> bool:
+        """Whether some of the counters move the element: to another word, or to another lane of it."""
+        lane = self.lane_counters.get(address, frozenset())
+        return not counters.isdisjoint(self.shape(address).variables | lane)
 
     def may_alias(self, a: int, b: int) -> bool:
         """Whether two different addresses of one memory can be the same element."""
@@ -297,19 +305,26 @@ class Site:
     """An access in a body, ready to be placed: the shape, and constants that move with copies.
 
     ``dims`` holds per dimension the constant and the (copied variable, coefficient) pairs.
-    ``slow`` holds the subscripts themselves where a floor division hides a copied variable.
+    ``slow`` holds the subscripts themselves where a floor division hides a copied variable. ``lane``: of the word
+    that is accessed.
     """
 
     memory: int
     shape: int
     dims: tuple[tuple[int, tuple[tuple[str, int], ...]], ...]
     slow: tuple[Affine, ...] | None = None
+    lane: Affine | None = None
 
     @property
     def moved(self) -> frozenset[str]:
         """The copied variables that tell its copies apart."""
-        hidden = (v for e in self.slow or () for v in e.variables())
+        hidden = (v for e in (*(self.slow or ()), self.lane or Affine()) for v in e.variables())
         return frozenset((*hidden, *(v for _, moving in self.dims for v, _ in moving)))
+
+    def lane_in(self, copies: Mapping[str, int]) -> Affine:
+        """The lane in one copy of the body; of what is no word the only one there is."""
+        lane = self.lane or Affine()
+        return lane.substitute({v: Affine((), c) for v, c in copies.items()})
 
     def place(self, table: Addresses, copies: Mapping[str, int]) -> int:
         """The address in one copy of the body."""

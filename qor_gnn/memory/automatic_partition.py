@@ -43,11 +43,11 @@ def partitioned(
     """The design with the partitions that the tool adds, and the copies of each memory.
 
     Args:
-        kernel: with its directives; memories that are split already stay as they are.
+        kernel: with its directives; memories that are split, or in words, already stay as they are.
         tool: if it partitions nothing by itself the design stays as it is.
         kept: loops whose unroll factor somebody wrote (see `pipes`).
     """
-    shapes = {m.name: m.shape for m in kernel.memories if not m.argument}
+    shapes = {m.name: m.shape for m in kernel.memories if not m.argument and m.lanes == 1}
     if tool.partitioning is None:
         return kernel, {}
     banking = Banking(tool.partitioning)

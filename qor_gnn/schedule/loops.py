@@ -11,10 +11,10 @@ from math import ceil
 from dsl.expressions.affine import Affine
 from qor_gnn.body.bank_divisions import rows_divided
 from qor_gnn.body.body import Body, block, loop_body
-from qor_gnn.body.expander import Expander
 from qor_gnn.body.graph import STORE, Graph
 from qor_gnn.body.reassociation import Exit, adds_integers, hastened, reassociated
 from qor_gnn.body.register_promotion import promotable
+from qor_gnn.body.word_expander import expander_of
 from qor_gnn.design.region import (
     Guard,
     Kernel,
@@ -168,8 +168,14 @@ def nest_graph(scope: Scope, chain: tuple[Loop, ...], env: dict[str, Affine]) ->
     if partial and _starts_late(inner) and not scope.personality.unrolling.compares_copies:
         scope.addresses.blurred.add(inner.iv)
     scope.addresses.order = {} if inner.iv in scope.unpipelined else scope.order
-    expander = Expander(
-        scope.personality, scope.addresses, scope.numbers, own, copied, scope.from_zero
+    expander = expander_of(
+        scope.personality,
+        scope.addresses,
+        scope.numbers,
+        own,
+        copied,
+        scope.from_zero,
+        {number: copies},
     )
     expander.prepare(chain[0].body)
     before, after = [], []
@@ -291,7 +297,7 @@ def straight_block(scope: Scope, nodes: list[Placed]) -> Body:
     copied = frozenset(loop.iv for node, _ in nodes for loop in loops_in((node,)))
     env = nodes[0][1]
     scope.addresses.order = {}
-    expander = Expander(scope.personality, scope.addresses, scope.numbers, env, copied)
+    expander = expander_of(scope.personality, scope.addresses, scope.numbers, env, copied)
     for node, env in nodes:
         expander.prepare((node,), env)
         expander.run((node,), {})

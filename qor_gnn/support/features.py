@@ -19,6 +19,7 @@ STRUCTURES = {
     "variable": "unrolled loops whose trip count varies",
     "tasks": "tasks at the same time",
     "outside": "memory outside",
+    "words": "arrays reshaped to words of several elements",
     "assumed": "operators that no report shows",
     "fabric": "sums all in fabric at a short interval",
     "shared": "units shared over a long interval",
@@ -187,6 +188,8 @@ def _structures(kernel: Kernel, tool: Personality) -> Iterator[str]:
         yield "tasks"
     if any(memory.storage == OUTSIDE for memory in kernel.memories):
         yield "outside"
+    if any(memory.lanes > 1 for memory in kernel.memories):
+        yield "words"
     for function in kernel.functions:
         yield from _in_loops(function.body, within=False, unrolled=False)
         for node in walk(function.body):

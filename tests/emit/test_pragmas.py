@@ -58,6 +58,10 @@ SLAVE = ["interface mode=s_axilite port=x", "interface mode=s_axilite port=retur
             'hls.partition = [#hls.partition<"complete", 0, 1>]',
             "array_partition variable=x type=complete dim=2",
         ),
+        (
+            'hls.reshape = [#hls.partition<"cyclic", 4, 0>]',
+            "array_reshape variable=x type=cyclic factor=4 dim=1",
+        ),
     ],
 )
 def test_arguments(attribute, expected):

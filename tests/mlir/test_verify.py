@@ -108,7 +108,7 @@ CASES = {
     "an interface of a local": (
         kernel('%b = memref.alloc() {hls.interface = #hls.interface<"m_axi", "">} : memref<8xf32>'),
         "error[W312]: 'memref.alloc' takes no annotation 'hls.interface'\n"
-        "help: there is name, partition, storage, stream, type",
+        "help: there is name, partition, reshape, storage, stream, type",
     ),
     "an annotation of the wrong kind": (
         kernel(loop("hls.pipeline = 1 : i64")),
@@ -209,6 +209,20 @@ CASES = {
             '#hls.partition<"complete", 0 : i64, 0 : i64>]'
         ),
         "error[W331]: dimension 0 of 'A' is partitioned twice",
+    ),
+    "a dimension in banks and in words": (
+        argument(
+            'hls.partition = [#hls.partition<"block", 2 : i64, 0 : i64>], '
+            'hls.reshape = [#hls.partition<"complete", 0 : i64, 0 : i64>]'
+        ),
+        "error[W331]: dimension 0 of 'A' is partitioned twice",
+    ),
+    "words of what is no memory": (
+        argument(
+            'hls.reshape = [#hls.partition<"complete", 0 : i64, 0 : i64>], '
+            'hls.interface = #hls.interface<"axis", "">'
+        ),
+        "error[W333]: 'A' is in words, and no memory that is read by address",
     ),
     "a factor of one": (
         argument('hls.partition = [#hls.partition<"cyclic", 1 : i64, 0 : i64>]'),

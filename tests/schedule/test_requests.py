@@ -96,6 +96,13 @@ ACTS: list[tuple[str, Build, str]] = [
         lambda s: s.partition("A", 0, "block", 2).partition("A", 1, "cyclic", 3),
         "type=block factor=2 dim=1",
     ),
+    ("reshape", lambda s: s.reshape("A", 1, "cyclic", 2), "array_reshape variable=A type=cyclic"),
+    ("reshape, all", lambda s: s.reshape("T", 1, "complete"), "variable=T type=complete dim=2"),
+    (
+        "reshape, and partition",
+        lambda s: s.partition("A", 0, "block", 2).reshape("A", 1, "cyclic", 3),
+        "array_partition variable=A type=block factor=2 dim=1\n#pragma HLS array_reshape",
+    ),
     (
         "buffer",
         lambda s: s.buffer("A", "S0.i", "row"),
@@ -135,6 +142,7 @@ HOLDS: list[tuple[str, Build]] = [
     ("shift by nothing", lambda s: s.shift("S0", "S0.i", 0)),
     ("reverse and back", lambda s: s.reverse("S0.i").reverse("S0.i")),
     ("one copy", lambda s: s.unroll("S0.j", 1)),
+    ("one element a word", lambda s: s.reshape("A", 0, "cyclic", 1)),
     ("one memory", lambda s: s.partition("A", 0, "cyclic", 1)),
     ("no copies to tell apart", lambda s: s.auto_partition("A").auto_partition("A")),
     ("an order that is free", lambda s: s.reassociate("S3").reassociate("S3")),

@@ -24,7 +24,7 @@ def every_step() -> Schedule:
     s.buffer("A").buffer("A", "i_0", "tile").sequential("i").flatten("i", enabled=False).partition(
         "A", 1, "cyclic", 8
     ).partition("B", 0, "complete").auto_partition("C")
-    s.reuse("A", at="y")
+    s.reuse("A", at="y").reshape("A", 1, "block", 4).reshape("B", 0, "complete")
     s.bind_storage("A", "ram_2p", "bram", 2).bind_op("S1", "fadd", "fabric").interface("A", "m_axi")
     s.pack("A").pack("A", 128)
     s.align(["S1", "S0"], ["j", "2*t - k"]).align(["S1", "S0"], ["j", "k"], "t", depth=1)

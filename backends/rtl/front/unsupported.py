@@ -15,6 +15,15 @@ def unsupported(what: str, span: Span | None = None) -> ToolError:
     )
 
 
+def no_words(array: str) -> ToolError:
+    """W460: memories have one element a word."""
+    return ToolError(
+        "W460",
+        f"the RTL backend has no memory whose words have several elements, as '{array}' is reshaped to",
+        help=f'partition("{array}", …) in its place gives each lane a memory of its own',
+    )
+
+
 def too_large(what: str, limit: int) -> ToolError:
     """W461: unrolled, it is too much."""
     return ToolError(

@@ -259,6 +259,8 @@ def _around_memory(body: Body, address: int, stored: int, distance: int) -> int:
     loaded of the array.
     """
     policy, table = body.personality.recurrences, body.addresses
+    if table.memory(address).lanes > 1:  # of words no report shows that one is kept beside memory
+        return body.personality.accesses.load + STORE_STATES
     scattered = stored in body.graph.places
     element = None if scattered else policy.element
     inner = body.variables[1:][-1:]  # of a flattened nest

@@ -179,7 +179,7 @@ def _operate(values: _Values, tool: Personality, statement: Statement) -> None:
 
 
 def _touch(access: Access, copy: Copy, guard: tuple[Constraint, ...], *, stores: bool) -> Touch:
-    indices = tuple(index.substitute(copy.env) for index in access.indices)
+    indices = tuple(index.substitute(copy.env) for index in access.place)
     return Touch(indices, (*guard, *copy.guard), stores)
 
 
