@@ -13,6 +13,7 @@ from math import prod
 
 from dse.estimates.estimation import Estimation
 from dse.estimates.named_loops import loops_named, statements_of
+from dse.estimates.told import left_out
 from dse.estimates.without import same_without
 from dse.estimates.words import short
 from dsl.expressions.types import FloatType
@@ -68,7 +69,7 @@ def outcomes(found: Estimation, *, thorough: bool = False) -> tuple[Outcome, ...
     said: dict[Outcome, None] = {}
     size = sum(_size(f.body, 1) for f in found.regions.functions)
     for step in found.schedule:
-        texts = [*_texts(found, step)]
+        texts = [*_texts(found, step), *left_out(found, step)]
         asked = size <= _MOST and (thorough or not found.setting.tool.is_open)
         if not texts and asked and same_without(found, step):
             texts = [f"the design is the same without it{_why_same(found, step)}"]

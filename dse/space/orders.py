@@ -20,6 +20,7 @@ from dse.space.contents import (
 from dse.space.groups import Group, groups, iterations, own_level
 from dse.space.nest import Carry, Nest, NestLoop, Operation, Order, Use
 from dse.space.triangles import is_short, only_copies
+from dsl.schedules.loop_requests import NO_REQUESTS
 from dsl.schedules.steps import Reorder, Skew, Step, Tail, Unroll
 from polyhedral.dependences.carried import Carried, carried
 from polyhedral.schedule import tried
@@ -97,6 +98,7 @@ def _asked(pieces: Sequence[Piece]) -> bool:
     dims = (dim for piece in pieces for dim in piece.dims if not (dim.lane or dim.held))
     return any(
         (dim.pipeline_ii, dim.unroll, dim.flatten, dim.sequential) != (None, None, None, False)
+        or dim.requests != NO_REQUESTS
         for dim in dims
     )
 

@@ -24,3 +24,18 @@ class PragmaMethods:
     ) -> Self:
         """See `dsl.schedules.pragma_steps.Reshape`."""
         return self._add(steps.Reshape, array, dim, scheme, factor)
+
+    @step_method
+    def latency(self, loop: str, min: int = 0, max: int = 0) -> Self:
+        """See `dsl.schedules.pragma_steps.Latency`."""
+        return self._add(steps.Latency, loop, min, max)
+
+    @step_method
+    def performance(self, loop: str, target_ti: int) -> Self:
+        """See `dsl.schedules.pragma_steps.Performance`."""
+        return self._add(steps.Performance, loop, target_ti)
+
+    @step_method
+    def unbalanced(self, loop: str) -> Self:
+        """See `dsl.schedules.pragma_steps.Unbalanced`."""
+        return self._add(steps.Unbalanced, loop)

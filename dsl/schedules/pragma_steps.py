@@ -22,3 +22,33 @@ class Reshape(Step):
     dim: int
     scheme: PartitionKind = "cyclic"
     factor: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Latency(Step):
+    """Let an iteration of a loop take ``min`` cycles or more, and ``max`` or less if the tool can; 0: nothing is said."""
+
+    kind = "latency"
+    loop: str
+    min: int = 0
+    max: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Performance(Step):
+    """Let the tool choose what it takes for a loop to begin again after ``target_ti`` cycles: how it is unrolled and
+    pipelined, and banks of arrays. No estimate knows what it chooses.
+    """
+
+    kind = "performance"
+    loop: str
+    target_ti: int
+
+
+@dataclass(frozen=True, slots=True)
+class Unbalanced(Step):
+    """Leave the sums in a loop in the order in which they are written, where a tool would add integers in a tree."""
+
+    kind = "unbalanced"
+    other_names = ("expression_balance", "expression_balance_off")
+    loop: str

@@ -15,6 +15,7 @@ from typing import Any, Literal
 from dsl.errors.errors import InputError, did_you_mean
 from dsl.errors.shown import shown
 from dsl.schedules import steps
+from dsl.schedules.loop_requests import PipelineStyle
 from dsl.schedules.pragma_methods import PragmaMethods
 from dsl.schedules.step_calls import (
     NoSuchStepError,
@@ -264,14 +265,22 @@ class ScheduleBuilder(PragmaMethods):
         return self._add(steps.Reuse, array, at)
 
     @step_method
-    def unroll(self, loop: str, factor: int = 0, tail: Tail = "remainder") -> ScheduleBuilder:
+    def unroll(
+        self,
+        loop: str,
+        factor: int = 0,
+        tail: Tail = "remainder",
+        skip_exit_check: bool = False,
+    ) -> ScheduleBuilder:
         """See `dsl.schedules.steps.Unroll`."""
-        return self._add(steps.Unroll, loop, factor, tail)
+        return self._add(steps.Unroll, loop, factor, tail, skip_exit_check)
 
     @step_method
-    def pipeline(self, loop: str, ii: int = 1) -> ScheduleBuilder:
+    def pipeline(
+        self, loop: str, ii: int = 1, style: PipelineStyle = "", rewind: bool = False
+    ) -> ScheduleBuilder:
         """See `dsl.schedules.steps.Pipeline`."""
-        return self._add(steps.Pipeline, loop, ii)
+        return self._add(steps.Pipeline, loop, ii, style, rewind)
 
     @step_method
     def sequential(self, loop: str) -> ScheduleBuilder:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
 from dsl.errors.errors import Span
+from dsl.schedules.loop_requests import PipelineStyle
 
 Tail = Literal["remainder", "guard"]
 PartitionKind = Literal["cyclic", "block", "complete"]
@@ -228,22 +229,31 @@ class Reuse(Step):
 
 @dataclass(frozen=True, slots=True)
 class Unroll(Step):
-    """Unroll a loop by ``factor``; 0 is completely."""
+    """Unroll a loop by ``factor``; 0 is completely. ``skip_exit_check``: no copy is asked whether it is the
+    last, which is proven: the factor divides every trip count.
+    """
 
     kind = "unroll"
     other_names = ("parallel", "parallelize", "vectorize")
     loop: str
     factor: int = 0
     tail: Tail = "remainder"
+    skip_exit_check: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Pipeline(Step):
-    """Pipeline a loop at initiation interval ``ii``; all loops inside are unrolled by the tool."""
+    """Pipeline a loop at initiation interval ``ii``; all loops inside are unrolled by the tool.
+
+    ``style``: it stalls as a whole (``stp``), flushes (``flp``), or runs free (``frp``). ``rewind``: the
+    next call begins before this one has ended.
+    """
 
     kind = "pipeline"
     loop: str
     ii: int = 1
+    style: PipelineStyle = ""
+    rewind: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -245,7 +245,7 @@ class _Builder:
         distances = tuple((array, d) for array, iv, d in self.tree.distances if iv == loop.iv)
         info = LoopInfo(
             loop.name, ii, unroll, flatten, counts, independent, distances, loop.processes,
-            loop.sequential,
+            loop.sequential, loop.requests,
         )  # fmt: skip
         return fitted(info, Bounds(loop.lowers, loop.uppers, loop.step).trip_count)
 

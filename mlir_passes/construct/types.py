@@ -8,7 +8,7 @@ from typing import Any
 
 from dsl.expressions.types import DType, FloatType
 from mlir_passes.construct.arithmetic import exact, plain
-from mlir_passes.dialect.attributes import fixed_attribute, mlir_type, type_attribute
+from mlir_passes.dialect.element_types import fixed_attribute, mlir_type, type_attribute
 from mlir_passes.provider import ir
 
 

@@ -14,14 +14,8 @@ from dsl.expressions.types import FixedType, FloatType
 from mlir_passes.cpu import lower_fixed
 from mlir_passes.cpu.bits import Bits, build
 from mlir_passes.cpu.float_bits import narrow
-from mlir_passes.dialect.attributes import (
-    ArrayInfo,
-    float_type,
-    local_info,
-    mlir_type,
-    op_type,
-    top_function,
-)
+from mlir_passes.dialect.attributes import ArrayInfo, float_type, local_info, op_type, top_function
+from mlir_passes.dialect.element_types import mlir_type
 from mlir_passes.provider import ir
 
 _FLOAT_OPS = frozenset(

@@ -8,7 +8,7 @@ from dsl.expressions.numeric import division_width
 from dsl.expressions.types import FixedType, FloatType, Overflow, Quant
 from mlir_passes.cpu.bits import Bits, build
 from mlir_passes.cpu.float_bits import decode, encode, format_of
-from mlir_passes.dialect.attributes import mlir_type
+from mlir_passes.dialect.element_types import mlir_type
 
 
 def cast(x: Bits, src: FixedType, dst: FixedType) -> Bits:

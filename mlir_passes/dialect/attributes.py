@@ -8,14 +8,19 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass, field
-from typing import Any, Literal, assert_never, cast
+from typing import Any, Literal, cast
 
 from dsl.errors.errors import Span
-from dsl.expressions.types import DType, FixedType, FloatType, IndexType, IntType, Overflow, Quant
+from dsl.expressions.types import DType, FixedType, FloatType, IntType, Overflow, Quant
+from dsl.schedules.loop_requests import NO_REQUESTS, LoopRequests
 from dsl.schedules.steps import PartitionKind
 from mlir_passes.dialect import hls
 from mlir_passes.dialect.access import Access
 from mlir_passes.dialect.axi import Axi, axi_attribute
+from mlir_passes.dialect.element_types import int_attribute as _int
+from mlir_passes.dialect.element_types import string_attribute as _string
+from mlir_passes.dialect.element_types import type_attribute
+from mlir_passes.dialect.loop_requests import request_attributes, requests_of
 from mlir_passes.dialect.regions import region_attribute, region_of
 from mlir_passes.provider import ir, search_dialects_in
 
@@ -100,6 +105,7 @@ class LoopInfo:
     distances: tuple[tuple[str, int], ...] = ()
     processes: tuple[tuple[str, ...], ...] = ()
     sequential: bool = False
+    requests: LoopRequests = NO_REQUESTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,52 +141,6 @@ def context() -> Any:
 
 
 # ------------------------------------------------------------------------------------- writers
-
-
-def _int(value: int) -> Any:
-    return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), value)
-
-
-def _string(value: str) -> Any:
-    return ir.StringAttr.get(value)
-
-
-def mlir_type(dtype: DType) -> Any:
-    """The MLIR type that holds a value: signless integer of the exact width, or float."""
-    match dtype:
-        case IntType(width=width) | FixedType(width=width):
-            return ir.IntegerType.get_signless(width)
-        case FloatType("f16"):
-            return ir.F16Type.get()
-        case FloatType("bf16"):
-            return ir.BF16Type.get()
-        case FloatType("f32"):
-            return ir.F32Type.get()
-        case FloatType():
-            return ir.F64Type.get()
-        case IndexType():
-            return ir.IntegerType.get_signless(32)
-    assert_never(dtype)
-
-
-def fixed_attribute(dtype: IntType | FixedType) -> Any:
-    """``#hls.fixed`` of a type; an integer has no fraction, cuts towards zero and wraps."""
-    if isinstance(dtype, IntType):
-        dtype = FixedType(dtype.width, dtype.width, dtype.signed, Quant.TRN_ZERO)
-    return hls.Fixed.get(
-        _int(dtype.width),
-        _int(dtype.integer),
-        _int(dtype.signed),
-        _string(dtype.quant.value),
-        _string(dtype.overflow.value),
-    )
-
-
-def type_attribute(dtype: IntType | FixedType) -> Any:
-    """``hls.type`` of an integer or fixed-point type."""
-    if isinstance(dtype, IntType):
-        return hls.Int.get(_int(dtype.width), _int(dtype.signed))
-    return fixed_attribute(dtype)
 
 
 def array_attributes(info: ArrayInfo) -> dict[str, Any]:
@@ -231,7 +191,7 @@ def loop_attributes(info: LoopInfo) -> dict[str, Any]:
         found["hls.distances"] = ir.DictAttr.get({a: _int(d) for a, d in info.distances})
     if info.processes:
         found["hls.dataflow"] = region_attribute(info.processes)
-    return found
+    return found | request_attributes(info.requests)
 
 
 def stmt_attributes(info: StmtInfo) -> dict[str, Any]:
@@ -365,6 +325,7 @@ def loop_info(op: Any) -> LoopInfo:
         distances=tuple((a.name, int(a.attr.value)) for a in attributes.get("hls.distances", ())),
         processes=region_of(attributes),
         sequential="hls.sequential" in attributes,
+        requests=requests_of(attributes),
     )
 
 

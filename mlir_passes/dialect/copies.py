@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from dsl.schedules.loop_requests import NO_REQUESTS
 from mlir_passes.dialect.attributes import LoopInfo
 
 
@@ -15,4 +16,4 @@ def fitted(info: LoopInfo, trip_count: int | None) -> LoopInfo:
     """
     if info.unroll is None or info.unroll == 0 or trip_count is None or info.unroll < trip_count:
         return info
-    return replace(info, unroll=0, ii=None)
+    return replace(info, unroll=0, ii=None, requests=NO_REQUESTS)

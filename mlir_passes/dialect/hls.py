@@ -111,6 +111,13 @@ class Flatten(Hls.Attribute, name="flatten"):
     enabled: _Int
 
 
+class Latency(Hls.Attribute, name="latency"):
+    """``#hls.latency<min, max>``: cycles of an iteration; 0: nothing is said."""
+
+    minimum: _Int
+    maximum: _Int
+
+
 class TripCount(Hls.Attribute, name="trip_count"):
     """``#hls.trip_count<min, max, avg>``."""
 

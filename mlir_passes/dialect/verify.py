@@ -15,6 +15,7 @@ from mlir_passes.dialect import hls
 from mlir_passes.dialect.access import SCRATCH
 from mlir_passes.dialect.attributes import ArrayInfo, LoopInfo, loop_info, place, span_of
 from mlir_passes.dialect.auto_partition import AUTO_PARTITION, verify_auto_partitions
+from mlir_passes.dialect.loop_requests import REQUEST_CHECKS, contradiction_in
 from mlir_passes.dialect.processes import verify_processes, verify_region
 from mlir_passes.dialect.verify_arrays import check_type, checked_array
 from mlir_passes.dialect.words import verify_words
@@ -72,6 +73,7 @@ _ON_LOOP: dict[str, Check] = {
     "hls.independent": _list_of(ir.StringAttr),
     "hls.distances": _distances,
     "hls.dataflow": _is(hls.Dataflow),
+    **REQUEST_CHECKS,
 }
 _ON_STORE: dict[str, Check] = {
     "hls.stmt": _STRING,
@@ -227,6 +229,8 @@ def _check_loop(op: Any, info: LoopInfo, bounds: Bounds) -> None:
             help="pipeline the loop around it",
         )
     _check_unroll(op, info, trip, where)
+    if why := contradiction_in(info.requests, info.ii, info.unroll, trip):
+        raise IRError("W325", f"{where} {why}", span=span_of(op))
     counts = info.trip_count
     if counts is None:
         return

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 
+from dsl.schedules.loop_requests import LoopRequests
 from mlir_passes.dialect.attributes import BindOp, Partition, Storage
 from mlir_passes.emit.nodes import Kernel, Loop, Memory
 
@@ -139,6 +140,17 @@ def bind_op_pragma(variable: str, bind: BindOp) -> str:
     )
 
 
+def _requested(asked: LoopRequests) -> list[str]:
+    """Of an iteration's latency, of how often the loop begins, of its sums."""
+    least, most = asked.latency
+    lines = [_pragma("latency", min=least or "", max=most or "")] if least or most else []
+    if asked.target_ti:
+        lines.append(_pragma("performance", target_ti=asked.target_ti))
+    if asked.unbalanced:
+        lines.append(_pragma("expression_balance") + " off")
+    return lines
+
+
 def loop_pragmas(loop: Loop, variables: dict[str, str]) -> list[str]:
     """What was asked of a loop, as the first lines of its body.
 
@@ -149,13 +161,16 @@ def loop_pragmas(loop: Loop, variables: dict[str, str]) -> list[str]:
     info = loop.info
     lines = ["#pragma HLS dataflow"] if info.processes else []
     if info.ii is not None:
-        lines.append(_pragma("pipeline", II=info.ii))
+        rewind = " rewind" if info.requests.rewind else ""
+        lines.append(_pragma("pipeline", II=info.ii, style=info.requests.style) + rewind)
     if info.sequential:
         lines.append(_pragma("pipeline") + " off")
     if info.unroll is not None:
-        lines.append(_pragma("unroll", factor=info.unroll or ""))
+        skip = " skip_exit_check" if info.requests.skip_exit_check else ""
+        lines.append(_pragma("unroll", factor=info.unroll or "") + skip)
     if info.flatten is not None:
         lines.append(_pragma("loop_flatten") + ("" if info.flatten else " off"))
+    lines += _requested(info.requests)
     if info.trip_count is not None:
         t = info.trip_count
         lines.append(_pragma("loop_tripcount", min=t.minimum, max=t.maximum, avg=t.average))

@@ -64,7 +64,7 @@ def _only_value(loop: Any, names: Names) -> Affine | None:
     """The value of its variable, where its body can stand for it. Proven independence says nothing
     of one iteration."""
     info = loop_info(loop)
-    return only_value(bounds_of(loop, names), info.ii, info.unroll, info.flatten)
+    return only_value(bounds_of(loop, names), info.ii, info.unroll, info.flatten, info.requests)
 
 
 def _promoted(loop: Any, value: Affine, names: Names) -> list[Any]:

@@ -240,7 +240,7 @@ class _Walker:
         step = node.for_get_inc().get_val().to_python()
         loop = TreeLoop(
             iv, dim.name, *limits, step, (), dim.pipeline_ii, dim.unroll, dim.flatten,
-            sequential=dim.sequential, span=dim.span,
+            sequential=dim.sequential, requests=dim.requests, span=dim.span,
         )  # fmt: skip
         trip = None if loop.constant_trip is not None else trip_count(loop, around)
         body = self._visit(nest, body_node, {**env, iterator: Affine.of(iv)}, (*around, loop))

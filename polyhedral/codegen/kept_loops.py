@@ -1,4 +1,4 @@
-"""Pipelined loops of one iteration: isl leaves them out of its AST, and they are put back.
+"""Loops of one iteration that a request is for, as a pipeline: isl leaves them out of its AST, and they are put back.
 
 Without the loop there would be nothing to hang the pragma on, and so nothing that unrolls the loops
 inside it. Before, for ``i_0`` that is pipelined and always 0::
@@ -26,13 +26,18 @@ from polyhedral.scop.scheduled import LoopId, Piece, ScheduledScop
 
 
 def left_out(state: ScheduledScop, origins: Mapping[str, LoopOrigin]) -> frozenset[LoopId]:
-    """The pipelined loops of which no copy is among the loops of a tree.
+    """The loops that are pipelined, or of which something else is asked, of which no copy is among the loops of a tree.
 
     Args:
         state: the schedule.
         origins: where the loops of the tree come from.
     """
-    asked = {d.uid for p in state.pieces for d in p.dims if d.pipeline_ii is not None}
+    asked = {
+        d.uid
+        for p in state.pieces
+        for d in p.dims
+        if d.pipeline_ii is not None or d.requests.of_loop()
+    }
     return frozenset(asked - {o.pieces[0].dims[o.level].uid for o in origins.values()})
 
 
@@ -99,7 +104,7 @@ class Keeper:
         self.origins[iv] = LoopOrigin(level, pieces)
         bounds = (copy.iteration,), (copy.iteration + 1,)
         return TreeLoop(iv, dim.name, *bounds, 1, nodes, dim.pipeline_ii, dim.unroll, dim.flatten,
-                        sequential=dim.sequential, span=dim.span)  # fmt: skip
+                        sequential=dim.sequential, requests=dim.requests, span=dim.span)  # fmt: skip
 
     def _piece(self, instance: Instance) -> Piece:
         return next(p for p in self.pieces if p.place == instance.place)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from dsl.errors.errors import Span
 from dsl.expressions.affine import Affine, Constraint
 from dsl.programs.program import Program, Stmt
+from dsl.schedules.loop_requests import NO_REQUESTS, LoopRequests
 from dsl.schedules.pragma_steps import Reshape
 from dsl.schedules.steps import BindOp, BindStorage, Interface, Pack, Partition, Stream
 
@@ -48,6 +49,7 @@ class TreeLoop:
     trip: TripCount | None = None
     processes: tuple[tuple[str, ...], ...] = ()
     sequential: bool = False
+    requests: LoopRequests = NO_REQUESTS
     span: Span | None = field(default=None, compare=False, repr=False)
 
     @property

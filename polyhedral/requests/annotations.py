@@ -40,8 +40,19 @@ def check_annotations(pieces: Iterable[Piece], step: Step) -> None:
                         span=step.span,
                     )
                 pipelined = dim.name
+            if (asked := dim.requests.of_loop()) and dim.unroll == 0:
+                raise _no_loop(dim, asked[0], "is unrolled completely", step)
             if dim.sequential and (pipelined is not None or dim.unroll == 0):
                 raise _not_sequential(dim, pipelined, step)
+
+
+def _no_loop(dim: Dim, asked: str, why: str, step: Step) -> ScheduleError:
+    return ScheduleError(
+        "W213",
+        f"'{dim.name}' cannot be asked for {asked}: it {why}",
+        span=step.span,
+        help="ask it of a loop around that stays a loop, or leave one of the two out",
+    )
 
 
 def _not_sequential(dim: Dim, pipelined: str | None, step: Step) -> ScheduleError:
@@ -59,6 +70,9 @@ def _not_sequential(dim: Dim, pipelined: str | None, step: Step) -> ScheduleErro
 
 def _check_inside(dim: Dim, pipelined: str, step: Step) -> None:
     """The loops inside of a pipelined one are gone: nothing else can be asked of them."""
+    if requests := dim.requests.of_loop():
+        why = f"is inside the pipelined loop '{pipelined}', which unrolls it completely"
+        raise _no_loop(dim, requests[0], why, step)
     asked = f"unrolled by {dim.unroll}" if dim.unroll else "flattened" if dim.flatten else None
     if asked is not None:
         raise ScheduleError(

@@ -13,6 +13,7 @@ from polyhedral.dataflow.ports import FIFO_MODES, check_ports
 from polyhedral.dataflow.processes import process_names
 from polyhedral.requests.outside import RETURN, check_bundles
 from polyhedral.requests.packed import check_packed
+from polyhedral.requests.promised import check_promised
 from polyhedral.requests.reshaped import check_reshaped
 from polyhedral.requests.second_pointers import check_second_pointers
 from polyhedral.requests.tool_words import WORD_MODES
@@ -38,6 +39,7 @@ def check_complete(state: ScheduledScop) -> None:
     check_second_pointers(state)
     check_packed(state)
     check_reshaped(state)
+    check_promised(state)
     for step in state.auto_partitions:
         _check_banks(state, step)
     for memory in state.storage:

@@ -19,6 +19,7 @@ import islpy as isl
 from dsl.errors.errors import Span
 from dsl.expressions.affine import Affine, Constraint
 from dsl.programs.program import Loop, Program
+from dsl.schedules.loop_requests import NO_REQUESTS, LoopRequests
 from dsl.schedules.pragma_steps import Reshape
 from dsl.schedules.steps import (
     AutoPartition,
@@ -28,6 +29,7 @@ from dsl.schedules.steps import (
     Interface,
     Pack,
     Partition,
+    Step,
     Stream,
 )
 from polyhedral.isl.text import (
@@ -65,6 +67,7 @@ class Dim:
     lane: bool = False
     held: bool = False
     region: Dataflow | None = None
+    requests: LoopRequests = NO_REQUESTS
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
@@ -204,7 +207,8 @@ class ScheduledScop:
     """The pieces in execution order (by ``place``) and what was asked of arrays and operators.
 
     ``written`` is the program that the steps were asked of: they may have given ``scop`` other statements and
-    arrays. ``reassociated`` names the statements whose reduction may be done in any order.
+    arrays. ``promised``: loops, with steps that ask of them what only the whole schedule shows
+    (`polyhedral.requests.promised`). ``reassociated`` names the statements whose reduction may be done in any order.
     """
 
     scop: Scop
@@ -220,6 +224,7 @@ class ScheduledScop:
     streams: tuple[Stream, ...] = ()
     auto_partitions: tuple[AutoPartition, ...] = ()
     reshapes: tuple[Reshape, ...] = ()
+    promised: tuple[tuple[LoopId, Step], ...] = ()
 
     def with_pieces(self, pieces: Iterable[Piece]) -> ScheduledScop:
         """The same program with other pieces, their places renumbered from 0 at each level."""

@@ -14,9 +14,11 @@ from polyhedral.transforms import (  # noqa: F401
     distribute,
     expand,
     fuse,
+    latency,
     pack,
     partial_sums,
     partition,
+    performance,
     pipeline,
     reassociate,
     reorder,
@@ -27,5 +29,6 @@ from polyhedral.transforms import (  # noqa: F401
     skew,
     split,
     tile,
+    unbalanced,
     unroll,
 )

@@ -43,6 +43,7 @@ from dsl.errors.shown import shown
 from dsl.expressions.affine import Affine, Constraint
 from dsl.expressions.affine_text import read_affine
 from dsl.programs.names import unused
+from dsl.schedules.loop_requests import NO_REQUESTS
 from dsl.schedules.step_calls import MAX_NUMBER
 from dsl.schedules.steps import Align
 from polyhedral.scop.lookup import find_statement
@@ -172,7 +173,7 @@ def _replaced(piece: Piece, time: Affine, text: str, step: Align) -> int | None:
         dim = piece.dims[level]
         if abs(time.coefficient(dim.name)) == 1:
             asked = dim.pipeline_ii, dim.unroll, dim.flatten, dim.lane, dim.region, dim.sequential
-            if asked != _PLAIN:
+            if asked != _PLAIN or dim.requests != NO_REQUESTS:
                 raise ScheduleError(
                     "W214",
                     f"'{dim.name}' is annotated already",

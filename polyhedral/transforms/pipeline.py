@@ -5,13 +5,19 @@ need constant trip counts (checked in `polyhedral.requests.annotations`). A loop
 that over blocks of a whole extent, stays a loop of one iteration in the code, so that its pragma is
 there. Of a loop that is unrolled by a factor which does not divide, what the factor leaves is a pipeline
 without copies (`polyhedral.transforms.unroll`).
+
+``style`` and ``rewind`` change no order of the program. A pipeline that is rewound begins its next call while this one
+ends: what that needs is asked at the end of the schedule (`polyhedral.requests.promised`), as is what one that runs free
+accesses.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import get_args
 
-from dsl.errors.errors import ScheduleError
+from dsl.errors.errors import ScheduleError, did_you_mean
+from dsl.schedules.loop_requests import PipelineStyle
 from dsl.schedules.steps import Flatten, Pipeline, Sequential
 from polyhedral.requests.repeated import contradiction
 from polyhedral.scop.lookup import dim_of, find_loop, with_loop
@@ -29,11 +35,33 @@ def pipeline(state: ScheduledScop, step: Pipeline) -> ScheduledScop:
     known = dim_of(with_loop(state, uid)).pipeline_ii
     if known not in (None, step.ii):
         raise contradiction(step, f"the pipeline of '{step.loop}'", f"an interval of {known}")
+    asked = dim_of(with_loop(state, uid)).requests
+    if known is not None and (asked.style, asked.rewind) != (step.style, step.rewind):
+        raise contradiction(step, f"the pipeline of '{step.loop}'", "another style, or rewinding,")
+    if step.style not in get_args(PipelineStyle):
+        raise ScheduleError(
+            "W207",
+            f"no style of pipelines is called '{step.style}'",
+            span=step.span,
+            help=did_you_mean(step.style, ("stp", "flp", "frp")) or "it is stp, flp or frp",
+        )
+    if step.style == "frp" and step.rewind:
+        raise ScheduleError(
+            "W213",
+            f"'{step.loop}' cannot both run free and be rewound",
+            span=step.span,
+            help="leave one of the two out, or let it flush: style flp",
+        )
     looped = _looped(state, uid)
+    requests = replace(asked, style=step.style, rewind=step.rewind)
+    if step.rewind or step.style == "frp":
+        state = replace(state, promised=(*state.promised, (uid, step)))
     return state.with_pieces(
         p
         if (k := p.level(uid)) is None
-        else p.with_dim(k, replace(_left(p.dims[k], looped), pipeline_ii=step.ii))
+        else p.with_dim(
+            k, replace(_left(p.dims[k], looped), pipeline_ii=step.ii, requests=requests)
+        )
         for p in state.pieces
     )
 

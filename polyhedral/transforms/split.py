@@ -33,6 +33,7 @@ import islpy as isl
 
 from dsl.errors.errors import ScheduleError
 from dsl.expressions.affine import Affine, Constraint
+from dsl.schedules.loop_requests import NO_REQUESTS
 from dsl.schedules.steps import Split, Step, Tail
 from polyhedral.scop.lookup import check_new_name, check_tail, dim_of, find_loop, with_loop
 from polyhedral.scop.ranges import Interval, common_interval, loop_copies, lowest
@@ -89,7 +90,8 @@ def split_loop(
     check_tail(tail, step)
     if factor < 1:
         raise ScheduleError("W207", f"the factor is {factor}, not at least 1", span=step.span)
-    if (old.pipeline_ii, old.unroll, old.region, old.sequential) != (None, None, None, False):
+    asked = (old.pipeline_ii, old.unroll, old.region, old.sequential, old.requests)
+    if asked != (None, None, None, False, NO_REQUESTS):
         raise ScheduleError(
             "W214",
             f"'{old.name}' is annotated already",

@@ -17,6 +17,9 @@ unrolled completely by it, to the most iterations that it has, each under a guar
     for i in range(8):
       for j in range(7):            # unrolled completely
         if j < i: S(i, j)
+
+``skip_exit_check`` leaves the exit checks out where the trip count varies: that the factor divides every one of them is
+proven at the end of the schedule (`polyhedral.requests.promised`).
 """
 
 from __future__ import annotations
@@ -43,6 +46,15 @@ def unroll(state: ScheduledScop, step: Unroll) -> ScheduledScop:
         raise ScheduleError("W207", f"the factor is {step.factor}, below 0", span=step.span)
     check_tail(step.tail, step)
     uid = find_loop(state, step.loop, step)
+    if step.skip_exit_check:
+        if step.factor < 2:
+            raise ScheduleError(
+                "W207",
+                "an exit check is skipped between copies of a loop that goes on: with a factor of 2 or more",
+                span=step.span,
+                help="leave it out: a loop that is unrolled completely has none",
+            )
+        state = replace(state, promised=(*state.promised, (uid, step)))
     changed: dict[int, list[tuple[Piece, Place]]] = {}
     for members in loop_copies(state, uid):
         interval = common_interval(members)
@@ -114,8 +126,14 @@ def _unrolled(
 
 def _marked(piece: Piece, level: int, factor: int | None, step: Unroll) -> Piece:
     """W223 if another factor was asked for."""
-    known = piece.dims[level].unroll
+    old = piece.dims[level]
+    known, skips = old.unroll, step.skip_exit_check and bool(factor)
+    if known and known == factor and skips != old.requests.skip_exit_check:
+        raise contradiction(
+            step, f"the unrolling of '{step.loop}'", "with, or without, exit checks"
+        )
     if known is not None and known != factor:
         asked = f"a factor of {known}" if known else "to unroll it completely"
         raise contradiction(step, f"the unrolling of '{step.loop}'", asked)
-    return piece.with_dim(level, replace(piece.dims[level], unroll=factor))
+    requests = replace(old.requests, skip_exit_check=skips)
+    return piece.with_dim(level, replace(old, unroll=factor, requests=requests))

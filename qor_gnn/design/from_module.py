@@ -136,7 +136,7 @@ class _Reader:
         trip = info.trip_count
         told = None if trip is None else Trips(trip.minimum, trip.maximum, trip.average)
         asked = Asked(info.ii, info.unroll, info.flatten, info.independent, info.processes,
-                      info.sequential)  # fmt: skip
+                      info.sequential, info.requests)  # fmt: skip
         new = loop_of(iv, info.name, bounds, asked, told, around)
         return replace(new, body=self._block(source, (*around, new)))
 

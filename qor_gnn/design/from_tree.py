@@ -131,7 +131,7 @@ class _Reader:
         iv = self.names.fresh(loop.name)
         independent = tuple(array for array, iv in self.tree.independent if iv == loop.iv)
         asked = Asked(loop.pipeline_ii, loop.unroll, loop.flatten, independent, loop.processes,
-                      loop.sequential)  # fmt: skip
+                      loop.sequential, loop.requests)  # fmt: skip
         trip = loop.trip
         told = None if trip is None else Trips(trip.minimum, trip.maximum, trip.average)
         new = loop_of(iv, loop.name, Bounds(lowers, uppers, loop.step), asked, told, around)

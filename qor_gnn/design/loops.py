@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from dsl.schedules.loop_requests import NO_REQUESTS, LoopRequests
 from polyhedral.looptree.bounds import Bounds
 from qor_gnn.design.region import Loop, Trips
 
@@ -23,6 +24,7 @@ class Asked:
     independent: tuple[str, ...] = ()
     processes: tuple[tuple[str, ...], ...] = ()
     sequential: bool = False
+    requests: LoopRequests = NO_REQUESTS
 
 
 @dataclass(slots=True)
@@ -80,7 +82,15 @@ def loop_of(
         asked.independent,
         automatic=not asked.sequential,
         processes=asked.processes,
+        requests=_requests(asked.requests, around) if unroll else NO_REQUESTS,
     )
+
+
+def _requests(asked: LoopRequests, around: Sequence[Loop]) -> LoopRequests:
+    """Sums stay in order in all loops inside, too."""
+    if any(loop.requests.unbalanced for loop in around):
+        return replace(asked, unbalanced=True)
+    return asked
 
 
 def _with_average(told: Trips, bounds: Bounds, around: Sequence[Loop]) -> Trips:

@@ -12,6 +12,7 @@ from typing import Literal
 
 from dsl.expressions.affine import Affine, Constraint
 from dsl.expressions.types import DType
+from dsl.schedules.loop_requests import NO_REQUESTS, LoopRequests
 from polyhedral.banks.splits import Split, in_registers
 from polyhedral.requests.outside import word_bits
 
@@ -235,6 +236,7 @@ class Loop:
     independent: tuple[str, ...] = ()
     automatic: bool = True
     processes: tuple[tuple[str, ...], ...] = ()
+    requests: LoopRequests = NO_REQUESTS
 
     @property
     def constant_trips(self) -> int | None:

@@ -199,12 +199,14 @@ def _pipeline(
             _loop(scope, flow, chain[0], env, before, context)
             return
     found = _scheduled(scope, inner, body, handed, asked)
-    if found.depth <= found.interval + 1:  # nothing overlaps
+    least = max(loop.requests.latency[0] for loop in chain)
+    depth = max(found.depth, least + 1 if least else 0)  # so many states have one cycle less
+    if depth <= found.interval + 1:  # nothing overlaps
         counts[-1] = _until_exit(scope, inner)
     iterations = 1.0
     for n in counts:
         iterations *= n
-    states = max(0.0, iterations - 1) * found.interval + max(1, found.depth - 1)
+    states = max(0.0, iterations - 1) * found.interval + max(1, depth - 1)
     prologue = states_before(body)
     if before is not None:
         prologue = max(before, prologue)
@@ -222,7 +224,7 @@ def _pipeline(
                 flow.block = None
     flow.wait(flow.block)
     prologue = max(prologue, math.ceil(flow.values.wanted(body) - flow.at))
-    region = Region("pipeline", chain, iterations, found.depth, states + policy.call, prologue)
+    region = Region("pipeline", chain, iterations, depth, states + policy.call, prologue)
     region.body, region.times, region.pipeline = body, found.times, found
     region.latency += waiting(body, scope.kernel.memories)
     region.latency += slowed(body, scope.kernel.memories, iterations, found.interval)
@@ -279,6 +281,7 @@ def _sequential(
     prologue = max(before or 0, states_before(body))
     depth: float = times.states + waiting(body, scope.kernel.memories)
     depth += slowed(body, scope.kernel.memories, 1, depth)
+    depth = max(depth, loop.requests.latency[0])
     states = iterations * depth
     region = Region("sequential", (loop,), iterations, depth, states + 1, prologue)
     region.body, region.times = body, times
@@ -320,6 +323,7 @@ def _nest(scope: Scope, flow: Flow, loop: Loop, env: dict[str, Affine], before: 
     nodes = [(n, copy) for copy in placed_copies(last, around) for n in last.body]
     inside = _sequence(scope, nodes, last.factor)
     depth = inside.at + (0 if inside.ended == "call" else 1)
+    depth = max(depth, last.requests.latency[0])
     iterations = 1.0
     for each in chain:
         iterations *= scope.iterations(each)

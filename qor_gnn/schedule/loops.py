@@ -196,6 +196,8 @@ def nest_graph(scope: Scope, chain: tuple[Loop, ...], env: dict[str, Affine]) ->
     for nodes in reversed(after):
         expander.run(nodes, {})
     sums = scope.personality.sums
+    if inner.requests.unbalanced:
+        return expander.graph
     reals = sums.reassociates
     if not reals:
         if not adds_integers(expander.graph):

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from dsl.schedules.loop_requests import LoopRequests
 from qor_gnn.design.region import OUTSIDE, Guard, Kernel, Loop, Node, Op, Statement, loops_in, walk
 from qor_gnn.result.qor_estimate import LoopEstimate, QorEstimate
 from qor_gnn.tools.personality import Personality
@@ -20,6 +21,7 @@ STRUCTURES = {
     "tasks": "tasks at the same time",
     "outside": "memory outside",
     "words": "arrays reshaped to words of several elements",
+    "told": "pragmas whose effect is not estimated",
     "assumed": "operators that no report shows",
     "fabric": "sums all in fabric at a short interval",
     "shared": "units shared over a long interval",
@@ -204,11 +206,18 @@ def _assumed(op: Op, tool: Personality) -> bool:
     return operator.shared and operator.source == "extrapolated"
 
 
+def _is_told(asked: LoopRequests) -> bool:
+    """Something is asked of a loop of which the model does not know what it costs."""
+    return asked.style in ("flp", "frp") or asked.rewind or bool(asked.target_ti)
+
+
 def _in_loops(nodes: tuple[Node, ...], *, within: bool, unrolled: bool) -> Iterator[str]:
     """Structures of nodes ``within`` a pipelined loop or not, with loops ``unrolled`` around."""
     for node in nodes:
         match node:
             case Loop():
+                if _is_told(node.requests):
+                    yield "told"
                 copied = node.trips.maximum > 1 if within else node.factor > 1
                 trips = node.constant_trips
                 if copied and trips is None:

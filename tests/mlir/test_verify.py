@@ -224,6 +224,22 @@ CASES = {
         ),
         "error[W333]: 'A' is in words, and no memory that is read by address",
     ),
+    "a style of what is no pipeline": (
+        kernel(loop('hls.style = "flp"')),
+        "error[W325]: loop 'i' is no pipeline, and has a style of one, or is rewound",
+    ),
+    "a style that there is not": (
+        kernel(loop('hls.pipeline = #hls.pipeline<1 : i64>, hls.style = "fast"')),
+        "error[W312]: 'hls.style' on 'affine.for' has the wrong kind: \"fast\"",
+    ),
+    "exit checks of what is not unrolled": (
+        kernel(loop("hls.skip_exit_check")),
+        "error[W325]: loop 'i' has no copies that need no exit check",
+    ),
+    "a latency that is none": (
+        kernel(loop("hls.latency = #hls.latency<9 : i64, 3 : i64>")),
+        "error[W325]: loop 'i' has a latency of 9 to 3 and a target of 0 cycles",
+    ),
     "a factor of one": (
         argument('hls.partition = [#hls.partition<"cyclic", 1 : i64, 0 : i64>]'),
         "error[W332]: factor 1 does not fit dimension 0 of 'A', which has 8 elements",

@@ -24,6 +24,9 @@ def every_step() -> Schedule:
     s.buffer("A").buffer("A", "i_0", "tile").sequential("i").flatten("i", enabled=False).partition(
         "A", 1, "cyclic", 8
     ).partition("B", 0, "complete").auto_partition("C")
+    s.pipeline("i", style="flp").pipeline("j", 2, "", rewind=True)
+    s.unroll("i", 4, skip_exit_check=True).latency("i", 3).latency("j", 2, 9)
+    s.performance("i", 100).unbalanced("i")
     s.reuse("A", at="y").reshape("A", 1, "block", 4).reshape("B", 0, "complete")
     s.bind_storage("A", "ram_2p", "bram", 2).bind_op("S1", "fadd", "fabric").interface("A", "m_axi")
     s.pack("A").pack("A", 128)

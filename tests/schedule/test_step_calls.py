@@ -82,9 +82,9 @@ def test_arguments_of_the_wrong_type(
         (
             lambda s: s.pipeline("i", depth_of_it=1),
             "pipeline has no argument 'depth_of_it'",
-            "write s.pipeline(loop, ii=1)",
+            "write s.pipeline(loop, ii=1, style=\"\", rewind=False)",
         ),
-        (lambda s: s.pipeline(), "pipeline is called without 'loop'", "write s.pipeline(loop, ii=1)"),
+        (lambda s: s.pipeline(), "pipeline is called without 'loop'", "write s.pipeline(loop, ii=1, style=\"\", rewind=False)"),
         (
             lambda s: s.skew("i"),
             "skew is called without 'inner' and 'factor'",
@@ -98,7 +98,7 @@ def test_arguments_of_the_wrong_type(
         (
             lambda s: s.pipeline("i", loop="j"),
             "pipeline is given 'loop' twice",
-            "write s.pipeline(loop, ii=1)",
+            "write s.pipeline(loop, ii=1, style=\"\", rewind=False)",
         ),
     ],
 )  # fmt: skip

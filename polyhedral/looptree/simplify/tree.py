@@ -95,7 +95,9 @@ def _promoted(nodes: Nodes, values: Values) -> Nodes:
         match node:
             case TreeLoop():
                 loop = _placed(node, values) if values else node
-                value = only_value(bounds_of(loop), loop.pipeline_ii, loop.unroll, loop.flatten)
+                value = only_value(
+                    bounds_of(loop), loop.pipeline_ii, loop.unroll, loop.flatten, loop.requests
+                )
                 if value is None:
                     found.append(replace(loop, body=_promoted(loop.body, values)))
                 else:
