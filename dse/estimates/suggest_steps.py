@@ -20,7 +20,7 @@ from dsl.schedules.steps import (
 )
 from qor_gnn.design.region import Access, Kernel, Loop, Statement, loops_in, walk
 from qor_gnn.result.qor_estimate import LoopEstimate
-from qor_gnn.schedule.reasons import PortLimit, Recurrence, Requested
+from qor_gnn.schedule.reasons import PortLimit, Recurrence, Requested, UnitLimit
 
 _MOST_BANKS = 64
 _COPIES = (2, 4, 8)
@@ -78,7 +78,7 @@ def changes(base: Estimation, loop: LoopEstimate) -> Iterator[Alternatives]:
             yield from _orders(base, loop)
         case Requested():
             yield from _copies(base, loop)
-        case None:
+        case UnitLimit() | None:
             pass
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from dse.estimates.estimation import Estimation
 from dse.estimates.named_loops import loops_named, statements_of
-from dsl.schedules.pragma_steps import Latency, Performance, Unbalanced
+from dsl.schedules.pragma_steps import Allocation, Cache, Latency, Performance, Stable, Unbalanced
 from dsl.schedules.steps import Pipeline, Step, Unroll
 
 _STYLES = {
@@ -40,7 +40,18 @@ def left_out(found: Estimation, step: Step) -> Iterator[str]:
             )
         case Latency():
             yield from (_OPEN,) if is_open else _too_long(found, step)
-        case Unbalanced() if is_open:
+        case Cache(argument=name):
+            yield (
+                _OPEN
+                if is_open
+                else (
+                    f"no burst is inferred for {name} behind a cache, and what hits is not known: the figures have bursts; "
+                    "the pragma is of 2023.2"
+                )
+            )
+        case Stable() if not is_open:
+            yield "the figures are of one call: how many calls overlap is not in them"
+        case Unbalanced() | Allocation() | Stable() if is_open:
             yield _OPEN
         case _:
             pass

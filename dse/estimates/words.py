@@ -10,7 +10,16 @@ from typing import assert_never
 from qor_gnn.result.qor_estimate import LoopEstimate
 from qor_gnn.result.text import plain
 from qor_gnn.schedule.clock import Clock
-from qor_gnn.schedule.reasons import Chain, Conflict, Limit, PortLimit, Recurrence, Requested, Step
+from qor_gnn.schedule.reasons import (
+    Chain,
+    Conflict,
+    Limit,
+    PortLimit,
+    Recurrence,
+    Requested,
+    Step,
+    UnitLimit,
+)
 
 
 def why(loop: LoopEstimate) -> str:
@@ -59,6 +68,9 @@ def short(limit: Limit) -> str:
             return f"{limit.array} carried over {_times(limit.distance, 'iteration')}: {path}"
         case PortLimit():
             return f"ports of {limit.array}: {_accesses(limit)}, {_ports(limit)}"
+        case UnitLimit():
+            units = _times(limit.units, "unit")
+            return f"{units} of {limit.operator} for {_times(limit.count, 'operation')}"
         case Conflict():
             return f"unknown banks of {', '.join(limit.arrays)}"
         case _:
@@ -117,6 +129,9 @@ def _line(same: Sequence[Limit]) -> str:
                 f"II >= {limit.interval}: ports of {place}{limit.array}: {_accesses(limit)} an "
                 f"iteration, {_ports(limit)}: {shown}{more} ({', '.join(limit.statements)})"
             )
+        case UnitLimit():
+            where = ", ".join(limit.statements)
+            return f"II >= {limit.interval}: {short(limit)} an iteration ({where})"
         case Conflict():
             arrays = ", ".join(limit.arrays)
             return f"II >= {limit.interval}: accesses to banks of {arrays} known only at run time"

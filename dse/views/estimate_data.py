@@ -18,7 +18,7 @@ from dse.views.output import SCHEMA_VERSION, as_json
 from dsl.errors.errors import ToolError
 from qor_gnn.result.qor_estimate import Cycles, LoopEstimate
 from qor_gnn.schedule.clock import Clock
-from qor_gnn.schedule.reasons import Conflict, Limit, PortLimit, Recurrence, Requested
+from qor_gnn.schedule.reasons import Conflict, Limit, PortLimit, Recurrence, Requested, UnitLimit
 
 if TYPE_CHECKING:
     from mlir_passes.pipeline import Design
@@ -33,6 +33,7 @@ CSV_COLUMNS = (
 KINDS: dict[type[Limit], str] = {
     Recurrence: "recurrence",
     PortLimit: "ports",
+    UnitLimit: "units",
     Conflict: "conflict",
     Requested: "requested",
 }

@@ -19,6 +19,7 @@ class LoopRequests:
         latency: the least and the most cycles of an iteration; 0 where nothing is said.
         target_ti: cycles from one execution to the next that the tool is to reach; 0: nothing is said.
         unbalanced: sums stay in the order in which they are written.
+        allocation: operators by the tool's names, and how many units of each there are at the most.
     """
 
     style: PipelineStyle = ""
@@ -27,6 +28,7 @@ class LoopRequests:
     latency: tuple[int, int] = (0, 0)
     target_ti: int = 0
     unbalanced: bool = False
+    allocation: tuple[tuple[str, int], ...] = ()
 
     def of_loop(self) -> tuple[str, ...]:
         """Those that need a loop of their own in the code, as steps are called."""
@@ -34,6 +36,7 @@ class LoopRequests:
             "latency": self.latency != (0, 0),
             "performance": bool(self.target_ti),
             "unbalanced": self.unbalanced,
+            "allocation": bool(self.allocation),
         }
         return tuple(name for name, there in asked.items() if there)
 

@@ -39,3 +39,18 @@ class PragmaMethods:
     def unbalanced(self, loop: str) -> Self:
         """See `dsl.schedules.pragma_steps.Unbalanced`."""
         return self._add(steps.Unbalanced, loop)
+
+    @step_method
+    def allocation(self, loop: str, op: str, limit: int) -> Self:
+        """See `dsl.schedules.pragma_steps.Allocation`."""
+        return self._add(steps.Allocation, loop, op, limit)
+
+    @step_method
+    def stable(self, argument: str) -> Self:
+        """See `dsl.schedules.pragma_steps.Stable`."""
+        return self._add(steps.Stable, argument)
+
+    @step_method
+    def cache(self, argument: str, lines: int = 1, depth: int = 0) -> Self:
+        """See `dsl.schedules.pragma_steps.Cache`."""
+        return self._add(steps.Cache, argument, lines, depth)

@@ -52,3 +52,34 @@ class Unbalanced(Step):
     kind = "unbalanced"
     other_names = ("expression_balance", "expression_balance_off")
     loop: str
+
+
+@dataclass(frozen=True, slots=True)
+class Allocation(Step):
+    """Let a loop have ``limit`` units of an operator at the most, e.g. ``("fmul", 2)``."""
+
+    kind = "allocation"
+    other_names = ("limit", "resource_limit")
+    loop: str
+    op: str
+    limit: int
+
+
+@dataclass(frozen=True, slots=True)
+class Stable(Step):
+    """Let processes read an argument without waiting for each other: the caller leaves it as it is while the kernel runs."""
+
+    kind = "stable"
+    argument: str
+
+
+@dataclass(frozen=True, slots=True)
+class Cache(Step):
+    """Put a cache of ``lines`` lines of ``depth`` elements in front of an argument in memory outside that is only read;
+    0: as the tool does by itself.
+    """
+
+    kind = "cache"
+    argument: str
+    lines: int = 1
+    depth: int = 0

@@ -392,6 +392,6 @@ class Stream(Step):
     """Hand an array from one process to the next in a FIFO of ``depth`` words a memory."""
 
     kind = "stream"
-    other_names = ("cache", "fifo")
+    other_names = ("fifo",)
     array: str
     depth: int = 2

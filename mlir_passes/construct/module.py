@@ -173,6 +173,9 @@ class _Builder:
                     i.width, i.burst, i.outstanding, i.latency, i.offset, i.bank, lanes, i.reads
                 )
                 info = replace(info, interface=Interface(i.mode, i.bundle), axi=axi)
+        caches = [(c.lines, c.depth) for c in tree.caches if c.argument == name]
+        stable = any(s.argument == name for s in tree.stables)
+        info = replace(info, stable=stable, cache=caches[0] if caches else None)
         access = SCRATCH if array.storage is Storage.SCRATCH else self.accesses.get(name, "in")
         return replace(info, const=array.const, access=access)
 

@@ -75,7 +75,9 @@ class TripCount:
 
 @dataclass(frozen=True, slots=True)
 class ArrayInfo:
-    """An argument or a local: an array, or a scalar (empty shape). ``stream``: words of a FIFO."""
+    """An argument or a local: an array, or a scalar (empty shape). ``stream``: words of a FIFO. ``stable``: its
+    readers do not wait for each other. ``cache``: lines, and elements of a line.
+    """
 
     name: str
     dtype: DType
@@ -88,6 +90,8 @@ class ArrayInfo:
     access: Access | None = None
     stream: int | None = None
     axi: Axi = field(default_factory=Axi)
+    stable: bool = False
+    cache: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +164,10 @@ def array_attributes(info: ArrayInfo) -> dict[str, Any]:
         found["hls.interface"] = hls.Interface.get(_string(i.mode), _string(i.bundle))
     if info.axi != Axi():
         found["hls.axi"] = axi_attribute(info.axi)
+    if info.cache is not None:
+        found["hls.cache"] = hls.Cache.get(*map(_int, info.cache))
+    if info.stable:
+        found["hls.stable"] = ir.UnitAttr.get()
     if info.const:
         found["hls.const"] = ir.UnitAttr.get()
     if info.access is not None:
@@ -278,6 +286,8 @@ def array_info(attributes: Any, type_: Any) -> ArrayInfo:
         if "hls.interface" in attributes
         else None,
         axi=Axi(*_params(attributes["hls.axi"])) if "hls.axi" in attributes else Axi(),
+        stable="hls.stable" in attributes,
+        cache=_params(attributes["hls.cache"]) if "hls.cache" in attributes else None,
         const="hls.const" in attributes,
         access=cast("Access | None", _text(attributes, "hls.access") or None),
         stream=_params(attributes["hls.stream"])[0] if "hls.stream" in attributes else None,

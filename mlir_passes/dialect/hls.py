@@ -118,6 +118,20 @@ class Latency(Hls.Attribute, name="latency"):
     maximum: _Int
 
 
+class Allocation(Hls.Attribute, name="allocation"):
+    """``#hls.allocation<op, limit>``."""
+
+    op: _String
+    limit: _Int
+
+
+class Cache(Hls.Attribute, name="cache"):
+    """``#hls.cache<lines, depth>``; a depth of 0 is the tool's own."""
+
+    lines: _Int
+    depth: _Int
+
+
 class TripCount(Hls.Attribute, name="trip_count"):
     """``#hls.trip_count<min, max, avg>``."""
 

@@ -1,5 +1,5 @@
 """Readers and writers of what is asked of a loop beside its interval and its copies: ``hls.style``, ``hls.rewind``,
-``hls.skip_exit_check``, ``hls.latency``, ``hls.target_ti`` and ``hls.unbalanced``.
+``hls.skip_exit_check``, ``hls.latency``, ``hls.target_ti``, ``hls.allocation`` and ``hls.unbalanced``.
 """
 
 from __future__ import annotations
@@ -25,6 +25,12 @@ def request_attributes(asked: LoopRequests) -> dict[str, Any]:
             found[f"hls.{name}"] = ir.UnitAttr.get()
     if asked.latency != (0, 0):
         found["hls.latency"] = hls.Latency.get(*map(int_attribute, asked.latency))
+    if asked.allocation:
+        made = [
+            hls.Allocation.get(ir.StringAttr.get(op), int_attribute(limit))
+            for op, limit in asked.allocation
+        ]
+        found["hls.allocation"] = ir.ArrayAttr.get(made)
     if asked.target_ti:
         found["hls.target_ti"] = int_attribute(asked.target_ti)
     return found
@@ -44,7 +50,13 @@ def requests_of(attributes: Any) -> LoopRequests:
         latency=latency,
         target_ti=int(attributes["hls.target_ti"].value) if "hls.target_ti" in attributes else 0,
         unbalanced="hls.unbalanced" in attributes,
+        allocation=tuple(map(_allocated, attributes.get("hls.allocation", ()))),
     )
+
+
+def _allocated(attribute: Any) -> tuple[str, int]:
+    op, limit = (p.maybe_downcast().value for p in attribute.params)
+    return str(op), int(limit)
 
 
 def _is(*classes: Any) -> Callable[[Any], bool]:
@@ -60,6 +72,9 @@ REQUEST_CHECKS: dict[str, Callable[[Any], bool]] = {
     "hls.rewind": _is(ir.UnitAttr),
     "hls.skip_exit_check": _is(ir.UnitAttr),
     "hls.latency": _is(hls.Latency),
+    "hls.allocation": lambda a: (
+        isinstance(a, ir.ArrayAttr) and all(isinstance(x, hls.Allocation) for x in a)
+    ),
     "hls.target_ti": _is(ir.IntegerAttr),
     "hls.unbalanced": _is(ir.UnitAttr),
 }
@@ -86,6 +101,8 @@ def contradiction_in(
         return "has no copies that need no exit check"
     if least < 0 or most < 0 or 0 < most < least or asked.target_ti < 0:
         return f"has a latency of {least} to {most} and a target of {asked.target_ti} cycles"
+    if any(limit < 1 for _, limit in asked.allocation):
+        return "has no unit of an operator"
     if unroll == 0 and asked.of_loop():
         return f"is unrolled completely, and is asked for {asked.of_loop()[0]}"
     return ""

@@ -60,6 +60,8 @@ _ON_ARGUMENT: dict[str, Check] = {
     **_ON_MEMORY,
     "hls.interface": _is(hls.Interface),
     "hls.axi": _is(hls.Axi),
+    "hls.cache": _is(hls.Cache),
+    "hls.stable": _UNIT,
     "hls.const": _UNIT,
     "hls.access": _STRING,
 }

@@ -78,6 +78,10 @@ def _check_use(info: ArrayInfo, op: Any) -> None:
         raise _refuse(
             "W333", f"'{info.name}' is in words, and no memory that is read by address", op
         )
+    if (info.cache is not None or info.stable) and info.access not in (None, "in"):
+        raise _refuse("W333", f"'{info.name}' has a cache, or is stable, and is written", op)
+    if info.cache is not None and _mode(info) != "m_axi":
+        raise _refuse("W333", f"'{info.name}' has a cache, and is not in memory outside", op)
     if info.storage is not None and not info.shape:
         raise _refuse("W333", f"'{info.name}' is a scalar, it has no memory to choose", op)
     if info.axi != Axi() and (info.interface is None or info.interface.mode != "m_axi"):

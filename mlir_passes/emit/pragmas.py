@@ -53,6 +53,7 @@ def memory_pragmas(memory: Memory) -> list[str]:
     lines = []
     if memory.is_argument:
         lines += _interface(memory)
+        lines += _only_read(memory)
     elif memory.info.storage is not None:
         lines.append(_bind_storage(memory.name, memory.info.storage))
     if memory.info.stream is not None:
@@ -84,6 +85,17 @@ def _interface(memory: Memory) -> list[str]:
         options["storage_impl"] = "" if storage.impl == "auto" else storage.impl
         options["latency"] = storage.latency if storage.latency >= 0 else ""
     return [_pragma("interface", **options)]
+
+
+def _only_read(memory: Memory) -> list[str]:
+    """A cache of what is in memory outside, and that processes do not wait for each other to read it."""
+    lines = []
+    if memory.info.cache is not None:
+        count, depth = memory.info.cache
+        lines.append(_pragma("cache", port=memory.name, lines=count, depth=depth or ""))
+    if memory.info.stable:
+        lines.append(_pragma("stable", variable=memory.name))
+    return lines
 
 
 def _outside(memory: Memory, name: str, bundle: str) -> str:
@@ -146,6 +158,7 @@ def _requested(asked: LoopRequests) -> list[str]:
     lines = [_pragma("latency", min=least or "", max=most or "")] if least or most else []
     if asked.target_ti:
         lines.append(_pragma("performance", target_ti=asked.target_ti))
+    lines += [_pragma("allocation operation", instances=op, limit=n) for op, n in asked.allocation]
     if asked.unbalanced:
         lines.append(_pragma("expression_balance") + " off")
     return lines

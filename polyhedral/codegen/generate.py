@@ -90,6 +90,8 @@ def loop_tree(state: ScheduledScop, styles: Sequence[Style] = tuple(Style)) -> L
         state.packs,
         tuple(step.array for step in state.auto_partitions),
         state.reshapes,
+        state.stables,
+        state.caches,
     )
     if state.overlaps:
         check_regions(state, tree)

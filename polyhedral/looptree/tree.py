@@ -13,7 +13,7 @@ from dsl.errors.errors import Span
 from dsl.expressions.affine import Affine, Constraint
 from dsl.programs.program import Program, Stmt
 from dsl.schedules.loop_requests import NO_REQUESTS, LoopRequests
-from dsl.schedules.pragma_steps import Reshape
+from dsl.schedules.pragma_steps import Cache, Reshape, Stable
 from dsl.schedules.steps import BindOp, BindStorage, Interface, Pack, Partition, Stream
 
 
@@ -121,6 +121,8 @@ class LoopTree:
     packs: tuple[Pack, ...] = ()
     auto_partitions: tuple[str, ...] = ()
     reshapes: tuple[Reshape, ...] = ()
+    stables: tuple[Stable, ...] = ()
+    caches: tuple[Cache, ...] = ()
 
     def walk(self) -> Iterator[tuple[TreeNode, tuple[TreeLoop | TreeGuard, ...]]]:
         """Every node in execution order with the loops and guards around it."""

@@ -14,6 +14,7 @@ from polyhedral.dataflow.processes import process_names
 from polyhedral.requests.outside import RETURN, check_bundles
 from polyhedral.requests.packed import check_packed
 from polyhedral.requests.promised import check_promised
+from polyhedral.requests.read_only import check_read_only
 from polyhedral.requests.reshaped import check_reshaped
 from polyhedral.requests.second_pointers import check_second_pointers
 from polyhedral.requests.tool_words import WORD_MODES
@@ -40,6 +41,7 @@ def check_complete(state: ScheduledScop) -> None:
     check_packed(state)
     check_reshaped(state)
     check_promised(state)
+    check_read_only(state)
     for step in state.auto_partitions:
         _check_banks(state, step)
     for memory in state.storage:

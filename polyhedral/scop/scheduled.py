@@ -20,7 +20,7 @@ from dsl.errors.errors import Span
 from dsl.expressions.affine import Affine, Constraint
 from dsl.programs.program import Loop, Program
 from dsl.schedules.loop_requests import NO_REQUESTS, LoopRequests
-from dsl.schedules.pragma_steps import Reshape
+from dsl.schedules.pragma_steps import Cache, Reshape, Stable
 from dsl.schedules.steps import (
     AutoPartition,
     BindOp,
@@ -224,6 +224,8 @@ class ScheduledScop:
     streams: tuple[Stream, ...] = ()
     auto_partitions: tuple[AutoPartition, ...] = ()
     reshapes: tuple[Reshape, ...] = ()
+    stables: tuple[Stable, ...] = ()
+    caches: tuple[Cache, ...] = ()
     promised: tuple[tuple[LoopId, Step], ...] = ()
 
     def with_pieces(self, pieces: Iterable[Piece]) -> ScheduledScop:

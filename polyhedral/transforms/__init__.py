@@ -7,9 +7,11 @@ no step: it is what some of them bring with them.
 
 from polyhedral.transforms import (  # noqa: F401
     align,
+    allocation,
     auto_partition,
     binding,
     buffer,
+    cache,
     dataflow,
     distribute,
     expand,
@@ -28,6 +30,7 @@ from polyhedral.transforms import (  # noqa: F401
     shift,
     skew,
     split,
+    stable,
     tile,
     unbalanced,
     unroll,

@@ -99,6 +99,7 @@ class _Reader:
             storage.type if storage else "",
             storage.impl if storage else "",
             reshapes=words_of(info.shape, ((p.dim, p.kind, p.factor) for p in info.reshapes)),
+            cached=info.cache is not None,
         )
         if info.interface is not None and info.interface.mode == OUTSIDE:
             axi = info.axi

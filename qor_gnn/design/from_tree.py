@@ -96,6 +96,7 @@ class _Reader:
         found = Memory(
             array.name, array.dtype, array.shape, splits, argument, storage, impl,
             reshapes=words_of(array.shape, words),
+            cached=any(c.argument == array.name for c in self.tree.caches),
         )  # fmt: skip
         for i in self.tree.interfaces:
             if i.argument == array.name and i.mode == OUTSIDE:

@@ -87,10 +87,13 @@ def loop_of(
 
 
 def _requests(asked: LoopRequests, around: Sequence[Loop]) -> LoopRequests:
-    """Sums stay in order in all loops inside, too."""
-    if any(loop.requests.unbalanced for loop in around):
-        return replace(asked, unbalanced=True)
-    return asked
+    """What is asked of sums and of units holds in all loops inside, too."""
+    units: dict[str, int] = {}
+    for loop in around:
+        units |= dict(loop.requests.allocation)
+    every = tuple((units | dict(asked.allocation)).items())
+    in_order = asked.unbalanced or any(loop.requests.unbalanced for loop in around)
+    return replace(asked, unbalanced=in_order, allocation=every)
 
 
 def _with_average(told: Trips, bounds: Bounds, around: Sequence[Loop]) -> Trips:

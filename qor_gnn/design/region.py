@@ -64,7 +64,7 @@ class Memory:
     ``port``: it is an argument in memory outside.
     ``in_registers``: every bank holds a single element (and so does a scalar).
     ``reshapes``: how dimensions are put into words, until `qor_gnn.design.reshaped` makes a memory of words of it,
-    of ``lanes`` elements of type ``element``.
+    of ``lanes`` elements of type ``element``. ``cached``: a cache is in front of it.
     """
 
     name: str
@@ -78,6 +78,7 @@ class Memory:
     port: Port | None = None
     reshapes: tuple[Split, ...] = ()
     lanes: int = 1
+    cached: bool = False
     element: DType | None = None
     in_registers: bool = field(init=False, compare=False, repr=False)
 

@@ -14,6 +14,7 @@ from dsl.expressions.affine import Affine
 from qor_gnn.body.body import Body
 from qor_gnn.design.processes import bodies_of
 from qor_gnn.design.region import Function, Loop, Node, trips_of
+from qor_gnn.schedule.allocation import Asked, asked_of, capped
 from qor_gnn.schedule.bank_switches import epilogue_switches, switched_schedule
 from qor_gnn.schedule.flow import Flow, call, until_return
 from qor_gnn.schedule.intervals.interval import Dependences, limits
@@ -35,7 +36,7 @@ from qor_gnn.schedule.loops import (
 )
 from qor_gnn.schedule.outside import slowed, waiting
 from qor_gnn.schedule.overlapped import overlapped, process_of
-from qor_gnn.schedule.pipeline import Pipeline, pipelined
+from qor_gnn.schedule.pipeline import Pipeline, operations, pipelined
 from qor_gnn.schedule.prologue import (
     above_stores,
     also_inside,
@@ -198,7 +199,7 @@ def _pipeline(
                 scope.serial.add(inner.iv)
             _loop(scope, flow, chain[0], env, before, context)
             return
-    found = _scheduled(scope, inner, body, handed, asked)
+    found = _scheduled(scope, inner, body, handed, asked, asked_of(chain))
     least = max(loop.requests.latency[0] for loop in chain)
     depth = max(found.depth, least + 1 if least else 0)  # so many states have one cycle less
     if depth <= found.interval + 1:  # nothing overlaps
@@ -241,14 +242,21 @@ def _last_pipelines(flow: Flow) -> list[Body]:
     return [r.body for r in found if r.start == found[0].start and r.body is not None]
 
 
-def _scheduled(scope: Scope, loop: Loop, body: Body, handed: Dependences, asked: int) -> Pipeline:
+def _scheduled(
+    scope: Scope,
+    loop: Loop,
+    body: Body,
+    handed: Dependences,
+    asked: int,
+    allocation: Asked,
+) -> Pipeline:
     """The scheduled pipeline. Copies of a body that differ in nothing but banks are one to it."""
     carried = tuple((c.path, c.delay, c.distance, c.through) for c in handed.cycles)
     constraints = (tuple(body.nodes), tuple(map(tuple, body.preds)), tuple(body.ports.items()))
     key = (id(loop), asked, constraints, carried, handed.ways, handed.hurried)
     known = scope.pipelines.get(key)
     if known is None:
-        known = scope.pipelines[key] = pipelined(body, handed, asked)
+        known = scope.pipelines[key] = pipelined(body, handed, asked, allocation)
         return known
     return replace(known, body=body)
 
@@ -276,7 +284,8 @@ def _sequential(
 ) -> None:
     body = innermost_body(scope, loop, env)
     flow.wait()
-    times = switched_schedule(body)
+    caps = capped(body, loop.requests.allocation)
+    times = schedule(body, {**operations(body), **caps}) if caps else switched_schedule(body)
     iterations = _until_exit(scope, loop)
     prologue = max(before or 0, states_before(body))
     depth: float = times.states + waiting(body, scope.kernel.memories)

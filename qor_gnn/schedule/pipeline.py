@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from qor_gnn.body.body import Body
 from qor_gnn.body.graph import LOAD, STORE
 from qor_gnn.body.longest_paths import loads_of
+from qor_gnn.schedule.allocation import Asked, capped, unit_limit
 from qor_gnn.schedule.intervals.interval import Cycle, Dependences, limits
 from qor_gnn.schedule.intervals.joint_cycles import Waits
 from qor_gnn.schedule.list_schedule import Times, modulo_schedule
@@ -38,22 +39,25 @@ class Pipeline:
     hurried: Recurrence | None = None
 
 
-def pipelined(body: Body, handed: Dependences, asked: int) -> Pipeline:
+def pipelined(body: Body, handed: Dependences, asked: int, allocation: Asked = ()) -> Pipeline:
     """Schedule a body at the least interval that ports and recurrences allow.
 
     Units are as many as the interval makes necessary. Where a recurrence does not close with them,
     either its operations wait for the last of them, which makes the pipeline deeper, or there are
-    more units: the latter where the former is deeper by more than `_DEEPER`.
+    more units: the latter where the former is deeper by more than `_DEEPER`; but no more than ``allocation`` says.
     """
     found = limits(body, handed.cycles, asked)
-    interval, (units, times) = _least(body, handed, found[0].interval)
+    if (units_limit := unit_limit(body, allocation)) is not None:
+        found = tuple(sorted((units_limit, *found), key=lambda limit: -limit.interval))
+    caps = capped(body, allocation)
+    interval, (units, times) = _least(body, handed, found[0].interval, caps)
     if interval > found[0].interval:
         found = (Conflict(_unknown_banks(body), interval), *found)
     return Pipeline(body, interval, times.states, units, times, found, handed.hurried)
 
 
 def _least(
-    body: Body, handed: Dependences, lowest: int
+    body: Body, handed: Dependences, lowest: int, caps: Mapping[str, int]
 ) -> tuple[int, tuple[dict[str, int], Times]]:
     """The least interval from ``lowest`` on that the accesses fit, and what `_placed` makes of it.
 
@@ -61,13 +65,13 @@ def _least(
     """
     waits = Waits(body, handed.ways)
     failed, interval, step = lowest - 1, lowest, 1
-    while (placed := _placed(body, handed, waits, interval)) is None:
+    while (placed := _placed(body, handed, waits, interval, caps)) is None:
         failed = interval
         step = step if interval < lowest + _NEAR else 2 * step
         interval += step
     while interval - failed > 1:
         between = (interval + failed) // 2
-        other = _placed(body, handed, waits, between)
+        other = _placed(body, handed, waits, between, caps)
         if other is None:
             failed = between
         else:
@@ -76,7 +80,7 @@ def _least(
 
 
 def _placed(
-    body: Body, handed: Dependences, waits: Waits, interval: int
+    body: Body, handed: Dependences, waits: Waits, interval: int, caps: Mapping[str, int]
 ) -> tuple[dict[str, int], Times] | None:
     """Units and a schedule at an interval; None where the accesses do not fit it."""
     recurrences = handed.cycles
@@ -84,8 +88,9 @@ def _placed(
     least = {core: -(-n // interval) for core, n in operations(body).items()}
     if body.personality.binding.recurrences_in_step:
         for core, n in _in_step(body, recurrences).items():
-            least[core] = max(least[core], n)
+            least[core] = max(least[core], min(n, caps.get(core, n)))
     early = {} if body.personality.binding.integers_wait else _integers(body)
+    early = {core: n for core, n in early.items() if core not in caps}
     first = times = modulo_schedule(body, interval, least | early, first_states)
     if early and first is not None and not _in_one_state(body, first):
         early = {}
@@ -97,7 +102,8 @@ def _placed(
     waiting: tuple[dict[str, int], Times] | None = None
     # Copies that wait for each other never want a unit at once: what is late there is a port.
     apart = body.in_blocks and bool(body.graph.early_stores)
-    for more in (*(() if apart else _more(recurrences, body, least)), None):
+    larger = () if apart else (m for m in _more(recurrences, body, least) if _within(m, caps))
+    for more in (*larger, None):
         if closes(body, times, recurrences, interval):
             break
         if waiting is None:
@@ -111,6 +117,10 @@ def _placed(
     if waiting is not None and waiting[1].states <= limit:
         units, times = waiting
     return units | {core: _at_once(body, times, core, interval) for core in early}, times
+
+
+def _within(units: Mapping[str, int], caps: Mapping[str, int]) -> bool:
+    return all(units.get(core, 0) <= most for core, most in caps.items())
 
 
 def _integers(body: Body) -> dict[str, int]:

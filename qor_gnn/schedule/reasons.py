@@ -75,7 +75,26 @@ class Conflict:
     interval: int
 
 
-Limit = Recurrence | PortLimit | Conflict | Requested
+@dataclass(frozen=True, slots=True)
+class UnitLimit:
+    """An operator of which a schedule allows fewer units than an iteration has operations.
+
+    Attributes:
+        operator: by the tool's name.
+        units: how many there may be.
+        count: operations in an iteration.
+        statements: names of the statements that they are in.
+        interval: ⌈count / units⌉.
+    """
+
+    operator: str
+    units: int
+    count: int
+    statements: tuple[str, ...]
+    interval: int
+
+
+Limit = Recurrence | PortLimit | UnitLimit | Conflict | Requested
 
 
 @dataclass(frozen=True, slots=True)

@@ -190,6 +190,8 @@ def _structures(kernel: Kernel, tool: Personality) -> Iterator[str]:
         yield "tasks"
     if any(memory.storage == OUTSIDE for memory in kernel.memories):
         yield "outside"
+    if any(memory.cached for memory in kernel.memories):
+        yield "told"
     if any(memory.lanes > 1 for memory in kernel.memories):
         yield "words"
     for function in kernel.functions:

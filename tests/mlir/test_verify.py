@@ -240,6 +240,18 @@ CASES = {
         kernel(loop("hls.latency = #hls.latency<9 : i64, 3 : i64>")),
         "error[W325]: loop 'i' has a latency of 9 to 3 and a target of 0 cycles",
     ),
+    "no unit of an operator": (
+        kernel(loop('hls.allocation = [#hls.allocation<"fadd", 0 : i64>]')),
+        "error[W325]: loop 'i' has no unit of an operator",
+    ),
+    "a cache of what is not outside": (
+        argument('hls.access = "in", hls.cache = #hls.cache<4 : i64, 16 : i64>'),
+        "error[W333]: 'A' has a cache, and is not in memory outside",
+    ),
+    "what is stable and written": (
+        argument('hls.access = "out", hls.stable'),
+        "error[W333]: 'A' has a cache, or is stable, and is written",
+    ),
     "a factor of one": (
         argument('hls.partition = [#hls.partition<"cyclic", 1 : i64, 0 : i64>]'),
         "error[W332]: factor 1 does not fit dimension 0 of 'A', which has 8 elements",

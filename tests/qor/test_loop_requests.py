@@ -6,7 +6,7 @@ import weft
 from dsl.schedules.schedule import Schedule, ScheduleBuilder
 from qor_gnn.design.from_module import kernel_of_module
 from qor_gnn.design.from_tree import kernel_of_tree
-from weft import i32
+from weft import f32, i32
 
 
 def steps() -> ScheduleBuilder:
@@ -58,12 +58,49 @@ def test_sums_in_order_are_a_chain():
     assert "more than" not in " ".join(chain.directives)
 
 
+@weft.kernel
+def product(x: f32[64, 8], y: f32[64, 8], z: f32[64]):
+    for i in range(64):
+        z[i] = 0.0
+        for j in range(8):
+            z[i] += x[i, j] * y[i, j]
+
+
+BANKS = steps().partition("x", 1, "complete").partition("y", 1, "complete").build()
+
+
+def test_units_that_there_are_not_are_waited_for():
+    pipe = steps().pipeline("i").build().then(*BANKS)
+    few = steps().allocation("i", "fmul", 2).allocation("i", "fadd", 4).build()
+    all_, limited = found(product, pipe), found(product, pipe.then(*few))
+    assert [loop.ii for loop in all_.loops] == [1]
+    assert [loop.ii for loop in limited.loops] == [4]
+    assert dict(limited.units)["fmul"] <= 2
+    assert dict(limited.units)["fadd"] <= 4
+    assert "2 units of fmul for 8 operations" in " ".join(limited.directives)
+
+
+def test_units_of_a_sequential_loop_are_waited_for_and_loops_around_limit_them():
+    one = steps().unroll("j").sequential("i").build().then(*BANKS)
+    few = one.then(*steps().allocation("i", "fmul", 1).build())
+    assert dict(found(product, one).units)["fmul"] > 1
+    assert dict(found(product, few).units)["fmul"] == 1
+    assert found(product, few).latency.average >= found(product, one).latency.average
+    inner = steps().unroll("j", 4).pipeline("j").build().then(*BANKS)
+    around = inner.then(*steps().allocation("i", "fmul", 1).build())
+    assert dict(found(product, around).units)["fmul"] == 1
+
+
 @pytest.mark.parametrize(
     ("build", "text"),
     [
         (lambda s: s.pipeline("i", style="flp"), "style flp is not in the figures"),
         (lambda s: s.pipeline("i", style="frp"), "style frp is not in the figures"),
         (lambda s: s.pipeline("i", rewind=True), "the figures are of one call"),
+        (
+            lambda s: s.interface("x", "m_axi").cache("x", 4, 16),
+            "no burst is inferred for x behind a cache",
+        ),
         (lambda s: s.performance("i", 99), "to begin anew after 99 cycles is not in the figures"),
         (lambda s: s.unroll("i", 4, skip_exit_check=True), "the same with exit checks"),
     ],

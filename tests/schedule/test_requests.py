@@ -92,6 +92,23 @@ ACTS: list[tuple[str, Build, str]] = [
     ),
     ("performance", lambda s: s.performance("S0.i", 40), "performance target_ti=40\n"),
     ("unbalanced", lambda s: s.unbalanced("S3.j"), "#pragma HLS expression_balance off\n"),
+    (
+        "allocation",
+        lambda s: s.allocation("S3.i", "fadd", 2),
+        "allocation operation instances=fadd limit=2\n",
+    ),
+    ("stable", lambda s: s.dataflow().stable("C"), "#pragma HLS stable variable=C\n"),
+    ("stable, scalar", lambda s: s.dataflow().stable("a"), "#pragma HLS stable variable=a\n"),
+    (
+        "cache",
+        lambda s: s.interface("A", "m_axi", "g").cache("A", 4, 16),
+        "#pragma HLS cache port=A lines=4 depth=16\n",
+    ),
+    (
+        "cache, of the tool",
+        lambda s: s.interface("A", "m_axi", "g").cache("A"),
+        "#pragma HLS cache port=A lines=1\n",
+    ),
     ("sequential", lambda s: s.sequential("S0.j"), "#pragma HLS pipeline off\n"),
     ("flatten", lambda s: s.flatten("S0.j"), "#pragma HLS loop_flatten\n"),
     ("flatten, not", lambda s: s.flatten("S3.j", enabled=False), "#pragma HLS loop_flatten off"),

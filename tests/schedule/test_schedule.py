@@ -26,6 +26,7 @@ def every_step() -> Schedule:
     ).partition("B", 0, "complete").auto_partition("C")
     s.pipeline("i", style="flp").pipeline("j", 2, "", rewind=True)
     s.unroll("i", 4, skip_exit_check=True).latency("i", 3).latency("j", 2, 9)
+    s.allocation("i", "fmul", 2).stable("A").cache("A", 4, 16).cache("B")
     s.performance("i", 100).unbalanced("i")
     s.reuse("A", at="y").reshape("A", 1, "block", 4).reshape("B", 0, "complete")
     s.bind_storage("A", "ram_2p", "bram", 2).bind_op("S1", "fadd", "fabric").interface("A", "m_axi")
