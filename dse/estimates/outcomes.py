@@ -103,6 +103,8 @@ def _size(nodes: tuple[Node, ...], copies: int) -> int:
 
 def _texts(found: Estimation, step: Step) -> Iterator[str]:
     match step:
+        case Pipeline(loop=name) if name == RETURN and found.setting.tool.is_open:
+            pass  # said with all that this tool leaves out
         case Pipeline():
             yield from dict.fromkeys(
                 text for loop, around in loops_named(found, step.loop) if loop.ii is not None

@@ -8,6 +8,7 @@ from dse.estimates.estimation import Estimation
 from dse.estimates.named_loops import loops_named, statements_of
 from dsl.schedules.pragma_steps import Allocation, Cache, Latency, Performance, Stable, Unbalanced
 from dsl.schedules.steps import Pipeline, Step, Unroll
+from polyhedral.requests.outside import RETURN
 
 _STYLES = {
     "flp": "a pipeline that flushes may have a longer interval and more registers",
@@ -20,7 +21,7 @@ def left_out(found: Estimation, step: Step) -> Iterator[str]:
     """Sentences about one step; none where all of it is in the figures."""
     is_open = found.setting.tool.is_open
     match step:
-        case Pipeline(style=style, rewind=rewind) if style or rewind:
+        case Pipeline(loop=loop, style=style, rewind=rewind) if style or rewind or loop == RETURN:
             if is_open:
                 yield _OPEN
                 return

@@ -243,7 +243,8 @@ class Unroll(Step):
 
 @dataclass(frozen=True, slots=True)
 class Pipeline(Step):
-    """Pipeline a loop at initiation interval ``ii``; all loops inside are unrolled by the tool.
+    """Pipeline a loop at initiation interval ``ii``; all loops inside are unrolled by the tool. The loop ``"return"`` is
+    the function: a call begins every ``ii`` cycles.
 
     ``style``: it stalls as a whole (``stp``), flushes (``flp``), or runs free (``frp``). ``rewind``: the
     next call begins before this one has ended.

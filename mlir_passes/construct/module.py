@@ -12,6 +12,7 @@ from dsl.errors.errors import Span
 from dsl.expressions.affine import Affine, Constraint
 from dsl.expressions.expr import Scatter, loads, stored_value
 from dsl.programs.program import Array, Loop, Program, Stmt, Storage
+from dsl.schedules.loop_requests import PipelineStyle
 from dsl.schedules.pragma_steps import Reshape
 from dsl.schedules.steps import Partition as PartitionStep
 from mlir_passes.affine_maps import to_map, to_map_of, to_set
@@ -103,7 +104,7 @@ class _Builder:
             "sym_name": ir.StringAttr.get(program.name),
             "function_type": ir.TypeAttr.get(ir.FunctionType.get(types, [])),
             "arg_attrs": ir.ArrayAttr.get([ir.DictAttr.get(array_attributes(i)) for i in infos]),
-            **function_attributes(self.tree.processes, self._control()),
+            **function_attributes(self.tree.processes, self._control(), self._pipeline()),
             **auto_partition_attributes(self.tree.auto_partitions),
         }
         with ir.InsertionPoint(module.body), _location(program.span):
@@ -182,6 +183,11 @@ class _Builder:
     def _control(self) -> str:
         """How the function is started, where a step says it."""
         return next((i.mode for i in self.tree.interfaces if i.argument == RETURN), "")
+
+    def _pipeline(self) -> tuple[int, PipelineStyle] | None:
+        """Of the function: interval and style."""
+        asked = self.tree.pipeline
+        return None if asked is None else (asked.ii, asked.style)
 
     def _locals(self, iv: str | None) -> None:
         """Declare the locals that live at this level."""

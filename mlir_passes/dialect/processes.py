@@ -8,10 +8,13 @@ are none.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, cast
 
 from dsl.errors.errors import IRError
+from dsl.schedules.loop_requests import PipelineStyle
+from mlir_passes.dialect import hls
 from mlir_passes.dialect.attributes import array_info, local_info, span_of, stmt_info
+from mlir_passes.dialect.element_types import int_attribute
 from mlir_passes.dialect.regions import region_attribute, region_of
 from mlir_passes.provider import ir
 
@@ -23,17 +26,34 @@ _LOADS, _STORES = ("affine.load", "memref.load"), ("affine.store", "memref.store
 
 
 def function_attributes(
-    processes: tuple[tuple[str, ...], ...], control: str = ""
+    processes: tuple[tuple[str, ...], ...],
+    control: str = "",
+    pipeline: tuple[int, PipelineStyle] | None = None,
 ) -> dict[str, Any]:
     """The attributes of the kernel's function: that it is the kernel, its processes if any, and how
-    it is started if that is said.
+    it is started if that is said; interval and style of the pipeline that it is, if it is one.
     """
     found: dict[str, Any] = {"hls.top": ir.UnitAttr.get()}
     if control:
         found["hls.control"] = ir.StringAttr.get(control)
     if processes:
         found["hls.dataflow"] = region_attribute(processes)
+    if pipeline is not None:
+        ii, style = pipeline
+        found["hls.pipeline"] = hls.Pipeline.get(int_attribute(ii))
+        if style:
+            found["hls.style"] = ir.StringAttr.get(style)
     return found
+
+
+def pipeline_of(function: Any) -> tuple[int, PipelineStyle] | None:
+    """Interval and style of the pipeline that the kernel is, if it is one."""
+    attributes = function.operation.attributes
+    if "hls.pipeline" not in attributes:
+        return None
+    style = str(attributes["hls.style"].value) if "hls.style" in attributes else ""
+    ii = int(attributes["hls.pipeline"].params[0].maybe_downcast().value)
+    return ii, cast("PipelineStyle", style)
 
 
 def control_of(function: Any) -> str:

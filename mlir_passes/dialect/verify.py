@@ -16,7 +16,7 @@ from mlir_passes.dialect.access import SCRATCH
 from mlir_passes.dialect.attributes import ArrayInfo, LoopInfo, loop_info, place, span_of
 from mlir_passes.dialect.auto_partition import AUTO_PARTITION, verify_auto_partitions
 from mlir_passes.dialect.loop_requests import REQUEST_CHECKS, contradiction_in
-from mlir_passes.dialect.processes import verify_processes, verify_region
+from mlir_passes.dialect.processes import pipeline_of, verify_processes, verify_region
 from mlir_passes.dialect.verify_arrays import check_type, checked_array
 from mlir_passes.dialect.words import verify_words
 from mlir_passes.loop_bounds import Names, bounds_of
@@ -88,6 +88,8 @@ _ON_FUNCTION: dict[str, Check] = {
     "hls.top": _UNIT,
     "hls.dataflow": _is(hls.Dataflow),
     "hls.control": _STRING,
+    "hls.pipeline": _is(hls.Pipeline),
+    "hls.style": REQUEST_CHECKS["hls.style"],
     AUTO_PARTITION: _list_of(ir.StringAttr),
 }
 _ON_VALUE: dict[str, Check] = {"hls.type": _is(hls.Int, hls.Fixed)}
@@ -149,7 +151,12 @@ class _Verifier:
                 raise IRError("W333", text, span=span_of(op), help="scratch comes last")
             scratch = info.name if info.access == SCRATCH else scratch
             self.arrays[info.name] = info
-        self._block(function.regions[0].blocks[0], _Around())
+        pipelined = pipeline_of(function)
+        if pipelined is not None and (pipelined[0] < 1 or "hls.dataflow" in op.attributes):
+            text = "the function is a pipeline, of an interval below 1, or has processes"
+            raise IRError("W325", text, span=span_of(op))
+        around = _Around() if pipelined is None else _Around(pipelined="the function")
+        self._block(function.regions[0].blocks[0], around)
         for loop, loop_annotations in self.loops:
             self._check_arrays(loop, loop_annotations)
         verify_auto_partitions(function, self.arrays)

@@ -168,7 +168,8 @@ class Block:
 @dataclass(slots=True, eq=False)
 class Kernel:
     """A top function: its name, its memory, its body, the names in use, the headers so far, the
-    statements of each process if it is a dataflow region, and how it is started if that is said.
+    statements of each process if it is a dataflow region, and how it is started if that is said;
+    interval and style of the pipeline that it is, if it is one.
     """
 
     name: str
@@ -179,6 +180,7 @@ class Kernel:
     headers: set[str]
     processes: tuple[tuple[str, ...], ...] = ()
     control: str = ""
+    pipeline: tuple[int, str] | None = None
 
 
 def count_uses(body: Block) -> None:

@@ -36,6 +36,9 @@ def function_pragmas(kernel: Kernel) -> list[str]:
         lines.append(_pragma("interface", mode=control, port="return"))
     if control == _SLAVE or (outside and control != "ap_ctrl_none"):
         lines.append(_pragma("interface", mode=_SLAVE, port="return"))
+    if kernel.pipeline is not None:
+        ii, style = kernel.pipeline
+        lines.append(_pragma("pipeline", II=ii, style=style))
     return lines
 
 

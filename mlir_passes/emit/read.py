@@ -17,7 +17,7 @@ from mlir_passes.dialect.attributes import (
     stmt_info,
     top_function,
 )
-from mlir_passes.dialect.processes import control_of, processes_of
+from mlir_passes.dialect.processes import control_of, pipeline_of, processes_of
 from mlir_passes.emit.affine import Lin
 from mlir_passes.emit.cpp import Cpp, conjunction, subscript
 from mlir_passes.emit.names import C_FUNCTIONS, RESERVED, spelled
@@ -77,12 +77,10 @@ class _Reader(Scope):
         self._reserve_locals(entry)
         self._block(entry, body)
         count_uses(body)
-        processes = processes_of(function)
-        helpers = self.ranges.helpers
-        control = control_of(function)
         return Kernel(
-            name, user_name, tuple(arguments), body, self.names, helpers, processes, control
-        )
+            name, user_name, tuple(arguments), body, self.names, self.ranges.helpers,
+            processes_of(function), control_of(function), pipeline_of(function),
+        )  # fmt: skip
 
     def _argument(self, info: ArrayInfo, value: Any, function: Any, n: int, body: Block) -> Memory:
         is_array = isinstance(value.type, ir.MemRefType)

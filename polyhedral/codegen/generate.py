@@ -92,6 +92,7 @@ def loop_tree(state: ScheduledScop, styles: Sequence[Style] = tuple(Style)) -> L
         state.reshapes,
         state.stables,
         state.caches,
+        state.pipeline,
     )
     if state.overlaps:
         check_regions(state, tree)

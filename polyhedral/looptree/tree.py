@@ -14,7 +14,7 @@ from dsl.expressions.affine import Affine, Constraint
 from dsl.programs.program import Program, Stmt
 from dsl.schedules.loop_requests import NO_REQUESTS, LoopRequests
 from dsl.schedules.pragma_steps import Cache, Reshape, Stable
-from dsl.schedules.steps import BindOp, BindStorage, Interface, Pack, Partition, Stream
+from dsl.schedules.steps import BindOp, BindStorage, Interface, Pack, Partition, Pipeline, Stream
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +123,7 @@ class LoopTree:
     reshapes: tuple[Reshape, ...] = ()
     stables: tuple[Stable, ...] = ()
     caches: tuple[Cache, ...] = ()
+    pipeline: Pipeline | None = None
 
     def walk(self) -> Iterator[tuple[TreeNode, tuple[TreeLoop | TreeGuard, ...]]]:
         """Every node in execution order with the loops and guards around it."""

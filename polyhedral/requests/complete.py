@@ -18,6 +18,7 @@ from polyhedral.requests.read_only import check_read_only
 from polyhedral.requests.reshaped import check_reshaped
 from polyhedral.requests.second_pointers import check_second_pointers
 from polyhedral.requests.tool_words import WORD_MODES
+from polyhedral.requests.whole_pipeline import check_whole_pipeline
 from polyhedral.scop.scheduled import ScheduledScop
 
 _ONE_BY_ONE = ("m_axi", *FIFO_MODES)  # interfaces that hand over an element, or a word, at a time
@@ -41,6 +42,8 @@ def check_complete(state: ScheduledScop) -> None:
     check_packed(state)
     check_reshaped(state)
     check_promised(state)
+    if state.pipeline is not None:
+        check_whole_pipeline(state, state.pipeline)
     check_read_only(state)
     for step in state.auto_partitions:
         _check_banks(state, step)

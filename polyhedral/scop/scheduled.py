@@ -29,6 +29,7 @@ from dsl.schedules.steps import (
     Interface,
     Pack,
     Partition,
+    Pipeline,
     Step,
     Stream,
 )
@@ -207,7 +208,8 @@ class ScheduledScop:
     """The pieces in execution order (by ``place``) and what was asked of arrays and operators.
 
     ``written`` is the program that the steps were asked of: they may have given ``scop`` other statements and
-    arrays. ``promised``: loops, with steps that ask of them what only the whole schedule shows
+    arrays. ``pipeline``: of the function.
+    ``promised``: loops, with steps that ask of them what only the whole schedule shows
     (`polyhedral.requests.promised`). ``reassociated`` names the statements whose reduction may be done in any order.
     """
 
@@ -226,6 +228,7 @@ class ScheduledScop:
     reshapes: tuple[Reshape, ...] = ()
     stables: tuple[Stable, ...] = ()
     caches: tuple[Cache, ...] = ()
+    pipeline: Pipeline | None = None
     promised: tuple[tuple[LoopId, Step], ...] = ()
 
     def with_pieces(self, pieces: Iterable[Piece]) -> ScheduledScop:

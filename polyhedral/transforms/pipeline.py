@@ -8,7 +8,8 @@ without copies (`polyhedral.transforms.unroll`).
 
 ``style`` and ``rewind`` change no order of the program. A pipeline that is rewound begins its next call while this one
 ends: what that needs is asked at the end of the schedule (`polyhedral.requests.promised`), as is what one that runs free
-accesses.
+accesses. The loop ``"return"`` is the function itself, of which all loops are unrolled then
+(`polyhedral.requests.whole_pipeline`).
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from typing import get_args
 from dsl.errors.errors import ScheduleError, did_you_mean
 from dsl.schedules.loop_requests import PipelineStyle
 from dsl.schedules.steps import Flatten, Pipeline, Sequential
-from polyhedral.requests.repeated import contradiction
+from polyhedral.requests.outside import RETURN
+from polyhedral.requests.repeated import contradiction, once
 from polyhedral.scop.lookup import dim_of, find_loop, with_loop
 from polyhedral.scop.ranges import constant_interval, loop_copies
 from polyhedral.scop.scheduled import Dim, LoopId, Piece, ScheduledScop
@@ -31,6 +33,11 @@ def pipeline(state: ScheduledScop, step: Pipeline) -> ScheduledScop:
     """Annotate the loop, in all its copies."""
     if step.ii < 1:
         raise ScheduleError("W207", f"the interval is {step.ii}, not at least 1", span=step.span)
+    _check_style(step)
+    if step.loop == RETURN:
+        same = () if state.pipeline is None else (state.pipeline,)
+        (made,) = once(same, same, step, "the pipeline of the function")
+        return replace(state, pipeline=made)
     uid = find_loop(state, step.loop, step)
     known = dim_of(with_loop(state, uid)).pipeline_ii
     if known not in (None, step.ii):
@@ -38,6 +45,22 @@ def pipeline(state: ScheduledScop, step: Pipeline) -> ScheduledScop:
     asked = dim_of(with_loop(state, uid)).requests
     if known is not None and (asked.style, asked.rewind) != (step.style, step.rewind):
         raise contradiction(step, f"the pipeline of '{step.loop}'", "another style, or rewinding,")
+    looped = _looped(state, uid)
+    requests = replace(asked, style=step.style, rewind=step.rewind)
+    if step.rewind or step.style == "frp":
+        state = replace(state, promised=(*state.promised, (uid, step)))
+    return state.with_pieces(
+        p
+        if (k := p.level(uid)) is None
+        else p.with_dim(
+            k, replace(_left(p.dims[k], looped), pipeline_ii=step.ii, requests=requests)
+        )
+        for p in state.pieces
+    )
+
+
+def _check_style(step: Pipeline) -> None:
+    """W207 a style that there is not, W213 one that excludes rewinding, or a function that is rewound."""
     if step.style not in get_args(PipelineStyle):
         raise ScheduleError(
             "W207",
@@ -52,18 +75,13 @@ def pipeline(state: ScheduledScop, step: Pipeline) -> ScheduledScop:
             span=step.span,
             help="leave one of the two out, or let it flush: style flp",
         )
-    looped = _looped(state, uid)
-    requests = replace(asked, style=step.style, rewind=step.rewind)
-    if step.rewind or step.style == "frp":
-        state = replace(state, promised=(*state.promised, (uid, step)))
-    return state.with_pieces(
-        p
-        if (k := p.level(uid)) is None
-        else p.with_dim(
-            k, replace(_left(p.dims[k], looped), pipeline_ii=step.ii, requests=requests)
+    if step.rewind and step.loop == RETURN:
+        raise ScheduleError(
+            "W213",
+            "a function is not rewound: it is pipelined, or a loop that is all of it is rewound",
+            span=step.span,
+            help="leave rewind out",
         )
-        for p in state.pieces
-    )
 
 
 def _looped(state: ScheduledScop, uid: LoopId) -> bool:

@@ -21,11 +21,11 @@ from mlir_passes.dialect.attributes import (
     stmt_info,
     top_function,
 )
-from mlir_passes.dialect.processes import processes_of
+from mlir_passes.dialect.processes import pipeline_of, processes_of
 from mlir_passes.loop_bounds import Names, bounds_of, condition_of
 from polyhedral.banks.splits import splits_of, words_of
 from qor_gnn.design.compiled import compiled
-from qor_gnn.design.loops import Asked, loop_of
+from qor_gnn.design.loops import Asked, called, loop_of
 from qor_gnn.design.loops import Names as LoopNames
 from qor_gnn.design.operations import Operations, Type, UnknownOpError, Value, operations_of
 from qor_gnn.design.processes import in_processes
@@ -81,7 +81,7 @@ class _Reader:
                 self._memory(info, value, True)
             else:
                 self.values[value] = self.operations.argument(info.name, _type(str(value.type)))
-        body = self._block(entry, ())
+        body = called(self._block(entry, ()), pipeline_of(function))
         return Kernel(name, tuple(self.memories), (Function(name, body),))
 
     def _memory(self, info: ArrayInfo, value: Any, argument: bool) -> None:

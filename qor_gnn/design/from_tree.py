@@ -25,7 +25,7 @@ from polyhedral.looptree.simplify.tree import simplified
 from polyhedral.looptree.tree import Instance, LoopTree, TreeGuard, TreeLoop, TreeNode
 from polyhedral.requests.packed import packed_lanes
 from qor_gnn.design.compiled import compiled, compiled_alone
-from qor_gnn.design.loops import Asked, Names, loop_of
+from qor_gnn.design.loops import Asked, Names, called, loop_of
 from qor_gnn.design.operations import Operations, Value, operations_of, type_of
 from qor_gnn.design.processes import in_processes
 from qor_gnn.design.region import (
@@ -54,7 +54,9 @@ def kernel_of_tree(tree: LoopTree) -> Kernel:
     memories = tuple(
         reader.memory(a) for a in program.arrays if a.shape or a.storage is Storage.LOCAL
     )
-    body = reader.nodes(reader.tree.body, {}, ())
+    asked = tree.pipeline
+    pipeline = None if asked is None else (asked.ii, asked.style)
+    body = called(reader.nodes(reader.tree.body, {}, ()), pipeline)
     whole = compiled(Kernel(program.name, memories, (Function(program.name, body),)))
     return in_processes(whole, tree.processes, {s.array: s.depth for s in tree.streams})
 

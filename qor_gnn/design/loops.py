@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from dsl.schedules.loop_requests import NO_REQUESTS, LoopRequests
+from dsl.expressions.affine import Affine
+from dsl.schedules.loop_requests import NO_REQUESTS, LoopRequests, PipelineStyle
 from polyhedral.looptree.bounds import Bounds
-from qor_gnn.design.region import Loop, Trips
+from polyhedral.requests.outside import RETURN
+from qor_gnn.design.region import Loop, Node, Trips
 
 _EXECUTIONS = 1 << 14
 
@@ -84,6 +86,16 @@ def loop_of(
         processes=asked.processes,
         requests=_requests(asked.requests, around) if unroll else NO_REQUESTS,
     )
+
+
+def called(nodes: tuple[Node, ...], pipeline: tuple[int, PipelineStyle] | None) -> tuple[Node, ...]:
+    """The body of a function; of one that is a pipeline, of this interval and style, as a loop of one iteration."""
+    if pipeline is None:
+        return nodes
+    ii, style = pipeline
+    first, end = (Affine(),), (Affine((), 1),)
+    asked = LoopRequests(style=style)
+    return (Loop(RETURN, RETURN, first, end, 1, Trips(1, 1, 1), nodes, ii, requests=asked),)
 
 
 def _requests(asked: LoopRequests, around: Sequence[Loop]) -> LoopRequests:

@@ -9,6 +9,7 @@ from itertools import pairwise
 from math import ceil
 
 from dsl.expressions.affine import Affine
+from polyhedral.requests.outside import RETURN
 from qor_gnn.body.bank_divisions import rows_divided
 from qor_gnn.body.body import Body, block, loop_body
 from qor_gnn.body.graph import STORE, Graph
@@ -234,6 +235,8 @@ def innermost_body(scope: Scope, loop: Loop, env: dict[str, Affine]) -> Body:
     graph = nest_graph(scope, (loop,), env)
     if one_by_one(scope, loop):
         _in_blocks(graph)
+    if loop.iv == RETURN:
+        return block(graph, scope.personality)
     return loop_body(graph, scope.personality, (loop.iv,))
 
 
@@ -276,6 +279,8 @@ def flattened_body(scope: Scope, chain: tuple[Loop, ...], env: dict[str, Affine]
         and rows_divided(graph, chain[-1].iv)
     ):
         return None
+    if chain[-1].iv == RETURN:  # the function: all of it runs at each call
+        return block(graph, scope.personality)
     variables = tuple(loop.iv for loop in chain)
     if saved := scope.personality.sums.saved:
         graph = hastened(graph, frozenset(variables), saved)

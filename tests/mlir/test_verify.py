@@ -240,6 +240,13 @@ CASES = {
         kernel(loop("hls.latency = #hls.latency<9 : i64, 3 : i64>")),
         "error[W325]: loop 'i' has a latency of 9 to 3 and a target of 0 cycles",
     ),
+    "a pipeline in a function that is one": (
+        kernel(loop("hls.pipeline = #hls.pipeline<1 : i64>")).replace(
+            "hls.top", "hls.top, hls.pipeline = #hls.pipeline<2 : i64>"
+        ),
+        "error[W322]: loop 'i' is inside of the pipelined loop 'the function'\n"
+        "help: a pipelined loop unrolls all loops inside: pipeline only one of them",
+    ),
     "no unit of an operator": (
         kernel(loop('hls.allocation = [#hls.allocation<"fadd", 0 : i64>]')),
         "error[W325]: loop 'i' has no unit of an operator",

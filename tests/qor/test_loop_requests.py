@@ -111,6 +111,26 @@ def test_what_is_not_in_the_figures_is_said(build, text):
     assert text in " ".join(weft.estimate(summed, builder.build()).directives)
 
 
+def test_a_call_of_a_function_that_is_a_pipeline_waits_for_its_ports():
+    @weft.kernel
+    def filtered(x: i32[8], h: i32[8], y: i32[1]):
+        s: i32 = 0
+        for k in range(8):
+            s += x[k] * h[k]
+        y[0] = s
+
+    calls = steps().pipeline("return").build()
+    banks = steps().partition("x", 0, "complete").partition("h", 0, "complete").build()
+    assert [loop.ii for loop in found(filtered, calls, "vitis-2023.2").loops] == [4]
+    assert [loop.ii for loop in found(filtered, calls.then(*banks), "vitis-2023.2").loops] == [1]
+    plain = found(filtered, steps().unroll("k").build().then(*banks), "vitis-2023.2")
+    assert (
+        plain.latency.average
+        <= found(filtered, calls.then(*banks), "vitis-2023.2").latency.average + 2
+    )
+    assert weft.verify(filtered, calls).ok
+
+
 def test_exit_checks_are_left_out_where_each_trip_count_has_a_proof():
     fours = steps().unroll("j", 4, skip_exit_check=True).build()
     text = weft.compile(stairs, fours).hls_cpp

@@ -71,6 +71,11 @@ ACTS: list[tuple[str, Build, str]] = [
     ("pipeline, twice", lambda s: s.pipeline("S0.j", 3).pipeline("S0.j", 3), "pipeline II=3"),
     ("pipeline of copies", lambda s: s.unroll("S0.j", 2).pipeline("S0.j"), "unroll factor=2"),
     ("pipeline of unrolled", lambda s: s.unroll("S0.j").pipeline("S0.i"), "pipeline II=1"),
+    (
+        "pipeline, function",
+        lambda s: s.pipeline("return", 8, "flp").pipeline("return", 8, "flp"),
+        "#pragma HLS pipeline II=8 style=flp\n  float T",
+    ),
     ("pipeline, style", lambda s: s.pipeline("S0.j", style="flp"), "pipeline II=1 style=flp\n"),
     (
         "pipeline, rewind",

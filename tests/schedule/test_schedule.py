@@ -24,7 +24,7 @@ def every_step() -> Schedule:
     s.buffer("A").buffer("A", "i_0", "tile").sequential("i").flatten("i", enabled=False).partition(
         "A", 1, "cyclic", 8
     ).partition("B", 0, "complete").auto_partition("C")
-    s.pipeline("i", style="flp").pipeline("j", 2, "", rewind=True)
+    s.pipeline("return", 4).pipeline("i", style="flp").pipeline("j", 2, "", rewind=True)
     s.unroll("i", 4, skip_exit_check=True).latency("i", 3).latency("j", 2, 9)
     s.allocation("i", "fmul", 2).stable("A").cache("A", 4, 16).cache("B")
     s.performance("i", 100).unbalanced("i")
