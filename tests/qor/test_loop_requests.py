@@ -128,7 +128,6 @@ def test_a_call_of_a_function_that_is_a_pipeline_waits_for_its_ports():
         plain.latency.average
         <= found(filtered, calls.then(*banks), "vitis-2023.2").latency.average + 2
     )
-    assert weft.verify(filtered, calls).ok
 
 
 def test_exit_checks_are_left_out_where_each_trip_count_has_a_proof():
