@@ -6,13 +6,15 @@ Two things are done on the way:
 - What may fail where the condition does not hold, and would not run there, is given operands with which it
   cannot: a divisor of 1, an amount of 0 for a shift, a finite value for a conversion (`harmless`).
 - Updates keep their form. ``if c: t += e`` is ``t += e if c else 0``, whose recurrence is the sum alone and
-  which can be reassociated; ``if e < t: t = e`` is ``t = min(t, e)``.
+  which can be reassociated; ``if e < t: t = e`` is ``t = min(t, e)``, with another condition around it
+  ``t = min(t, e if c else the largest number)``; ``if c: flag = 1`` is ``flag |= c``.
 """
 
 from __future__ import annotations
 
 from fractions import Fraction
-from math import copysign
+from functools import reduce
+from math import copysign, inf
 
 from dsl.expressions import typing
 from dsl.expressions.expr import (
@@ -36,7 +38,9 @@ from dsl.expressions.numeric import frac_of, signed_of, width_of
 from dsl.expressions.types import DType, FixedType, FloatType, IndexType, IntType, boolean
 
 
-def guarded(cond: Expr, value: Expr, old: Load | Gather, holds: bool = True) -> Expr:
+def guarded(
+    cond: Expr, value: Expr, old: Load | Gather, holds: bool = True, written: Expr | None = None
+) -> Expr:
     """What to assign everywhere instead of ``value`` where ``cond`` is ``holds``.
 
     Args:
@@ -44,6 +48,7 @@ def guarded(cond: Expr, value: Expr, old: Load | Gather, holds: bool = True) -> 
         value: The value that is assigned, as `dsl.expressions.typing.assigned` gave it.
         old: The element that is assigned.
         holds: What the condition is where the assignment happens.
+        written: What the condition was computed from, where it is kept and nothing of that is changed yet.
 
     Returns:
         A value of the element's type, or one that the store converts to it as ``value``.
@@ -52,11 +57,13 @@ def guarded(cond: Expr, value: Expr, old: Load | Gather, holds: bool = True) -> 
         old = Gather(value.access, value.data, old.dtype)
         kept = harmless(old, cond, holds)
         assert isinstance(kept, Gather)
-        return Scatter(kept.access, kept.data, guarded(cond, value.value, kept, holds))
+        return Scatter(kept.access, kept.data, guarded(cond, value.value, kept, holds, written))
     value = harmless(value, cond, holds)
-    if holds and (found := _extremum(cond, value, old)) is not None:
+    if holds and (found := _extremum(written or cond, value, old)) is not None:
         return found
     if (found := _update(cond, value, old, holds)) is not None:
+        return found
+    if (found := _flag(cond, value, old, holds)) is not None:
         return found
     return _either(cond, holds, typing.cast(old.dtype, value), old)
 
@@ -281,12 +288,63 @@ def _update(cond: Expr, value: Expr, old: Load | Gather, holds: bool) -> Expr | 
         e = value.lhs
     else:
         return None
-    neutral = _neutral(value.op, e.dtype)
+    if old.dtype == boolean == e.dtype and value.op in (BinaryOp.AND, BinaryOp.OR):
+        return _changed_bit(value.op, e, cond if holds else _opposite(cond), old)
+    if value.op in (BinaryOp.MIN, BinaryOp.MAX):
+        neutral = _furthest(value, old)
+        e = typing.cast(value.dtype, e)
+    else:
+        neutral = _neutral(value.op, e.dtype)
     if neutral is None:
         return None
+    is_first = _is(value.lhs, old)
     choice = _either(cond, holds, e, neutral)
-    a, b = (value.lhs, choice) if e is value.rhs else (choice, value.rhs)
+    a, b = (value.lhs, choice) if is_first else (choice, value.rhs)
     return Binary(value.op, a, b, value.dtype, value.span)
+
+
+def _flag(cond: Expr, value: Expr, old: Load | Gather, holds: bool) -> Expr | None:
+    """``old | cond`` for a single bit that becomes 1, ``old & not cond`` for one that becomes 0.
+
+    That the bit has not changed yet need not be asked for then: ``if not done and c: done = 1`` is ``done |= c``.
+    """
+    if old.dtype != boolean or not isinstance(value, Const):
+        return None
+    taken = cond if holds else _opposite(cond)
+    op = BinaryOp.OR if value.value else BinaryOp.AND
+    return _changed_bit(op, value, taken, old)
+
+
+def _changed_bit(op: BinaryOp, e: Expr, taken: Expr, old: Load | Gather) -> Expr | None:
+    """``old | e`` or ``old & e``, where ``taken`` holds, of single bits; None where only the bit decides."""
+    is_or = op is BinaryOp.OR
+    still = _opposite(old) if is_or else old
+    parts = [part for part in _parts(taken) if part != still]
+    if not isinstance(e, Const):
+        parts.append(e if is_or else _opposite(e))
+    elif bool(e.value) is not is_or:
+        return None  # it changes nothing
+    if not parts:
+        return None
+    changes = reduce(_both, parts)
+    return Binary(op, old, changes if is_or else _opposite(changes), boolean)
+
+
+def _furthest(value: Binary, old: Load | Gather) -> Const | None:
+    """The number of the element's type that a minimum or maximum never takes instead of another one.
+
+    Of floats that holds where the element comes first: ``min(a, b)`` is ``b`` where ``a`` is not a number.
+    """
+    dtype, is_least = old.dtype, value.op is BinaryOp.MAX
+    if value.dtype != dtype:
+        return None
+    if isinstance(dtype, FloatType):
+        return Const(-inf if is_least else inf, dtype) if _is(value.lhs, old) else None
+    if not isinstance(dtype, IntType):
+        return None
+    bits = dtype.width - dtype.signed
+    low = -(1 << bits) if dtype.signed else 0
+    return Const(low if is_least else (1 << bits) - 1, dtype)
 
 
 def _is(x: Expr, old: Load | Gather) -> bool:

@@ -58,7 +58,7 @@ def _chosen(ctx: Context, cond: Expr, branches: Branches, node: ast.expr) -> tup
     text = ast.unparse(node) if text in ("break", "continue") else text
     keep = Stmt(name, target, cond, span, f"{name} = {text}")
     kept = Load(target, boolean)
-    return (keep, *predicated(kept, branches, ctx.names.dtype_of))
+    return (keep, *predicated(kept, branches, ctx.names.dtype_of, cond))
 
 
 def _given(ctx: Context, start: int) -> frozenset[str]:

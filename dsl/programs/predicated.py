@@ -80,7 +80,10 @@ def _apart(
 
 
 def predicated(
-    cond: Expr, branches: Branches, dtype_of: Callable[[str], DType]
+    cond: Expr,
+    branches: Branches,
+    dtype_of: Callable[[str], DType],
+    written: Expr | None = None,
 ) -> tuple[Node, ...]:
     """The statements of both branches, each with a value that is chosen by ``cond``.
 
@@ -88,6 +91,7 @@ def predicated(
         cond: A ``u1`` that none of the statements changes (see `overwrites`), the last one excepted.
         branches: The statements.
         dtype_of: The element type of an array or scalar.
+        written: What ``cond`` was computed from, where it is kept because statements change that.
     """
     pairs, then, orelse = _apart(branches)
     merged = [
@@ -98,7 +102,8 @@ def predicated(
         )
         for a, b in pairs
     ]
-    first = _Guard(cond, True, branches.then_locals, dtype_of)
+    unchanged = None if pairs else written
+    first = _Guard(cond, True, branches.then_locals, dtype_of, unchanged)
     second = _Guard(cond, False, branches.else_locals, dtype_of)
     return (*merged, *first.nodes(then), *second.nodes(orelse))
 
@@ -111,9 +116,22 @@ class _Guard:
     holds: bool
     locals: Collection[str]
     dtype_of: Callable[[str], DType]
+    written: Expr | None = None
 
     def nodes(self, nodes: tuple[Node, ...]) -> tuple[Node, ...]:
-        return tuple(map_statements(n, self._guarded) for n in nodes)
+        found: list[Node] = []
+        guard = self
+        for node in nodes:
+            found.append(map_statements(node, guard._guarded))
+            if not isinstance(node, Stmt) or guard._changes(node):
+                guard = replace(self, written=None)
+        return tuple(found)
+
+    def _changes(self, stmt: Stmt) -> bool:
+        """Whether what the condition was computed from is another one behind the statement."""
+        return self.written is not None and any(
+            _may_be(read, stmt.target) for read in loads(self.written)
+        )
 
     def _guarded(self, stmt: Stmt) -> Stmt:
         return replace(stmt, value=self._value(stmt))
@@ -123,4 +141,4 @@ class _Guard:
         if name in self.locals:
             return harmless(stmt.value, self.cond, self.holds)
         old = assigned_element(stmt.target, stmt.value, self.dtype_of(name))
-        return guarded(self.cond, stmt.value, old, self.holds)
+        return guarded(self.cond, stmt.value, old, self.holds, self.written)
