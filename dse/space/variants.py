@@ -12,6 +12,7 @@ from dse.space.contents import lowered
 from dse.space.expansion import expanded
 from dse.space.groups import MOST, groups, volumes
 from dse.space.kept import kept, rows_kept
+from dse.space.located import located
 from dse.space.nest import Nest
 from dse.space.orders import Context, nests
 from dse.space.overlaps import overlapped
@@ -76,6 +77,22 @@ def variants(
     """
     state, free = _reassociated(state, floats=reassociate)
     free = (*start.steps, *free)
+    found = _variants(state, free, context, reassociate, start)
+    sought, longer = (state, free) if start.structured else located(state, free)
+    if longer != free:
+        more = _variants(sought, longer, context, reassociate, start)
+        found += [replace(v, name=f"{v.name}, choices searched") for v in more]
+    return tuple(_once(found))
+
+
+def _variants(
+    state: ScheduledScop,
+    free: tuple[Step, ...],
+    context: Context,
+    reassociate: bool,
+    start: Start,
+) -> list[Variant]:
+    """The structures of a program whose statements are what they are."""
     structures = _structures(state, free) if not start.structured else [("as given", state, free)]
     # The open backend runs processes in order.
     twins = [] if context.tool.is_open else [t for one in structures for t in _overlapped(*one)]
@@ -102,8 +119,7 @@ def variants(
     bound = [v for one in (*structures, *twins) for v in _bound(*one, context)]
     if start.overlapping:
         bound += [_with_short_chains(v) for one in boxes for v in _bound(*one, context)]
-    every = (*plain, *(variant for some in outer for variant in some), *bound)
-    return tuple(_once(every))
+    return [*plain, *(variant for some in outer for variant in some), *bound]
 
 
 def _bound(

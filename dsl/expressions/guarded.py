@@ -259,11 +259,14 @@ def _may_be_negative(amount: Expr) -> bool:
 
 
 def _extremum(cond: Expr, value: Expr, old: Load | Gather) -> Expr | None:
-    """``min(old, value)`` or ``max(old, value)`` where that is what is meant.
+    """``min(old, value)`` or ``max(old, value)`` where that is what is meant, perhaps under other conditions.
 
     Equal values are told apart in floats only (zeros have signs), and there the operators are
     defined by ``<`` and ``>``: ``min(a, b)`` is ``b if b < a else a``.
     """
+    parts = _parts(cond)
+    if len(parts) > 1:
+        return _extremum_under(parts, value, old)
     if not isinstance(cond, Compare) or value.dtype != old.dtype:
         return None
     if (cond.lhs, cond.rhs) == (value, old):
@@ -276,6 +279,16 @@ def _extremum(cond: Expr, value: Expr, old: Load | Gather) -> Expr | None:
     if cond.op in (CompareOp.EQ, CompareOp.NE) or (isinstance(old.dtype, FloatType) and not strict):
         return None
     return typing.binary(BinaryOp.MIN if is_less else BinaryOp.MAX, old, value)
+
+
+def _extremum_under(parts: tuple[Expr, ...], value: Expr, old: Load | Gather) -> Expr | None:
+    """``min(old, value if all others else the largest number)`` where one of the conditions compares with ``old``."""
+    for part in parts:
+        others = [other for other in parts if other is not part]
+        found = _extremum(part, value, old)
+        if isinstance(found, Binary) and not any(old in walk(other) for other in others):
+            return _update(reduce(_both, others), found, old, True)
+    return None
 
 
 def _update(cond: Expr, value: Expr, old: Load | Gather, holds: bool) -> Expr | None:

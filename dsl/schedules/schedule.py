@@ -248,6 +248,11 @@ class ScheduleBuilder(PragmaMethods):
         return self._add(steps.PartialSums, stmt, loop, count, block)
 
     @step_method
+    def locate(self, stmt: str, loop: str) -> ScheduleBuilder:
+        """See `dsl.schedules.steps.Locate`."""
+        return self._add(steps.Locate, stmt, loop)
+
+    @step_method
     def expand(self, array: str, loop: str) -> ScheduleBuilder:
         """See `dsl.schedules.steps.Expand`."""
         return self._add(steps.Expand, array, loop)

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from dsl.programs.program import Program
 from dsl.schedules.schedule import Schedule
-from dsl.schedules.steps import Buffer, Expand, PartialSums, Reuse
+from dsl.schedules.steps import Buffer, Expand, Locate, PartialSums, Reuse, Step
 from polyhedral.equivalence.buffering import check_buffers
 from polyhedral.equivalence.expansion import check_expansion
+from polyhedral.equivalence.locating import check_locating
 from polyhedral.equivalence.loops import Origin, check_loops
 from polyhedral.equivalence.partial_sums import check_partial_sums, sum_of
 from polyhedral.equivalence.raised import NotProven
@@ -21,7 +22,7 @@ from polyhedral.scop.lookup import find_loop
 from polyhedral.scop.scheduled import ScheduledScop, build
 from polyhedral.transforms.materialise import materialised
 
-REWRITING = (PartialSums, Expand, Buffer, Reuse)
+REWRITING = (PartialSums, Expand, Locate, Buffer, Reuse)
 
 
 @dataclass(frozen=True)
@@ -35,10 +36,10 @@ class Rewriting:
         origins: where only the loops are other ones: what each statement is.
         free: statements whose reductions may be done in any order, in both; and, because of the
             step, in the other one.
-        depth: loops around what works on copies.
+        depth: loops around what works on copies, or around the outermost that is searched.
     """
 
-    step: PartialSums | Expand | Buffer | Reuse
+    step: PartialSums | Expand | Locate | Buffer | Reuse
     before: Program
     after: Program
     origins: tuple[tuple[str, Origin], ...] = ()
@@ -66,7 +67,9 @@ def rewritings(program: Program, schedule: Schedule) -> tuple[Rewriting, ...]:
 
 
 def _rewriting(
-    step: PartialSums | Expand | Buffer | Reuse, before: ScheduledScop, after: ScheduledScop
+    step: PartialSums | Expand | Locate | Buffer | Reuse,
+    before: ScheduledScop,
+    after: ScheduledScop,
 ) -> Iterator[Rewriting]:
     program, new = before.scop.program, after.scop.program
     match step:
@@ -74,6 +77,8 @@ def _rewriting(
             yield Rewriting(step, program, new, free=frozenset({sum_of(program, new)}))
         case Expand():
             yield Rewriting(step, program, new)
+        case Locate():
+            yield Rewriting(step, program, new, depth=_depth(before, step.loop, step) - 1)
         case Buffer() | Reuse():
             # The loops of the schedule so far become those of the program, then copies are made.
             made = materialised(before)
@@ -82,15 +87,15 @@ def _rewriting(
                 for name, piece in made.pieces.items()
             )
             yield Rewriting(step, program, made.program, origins, before.reassociated)
-            depth = _depth(before, step)
+            depth = _depth(before, step.at, step)
             yield Rewriting(step, made.program, new, (), after.reassociated, depth)
 
 
-def _depth(state: ScheduledScop, step: Buffer | Reuse) -> int:
-    """Loops around what works on copies."""
-    if not step.at:
+def _depth(state: ScheduledScop, loop: str, step: Step) -> int:
+    """Loops down to one of the step's, that one counted; none without one."""
+    if not loop:
         return 0
-    uid = find_loop(state, step.at, step)
+    uid = find_loop(state, loop, step)
     return 1 + next(level for p in state.pieces if (level := p.level(uid)) is not None)
 
 
@@ -110,6 +115,8 @@ def _checked(rewriting: Rewriting) -> Refutation | None:
     match rewriting.step:
         case Expand(array=array):
             return check_expansion(before, after, array)
+        case Locate(stmt=stmt):
+            return check_locating(before, after, stmt, rewriting.depth)
         case PartialSums(stmt=stmt):
             return check_partial_sums(before, after, stmt)
         case Buffer() | Reuse() if rewriting.origins:

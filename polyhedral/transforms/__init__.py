@@ -17,6 +17,7 @@ from polyhedral.transforms import (  # noqa: F401
     expand,
     fuse,
     latency,
+    locate,
     pack,
     partial_sums,
     partition,

@@ -203,8 +203,9 @@ def test_the_table_has_every_step() -> None:
         return found
 
     acting = kinds([row[1] for row in ACTS])
-    # Of what others may do, of locals in loops, of what is read again: test_expand.py, test_reuse.py.
-    assert acting | {"reassociate", "expand", "reuse"} == set(STEPS)
+    # Of what others may do, of locals in loops, of what is read again, of choices: test_expand.py, test_reuse.py,
+    # test_locate.py.
+    assert acting | {"reassociate", "expand", "reuse", "locate"} == set(STEPS)
     assert kinds([row[0] for row in REFUSED]) == set(STEPS) - {"reverse"}  # of any loop
 
 
