@@ -12,6 +12,7 @@ Two things are done on the way:
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from functools import reduce
 from math import copysign, inf
@@ -36,6 +37,16 @@ from dsl.expressions.expr import (
 )
 from dsl.expressions.numeric import frac_of, signed_of, width_of
 from dsl.expressions.types import DType, FixedType, FloatType, IndexType, IntType, boolean
+
+
+_NEGATED = {
+    CompareOp.EQ: CompareOp.NE,
+    CompareOp.NE: CompareOp.EQ,
+    CompareOp.LT: CompareOp.GE,
+    CompareOp.GE: CompareOp.LT,
+    CompareOp.GT: CompareOp.LE,
+    CompareOp.LE: CompareOp.GT,
+}
 
 
 def guarded(
@@ -66,6 +77,22 @@ def guarded(
     if (found := _flag(cond, value, old, holds)) is not None:
         return found
     return _either(cond, holds, typing.cast(old.dtype, value), old)
+
+
+def update(value: Expr, old: Load | Gather) -> Expr:
+    """The value of an assignment, a choice of the new or the old one as what it is under ``if``: ``e if e < t else t``
+    as ``min(t, e)``, and ``1 if c else t`` of a single bit as ``t | c``.
+
+    Other choices stay: in ``r = r - d if r >= d else r`` the condition and the difference are computed side by side.
+    """
+    if not isinstance(value, Select):
+        return value
+    cond, taken = value.cond, value.then
+    if value.then == old and not isinstance(old.dtype, FloatType) and isinstance(cond, Compare):
+        cond, taken = replace(cond, op=_NEGATED[cond.op]), value.orelse
+    elif value.orelse != old:
+        return value
+    return _extremum(cond, taken, old) or _flag(cond, taken, old, True) or value
 
 
 def chosen(cond: Expr, then: Expr, orelse: Expr, dtype: DType) -> Expr:

@@ -7,6 +7,7 @@ import ast
 from dsl.expressions import typing, values
 from dsl.expressions.elements import assignment
 from dsl.expressions.expr import Access, Expr, Gather, Load, loads
+from dsl.expressions.guarded import update
 from dsl.expressions.types import DType, IndexType, IntType
 from dsl.frontend.context import Context
 from dsl.frontend.declare import declare_assigned
@@ -86,7 +87,8 @@ def _one(
     else:
         goal = writable(ctx, target)
         found = value(ctx, source)
-    return _statement(ctx, node, name, goal, assigned(ctx, found, goal.dtype, source))
+    made = update(assigned(ctx, found, goal.dtype, source), goal)
+    return _statement(ctx, node, name, goal, made)
 
 
 def augmented(ctx: Context, node: ast.AugAssign, name: str | None) -> Stmt:

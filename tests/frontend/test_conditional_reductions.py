@@ -66,3 +66,29 @@ def k(x: f32[N], most: f32[1], at: i32[1], again: f32[1]):
     ).program
     kinds = [type(s.value) for s in program.statements()[1:]]
     assert kinds == [Binary, Select, Select]
+
+
+def test_choices_that_are_written_as_expressions_are_the_same(kernel: Load) -> None:
+    k = kernel(
+        """@weft.kernel
+def k(x: f32[N], y: i32[N], top: f32[1], least: i32[1], at: i32[1], other: f32[1], n: i32[1]):
+    seen: weft.u1 = 0
+    for i in range(N):
+        at[0] = i if x[i] > top[0] else at[0]
+        top[0] = x[i] if x[i] > top[0] else top[0]
+        least[0] = least[0] if least[0] < y[i] else y[i]
+        other[0] = other[0] if other[0] < x[i] else x[i]
+        seen = 1 if y[i] == 3 else seen
+        n[0] = n[0] - y[i] if n[0] >= y[i] else n[0]
+    at[0] += 10 * seen
+"""
+    )
+    ops = [s.value.op if isinstance(s.value, Binary) else None for s in k.program.statements()]
+    wanted = [None, None, BinaryOp.MAX, BinaryOp.MIN, None, BinaryOp.OR, None, BinaryOp.ADD]
+    assert ops == wanted
+    top, least, at = np.full(1, -1, np.float32), np.full(1, 9, np.int32), np.zeros(1, np.int32)
+    other, n = np.full(1, 0.0, np.float32), np.full(1, 11, np.int32)
+    x, y = np.array([0.5, 2, 2, -0.0], np.float32), np.array([4, 3, 8, 5], np.int32)
+    k(x, y, top, least, at, other, n)
+    assert (top[0], least[0], at[0], n[0]) == (2, 3, 11, 4)
+    assert str(other[0]) == "-0.0"  # of equal zeros the new one
