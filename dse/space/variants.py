@@ -19,15 +19,15 @@ from dse.space.overlaps import overlapped
 from dse.space.partial_sums import WANTED, Accumulators, partial_sums, whole_parts
 from dse.space.processes import handed_on
 from dse.space.rectangles import in_rectangles, short_chains
+from dse.space.registers import in_registers
+from dse.space.regrouped import distributed, merged, reassociated
 from dse.space.start import START, Start
+from dse.space.wide_skews import widely_skewed
 from dse.space.windows import windowed
-from dsl.expressions.types import FloatType
 from dsl.programs.program import Program
-from dsl.schedules.steps import BindOp, Distribute, Fuse, Partition, Reassociate, Step
-from polyhedral.schedule import apply_step, tried
-from polyhedral.scop.ranges import constant_interval
-from polyhedral.scop.scheduled import Piece, ScheduledScop
-from polyhedral.scop.scop import reduction_access
+from dsl.schedules.steps import BindOp, Partition, Step
+from polyhedral.schedule import apply_step
+from polyhedral.scop.scheduled import ScheduledScop
 from qor_gnn.design.region import bind_name
 from qor_gnn.tools.operators.multipliers import FABRIC
 
@@ -75,7 +75,7 @@ def variants(
     tool can build sums without DSP slices, each structure is there once more with all sums so. A ``start``
     that says how statements share loops is the only structure.
     """
-    state, free = _reassociated(state, floats=reassociate)
+    state, free = reassociated(state, floats=reassociate)
     free = (*start.steps, *free)
     found = _variants(state, free, context, reassociate, start)
     sought, longer = (state, free) if start.structured else located(state, free)
@@ -114,6 +114,9 @@ def _variants(
     outer += [[_variant(*structure, context)] for structure in others]
     boxes = [*_rectangles((*structures, *twins, *others), context.counts)]
     outer += [[_with_short_chains(_variant(*structure, context))] for structure in boxes]
+    wide = [*_rectangles(_widely_skewed(structures), context.counts)]
+    outer += [[_with_short_chains(_variant(*structure, context))] for structure in wide]
+    outer += [_registers(*one, context) for one in boxes or structures]
     outer += _unrolled_inside([*others, *_turned(others)], context)
     outer += [[_filter(*structure, context)] for structure in _windows(structures, context, start)]
     bound = [v for one in (*structures, *twins) for v in _bound(*one, context)]
@@ -146,18 +149,18 @@ def _once(variants: Iterable[Variant]) -> Iterator[Variant]:
 
 def _structures(state: ScheduledScop, free: tuple[Step, ...]) -> list[_Structure]:
     """Distributed, merged, as written, and with arrays expanded, each once."""
-    whole, apart = _distributed(state)
-    joined, merged = _merged(whole)
+    whole, apart = distributed(state)
+    joined, fused = merged(whole)
     states = (
         ("distributed", whole, (*free, *apart)),
-        ("merged", joined, (*free, *apart, *merged)),
+        ("merged", joined, (*free, *apart, *fused)),
         ("as written", state, free),
     )
     found: dict[_Shape, _Structure] = {}
     for structure in states:
         found.setdefault(_shape(structure[1]), structure)
     for wide, steps in expanded(state, free):
-        at, apart = _distributed(wide)
+        at, apart = distributed(wide)
         found.setdefault(_shape(at), ("expanded", at, (*steps, *apart)))
     return list(found.values())
 
@@ -172,7 +175,7 @@ def _aligned(structures: Iterable[_Structure]) -> list[_Structure]:
     """The structures that cannot be distributed any more with other loops outermost, each once."""
     found: dict[_Shape, _Structure] = {}
     for name, state, steps in structures:
-        moved, longer = (state, steps) if _distributed(state)[1] else aligned(state, steps)
+        moved, longer = (state, steps) if distributed(state)[1] else aligned(state, steps)
         if longer != steps:
             found.setdefault(_shape(moved), (f"{name}, aligned", moved, longer))
     return list(found.values())
@@ -236,6 +239,26 @@ def _windows(
             seen.add(steps)
             at_once = [] if context.tool.is_open else [*_overlapped(name, state, steps)]
             yield from at_once or [(name, state, steps)]
+
+
+def _widely_skewed(structures: Iterable[_Structure]) -> Iterator[_Structure]:
+    """The structures with the inner loops of recurrences of varying distances outermost."""
+    for name, state, steps in structures:
+        moved, longer = widely_skewed(state, steps)
+        if longer != steps:
+            yield f"{name}, far behind", moved, longer
+
+
+def _registers(
+    name: str, state: ScheduledScop, steps: tuple[Step, ...], context: Context
+) -> list[Variant]:
+    """The structure with small tables in registers, where banks do not tell their elements apart."""
+    moved, made = in_registers(state) if not context.placed else (state, ())
+    if not made:
+        return []
+    own = replace(context, placed=frozenset(p.array for p in made))
+    found = _variant(f"{name}, tables in registers", moved, (*steps, *made), own)
+    return [_with_short_chains(replace(found, made=made))]
 
 
 def _filter(name: str, state: ScheduledScop, steps: tuple[Step, ...], context: Context) -> Variant:
@@ -311,7 +334,7 @@ def _accumulated(
     spread = tuple(step for one in sums for step in one.steps)
     for step in spread:
         state = apply_step(state, step)
-    state, apart = _distributed(state)
+    state, apart = distributed(state)
     cuts = tuple(cut for one in sums for cut in one.cuts)
     for cut in cuts:
         state = apply_step(state, cut)
@@ -323,8 +346,8 @@ def _together(
     name: str, state: ScheduledScop, steps: tuple[Step, ...]
 ) -> tuple[str, ScheduledScop, tuple[Step, ...]]:
     """The same with neighbouring nests fused: several sums of one pass over the data."""
-    joined, merged = _merged(state)
-    return f"{name}, merged", joined, (*steps, *merged)
+    joined, fused = merged(state)
+    return f"{name}, merged", joined, (*steps, *fused)
 
 
 def _sums_in_logic(state: ScheduledScop, context: Context) -> tuple[BindOp, ...]:
@@ -339,58 +362,3 @@ def _sums_in_logic(state: ScheduledScop, context: Context) -> tuple[BindOp, ...]
             BindOp(statement.name, bind_name(type_, kind), FABRIC) for type_, kind in sorted(kinds)
         ]
     return tuple(steps)
-
-
-def _reassociated(state: ScheduledScop, floats: bool) -> tuple[ScheduledScop, tuple[Step, ...]]:
-    """Sums that are exact in any order; those of floats if they may."""
-    steps: list[Step] = []
-    for statement in state.scop.statements:
-        target = state.scop.program.array(statement.stmt.target.array)
-        exact = not isinstance(target.dtype, FloatType)  # or the step is refused
-        if (floats or exact) and reduction_access(statement) is not None:
-            moved = tried(state, Reassociate(statement.name))
-            if moved is not None:
-                state = moved
-                steps.append(Reassociate(statement.name))
-    return state, tuple(steps)
-
-
-def _distributed(state: ScheduledScop) -> tuple[ScheduledScop, tuple[Step, ...]]:
-    """Every statement in loops of its own from the least depth where that is legal."""
-    steps: list[Step] = []
-    for name in [s.name for s in state.scop.statements]:
-        pieces = state.of_statement(name)
-        for depth in range(len(pieces[0].dims) if pieces else 0):
-            moved = tried(state, step := Distribute((name,), depth))
-            if moved is not None:
-                steps.append(step)
-                state = moved
-                break
-    return state, tuple(steps)
-
-
-def _merged(state: ScheduledScop) -> tuple[ScheduledScop, tuple[Step, ...]]:
-    """Neighbouring nests of the same loops fused, where that is legal."""
-    steps: list[Step] = []
-    current = groups(state)
-    k = 0
-    while k + 1 < len(current):
-        a, b = current[k].pieces[0], current[k + 1].pieces[0]
-        moved = None
-        if _alike(a, b):
-            moved = tried(state, step := Fuse((a.name, b.name), len(a.dims)))
-        if moved is None:
-            k += 1
-            continue
-        state = moved
-        steps.append(step)
-        current = groups(state)
-    return state, tuple(steps)
-
-
-def _alike(a: Piece, b: Piece) -> bool:
-    """The same number of loops, of the same constant bounds."""
-    if len(a.dims) != len(b.dims) or not a.dims:
-        return False
-    found = [(constant_interval(a, k), constant_interval(b, k)) for k in range(len(a.dims))]
-    return all(x is not None and x == y for x, y in found)

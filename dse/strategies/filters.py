@@ -7,6 +7,7 @@ from math import inf
 
 from dse.evaluators.base import Status
 from dse.space.space import Point, Space
+from dse.space.variants import Variant
 from dse.strategies.estimates import Figures
 from dse.strategies.fabric import FabricBudget
 from dse.strategies.search import Search
@@ -28,7 +29,7 @@ def filters(space: Space, budget: int, fabric: FabricBudget) -> Search:
         budget: DSP slices that a design may use.
         fabric: LUTs and block RAM that it may use.
     """
-    numbers = [n for n, variant in enumerate(space.variants) if variant.made]
+    numbers = [n for n, variant in enumerate(space.variants) if variant.made and _is_given(variant)]
     if not numbers:
         return
     estimates = fabric.estimates
@@ -66,3 +67,8 @@ def _worth(found: Sequence[tuple[Figures, Point]]) -> list[tuple[Figures, Point]
         ),
         key=lambda pair: (pair[0].cycles, pair[0].dsp),
     )
+
+
+def _is_given(variant: Variant) -> bool:
+    """Whether its steps say what becomes of a nest: tables in registers bring partitions with them, too."""
+    return any(order.given for nest in variant.nests for order in nest.orders)

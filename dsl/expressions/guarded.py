@@ -38,7 +38,6 @@ from dsl.expressions.expr import (
 from dsl.expressions.numeric import frac_of, signed_of, width_of
 from dsl.expressions.types import DType, FixedType, FloatType, IndexType, IntType, boolean
 
-
 _NEGATED = {
     CompareOp.EQ: CompareOp.NE,
     CompareOp.NE: CompareOp.EQ,

@@ -1,0 +1,120 @@
+"""Dynamic programs in one row, and searches for an index: structures that make their iterations independent."""
+
+from __future__ import annotations
+
+import weft
+from backends.verify import verify_many
+from dse.space.space import Space, space_of
+from dse.strategies.solve import solve
+from dsl.kernels.kernel import Kernel
+from dsl.schedules.schedule import Schedule
+from dsl.schedules.steps import Locate, Partition, Skew
+from mlir_passes.pipeline import compile_design
+from qor_gnn.tools.personality import personality
+from weft import i32
+
+TOOL = personality("vitis-2022.1-zu9eg-10ns")
+
+
+@weft.kernel
+def coins(ways: i32[24]):
+    for coin in range(1, 5):
+        for c in range(coin, 24):
+            ways[c] += ways[c - coin]
+
+
+@weft.kernel
+def knapsack(value: i32[5], row: i32[24]):
+    for i in range(5):
+        for c in range(23, i, -1):
+            row[c] = max(row[c], row[c - i - 1] + value[i])
+
+
+@weft.kernel
+def neighbours(row: i32[24]):
+    for t in range(4):
+        for c in range(1, 24):
+            row[c] += row[c - 1]
+
+
+@weft.kernel
+def nearest(x: i32[48], at: i32[1]):
+    best: i32 = 1000000
+    for i in range(48):
+        if x[i] < best:
+            best = x[i]
+            at[0] = i
+
+
+@weft.kernel
+def first(x: i32[48], key: i32[1], at: i32[1]):
+    for i in range(48):
+        if x[i] == key[0]:
+            at[0] = i
+            break
+
+
+def named(space: Space, text: str) -> list[int]:
+    return [n for n, variant in enumerate(space.variants) if text in variant.name]
+
+
+def schedules(kernel: Kernel, text: str) -> list[Schedule]:
+    """The best that is planned of each structure of such a name."""
+    space = space_of(kernel.program, TOOL)
+    found = [space.schedule(s.point) for n in named(space, text) for s in solve(space, n, 40)[:1]]
+    return [schedule for schedule in found if schedule is not None]
+
+
+def test_the_inner_loop_runs_behind_as_far_as_distances_reach() -> None:
+    space = space_of(coins.program, TOOL)
+    skews = [
+        s
+        for n in named(space, "far behind")
+        for s in space.variants[n].steps
+        if isinstance(s, Skew)
+    ]
+    assert {s.factor for s in skews} == {3}  # the coin of 4 has none behind it
+    assert named(space_of(neighbours.program, TOOL), "far behind") == []
+
+
+def test_small_tables_are_in_registers_where_distances_vary() -> None:
+    space = space_of(knapsack.program, TOOL)
+    made = {step for n in named(space, "in registers") for step in space.variants[n].made}
+    assert made == {Partition("row", 0, "complete")}
+    assert named(space_of(neighbours.program, TOOL), "in registers") == []
+
+
+STRUCTURES = [
+    (coins, "far behind"),
+    (coins, "in registers"),
+    (knapsack, "far behind"),
+    (knapsack, "in registers"),
+    (nearest, "searched"),
+    (first, "searched"),
+]
+
+
+def test_what_is_planned_computes_the_same() -> None:
+    designs = [
+        (kernel, compile_design(kernel.program, schedule))
+        for kernel, text in STRUCTURES
+        for schedule in schedules(kernel, text)[:1]
+    ]
+    assert len(designs) == len(STRUCTURES)
+    found = verify_many(
+        [d for _, d in designs], cxx=False, make_inputs=[k.make_inputs for k, _ in designs]
+    )
+    assert [result.ok for result in found] == [True] * len(designs)
+
+
+def test_a_loop_that_runs_behind_is_faster() -> None:
+    designs = (*schedules(coins, "distributed")[:1], *schedules(coins, "far behind"))
+    before, *after = (weft.estimate(coins, schedule).latency.average for schedule in designs)
+    assert min(after) * 2 < before
+
+
+def test_searches_are_steps_of_the_space() -> None:
+    space = space_of(nearest.program, TOOL)
+    steps = [s for n in named(space, "searched") for s in space.variants[n].steps]
+    assert Locate("S3", "S3.i") in steps
+    assert not any(isinstance(s, Locate) for n in range(1) for s in space.variants[n].steps)
