@@ -18,6 +18,7 @@ from dse.estimates.without import same_without
 from dse.estimates.words import short
 from dsl.expressions.types import FloatType
 from dsl.schedules.schedule import Schedule
+from dsl.schedules.pragma_steps import Sequential
 from dsl.schedules.steps import (
     AutoPartition,
     BindOp,
@@ -26,7 +27,6 @@ from dsl.schedules.steps import (
     Partition,
     Pipeline,
     Reassociate,
-    Sequential,
     Step,
     Unroll,
 )

@@ -17,6 +17,7 @@ from dsl.expressions.expr import Load
 from dsl.programs.program import Program
 from dsl.schedules.pragma_steps import Reshape
 from dsl.schedules.schedule import Schedule
+from dsl.schedules.pragma_steps import Sequential
 from dsl.schedules.steps import (
     AutoPartition,
     BindOp,
@@ -27,7 +28,6 @@ from dsl.schedules.steps import (
     Pack,
     Partition,
     Pipeline,
-    Sequential,
     Step,
     Stream,
     Unroll,

@@ -7,8 +7,8 @@ import ast
 from dsl.expressions import typing, values
 from dsl.expressions.elements import assignment
 from dsl.expressions.expr import Access, Expr, Gather, Load, loads
-from dsl.expressions.guarded import update
 from dsl.expressions.types import DType, IndexType, IntType
+from dsl.expressions.updates import update
 from dsl.frontend.context import Context
 from dsl.frontend.declare import declare_assigned
 from dsl.frontend.evaluate import binary

@@ -26,6 +26,11 @@ class PragmaMethods:
         return self._add(steps.Reshape, array, dim, scheme, factor)
 
     @step_method
+    def sequential(self, loop: str) -> Self:
+        """See `dsl.schedules.pragma_steps.Sequential`."""
+        return self._add(steps.Sequential, loop)
+
+    @step_method
     def latency(self, loop: str, min: int = 0, max: int = 0) -> Self:
         """See `dsl.schedules.pragma_steps.Latency`."""
         return self._add(steps.Latency, loop, min, max)

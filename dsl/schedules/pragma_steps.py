@@ -25,6 +25,15 @@ class Reshape(Step):
 
 
 @dataclass(frozen=True, slots=True)
+class Sequential(Step):
+    """Run the iterations of a loop one after the other: a tool that pipelines loops by itself leaves it alone."""
+
+    kind = "sequential"
+    other_names = ("pipeline_off", "no_pipeline")
+    loop: str
+
+
+@dataclass(frozen=True, slots=True)
 class Latency(Step):
     """Let an iteration of a loop take ``min`` cycles or more, and ``max`` or less if the tool can; 0: nothing is said."""
 

@@ -288,11 +288,6 @@ class ScheduleBuilder(PragmaMethods):
         return self._add(steps.Pipeline, loop, ii, style, rewind)
 
     @step_method
-    def sequential(self, loop: str) -> ScheduleBuilder:
-        """See `dsl.schedules.steps.Sequential`."""
-        return self._add(steps.Sequential, loop)
-
-    @step_method
     def flatten(self, loop: str, enabled: bool = True) -> ScheduleBuilder:
         """See `dsl.schedules.steps.Flatten`."""
         return self._add(steps.Flatten, loop, enabled)

@@ -269,15 +269,6 @@ class Pipeline(Step):
 
 
 @dataclass(frozen=True, slots=True)
-class Sequential(Step):
-    """Run the iterations of a loop one after the other: a tool that pipelines loops by itself leaves it alone."""
-
-    kind = "sequential"
-    other_names = ("pipeline_off", "no_pipeline")
-    loop: str
-
-
-@dataclass(frozen=True, slots=True)
 class Flatten(Step):
     """Ask for (or forbid) flattening the perfect nest above a loop."""
 

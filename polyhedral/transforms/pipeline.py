@@ -19,7 +19,8 @@ from typing import get_args
 
 from dsl.errors.errors import ScheduleError, did_you_mean
 from dsl.schedules.loop_requests import PipelineStyle
-from dsl.schedules.steps import Flatten, Pipeline, Sequential
+from dsl.schedules.pragma_steps import Sequential
+from dsl.schedules.steps import Flatten, Pipeline
 from polyhedral.requests.outside import RETURN
 from polyhedral.requests.repeated import contradiction, once
 from polyhedral.scop.lookup import dim_of, find_loop, with_loop
