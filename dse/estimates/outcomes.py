@@ -17,8 +17,8 @@ from dse.estimates.told import left_out
 from dse.estimates.without import same_without
 from dse.estimates.words import short
 from dsl.expressions.types import FloatType
-from dsl.schedules.schedule import Schedule
 from dsl.schedules.pragma_steps import Sequential
+from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import (
     AutoPartition,
     BindOp,

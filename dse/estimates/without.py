@@ -7,8 +7,8 @@ from dataclasses import replace
 from dse.estimates.estimation import Estimation, open_answer
 from dse.estimates.named_loops import loops_named
 from dsl.errors.errors import WeftError
-from dsl.schedules.schedule import Schedule
 from dsl.schedules.pragma_steps import Sequential
+from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import (
     BindOp,
     BindStorage,

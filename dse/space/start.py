@@ -15,9 +15,8 @@ from dsl.errors.errors import InputError, did_you_mean
 from dsl.errors.shown import shown
 from dsl.expressions.expr import Load
 from dsl.programs.program import Program
-from dsl.schedules.pragma_steps import Reshape
+from dsl.schedules.pragma_steps import Reshape, Sequential
 from dsl.schedules.schedule import Schedule
-from dsl.schedules.pragma_steps import Sequential
 from dsl.schedules.steps import (
     AutoPartition,
     BindOp,
