@@ -62,11 +62,16 @@ class CompareOp(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """An array element: one `Affine` per dimension over the loop variables in scope."""
+    """An array element: one `Affine` per dimension over the loop variables in scope.
+
+    ``limits`` are expressions that must be 0 to less than a number besides: subscripts of the part of
+    an array that a kernel was given. They are checked of the program as it was written.
+    """
 
     array: str
     indices: tuple[Affine, ...]
     span: Span | None = field(default=None, compare=False, repr=False)
+    limits: tuple[tuple[Affine, int], ...] = field(default=(), compare=False, repr=False)
 
     def __str__(self) -> str:
         indices = ("?" if index.is_data else str(index) for index in self.indices)

@@ -8,12 +8,14 @@ from collections.abc import Collection
 from dsl.errors.errors import LanguageError, did_you_mean
 from dsl.expressions import typing, values
 from dsl.expressions.affine import Affine
-from dsl.expressions.expr import Access, Const, Expr, Load
+from dsl.expressions.expr import Access, Const, Expr, Load, loads
+from dsl.expressions.types import ArrayType
 from dsl.expressions.values import Value
 from dsl.frontend.context import Context
 from dsl.frontend.operands import value
+from dsl.frontend.slices import type_of, view_of
 from dsl.kernels.kernel import Kernel
-from dsl.programs.inline import Names, inlined, inlined_locals
+from dsl.programs.inline import Names, Slice, View, inlined, inlined_locals
 from dsl.programs.program import Array, Loop, Node, Program, Stmt, Storage
 
 MAX_CALL_DEPTH = 32
@@ -57,6 +59,7 @@ class _Call:
         self._callee = callee
         self._node = node
         self._arrays: dict[str, str] = {}
+        self._views: dict[str, View] = {}
         self._scalars: dict[str, Expr] = {}
         self._copies: list[Stmt] = []
         self._callee_loops = frozenset(n.var for n, _ in callee.walk() if isinstance(n, Loop))
@@ -73,7 +76,7 @@ class _Call:
             self._arrays[array.name] = ctx.names.unique(f"{callee.name}_{array.name}")
         for array in inlined_locals(callee, self._arrays, ctx.names.depth):
             ctx.names.add_unnamed(array)
-        names = Names(self._arrays, self._scalars, self._loop_name, self._stmt_name)
+        names = Names(self._arrays, self._scalars, self._loop_name, self._stmt_name, self._views)
         return (*self._copies, *inlined(callee, names, ctx.names.loops()))
 
     def _actuals(self) -> list[tuple[Array, ast.expr]]:
@@ -102,8 +105,9 @@ class _Call:
 
     def _bind_array(self, formal: Array, node: ast.expr) -> None:
         ctx, callee = self._ctx, self._callee
-        actual = ctx.evaluate(node)
         text = ctx.source.text(node)
+        view = view_of(ctx, node)
+        actual = ctx.names.find(view.array) if view is not None else ctx.evaluate(node)
         if not isinstance(actual, Array):
             kind = "a value" if not isinstance(actual, (Affine, Expr)) else "one element"
             if isinstance(actual, Load) and not actual.access.indices:
@@ -113,14 +117,15 @@ class _Call:
                 f"'{formal.name}' of '{callee.name}' is an array {formal.type}, and "
                 f"{text} is {kind}",
                 node,
-                "pass a whole array by its name",
+                "pass an array by its name, or a part of one, as in A[i, :]",
             )
-        if actual.type != formal.type:
+        passed = actual.type if view is None else type_of(view, actual)
+        if passed != formal.type:
             raise ctx.error(
                 "W151",
-                f"'{formal.name}' of '{callee.name}' is {formal.type}, and {text} is {actual.type}",
+                f"'{formal.name}' of '{callee.name}' is {formal.type}, and {text} is {passed}",
                 node,
-                self._resize_help(formal, actual),
+                self._resize_help(formal, passed),
             )
         if actual.const and any(s.target.array == formal.name for s in callee.statements()):
             raise ctx.error(
@@ -130,8 +135,27 @@ class _Call:
                 "pass an array that may be written",
             )
         self._arrays[formal.name] = actual.name
+        if view is not None:
+            self._check_data(formal, view, node)
+            self._views[formal.name] = view
 
-    def _resize_help(self, formal: Array, actual: Array) -> str:
+    def _check_data(self, formal: Array, view: View, node: ast.expr) -> None:
+        """What is accessed at a subscript that is data begins with the first element."""
+        slices = [d for d in view.dims if isinstance(d, Slice)]
+        moved = [d.start != Affine() or d.step != 1 for d in slices]
+        for stmt in self._callee.statements():
+            for access in (stmt.target, *loads(stmt.value)):
+                pairs = zip(access.indices, moved, strict=access.array == formal.name)
+                if access.array == formal.name and any(i.is_data and m for i, m in pairs):
+                    raise self._ctx.error(
+                        "W151",
+                        f"'{self._callee.name}' accesses '{formal.name}' at a subscript that is data, and "
+                        f"{self._ctx.source.text(node)} does not begin with the first element",
+                        node,
+                        "pass the whole array, and where the part begins",
+                    )
+
+    def _resize_help(self, formal: Array, actual: ArrayType) -> str:
         if formal.dtype != actual.dtype:
             return f"copy it into a local {formal.type} that converts the elements"
         if len(formal.shape) != len(actual.shape):

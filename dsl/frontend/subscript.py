@@ -79,7 +79,7 @@ def _subscripts(count: int) -> str:
 def _index(ctx: Context, array: Array, dim: int, node: ast.expr) -> values.Value:
     """A subscript: affine, or an integer that is data."""
     if isinstance(node, ast.Slice):
-        return _affine_index(ctx, array, dim, node)
+        return affine_index(ctx, array, dim, node)
     index = value(ctx, node)
     if values.as_affine(index) is None and is_subscript(index):
         return index
@@ -90,10 +90,15 @@ def _index(ctx: Context, array: Array, dim: int, node: ast.expr) -> values.Value
             node,
             f"convert it: weft.i32({ctx.source.text(node)})",
         )
-    return _affine_index(ctx, array, dim, node)
+    return affine_index(ctx, array, dim, node)
 
 
-def _affine_index(ctx: Context, array: Array, dim: int, node: ast.expr) -> Affine:
+def affine_index(ctx: Context, array: Array, dim: int, node: ast.expr) -> Affine:
+    """A subscript, or an end of a slice, that follows from loop variables alone.
+
+    Raises:
+        LanguageError: W105 a slice, W140 it is not affine, W145 a negative number.
+    """
     if isinstance(node, ast.Slice):
         what, instead = EXPRESSIONS[ast.Slice]
         raise ctx.error("W105", f"{what} is not supported in a kernel", node, instead)

@@ -7,7 +7,7 @@ floor divisions) is gathered and scattered by index arrays.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -144,6 +144,11 @@ def _recipe(store: Store, access: Access, space: Space) -> Recipe | None:
             return None
         checks.append((found, extent))
         position = position * extent + affine
+    for affine, extent in access.limits:
+        found = _sum(affine, space)
+        if found is None:
+            return None
+        checks.append((found, extent))
     whole = _sum(position, space)
     assert whole is not None
     return Recipe(whole, () if id(access) in store.inside else tuple(checks))
@@ -173,21 +178,32 @@ def gathered(store: Store, access: Access, data: Sequence[NDArray[Any]], space: 
     """
     values = iter(data)
     subscripts = (*store.prefix, *access.indices)
-    return _checked(
-        store, tuple(next(values) if i.is_data else evaluate(i, space) for i in subscripts), space
-    )
+    found = {i: next(values) if i.is_data else evaluate(i, space) for i in subscripts}
+    _check_limits(access, found, space)
+    return _checked(store, tuple(found[i] for i in subscripts), space)
 
 
 def _indices(store: Store, access: Access, space: Space) -> Indices:
     subscripts = (*store.prefix, *access.indices)
+    _check_limits(access, {}, space)
     return _checked(store, tuple(evaluate(affine, space) for affine in subscripts), space)
+
+
+def _check_limits(access: Access, known: Mapping[Affine, int | Ints], space: Space) -> None:
+    for affine, extent in access.limits:
+        value = known[affine] if affine in known else evaluate(affine, space)
+        _check(value, extent, space)
 
 
 def _checked(store: Store, found: tuple[int | Ints, ...], space: Space) -> Indices:
     for value, extent in zip(found, store.data.shape, strict=True):
-        values = np.full((1,) * len(space.shape), value) if isinstance(value, int) else value
-        if values.min() < 0 or values.max() >= extent:
-            raise ArrayFault(FaultKind.OUT_OF_BOUNDS, (values < 0) | (values >= extent))
+        _check(value, extent, space)
     return Indices(
         tuple(v if isinstance(v, int) else v.astype(np.int64, copy=False) for v in found)
     )
+
+
+def _check(value: int | Ints, extent: int, space: Space) -> None:
+    values = np.full((1,) * len(space.shape), value) if isinstance(value, int) else value
+    if values.min() < 0 or values.max() >= extent:
+        raise ArrayFault(FaultKind.OUT_OF_BOUNDS, (values < 0) | (values >= extent))

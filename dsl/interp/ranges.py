@@ -27,8 +27,8 @@ def trips(loop: Loop, ranges: Mapping[str, Range]) -> int:
 
 
 def stays_inside(access: Access, shape: tuple[int, ...], ranges: Mapping[str, Range]) -> bool:
-    """Whether no affine subscript is ever out of bounds (or the access never happens)."""
-    for index, extent in zip(access.indices, shape, strict=True):
+    """Whether no affine subscript is ever out of bounds (or the access never happens), nor a limit."""
+    for index, extent in (*zip(access.indices, shape, strict=True), *access.limits):
         if index.is_data:
             continue
         low, high = index.interval(ranges)

@@ -90,7 +90,8 @@ def offset(access: Access, store: Store, scope: Scope) -> Callable[[Env], int]:
     position = affine(flat, scope)
     if stays_inside(access, shape, scope.ranges):
         return position
-    checks = [(affine(i, scope), n) for i, n in zip(access.indices, shape, strict=True)]
+    subscripts = (*zip(access.indices, shape, strict=True), *access.limits)
+    checks = [(affine(i, scope), n) for i, n in subscripts]
 
     def checked(env: Env) -> int:
         for dim, (index, extent) in enumerate(checks):
@@ -158,15 +159,18 @@ def gathered(access: Access, data: Sequence[Expr], scope: Scope) -> Callable[[En
         (next(values) if i.is_data else affine(i, scope), n)
         for i, n in zip(access.indices, shape, strict=True)
     ]
+    known = dict(zip(access.indices, (index for index, _ in places), strict=True))
+    limits = [(known[e] if e.is_data else affine(e, scope), n) for e, n in access.limits]
 
     def position(env: Env) -> int:
         flat = 0
-        for dim, (index, extent) in enumerate(places):
+        for dim, (index, extent) in enumerate((*places, *limits)):
             value = int(index(env))
             if not 0 <= value < extent:
                 detail = f"dimension {dim} of {access} is {value}, not in 0..{extent - 1}"
                 raise Fault(FaultKind.OUT_OF_BOUNDS, detail)
-            flat = flat * extent + value
+            if dim < len(places):
+                flat = flat * extent + value
         return flat
 
     return position

@@ -12,17 +12,44 @@ After, its loop renamed since ``i`` is taken::
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
-from dsl.expressions.affine import And, Cond, Constraint, Or
+from dsl.expressions.affine import Affine, And, Cond, Constraint, Or
 from dsl.expressions.expr import Access, Const, Expr, Index, Load, map_leaves
 from dsl.programs.program import Array, If, Loop, Node, Program, Stmt
 
 
 @dataclass(frozen=True, slots=True)
+class Slice:
+    """``start``, ``start + step``, …: ``extent`` elements of a dimension; over loop variables around."""
+
+    start: Affine
+    extent: int
+    step: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A part of an array: of each dimension one element, or a slice, which is a dimension of the part."""
+
+    array: str
+    dims: tuple[Affine | Slice, ...]
+
+    def placed(self, indices: tuple[Affine, ...]) -> tuple[Affine, ...]:
+        """The element of the array that is this one of the part."""
+        own = iter(indices)
+        return tuple(d.start + next(own) * d.step if isinstance(d, Slice) else d for d in self.dims)
+
+    def limits(self, indices: tuple[Affine, ...]) -> tuple[tuple[Affine, int], ...]:
+        """What keeps subscripts inside of the part."""
+        extents = (d.extent for d in self.dims if isinstance(d, Slice))
+        return tuple(zip(indices, extents, strict=True))
+
+
+@dataclass(frozen=True, slots=True)
 class Names:
     """New names: ``arrays`` for the callee's arrays and locals, ``scalars`` what is read instead
-    of its scalar arguments. ``loop`` gives the name of a loop from its own and the (new) names of
+    of its scalar arguments, ``views`` what is accessed instead of others. ``loop`` gives the name of a loop from its own and the (new) names of
     those around; ``stmt`` that of a statement from its own and its position in the callee.
     """
 
@@ -30,6 +57,7 @@ class Names:
     scalars: Mapping[str, Expr]
     loop: Callable[[str, Collection[str]], str]
     stmt: Callable[[Stmt, int], str]
+    views: Mapping[str, View] = field(default_factory=dict)
 
 
 def inlined(program: Program, names: Names, around: tuple[str, ...]) -> tuple[Node, ...]:
@@ -89,7 +117,12 @@ class _Inliner:
 
     def _access(self, access: Access, loops: Mapping[str, str]) -> Access:
         indices = tuple(i.rename(loops) for i in access.indices)
-        return Access(self._names.arrays[access.array], indices, access.span)
+        limits = tuple((e.rename(loops), n) for e, n in access.limits)
+        view = self._names.views.get(access.array)
+        if view is None:
+            return Access(self._names.arrays[access.array], indices, access.span, limits)
+        limits += view.limits(indices)
+        return Access(view.array, view.placed(indices), access.span, limits)
 
 
 def renamed_cond(cond: Cond, names: Mapping[str, str]) -> Cond:

@@ -40,6 +40,7 @@ def _check(array: Array, s: Statement, element: Gather | Scatter, locals_: _Loca
     for dim, (index, extent) in enumerate(zip(access.indices, array.shape, strict=True)):
         if not index.is_data:
             continue
+        extent = min([extent, *(n for e, n in access.limits if e == index)])
         value = next(data)
         low, high = locals_.range_of(value, s)
         if low >= 0 and high < extent:

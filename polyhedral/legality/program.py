@@ -7,7 +7,8 @@ from collections import deque
 import islpy as isl
 
 from dsl.errors.errors import LanguageError
-from dsl.expressions.expr import Access, Scatter, Select
+from dsl.expressions.affine import Affine
+from dsl.expressions.expr import Access, Scatter, Select, loads
 from dsl.programs.program import Array, Program
 from polyhedral.dependences.direct import unwritten_reads
 from polyhedral.isl.text import affine_text, positional
@@ -48,6 +49,8 @@ def _checked(program: Program) -> Scop:
         loops[statement.name] = ranges
         for access in (*statement.reads, statement.stmt.target):
             _check_bounds(statement, access, program.array(access.array), ranges)
+        for access in (*loads(statement.stmt.value), statement.stmt.target):
+            _check_limits(statement, access, ranges)
         check_index(statement, ranges)
     check_data_subscripts(scop, loops)
     for array in program.locals:
@@ -71,14 +74,39 @@ def _check_bounds(s: Statement, access: Access, array: Array, ranges: dict[str, 
     for dim, (expr, extent) in enumerate(zip(access.indices, array.shape, strict=True)):
         if expr.is_data:
             continue  # see `check_data_subscripts`
-        low, high = expr.interval(ranges)
-        if low >= 0 and high < extent:
-            continue  # interval arithmetic suffices; isl decides the rest exactly
-        text = affine_text(expr, positional(s.variables))
-        outside = isl.Set(f"{{ {s.space} : {text} < 0 or {text} >= {extent} }}")
-        bad = s.domain.intersect(outside)
-        if not bad.is_empty():
+        bad = _outside(s, expr, extent, ranges)
+        if bad is not None:
             raise _out_of_bounds(s, access, array, dim, bad)
+
+
+def _outside(
+    s: Statement, expr: Affine, extent: int, ranges: dict[str, Interval]
+) -> isl.Set | None:
+    """The iterations in which an expression is not 0 to less than a number; None where there are none."""
+    low, high = expr.interval(ranges)
+    if low >= 0 and high < extent:
+        return None  # interval arithmetic suffices; isl decides the rest exactly
+    text = affine_text(expr, positional(s.variables))
+    bad = s.domain.intersect(isl.Set(f"{{ {s.space} : {text} < 0 or {text} >= {extent} }}"))
+    return None if bad.is_empty() else bad
+
+
+def _check_limits(s: Statement, access: Access, ranges: dict[str, Interval]) -> None:
+    """Subscripts of parts of arrays; those that are data are with all others of that kind."""
+    for expr, extent in access.limits:
+        bad = None if expr.is_data else _outside(s, expr, extent, ranges)
+        if bad is None:
+            continue
+        example = _example(s, bad)
+        at = ", ".join(f"{v} = {x}" for v, x in example)
+        raise LanguageError(
+            "W160",
+            f"{access} is out of the part that was passed: its subscript is {expr.evaluate(dict(example))}"
+            + (f" for {at}" if at else ""),
+            span=access.span or s.stmt.span,
+            notes=[f"it must be 0 to {extent - 1}"],
+            help="pass a larger part, or change the loop bounds",
+        )
 
 
 def _out_of_bounds(

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import re
+
+import numpy as np
+import pytest
+
+from dsl.arrays.inputs import storage_dtype
+from dsl.errors.errors import LanguageError
 from dsl.expressions.affine import Affine
 from dsl.expressions.expr import Access, Binary, BinaryOp, Const, Load
 from dsl.expressions.types import f32, f64
+from dsl.interp import ExecutionError
 from dsl.programs.program import Array, Loop, Program, Stmt, Storage
+from polyhedral.legality.program import check_program
 from tests.frontend.conftest import Load as LoadKernel
 
 
@@ -156,3 +165,86 @@ def k(A: f32[4]):
     program = kernel(text).program
     assert [s.name for s in program.statements()] == ["set"]
     assert program.statements()[0].target.array == "A"
+
+
+PARTS = """
+@weft.kernel
+def scale(x: i32[4]):
+    for k in range(4):
+        x[k] *= 2
+    for k in range(3):
+        x[k + 1] += x[k]
+
+@weft.kernel
+def middle(v: i32[6]):
+    scale(v[1:5])
+    scale(v[2:])
+
+@weft.kernel
+def count(x: i32[4], h: i32[16]):
+    for i in range(4):
+        h[x[i] & 15] += 1
+
+@weft.kernel
+def k(a: i32[16], b: i32[5, 4], c: i32[3, 8], x: i32[5, 5], h: i32[2, 20]):
+    for i in range(4):
+        scale(a[4 * i:4 * i + 4])
+    scale(a[1::4])
+    scale(a[3:11:2])
+    for i in range(5):
+        scale(b[i])
+    scale(b[1:5, 2])
+    for i in range(3):
+        middle(c[i, i:i + 6])
+    scale(c[1][2:6])
+    for i in range(2):
+        count(x[i, i:i + 4], h[1 - i, :16])
+        count(x[1:, i], h[i, :16])
+"""
+
+
+def test_parts_of_arrays_are_those_of_numpy(kernel: LoadKernel) -> None:
+    k = kernel(PARTS)
+    names = dict.fromkeys(("scale", "middle", "count", "k"))
+    bare = re.sub(r"(\w+): i32\[[^]]*\]", r"\1", PARTS).replace("@weft.kernel\n", "")
+    exec(bare, names)
+    check_program(k.program)
+    rng = np.random.default_rng(3)
+    shapes = {a.name: (a.shape, storage_dtype(a.dtype)) for a in k.program.arguments}
+    arrays = {n: rng.integers(0, 9, shape).astype(dtype) for n, (shape, dtype) in shapes.items()}
+    wanted = {n: a.copy() for n, a in arrays.items()}
+    names["k"](**wanted)
+    k(**arrays)
+    assert all(np.array_equal(arrays[n], wanted[n]) for n in arrays)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (
+            "x[k + 1] = 0",
+            "A[k + 1] is out of the part that was passed: its subscript is 4 for k = 3",
+        ),
+        ("x[k] = x[2 * k]", "its subscript is 4 for k = 2"),
+        ("x[n[0] & 7] = 0", "which may be 0 to 7"),
+    ],
+)
+def test_a_part_is_not_left(kernel: LoadKernel, line: str, message: str) -> None:
+    """Though the array goes on."""
+    k = kernel(
+        f"""
+@weft.kernel
+def part(x: f32[4], n: i32[1]):
+    for k in range(4):
+        {line}
+
+@weft.kernel
+def k(A: f32[8], n: i32[1]):
+    part(A[:4], n)
+"""
+    )
+    with pytest.raises(LanguageError) as caught:
+        check_program(k.program)
+    assert message in caught.value.render()
+    with pytest.raises(ExecutionError):
+        k(np.zeros(8, np.float32), np.full(1, 7, np.int32))

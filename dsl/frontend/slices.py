@@ -1,0 +1,80 @@
+"""Slices of arrays that are passed to other kernels: ``A[i, :]``, ``A[4 * i:4 * i + 4]``, rows as ``A[i]``."""
+
+from __future__ import annotations
+
+import ast
+
+from dsl.errors.errors import LanguageError
+from dsl.expressions import values
+from dsl.expressions.affine import Affine
+from dsl.expressions.types import ArrayType
+from dsl.frontend.context import Context
+from dsl.frontend.operands import value
+from dsl.frontend.subscript import affine_index
+from dsl.programs.inline import Slice, View
+from dsl.programs.program import Array
+
+
+def view_of(ctx: Context, node: ast.expr) -> View | None:
+    """The part of an array that an argument of a call is; None where it is something else, or one element.
+
+    Raises:
+        LanguageError: W140, W145, W151 what is wrong with a slice.
+    """
+    subscripts: list[ast.expr] = []
+    while isinstance(node, ast.Subscript):
+        parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        if subscripts and any(isinstance(part, ast.Slice) for part in parts):
+            raise _refused(
+                ctx, "a slice is not subscripted again", node, "write all in one pair of brackets"
+            )
+        subscripts[:0] = parts
+        node = node.value
+    array = ctx.evaluate(node) if isinstance(node, ast.Name) else None
+    if not isinstance(array, Array) or len(subscripts) > len(array.shape):
+        return None
+    slices = any(isinstance(part, ast.Slice) for part in subscripts)
+    if len(subscripts) == len(array.shape) and not slices:
+        return None  # an element
+    dims: list[Affine | Slice] = [
+        _slice(ctx, array, d, part)
+        if isinstance(part, ast.Slice)
+        else affine_index(ctx, array, d, part)
+        for d, part in enumerate(subscripts)
+    ]
+    dims += [Slice(Affine(), extent) for extent in array.shape[len(subscripts) :]]
+    return View(array.name, tuple(dims))
+
+
+def type_of(view: View, array: Array) -> ArrayType:
+    """Element type and shape of a part of an array."""
+    return ArrayType(array.dtype, tuple(d.extent for d in view.dims if isinstance(d, Slice)))
+
+
+def _slice(ctx: Context, array: Array, dim: int, node: ast.Slice) -> Slice:
+    whole = array.shape[dim]
+    low = Affine() if node.lower is None else affine_index(ctx, array, dim, node.lower)
+    high = Affine((), whole) if node.upper is None else affine_index(ctx, array, dim, node.upper)
+    step = 1 if node.step is None else values.as_affine(value(ctx, node.step))
+    if isinstance(step, Affine):
+        step = step.const if step.is_const else 0
+    if step is None or step < 1:
+        raise _refused(
+            ctx,
+            "the step of a slice is a positive constant",
+            node.step or node,
+            "write a loop instead",
+        )
+    length = high - low
+    if not length.is_const or length.const < 1:
+        text = ctx.source.text(node)
+        instead = "write as many elements for all iterations, as in A[4 * i:4 * i + 4]"
+        raise _refused(ctx, f"the slice {text} has no constant length of at least 1", node, instead)
+    if low.is_const and not 0 <= low.const <= high.const <= whole:
+        text = f"the slice {ctx.source.text(node)} leaves '{array.name}', which is {array.type}"
+        raise _refused(ctx, text, node, f"dimension {dim} has the elements 0 to {whole - 1}")
+    return Slice(low, -(-length.const // step), step)
+
+
+def _refused(ctx: Context, message: str, node: ast.expr, instead: str) -> LanguageError:
+    return ctx.error("W151", message, node, instead)
