@@ -77,6 +77,13 @@ class Access:
         indices = ("?" if index.is_data else str(index) for index in self.indices)
         return f"{self.array}[{', '.join(indices)}]" if self.indices else self.array
 
+    def within(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        """What subscripts are less than: the extents of the array, or of those that are data a limit."""
+        if not self.limits:
+            return shape
+        known = {e: n for e, n in self.limits if e.is_data}
+        return tuple(min(n, known.get(e, n)) for e, n in zip(self.indices, shape, strict=True))
+
 
 @dataclass(frozen=True, slots=True)
 class Const:

@@ -126,10 +126,12 @@ def not_affine(ctx: Context, code: str, what: str, node: ast.expr) -> LanguageEr
         reason = f"{text} depends on data"
         if isinstance(part, ast.Subscript | ast.Name):
             reason = f"it reads {read[0]}"
-        instead = (
-            "a loop runs a fixed number of times: write the most that there may be, and leave "
-            "it with 'if ...: break'"
-        )
+        instead = "which part is passed follows from the loop variables alone: pass the whole array"
+        if code == "W141":
+            instead = (
+                "a loop runs a fixed number of times: write the most that there may be, and leave "
+                "it with 'if ...: break'"
+            )
         return ctx.error(code, f"{what} is not affine: {reason}", part, instead)
     if is_number(found):
         instead = AFFINE_HELP

@@ -37,10 +37,10 @@ def check_data_subscripts(scop: Scop, loops: Loops) -> None:
 
 def _check(array: Array, s: Statement, element: Gather | Scatter, locals_: _Locals) -> None:
     data, access = iter(element.data), element.access
-    for dim, (index, extent) in enumerate(zip(access.indices, array.shape, strict=True)):
+    within = access.within(array.shape)
+    for dim, (index, extent) in enumerate(zip(access.indices, within, strict=True)):
         if not index.is_data:
             continue
-        extent = min([extent, *(n for e, n in access.limits if e == index)])
         value = next(data)
         low, high = locals_.range_of(value, s)
         if low >= 0 and high < extent:

@@ -138,7 +138,7 @@ class Scop:
         subscripts are data.
         """
         target = f"a{self.array_index[access.array]}[{self.subscripts(s, access)}]"
-        shape = self.program.array(access.array).shape
+        shape = access.within(self.program.array(access.array).shape)
         _, limits = subscript_texts(access.indices, positional(s.variables), shape)
         where = f" : {conjunction(limits)}" if limits else ""
         return map_of(f"{{ {s.space} -> {target}{where} }}").intersect_domain(s.domain)

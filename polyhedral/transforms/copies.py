@@ -139,7 +139,13 @@ def _region(region: Tiles, array: Array, names: Sequence[_Names], stmts: set[str
     for tile, own in zip(region.tiles, names, strict=False):
         for use in tile.uses:
             inside = zip(use.access.indices, tile.offsets, strict=True)
-            accesses[use.name, use.access] = Access(own.array, tuple(x - o for x, o in inside))
+            # What is data stays inside of the array, not in the padding that a copy may have besides.
+            limits = tuple(
+                (x, n) for x, n in zip(use.access.indices, array.shape, strict=True) if x.is_data
+            )
+            accesses[use.name, use.access] = Access(
+                own.array, tuple(x - o for x, o in inside), limits=limits
+            )
         if own.firsts and is_in_and_out(tile):
             loads, takes = loads_and_takes(tile, body, array, own.array, own.firsts, stmts)
             before += loads

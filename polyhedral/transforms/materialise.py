@@ -163,7 +163,11 @@ def placed_statement(piece: Piece, name: str) -> Stmt:
     values = dict(piece.bindings)
 
     def own(access: Access) -> Access:
-        return replace(access, indices=tuple(e.substitute(values) for e in access.indices))
+        indices = tuple(e.substitute(values) for e in access.indices)
+        limits = tuple(
+            (e, n) for e, n in access.limits if e.is_data
+        )  # the others have been checked
+        return replace(access, indices=indices, limits=limits)
 
     def leaf(expr: Const | Load | Index) -> Expr:
         match expr:

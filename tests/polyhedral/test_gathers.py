@@ -27,7 +27,7 @@ from dsl.schedules.steps import (
 from polyhedral.dependences.direct import dependences
 from polyhedral.schedule import apply
 from polyhedral.scop.scop import build_scop
-from weft import i32, u8
+from weft import i32, u8, u16
 
 
 @weft.kernel
@@ -65,6 +65,12 @@ def counted(x: u8[6, 8], h: i32[256]):
     for i in range(6):
         for j in range(8):
             h[x[i, j]] += 1
+
+
+@weft.kernel
+def in_tens(x: u8[8], h: u16[10]):
+    for i in range(8):
+        h[x[i] % 10] += 1
 
 
 @weft.kernel
@@ -153,6 +159,14 @@ def test_what_is_written_at_data_leaves_the_rest_as_it_was() -> None:
 )
 def test_transformed_updates_are_proven(steps: tuple[Step, ...]) -> None:
     assert weft.equivalence(counted, Schedule(steps)).verdict == "proven"
+
+
+def test_padding_of_a_copy_is_no_element() -> None:
+    """A copy in whole words has room for more elements than the array has."""
+    words = (Interface("h", "m_axi", "g"), Pack("h", 64), Buffer("h"))
+    state = apply(in_tens.program, Schedule(words))
+    assert [a.shape for a in state.scop.program.locals] == [(12,)]
+    assert weft.equivalence(in_tens, Schedule(words)).verdict == "proven"
 
 
 def test_a_loop_of_one_iteration_goes() -> None:
