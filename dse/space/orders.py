@@ -65,7 +65,7 @@ def nests(state: ScheduledScop, context: Context, most: int = 0) -> tuple[Nest, 
         seen.update(group.names)
         level = own_level(state, group)
         leader = group.pieces[0]
-        if _asked(group.pieces):
+        if state.pipeline is not None or _asked(group.pieces):
             now = _order(state, group.names, (level, group.end), (), context)
             orders: tuple[Order, ...] = (_given(now, group),)
         else:
