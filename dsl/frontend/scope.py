@@ -58,7 +58,6 @@ class Names:
         self._taken = set(self._scopes[0].arrays)
         self._reserved = frozenset(reserved)
         self._array_names = frozenset(arrays)
-        self._loop_spans: dict[str, Span | None] = {}
         self._made_loops: set[str] = set()
         self._dtypes = {a.name: a.dtype for a in self._scopes[0].arrays.values()}
         self.arguments = frozenset(self._scopes[0].arrays)
@@ -119,7 +118,6 @@ class Names:
                 span=loop.span,
                 help="give the loop another name",
             )
-        self._loop_spans.setdefault(loop.var, loop.span)
         self._scopes.append(Scope(loop))
 
     def leave(self) -> None:
@@ -132,18 +130,17 @@ class Names:
         self._ended[loop.var] = Ended(loop.var, loop.span, is_loop=True)
 
     def declare(self, array: Array) -> Array:
-        """Declare a local in the innermost scope; it comes back with its unique name.
+        """Declare a local in the innermost scope; it comes back with its unique name, which is not that of a loop of
+        the function.
 
         Raises:
             LanguageError: W134 where the name is in scope already.
         """
         earlier = self.find(array.name)
-        if earlier is None and array.name in self._loop_spans:
-            earlier = LoopName(array.name, self._loop_spans[array.name], (0, 0))
         if earlier is not None:
             raise self._taken_error(array, earlier)
         unique = Array(
-            self.unique(array.name, own=True),
+            self.unique(array.name, own=array.name in self._array_names),
             array.dtype,
             array.shape,
             array.storage,

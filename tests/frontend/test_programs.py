@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 
 from dsl.expressions.affine import Affine, And, Constraint, Or
@@ -16,6 +17,7 @@ from dsl.expressions.expr import (
     Load,
 )
 from dsl.expressions.types import boolean, f32, f64
+from dsl.interp import run
 from dsl.programs.program import Array, If, Loop, Node, Program, Stmt, Storage
 from tests.frontend.conftest import Load as LoadKernel
 
@@ -350,3 +352,16 @@ def k(A: f32[8]):
     A[0] = 1
 """
     assert len(kernel(text).program.body) == 1
+
+
+def test_a_local_may_have_the_name_of_a_loop_elsewhere(kernel: LoadKernel) -> None:
+    text = (
+        "@weft.kernel\ndef k(x: i32[4], y: i32[4]):\n"
+        "    for n in range(4):\n        y[n] = x[n]\n"
+        "    for i in range(4):\n        n = x[i] * 2\n        y[i] += n\n"
+        "    for n in range(4):\n        y[n] += n\n"
+    )
+    program = kernel(text).program
+    found = run(program, {"x": np.array([3, -1, 4, 1], np.int32), "y": np.zeros(4, np.int32)})
+    assert [array.name for array in program.locals] == ["n_2"]
+    assert found["y"].tolist() == [9, -2, 14, 6]
