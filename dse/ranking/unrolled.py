@@ -21,6 +21,7 @@ from itertools import product
 from dse.space.nest import Order, Vector
 from dsl.expressions.affine import Affine, Constraint
 from dsl.schedules.steps import Tail
+from polyhedral.codegen.guards_outside import guards_outside
 from polyhedral.looptree.placed import placed
 from polyhedral.looptree.tree import TreeGuard, TreeLoop, TreeNode
 
@@ -153,7 +154,7 @@ def unrolled(band: Band, sides: Sides, asked: Asked, prefix: str = "") -> tuple[
         lowers, uppers = _bounds(each, values)
         name = f"{prefix}{each.name}"
         nodes = (replace(each, name=name, lowers=lowers, uppers=uppers, body=nodes),)
-    return nodes
+    return guards_outside(nodes)
 
 
 def _some(loop: TreeLoop, side: Side) -> int:

@@ -119,8 +119,13 @@ Sides = tuple[tuple[float, int], ...]  # per loop: blocks, and copies in a block
 def _even(order: Order, vector: Vector, up: bool) -> Sides:
     """The main nest, or (``up``) all of it with the last blocks as full ones."""
     found: list[tuple[float, int]] = []
+    jammed = 0.0  # more iterations of loops inside, where copies share them, each of which has another range
     for loop, u in zip(order.loops, vector, strict=True):
-        if loop.extent is None or u == 1:
+        if loop.jams:
+            jammed += (u - 1) / 2
+        if loop.extent is None:
+            found.append((min(loop.average + jammed, 2 * loop.average), 1))
+        elif u == 1:
             found.append((loop.average, 1))
         else:
             found.append((ceil(loop.extent / u) if up else loop.extent // u, u))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from dse.space.contents import all_logic
@@ -161,6 +161,7 @@ def nest_steps(nest: Nest, order: Order, vector: Vector, ii: int = 1) -> Iterato
             points.append(f"{loop.ref}_1")
             jammed += [points[-1]] if loop.jams else []
     # Reordering also gives remainders nests of their own: the main nest stays perfect.
+    points = _sums_last(order, points)
     wanted = (*blocks, *points)
     if points and blocks and (uneven(order, vector) or wanted != _present(order, vector)):
         yield Reorder(wanted)
@@ -179,6 +180,16 @@ def nest_steps(nest: Nest, order: Order, vector: Vector, ii: int = 1) -> Iterato
     for ref in points:
         if ref not in jammed:
             yield Unroll(ref)
+
+
+def _sums_last(order: Order, points: Sequence[str]) -> list[str]:
+    """The copied loops in their order; under guards those of sums innermost: a guard goes around all terms of a sum
+    then, which are added as a tree (`polyhedral.codegen.guards_outside`).
+    """
+    if not any(loop.guarded or loop.jams for loop in order.loops):
+        return list(points)
+    sums = {loop.ref for loop in order.loops if any(carry.tree for carry in loop.carries)}
+    return sorted(points, key=lambda ref: ref in sums or ref.removesuffix("_1") in sums)
 
 
 def _present(order: Order, vector: Vector) -> tuple[str, ...]:

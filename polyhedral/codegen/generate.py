@@ -29,6 +29,7 @@ from polyhedral.codegen.ast_expr import (
 from polyhedral.codegen.coverage import covers, covers_statements
 from polyhedral.codegen.distances import distances
 from polyhedral.codegen.guarded_apart import guarded_apart
+from polyhedral.codegen.guards_outside import guards_outside
 from polyhedral.codegen.independent import LoopOrigin, independent
 from polyhedral.codegen.isl_ast import flat_block
 from polyhedral.codegen.kept_loops import Keeper, left_out
@@ -137,7 +138,7 @@ class _Walker:
                 nest = build_nest(pieces, style, _OPERATIONS * len(pieces) if limited else 0)
                 nodes = settled(self._visit(nest, nest.ast, {}, ()))
                 keeper = Keeper(self.kept, pieces, self.origins, self._fresh)
-                nodes = keeper.put_back(nodes)
+                nodes = guards_outside(keeper.put_back(nodes))
                 if self._is_proven(nodes, pieces, patient=not limited):
                     return nodes
             except TooLargeError:

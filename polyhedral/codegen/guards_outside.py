@@ -1,0 +1,47 @@
+"""Guards around unrolled loops that do not move them: the copies are in one branch, in place of a branch for each.
+
+Of a sum in a triangle that is unrolled over its terms, before::
+
+    for k_1 = 0 to 8:  # unrolled
+      if i >= j:
+        C[i, j] += A[i, 8*k_0 + k_1] * A[j, 8*k_0 + k_1]
+
+After, a tool adds eight terms in one basic block, of which it can make a tree; of branches it makes a chain in which
+each sum waits for the choice before it::
+
+    if i >= j:
+      for k_1 = 0 to 8:  # unrolled
+        C[i, j] += A[i, 8*k_0 + k_1] * A[j, 8*k_0 + k_1]
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from polyhedral.looptree.tree import Instance, TreeGuard, TreeNode
+
+
+def guards_outside(nodes: tuple[TreeNode, ...]) -> tuple[TreeNode, ...]:
+    """The nodes with guards as far outside of completely unrolled loops as their conditions allow.
+
+    Args:
+        nodes: of a nest.
+    """
+    return tuple(_outside(node) for node in nodes)
+
+
+def _outside(node: TreeNode) -> TreeNode:
+    if isinstance(node, Instance):
+        return node
+    node = replace(node, body=guards_outside(node.body))
+    if isinstance(node, TreeGuard) or node.unroll != 0 or len(node.body) != 1:
+        return node
+    (inside,) = node.body
+    if not isinstance(inside, TreeGuard):
+        return node
+    still = tuple(c for c in inside.constraints if node.iv not in c.expr.variables())
+    if not still:
+        return node
+    moving = tuple(c for c in inside.constraints if c not in still)
+    body = (replace(inside, constraints=moving),) if moving else inside.body
+    return TreeGuard(still, (replace(node, body=body),))
