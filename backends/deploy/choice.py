@@ -39,6 +39,9 @@ _RATIOS = (2, 4, 16)
 """Of a size to the next one: of long loops those of the first may all be too large."""
 
 
+_Placed = Sequence[tuple[TileCopy, int]]  # with the position of the tile loop that it is copied at
+
+
 @dataclass(frozen=True, slots=True)
 class Choice:
     """Tiles of a nest.
@@ -49,6 +52,7 @@ class Choice:
         cycles: for copies, and what guards waste.
         bits: of all copies.
         apart: arrays that are copied in apart from what is copied out.
+        whole: arrays that are copied once, in front of all tiles: each tile accesses all of them anyway.
     """
 
     sizes: tuple[int, ...]
@@ -56,6 +60,7 @@ class Choice:
     cycles: float
     bits: int
     apart: frozenset[str] = frozenset()
+    whole: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,15 +146,43 @@ def _fitting(
         for order in permutations(range(len(nest.loops))):
             if any(counts[k] == 1 for k in order) and order != _plain(order, counts):
                 continue  # a loop of one tile stands anywhere
-            levels = _levels(groups, order, nest.loops, counts)
-            placed = [(copy, levels[copy.group[0].array]) for copy in copies]
-            cycles, bits = _in_turn(placed, work, order, counts)
-            found.append(Choice(sizes, order, cycles, bits))
-            at_once = _at_once(placed, work, order, nest.loops, counts, room) if apart else ()
-            for cycles, bits, alone in at_once:
-                if cycles < found[-1].cycles:
-                    found[-1] = Choice(sizes, order, cycles, bits, alone)
+            levels = [_level(group, order, nest.loops, counts) for group in groups]
+            ways = [
+                Choice(sizes, order, cycles, bits, alone, kept)
+                for placed, kept in _placements(copies, levels, whole)
+                for cycles, bits, alone in (
+                    (*_in_turn(placed, work, order, counts), frozenset[str]()),
+                    *(_at_once(placed, work, order, nest.loops, counts, room) if apart else ()),
+                )
+                if bits <= room
+            ]
+            found.append(min(ways, key=lambda way: way.cycles))
     return found
+
+
+def _placements(
+    copies: Sequence[TileCopy], levels: Sequence[int], whole: Mapping[str, int]
+) -> Iterator[tuple[_Placed, frozenset[str]]]:
+    """Where the copies of the groups are: those of an array at the innermost of its places; and arrays of which some
+    accesses move with no tile loop (C += A * A', rows of a tile and all rows) once as a whole, in front of the tiles.
+    """
+    innermost: dict[str, int] = {}
+    outermost: dict[str, int] = {}
+    for copy, level in zip(copies, levels, strict=True):
+        array = copy.group[0].array
+        innermost[array] = max(level, innermost.get(array, level))
+        outermost[array] = min(level, outermost.get(array, level))
+    yield [(copy, innermost[copy.group[0].array]) for copy in copies], frozenset()
+    again = frozenset(a for a, level in outermost.items() if level < 0 <= innermost[a])
+    if not again:
+        return
+    largest: dict[str, TileCopy] = {}
+    for copy in copies:
+        if (array := copy.group[0].array) in again:
+            all_ = copy_of(copy.group, whole, whole, {})
+            largest[array] = max(all_, largest.get(array, all_), key=lambda one: one.bits)
+    rest = [(c, innermost[a]) for c in copies if (a := c.group[0].array) not in again]
+    yield [*rest, *((copy, -1) for copy in largest.values())], again
 
 
 def _computed(
@@ -213,9 +246,6 @@ def _ends_early(group: Sequence[Moved], whole: Mapping[str, int], ragged: Set[st
     return False
 
 
-_Placed = Sequence[tuple[TileCopy, int]]  # with the position of the tile loop that it is copied at
-
-
 def _in_turn(
     placed: _Placed, work: float, order: Sequence[int], counts: Sequence[int]
 ) -> tuple[float, int]:
@@ -274,20 +304,13 @@ def _comes_again(
     return any(counts[k] > 1 and (loops[k] not in moving or loops[k] in cut) for k in around)
 
 
-def _levels(
-    groups: Sequence[Sequence[Moved]],
-    order: Sequence[int],
-    loops: Sequence[str],
-    counts: Sequence[int],
-) -> dict[str, int]:
-    """Where each array is copied: at the innermost tile loop that it moves with; -1 where it moves with none."""
-    found: dict[str, int] = {}
-    for group in groups:
-        first = group[0]
-        moving = {str(v) for index in first.indices for v in index.variables()}
-        levels = [n for n, k in enumerate(order) if loops[k] in moving and counts[k] > 1]
-        found[first.array] = max(found.get(first.array, -1), *levels, -1)
-    return found
+def _level(
+    group: Sequence[Moved], order: Sequence[int], loops: Sequence[str], counts: Sequence[int]
+) -> int:
+    """Where a group is copied: at the innermost tile loop that it moves with; -1 where it moves with none."""
+    moving = {str(v) for index in group[0].indices for v in index.variables()}
+    levels = [n for n, k in enumerate(order) if loops[k] in moving and counts[k] > 1]
+    return max(levels, default=-1)
 
 
 def _runs(level: int, order: Sequence[int], counts: Sequence[int]) -> int:

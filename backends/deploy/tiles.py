@@ -226,6 +226,9 @@ def _made(
     several = [k for k in choice.order if choice.sizes[k] < nest.extents[k]]
     places: dict[str, int] = {}
     for one in moved:
+        if one.array in choice.whole:
+            places[one.array] = -1
+            continue
         levels = [n for n, k in enumerate(several) if moves_with(one, nest.loops[k])]
         places[one.array] = max(places.get(one.array, -1), *levels, -1)
     # The innermost copies first: those further out are around them.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import prod
 
 import pytest
@@ -163,3 +164,27 @@ def test_the_terms_of_a_sum_follow_each_other_in_each_tile():
     assert plain[0].sizes[1] == 1024
     assert waiting[0].sizes[0] > plain[0].sizes[0]
     assert waiting[0].cycles >= 128 // waiting[0].sizes[0] * 1024 * 4 * 5
+
+
+def test_what_each_tile_needs_all_of_is_copied_once():
+    """C[i, j] += A[i, k] * A[j, k] in tiles of rows: with rows of a tile all rows of A are there."""
+    moved = [
+        *(Moved("C", (X, Y), (256, 256), 32, 16, written=w, port="C") for w in (True, False)),
+        Moved("A", (X, Z), (256, 128), 32, 16, written=False, port="A"),
+        Moved("A", (Y, Z), (256, 128), 32, 16, written=False, port="A"),
+    ]
+    work = ((("i", "j:256", "k:128"), SLICES),)
+    moved = [replace(m, indices=tuple(_inner(i) for i in m.indices)) for m in moved]
+    nest = Tileable(("i",), (256,), (1,), {"j:256": 256, "k:128": 128}, moved, work, ())
+    best = choices(nest, 10_000, 10**7)[0]
+    assert best.sizes[0] < 256
+    assert best.whole == {"A"}
+    small = choices(
+        nest, 10_000, 256 * 128 * 32
+    )  # there is no room for all of A beside a tile of C
+    assert not any(choice.whole for choice in small)
+
+
+def _inner(index: Affine) -> Affine:
+    """With names of loops inside as nests have them."""
+    return index.rename({"j": "j:256", "k": "k:128"})
