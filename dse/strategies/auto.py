@@ -12,7 +12,7 @@ from math import inf
 from dse.evaluators.base import Limits, Result, Status
 from dse.space.space import Choice, Point, Space
 from dse.strategies.estimates import Estimates
-from dse.strategies.fabric import FabricBudget, fabric_budget
+from dse.strategies.fabric import FabricBudget, FabricPlan, fabric_budget
 from dse.strategies.filters import filters
 from dse.strategies.pom import pom
 from dse.strategies.refine import refined
@@ -89,7 +89,8 @@ def solved(
         for _ in range(_TRIES):
             dearest: Point | None = None
             found = _planned(space, number, spend, found)
-            for solution in _worth(found, count):
+            fresh = [solution for solution in found if solution.point not in dear]
+            for solution in _worth(fresh or found, count):
                 if solution.cycles > _MARGIN * fastest or solution.over > _EXCESS:
                     break
                 if solution.point in dear:
@@ -107,8 +108,11 @@ def solved(
                     dearest = solution.point
                     dear[dearest] = result
                     break
+            before = spend.dsp, spend.plan(number)
             if dearest is None or not spend.reduced(dearest, dear[dearest], limits):
                 break
+            if not fresh and (spend.dsp, spend.plan(number)) == before:
+                break  # the same solutions again
             found = solve(space, number, spend.dsp, fabric=spend.plan(number))
 
 
@@ -121,18 +125,14 @@ def _planned(
     space: Space, number: int, spend: Spend, found: Sequence[Solution]
 ) -> Sequence[Solution]:
     """The solutions of which ranking says that they fit, with its figures, the fastest first; where there is none,
-    those of a plan with less. Units of addresses in banks, and of what factors leave, planning does not know.
+    those of a plan with less. Units of addresses in banks, and of what factors leave, planning does not know, nor
+    what the banks that all nests ask for together take in LUTs.
     """
     if space.logic:
         return found  # estimates of LUTs err
-    estimates = spend.fabric.estimates
     for _ in range(_PLANS):
-        first = _worth(found, _RANKED)
-        figures = [estimates.figures(solution.point) for solution in first]
-        ranked = [
-            replace(solution, cycles=one.cycles, dsp=one.dsp)
-            for solution, one in zip(first, figures, strict=True)
-        ]
+        plan = spend.plan(number)
+        ranked = [_ranked(s, spend.fabric.estimates, plan) for s in _worth(found, _RANKED)]
         fit = [solution for solution in ranked if solution.dsp <= spend.budget]
         if fit or not ranked:
             return sorted(fit, key=lambda s: (s.over > 0, s.cycles))
@@ -140,6 +140,15 @@ def _planned(
             break
         found = solve(space, number, spend.dsp, fabric=spend.plan(number))
     return ()
+
+
+def _ranked(solution: Solution, estimates: Estimates, plan: FabricPlan | None) -> Solution:
+    """The solution with the figures of ranking."""
+    figures = estimates.figures(solution.point)
+    over = solution.over
+    if plan is not None:
+        over = max(over, plan.excess(estimates.area(solution.point)))
+    return replace(solution, cycles=figures.cycles, dsp=figures.dsp, over=over)
 
 
 def _worth(found: Sequence[Solution], count: int) -> list[Solution]:

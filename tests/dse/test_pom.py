@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from dse.evaluators.model import ModelEvaluator, personality_for
 from dse.space.space import Point, Space, space_of
 from dse.strategies.auto import solved
 from dse.strategies.estimates import Estimates
+from dse.strategies.fabric import FabricBudget
 from dse.strategies.pom import pom, stage1
 from dse.strategies.search import Evaluated, evaluated
 from dse.strategies.solve import solve
@@ -139,3 +141,19 @@ def test_no_trial_is_spent_on_what_ranking_knows_to_be_too_much(budget):
     found = list(evaluated(solved(space, budget, limits, 2, {}), lambda p: Result(Status.OK, 1.0)))
     assert found
     assert all(estimates.figures(one.point).dsp <= budget for one in found)
+
+
+def test_no_trial_is_spent_on_what_takes_too_many_luts_by_all_that_is_known():
+    """Banks that several nests ask for together take LUTs, too, which planning one nest at a time leaves out."""
+    space = space_of(primes.program, TOOL, True)
+    estimates = Estimates(space)
+    over = 0
+    for first in solve(space, 0, 60):
+        most = estimates.area(first.point).lut - 1
+        fabric = FabricBudget(estimates, most, inf)
+        planned = solve(space, 0, 60, fabric=fabric.plan(0))
+        over += estimates.area(planned[0].point).lut > most
+        asked = solved(space, 60, Limits({"dsp": 60, "lut": int(most)}), 1, {}, fabric)
+        (point,) = next(asked)
+        assert estimates.area(point).lut <= most
+    assert over  # by planning alone
