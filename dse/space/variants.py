@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from dse.space.alignment import aligned, turned
 from dse.space.at_once import Overlap, overlaps_in
+from dse.space.blocks import blocks_outermost, in_blocks
 from dse.space.chains import in_parts
 from dse.space.contents import lowered
 from dse.space.expansion import expanded
@@ -122,6 +123,9 @@ def _variants(
     bound = [v for one in (*structures, *twins) for v in _bound(*one, context)]
     if start.overlapping:
         bound += [_with_short_chains(v) for one in boxes for v in _bound(*one, context)]
+        blocks = [*_in_blocks(twins)]
+        outer += [[_of_blocks(_variant(*one, context))] for one in blocks]
+        bound += [_of_blocks(v) for one in blocks for v in _bound(*one, context)]
     return [*plain, *(variant for some in outer for variant in some), *bound]
 
 
@@ -196,6 +200,19 @@ def _rectangles(
         moved, longer = in_rectangles(state, steps, counts)
         if longer != steps:
             yield f"{name}, in rectangles", moved, longer
+
+
+def _in_blocks(structures: Iterable[_Structure]) -> Iterator[_Structure]:
+    """The structures with triangles in blocks, of which those that nothing is in are left out."""
+    for name, state, steps in structures:
+        moved, longer = in_blocks(state, steps)
+        if longer != steps:
+            yield f"{name}, in blocks", moved, longer
+
+
+def _of_blocks(variant: Variant) -> Variant:
+    """The structure with loops over blocks outermost: anywhere else a pipeline drains for each of them."""
+    return replace(variant, nests=tuple(map(blocks_outermost, variant.nests)))
 
 
 def _with_short_chains(variant: Variant) -> Variant:
