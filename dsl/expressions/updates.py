@@ -57,12 +57,25 @@ def update(value: Expr, old: Load | Gather) -> Expr:
     """
     if not isinstance(value, Select):
         return value
-    cond, taken = value.cond, value.then
-    if value.then == old and not isinstance(old.dtype, FloatType) and isinstance(cond, Compare):
-        cond, taken = replace(cond, op=_NEGATED[cond.op]), value.orelse
-    elif value.orelse != old:
-        return value
-    return _extremum(cond, taken, old) or _flag(cond, taken, old, True) or value
+    if value.orelse == old:
+        found = _extremum(value.cond, value.then, old) or _flag(value.cond, value.then, old, True)
+    elif value.then == old:
+        # What is no number is neither less than another one nor as large.
+        turned = _negated(value.cond)
+        found = _extremum(turned, value.orelse, old) if turned is not None else None
+        found = found or _flag(value.cond, value.orelse, old, False)
+    else:
+        found = None
+    return found or value
+
+
+def _negated(cond: Expr) -> Expr | None:
+    """The comparison that holds where one of exact numbers does not."""
+    if not isinstance(cond, Compare):
+        return None
+    if isinstance(cond.lhs.dtype, FloatType) or isinstance(cond.rhs.dtype, FloatType):
+        return None
+    return replace(cond, op=_NEGATED[cond.op])
 
 
 def _extremum(cond: Expr, value: Expr, old: Load | Gather) -> Expr | None:

@@ -73,22 +73,24 @@ def test_choices_that_are_written_as_expressions_are_the_same(kernel: Load) -> N
         """@weft.kernel
 def k(x: f32[N], y: i32[N], top: f32[1], least: i32[1], at: i32[1], other: f32[1], n: i32[1]):
     seen: weft.u1 = 0
+    ordered: weft.u1 = 1
     for i in range(N):
         at[0] = i if x[i] > top[0] else at[0]
         top[0] = x[i] if x[i] > top[0] else top[0]
         least[0] = least[0] if least[0] < y[i] else y[i]
         other[0] = other[0] if other[0] < x[i] else x[i]
         seen = 1 if y[i] == 3 else seen
+        ordered = ordered if x[i] <= 2.0 else 0
         n[0] = n[0] - y[i] if n[0] >= y[i] else n[0]
-    at[0] += 10 * seen
+    at[0] += 10 * seen + 20 * ordered
 """
     )
     ops = [s.value.op if isinstance(s.value, Binary) else None for s in k.program.statements()]
-    wanted = [None, None, BinaryOp.MAX, BinaryOp.MIN, None, BinaryOp.OR, None, BinaryOp.ADD]
-    assert ops == wanted
+    assert ops[3:8] == [BinaryOp.MAX, BinaryOp.MIN, None, BinaryOp.OR, BinaryOp.AND]
+    assert ops[2] is ops[8] is None
     top, least, at = np.full(1, -1, np.float32), np.full(1, 9, np.int32), np.zeros(1, np.int32)
     other, n = np.full(1, 0.0, np.float32), np.full(1, 11, np.int32)
-    x, y = np.array([0.5, 2, 2, -0.0], np.float32), np.array([4, 3, 8, 5], np.int32)
+    x, y = np.array([0.5, 2, np.nan, -0.0], np.float32), np.array([4, 3, 8, 5], np.int32)
     k(x, y, top, least, at, other, n)
     assert (top[0], least[0], at[0], n[0]) == (2, 3, 11, 4)
     assert str(other[0]) == "-0.0"  # of equal zeros the new one
