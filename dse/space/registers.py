@@ -12,7 +12,7 @@ among all of them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from math import prod
 
 from dse.space.groups import groups
@@ -26,17 +26,20 @@ MOST = 512
 
 
 def in_registers(
-    state: ScheduledScop,
+    state: ScheduledScop, outside: Collection[str] = ()
 ) -> tuple[ScheduledScop, tuple[Partition, ...]]:
     """The program with a register for each element of such tables; as it is where there are none.
 
     Args:
-        state: a structure without partitions.
+        state: a structure.
+        outside: arrays in memory outside, which has no registers.
     """
     steps: tuple[Partition, ...] = ()
+    settled = {*outside, *(step.array for step in state.partitions)}
     for array in state.scop.program.arrays:
-        outside = array.storage is Storage.SCRATCH or not array.shape
-        if outside or prod(array.shape) > MOST or not _varies(state, array.name):
+        if array.storage is Storage.SCRATCH or not array.shape or array.name in settled:
+            continue
+        if prod(array.shape) > MOST or not _varies(state, array.name):
             continue
         moved: ScheduledScop = state
         own: tuple[Partition, ...] = ()

@@ -270,7 +270,7 @@ def _registers(
     name: str, state: ScheduledScop, steps: tuple[Step, ...], context: Context
 ) -> list[Variant]:
     """The structure with small tables in registers, where banks do not tell their elements apart."""
-    moved, made = in_registers(state) if not context.placed else (state, ())
+    moved, made = in_registers(state, context.outside) if not context.placed else (state, ())
     if not made:
         return []
     own = replace(context, placed=frozenset(p.array for p in made))

@@ -5,10 +5,11 @@ from __future__ import annotations
 import weft
 from backends.verify import verify_many
 from dse.space.space import Space, space_of
+from dse.space.start import start_of
 from dse.strategies.solve import solve
 from dsl.kernels.kernel import Kernel
 from dsl.schedules.schedule import Schedule
-from dsl.schedules.steps import Locate, Partition, Skew
+from dsl.schedules.steps import Interface, Locate, Partition, Skew, Step
 from mlir_passes.pipeline import compile_design
 from qor_gnn.tools.personality import personality
 from weft import i32
@@ -82,6 +83,13 @@ def test_small_tables_are_in_registers_where_distances_vary() -> None:
     made = {step for n in named(space, "in registers") for step in space.variants[n].made}
     assert made == {Partition("row", 0, "complete")}
     assert named(space_of(neighbours.program, TOOL), "in registers") == []
+    cases: list[tuple[Step, list[str]]] = [
+        (Partition("row", 0, "cyclic", 4), ["partition"]),
+        (Interface("row", "m_axi"), []),
+    ]
+    for step, fix in cases:
+        start = start_of(knapsack.program, Schedule((step,)), fix)
+        assert named(space_of(knapsack.program, TOOL, start=start), "in registers") == []
 
 
 STRUCTURES = [
