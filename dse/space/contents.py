@@ -84,6 +84,7 @@ class Delays:
     sums are all there is from what it accumulates into on: a minimum makes no tree, nor do sums of many elements
     that are told by values. ``register`` is what
     passing through a register adds, which its target is where it is a local with a bank for each element.
+    ``through_memory`` says that values tell its target: the next copy takes what this one has stored.
     """
 
     whole: float
@@ -94,6 +95,7 @@ class Delays:
     integer: bool = False
     adds: bool = True
     register: int | None = None
+    through_memory: bool = False
 
 
 def delays_of(
@@ -126,11 +128,14 @@ def delays_of(
     memory = tool.recurrences.memory
     if statement.target.memory in registers:
         memory = -tool.recurrences.closing
-    register = -tool.recurrences.closing if statement.target.memory in arrays else None
+    fixed = statement.target.memory in arrays and not statement.scatters
+    register = -tool.recurrences.closing if fixed else None
     if not whole:
         return Delays(0, 0, memory, moving)
     accumulating = onto[-1] if onto[-1] >= 0 else whole[-1]
-    return Delays(whole[-1], accumulating, memory, moving, logic, integer, adds, register)
+    return Delays(
+        whole[-1], accumulating, memory, moving, logic, integer, adds, register, statement.scatters
+    )
 
 
 def carry_of(found: Carried, delays: Mapping[str, Delays], trees: bool, leaves: bool) -> Carry:
@@ -138,7 +143,7 @@ def carry_of(found: Carried, delays: Mapping[str, Delays], trees: bool, leaves: 
     source, sink = delays[found.source], delays[found.sink]
     if found.reduction:
         around = max(0.0, sink.accumulating + sink.memory)
-        more = sink.accumulating
+        more = around if sink.through_memory else sink.accumulating
         tree = sink.adds and (trees or sink.integer)
         kept = None if sink.register is None else max(0.0, sink.accumulating + sink.register)
         return Carry(

@@ -30,6 +30,7 @@ from qor_gnn.tools.personality import Personality
 
 SKEWS = (1, 2, 3)
 _AROUND = 5  # about the states of an iteration besides its operators: loads and a store
+_IN_TURN = 16  # copies of a loop that update, one after the other, what values tell
 
 
 @dataclass(frozen=True, slots=True)
@@ -340,6 +341,11 @@ class _Band:
         found = {carry_of(c, self.delays, self.trees, self.leaves) for c in mine}
         return tuple(sorted(found, key=lambda c: (c.distance, c.delay)))
 
+    def _most(self, loop: LoopId, dependences: Sequence[Carried]) -> int:
+        """The most copies worth making; 0 for any. Where values tell what is updated they take turns."""
+        mine = (c.sink for c in dependences if c.loop == loop)
+        return _IN_TURN if any(self.delays[name].through_memory for name in mine) else 0
+
     def interval(self, level: int) -> Interval | None:
         """The range of a loop where it is always the same, the program's conditions left out."""
         whole = common_interval([(p, level) for p in self.group])
@@ -366,6 +372,7 @@ class _Band:
             (guarded and self.private) or (not separates and (self.private or not constant)),
             guarded=guarded,
             jams=jams,
+            most=self._most(piece.dims[level].uid, dependences),
             carries=self._carries(piece.dims[level].uid, dependences),
         )
 
