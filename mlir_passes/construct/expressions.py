@@ -1,6 +1,6 @@
 """The operations of a statement as MLIR ops at the current insertion point.
 
-The value of an expression of type ``t`` is an SSA value of `dialect.mlir_type` of ``t``. What an
+The value of an expression of type ``t`` is an SSA value of `dialect.element_types.mlir_type` of ``t``. What an
 integer means is on the op that makes it, as ``hls.type``.
 """
 

@@ -83,13 +83,13 @@ class ArrayInfo:
     dtype: DType
     shape: tuple[int, ...] = ()
     partitions: tuple[Partition, ...] = ()
-    reshapes: tuple[Partition, ...] = ()
     storage: Storage | None = None
     interface: Interface | None = None
     const: bool = False
     access: Access | None = None
     stream: int | None = None
     axi: Axi = field(default_factory=Axi)
+    reshapes: tuple[Partition, ...] = ()
     stable: bool = False
     cache: tuple[int, int] | None = None
 

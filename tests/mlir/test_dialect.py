@@ -5,8 +5,9 @@ import sys
 import pytest
 
 from dsl.expressions.types import FixedType, IntType, Overflow, Quant, f32, fixed, ufixed
+from dsl.schedules.loop_requests import LoopRequests
 from mlir_passes.dialect import attributes as dialect
-from mlir_passes.dialect import hls
+from mlir_passes.dialect import element_types, hls
 from mlir_passes.dialect.axi import Axi
 from mlir_passes.provider import affine, func, ir, memref
 
@@ -21,10 +22,13 @@ A = dialect.ArrayInfo(
     "in",
     axi=Axi(512, 64, 8, 70, "slave", "HBM[0]"),
 )
-B = dialect.ArrayInfo("B", IntType(7, False), (3,), access="inout")
-C = dialect.ArrayInfo("c", f32, access="in")
+B = dialect.ArrayInfo(
+    "B", IntType(7, False), (3,), access="inout", reshapes=(dialect.Partition("block", 2, 0),)
+)
+C = dialect.ArrayInfo("c", f32, access="in", stable=True, cache=(4, 16))
 LOCAL = dialect.ArrayInfo("t", ufixed[9, 12], (2,))
-LOOP = dialect.LoopInfo("i", 2, 0, True, dialect.TripCount(0, 9, 5), ("A", "B"))
+ASKED = LoopRequests("flp", True, True, (3, 9), 40, True, (("fadd", 2),))
+LOOP = dialect.LoopInfo("i", 2, 0, True, dialect.TripCount(0, 9, 5), ("A", "B"), requests=ASKED)
 STMT = dialect.StmtInfo("S1", "t[0] = 1", "k.py:3", (dialect.BindOp("fadd", "fabric", 3),))
 
 
@@ -34,9 +38,9 @@ def example():
         module = ir.Module.create()
         infos = (A, B, C)
         types = [
-            ir.MemRefType.get(a.shape, dialect.mlir_type(a.dtype))
+            ir.MemRefType.get(a.shape, element_types.mlir_type(a.dtype))
             if a.shape
-            else dialect.mlir_type(a.dtype)
+            else element_types.mlir_type(a.dtype)
             for a in infos
         ]
         with ir.InsertionPoint(module.body):
@@ -46,7 +50,7 @@ def example():
             [ir.DictAttr.get(dialect.array_attributes(a)) for a in infos]
         )
         with ir.InsertionPoint(fn.add_entry_block()):
-            raw = ir.MemRefType.get(LOCAL.shape, dialect.mlir_type(LOCAL.dtype))
+            raw = ir.MemRefType.get(LOCAL.shape, element_types.mlir_type(LOCAL.dtype))
             local = memref.AllocOp(raw, [], [])
             for name, attribute in dialect.array_attributes(LOCAL).items():
                 local.operation.attributes[name] = attribute
@@ -55,9 +59,9 @@ def example():
                 loop.operation.attributes[name] = attribute
             with ir.InsertionPoint(loop.body):
                 value = hls.FixedFromFloat(
-                    dialect.mlir_type(LOCAL.dtype),
+                    element_types.mlir_type(LOCAL.dtype),
                     fn.arguments[2],
-                    dialect.fixed_attribute(LOCAL.dtype),
+                    element_types.fixed_attribute(LOCAL.dtype),
                 )
                 index = ir.AffineMap.get_identity(1)
                 store = affine.AffineStoreOp(value, local, [loop.induction_variable], map=index)
@@ -99,7 +103,7 @@ def test_printed_form_is_the_documented_one():
 
 def test_an_integer_is_a_fixed_point_number_that_cuts_towards_zero():
     with dialect.context():
-        attribute = dialect.fixed_attribute(IntType(7, False))
+        attribute = element_types.fixed_attribute(IntType(7, False))
         assert dialect.fixed_type(attribute) == FixedType(
             7, 7, False, Quant.TRN_ZERO, Overflow.WRAP
         )
@@ -110,7 +114,7 @@ def test_an_op_of_the_wrong_width_is_refused():
         module = example()
         loop = body_of(module)[1]
         cast = loop.regions[0].blocks[0].operations[0]
-        cast.operation.attributes["dst"] = dialect.fixed_attribute(fixed[8, 4])
+        cast.operation.attributes["dst"] = element_types.fixed_attribute(fixed[8, 4])
         with pytest.raises(ir.MLIRError, match="result is no raw of 'dst'"):
             module.operation.verify()
 
