@@ -35,10 +35,9 @@ _IN_TURN = 16  # copies of a loop that update, one after the other, what values 
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What the orders of nests are judged with: the tool, how often each statement runs,
-    `dse.space.space.Space.logic`, arrays of which copies get one element after the other, whether
-    innermost loops of a triangle may be unrolled under guards, as those that only copy always may, and arrays
-    whose banks are made for the one way that they are accessed: line buffers and windows.
+    """What the orders of nests are judged with: the tool, how often each statement runs, `dse.space.space.Space.logic`,
+    arrays of which copies get one element after the other, whether innermost loops of a triangle may be unrolled under
+    guards, as those that only copy always may, and arrays whose banks are made for the one way that they are accessed.
     """
 
     tool: Personality
