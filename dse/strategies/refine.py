@@ -196,9 +196,10 @@ class _Search:
                 if level < spent[number]:
                     found = self._planned(number, max(1, round(level)))
                     yield from (solution.point for solution in found)
-                    cycles[number] = min((s.cycles for s in found), default=inf)
+                    # Where nothing was found there may be something for less: a beam ends where nests do not go together.
+                    cycles[number] = min((s.cycles for s in found), default=cycles[number])
                     settled = self.space.variants[number].is_settled
-                    spent[number] = 0 if settled else max((s.dsp for s in found), default=0)
+                    spent[number] = 0 if settled else max((s.dsp for s in found), default=inf)
                     fits[number] = min((s.cycles for s in found if s.over <= 0), default=inf)
                 fastest = min(fastest, fits[number])
             near = [number for number, least in cycles.items() if least <= _FAR * fastest]
