@@ -291,13 +291,15 @@ class Composed:
             for loop in order.loops
             if loop.inner
         )
-        tree = self._built(Schedule((*self.variant.steps, *order.steps, *unrolls)))
+        schedule = Schedule((*self.variant.steps, *order.steps, *unrolls))
+        state = apply(self._source, schedule)
+        tree = loop_tree(state)
         plan = plan_of(tree.body, self.variant.nests)
         place = None if plan is None else place_of(tree.body, plan, n)
         if place is None:
             return None
         around, node = place
-        band = band_of(node, [loop.name for loop in order.band])
+        band = band_of(node, [loop.name for loop in order.band], state.reassociated)
         if band is None:
             return None
         found = Template(self.variant.program, order, around, band, self.tool, tree)

@@ -12,32 +12,38 @@ each sum waits for the choice before it::
     if i >= j:
       for k_1 = 0 to 8:  # unrolled
         C[i, j] += A[i, 8*k_0 + k_1] * A[j, 8*k_0 + k_1]
+
+Only sums that may be done in any order are moved so: of others there is no tree.
 """
 
 from __future__ import annotations
 
+from collections.abc import Set
 from dataclasses import replace
 
-from polyhedral.looptree.tree import Instance, TreeGuard, TreeNode
+from polyhedral.looptree.tree import Instance, TreeGuard, TreeNode, statements_in
 
 
-def guards_outside(nodes: tuple[TreeNode, ...]) -> tuple[TreeNode, ...]:
+def guards_outside(nodes: tuple[TreeNode, ...], free: Set[str]) -> tuple[TreeNode, ...]:
     """The nodes with guards as far outside of completely unrolled loops as their conditions allow.
 
     Args:
         nodes: of a nest.
+        free: names of the statements whose sums may be done in any order.
     """
-    return tuple(_outside(node) for node in nodes)
+    return tuple(_outside(node, free) for node in nodes)
 
 
-def _outside(node: TreeNode) -> TreeNode:
+def _outside(node: TreeNode, free: Set[str]) -> TreeNode:
     if isinstance(node, Instance):
         return node
-    node = replace(node, body=guards_outside(node.body))
+    node = replace(node, body=guards_outside(node.body, free))
     if isinstance(node, TreeGuard) or node.unroll != 0 or len(node.body) != 1:
         return node
     (inside,) = node.body
     if not isinstance(inside, TreeGuard):
+        return node
+    if any(stmt.name not in free for stmt in statements_in(inside)):
         return node
     still = tuple(c for c in inside.constraints if node.iv not in c.expr.variables())
     if not still:

@@ -84,10 +84,12 @@ def test_nests_without_isl_are_those_that_the_steps_make(name: str) -> None:
         nodes = []
         for n, (nest, picked) in enumerate(zip(variant.nests, point.choices, strict=True)):
             order = nest.orders[picked.order]
-            tree = loop_tree(apply(space.program, Schedule((*variant.steps, *order.steps))))
+            state = apply(space.program, Schedule((*variant.steps, *order.steps)))
+            tree = loop_tree(state)
             plan = plan_of(tree.body, variant.nests)
             assert plan is not None
-            band = band_of(tree.body[plan.index(n)], [loop.name for loop in order.band])
+            names = [loop.name for loop in order.band]
+            band = band_of(tree.body[plan.index(n)], names, state.reassociated)
             assert band is not None
             tail = cost(nest, order, picked.vector).tail
             asked = asked_of(order, picked.vector, tail, picked.ii)
