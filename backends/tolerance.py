@@ -32,6 +32,7 @@ from dsl.expressions.expr import (
 )
 from dsl.expressions.types import FloatType
 from dsl.programs.program import If, Loop, Node, Program, Stmt
+from dsl.schedules.recurrence_steps import Scan
 from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import PartialSums
 
@@ -48,8 +49,11 @@ def tolerances(program: Program, schedule: Schedule) -> dict[str, int]:
     inexact = _inexact_arrays(program, [s for s, _ in statements], schedule.reassociated)
     if not inexact:
         return {}
+    scanned = {step.stmt for step in schedule if isinstance(step, Scan)}
     terms = sum(
-        _longest_chain(stmt, around) for stmt, around in statements if stmt.target.array in inexact
+        _longest_chain(_same_element(stmt) if stmt.name in scanned else stmt, around)
+        for stmt, around in statements
+        if stmt.target.array in inexact
     )
     terms += sum(step.count for step in schedule if isinstance(step, PartialSums))
     return dict.fromkeys(sorted(inexact), min(_LARGEST, _FACTOR * (1 + terms)))
@@ -68,6 +72,11 @@ def _inexact_arrays(program: Program, statements: list[Stmt], relaxed: frozenset
             ):
                 found.add(stmt.target.array)
     return found
+
+
+def _same_element(stmt: Stmt) -> Stmt:
+    """The statement of a running sum, which hands its value from element to element, as if it were one."""
+    return replace(stmt, target=replace(stmt.target, indices=()))
 
 
 def _longest_chain(stmt: Stmt, around: tuple[Loop | If, ...]) -> int:

@@ -96,6 +96,7 @@ CODES: dict[str, str] = {
     "W231": "an array with a second pointer for reads, of which what was written is read again, or read and written in one body or by processes that do not wait for each other",
     "W232": "a reuse of what is not read again, or not by all statements in one place of a window",
     "W233": "a choice of which the deciding iteration is not known without the iterations before it",
+    "W234": "a scan of what is no running sum of terms that its loop leaves as they are",
     "W300": "no Python bindings of MLIR are installed",
     "W301": "the runtime library of the just-in-time compiler cannot be loaded",
     "W310": "an expression of isl that is not affine (a fault of Weft)",

@@ -17,6 +17,7 @@ from dsl.errors.shown import shown
 from dsl.schedules import steps
 from dsl.schedules.loop_requests import PipelineStyle
 from dsl.schedules.pragma_methods import PragmaMethods
+from dsl.schedules.recurrence_steps import Scan
 from dsl.schedules.step_calls import (
     NoSuchStepError,
     UnfitError,
@@ -251,6 +252,11 @@ class ScheduleBuilder(PragmaMethods):
     def locate(self, stmt: str, loop: str) -> ScheduleBuilder:
         """See `dsl.schedules.steps.Locate`."""
         return self._add(steps.Locate, stmt, loop)
+
+    @step_method
+    def scan(self, stmt: str, loop: str, factor: int) -> ScheduleBuilder:
+        """See `dsl.schedules.recurrence_steps.Scan`."""
+        return self._add(Scan, stmt, loop, factor)
 
     @step_method
     def expand(self, array: str, loop: str) -> ScheduleBuilder:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dsl.programs.program import Program
+from dsl.schedules.recurrence_steps import Scan
 from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import Buffer, Expand, Locate, PartialSums, Reuse, Step
 from polyhedral.equivalence.buffering import check_buffers
@@ -16,13 +17,14 @@ from polyhedral.equivalence.partial_sums import check_partial_sums, sum_of
 from polyhedral.equivalence.raised import NotProven
 from polyhedral.equivalence.refutation import Refutation
 from polyhedral.equivalence.reuse import check_reuse
+from polyhedral.equivalence.scanning import check_scanning
 from polyhedral.isl.effort import OPERATIONS, TooMuchWork, limited
 from polyhedral.schedule import apply_step
 from polyhedral.scop.lookup import find_loop
 from polyhedral.scop.scheduled import ScheduledScop, build
 from polyhedral.transforms.materialise import materialised
 
-REWRITING = (PartialSums, Expand, Locate, Buffer, Reuse)
+REWRITING = (PartialSums, Expand, Locate, Scan, Buffer, Reuse)
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,7 @@ class Rewriting:
         depth: loops around what works on copies, or around the outermost that is searched.
     """
 
-    step: PartialSums | Expand | Locate | Buffer | Reuse
+    step: PartialSums | Expand | Locate | Scan | Buffer | Reuse
     before: Program
     after: Program
     origins: tuple[tuple[str, Origin], ...] = ()
@@ -67,7 +69,7 @@ def rewritings(program: Program, schedule: Schedule) -> tuple[Rewriting, ...]:
 
 
 def _rewriting(
-    step: PartialSums | Expand | Locate | Buffer | Reuse,
+    step: PartialSums | Expand | Locate | Scan | Buffer | Reuse,
     before: ScheduledScop,
     after: ScheduledScop,
 ) -> Iterator[Rewriting]:
@@ -77,7 +79,7 @@ def _rewriting(
             yield Rewriting(step, program, new, free=frozenset({sum_of(program, new)}))
         case Expand():
             yield Rewriting(step, program, new)
-        case Locate():
+        case Locate() | Scan():
             yield Rewriting(step, program, new, depth=_depth(before, step.loop, step) - 1)
         case Buffer() | Reuse():
             # The loops of the schedule so far become those of the program, then copies are made.
@@ -117,6 +119,8 @@ def _checked(rewriting: Rewriting) -> Refutation | None:
             return check_expansion(before, after, array)
         case Locate(stmt=stmt):
             return check_locating(before, after, stmt, rewriting.depth)
+        case Scan(stmt=stmt, factor=factor):
+            return check_scanning(before, after, stmt, rewriting.depth, factor)
         case PartialSums(stmt=stmt):
             return check_partial_sums(before, after, stmt)
         case Buffer() | Reuse() if rewriting.origins:

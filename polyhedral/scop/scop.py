@@ -238,7 +238,7 @@ def common_loops(a: Statement, b: Statement) -> int:
     return n
 
 
-_ASSOCIATIVE = (
+ASSOCIATIVE = (
     BinaryOp.ADD,
     BinaryOp.MUL,
     BinaryOp.MIN,
@@ -259,7 +259,7 @@ def reduction_access(s: Statement) -> Access | None:
     data = s.stmt.value.data if isinstance(s.stmt.value, Scatter) else ()
     if any(a.array == target.array for x in data for a in loads(x)):
         return None
-    if not isinstance(value, Binary) or value.op not in (*_ASSOCIATIVE, BinaryOp.SUB):
+    if not isinstance(value, Binary) or value.op not in (*ASSOCIATIVE, BinaryOp.SUB):
         return None
     sides = [(value.lhs, value.rhs)]
     if value.op is not BinaryOp.SUB:  # x - e accumulates, e - x does not

@@ -28,6 +28,7 @@ from polyhedral.transforms import (  # noqa: F401
     reshape,
     reuse,
     reverse,
+    scan,
     shift,
     skew,
     split,

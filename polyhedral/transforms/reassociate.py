@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from dsl.errors.errors import ScheduleError
-from dsl.expressions.expr import Binary, BinaryOp, Expr, stored_value
-from dsl.expressions.types import DType, FixedType, FloatType, Overflow
+from dsl.expressions.expr import stored_value
 from dsl.schedules.steps import Reassociate
+from polyhedral.legality.associative import is_associative
 from polyhedral.scop.lookup import find_statement
 from polyhedral.scop.scheduled import ScheduledScop
 from polyhedral.scop.scop import reduction_access
@@ -34,7 +34,7 @@ def reassociate(state: ScheduledScop, step: Reassociate) -> ScheduledScop:
         )
     target = state.scop.program.array(statement.stmt.target.array).dtype
     value = stored_value(statement.stmt.value)
-    if not _associative(value, target):
+    if not is_associative(value, target):
         raise ScheduleError(
             "W209",
             f"{step.stmt} is not associative: each step cuts a {value.dtype} to {target}",
@@ -42,19 +42,3 @@ def reassociate(state: ScheduledScop, step: Reassociate) -> ScheduledScop:
             help="accumulate in a type that holds every partial result",
         )
     return replace(state, reassociated=state.reassociated | {step.stmt})
-
-
-def _associative(value: Expr, target: DType) -> bool:
-    """Whether storing every partial result keeps the reduction independent of its order."""
-    if not isinstance(value, Binary) or isinstance(target, FloatType):
-        return True  # rounding of floats is what the user allows with this step
-    if value.op in (BinaryOp.MIN, BinaryOp.MAX):
-        return value.dtype == target
-    if isinstance(target, FixedType) and target.overflow is not Overflow.WRAP:
-        return False
-    # Modulo 2^n, sums, products and bitwise operators are; but no bit may be lost on the right.
-    return _fraction(value.dtype) <= _fraction(target)
-
-
-def _fraction(dtype: DType) -> int:
-    return dtype.frac if isinstance(dtype, FixedType) else 0

@@ -33,6 +33,8 @@ REFUSED: list[tuple[Build, str, str]] = [
     (lambda s: s.expand("T", "S0.i"), "W228", "hands on 'T'"),
     (lambda s: s.expand("A", "S0.i"), "W228", "is an argument"),
     (lambda s: s.locate("S0", "S0.i"), "W233", "is another element along 'i'"),
+    (lambda s: s.scan("S0", "S0.j", 2), "W234", "S0 cannot run in blocks: it is not"),
+    (lambda s: s.scan("S0", "S0.j", 1), "W207", "1 is not 2 to"),
     (lambda s: s.buffer("a"), "W229", "'a' is a scalar"),
     (lambda s: s.buffer("y", "S0.i"), "W229", "nothing in 'S0.i' uses 'y'"),
     (

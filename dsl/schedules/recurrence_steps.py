@@ -1,0 +1,25 @@
+"""Steps that shorten what one iteration hands to the next, beside those of `dsl.schedules.steps`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dsl.schedules.steps import Step
+
+
+@dataclass(frozen=True, slots=True)
+class Scan(Step):
+    """Let ``t = t op e``, whose values in between are used, run in blocks of ``factor`` iterations of ``loop``: each
+    block is summed up by itself and waits for the one before only to add it. On floats it may round otherwise.
+    """
+
+    kind = "scan"
+    other_names = ("prefix_sum", "blocked_scan")
+    stmt: str
+    loop: str
+    factor: int
+
+    @property
+    def reassociated(self) -> frozenset[str]:
+        """Its statement."""
+        return frozenset({self.stmt})
