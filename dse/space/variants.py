@@ -22,6 +22,7 @@ from dse.space.processes import handed_on
 from dse.space.rectangles import in_rectangles, short_chains
 from dse.space.registers import in_registers
 from dse.space.regrouped import distributed, merged, reassociated
+from dse.space.scanned import FACTORS, scanned
 from dse.space.start import START, Start
 from dse.space.wide_skews import widely_skewed
 from dse.space.windows import windowed
@@ -83,6 +84,10 @@ def variants(
     if longer != free:
         more = _variants(sought, longer, context, reassociate, start)
         found += [replace(v, name=f"{v.name}, choices searched") for v in more]
+    for factor in FACTORS if not start.structured else ():
+        blocks, longer = scanned(state, free, factor, reassociate)
+        if longer != free:
+            found += _outer(f"running sums in blocks of {factor}", blocks, longer, context)
     return tuple(_once(found))
 
 

@@ -1,4 +1,4 @@
-"""Dynamic programs in one row, and searches for an index: structures that make their iterations independent."""
+"""Dynamic programs in one row, and searches for an index, running sums: structures that make their iterations independent."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dse.space.space import Space, space_of
 from dse.space.start import start_of
 from dse.strategies.solve import solve
 from dsl.kernels.kernel import Kernel
+from dsl.schedules.recurrence_steps import Scan
 from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import Interface, Locate, Partition, Skew, Step
 from mlir_passes.pipeline import compile_design
@@ -59,6 +60,15 @@ def named(space: Space, text: str) -> list[int]:
     return [n for n, variant in enumerate(space.variants) if text in variant.name]
 
 
+@weft.kernel
+def prefix(x: i32[96], y: i32[96], total: i32[1]):
+    run: i32 = 0
+    for i in range(96):
+        run += x[i]
+        y[i] = run
+        total[0] += x[i]
+
+
 def schedules(kernel: Kernel, text: str) -> list[Schedule]:
     """The best that is planned of each structure of such a name."""
     space = space_of(kernel.program, TOOL)
@@ -97,6 +107,7 @@ STRUCTURES = [
     (coins, "in registers"),
     (knapsack, "far behind"),
     (knapsack, "in registers"),
+    (prefix, "sums in blocks of 8"),
     (nearest, "searched"),
     (first, "searched"),
 ]
@@ -118,6 +129,18 @@ def test_what_is_planned_computes_the_same() -> None:
 def test_a_loop_that_runs_behind_is_faster() -> None:
     designs = (*schedules(coins, "distributed")[:1], *schedules(coins, "far behind"))
     before, *after = (weft.estimate(coins, schedule).latency.average for schedule in designs)
+    assert min(after) * 2 < before
+
+
+def test_running_sums_are_in_blocks_where_they_are_used() -> None:
+    space = space_of(prefix.program, TOOL)
+    for factor in (4, 8):
+        (n,) = named(space, f"sums in blocks of {factor}")
+        scans = [s for s in space.variants[n].steps if isinstance(s, Scan)]
+        assert scans == [Scan("S1", "S1.i", factor)]  # nothing reads the total in between
+    assert named(space_of(coins.program, TOOL), "sums in blocks") == []
+    designs = (*schedules(prefix, "distributed")[:1], *schedules(prefix, "sums in blocks of 8"))
+    before, *after = (weft.estimate(prefix, schedule).latency.average for schedule in designs)
     assert min(after) * 2 < before
 
 
