@@ -16,8 +16,6 @@ JUDGED_BY = {
 }
 # Kernels whose expert computes something else that comes to the same: no schedule says that.
 OTHER_ALGORITHM = {
-    "prefix_scalar": "blocks whose sums do not wait for the block before",
-    "prefix_element": "blocks whose sums do not wait for the block before",
     "running_mean": "sums of 2, 4 and 8 neighbours",
     "delta_decode": "blocks whose sums do not wait for the block before",
     "run_lengths": "runs within a block, to which the last one is added",
