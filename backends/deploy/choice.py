@@ -32,7 +32,7 @@ there are."""
 _TREE = 16
 _TREE_ADD = 28
 """Terms of a sum that are added at once, where they may be in any order, and the states of such a tree."""
-_NEAR = 1.1
+_NEAR = 1.05
 """Tiles are as good as the best up to so many times its cycles: of these the fewest leave the search most choice."""
 _LADDER = 9  # sizes of each loop, the whole of it among them
 _RATIOS = (2, 4, 16)
