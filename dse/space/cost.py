@@ -263,11 +263,6 @@ def added(units: Iterable[Units]) -> Units:
     return tuple((*key, count) for key, count in total.items())
 
 
-def negative(units: Units) -> Units:
-    """So many fewer."""
-    return tuple((core, dsp, -count) for core, dsp, count in units)
-
-
 class Shared:
     """The units that some stages share, and what they cost together with those of one more."""
 
@@ -287,7 +282,8 @@ class Shared:
 
     def besides(self, stage: Units, least: Units) -> Beside:
         """What a stage costs beside these as one nest of it, that has the ``least``, has other units."""
-        return Beside(self._most, self._dsp, added((stage, negative(least))))
+        others = added((stage, tuple((core, dsp, -count) for core, dsp, count in least)))
+        return Beside(self._most, self._dsp, others)
 
     def units(self) -> Units:
         """What the stages need."""

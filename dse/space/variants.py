@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from dse.space.alignment import aligned, turned
 from dse.space.at_once import Overlap, overlaps_in
@@ -118,17 +119,18 @@ def _variants(
     if several:
         outer += [_chained(state, free, most, context) for most in volumes(state)[-1:]]
     outer += [[_variant(*structure, context)] for structure in others]
-    boxes = [*_rectangles((*structures, *twins, *others), context.counts)]
+    rectangles = partial(in_rectangles, counts=context.counts)
+    boxes = _moved((*structures, *twins, *others), "in rectangles", rectangles)
     outer += [[_with_short_chains(_variant(*structure, context))] for structure in boxes]
-    wide = [*_rectangles(_widely_skewed(structures), context.counts)]
+    wide = _moved(_moved(structures, "far behind", widely_skewed), "in rectangles", rectangles)
     outer += [[_with_short_chains(_variant(*structure, context))] for structure in wide]
     outer += [_registers(*one, context) for one in boxes or structures]
-    outer += _unrolled_inside([*others, *_turned(others)], context)
+    outer += _unrolled_inside([*others, *_moved(others, "turned", turned)], context)
     outer += [[_filter(*structure, context)] for structure in _windows(structures, context, start)]
     bound = [v for one in (*structures, *twins) for v in _bound(*one, context)]
     if start.overlapping:
         bound += [_with_short_chains(v) for one in boxes for v in _bound(*one, context)]
-        blocks = [*_in_blocks(twins)]
+        blocks = _moved(twins, "in blocks", in_blocks)
         outer += [[_of_blocks(_variant(*one, context))] for one in blocks]
         bound += [_of_blocks(v) for one in blocks for v in _bound(*one, context)]
     return [*plain, *(variant for some in outer for variant in some), *bound]
@@ -197,22 +199,18 @@ def _overlapped(name: str, state: ScheduledScop, steps: tuple[Step, ...]) -> Ite
         yield f"{name}, iterations overlapped", at, (*steps, *regions)
 
 
-def _rectangles(
-    structures: Iterable[_Structure], counts: Mapping[str, int | None]
-) -> Iterator[_Structure]:
-    """The structures with loops of variable bounds as rectangles under guards."""
+def _moved(
+    structures: Iterable[_Structure],
+    how: str,
+    move: Callable[[ScheduledScop, tuple[Step, ...]], tuple[ScheduledScop, tuple[Step, ...]]],
+) -> list[_Structure]:
+    """The structures that ``move`` adds steps to, with these; ``how`` is said in their names."""
+    found = []
     for name, state, steps in structures:
-        moved, longer = in_rectangles(state, steps, counts)
+        moved, longer = move(state, steps)
         if longer != steps:
-            yield f"{name}, in rectangles", moved, longer
-
-
-def _in_blocks(structures: Iterable[_Structure]) -> Iterator[_Structure]:
-    """The structures with triangles in blocks, of which those that nothing is in are left out."""
-    for name, state, steps in structures:
-        moved, longer = in_blocks(state, steps)
-        if longer != steps:
-            yield f"{name}, in blocks", moved, longer
+            found.append((f"{name}, {how}", moved, longer))
+    return found
 
 
 def _of_blocks(variant: Variant) -> Variant:
@@ -222,14 +220,6 @@ def _of_blocks(variant: Variant) -> Variant:
 
 def _with_short_chains(variant: Variant) -> Variant:
     return replace(variant, nests=short_chains(variant.nests))
-
-
-def _turned(structures: Iterable[_Structure]) -> Iterator[_Structure]:
-    """The structures with the loops inside the other way around: other elements may then be kept in them."""
-    for name, state, steps in structures:
-        moved, longer = turned(state, steps)
-        if longer != steps:
-            yield f"{name}, turned", moved, longer
 
 
 def _rows(structures: Iterable[_Structure]) -> Iterator[_Structure]:
@@ -261,14 +251,6 @@ def _windows(
             seen.add(steps)
             at_once = [] if context.tool.is_open else [*_overlapped(name, state, steps)]
             yield from at_once or [(name, state, steps)]
-
-
-def _widely_skewed(structures: Iterable[_Structure]) -> Iterator[_Structure]:
-    """The structures with the inner loops of recurrences of varying distances outermost."""
-    for name, state, steps in structures:
-        moved, longer = widely_skewed(state, steps)
-        if longer != steps:
-            yield f"{name}, far behind", moved, longer
 
 
 def _registers(

@@ -278,6 +278,17 @@ def negate(cond: Cond) -> Cond:
             return And(tuple(negate(p) for p in parts))
 
 
+def map_cond(cond: Cond, new: Callable[[Affine], Affine]) -> Cond:
+    """The condition with each of its expressions replaced."""
+    match cond:
+        case Constraint(expr, kind):
+            return Constraint(new(expr), kind)
+        case And(parts):
+            return And(tuple(map_cond(p, new) for p in parts))
+        case Or(parts):
+            return Or(tuple(map_cond(p, new) for p in parts))
+
+
 def cond_holds(cond: Cond, env: Mapping[str, int]) -> bool:
     """Evaluate a condition for concrete variables."""
     match cond:

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 
-from dsl.expressions.affine import Affine, And, Cond, Constraint, Or
+from dsl.expressions.affine import Affine, map_cond
 from dsl.expressions.expr import Access, Const, Expr, Index, Load, map_leaves
 from dsl.programs.program import Array, If, Loop, Node, Program, Stmt
 
@@ -92,7 +92,7 @@ class _Inliner:
                 high = tuple(b.rename(loops) for b in uppers)
                 return Loop(name, low, high, step, inside, span)
             case If(cond, then, orelse, span):
-                new = renamed_cond(cond, loops)
+                new = map_cond(cond, lambda e: e.rename(loops))
                 then = self.nodes(then, loops, around)
                 return If(new, then, self.nodes(orelse, loops, around), span)
             case Stmt():
@@ -123,14 +123,3 @@ class _Inliner:
             return Access(self._names.arrays[access.array], indices, access.span, limits)
         limits += view.limits(indices)
         return Access(view.array, view.placed(indices), access.span, limits)
-
-
-def renamed_cond(cond: Cond, names: Mapping[str, str]) -> Cond:
-    """The condition with its variables renamed."""
-    match cond:
-        case Constraint(expr, kind):
-            return Constraint(expr.rename(names), kind)
-        case And(parts):
-            return And(tuple(renamed_cond(p, names) for p in parts))
-        case Or(parts):
-            return Or(tuple(renamed_cond(p, names) for p in parts))

@@ -38,7 +38,7 @@ from dsl.expressions.expr import (
 from dsl.expressions.types import DType, IndexType, IntType
 from dsl.programs.names import unused
 from dsl.programs.partial import position
-from dsl.programs.program import Array, If, Loop, Node, Program, Stmt, Storage
+from dsl.programs.program import Array, If, Loop, Node, Program, Stmt, Storage, has_statement
 from dsl.programs.scopes import ordered_locals
 
 
@@ -175,7 +175,7 @@ class _Made:
         """The nodes, the outermost searched loop that is ``down`` loops further in rewritten."""
         found: list[Node] = []
         for node in nodes:
-            if not _holds(node, self.stmt.name):
+            if not has_statement(node, self.stmt.name):
                 found.append(node)
                 continue
             match node:
@@ -295,16 +295,6 @@ def _computed(affine: Affine, values: dict[str, Expr]) -> Expr:
     if rest.is_const:
         return typing.binary(BinaryOp.ADD, found, rest.const) if rest.const else found
     return typing.binary(BinaryOp.ADD, found, Index(rest, IndexType()))
-
-
-def _holds(node: Node, name: str) -> bool:
-    match node:
-        case Stmt():
-            return node.name == name
-        case Loop(body=body):
-            return any(_holds(n, name) for n in body)
-        case If(then=then, orelse=orelse):
-            return any(_holds(n, name) for n in (*then, *orelse))
 
 
 def _filtered(

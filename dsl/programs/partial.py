@@ -28,7 +28,7 @@ from dsl.expressions import typing
 from dsl.expressions.affine import Affine, And, Cond, cond_variables, negate
 from dsl.expressions.expr import Access, Binary, BinaryOp, Const, Index, Load, map_leaves
 from dsl.programs.names import unused
-from dsl.programs.program import Array, If, Loop, Node, Program, Stmt, Storage
+from dsl.programs.program import Array, If, Loop, Node, Program, Stmt, Storage, has_statement
 from dsl.programs.scopes import ordered_locals
 
 # Operators of which a value taken twice counts once: their accumulators start from the element.
@@ -117,7 +117,7 @@ class _Rewriter:
         """The nodes, those that the statement is in rewritten."""
         found: list[Node] = []
         for node in nodes:
-            found += self._node(node, around) if _holds(node, self.stmt.name) else (node,)
+            found += self._node(node, around) if has_statement(node, self.stmt.name) else (node,)
         return tuple(found)
 
     def _node(self, node: Node, around: tuple[Loop, ...]) -> tuple[Node, ...]:
@@ -187,27 +187,17 @@ class _Rewriter:
         return Stmt(self.names.sum, stmt.target, value, stmt.span, text)
 
 
-def _holds(node: Node, name: str) -> bool:
-    match node:
-        case Stmt():
-            return node.name == name
-        case Loop(body=body):
-            return any(_holds(n, name) for n in body)
-        case If(then=then, orelse=orelse):
-            return any(_holds(n, name) for n in (*then, *orelse))
-
-
 def _way_to(node: Node, name: str) -> tuple[tuple[Loop, ...], tuple[Cond, ...]]:
     """The loops and conditions between a loop and a statement in it, the loop left out."""
     loops: list[Loop] = []
     conds: list[Cond] = []
     while not isinstance(node, Stmt):
         if isinstance(node, Loop):
-            node = next(n for n in node.body if _holds(n, name))
+            node = next(n for n in node.body if has_statement(n, name))
         else:
-            met = any(_holds(n, name) for n in node.then)
+            met = any(has_statement(n, name) for n in node.then)
             conds.append(node.cond if met else negate(node.cond))
-            node = next(n for n in (node.then if met else node.orelse) if _holds(n, name))
+            node = next(n for n in (node.then if met else node.orelse) if has_statement(n, name))
         if isinstance(node, Loop):
             loops.append(node)
     return tuple(loops), tuple(conds)

@@ -165,6 +165,11 @@ def statements_in(node: Node) -> Iterator[Stmt]:
         yield from statements_in(inner)
 
 
+def has_statement(node: Node, name: str) -> bool:
+    """Whether a statement of that name is in a node, or is it."""
+    return any(stmt.name == name for stmt in statements_in(node))
+
+
 def map_statements(node: Node, new: Callable[[Stmt], Stmt]) -> Node:
     """The node with each of its statements replaced, in program order."""
     match node:

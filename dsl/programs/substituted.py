@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from dsl.expressions.affine import Affine, And, Cond, Constraint, Or
+from dsl.expressions.affine import Affine, map_cond
 from dsl.expressions.expr import Access, Const, Expr, Index, Load, map_leaves
 from dsl.programs.program import If, Loop, Node, Stmt
 
@@ -25,7 +25,8 @@ def substituted(node: Node, values: Values) -> Node:
         case If(cond=cond, then=then, orelse=orelse):
             sides = (tuple(substituted(n, values) for n in side) for side in (then, orelse))
             first, second = sides
-            return replace(node, cond=_cond(cond, values), then=first, orelse=second)
+            cond = map_cond(cond, lambda e: e.substitute(values))
+            return replace(node, cond=cond, then=first, orelse=second)
         case Stmt(target=target, value=value):
             target = substituted_access(target, values)
             return replace(node, target=target, value=substituted_value(value, values))
@@ -53,13 +54,3 @@ def substituted_value(value: Expr, values: Values) -> Expr:
                 return expr
 
     return map_leaves(value, leaf)
-
-
-def _cond(cond: Cond, values: Values) -> Cond:
-    match cond:
-        case Constraint(expr, kind):
-            return Constraint(expr.substitute(values), kind)
-        case And(parts):
-            return And(tuple(_cond(p, values) for p in parts))
-        case Or(parts):
-            return Or(tuple(_cond(p, values) for p in parts))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from dsl.expressions.affine import Affine, And, Cond, Constraint, Or
+from dsl.expressions.affine import Affine, map_cond
 from dsl.expressions.expr import Access, Const, Expr, Index, Load, map_leaves
 from dsl.programs.program import Program, Stmt, Storage
 from polyhedral.equivalence.instances import check_instances
@@ -78,21 +78,11 @@ def _store(s: Statement, origin: Origin) -> RaisedStore:
         origin.stmt,
         tuple(e.rename(names) for e in origin.iteration),
         loops,
-        tuple(_renamed(cond, names) for cond in s.conds),
+        tuple(map_cond(cond, lambda e: e.rename(names)) for cond in s.conds),
         s.place,
         s.stmt.target,
         (),
     )
-
-
-def _renamed(cond: Cond, names: Mapping[str, str]) -> Cond:
-    match cond:
-        case Constraint(expr, kind):
-            return Constraint(expr.rename(names), kind)
-        case And(parts):
-            return And(tuple(_renamed(p, names) for p in parts))
-        case Or(parts):
-            return Or(tuple(_renamed(p, names) for p in parts))
 
 
 def _values(statement: Statement, origin: Origin) -> tuple[Access, Expr]:

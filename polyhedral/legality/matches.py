@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from functools import reduce
 
 from dsl.expressions import typing
+from dsl.expressions.choices import both, parts_of
 from dsl.expressions.expr import (
     Access,
     Binary,
@@ -67,7 +68,7 @@ def match_of(program: Program, name: str, level: int) -> Match:
         raise NoMatchError(f"{name} is no choice between a value and what {choice.target} was")
     condition, chosen = (choice.resolved(x, choice.stmt) for x in (value.cond, value.then))
     choice.check_value(chosen)
-    parts = tuple(_parts(condition))
+    parts = parts_of(condition)
     moving = [p for p in parts if choice.changes(p)]
     rest = tuple(p for p in parts if p not in moving)
     if not moving:
@@ -229,10 +230,10 @@ def _first_before(choice: _Choice, flag: Load, rest: tuple[Expr, ...], value: Ex
         raise NoMatchError(f"{setting.name} may make '{flag.access}' 0 again")
     if choice.place(setting) < choice.place(choice.stmt):
         raise NoMatchError(f"{setting.name} changes '{flag.access}' before it is read")
-    when = tuple(_parts(choice.resolved(found.rhs, setting)))
+    when = parts_of(choice.resolved(found.rhs, setting))
     if set(when) != set(rest) or any(map(choice.changes, rest)):
         raise NoMatchError(f"{setting.name} ends the loop under another condition")
-    return Match(reduce(_both, rest), value, True, flag, dead=_flag_dead(choice, setting))
+    return Match(reduce(both, rest), value, True, flag, dead=_flag_dead(choice, setting))
 
 
 def _flag_dead(choice: _Choice, setting: Stmt) -> frozenset[str]:
@@ -266,7 +267,7 @@ def _extreme(choice: _Choice, part: Expr, rest: tuple[Expr, ...], value: Expr) -
         if updates is None or updates != _under(rest, candidate, updates):
             break
         improved = op in (CompareOp.LT, CompareOp.GT)
-        condition = reduce(_both, rest, typing.compare(CompareOp.EQ, candidate, old))
+        condition = reduce(both, rest, typing.compare(CompareOp.EQ, candidate, old))
         dead = _dead(choice)
         return Match(condition, value, improved, None, old, improved, dead)
     raise NoMatchError(f"{_written([part], choice)} is no minimum or maximum of what it compares")
@@ -302,7 +303,7 @@ def _under(rest: tuple[Expr, ...], candidate: Expr, updates: Expr) -> Expr | Non
         return candidate
     if not isinstance(updates, Select):
         return None
-    where = set(_parts(updates.cond))
+    where = set(parts_of(updates.cond))
     taken, left = updates.then, updates.orelse
     if where != set(rest):
         where, taken, left = {typing.unary(UnaryOp.NOT, updates.cond)}, left, taken
@@ -338,20 +339,6 @@ def _opposite_bit(expr: Expr) -> Load | None:
             return bit
         case _:
             return None
-
-
-def _parts(cond: Expr) -> Iterator[Expr]:
-    """The conditions that a conjunction joins."""
-    match cond:
-        case Binary(BinaryOp.AND, a, b) if cond.dtype == boolean:
-            yield from _parts(a)
-            yield from _parts(b)
-        case _:
-            yield cond
-
-
-def _both(a: Expr, b: Expr) -> Expr:
-    return typing.binary(BinaryOp.AND, a, b)
 
 
 def _written(parts: list[Expr], choice: _Choice) -> str:
