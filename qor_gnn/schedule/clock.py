@@ -16,8 +16,7 @@ from dataclasses import dataclass
 
 from qor_gnn.body.body import Body
 from qor_gnn.body.graph import LOAD
-from qor_gnn.design.region import Memory
-from qor_gnn.memory.storage import Kind, memory_cost
+from qor_gnn.memory.made_of import made_of
 from qor_gnn.schedule.reasons import Chain, Link, Recurrence
 from qor_gnn.schedule.regions import Region
 from qor_gnn.tools.delays import Delays, delays_of
@@ -157,7 +156,7 @@ class _Timed:
             if memory.in_order:
                 yield self._chain(Link("FIFO", one.fifo))
             elif not memory.in_registers:
-                kind = _made_of(memory, body.personality)
+                kind = made_of(memory, body.personality)
                 yield self._chain(Link(_MEMORIES[kind], one.load(kind)))
 
     def _stages(self) -> Iterator[Chain]:
@@ -249,12 +248,6 @@ def _timed(region: Region, body: Body, delays: Delays) -> _Timed:
             if graph.kind[n] in _SUMS:
                 adders.add(operator.core)
     return _Timed(region, delays, cores, frozenset(adders), tuple(sorted(memories)))
-
-
-def _made_of(memory: Memory, tool: Personality) -> str:
-    """What a local array is made of; an argument is block RAM."""
-    kind = Kind.BRAM if memory.argument else memory_cost(memory, tool.memories.storage).kind
-    return kind.value if kind.value in _MEMORIES else Kind.BRAM.value
 
 
 def _adders(late: Recurrence) -> int:

@@ -51,21 +51,36 @@ class ChainedStates:
         found = self._arrival(load, value, self._body.graph.at_first)
         return 0 if found is None else found.states
 
+    def stored(self, load: int, value: int, passed: float, store: float) -> int:
+        """States that a value and its store come behind the one in which a word is loaded.
+
+        Args:
+            load: what is loaded.
+            value: what is computed of it without registers, and stored.
+            passed: ns until the word is there, in the state in which it is.
+            store: ns that the store takes of its state.
+        """
+        found = self._arrival(load, value, self._body.graph.at_first, passed)
+        there = _Arrival(0, passed) if found is None else found
+        return there.states + (there.passed + store > self._body.personality.usable_ns)
+
     @cached_property
     def _chains(self) -> bool:
         """Whether anything in the body is chained at all."""
         operators = self._body.graph.operator
         return any(o is not None and not o.distance and o.delay > 0 for o in operators)
 
-    def _arrival(self, start: int, end: int, without: Collection[int] = ()) -> _Arrival | None:
-        """When the value of ``end`` is there if that of ``start`` is at the beginning of state 0.
+    def _arrival(
+        self, start: int, end: int, without: Collection[int] = (), passed: float = 0.0
+    ) -> _Arrival | None:
+        """When the value of ``end`` is there if that of ``start`` is in state 0, where so many ns have passed.
 
         None where nothing is chained, or where no way leads there.
         """
         if not self._chains or end <= start:
             return None
         users = self._body.graph.users()
-        known = {start: _Arrival()}
+        known = {start: _Arrival(0, passed)}
         open_, seen = [start], {start}
         while open_:  # numbers go with the order of operations
             n = heapq.heappop(open_)

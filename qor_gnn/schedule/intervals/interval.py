@@ -13,6 +13,7 @@ from qor_gnn.schedule.intervals.carried import Nest, dissolved
 from qor_gnn.schedule.intervals.carried_loads import CarriedLoads
 from qor_gnn.schedule.intervals.chained_states import ChainedStates
 from qor_gnn.schedule.intervals.joint_cycles import LoopCarried, joint_cycles
+from qor_gnn.schedule.intervals.kept_updates import is_kept, kept_value, through_memory
 from qor_gnn.schedule.intervals.row_cycles import row_cycles
 from qor_gnn.schedule.reasons import Limit, PortLimit, Recurrence, Requested
 
@@ -139,7 +140,7 @@ def _memory_cycles(
 ) -> list[Cycle]:
     """Recurrences through one store each; all ways from a store to a later load go to ``carried``."""
     graph, table = body.graph, body.addresses
-    found = []
+    found: list[Cycle] = []
     # An element is loaded several times where a store in between may be to it.
     places: dict[int, list[tuple[int, int]]] = {}
     for load in body.nodes:
@@ -165,9 +166,13 @@ def _memory_cycles(
             continue
         later = loads.get(table.shape(address).memory)
         for source, load, distance in later.of(address, _when(body, address)) if later else ():
+            path = _path(body, load, value)
+            if path is not None and address in graph.places:
+                place = (source, address, value, load, distance)
+                found += _update(body, chained, place, path, carried)
+                continue
             around = _around_memory(body, source, address, distance)
             carried.append(LoopCarried(value, load, around, distance))
-            path = _path(body, load, value)
             if path is None:
                 continue
             states = sum(map(graph.states, path))
@@ -177,6 +182,35 @@ def _memory_cycles(
     if graph.order:
         found += _ordered_cycles(body, loads)
     return found
+
+
+def _update(
+    body: Body,
+    chained: ChainedStates,
+    place: tuple[int, int, int, int, int],
+    path: Sequence[int],
+    carried: list[LoopCarried],
+) -> Iterator[Cycle]:
+    """The recurrences through a store to an element that data tell.
+
+    Args:
+        body: of the loop.
+        chained: its combinational operators.
+        place: the addresses that are loaded and stored to, the value that is stored, the load, and how many
+            iterations later that is.
+        path: the operators between.
+        carried: gets the ways to the load.
+    """
+    source, address, value, load, distance = place
+    operators = sum(map(body.graph.states, path))
+    whole = through_memory(body, chained, (load, value), path)
+    ways = [(whole, distance, 0)]
+    if source == address and is_kept(body, address):
+        kept = kept_value(body, chained, (load, value), path)
+        ways = [(kept, distance, body.personality.accesses.load), (whole, distance + 1, 0)]
+    for delay, later, ahead in ways:  # a value that is kept is wanted where the load ends
+        carried.append(LoopCarried(value, load, delay - operators - ahead, later))
+        yield Cycle(source, tuple(path), delay, later, "memory")
 
 
 def _ordered_cycles(body: Body, loads: Mapping[int, CarriedLoads]) -> Iterator[Cycle]:

@@ -14,8 +14,11 @@ class Recurrences:
         memory: states of a store and a load besides the operators between them.
         element: the same where the innermost loop of a flattened nest stays at the element, or a loop of its
             own loads what the iteration before has stored; None where that makes no difference.
+        kept: what an iteration stores at a place that data tell is kept in a register for the next one
+            (`qor_gnn.schedule.intervals.kept_updates`).
     """
 
     closing: int
     memory: int
     element: int | None = None
+    kept: bool = False
