@@ -106,7 +106,7 @@ def policy(data: Any, name: str) -> Any:
         (
             "memories.json",
             lambda d: d["types"].append(d["types"][0]),
-            "error[W453]: another/memories.json: types[2] gives 'argument' again",
+            "error[W453]: another/memories.json: types[3] gives 'argument' again",
         ),
         (
             "memories.json",
