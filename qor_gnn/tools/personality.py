@@ -19,7 +19,7 @@ from backends.devices import DEVICES, Device
 from backends.tables import described, evidenced, fault, parsed, table
 from dsl.errors.errors import ToolError, did_you_mean
 from qor_gnn.tools.memories import Memories, memories
-from qor_gnn.tools.operators import Library, Operator, Table, library
+from qor_gnn.tools.operators import Library, Operator, Table, completed, library
 from qor_gnn.tools.operators.at_clock import library_at
 from qor_gnn.tools.operators.calibration import Calibration
 from qor_gnn.tools.operators.multipliers import IMPLEMENTATIONS
@@ -295,15 +295,19 @@ def _elsewhere(base: Personality, target: Target) -> Personality:
     )
     if base.is_open:
         return place
-    states = base.latencies
-    library = library_at(
-        target.device.timing_class,
-        target.device.dsp_kind,
-        round(place.usable_ns, 4),
-        states.states,
-        states.compares,
-    )
+    library = _by_the_law(place, target.device)
     return replace(place, library=library, memories=base.memories.on(target.device))
+
+
+def _by_the_law(tool: Personality, device: Device) -> Library:
+    """The operators that the law of selection gives at a tool version's clock."""
+    return library_at(
+        device.timing_class,
+        device.dsp_kind,
+        round(tool.usable_ns, 4),
+        tool.latencies.states,
+        tool.latencies.compares,
+    )
 
 
 def read(folder: Path) -> Personality:
@@ -352,7 +356,10 @@ def read(folder: Path) -> Personality:
     )
     for name in policies:
         raise fault(where, f"has '{name}'", did_you_mean(name, (f.name for f in fields(found))))
-    return found
+    if found.is_open:
+        return found
+    law = _by_the_law(found, DEVICES[what.device])
+    return replace(found, library=completed(found.library, law))
 
 
 def _version(folder: Path) -> Version:

@@ -11,12 +11,13 @@ from backends.devices import DEVICES, device
 from dse.estimates.estimation import estimated, setting
 from dsl.errors.errors import ToolError
 from dsl.kernels.loader import load
+from qor_gnn.tools.operators import library
 from qor_gnn.tools.operators.at_clock import library_at
 from qor_gnn.tools.operators.cells import Cell, Core
 from qor_gnn.tools.operators.integers import DIVIDER
 from qor_gnn.tools.operators.multipliers import size_of, slices
 from qor_gnn.tools.operators.timing import tables, timing_classes
-from qor_gnn.tools.personality import personality
+from qor_gnn.tools.personality import at, available, personality
 
 ROOT = Path(__file__).resolve().parents[2]
 CLOCKS = (2.0, 3.33, 4.0, 5.0, 6.67, 8.0, 10.0, 20.0)
@@ -196,3 +197,36 @@ def test_every_device_at_every_clock(name: str) -> None:
             cycles = found.answer.latency.average
             assert cycles <= before, (part, clock)
             before = cycles
+
+
+@pytest.mark.parametrize("name", [n for n in available() if not personality(n).is_open])
+def test_a_version_has_the_operators_of_the_law_at_its_own_clock(name: str) -> None:
+    """What its own reports do not show is not assumed: at a clock a thousandth away it is the same."""
+    tool = personality(name)
+    near = at(tool, DEVICES[tool.device], tool.clock_ns * 1.001).library
+    shown = library(tool.folder / "operators.json")
+    for type_, row in near.operators.items():
+        own = tool.library.operators[type_]
+        assert set(own) == set(row)
+        for kind in set(row) - set(shown.operators.get(type_, {})):
+            assert own[kind].distance == row[kind].distance, f"{type_} {kind}"
+    for kind in set(near.integers) - set(shown.integers):
+        for width in (8, 24, 32, 64):
+            one, other = (
+                i[kind].operator(kind, width) for i in (tool.library.integers, near.integers)
+            )
+            assert (one.distance, one.delay, one.lut) == (other.distance, other.delay, other.lut)
+
+
+@pytest.mark.parametrize("name", [n for n in available() if not personality(n).is_open])
+def test_no_operator_is_faster_at_a_shorter_clock(name: str) -> None:
+    """On every class of devices, at the clocks around those that versions were measured at too."""
+    clocks = (2.0, 3.0, 3.33, 3.5, 3.99, 4.0, 4.01, 5.0, 8.0, 9.99, 10.0, 10.01, 20.0)
+    tool = personality(name)
+    classes = {d.timing_class: d for d in DEVICES.values() if d.vitis}
+    for chip in classes.values():
+        rows = [at(tool, chip, clock).library.operators for clock in clocks]
+        for type_, row in rows[0].items():
+            for kind in row:
+                found = [r[type_][kind].distance for r in rows]
+                assert found == sorted(found, reverse=True), f"{chip.name} {type_} {kind}"

@@ -50,8 +50,8 @@ def test_chains_are_cut_so_that_they_fit():
 
 
 def test_an_operator_that_is_too_long_lengthens_the_period():
-    needed, asked = period(wide)
-    tool = setting().tool
+    needed, asked = period(wide, clock=2.0)
+    tool = setting(clock=2.0).tool
     # The sum is stored in 1,000 bits: the tool adds no more of them.
     assert needed == pytest.approx(tool.operator("add", "int", 1000).delay)
     assert needed > asked

@@ -6,7 +6,7 @@ import weft
 from dsl.schedules.schedule import Schedule, ScheduleBuilder
 from qor_gnn.design.from_module import kernel_of_module
 from qor_gnn.design.from_tree import kernel_of_tree
-from weft import f32, i32
+from weft import f32, i32, i64
 
 
 def steps() -> ScheduleBuilder:
@@ -14,9 +14,12 @@ def steps() -> ScheduleBuilder:
 
 
 @weft.kernel
-def summed(x: i32[16, 8], y: i32[16]):
+def summed(x: i64[16, 10], y: i64[16]):
     for i in range(16):
-        y[i] = x[i, 0] + x[i, 1] + x[i, 2] + x[i, 3] + x[i, 4] + x[i, 5] + x[i, 6] + x[i, 7]
+        y[i] = (
+            x[i, 0] + x[i, 1] + x[i, 2] + x[i, 3] + x[i, 4]
+            + x[i, 5] + x[i, 6] + x[i, 7] + x[i, 8] + x[i, 9]
+        )  # fmt: skip
 
 
 @weft.kernel

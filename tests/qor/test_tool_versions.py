@@ -115,7 +115,7 @@ def policy(data: Any, name: str) -> Any:
         ),
         (
             "operators.json",
-            lambda d: d["integers"]["add"].update(delay=[1]),
+            lambda d: d["integers"].update(add={"delay": [1]}),
             "error[W453]: another/operators.json.integers.add.delay has 1 values\nhelp: it has 2",
         ),
         (

@@ -26,6 +26,13 @@ DEEPEST = {
 }  # fmt: skip
 """The most states of each core: those of the vendor's floating-point operator and one for its output (AMD PG060)."""
 
+LABELLED = (
+    Fact("dsqrt", "virtexuplus-2", 2.92, 27, None, "hlsfactory-u200"),
+    Fact("ddiv", "virtexuplus-2", 2.92, 27, None, "hlsfactory-u200"),
+)
+"""What designs with labels show besides public reports: both are used 29 states later by 2025.1, whose results wait two states
+(docs/lab/u200.md, 3)."""
+
 LOGIC = ("add", "cmp", "select", "logic", "shift")
 _LEVEL = ("add", "cmp", "shift")  # no shorter where they are wider
 
@@ -45,7 +52,7 @@ def float_facts(rows: Iterable[OperatorRow]) -> list[Fact]:
         if core is not None and usable(row, core) and row.budget and row.latency is not None:
             timing = FLOATS_OF.get(row.timing, row.timing)
             facts.append(Fact(core, timing, row.budget, row.latency, row.delay, row.repo))
-    return facts
+    return [*LABELLED, *facts] if facts else []
 
 
 def distilled(rows: Sequence[OperatorRow]) -> Tables:

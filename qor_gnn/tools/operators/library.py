@@ -187,6 +187,20 @@ class Library:
         return replace(found, core=core, dsp=made.slices or found.dsp)  # LUTs may be too slow
 
 
+def completed(own: Library, law: Library) -> Library:
+    """What a version's own reports show, and of all that they do not what the law of selection gives.
+
+    Args:
+        own: read from a version's reports.
+        law: at the class and clock of those reports (`qor_gnn.tools.operators.at_clock.library_at`).
+    """
+    return replace(
+        own,
+        operators={t: {**row, **own.operators.get(t, {})} for t, row in law.operators.items()},
+        integers={**law.integers, **own.integers},
+    )
+
+
 def library(file: Path) -> Library:
     """The operators of a file.
 
