@@ -93,7 +93,7 @@ class WordExpander(Expander):
         value = lanes.stored(place, copies, address, word, value, statement)
         Expander._store(self, place, statement, value, copies)
         memory = self.addresses.memories[place.memory]
-        told_apart = place.memory not in self._mixed and not memory.in_order
+        told_apart = self._told_apart(place.memory) and not memory.in_order
         if (
             told_apart
             and self.when == "always"

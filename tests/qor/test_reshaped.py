@@ -150,3 +150,21 @@ def test_the_open_backend_has_no_such_memory():
     with pytest.raises(weft.WeftError, match="W460") as caught:
         weft.estimate(scattered, words, tool="open")
     assert 'partition("table"' in str(caught.value.render())
+
+
+@weft.kernel
+def scaled(x: f32[256], y: f32[256]):
+    for i in range(256):
+        y[i] = x[i] * 2.0
+
+
+@pytest.mark.parametrize("lanes", [2, 4, 8])
+@pytest.mark.parametrize("copies", [2, 4, 8])
+def test_whole_words_are_not_read_before_they_are_written(lanes: int, copies: int) -> None:
+    """Of several words an iteration too: each is an access of one of two ports."""
+    many = steps().split("i", copies).unroll("i_1").pipeline("i_0")
+    words = max(1, copies // lanes)
+    parts = lanes > copies  # of a word, which is read before it is written
+    schedule = many.reshape("x", 0, "cyclic", lanes).reshape("y", 0, "cyclic", lanes).build()
+    (found,) = intervals(scaled, schedule)
+    assert found == -(-words // 2) if not parts else found > 1
